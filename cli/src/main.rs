@@ -1,0 +1,3 @@
+//! queuecast: status, predict, explain, import-swf.
+
+fn main() {}

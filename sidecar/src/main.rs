@@ -1,0 +1,3 @@
+//! queuecastd: accounting records in, snapshots out.
+
+fn main() {}

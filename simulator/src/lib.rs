@@ -1,0 +1,1 @@
+//! Workload logs and workload models.

@@ -1,0 +1,1 @@
+//! What the site says: queuecast.toml, and the text formats of Slurm.

@@ -1,0 +1,1 @@
+//! The SPANK plugin: the options, and what happens on the node.

@@ -1,0 +1,1 @@
+//! End to end, on real Slurm clusters.
