@@ -1,1 +1,15 @@
 //! What the site says: queuecast.toml, and the text formats of Slurm.
+
+pub mod duration;
+pub mod moment;
+
+/// The beginning of a text, for a message: no message grows with what was given.
+fn shortened(text: &str) -> String {
+    const MOST_CHARACTERS: usize = 48;
+    let mut characters = text.chars();
+    let mut start: String = characters.by_ref().take(MOST_CHARACTERS).collect();
+    if characters.next().is_some() {
+        start.push('…');
+    }
+    start
+}
