@@ -1,1 +1,10 @@
 //! Forecasts of wait and run time, decisions about submissions, and the snapshot that carries them.
+//!
+//! This is the pure part of queuecast: it does no I/O, knows no C, and takes the time as an argument.
+
+pub mod binomial;
+pub mod class;
+pub mod forecast;
+pub mod history;
+pub mod size;
+pub mod time;
