@@ -6,5 +6,6 @@ pub mod binomial;
 pub mod class;
 pub mod forecast;
 pub mod history;
+pub mod options;
 pub mod size;
 pub mod time;

@@ -1,0 +1,443 @@
+//! What a user asks for at submission: the options, the variables that carry them, and their values.
+//!
+//! [`OPTIONS`] is the one table from which the SPANK options, the command line and the manual derive. A value has two
+//! forms: the one that a user writes (`--reserve-at=18:00`) and the canonical one that travels in the job's control
+//! environment (`QUEUECAST_RESERVE_AT=1774630800`). This module knows the canonical form only; the side that the user
+//! types on translates. Control variables can be forged, so [`Asked::set`] takes any text.
+
+mod mold_sizes;
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+pub use mold_sizes::{MoldSizes, MoldSizesError};
+
+/// The variable in a job's own environment that makes its batch step wait on the node, in Unix seconds.
+pub const HOLD_UNTIL_VARIABLE: &str = "QUEUECAST_HOLD_UNTIL";
+
+/// What all control variables and environment twins begin with.
+pub const VARIABLE_PREFIX: &str = "QUEUECAST_";
+
+/// Longest canonical value that is looked at, in bytes: 64 sizes of ten digits and their commas fit.
+const MOST_VALUE_BYTES: usize = 1_024;
+
+/// Which option a row of [`OPTIONS`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key {
+    /// Choose the number of nodes.
+    AutoMold,
+    /// Which numbers of nodes may be chosen.
+    MoldSizes,
+    /// Have the nodes at a given time.
+    ReserveAt,
+    /// With which probability the nodes are to be there at that time.
+    SuccessProbability,
+    /// What to do if the nodes are there early.
+    EarlyStart,
+    /// Start later if that is forecast to end no later.
+    AutoDefer,
+    /// By how much at most.
+    MaxDefer,
+    /// How far queuecast may go with this job.
+    Mode,
+}
+
+/// One option that a user can give.
+#[derive(Debug, PartialEq, Eq)]
+pub struct UserOption {
+    /// Which option it is.
+    pub key: Key,
+    /// Its long name, without the leading dashes.
+    pub name: &'static str,
+    /// Its environment twin, and its control variable.
+    pub variable: &'static str,
+    /// What stands for its value in a help text; `None` for a flag.
+    pub placeholder: Option<&'static str>,
+    /// The option without which it means nothing.
+    pub needs: Option<Key>,
+    /// What it does, in one line.
+    pub help: &'static str,
+}
+
+/// All options, in the order in which help texts show them; each stands at the place that its [`Key`] has.
+pub static OPTIONS: [UserOption; 8] = [
+    UserOption {
+        key: Key::AutoMold,
+        name: "auto-mold",
+        variable: "QUEUECAST_AUTO_MOLD",
+        placeholder: None,
+        needs: None,
+        help: "run on the number of nodes that is forecast to finish first",
+    },
+    UserOption {
+        key: Key::MoldSizes,
+        name: "mold-sizes",
+        variable: "QUEUECAST_MOLD_SIZES",
+        placeholder: Some("LIST|MIN-MAX"),
+        needs: Some(Key::AutoMold),
+        help: "numbers of nodes that --auto-mold may choose, as 1,2,4 or 2-16",
+    },
+    UserOption {
+        key: Key::ReserveAt,
+        name: "reserve-at",
+        variable: "QUEUECAST_RESERVE_AT",
+        placeholder: Some("TIME"),
+        needs: None,
+        help: "have the nodes at TIME, written as for --begin",
+    },
+    UserOption {
+        key: Key::SuccessProbability,
+        name: "success-probability",
+        variable: "QUEUECAST_SUCCESS_PROBABILITY",
+        placeholder: Some("P"),
+        needs: Some(Key::ReserveAt),
+        help: "probability, between 0 and 1, with which --reserve-at is to succeed",
+    },
+    UserOption {
+        key: Key::EarlyStart,
+        name: "early-start",
+        variable: "QUEUECAST_EARLY_START",
+        placeholder: Some("wait|run"),
+        needs: Some(Key::ReserveAt),
+        help: "if the nodes of --reserve-at are there early, wait on them or run at once",
+    },
+    UserOption {
+        key: Key::AutoDefer,
+        name: "auto-defer",
+        variable: "QUEUECAST_AUTO_DEFER",
+        placeholder: None,
+        needs: None,
+        help: "begin later where that is forecast to finish no later",
+    },
+    UserOption {
+        key: Key::MaxDefer,
+        name: "max-defer",
+        variable: "QUEUECAST_MAX_DEFER",
+        placeholder: Some("DURATION"),
+        needs: Some(Key::AutoDefer),
+        help: "longest delay that --auto-defer may choose, written as for --time or as 30s, 10m, 2h, 1d",
+    },
+    UserOption {
+        key: Key::Mode,
+        name: "queuecast",
+        variable: "QUEUECAST_MODE",
+        placeholder: Some("off|observe|advise|enforce"),
+        needs: None,
+        help: "how far queuecast may go with this job, at most as far as the site lets it",
+    },
+];
+
+impl Key {
+    /// The row of [`OPTIONS`] for this key.
+    #[must_use]
+    pub fn option(self) -> &'static UserOption {
+        match self {
+            Self::AutoMold => &OPTIONS[0],
+            Self::MoldSizes => &OPTIONS[1],
+            Self::ReserveAt => &OPTIONS[2],
+            Self::SuccessProbability => &OPTIONS[3],
+            Self::EarlyStart => &OPTIONS[4],
+            Self::AutoDefer => &OPTIONS[5],
+            Self::MaxDefer => &OPTIONS[6],
+            Self::Mode => &OPTIONS[7],
+        }
+    }
+}
+
+impl UserOption {
+    /// The option with that control variable.
+    #[must_use]
+    pub fn by_variable(variable: &str) -> Option<&'static Self> {
+        OPTIONS.iter().find(|option| option.variable == variable)
+    }
+
+    /// Which values the option takes, in words that end a message.
+    #[must_use]
+    pub fn accepted(&self) -> &'static str {
+        match self.key {
+            Key::AutoMold | Key::AutoDefer => "1 or 0",
+            Key::MoldSizes => MoldSizes::ACCEPTED,
+            Key::ReserveAt => "a time, as Unix seconds",
+            Key::SuccessProbability => "a number greater than 0 and less than 1, as 0.95",
+            Key::EarlyStart => "wait or run",
+            Key::MaxDefer => "a number of seconds, not negative",
+            Key::Mode => "off, observe, advise or enforce",
+        }
+    }
+}
+
+/// How far queuecast goes; each mode includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// Leave the job alone.
+    Off,
+    /// Decide and record; change nothing and say nothing.
+    Observe,
+    /// Also tell the user.
+    Advise,
+    /// Also rewrite the job.
+    Enforce,
+}
+
+impl Mode {
+    /// The mode's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Observe => "observe",
+            Self::Advise => "advise",
+            Self::Enforce => "enforce",
+        }
+    }
+}
+
+/// What a job does whose nodes are there before the reserved time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EarlyStart {
+    /// Wait on the nodes until that time.
+    Wait,
+    /// Run at once.
+    Run,
+}
+
+impl EarlyStart {
+    /// The choice's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Run => "run",
+        }
+    }
+}
+
+/// A word that names none of the choices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("use {accepted}")]
+pub struct UnknownWord {
+    accepted: &'static str,
+}
+
+impl FromStr for Mode {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        [Self::Off, Self::Observe, Self::Advise, Self::Enforce]
+            .into_iter()
+            .find(|mode| mode.as_str() == word)
+            .ok_or(UnknownWord { accepted: Key::Mode.option().accepted() })
+    }
+}
+
+impl FromStr for EarlyStart {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        [Self::Wait, Self::Run]
+            .into_iter()
+            .find(|choice| choice.as_str() == word)
+            .ok_or(UnknownWord { accepted: Key::EarlyStart.option().accepted() })
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for EarlyStart {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// What a user asked for; by default nothing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Asked {
+    /// Choose the number of nodes.
+    pub auto_mold: bool,
+    /// Which numbers of nodes may be chosen.
+    pub mold_sizes: Option<MoldSizes>,
+    /// When the nodes are wanted, in Unix seconds.
+    pub reserve_at: Option<i64>,
+    /// With which probability they are to be there by then: greater than 0, less than 1.
+    pub success_probability: Option<f64>,
+    /// What to do if they are there early.
+    pub early_start: Option<EarlyStart>,
+    /// Begin later where that is forecast to finish no later.
+    pub auto_defer: bool,
+    /// Longest such delay, in seconds; not negative.
+    pub max_defer: Option<i64>,
+    /// How far queuecast may go with this job; the site's mode bounds it.
+    pub mode: Option<Mode>,
+}
+
+/// Why a control variable says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum OptionError {
+    /// No option has this variable.
+    #[error("there is no option with the variable {variable}")]
+    Unknown {
+        /// The variable, shortened.
+        variable: String,
+    },
+    /// The value is none that the option takes.
+    #[error("--{option} cannot be {value:?}: use {accepted}", option = .option.name, accepted = .option.accepted())]
+    Value {
+        /// The option.
+        option: &'static UserOption,
+        /// The value, shortened.
+        value: String,
+    },
+    /// The list or range of sizes is none.
+    #[error("--mold-sizes cannot be {value:?}: {reason}")]
+    Sizes {
+        /// The value, shortened.
+        value: String,
+        /// What is wrong with it.
+        reason: MoldSizesError,
+    },
+}
+
+/// An option that was given without the one that gives it a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("--{} needs --{} beside it", .option.name, .needed.name)]
+pub struct Unaccompanied {
+    /// The option that was given.
+    pub option: &'static UserOption,
+    /// The one that it needs.
+    pub needed: &'static UserOption,
+}
+
+impl Asked {
+    /// Whether the user asked for nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        OPTIONS.iter().all(|option| !self.has(option.key))
+    }
+
+    /// Whether the user gave that option.
+    #[must_use]
+    pub fn has(&self, key: Key) -> bool {
+        match key {
+            Key::AutoMold => self.auto_mold,
+            Key::MoldSizes => self.mold_sizes.is_some(),
+            Key::ReserveAt => self.reserve_at.is_some(),
+            Key::SuccessProbability => self.success_probability.is_some(),
+            Key::EarlyStart => self.early_start.is_some(),
+            Key::AutoDefer => self.auto_defer,
+            Key::MaxDefer => self.max_defer.is_some(),
+            Key::Mode => self.mode.is_some(),
+        }
+    }
+
+    /// Takes over the value of one control variable; a variable that comes again wins.
+    ///
+    /// Allocates nothing but the message of an error, which is short whatever the input.
+    ///
+    /// # Errors
+    /// [`OptionError`] if the variable is no option's or the value is not canonical; `self` is then unchanged.
+    pub fn set(&mut self, variable: &str, canonical_value: &str) -> Result<(), OptionError> {
+        let option = UserOption::by_variable(variable).ok_or_else(|| OptionError::Unknown { variable: shortened(variable) })?;
+        let value = canonical_value;
+        let refused = || OptionError::Value { option, value: shortened(value) };
+        if value.len() > MOST_VALUE_BYTES {
+            return Err(refused());
+        }
+        match option.key {
+            Key::AutoMold => self.auto_mold = flag(value).ok_or_else(refused)?,
+            Key::AutoDefer => self.auto_defer = flag(value).ok_or_else(refused)?,
+            Key::MoldSizes => {
+                let sizes = value.parse().map_err(|reason| OptionError::Sizes { value: shortened(value), reason })?;
+                self.mold_sizes = Some(sizes);
+            }
+            Key::ReserveAt => self.reserve_at = Some(seconds(value).ok_or_else(refused)?),
+            Key::MaxDefer => self.max_defer = Some(seconds(value).ok_or_else(refused)?),
+            Key::SuccessProbability => self.success_probability = Some(probability(value).ok_or_else(refused)?),
+            Key::EarlyStart => self.early_start = Some(value.parse().map_err(|_| refused())?),
+            Key::Mode => self.mode = Some(value.parse().map_err(|_| refused())?),
+        }
+        Ok(())
+    }
+
+    /// Forgets what the user asked for with that option.
+    pub fn unset(&mut self, key: Key) {
+        match key {
+            Key::AutoMold => self.auto_mold = false,
+            Key::MoldSizes => self.mold_sizes = None,
+            Key::ReserveAt => self.reserve_at = None,
+            Key::SuccessProbability => self.success_probability = None,
+            Key::EarlyStart => self.early_start = None,
+            Key::AutoDefer => self.auto_defer = false,
+            Key::MaxDefer => self.max_defer = None,
+            Key::Mode => self.mode = None,
+        }
+    }
+
+    /// The canonical value of one option, if the user gave it.
+    #[must_use]
+    pub fn canonical_value(&self, key: Key) -> Option<String> {
+        match key {
+            Key::AutoMold => self.auto_mold.then(|| "1".to_owned()),
+            Key::MoldSizes => self.mold_sizes.as_ref().map(ToString::to_string),
+            Key::ReserveAt => self.reserve_at.map(|moment| moment.to_string()),
+            Key::SuccessProbability => self.success_probability.map(|probability| probability.to_string()),
+            Key::EarlyStart => self.early_start.map(|choice| choice.to_string()),
+            Key::AutoDefer => self.auto_defer.then(|| "1".to_owned()),
+            Key::MaxDefer => self.max_defer.map(|delay| delay.to_string()),
+            Key::Mode => self.mode.map(|mode| mode.to_string()),
+        }
+    }
+
+    /// The control variables and canonical values that say the same, for what was asked only.
+    pub fn canonical(&self) -> impl Iterator<Item = (&'static str, String)> {
+        OPTIONS.iter().filter_map(|option| Some((option.variable, self.canonical_value(option.key)?)))
+    }
+
+    /// The first option that was given without the one that it needs.
+    #[must_use]
+    pub fn unaccompanied(&self) -> Option<Unaccompanied> {
+        OPTIONS.iter().find_map(|option| {
+            let needed = option.needs?;
+            (self.has(option.key) && !self.has(needed)).then(|| Unaccompanied { option, needed: needed.option() })
+        })
+    }
+}
+
+fn flag(value: &str) -> Option<bool> {
+    match value {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Seconds that are not negative, in plain digits.
+fn seconds(value: &str) -> Option<i64> {
+    if !value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    value.parse().ok()
+}
+
+fn probability(value: &str) -> Option<f64> {
+    value.parse().ok().filter(|probability| *probability > 0.0 && *probability < 1.0)
+}
+
+/// The beginning of a text, for a message.
+fn shortened(text: &str) -> String {
+    const MOST_CHARACTERS: usize = 48;
+    let mut characters = text.chars();
+    let mut start: String = characters.by_ref().take(MOST_CHARACTERS).collect();
+    if characters.next().is_some() {
+        start.push('…');
+    }
+    start
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn nothing_is_asked_by_default() {
+    let asked = Asked::default();
+    assert!(asked.is_empty());
+    assert_eq!(asked.canonical().count(), 0);
+    assert_eq!(asked.unaccompanied(), None);
+}
+
+#[test]
+fn each_key_stands_at_its_place_in_the_table() {
+    for option in &OPTIONS {
+        assert_eq!(option.key.option(), option);
+        assert_eq!(UserOption::by_variable(option.variable), Some(option));
+        assert!(option.variable.starts_with(VARIABLE_PREFIX));
+    }
+}
+
+#[test]
+fn canonical_values_are_taken_over() {
+    let mut asked = Asked::default();
+    for (variable, value) in [
+        ("QUEUECAST_AUTO_MOLD", "1"),
+        ("QUEUECAST_MOLD_SIZES", "1,2,4"),
+        ("QUEUECAST_RESERVE_AT", "1774630800"),
+        ("QUEUECAST_SUCCESS_PROBABILITY", "0.95"),
+        ("QUEUECAST_EARLY_START", "wait"),
+        ("QUEUECAST_AUTO_DEFER", "1"),
+        ("QUEUECAST_MAX_DEFER", "3600"),
+        ("QUEUECAST_MODE", "advise"),
+    ] {
+        assert_eq!(asked.set(variable, value), Ok(()), "{variable}");
+    }
+    let expected = Asked {
+        auto_mold: true,
+        mold_sizes: Some(MoldSizes::list([1, 2, 4]).unwrap()),
+        reserve_at: Some(1_774_630_800),
+        success_probability: Some(0.95),
+        early_start: Some(EarlyStart::Wait),
+        auto_defer: true,
+        max_defer: Some(3_600),
+        mode: Some(Mode::Advise),
+    };
+    assert_eq!(asked, expected);
+}
+
+#[test]
+fn a_value_out_of_bounds_is_refused_and_changes_nothing() {
+    for (variable, value) in [
+        ("QUEUECAST_AUTO_MOLD", ""),
+        ("QUEUECAST_AUTO_MOLD", "yes"),
+        ("QUEUECAST_MOLD_SIZES", "0"),
+        ("QUEUECAST_RESERVE_AT", ""),
+        ("QUEUECAST_RESERVE_AT", "-1"),
+        ("QUEUECAST_RESERVE_AT", "18:00"),
+        ("QUEUECAST_RESERVE_AT", "9223372036854775808"),
+        ("QUEUECAST_SUCCESS_PROBABILITY", "0"),
+        ("QUEUECAST_SUCCESS_PROBABILITY", "1"),
+        ("QUEUECAST_SUCCESS_PROBABILITY", "NaN"),
+        ("QUEUECAST_SUCCESS_PROBABILITY", "inf"),
+        ("QUEUECAST_SUCCESS_PROBABILITY", "95%"),
+        ("QUEUECAST_EARLY_START", "Wait"),
+        ("QUEUECAST_MAX_DEFER", "-1"),
+        ("QUEUECAST_MODE", "on"),
+    ] {
+        let mut asked = Asked::default();
+        let error = asked.set(variable, value).unwrap_err();
+        assert!(error.to_string().contains("use ") || error.to_string().contains("from 1 to"), "{error}");
+        assert!(asked.is_empty(), "{variable}={value}");
+    }
+}
+
+#[test]
+fn a_message_is_short_whatever_was_given() {
+    let long = "9".repeat(1 << 20);
+    let mut asked = Asked::default();
+    for option in &OPTIONS {
+        let error = asked.set(option.variable, &long).unwrap_err();
+        assert!(error.to_string().len() < 250, "{error}");
+    }
+    assert!(asked.set(&long, "1").unwrap_err().to_string().len() < 250);
+}
+
+#[test]
+fn modes_are_ordered_by_how_far_they_go() {
+    assert!(Mode::Off < Mode::Observe && Mode::Observe < Mode::Advise && Mode::Advise < Mode::Enforce);
+    for mode in [Mode::Off, Mode::Observe, Mode::Advise, Mode::Enforce] {
+        assert_eq!(mode.as_str().parse(), Ok(mode));
+    }
+}
+
+#[test]
+fn an_option_that_needs_another_says_which() {
+    for (variable, value, message) in [
+        ("QUEUECAST_MOLD_SIZES", "1,2", "--mold-sizes needs --auto-mold beside it"),
+        ("QUEUECAST_SUCCESS_PROBABILITY", "0.9", "--success-probability needs --reserve-at beside it"),
+        ("QUEUECAST_EARLY_START", "run", "--early-start needs --reserve-at beside it"),
+        ("QUEUECAST_MAX_DEFER", "60", "--max-defer needs --auto-defer beside it"),
+    ] {
+        let mut asked = Asked::default();
+        asked.set(variable, value).unwrap();
+        assert_eq!(asked.unaccompanied().unwrap().to_string(), message);
+        asked.set("QUEUECAST_AUTO_MOLD", "1").unwrap();
+        asked.set("QUEUECAST_AUTO_DEFER", "1").unwrap();
+        asked.set("QUEUECAST_RESERVE_AT", "1774630800").unwrap();
+        assert_eq!(asked.unaccompanied(), None);
+    }
+}
+
+fn any_mold_sizes() -> impl Strategy<Value = MoldSizes> {
+    prop_oneof![
+        prop::collection::vec(1..=u32::MAX, 1..=MoldSizes::MOST_LISTED).prop_map(|sizes| MoldSizes::list(sizes).unwrap()),
+        (1..=u32::MAX, 1..=u32::MAX).prop_map(|(a, b)| MoldSizes::range(a.min(b), a.max(b)).unwrap()),
+    ]
+}
+
+fn any_asked() -> impl Strategy<Value = Asked> {
+    (
+        any::<bool>(),
+        prop::option::of(any_mold_sizes()),
+        prop::option::of(0..=i64::MAX),
+        prop::option::of((1..u64::MAX).prop_map(|part| part as f64 / 2.0_f64.powi(65))),
+        prop::option::of(prop_oneof![Just(EarlyStart::Wait), Just(EarlyStart::Run)]),
+        any::<bool>(),
+        prop::option::of(0..=i64::MAX),
+        prop::option::of(prop_oneof![Just(Mode::Off), Just(Mode::Observe), Just(Mode::Advise), Just(Mode::Enforce)]),
+    )
+        .prop_map(|(auto_mold, mold_sizes, reserve_at, success_probability, early_start, auto_defer, max_defer, mode)| Asked {
+            auto_mold,
+            mold_sizes,
+            reserve_at,
+            success_probability,
+            early_start,
+            auto_defer,
+            max_defer,
+            mode,
+        })
+}
+
+proptest! {
+    #[test]
+    fn canonical_values_are_read_back_as_they_were(asked in any_asked()) {
+        let mut read = Asked::default();
+        for (variable, value) in asked.canonical() {
+            prop_assert_eq!(read.set(variable, &value), Ok(()));
+        }
+        prop_assert_eq!(asked.is_empty(), asked == Asked::default());
+        prop_assert_eq!(read, asked);
+    }
+
+    #[test]
+    fn forgetting_every_option_leaves_nothing(asked in any_asked()) {
+        let mut asked = asked;
+        for option in &OPTIONS {
+            asked.unset(option.key);
+        }
+        prop_assert!(asked.is_empty());
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused_without_a_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        text in "[0-9,.e+-]{0,40}|\\PC{0,40}",
+    ) {
+        let lossy = String::from_utf8_lossy(&bytes);
+        let mut asked = Asked::default();
+        for option in &OPTIONS {
+            let _ = asked.set(option.variable, &lossy);
+            let _ = asked.set(option.variable, &text);
+        }
+        let _ = asked.set(&lossy, &text);
+        if let Some(probability) = asked.success_probability {
+            prop_assert!(probability > 0.0 && probability < 1.0);
+        }
+        prop_assert!(asked.reserve_at.is_none_or(|moment| moment >= 0));
+        prop_assert!(asked.max_defer.is_none_or(|delay| delay >= 0));
+    }
+}
