@@ -1,0 +1,45 @@
+//! What can be wrong with a workload log.
+
+use super::FIELD_NAMES;
+
+/// Why a workload log, or one line of it, could not be read. Lines are numbered from 1.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The bytes could not be had: no such file, or damaged compression.
+    #[error("line {line}: cannot read on: {source}")]
+    Input {
+        /// The line that was being read.
+        line: u64,
+        /// What the system or the decompressor said.
+        source: std::io::Error,
+    },
+    /// A line that is no comment has too few or too many fields.
+    #[error("line {line}: {found} fields where a job has 18; is this a Standard Workload Format log?")]
+    FieldCount {
+        /// The line.
+        line: u64,
+        /// How many fields it has.
+        found: usize,
+    },
+    /// A field holds something else than the number that belongs there.
+    #[error("line {line}: field {field} ({}): {text:?} is not {expected}", FIELD_NAMES[usize::from(*field) - 1])]
+    Field {
+        /// The line.
+        line: u64,
+        /// The field, 1 to 18.
+        field: u8,
+        /// What stands there, cut to 40 characters.
+        text: String,
+        /// What belongs there.
+        expected: &'static str,
+    },
+}
+
+impl ReadError {
+    /// The line that could not be read, from 1.
+    pub fn line(&self) -> u64 {
+        match self {
+            Self::Input { line, .. } | Self::FieldCount { line, .. } | Self::Field { line, .. } => *line,
+        }
+    }
+}
