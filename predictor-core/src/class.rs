@@ -64,9 +64,7 @@ pub fn size_class(size: Size) -> u8 {
 /// The limit class of a job; one without a time limit is in the last class.
 #[must_use]
 pub fn limit_class(limit: Option<Seconds>) -> u8 {
-    limit.map_or(LIMIT_CLASS_SECONDS.len(), |limit| {
-        LIMIT_CLASS_SECONDS.partition_point(|longest| *longest < limit.0)
-    }) as u8
+    limit.map_or(LIMIT_CLASS_SECONDS.len(), |limit| LIMIT_CLASS_SECONDS.partition_point(|longest| *longest < limit.0)) as u8
 }
 
 /// The time limits that fall into the same class as `limit`.

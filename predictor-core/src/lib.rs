@@ -4,8 +4,13 @@
 
 pub mod binomial;
 pub mod class;
+pub mod counters;
+pub mod decision;
 pub mod forecast;
 pub mod history;
 pub mod options;
+pub mod policy;
+pub mod record;
 pub mod size;
+pub mod snapshot;
 pub mod time;

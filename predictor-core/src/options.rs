@@ -10,6 +10,7 @@ mod mold_sizes;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use mold_sizes::{MoldSizes, MoldSizesError};
@@ -169,11 +170,12 @@ impl UserOption {
 }
 
 /// How far queuecast goes; each mode includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Leave the job alone.
     Off,
-    /// Decide and record; change nothing and say nothing.
+    /// Decide and record; change nothing.
     Observe,
     /// Also tell the user.
     Advise,
@@ -301,6 +303,18 @@ pub enum OptionError {
         /// What is wrong with it.
         reason: MoldSizesError,
     },
+}
+
+impl OptionError {
+    /// What is wrong with the value and what is accepted, without the name of the option or variable.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unknown { .. } => self.to_string(),
+            Self::Value { option, value } => format!("{value:?} is not accepted: use {}", option.accepted()),
+            Self::Sizes { value, reason } => format!("{value:?} is not accepted: {reason}"),
+        }
+    }
 }
 
 /// An option that was given without the one that gives it a meaning.

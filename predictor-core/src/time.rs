@@ -98,9 +98,7 @@ mod tests {
 
     #[test]
     fn durations_are_shown_in_two_units() {
-        let shown: Vec<String> = [0, 45, 60, 750, 3_600, 12_000, 187_200]
-            .map(|s| Seconds(s).to_string())
-            .to_vec();
+        let shown: Vec<String> = [0, 45, 60, 750, 3_600, 12_000, 187_200].map(|s| Seconds(s).to_string()).to_vec();
         assert_eq!(shown, ["0 s", "45 s", "1 min", "12 min", "1 h", "3 h 20 min", "2 d 4 h"]);
     }
 

@@ -67,12 +67,7 @@ pub struct HistoryLimits {
 
 impl Default for HistoryLimits {
     fn default() -> HistoryLimits {
-        HistoryLimits {
-            class_jobs: 6_000,
-            user_size_jobs: 1_000,
-            window: Seconds(365 * 86_400),
-            demand_resolution: Seconds(300),
-        }
+        HistoryLimits { class_jobs: 6_000, user_size_jobs: 1_000, window: Seconds(365 * 86_400), demand_resolution: Seconds(300) }
     }
 }
 

@@ -1,0 +1,121 @@
+//! The line that a user reads about a decision. Times are durations from now, which are the same in every time zone.
+
+use super::{Changes, Decision, Submission};
+use crate::options::{EarlyStart, Mode};
+use crate::policy::Policy;
+use crate::size::Unit;
+use crate::time::UnixTime;
+use std::fmt::Write;
+
+impl Decision {
+    /// What to tell the user, without a line end; `None` where there is nothing to tell.
+    ///
+    /// In `observe` only those hear of it who asked for something.
+    #[must_use]
+    pub fn line(&self, submission: &Submission<'_>, policy: &Policy, now: UnixTime) -> Option<String> {
+        let asked = &submission.asked;
+        let asked_for_something = asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some();
+        match self.mode {
+            Mode::Off => return None,
+            Mode::Observe if asked_for_something => {
+                return Some("this partition is only observed: the job was submitted as you wrote it".to_owned());
+            }
+            Mode::Observe => return None,
+            Mode::Advise | Mode::Enforce => {}
+        }
+        if let Some(why) = self.refusal() {
+            return Some(self.refused(why, now));
+        }
+        let mut parts = Vec::new();
+        self.tell_size(submission, &mut parts);
+        self.tell_begin(submission, policy, now, &mut parts);
+        self.tell_deadline(submission, policy, now, &mut parts);
+        if parts.is_empty() {
+            return None;
+        }
+        let line = parts.join("; ");
+        let proposes = self.mode == Mode::Advise && !self.proposed().is_empty();
+        Some(if proposes { format!("advice, nothing was changed: {line}") } else { line })
+    }
+
+    fn refused(&self, why: &super::NotReserved, now: UnixTime) -> String {
+        let mut line = format!("no reservation: {why}");
+        if let super::NotReserved::Unlikely { earliest, best, .. } = why {
+            if let Some(earliest) = earliest {
+                let _ = write!(line, "; it can be had from {} from now on", *earliest - now);
+            }
+            if *best >= 0.01 {
+                let _ = write!(line, "; or accept --success-probability={best:.2}");
+            }
+        }
+        line
+    }
+
+    fn tell_size(&self, submission: &Submission<'_>, parts: &mut Vec<String>) {
+        let (Some(written), Some(decided)) = (&self.as_written, &self.decided) else { return };
+        let unit = submission.unit();
+        match &self.molding {
+            Some(Ok(())) => {
+                let mut part = format!("{} {} instead of {}", decided.count, unit.word(decided.count), written.count);
+                if let (Some(tasks), Unit::Nodes) = (decided.tasks, unit) {
+                    let _ = write!(part, ", {tasks} tasks");
+                }
+                if self.reservation.is_none()
+                    && let Changes { limit: Some(limit), .. } = self.proposed()
+                {
+                    let _ = write!(part, ", time limit {limit}");
+                }
+                let _ = write!(part, ": forecast to be done in about {} instead of {}", decided.response(), written.response());
+                parts.push(part);
+            }
+            Some(Err(why)) if submission.asked.auto_mold => parts.push(format!("not molded: {why}")),
+            _ => {}
+        }
+    }
+
+    fn tell_begin(&self, submission: &Submission<'_>, policy: &Policy, now: UnixTime, parts: &mut Vec<String>) {
+        match &self.reservation {
+            Some(Ok(reservation)) => {
+                let point = reservation.point;
+                let then = match reservation.early_start {
+                    EarlyStart::Wait => "waits on its nodes if it gets them early",
+                    EarlyStart::Run => "runs at once if it gets them early",
+                };
+                parts.push(format!(
+                    "nodes in {} with probability {:.2}: eligible in {}, time limit padded to {}; {then}",
+                    reservation.at - now,
+                    point.probability,
+                    point.begin - now,
+                    point.padded_limit,
+                ));
+            }
+            // Reached in advice only: enforcing refuses.
+            Some(Err(why)) => parts.push(format!("no reservation: {why}")),
+            None => {}
+        }
+        match &self.deferral {
+            Some(Ok(deferral)) => parts.push(format!(
+                "begin deferred by {}: forecast to be done in about {} instead of {}",
+                deferral.begin - now,
+                deferral.response_deferred,
+                deferral.response_now,
+            )),
+            Some(Err(why)) if submission.asked.auto_defer && policy.mode >= Mode::Advise => parts.push(format!("not deferred: {why}")),
+            _ => {}
+        }
+    }
+
+    fn tell_deadline(&self, submission: &Submission<'_>, policy: &Policy, now: UnixTime, parts: &mut Vec<String>) {
+        let (Some(deadline), Some(decided)) = (submission.deadline, &self.decided) else { return };
+        let Some(probability) = decided.deadline_probability else { return };
+        if decided.wait.is_none() {
+            parts.push("nothing is known of waits here, so not whether the deadline will be met".to_owned());
+            return;
+        }
+        let mut part = format!("done by the deadline in {} with probability {probability:.2}", deadline - now);
+        if let Some(holds) = self.deadline_that_holds {
+            let _ = write!(part, "; a deadline in {} would be met with {:.2}", holds - now, policy.success_probability);
+        }
+        parts.push(part);
+    }
+}

@@ -1,0 +1,379 @@
+//! Molding: at which of several sizes a job is forecast to be done first (end-to-end paper, IV.A and VI.C).
+
+use super::submission::{Submission, Tie};
+use super::{Context, LIMIT_ROUNDING};
+use crate::forecast::{JobShape, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster};
+use crate::size::{Size, Unit};
+use crate::time::{Seconds, UnixTime};
+use std::fmt;
+
+/// Most sizes that are compared for one job; of more, those nearest to the size as written.
+const MOST_CANDIDATES: usize = 64;
+
+/// A size with what is forecast for it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Nodes or CPUs, in the unit of the submission.
+    pub count: u32,
+    /// Nodes and CPUs.
+    pub size: Size,
+    /// Tasks, where the submission gives them.
+    pub tasks: Option<u32>,
+    /// Its time limit; `None` is unlimited.
+    pub limit: Option<Seconds>,
+    /// Forecast of the wait: the median, and the bound that holds with 95 %.
+    pub wait: Option<(Seconds, Option<Seconds>)>,
+    /// Jobs on which the forecast of the wait rests.
+    pub wait_jobs: u32,
+    /// Point forecast of the run time.
+    pub run_time: Seconds,
+    /// Shortest and longest forecast run time.
+    pub run_time_range: (Seconds, Seconds),
+    /// Past jobs of the user on which the forecast of the run time rests; 0 where it is the time limit.
+    pub run_time_jobs: u32,
+    /// Gain of its response-time ranges (IV.A), between 0 and 1.
+    pub score: f64,
+    /// Probability of being done by the submission's deadline, where it has one.
+    pub deadline_probability: Option<f64>,
+}
+
+impl Candidate {
+    /// Point forecast of the response: wait and run time.
+    #[must_use]
+    pub fn response(&self) -> Seconds {
+        self.wait.map_or(Seconds::ZERO, |(median, _)| median) + self.run_time
+    }
+}
+
+/// Why a job is not molded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NotMolded {
+    /// It is tied to its size.
+    Tied(Tie),
+    /// There is no past of the user's at the size as written, and no list of sizes.
+    NoHistory {
+        /// The size.
+        count: u32,
+        /// Its unit.
+        unit: Unit,
+    },
+    /// There are no past waits in the partition.
+    NoWaits,
+    /// No other size is allowed or can be made of its tasks.
+    NoOtherSize,
+    /// The size as written is forecast to finish first.
+    AlreadyBest,
+    /// The site molds none in this partition.
+    NotOffered,
+    /// A better size could not be reserved, the one as written can.
+    NotReservable,
+}
+
+impl fmt::Display for NotMolded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotMolded::Tied(tie) => write!(f, "{tie}"),
+            NotMolded::NoHistory { count, unit } => write!(
+                f,
+                "you have no past jobs on {count} {} here to compare with; --mold-sizes=LIST names sizes to try",
+                unit.word(*count)
+            ),
+            NotMolded::NoWaits => f.write_str("no past waits are known for this partition"),
+            NotMolded::NoOtherSize => f.write_str("no other size that you have run or named fits its tasks and limits"),
+            NotMolded::AlreadyBest => f.write_str("its size is the one forecast to finish first"),
+            NotMolded::NotOffered => f.write_str("this partition molds no jobs"),
+            NotMolded::NotReservable => f.write_str("only its own size can be had at the reserved time"),
+        }
+    }
+}
+
+/// What a forecast at a size assumes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Assumption {
+    /// CPUs of the partition's other jobs, running or eligible, at the time of submission.
+    pub(super) demand_cpus: f64,
+    /// Time from now until the job is eligible, or starts where `starts_then`.
+    pub(super) delay: Seconds,
+    /// Whether the job starts at that time without a wait (a virtual reservation).
+    pub(super) starts_then: bool,
+}
+
+/// Forecasts the submission at `count`; `None` where it can't be made of its tasks, or exceeds what is allowed.
+pub(super) fn candidate<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Option<(Candidate, Vec<RunTimeRange>)>
+where
+    F: WaitForecaster + RunTimeForecaster,
+{
+    let submission = context.submission;
+    let (original, unit) = (context.size, submission.unit());
+    let original_count = original.count(unit);
+    let (size, tasks) = resize(submission, original, unit, count)?;
+    let past = context.forecasts.run_time(submission.user, context.partition.index, unit, count);
+    let longest_past_limit = past.map(|past| past.longest_limit);
+    let limit = if count == original_count {
+        context.limit
+    } else {
+        molded_limit(context, count < original_count, longest_past_limit, original.cpus, size.cpus)
+    };
+    if size.nodes > context.partition.nodes() || size.cpus > context.partition.cpus() {
+        return (count == original_count).then(|| forecast(context, count, size, tasks, limit, assumption));
+    }
+    let fits_deadline = submission
+        .deadline
+        .is_none_or(|deadline| limit.is_none_or(|limit| context.now + assumption.delay + limit + LIMIT_ROUNDING <= deadline));
+    (count == original_count || fits_deadline).then(|| forecast(context, count, size, tasks, limit, assumption))
+}
+
+fn forecast<F>(
+    context: &Context<'_, F>,
+    count: u32,
+    size: Size,
+    tasks: Option<u32>,
+    limit: Option<Seconds>,
+    assumption: &Assumption,
+) -> (Candidate, Vec<RunTimeRange>)
+where
+    F: WaitForecaster + RunTimeForecaster,
+{
+    let submission = context.submission;
+    let unit = submission.unit();
+    let past = context.forecasts.run_time(submission.user, context.partition.index, unit, count);
+    // Without a past of its own, a size is taken to need the whole time limit, and more in proportion where it has fewer CPUs.
+    let fallback = || {
+        let scale = (f64::from(context.size.cpus) / f64::from(size.cpus.max(1))).max(1.0);
+        let seconds = context.limit.or(limit).map_or(0.0, |limit| limit.0 as f64 * scale);
+        let seconds = Seconds(seconds as i64).clamped_u32();
+        vec![RunTimeRange::new(seconds, seconds, 1.0)]
+    };
+    let ranges = past.filter(|past| !past.ranges.is_empty()).map_or_else(fallback, |past| past.ranges.to_vec());
+    let shape = JobShape { partition: context.partition.index, size, limit };
+    let pressure = context.pressure(assumption.demand_cpus, size);
+    let wait = context.forecasts.wait(&shape, pressure);
+    let run_time: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
+    let waits = match (&wait, assumption.starts_then) {
+        (_, true) => Some((assumption.delay, Some(assumption.delay))),
+        (Some(wait), false) => Some((assumption.delay + wait.median, wait.bound(0.95).map(|bound| assumption.delay + bound))),
+        (None, false) => None,
+    };
+    let deadline_probability =
+        submission.deadline.map(|deadline| probability_done(wait.as_ref(), &ranges, deadline - context.now, assumption));
+    let candidate = Candidate {
+        count,
+        size,
+        tasks,
+        limit,
+        wait: waits,
+        wait_jobs: wait.as_ref().map_or(0, |wait| wait.jobs),
+        run_time: Seconds(run_time.round() as i64),
+        run_time_range: (
+            ranges.first().map_or(Seconds::ZERO, RunTimeRange::lower),
+            ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper),
+        ),
+        run_time_jobs: past.map_or(0, |past| past.jobs),
+        score: 0.0,
+        deadline_probability,
+    };
+    (candidate, ranges)
+}
+
+/// Probability of being done within `time_left`: over the run-time ranges, each taken at its longer end, that of starting early enough.
+fn probability_done(wait: Option<&WaitForecast<'_>>, ranges: &[RunTimeRange], time_left: Seconds, assumption: &Assumption) -> f64 {
+    let probability: f64 = ranges
+        .iter()
+        .map(|range| {
+            let latest_start = time_left - assumption.delay - range.upper();
+            let in_time = if assumption.starts_then {
+                f64::from(u8::from(latest_start >= Seconds::ZERO))
+            } else {
+                wait.map_or(0.0, |wait| wait.probability_within(latest_start))
+            };
+            range.probability() * in_time
+        })
+        .sum();
+    probability.clamp(0.0, 1.0)
+}
+
+/// What molding comes to.
+#[derive(Debug)]
+pub(super) struct Molding {
+    /// What is forecast at the size as written; `None` where that can't be said.
+    pub(super) as_written: Option<Candidate>,
+    /// The best other size, if one is better.
+    pub(super) better: Result<Candidate, NotMolded>,
+}
+
+/// Looks for a better size than the one as written, among at most [`MOST_CANDIDATES`].
+pub(super) fn best<F>(context: &Context<'_, F>, assumption: &Assumption) -> Molding
+where
+    F: WaitForecaster + RunTimeForecaster,
+{
+    let submission = context.submission;
+    let unit = submission.unit();
+    let original_count = context.size.count(unit);
+    let original = candidate(context, original_count, assumption);
+    let refuse = |why| Molding { as_written: original.as_ref().map(|(candidate, _)| candidate.clone()), better: Err(why) };
+    if let Some(tie) = submission.tie {
+        return refuse(NotMolded::Tied(tie));
+    }
+    let Some(written) = &original else { return refuse(NotMolded::NoOtherSize) };
+    if written.0.wait.is_none() {
+        return refuse(NotMolded::NoWaits);
+    }
+    if written.0.run_time_jobs == 0 && submission.asked.mold_sizes.is_none() {
+        return refuse(NotMolded::NoHistory { count: original_count, unit });
+    }
+    let counts = candidate_counts(context, original_count);
+    let others: Vec<_> = counts.into_iter().filter_map(|count| candidate(context, count, assumption)).collect();
+    if others.is_empty() {
+        return refuse(NotMolded::NoOtherSize);
+    }
+    let longest = std::iter::once(written).chain(&others).map(|(candidate, ranges)| longest_response(candidate, ranges)).max();
+    let longest = longest.unwrap_or(Seconds(1)).max(Seconds(1));
+    let scored = |(candidate, ranges): &(Candidate, Vec<RunTimeRange>)| {
+        let offset = candidate.response() - candidate.run_time;
+        Candidate { score: gain(ranges, offset, longest), ..candidate.clone() }
+    };
+    let written = scored(written);
+    // Where there is a deadline, being done by it comes first.
+    let worth = |candidate: &Candidate| (candidate.deadline_probability.unwrap_or(0.0), candidate.score);
+    let better = |one: &Candidate, other: &Candidate| {
+        let ((probability, score), (other_probability, other_score)) = (worth(one), worth(other));
+        probability > other_probability || (probability == other_probability && score > other_score)
+    };
+    let mut best = written.clone();
+    for other in others.iter().map(scored) {
+        if other.wait.is_some() && better(&other, &best) {
+            best = other;
+        }
+    }
+    let better = if best.count == original_count { Err(NotMolded::AlreadyBest) } else { Ok(best) };
+    Molding { as_written: Some(written), better }
+}
+
+/// Sizes to try besides the one as written: the user's own past sizes and those of `--mold-sizes`, within what the submission allows.
+fn candidate_counts<F>(context: &Context<'_, F>, original: u32) -> Vec<u32>
+where
+    F: WaitForecaster + RunTimeForecaster,
+{
+    let submission = context.submission;
+    let unit = submission.unit();
+    let named = submission.asked.mold_sizes.as_ref();
+    let most = match unit {
+        Unit::Nodes => context.partition.nodes(),
+        Unit::Cpus => context.partition.cpus(),
+    };
+    let allowed = |count: &u32| {
+        *count != original
+            && (1..=most).contains(count)
+            && named.is_none_or(|sizes| sizes.contains(*count))
+            && submission.nodes.is_none_or(|nodes| nodes.least == nodes.most || (nodes.least..=nodes.most).contains(count))
+    };
+    let past = context.forecasts.past_sizes(submission.user, context.partition.index, unit);
+    let listed = named.into_iter().flat_map(|sizes| sizes.candidates().iter().copied());
+    // Of a range, whose every size can't be tried, the powers of two that lie in it.
+    let powers = (0..32u32).map(|power| 1u32 << power).filter(|_| named.is_some());
+    let mut counts: Vec<u32> = past.chain(listed).chain(powers).filter(allowed).collect();
+    let distance = |count: u32| (f64::from(count) / f64::from(original.max(1))).ln().abs();
+    counts.sort_by(|one, other| distance(*one).total_cmp(&distance(*other)).then(one.cmp(other)));
+    counts.dedup();
+    counts.truncate(MOST_CANDIDATES);
+    counts
+}
+
+/// The submission's size and tasks at another count; `None` where its tasks do not divide.
+fn resize(submission: &Submission<'_>, original: Size, unit: Unit, count: u32) -> Option<(Size, Option<u32>)> {
+    let original_count = original.count(unit);
+    let scaled = |number: u32| {
+        let product = u64::from(number) * u64::from(count);
+        let whole = product.is_multiple_of(u64::from(original_count.max(1)));
+        whole.then(|| u32::try_from(product / u64::from(original_count.max(1))).ok()).flatten().filter(|number| *number > 0)
+    };
+    let tasks = match submission.tasks {
+        Some(tasks) => Some(scaled(tasks)?),
+        None => None,
+    };
+    let cpus = scaled(original.cpus).unwrap_or_else(|| {
+        let exact = f64::from(original.cpus) * f64::from(count) / f64::from(original_count.max(1));
+        exact.ceil().max(1.0) as u32
+    });
+    Some(match unit {
+        Unit::Nodes => (Size { nodes: count, cpus: cpus.max(count) }, tasks),
+        Unit::Cpus => {
+            let nodes = u64::from(original.nodes) * u64::from(count);
+            let nodes = u32::try_from(nodes.div_ceil(u64::from(original_count.max(1)))).unwrap_or(u32::MAX).max(1);
+            (Size { nodes, cpus }, tasks)
+        }
+    })
+}
+
+/// The time limit at another size (VI.C): the original one for a larger size; for a smaller one the least of the user's longest limit at that
+/// size and the partition's longest that exceeds the original. Where neither does, or is limited, the original in proportion to the CPUs.
+fn molded_limit<F>(
+    context: &Context<'_, F>,
+    smaller: bool,
+    longest_past_limit: Option<Option<Seconds>>,
+    original_cpus: u32,
+    cpus: u32,
+) -> Option<Seconds> {
+    let original = context.limit?;
+    if !smaller {
+        return Some(original);
+    }
+    let most = context.partition.max_time();
+    let past = longest_past_limit.flatten().map(|past| most.map_or(past, |most| past.min(most)));
+    let by_rule = [past, most].into_iter().flatten().filter(|limit| *limit > original).min();
+    by_rule.or_else(|| {
+        let proportional = Seconds((original.0 as f64 * f64::from(original_cpus) / f64::from(cpus.max(1))).ceil() as i64);
+        Some(most.map_or(proportional, |most| proportional.min(most)).max(original))
+    })
+}
+
+fn longest_response(candidate: &Candidate, ranges: &[RunTimeRange]) -> Seconds {
+    let wait = candidate.response() - candidate.run_time;
+    wait + ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper)
+}
+
+/// The gain of response-time ranges (IV.A, equation 5): the area under f(t) = 1 - t over the ranges, with t as a part of the longest response
+/// of all sizes, over the length of the ranges. A set of ranges without length counts as its points.
+fn gain(ranges: &[RunTimeRange], wait: Seconds, longest: Seconds) -> f64 {
+    let part = |seconds: Seconds| (wait + seconds).0 as f64 / longest.0 as f64;
+    let (mut area, mut length) = (0.0, 0.0);
+    for range in ranges {
+        let (lower, upper) = (part(range.lower()), part(range.upper()));
+        area += (upper - lower) * (1.0 - (upper + lower) / 2.0);
+        length += upper - lower;
+    }
+    if length > 0.0 {
+        return area / length;
+    }
+    let points = ranges.iter().map(|range| 1.0 - part(range.middle())).sum::<f64>();
+    points / ranges.len().max(1) as f64
+}
+
+/// A moment by which the size as written is forecast to be done with the wanted probability, for a deadline that it misses.
+pub(super) fn deadline_that_holds<F>(context: &Context<'_, F>, assumption: &Assumption, probability: f64) -> Option<UnixTime>
+where
+    F: WaitForecaster + RunTimeForecaster,
+{
+    let (candidate, ranges) = candidate(context, context.size.count(context.submission.unit()), assumption)?;
+    let shape = JobShape { partition: context.partition.index, size: candidate.size, limit: candidate.limit };
+    let wait = context.forecasts.wait(&shape, context.pressure(assumption.demand_cpus, candidate.size))?;
+    // The bound on the wait at the wanted probability, and after it the longest run time.
+    let bound = wait.bound(probability)?;
+    Some(context.now + assumption.delay + bound + ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gain_is_the_mean_of_one_minus_t_over_the_ranges() {
+        // Ranges 0.2..0.4 and 0.6..0.8: areas 0.2 * 0.7 and 0.2 * 0.3, over a length of 0.4.
+        let ranges = [RunTimeRange::new(20, 40, 0.5), RunTimeRange::new(60, 80, 0.5)];
+        assert!((gain(&ranges, Seconds(0), Seconds(100)) - 0.5).abs() < 1e-9);
+        // The same after a wait of a tenth.
+        assert!((gain(&ranges, Seconds(10), Seconds(100)) - 0.4).abs() < 1e-9);
+        let point = [RunTimeRange::new(25, 25, 1.0)];
+        assert!((gain(&point, Seconds(0), Seconds(100)) - 0.75).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,138 @@
+//! A submission as the decisions see it: no sentinel values, no pointers.
+
+use crate::options::Asked;
+use crate::size::{Size, Unit};
+use crate::snapshot::Partition;
+use crate::time::{Seconds, UnixTime};
+use std::fmt;
+
+/// A time limit as its user gave it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// Not given: the partition's default holds.
+    #[default]
+    Unset,
+    /// Given as unlimited.
+    Unlimited,
+    /// Given.
+    Limited(Seconds),
+}
+
+/// A node count as its user gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeRange {
+    /// Fewest nodes.
+    pub least: u32,
+    /// Most nodes; equal to `least` for a fixed count.
+    pub most: u32,
+}
+
+/// What ties a job to its size, so that it is not molded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tie {
+    /// A component of a heterogeneous job.
+    Heterogeneous,
+    /// Nodes are named.
+    NodeList,
+    /// It runs inside a reservation of Slurm's.
+    Reservation,
+    /// It asks for licences, which are counted per job.
+    Licences,
+    /// It asks for generic resources per job.
+    GenericResourcesPerJob,
+    /// It asks for so many nodes of a feature.
+    CountedFeatures,
+    /// It asks for at most so many CPUs.
+    MostCpus,
+    /// sbatch is not its submitter, so that salloc or srun holds the size as well.
+    Interactive,
+    /// It names several partitions.
+    SeveralPartitions,
+}
+
+impl fmt::Display for Tie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tie::Heterogeneous => "it is part of a heterogeneous job",
+            Tie::NodeList => "it names its nodes",
+            Tie::Reservation => "it runs inside a reservation",
+            Tie::Licences => "it asks for licences, which are counted per job",
+            Tie::GenericResourcesPerJob => "it asks for generic resources per job",
+            Tie::CountedFeatures => "it counts nodes by feature",
+            Tie::MostCpus => "it limits its CPUs",
+            Tie::Interactive => "only batch jobs can be molded",
+            Tie::SeveralPartitions => "it names several partitions",
+        })
+    }
+}
+
+/// A submission.
+#[derive(Clone, Debug)]
+pub struct Submission<'a> {
+    /// Numeric id of the user.
+    pub user: u32,
+    /// The partition, or several separated by commas; `None` is the default.
+    pub partition: Option<&'a str>,
+    /// Nodes, where given.
+    pub nodes: Option<NodeRange>,
+    /// Tasks, where given.
+    pub tasks: Option<u32>,
+    /// Tasks on each node, where given.
+    pub tasks_per_node: Option<u32>,
+    /// CPUs of each task, where given.
+    pub cpus_per_task: Option<u32>,
+    /// Fewest CPUs, where given.
+    pub min_cpus: Option<u32>,
+    /// Whether it asks for whole nodes.
+    pub whole_nodes: bool,
+    /// Time limit.
+    pub limit: TimeLimit,
+    /// When it may begin, where given.
+    pub begin: Option<UnixTime>,
+    /// When it must have ended, where given (Slurm's own `--deadline`).
+    pub deadline: Option<UnixTime>,
+    /// Whether it is an array of jobs.
+    pub is_array: bool,
+    /// Whether it must start at once or not at all.
+    pub is_immediate: bool,
+    /// Why it can't be molded, if there is a reason.
+    pub tie: Option<Tie>,
+    /// What its user asked of us.
+    pub asked: Asked,
+}
+
+impl Submission<'_> {
+    /// The unit in which its size is counted: CPUs where tasks are given and nodes are not, else nodes.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        if self.nodes.is_none() && self.tasks.is_some() { Unit::Cpus } else { Unit::Nodes }
+    }
+
+    /// Its size as written, as near as it can be known before it has been placed.
+    #[must_use]
+    pub fn size(&self, partition: &Partition<'_>) -> Size {
+        let per_node = (partition.cpus() / partition.nodes().max(1)).max(1);
+        let task_cpus = self.cpus_per_task.unwrap_or(1).max(1);
+        let nodes_given = self.nodes.map(|nodes| nodes.least.max(1));
+        let tasks = self.tasks.or_else(|| Some(self.tasks_per_node?.saturating_mul(nodes_given.unwrap_or(1))));
+        let asked_cpus = tasks.map_or(0, |tasks| tasks.saturating_mul(task_cpus)).max(self.min_cpus.unwrap_or(0)).max(1);
+        let nodes = nodes_given.unwrap_or_else(|| asked_cpus.div_ceil(per_node)).max(1);
+        let cpus = if self.whole_nodes || partition.gives_whole_nodes() { nodes.saturating_mul(per_node) } else { asked_cpus.max(nodes) };
+        Size { nodes, cpus }
+    }
+
+    /// The time limit that holds for it in a partition; `None` is unlimited.
+    #[must_use]
+    pub fn limit_in(&self, partition: &Partition<'_>) -> Option<Seconds> {
+        match self.limit {
+            TimeLimit::Unset => partition.default_time(),
+            TimeLimit::Unlimited => None,
+            TimeLimit::Limited(limit) => Some(limit),
+        }
+    }
+
+    /// The names of its partitions; none for the default.
+    pub fn partitions(&self) -> impl Iterator<Item = &str> {
+        self.partition.into_iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty())
+    }
+}

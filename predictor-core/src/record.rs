@@ -1,0 +1,223 @@
+//! The record that a job carries in its `admin_comment`: what was asked, what was written, and what was forecast.
+//!
+//! It is one JSON object `{"queuecast":{...}}` of less than [`MOST_BYTES`] bytes. Slurm keeps it with the job and in slurmdbd, so that
+//! the forecast can be held against what happened.
+
+use crate::decision::{Candidate, Decision, Situation, TimeLimit};
+use crate::options::{Asked, Mode};
+use crate::time::UnixTime;
+use serde::{Deserialize, Serialize};
+
+/// Version of the record.
+pub const RECORD_VERSION: u32 = 1;
+
+/// Longest record in bytes.
+pub const MOST_BYTES: usize = 1023;
+
+/// The record, as it stands under the key `queuecast`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`RECORD_VERSION`].
+    pub version: u32,
+    /// Number of the snapshot that was used.
+    pub generation: u64,
+    /// When it was decided.
+    pub at: UnixTime,
+    /// How far the decision went.
+    pub mode: Mode,
+    /// What the job was when it was submitted.
+    pub asked: AskedFor,
+    /// What was written, or would have been in a mode below `enforce`; absent where nothing was to change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
+    /// What was forecast for the job as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
+    /// What was forecast for the job as submitted, where something was to change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<Forecast>,
+    /// Why something that was in question was left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<String>,
+}
+
+/// A job as it was submitted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AskedFor {
+    /// Nodes, as written or as they follow from the tasks.
+    pub nodes: u32,
+    /// CPUs.
+    pub cpus: u32,
+    /// Tasks, where given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<u32>,
+    /// Time limit in seconds; absent where unlimited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_s: Option<i64>,
+    /// Its deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<i64>,
+    /// The options that its user gave, by their variables and canonical values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, String)>,
+}
+
+/// What was written into the job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Written {
+    /// Nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    /// CPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<u32>,
+    /// Time limit in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_s: Option<i64>,
+    /// Begin time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin: Option<i64>,
+    /// The reserved time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_at: Option<i64>,
+    /// Until when it waits on its nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_until: Option<i64>,
+}
+
+/// What was forecast for a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// Median of the wait from the decision on, a deferral included, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_s: Option<i64>,
+    /// Bound on it that holds with 95 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_95_s: Option<i64>,
+    /// Past jobs that the wait rests on.
+    pub wait_jobs: u32,
+    /// Point forecast of the run time in seconds.
+    pub run_s: i64,
+    /// Shortest and longest run time in seconds.
+    pub run_range_s: (i64, i64),
+    /// Past jobs that the run time rests on; 0 where it is the time limit.
+    pub run_jobs: u32,
+    /// Probability of running at the reserved time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation_probability: Option<f64>,
+    /// Probability of being done by the deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_probability: Option<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Envelope {
+    queuecast: Record,
+}
+
+impl Forecast {
+    fn of(candidate: &Candidate) -> Forecast {
+        let (wait, bound) = candidate.wait.unzip();
+        Forecast {
+            wait_s: wait.map(|wait| wait.0),
+            wait_95_s: bound.flatten().map(|bound| bound.0),
+            wait_jobs: candidate.wait_jobs,
+            run_s: candidate.run_time.0,
+            run_range_s: (candidate.run_time_range.0.0, candidate.run_time_range.1.0),
+            run_jobs: candidate.run_time_jobs,
+            reservation_probability: None,
+            deadline_probability: candidate.deadline_probability.map(hundredths),
+        }
+    }
+}
+
+fn hundredths(probability: f64) -> f64 {
+    (probability * 100.0).round() / 100.0
+}
+
+impl Record {
+    /// The record of a decision that was made from snapshot number `generation`.
+    #[must_use]
+    pub fn of<F>(decision: &Decision, situation: &Situation<'_, F>, generation: u64) -> Record {
+        let submission = situation.submission;
+        let size = submission.size(&situation.partition);
+        let limit = match submission.limit {
+            TimeLimit::Unset => situation.partition.default_time(),
+            TimeLimit::Unlimited => None,
+            TimeLimit::Limited(limit) => Some(limit),
+        };
+        let changes = decision.proposed();
+        let reservation = decision.reservation.as_ref().and_then(|result| result.as_ref().ok());
+        let written = (!changes.is_empty()).then(|| Written {
+            nodes: changes.size.map(|(size, _)| size.nodes),
+            cpus: changes.size.map(|(size, _)| size.cpus),
+            tasks: changes.size.and_then(|(_, tasks)| tasks),
+            limit_s: changes.limit.map(|limit| limit.0),
+            begin: changes.begin.map(|begin| begin.0),
+            reserved_at: reservation.map(|reservation| reservation.at.0),
+            hold_until: changes.hold_until.map(|until| until.0),
+        });
+        let forecast = decision.decided.as_ref().map(|decided| Forecast {
+            reservation_probability: reservation.map(|reservation| hundredths(reservation.point.probability)),
+            ..Forecast::of(decided)
+        });
+        let instead_of = decision.as_written.as_ref().filter(|_| written.is_some()).map(Forecast::of);
+        let reasons = [
+            decision.molding.as_ref().and_then(|molding| molding.as_ref().err()).map(|why| format!("not molded: {why}")),
+            decision.deferral.as_ref().and_then(|deferral| deferral.as_ref().err()).map(|why| format!("not deferred: {why}")),
+            decision.reservation.as_ref().and_then(|reserved| reserved.as_ref().err()).map(|why| format!("not reserved: {why}")),
+        ];
+        Record {
+            version: RECORD_VERSION,
+            generation,
+            at: situation.now,
+            mode: decision.mode,
+            asked: AskedFor {
+                nodes: size.nodes,
+                cpus: size.cpus,
+                tasks: submission.tasks,
+                limit_s: limit.map(|limit| limit.0),
+                deadline: submission.deadline.map(|deadline| deadline.0),
+                options: options(&submission.asked),
+            },
+            written,
+            forecast,
+            instead_of,
+            left: reasons.into_iter().flatten().collect(),
+        }
+    }
+
+    /// The record as it is written, without the parts that can be spared where it would be too long.
+    #[must_use]
+    pub fn to_json(&self) -> Option<String> {
+        let mut record = self.clone();
+        let shorter: [fn(&mut Record); 4] = [
+            |_| {},
+            |record| record.left.clear(),
+            |record| record.instead_of = None,
+            |record| record.asked.options.retain(|(_, value)| value.len() < 32),
+        ];
+        for shorten in shorter {
+            shorten(&mut record);
+            let json = serde_json::to_string(&Envelope { queuecast: record.clone() }).ok()?;
+            if json.len() <= MOST_BYTES {
+                return Some(json);
+            }
+        }
+        None
+    }
+
+    /// The record in an `admin_comment`, which may have other text behind it.
+    #[must_use]
+    pub fn parse(comment: &str) -> Option<Record> {
+        let mut values = serde_json::Deserializer::from_str(comment).into_iter::<Envelope>();
+        values.next()?.ok().map(|envelope| envelope.queuecast)
+    }
+}
+
+fn options(asked: &Asked) -> Vec<(String, String)> {
+    asked.canonical().map(|(variable, value)| (variable.to_owned(), value)).collect()
+}

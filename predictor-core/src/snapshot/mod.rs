@@ -1,0 +1,11 @@
+//! The snapshot: what the daemon publishes and the filter decides from.
+//!
+//! The daemon writes a snapshot whole under a new name and renames it into place; it is never changed or truncated afterwards. A
+//! reader checks length, version and checksum once, in [`Snapshot::open`], and from then on reads it as it lies in memory.
+
+pub mod layout;
+mod reader;
+mod writer;
+
+pub use reader::{Partition, Provenance, Snapshot, SnapshotError};
+pub use writer::{Origin, PartitionState, RunningJob, write};

@@ -1,0 +1,358 @@
+//! Reads a snapshot as it lies in memory.
+
+use super::layout::{
+    ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, SectionKind, SectionRecord, SiteRecord,
+    TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
+};
+use super::writer::unit_number;
+use crate::class::{ClassKey, limits_of_class, pressure_level};
+use crate::forecast::{JobShape, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster};
+use crate::policy::Policy;
+use crate::size::Unit;
+use crate::time::{Seconds, UnixTime};
+use std::ops::Range;
+use thiserror::Error;
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+/// Fewest jobs on which a class stands by itself: the fewest that bound the 95th percentile at 95 % confidence.
+const FEWEST_JOBS: u32 = 59;
+
+/// Why bytes are not a snapshot that can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SnapshotError {
+    /// Shorter or longer than its header says, or than a header.
+    #[error("the snapshot is cut short or damaged: its length is not what its header says")]
+    Length,
+    /// Another kind of file.
+    #[error("the file is not a snapshot of queuecast")]
+    Magic,
+    /// Another layout.
+    #[error(
+        "the snapshot has layout version {found}, this program reads version {LAYOUT_VERSION}: install plugin and daemon of one release"
+    )]
+    Version {
+        /// The version found.
+        found: u32,
+    },
+    /// Damaged.
+    #[error("the snapshot is damaged: its checksum is not what its header says")]
+    Checksum,
+    /// A section lies outside, is missing, or has records of another size.
+    #[error("the snapshot's table of sections is not what layout version {LAYOUT_VERSION} has")]
+    Sections,
+}
+
+/// A checked snapshot over the bytes `B`, such as a mapped file.
+#[derive(Debug)]
+pub struct Snapshot<B> {
+    bytes: B,
+    generation: u64,
+    published_at: UnixTime,
+    sections: [Range<usize>; SECTIONS.len()],
+    transparent: bool,
+}
+
+/// A partition in a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Partition<'a> {
+    /// Its index.
+    pub index: u16,
+    /// Its name.
+    pub name: &'a str,
+    /// What the site allows in it.
+    pub policy: Policy,
+    record: &'a PartitionRecord,
+    ends: &'a [ExpectedEndRecord],
+}
+
+/// Where a snapshot comes from.
+#[derive(Clone, Debug)]
+pub struct Provenance<'a> {
+    /// Name of the cluster.
+    pub cluster: &'a str,
+    /// What is wrong with the configuration file, empty if nothing.
+    pub configuration_error: &'a str,
+    /// Ended jobs in the history.
+    pub ended_jobs: u64,
+    /// End of the first and of the last of them.
+    pub ends: Option<(UnixTime, UnixTime)>,
+    /// When slurmdbd was last read.
+    pub accounting_read_at: Option<UnixTime>,
+    /// When slurmctld was last read.
+    pub controller_read_at: Option<UnixTime>,
+    /// When the configuration in force was loaded.
+    pub configuration_loaded_at: UnixTime,
+    /// Age beyond which the snapshot is not to be used.
+    pub maximum_age: Seconds,
+    /// Confidence of the bounds.
+    pub confidence: f64,
+    /// Policy of partitions that the snapshot does not know.
+    pub site_policy: Policy,
+    /// Classes with a distribution of waits.
+    pub wait_classes: usize,
+    /// Users' sizes with run times.
+    pub user_sizes: usize,
+}
+
+impl<B: AsRef<[u8]>> Snapshot<B> {
+    /// Checks length, version and checksum, and takes the snapshot.
+    ///
+    /// # Errors
+    /// Says what is wrong with the bytes; they are not read any further then.
+    pub fn open(bytes: B) -> Result<Snapshot<B>, SnapshotError> {
+        let all = bytes.as_ref();
+        let (header, rest) = Header::ref_from_prefix(all).map_err(|_| SnapshotError::Length)?;
+        if header.magic != MAGIC {
+            return Err(SnapshotError::Magic);
+        }
+        if header.version.get() != LAYOUT_VERSION {
+            return Err(SnapshotError::Version { found: header.version.get() });
+        }
+        if usize::try_from(header.length.get()) != Ok(all.len()) {
+            return Err(SnapshotError::Length);
+        }
+        if header.checksum.get() != checksum(all) {
+            return Err(SnapshotError::Checksum);
+        }
+        if header.sections.get() as usize != SECTIONS.len() {
+            return Err(SnapshotError::Sections);
+        }
+        let (table, _) = <[SectionRecord]>::ref_from_prefix_with_elems(rest, SECTIONS.len()).map_err(|_| SnapshotError::Sections)?;
+        let mut sections: [Range<usize>; SECTIONS.len()] = Default::default();
+        for ((place, kind), record) in sections.iter_mut().zip(SECTIONS).zip(table) {
+            *place = section(kind, record, all.len()).ok_or(SnapshotError::Sections)?;
+        }
+        let (generation, published_at) = (header.generation.get(), UnixTime(header.published_at.get()));
+        let mut snapshot = Snapshot { bytes, generation, published_at, sections, transparent: false };
+        if snapshot.site().is_none() {
+            return Err(SnapshotError::Sections);
+        }
+        snapshot.transparent =
+            snapshot.provenance().site_policy.is_transparent() || snapshot.partitions().any(|partition| partition.policy.is_transparent());
+        Ok(snapshot)
+    }
+
+    /// Number of this snapshot.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        self.bytes.as_ref().len()
+    }
+
+    /// When it was published.
+    #[must_use]
+    pub fn published_at(&self) -> UnixTime {
+        self.published_at
+    }
+
+    /// How old it is; never negative.
+    #[must_use]
+    pub fn age(&self, now: UnixTime) -> Seconds {
+        (now - self.published_at).max(Seconds::ZERO)
+    }
+
+    /// Whether it is older than the site allows.
+    #[must_use]
+    pub fn is_too_old(&self, now: UnixTime) -> bool {
+        self.site().is_none_or(|site| self.age(now).0 > i64::from(site.maximum_age_s.get()))
+    }
+
+    /// Whether a job can be rewritten whose user asked for nothing.
+    #[must_use]
+    pub fn has_transparent_policy(&self) -> bool {
+        self.transparent
+    }
+
+    /// Where it comes from.
+    #[must_use]
+    pub fn provenance(&self) -> Provenance<'_> {
+        let default = SiteRecord::default();
+        let site = self.site().unwrap_or(&default);
+        let moment = |seconds: i64| (seconds != 0).then_some(UnixTime(seconds));
+        Provenance {
+            cluster: self.text(site.cluster),
+            configuration_error: self.text(site.configuration_error),
+            ended_jobs: site.ended_jobs.get(),
+            ends: moment(site.oldest_end.get()).zip(moment(site.newest_end.get())),
+            accounting_read_at: moment(site.accounting_read_at.get()),
+            controller_read_at: moment(site.controller_read_at.get()),
+            configuration_loaded_at: UnixTime(site.configuration_loaded_at.get()),
+            maximum_age: Seconds(i64::from(site.maximum_age_s.get())),
+            confidence: f64::from(site.confidence.get()),
+            site_policy: Policy::from(&site.policy),
+            wait_classes: self.records::<WaitClassRecord>(SectionKind::WaitClasses).len(),
+            user_sizes: self.records::<UserSizeRecord>(SectionKind::UserSizes).len(),
+        }
+    }
+
+    /// All partitions.
+    pub fn partitions(&self) -> impl Iterator<Item = Partition<'_>> {
+        (0u16..).zip(self.records::<PartitionRecord>(SectionKind::Partitions)).map(|(index, record)| self.partition_of(index, record))
+    }
+
+    /// The partition of that name.
+    #[must_use]
+    pub fn partition(&self, name: &str) -> Option<Partition<'_>> {
+        let records = self.records::<PartitionRecord>(SectionKind::Partitions);
+        let index = records.iter().position(|record| self.text(record.name) == name)?;
+        Some(self.partition_of(u16::try_from(index).ok()?, records.get(index)?))
+    }
+
+    /// The partition of jobs that name none.
+    #[must_use]
+    pub fn default_partition(&self) -> Option<Partition<'_>> {
+        self.partitions().find(|partition| partition.record.is_default == 1)
+    }
+
+    fn partition_of<'a>(&'a self, index: u16, record: &'a PartitionRecord) -> Partition<'a> {
+        let ends = self.records::<ExpectedEndRecord>(SectionKind::ExpectedEnds);
+        let first = record.first_end.get() as usize;
+        let ends = ends.get(first..first.saturating_add(record.ends.get() as usize)).unwrap_or(&[]);
+        Partition { index, name: self.text(record.name), policy: Policy::from(&record.policy), record, ends }
+    }
+
+    fn site(&self) -> Option<&SiteRecord> {
+        self.records::<SiteRecord>(SectionKind::Site).first()
+    }
+
+    fn records<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self, kind: SectionKind) -> &[T] {
+        let section = SECTIONS.iter().zip(&self.sections).find(|(other, _)| **other == kind);
+        let bytes = section.and_then(|(_, range)| self.bytes.as_ref().get(range.clone())).unwrap_or(&[]);
+        <[T]>::ref_from_bytes(bytes).unwrap_or(&[])
+    }
+
+    fn text(&self, record: TextRecord) -> &str {
+        let start = record.offset.get() as usize;
+        let bytes = self.records::<u8>(SectionKind::Text).get(start..start.saturating_add(record.length.get() as usize));
+        bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("")
+    }
+
+    fn class(&self, key: ClassKey) -> Option<&WaitClassRecord> {
+        let classes = self.records::<WaitClassRecord>(SectionKind::WaitClasses);
+        let key_of = |record: &WaitClassRecord| ClassKey {
+            partition: record.partition.get(),
+            size: record.size,
+            limit: record.limit,
+            pressure: record.pressure,
+        };
+        let index = classes.binary_search_by(|record| key_of(record).cmp(&key)).ok()?;
+        classes.get(index)
+    }
+
+    /// Records of a user in a partition, ascending by size.
+    fn sizes_of(&self, user: u32, partition: u16, unit: Unit) -> &[UserSizeRecord] {
+        let all = self.records::<UserSizeRecord>(SectionKind::UserSizes);
+        let key = (user, partition, unit_number(unit));
+        let key_of = |record: &UserSizeRecord| (record.user.get(), record.partition.get(), record.unit);
+        let first = all.partition_point(|record| key_of(record) < key);
+        let rest = all.get(first..).unwrap_or(&[]);
+        rest.get(..rest.partition_point(|record| key_of(record) == key)).unwrap_or(&[])
+    }
+}
+
+fn section(kind: SectionKind, record: &SectionRecord, length: usize) -> Option<Range<usize>> {
+    if record.kind.get() != kind as u32 || record.record_size.get() as usize != record_size(kind) {
+        return None;
+    }
+    let start = usize::try_from(record.offset.get()).ok()?;
+    let end = start.checked_add(usize::try_from(record.count.get()).ok()?.checked_mul(record_size(kind))?)?;
+    (end <= length).then_some(start..end)
+}
+
+impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
+    /// From the narrowest class that has enough jobs, or else the widest that has any.
+    fn wait(&self, job: &JobShape, pressure: Option<f64>) -> Option<WaitForecast<'_>> {
+        let class = ClassKey::of(job.partition, job.size, job.limit);
+        let widening = pressure.map_or(class, |pressure| class.at_pressure(pressure_level(pressure))).widening();
+        let mut widest = None;
+        let found = widening.into_iter().filter_map(|key| self.class(key).map(|record| (key, record)));
+        for (key, record) in found {
+            widest = Some((key, record));
+            if record.jobs.get() >= FEWEST_JOBS {
+                break;
+            }
+        }
+        let (class, record) = widest?;
+        Some(WaitForecast {
+            class,
+            jobs: record.jobs.get(),
+            median: Seconds(i64::from(record.median_s.get())),
+            bounds: &record.bounds_s,
+            limits: limits_of_class(job.limit.unwrap_or(Seconds(i64::MAX))),
+        })
+    }
+}
+
+impl<B: AsRef<[u8]>> RunTimeForecaster for Snapshot<B> {
+    fn run_time(&self, user: u32, partition: u16, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
+        let sizes = self.sizes_of(user, partition, unit);
+        let record = sizes.get(sizes.binary_search_by_key(&count, |record| record.count.get()).ok()?)?;
+        let ranges = self.records::<RunTimeRange>(SectionKind::RunTimeRanges);
+        let first = record.first_range.get() as usize;
+        let ranges = ranges.get(first..first.checked_add(record.ranges.get() as usize)?)?;
+        let limit = record.longest_limit_s.get();
+        Some(RunTimeForecast { jobs: record.jobs.get(), longest_limit: (limit != NONE_S).then_some(Seconds(i64::from(limit))), ranges })
+    }
+
+    fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
+        self.sizes_of(user, partition, unit).iter().map(|record| record.count.get())
+    }
+}
+
+impl Partition<'_> {
+    /// CPUs of its nodes; 0 where slurmctld does not know it.
+    #[must_use]
+    pub fn cpus(&self) -> u32 {
+        self.record.cpus.get()
+    }
+
+    /// Its nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.record.nodes.get()
+    }
+
+    /// Whether jobs get whole nodes.
+    #[must_use]
+    pub fn gives_whole_nodes(&self) -> bool {
+        self.record.whole_nodes == 1
+    }
+
+    /// Longest time limit; `None` is unlimited.
+    #[must_use]
+    pub fn max_time(&self) -> Option<Seconds> {
+        limit(self.record.max_time_s.get())
+    }
+
+    /// Time limit of a job that gives none; `None` is unlimited.
+    #[must_use]
+    pub fn default_time(&self) -> Option<Seconds> {
+        limit(self.record.default_time_s.get()).or(self.max_time())
+    }
+
+    /// Running jobs and pending ones that are eligible.
+    #[must_use]
+    pub fn jobs(&self) -> (u32, u32) {
+        (self.record.running_jobs.get(), self.record.pending_jobs.get())
+    }
+
+    /// CPUs of the running jobs and of the pending ones that are eligible.
+    #[must_use]
+    pub fn demand_cpus(&self) -> (u64, u64) {
+        (self.record.running_cpus.get(), self.record.pending_cpus.get())
+    }
+
+    /// The expected ends of its running jobs with their CPUs, ascending.
+    pub fn expected_ends(&self) -> impl Iterator<Item = (UnixTime, u32)> {
+        self.ends.iter().map(|end| (UnixTime(end.at.get()), end.cpus.get()))
+    }
+}
+
+fn limit(seconds: u32) -> Option<Seconds> {
+    (seconds != NONE_S).then_some(Seconds(i64::from(seconds)))
+}

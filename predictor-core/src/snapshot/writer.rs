@@ -1,0 +1,276 @@
+//! Writes a snapshot from a fitted history and the present state of the cluster.
+
+use super::layout::{
+    CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, SectionRecord, SiteRecord,
+    TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
+};
+use crate::forecast::{RunTimeForecast, RunTimeRange};
+use crate::history::{History, UserSize};
+use crate::policy::Policy;
+use crate::size::{Size, Unit};
+use crate::time::{Seconds, UnixTime};
+use std::collections::HashMap;
+use zerocopy::IntoBytes;
+
+/// A partition as slurmctld describes it now.
+#[derive(Clone, Debug)]
+pub struct PartitionState {
+    /// Its name.
+    pub name: String,
+    /// What the site allows in it.
+    pub policy: Policy,
+    /// Whether jobs that name no partition go there.
+    pub is_default: bool,
+    /// Whether jobs get whole nodes.
+    pub whole_nodes: bool,
+    /// CPUs of its nodes.
+    pub cpus: u32,
+    /// Its nodes.
+    pub nodes: u32,
+    /// Longest time limit; `None` is unlimited.
+    pub max_time: Option<Seconds>,
+    /// Time limit of a job that gives none; `None` is `max_time`.
+    pub default_time: Option<Seconds>,
+    /// Its running jobs.
+    pub running: Vec<RunningJob>,
+    /// How many of its pending jobs are eligible.
+    pub pending_jobs: u32,
+    /// CPUs that these ask for.
+    pub pending_cpus: u64,
+}
+
+/// A running job, as far as its end is to be expected.
+#[derive(Clone, Copy, Debug)]
+pub struct RunningJob {
+    /// Numeric id of the user.
+    pub user: u32,
+    /// Nodes and CPUs.
+    pub size: Size,
+    /// When it started.
+    pub start: UnixTime,
+    /// When its time limit ends it; `None` is never.
+    pub limit_end: Option<UnixTime>,
+}
+
+/// Where a snapshot comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// Name of the cluster.
+    pub cluster: String,
+    /// What is wrong with the configuration file, empty if nothing.
+    pub configuration_error: String,
+    /// Number of this snapshot.
+    pub generation: u64,
+    /// When it is published.
+    pub published_at: UnixTime,
+    /// Age beyond which it is not to be used.
+    pub maximum_age: Seconds,
+    /// Confidence with which the history was fitted.
+    pub confidence: f64,
+    /// Policy of partitions that are not among those given.
+    pub site_policy: Policy,
+    /// When slurmdbd was last read; `None` if never.
+    pub accounting_read_at: Option<UnixTime>,
+    /// When slurmctld was last read; `None` if never.
+    pub controller_read_at: Option<UnixTime>,
+    /// When the configuration in force was loaded.
+    pub configuration_loaded_at: UnixTime,
+}
+
+#[derive(Default)]
+struct Text(Vec<u8>);
+
+impl Text {
+    fn add(&mut self, text: &str) -> TextRecord {
+        let offset = self.0.len() as u32;
+        self.0.extend_from_slice(text.as_bytes());
+        TextRecord { offset: offset.into(), length: (text.len() as u32).into() }
+    }
+}
+
+/// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any more keep their index and get no CPUs.
+#[must_use]
+pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Origin) -> Vec<u8> {
+    for partition in partitions {
+        history.partition_index(&partition.name);
+    }
+    let mut text = Text::default();
+    let mut expected_ends: Vec<ExpectedEndRecord> = Vec::new();
+    let by_name: HashMap<&str, &PartitionState> = partitions.iter().map(|partition| (partition.name.as_str(), partition)).collect();
+    let partition_records: Vec<PartitionRecord> = (0u16..)
+        .zip(history.partition_names())
+        .map(|(index, name)| match by_name.get(name) {
+            Some(state) => {
+                let first_end = expected_ends.len();
+                expected_ends.extend(ends(history, index, state, origin.published_at));
+                partition_record(state, &mut text, first_end, expected_ends.len() - first_end)
+            }
+            None => unknown_partition_record(name, &origin.site_policy, &mut text),
+        })
+        .collect();
+
+    let wait_records: Vec<WaitClassRecord> = history
+        .waits()
+        .fitted()
+        .iter()
+        .map(|(class, waits)| WaitClassRecord {
+            partition: class.partition.into(),
+            size: class.size,
+            limit: class.limit,
+            pressure: class.pressure,
+            reserved: [0; 3],
+            jobs: waits.jobs.into(),
+            median_s: waits.median_s.into(),
+            bounds_s: waits.bounds_s.map(Into::into),
+        })
+        .collect();
+
+    let mut range_records: Vec<RunTimeRange> = Vec::new();
+    let user_records: Vec<UserSizeRecord> = history
+        .run_times()
+        .fitted()
+        .iter()
+        .map(|(key, model)| {
+            let first_range = range_records.len() as u32;
+            range_records.extend_from_slice(&model.ranges);
+            UserSizeRecord {
+                user: key.user.into(),
+                partition: key.partition.into(),
+                unit: unit_number(key.unit),
+                reserved: 0,
+                count: key.count.into(),
+                jobs: model.jobs.into(),
+                longest_limit_s: model.longest_limit_s.into(),
+                first_range: first_range.into(),
+                ranges: (model.ranges.len() as u32).into(),
+            }
+        })
+        .collect();
+
+    let site = site_record(history, origin, &mut text);
+    let sections: [&[u8]; SECTIONS.len()] = [
+        site.as_bytes(),
+        partition_records.as_bytes(),
+        wait_records.as_bytes(),
+        user_records.as_bytes(),
+        range_records.as_bytes(),
+        expected_ends.as_bytes(),
+        &text.0,
+    ];
+    assemble(origin, sections)
+}
+
+/// How a unit is written.
+pub(super) fn unit_number(unit: Unit) -> u8 {
+    match unit {
+        Unit::Nodes => 0,
+        Unit::Cpus => 1,
+    }
+}
+
+fn assemble(origin: &Origin, sections: [&[u8]; SECTIONS.len()]) -> Vec<u8> {
+    let mut offset = size_of::<Header>() + SECTIONS.len() * size_of::<SectionRecord>();
+    let length = offset + sections.iter().map(|section| section.len()).sum::<usize>();
+    let header = Header {
+        magic: MAGIC,
+        version: LAYOUT_VERSION.into(),
+        sections: (SECTIONS.len() as u32).into(),
+        generation: origin.generation.into(),
+        published_at: origin.published_at.0.into(),
+        length: (length as u64).into(),
+        checksum: 0.into(),
+    };
+    let mut snapshot = Vec::with_capacity(length);
+    snapshot.extend_from_slice(header.as_bytes());
+    for (kind, section) in SECTIONS.into_iter().zip(sections) {
+        let record = SectionRecord {
+            kind: (kind as u32).into(),
+            record_size: (record_size(kind) as u32).into(),
+            offset: (offset as u64).into(),
+            count: ((section.len() / record_size(kind)) as u64).into(),
+        };
+        snapshot.extend_from_slice(record.as_bytes());
+        offset += section.len();
+    }
+    for section in sections {
+        snapshot.extend_from_slice(section);
+    }
+    let checksum = checksum(&snapshot);
+    if let Some(place) = snapshot.get_mut(CHECKSUM_AT) {
+        place.copy_from_slice(&checksum.to_le_bytes());
+    }
+    snapshot
+}
+
+fn site_record(history: &History, origin: &Origin, text: &mut Text) -> SiteRecord {
+    let (oldest_end, newest_end) = history.ends().unwrap_or_default();
+    SiteRecord {
+        policy: (&origin.site_policy).into(),
+        maximum_age_s: origin.maximum_age.clamped_u32().into(),
+        confidence: (origin.confidence as f32).into(),
+        cluster: text.add(&origin.cluster),
+        configuration_error: text.add(&origin.configuration_error),
+        ended_jobs: history.ended_jobs().into(),
+        oldest_end: oldest_end.0.into(),
+        newest_end: newest_end.0.into(),
+        accounting_read_at: origin.accounting_read_at.unwrap_or_default().0.into(),
+        controller_read_at: origin.controller_read_at.unwrap_or_default().0.into(),
+        configuration_loaded_at: origin.configuration_loaded_at.0.into(),
+    }
+}
+
+fn partition_record(state: &PartitionState, text: &mut Text, first_end: usize, ends: usize) -> PartitionRecord {
+    PartitionRecord {
+        name: text.add(&state.name),
+        policy: (&state.policy).into(),
+        is_default: state.is_default.into(),
+        whole_nodes: state.whole_nodes.into(),
+        reserved: [0; 2],
+        cpus: state.cpus.into(),
+        nodes: state.nodes.into(),
+        max_time_s: state.max_time.map_or(NONE_S, Seconds::clamped_u32).into(),
+        default_time_s: state.default_time.map_or(NONE_S, Seconds::clamped_u32).into(),
+        running_jobs: (state.running.len() as u32).into(),
+        pending_jobs: state.pending_jobs.into(),
+        running_cpus: state.running.iter().map(|job| u64::from(job.size.cpus)).sum::<u64>().into(),
+        pending_cpus: state.pending_cpus.into(),
+        first_end: (first_end as u32).into(),
+        ends: (ends as u32).into(),
+    }
+}
+
+fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> PartitionRecord {
+    let state = PartitionState {
+        name: name.to_owned(),
+        policy: *policy,
+        is_default: false,
+        whole_nodes: false,
+        cpus: 0,
+        nodes: 0,
+        max_time: None,
+        default_time: None,
+        running: Vec::new(),
+        pending_jobs: 0,
+        pending_cpus: 0,
+    };
+    partition_record(&state, text, 0, 0)
+}
+
+/// When the running jobs of a partition are expected to end: by their forecast run time, or by their time limit where they have outlived that.
+fn ends(history: &History, partition: u16, state: &PartitionState, now: UnixTime) -> Vec<ExpectedEndRecord> {
+    let fitted = history.run_times().fitted();
+    let mut ends: Vec<ExpectedEndRecord> = state
+        .running
+        .iter()
+        .filter_map(|job| {
+            let forecast = Unit::ALL
+                .iter()
+                .find_map(|unit| fitted.get(&UserSize { user: job.user, partition, unit: *unit, count: job.size.count(*unit) }))
+                .map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges }.point());
+            let at = forecast.map(|run_time| job.start + run_time).filter(|at| *at > now).or(job.limit_end)?;
+            Some(ExpectedEndRecord { at: at.0.into(), cpus: job.size.cpus.into() })
+        })
+        .collect();
+    ends.sort_unstable_by_key(|end| end.at.get());
+    ends
+}

@@ -1,0 +1,365 @@
+//! What is decided about a submission, and why.
+
+mod common;
+
+use common::{NOW, USER, partition, past_job, policy, running, snapshot};
+use predictor_core::decision::{
+    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Situation, Submission, Tie, TimeLimit, decide, trajectory,
+};
+use predictor_core::forecast::JobShape;
+use predictor_core::history::EndedJob;
+use predictor_core::options::{Asked, EarlyStart, Mode, MoldSizes};
+use predictor_core::policy::{Policy, When};
+use predictor_core::record::{MOST_BYTES, Record};
+use predictor_core::size::Size;
+use predictor_core::snapshot::{PartitionState, Snapshot};
+use predictor_core::time::{Seconds, UnixTime};
+use proptest::prelude::*;
+
+fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
+    Submission {
+        user: USER,
+        partition: Some("batch"),
+        nodes: Some(NodeRange { least: nodes, most: nodes }),
+        tasks: None,
+        tasks_per_node: None,
+        cpus_per_task: None,
+        min_cpus: None,
+        whole_nodes: false,
+        limit: TimeLimit::Limited(Seconds(3_600)),
+        begin: None,
+        deadline: None,
+        is_array: false,
+        is_immediate: false,
+        tie: None,
+        asked,
+    }
+}
+
+fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
+    let partition = snapshot.partition("batch").unwrap();
+    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, now: NOW, claimed_cpus: 0 }
+}
+
+fn decided(snapshot: &Snapshot<Vec<u8>>, submission: &Submission<'_>) -> Decision {
+    decide(&situation(snapshot, submission))
+}
+
+fn mold() -> Asked {
+    Asked { auto_mold: true, ..Asked::default() }
+}
+
+/// Large jobs wait 5,000 s and run 500 s, small ones wait 100 s and run 1,000 s.
+fn past() -> impl Iterator<Item = EndedJob<'static>> {
+    (0..200)
+        .flat_map(|n| [past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(USER, 4, 7_200, 900_000 - n * 600, 100, 1_000)])
+}
+
+#[test]
+fn a_job_is_molded_to_the_size_forecast_to_finish_first() {
+    let snapshot = snapshot(past(), &partition(policy()));
+    let decision = decided(&snapshot, &Submission { tasks: Some(64), ..submission(16, mold()) });
+    assert_eq!(decision.molding, Some(Ok(())));
+    let changes = decision.changes();
+    assert_eq!(changes.size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
+    // VI.C: smaller, so the least of the user's longest limit at that size (7,200 s) and the partition's longest that exceeds the original.
+    assert_eq!(changes.limit, Some(Seconds(7_200)));
+    let decided = decision.decided.unwrap();
+    assert_eq!(decided.wait.unwrap().0, Seconds(100));
+    assert!((decided.run_time.0 - 1_000).abs() <= 1);
+}
+
+#[test]
+fn a_larger_size_keeps_the_time_limit() {
+    let jobs = (0..200)
+        .flat_map(|n| [past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 3_000), past_job(USER, 8, 7_200, 900_000 - n * 600, 100, 500)]);
+    let snapshot = snapshot(jobs, &partition(policy()));
+    let changes = decided(&snapshot, &submission(4, mold())).changes();
+    assert_eq!((changes.size.unwrap().0.nodes, changes.limit), (8, None));
+}
+
+#[test]
+fn tasks_that_do_not_divide_leave_the_job_as_it_is() {
+    let snapshot = snapshot(past(), &partition(policy()));
+    let decision = decided(&snapshot, &Submission { tasks: Some(18), ..submission(16, mold()) });
+    assert_eq!(decision.molding, Some(Err(NotMolded::NoOtherSize)));
+    assert!(decision.changes().is_empty());
+}
+
+#[test]
+fn a_node_range_excludes_sizes_outside_it() {
+    let snapshot = snapshot(past(), &partition(policy()));
+    let narrow = Submission { nodes: Some(NodeRange { least: 16, most: 20 }), ..submission(16, mold()) };
+    assert_eq!(decided(&snapshot, &narrow).molding, Some(Err(NotMolded::NoOtherSize)));
+}
+
+#[test]
+fn a_job_without_nodes_is_molded_in_cpus() {
+    let mut cpus = partition(policy());
+    cpus.whole_nodes = false;
+    let snapshot = snapshot(past(), &cpus);
+    let tasks = Submission { nodes: None, tasks: Some(64), ..submission(1, mold()) };
+    assert_eq!(decided(&snapshot, &tasks).changes().size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
+}
+
+#[test]
+fn a_tied_job_is_left_and_the_reason_is_told() {
+    let snapshot = snapshot(past(), &partition(policy()));
+    let tied = Submission { tie: Some(Tie::NodeList), ..submission(16, mold()) };
+    let decision = decided(&snapshot, &tied);
+    assert_eq!(decision.molding, Some(Err(NotMolded::Tied(Tie::NodeList))));
+    assert_eq!(decision.line(&tied, &policy(), NOW).unwrap(), "not molded: it names its nodes");
+}
+
+#[test]
+fn without_a_past_at_the_size_only_named_sizes_are_tried() {
+    let snapshot = snapshot(past(), &partition(policy()));
+    assert!(matches!(decided(&snapshot, &submission(8, mold())).molding, Some(Err(NotMolded::NoHistory { count: 8, .. }))));
+    let named = Asked { mold_sizes: Some(MoldSizes::list([4, 8, 16]).unwrap()), ..mold() };
+    assert_eq!(decided(&snapshot, &submission(8, named)).changes().size.unwrap().0.nodes, 4);
+}
+
+#[test]
+fn a_site_that_never_molds_says_so() {
+    let never = Policy { mold: When::Never, ..policy() };
+    let snapshot = snapshot(past(), &partition(never));
+    assert_eq!(decided(&snapshot, &submission(16, mold())).molding, Some(Err(NotMolded::NotOffered)));
+}
+
+#[test]
+fn a_mode_below_enforce_changes_nothing_and_records_what_it_would_have() {
+    for mode in [Mode::Observe, Mode::Advise] {
+        let snapshot = snapshot(past(), &partition(Policy { mode, ..policy() }));
+        let asked = submission(16, mold());
+        let decision = decided(&snapshot, &asked);
+        assert!(decision.changes().is_empty());
+        let record = Record::of(&decision, &situation(&snapshot, &asked), 7);
+        assert_eq!((record.mode, record.written.unwrap().nodes), (mode, Some(4)));
+    }
+}
+
+#[test]
+fn a_user_can_only_lower_the_mode() {
+    let snapshot = snapshot(past(), &partition(Policy { mode: Mode::Advise, ..policy() }));
+    let mode = |asked| decided(&snapshot, &submission(16, Asked { mode: Some(asked), ..mold() })).mode;
+    assert_eq!([mode(Mode::Enforce), mode(Mode::Observe)], [Mode::Advise, Mode::Observe]);
+}
+
+#[test]
+fn claims_raise_the_pressure_and_turn_the_choice() {
+    // An idle partition favours the larger size, a pressed one the smaller.
+    let mut jobs = Vec::new();
+    for n in 0..150 {
+        jobs.push(past_job(USER, 16, 3_600, 9_000_000 - n * 20_000, 0, 500));
+        jobs.push(past_job(USER, 4, 3_600, 9_005_000 - n * 20_000, 0, 1_500));
+        // Each of these comes while 250 CPUs are taken by another user's job.
+        jobs.push(past_job(2, 63, 86_400, 4_000_000 - n * 20_000, 10, 10_000));
+        jobs.push(past_job(USER, 16, 3_600, 3_995_000 - n * 20_000, 6_000, 500));
+        jobs.push(past_job(USER, 4, 3_600, 3_995_000 - n * 20_000, 100, 1_500));
+    }
+    let snapshot = snapshot(jobs, &partition(policy()));
+    let asked = submission(4, mold());
+    let choice = |claimed_cpus| decide(&Situation { claimed_cpus, ..situation(&snapshot, &asked) }).decided.unwrap().size.nodes;
+    assert_eq!([choice(0), choice(250)], [16, 4]);
+}
+
+/// Jobs that wait long under pressure and not at all without.
+fn pressed_past() -> Vec<EndedJob<'static>> {
+    let mut jobs = Vec::new();
+    for n in 0..100 {
+        jobs.push(past_job(USER, 4, 3_600, 9_000_000 - n * 20_000, 0, 500));
+        jobs.push(past_job(2, 63, 86_400, 4_000_000 - n * 20_000, 10, 15_000));
+        jobs.push(past_job(USER, 4, 3_600, 3_995_000 - n * 20_000, 9_000, 500));
+    }
+    jobs
+}
+
+#[test]
+fn a_job_is_deferred_until_running_jobs_are_expected_to_have_ended() {
+    let mut busy = partition(policy());
+    busy.running = vec![running(40, 600), running(20, 620), running(2, 5_000)];
+    let snapshot = snapshot(pressed_past(), &busy);
+    let asked = submission(4, Asked { auto_defer: true, ..Asked::default() });
+    let decision = decided(&snapshot, &asked);
+    // The second end follows within 5 % of 600 s, the third does not.
+    assert_eq!(decision.changes(), Changes { begin: Some(UnixTime(NOW.0 + 620)), ..Changes::default() });
+    let Some(Ok(deferral)) = decision.deferral else { panic!("not deferred") };
+    assert_eq!((deferral.response_now, deferral.response_deferred), (Seconds(9_500), Seconds(620 + 500)));
+}
+
+#[test]
+fn a_deferral_must_gain_thirty_percent_and_keep_within_its_bounds() {
+    let deferral = |ends_in, asked: Asked, deadline: Option<i64>| {
+        let mut busy = partition(policy());
+        busy.running = vec![running(60, ends_in)];
+        let snapshot = snapshot(pressed_past(), &busy);
+        let deadline = deadline.map(|seconds| NOW + Seconds(seconds));
+        decided(&snapshot, &Submission { deadline, ..submission(4, asked) }).deferral.unwrap().map(|_| ())
+    };
+    let defer = Asked { auto_defer: true, ..Asked::default() };
+    // 70 % of 9,500 s is 6,650 s: an end in 6,100 s leaves 6,600, one in 6,200 s leaves 6,700.
+    assert_eq!(deferral(6_100, defer.clone(), None), Ok(()));
+    assert!(matches!(deferral(6_200, defer.clone(), None), Err(NotDeferred::GainTooSmall { .. })));
+    let short = Asked { max_defer: Some(600), ..defer.clone() };
+    assert_eq!(deferral(601, short, None), Err(NotDeferred::NoEndExpected));
+    assert_eq!(deferral(3_000, defer.clone(), Some(6_000)), Err(NotDeferred::BeyondDeadline));
+    assert_eq!(deferral(3_000, defer, Some(7_000)), Ok(()));
+}
+
+fn reserve(ahead: i64, probability: f64) -> Asked {
+    Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(probability), ..Asked::default() }
+}
+
+/// Waits of 0 to 1,990 s in even steps.
+fn even_waits() -> impl Iterator<Item = EndedJob<'static>> {
+    (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, n * 10, 500))
+}
+
+#[test]
+fn a_reservation_pads_the_limit_from_the_latest_begin_that_is_likely_enough() {
+    let snapshot = snapshot(even_waits(), &partition(policy()));
+    let decision = decided(&snapshot, &submission(4, reserve(7_200, 0.5)));
+    let Some(Ok(reservation)) = decision.reservation else { panic!("{:?}", decision.reservation) };
+    // The median of 200 waits is bounded by the 113th at 95 %: P(Binomial(200, 0.5) <= 111) = 0.948, (<= 112) = 0.962. That is 1,120 s, so 1,140 on steps of 30 s.
+    assert_eq!(reservation.point.begin, UnixTime(NOW.0 + 7_200 - 1_140));
+    assert_eq!(reservation.point.padded_limit, Seconds(3_600 + 1_140).rounded_up_to_minutes());
+    assert!(reservation.point.probability >= 0.5);
+    let changes = decision.proposed();
+    assert_eq!(changes.hold_until, Some(UnixTime(NOW.0 + 7_200)));
+}
+
+#[test]
+fn an_unlikely_reservation_is_refused_with_what_could_be_had() {
+    let snapshot = snapshot(even_waits(), &partition(policy()));
+    let asked = submission(4, reserve(600, 0.9));
+    let decision = decided(&snapshot, &asked);
+    let Some(NotReserved::Unlikely { best, wanted, earliest }) = decision.refusal().copied() else { panic!("{:?}", decision.reservation) };
+    assert!(best < 0.4 && wanted == 0.9);
+    let later = earliest.unwrap();
+    assert_eq!(decided(&snapshot, &submission(4, reserve(later.0 - NOW.0, 0.9))).refusal(), None);
+    assert!(decision.line(&asked, &policy(), NOW).unwrap().starts_with("no reservation: it would be kept with probability"));
+}
+
+#[test]
+fn what_contradicts_a_reservation_is_named() {
+    let snapshot = snapshot(even_waits(), &partition(policy()));
+    let plain = submission(4, reserve(7_200, 0.5));
+    let refusal = |submission: &Submission<'_>| decided(&snapshot, submission).refusal().copied();
+    assert_eq!(refusal(&submission(4, reserve(-5, 0.5))), Some(NotReserved::InThePast));
+    assert_eq!(refusal(&submission(4, reserve(367 * 86_400, 0.5))), Some(NotReserved::TooFar));
+    assert_eq!(refusal(&Submission { is_array: true, ..plain.clone() }), Some(NotReserved::Array));
+    assert_eq!(refusal(&Submission { begin: Some(NOW + Seconds(60)), ..plain.clone() }), Some(NotReserved::OwnBegin));
+    assert_eq!(refusal(&Submission { limit: TimeLimit::Unlimited, ..plain.clone() }), Some(NotReserved::Unlimited));
+    assert_eq!(refusal(&Submission { deadline: Some(NOW + Seconds(10_000)), ..plain.clone() }), Some(NotReserved::BeyondDeadline));
+    assert_eq!(refusal(&Submission { deadline: Some(NOW + Seconds(10_860)), ..plain }), None);
+}
+
+#[test]
+fn an_early_start_may_run_at_once() {
+    let snapshot = snapshot(even_waits(), &partition(policy()));
+    let asked = Asked { early_start: Some(EarlyStart::Run), ..reserve(7_200, 0.5) };
+    assert_eq!(decided(&snapshot, &submission(4, asked)).proposed().hold_until, None);
+}
+
+#[test]
+fn molding_maximises_the_probability_of_the_deadline() {
+    // By the gain the small size wins (done after 1,100 s), but it runs 1,000 s, and only its bound matters here.
+    let snapshot = snapshot(past(), &partition(policy()));
+    let late = Submission { deadline: Some(NOW + Seconds(86_400)), ..submission(16, mold()) };
+    assert!(decided(&snapshot, &late).deadline_probability().unwrap() > 0.9);
+    let tight = Submission { deadline: Some(NOW + Seconds(4_000)), ..submission(16, Asked::default()) };
+    let decision = decided(&snapshot, &tight);
+    assert_eq!(decision.deadline_probability(), Some(0.0));
+    let holds = decision.deadline_that_holds.unwrap();
+    let met = Submission { deadline: Some(holds), ..submission(16, Asked::default()) };
+    assert!(decided(&snapshot, &met).deadline_probability().unwrap() >= 0.95);
+    assert!(decision.line(&tight, &policy(), NOW).unwrap().contains("with probability 0.00; a deadline in"));
+}
+
+#[test]
+fn molding_never_chooses_a_limit_beyond_the_deadline() {
+    let snapshot = snapshot(past(), &partition(policy()));
+    // The small size would need a limit of 7,200 s.
+    let asked = Submission { deadline: Some(NOW + Seconds(7_000)), ..submission(16, mold()) };
+    assert_eq!(decided(&snapshot, &asked).molding, Some(Err(NotMolded::NoOtherSize)));
+}
+
+fn states() -> impl Strategy<Value = (Vec<(i64, i64, u32)>, PartitionState)> {
+    let jobs = prop::collection::vec((0i64..40_000, 1i64..90_000, 1u32..64), 1..250);
+    let times = (3_600i64..500_000, prop::option::of(60i64..80_000));
+    (jobs, times).prop_map(|(jobs, (max_time, default_time))| {
+        let mut state = partition(policy());
+        state.max_time = Some(Seconds(max_time));
+        state.default_time = default_time.map(Seconds);
+        (jobs, state)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// The walk from class to class finds what the paper's walk back through every step finds.
+    #[test]
+    fn the_latest_point_is_the_one_that_walking_back_finds_first(
+        (jobs, state) in states(), ahead in 1i64..100_000, limit in 60i64..50_000, percent in 1u32..100, nodes in 1u32..64,
+    ) {
+        let jobs = jobs.iter().enumerate()
+            .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
+        let snapshot = snapshot(jobs, &state);
+        let wanted = f64::from(percent) / 100.0;
+        let reserved = NOW + Seconds(ahead);
+        let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(nodes, reserve(ahead, wanted)) };
+        let decision = decided(&snapshot, &asked);
+        let shape = JobShape { partition: 0, size: Size { nodes, cpus: nodes * 4 }, limit: Some(Seconds(limit)) };
+        let points: Vec<_> = trajectory(&snapshot, &shape, NOW, reserved)
+            .filter(|point| state.max_time.is_none_or(|longest| point.padded_limit <= longest)).collect();
+        let by_walk = points.iter().rev().find(|point| point.probability >= wanted - 1e-9);
+        match (decision.reservation.unwrap(), by_walk) {
+            (Ok(reservation), Some(point)) => prop_assert_eq!(reservation.point, *point),
+            (Err(NotReserved::Unlikely { best, .. }), None) => {
+                let highest = points.iter().map(|point| point.probability).fold(0.0, f64::max);
+                prop_assert!((best - highest).abs() < 1e-9, "best {best}, highest {highest}");
+            }
+            (other, point) => prop_assert!(false, "{other:?} against {point:?}"),
+        }
+    }
+
+    #[test]
+    fn a_record_is_short_and_reads_back(
+        (jobs, state) in states(), nodes in 1u32..64, ahead in 1i64..100_000, list in prop::collection::vec(1u32..1_000_000, 1..64),
+        tasks in prop::option::of(1u32..100), deadline in prop::option::of(1i64..1_000_000),
+    ) {
+        let jobs = jobs.iter().enumerate()
+            .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
+        let snapshot = snapshot(jobs, &state);
+        let asked = Asked {
+            auto_mold: true, auto_defer: true, mold_sizes: Some(MoldSizes::list(list).unwrap()), ..reserve(ahead, 0.3)
+        };
+        let deadline = deadline.map(|seconds| NOW + Seconds(seconds));
+        let submission = Submission { tasks, deadline, ..submission(nodes, asked) };
+        let situation = situation(&snapshot, &submission);
+        let decision = decide(&situation);
+        let record = Record::of(&decision, &situation, u64::MAX);
+        let json = record.to_json().unwrap();
+        prop_assert!(json.len() <= MOST_BYTES);
+        let with_more = format!("{json} somebody's comment");
+        prop_assert_eq!(Record::parse(&with_more).unwrap().written, record.written);
+    }
+
+    #[test]
+    fn what_is_written_never_breaks_a_deadline(
+        (jobs, mut state) in states(), nodes in 1u32..64, deadline in 60i64..200_000, ends in 1i64..50_000, ahead in prop::option::of(1i64..90_000),
+    ) {
+        state.running = vec![running(60, ends)];
+        let jobs = jobs.iter().enumerate()
+            .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
+        let snapshot = snapshot(jobs, &state);
+        let asked = Asked { auto_mold: true, auto_defer: true, reserve_at: ahead.map(|ahead| NOW.0 + ahead), success_probability: Some(0.1), ..Asked::default() };
+        let asked = Submission { deadline: Some(NOW + Seconds(deadline)), ..submission(nodes, asked) };
+        let changes = decided(&snapshot, &asked).changes();
+        if changes.begin.is_some() || changes.limit.is_some() {
+            let begin = changes.begin.unwrap_or(NOW);
+            prop_assert!(begin + changes.limit.unwrap_or(Seconds(3_600)) <= NOW + Seconds(deadline));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A snapshot is read back as it was written, or not at all.
+
+mod common;
+
+use common::{NOW, USER, history, origin, partition, past_job, policy, snapshot};
+use predictor_core::forecast::{JobShape, RunTimeForecaster, WaitForecaster};
+use predictor_core::size::{Size, Unit};
+use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
+use predictor_core::snapshot::{Snapshot, SnapshotError, write};
+use predictor_core::time::{Seconds, UnixTime};
+use proptest::prelude::*;
+
+fn some_jobs() -> impl Iterator<Item = predictor_core::history::EndedJob<'static>> {
+    (0..100).map(|n| past_job(USER, 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 10, 600 + n))
+}
+
+#[test]
+fn what_was_fitted_is_read_back() {
+    let snapshot = snapshot(some_jobs(), &partition(policy()));
+    assert_eq!((snapshot.generation(), snapshot.published_at()), (7, NOW));
+    let provenance = snapshot.provenance();
+    assert_eq!((provenance.cluster, provenance.ended_jobs), ("test", 100));
+    let found = snapshot.partition("batch").unwrap();
+    assert_eq!((found.cpus(), found.nodes(), found.policy), (256, 64, policy()));
+    assert_eq!(snapshot.default_partition().unwrap().name, "batch");
+    assert!(snapshot.partition("bat").is_none());
+
+    let shape = JobShape { partition: found.index, size: Size { nodes: 1, cpus: 4 }, limit: Some(Seconds(3_600)) };
+    // 34 of the jobs have one node: too few for a class of their own, so the whole partition stands in.
+    let wait = snapshot.wait(&shape, None).unwrap();
+    assert_eq!((wait.jobs, wait.median), (100, Seconds(490)));
+    assert_eq!(snapshot.past_sizes(USER, found.index, Unit::Nodes).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(snapshot.past_sizes(USER, found.index, Unit::Cpus).collect::<Vec<_>>(), [4, 8, 12]);
+    let run_time = snapshot.run_time(USER, found.index, Unit::Nodes, 1).unwrap();
+    assert_eq!((run_time.jobs, run_time.longest_limit), (34, Some(Seconds(3_600))));
+    assert!(snapshot.run_time(USER + 1, found.index, Unit::Nodes, 1).is_none());
+}
+
+#[test]
+fn a_snapshot_ages() {
+    let snapshot = snapshot([], &partition(policy()));
+    assert!(!snapshot.is_too_old(NOW + Seconds(600)));
+    assert!(snapshot.is_too_old(NOW + Seconds(601)));
+    assert_eq!(snapshot.age(UnixTime(NOW.0 - 5)), Seconds(0));
+}
+
+#[test]
+fn another_magic_or_version_is_named() {
+    let mut bytes = write(&mut history(some_jobs()), &[], &origin());
+    bytes[8] += 1;
+    assert_eq!(Snapshot::open(&bytes).unwrap_err(), SnapshotError::Version { found: LAYOUT_VERSION + 1 });
+    bytes[0] = 0;
+    assert_eq!(Snapshot::open(&bytes).unwrap_err(), SnapshotError::Magic);
+}
+
+#[test]
+fn the_layout_is_that_of_the_golden_file() {
+    // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test where QUEUECAST_WRITE_GOLDEN is set.
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v1");
+    let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin());
+    if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
+        std::fs::write(path, &bytes).unwrap();
+    }
+    let golden = std::fs::read(path).unwrap();
+    assert_eq!(golden.get(..8), Some(MAGIC.as_slice()));
+    assert!(bytes == golden, "the layout has changed");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn a_snapshot_cut_short_is_refused(cut in 0usize..10_000) {
+        let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin());
+        let cut = cut % bytes.len();
+        prop_assert_eq!(Snapshot::open(&bytes[..cut]).unwrap_err(), SnapshotError::Length);
+    }
+
+    #[test]
+    fn a_snapshot_with_a_changed_byte_is_refused(place in 0usize..100_000, change in 1u8..) {
+        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin());
+        let place = place % bytes.len();
+        bytes[place] ^= change;
+        prop_assert!(Snapshot::open(&bytes).is_err());
+    }
+
+    #[test]
+    fn bytes_with_a_right_checksum_never_panic_whatever_they_hold(
+        changes in prop::collection::vec((48usize..4_000, any::<u8>()), 1..40),
+    ) {
+        use predictor_core::snapshot::layout::{CHECKSUM_AT, checksum};
+        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin());
+        for (place, value) in changes {
+            let place = 48 + (place - 48) % (bytes.len() - 48);
+            bytes[place] = value;
+        }
+        let sum = checksum(&bytes);
+        bytes[CHECKSUM_AT].copy_from_slice(&sum.to_le_bytes());
+        if let Ok(snapshot) = Snapshot::open(&bytes) {
+            let _ = snapshot.provenance();
+            for partition in snapshot.partitions() {
+                let _ = partition.expected_ends().count();
+                let shape = JobShape { partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
+                let _ = snapshot.wait(&shape, Some(0.3)).map(|wait| (wait.bound(0.95), wait.probability_within(Seconds(50))));
+                let _ = snapshot.past_sizes(USER, partition.index, Unit::Nodes).count();
+                let _ = snapshot.run_time(USER, partition.index, Unit::Nodes, 1).map(|forecast| forecast.point());
+            }
+        }
+    }
+}
