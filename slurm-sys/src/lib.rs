@@ -1,8 +1,18 @@
 //! Bindings to the installed Slurm, and safe views of what they describe.
 #![allow(unsafe_code)]
 
-#[allow(missing_docs, unreachable_pub, non_camel_case_types, non_upper_case_globals, non_snake_case, clippy::all, clippy::undocumented_unsafe_blocks)]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    non_camel_case_types,
+    non_upper_case_globals,
+    non_snake_case,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks
+)]
 pub mod bindings {
     //! Generated from the installed headers.
     include!(concat!(env!("OUT_DIR"), "/bindings.rs"));
 }
+
+pub mod client;

@@ -1,0 +1,260 @@
+//! Records of ended jobs, from slurmdbd.
+
+use std::borrow::Cow;
+use std::ffi::{CString, c_void};
+use std::ops::Range;
+
+use super::error::{self, ClientError};
+use super::list::{OwnedList, TextList, pointer_or_null};
+use super::state::{self, JobState};
+use super::{start, value};
+use crate::bindings::{self, slurmdb_job_rec_t};
+
+// Macros that bindgen does not evaluate; the same in every release from 22.05 to 26.05 (slurm/slurmdb.h).
+/// Every run of a requeued job, not only its last.
+const JOBCOND_FLAG_DUP: u32 = 1 << 0;
+/// No steps, which are one more query for each job.
+const JOBCOND_FLAG_NO_STEP: u32 = 1 << 1;
+/// Times as they were, not cut to the window.
+const JOBCOND_FLAG_NO_TRUNC: u32 = 1 << 2;
+/// No condition on how the job was started.
+const SLURMDB_JOB_FLAG_NOTSET: u32 = 1 << 0;
+
+/// A connection to slurmdbd.
+///
+/// It is made by [`AccountingConnection::open`] where that succeeds, and again by the first question after it was lost: a question
+/// that fails leaves the connection usable, so keep it.
+#[derive(Debug)]
+pub struct AccountingConnection {
+    connection: *mut c_void,
+}
+
+// SAFETY: libslurm keeps no thread-local state for a connection; `&mut self` lets one thread use it at a time.
+unsafe impl Send for AccountingConnection {}
+
+/// One task of a job array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArrayTask {
+    /// The array's own number, as users see it.
+    pub array_job_id: u32,
+    /// The task's number; `None` for the record of all tasks that never ran.
+    pub task_id: Option<u32>,
+}
+
+/// One component of a heterogeneous job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeterogeneousComponent {
+    /// The number of the job's first component.
+    pub leader_job_id: u32,
+    /// The component's place, from 0.
+    pub offset: u32,
+}
+
+/// What slurmdbd recorded of one run of a job. Times are Unix seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndedJobRecord<'a> {
+    /// The job's number.
+    pub job_id: u32,
+    /// Where the job is a task of an array.
+    pub array: Option<ArrayTask>,
+    /// Where the job is a component of a heterogeneous job.
+    pub heterogeneous: Option<HeterogeneousComponent>,
+    /// The user's number.
+    pub user_id: u32,
+    /// The user's name; absent where the association has been removed.
+    pub user: Option<Cow<'a, str>>,
+    /// The account charged.
+    pub account: Option<Cow<'a, str>>,
+    /// The partition that the job ran in, or the partitions that it was submitted to, separated by commas.
+    pub partition: Option<Cow<'a, str>>,
+    /// Number of the quality of service.
+    pub qos_id: u32,
+    /// CPUs requested.
+    pub requested_cpus: u32,
+    /// CPUs allocated; absent where the job never started.
+    pub allocated_cpus: Option<u32>,
+    /// Nodes requested, where the record tells.
+    pub requested_nodes: Option<u32>,
+    /// Nodes allocated; 0 where the job never started.
+    pub allocated_nodes: u32,
+    /// The time limit in seconds; `None` where there was none.
+    pub time_limit_seconds: Option<i64>,
+    /// When the job was submitted (or requeued).
+    pub submitted: Option<i64>,
+    /// When nothing but resources and priority kept the job waiting.
+    pub eligible: Option<i64>,
+    /// When it started; `None` where it never did.
+    pub started: Option<i64>,
+    /// When it ended.
+    pub ended: i64,
+    /// How long it was suspended.
+    pub suspended_seconds: i64,
+    /// How it ended.
+    pub state: JobState,
+    /// The administrator's comment, where decisions about the job are recorded.
+    pub admin_comment: Option<Cow<'a, str>>,
+}
+
+impl AccountingConnection {
+    /// Connects to the slurmdbd that slurm.conf names. Where slurmdbd does not answer the connection is still returned: the first
+    /// question tries again, and says what is wrong.
+    ///
+    /// # Errors
+    /// [`ClientError::Configuration`] and [`ClientError::NoAccounting`]; [`ClientError::Accounting`] where libslurm lacks the plugin.
+    pub fn open() -> Result<Self, ClientError> {
+        let site = start::site()?;
+        if site.accounting_storage_type != "accounting_storage/slurmdbd" {
+            return Err(ClientError::NoAccounting { configured: site.accounting_storage_type });
+        }
+        error::forget();
+        // SAFETY: libslurm is initialised; null asks for no flags.
+        let connection = unsafe { bindings::slurmdb_connection_get(std::ptr::null_mut()) };
+        if connection.is_null() {
+            return Err(accounting_error("connection"));
+        }
+        Ok(Self { connection })
+    }
+
+    /// Calls `each` for every run of a job of `cluster` that ended in `window` (Unix seconds, the end excluded), in no promised order.
+    /// Returns how many there were. Records of a job that never started are among them.
+    ///
+    /// libslurm holds the whole answer in memory meanwhile, 1 to 2 kB for each record: keep the window short.
+    ///
+    /// An empty answer counts only if slurmdbd also shows the cluster, because an answer of a slurmdbd whose database is away can look
+    /// like one without records.
+    ///
+    /// # Errors
+    /// [`ClientError::Accounting`] where slurmdbd or its database does not answer, [`ClientError::ClusterUnknown`] where it does not
+    /// show the cluster, [`ClientError::Text`] for a cluster's name that cannot be one.
+    pub fn ended_jobs(
+        &mut self,
+        cluster: &str,
+        window: Range<i64>,
+        mut each: impl FnMut(EndedJobRecord<'_>),
+    ) -> Result<usize, ClientError> {
+        if window.is_empty() {
+            return Ok(0);
+        }
+        let records = self.records(cluster, &window)?;
+        let mut count = 0;
+        let mut received = false;
+        records.for_each(|record| {
+            received = true;
+            // SAFETY: DBD_GET_JOBS_COND answers with a list of job records; the list frees them after this call only.
+            let record = unsafe { record.cast::<slurmdb_job_rec_t>().as_ref() };
+            // SAFETY: as above: its strings are null or null-terminated, and live as long as the record.
+            let record = record.and_then(|record| unsafe { view(record) });
+            if let Some(record) = record.filter(|record| window.contains(&record.ended)) {
+                count += 1;
+                each(record);
+            }
+        });
+        if !received {
+            self.check(cluster)?;
+        }
+        Ok(count)
+    }
+
+    /// Asks slurmdbd whether its database shows `cluster`.
+    ///
+    /// # Errors
+    /// As [`AccountingConnection::ended_jobs`].
+    pub fn check(&mut self, cluster: &str) -> Result<(), ClientError> {
+        let names = text_list(&[cluster])?;
+        // SAFETY: a structure of numbers and pointers, for which zero is "no condition"; the initialiser sets what is not.
+        let mut condition: bindings::slurmdb_cluster_cond_t = unsafe { std::mem::zeroed() };
+        // SAFETY: a valid structure of our own.
+        unsafe { bindings::slurmdb_init_cluster_cond(&raw mut condition, false) };
+        condition.cluster_list = names.as_ptr();
+        error::forget();
+        // SAFETY: the connection is this object's; the condition and its list outlive the call, and libslurm only reads them.
+        let clusters = unsafe { OwnedList::adopt(bindings::slurmdb_clusters_get(self.connection, &raw mut condition)) };
+        let mut shown = false;
+        clusters.ok_or_else(|| accounting_error("list of clusters"))?.for_each(|record| shown |= !record.is_null());
+        if shown { Ok(()) } else { Err(ClientError::ClusterUnknown { cluster: cluster.to_owned() }) }
+    }
+
+    /// Every record that ended in the window, as libslurm's list.
+    fn records(&mut self, cluster: &str, window: &Range<i64>) -> Result<OwnedList, ClientError> {
+        let clusters = text_list(&[cluster])?;
+        let state_numbers = state::ENDED.map(|state| state.to_string());
+        let states = text_list(&state_numbers.each_ref().map(String::as_str))?;
+        // SAFETY: a structure of numbers and pointers; zero in all of them is "no condition".
+        let mut condition: bindings::slurmdb_job_cond_t = unsafe { std::mem::zeroed() };
+        condition.cluster_list = pointer_or_null(Some(&clusters));
+        // With these states the database selects by the end of the record, both bounds included
+        // (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c, _state_time_string). A start of 0 would mean "today".
+        condition.state_list = pointer_or_null(Some(&states));
+        condition.usage_start = window.start.max(1);
+        condition.usage_end = (window.end - 1).max(1);
+        condition.db_flags = SLURMDB_JOB_FLAG_NOTSET;
+        condition.flags = JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_NO_TRUNC;
+        error::forget();
+        // SAFETY: the connection is this object's; the condition and its lists outlive the call, and libslurm only reads them.
+        let records = unsafe { OwnedList::adopt(bindings::slurmdb_jobs_get(self.connection, &raw mut condition)) };
+        records.ok_or_else(|| accounting_error("records of ended jobs"))
+    }
+}
+
+impl Drop for AccountingConnection {
+    fn drop(&mut self) {
+        // SAFETY: made by slurmdb_connection_get, closed once.
+        unsafe { bindings::slurmdb_connection_close(&raw mut self.connection) };
+    }
+}
+
+/// The thread's last error, as one of slurmdbd's.
+fn accounting_error(what: &'static str) -> ClientError {
+    let (code, reason) = error::last();
+    ClientError::Accounting { what, code, reason }
+}
+
+/// A list of texts for a condition.
+fn text_list(texts: &[&str]) -> Result<TextList, ClientError> {
+    let texts = texts
+        .iter()
+        .map(|&text| CString::new(text).map_err(|_null| ClientError::Text { text: text.to_owned() }))
+        .collect::<Result<Vec<_>, _>>()?;
+    TextList::new(texts).ok_or_else(|| accounting_error("list"))
+}
+
+/// A record as this side sees it; `None` for one that has not ended.
+///
+/// # Safety
+/// The record's strings are null or null-terminated, and unchanged for `'a`.
+unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> {
+    let ended = value::moment(record.end)?;
+    // SAFETY: the caller's promise, for each of the record's strings.
+    let text = |pointer| unsafe { value::text::<'a>(pointer) };
+    let tres = |list: &Option<Cow<'_, str>>, id| {
+        let count = value::tres_count(list.as_deref()?, id)?;
+        u32::try_from(count).ok()
+    };
+    let requested_tres = text(record.tres_req_str);
+    let allocated_tres = text(record.tres_alloc_str);
+    Some(EndedJobRecord {
+        job_id: record.jobid,
+        array: (record.array_job_id != 0)
+            .then(|| ArrayTask { array_job_id: record.array_job_id, task_id: value::number(record.array_task_id) }),
+        heterogeneous: value::number(record.het_job_offset)
+            .filter(|_offset| record.het_job_id != 0)
+            .map(|offset| HeterogeneousComponent { leader_job_id: record.het_job_id, offset }),
+        user_id: record.uid,
+        user: text(record.user),
+        account: text(record.account),
+        partition: text(record.partition),
+        qos_id: record.qosid,
+        requested_cpus: value::number(record.req_cpus).unwrap_or(0),
+        allocated_cpus: tres(&allocated_tres, value::TRES_CPU),
+        requested_nodes: tres(&requested_tres, value::TRES_NODE),
+        allocated_nodes: value::number(record.alloc_nodes).unwrap_or(0),
+        time_limit_seconds: value::limit_seconds(record.timelimit),
+        submitted: value::moment(record.submit),
+        eligible: value::moment(record.eligible),
+        started: value::moment(record.start),
+        ended,
+        suspended_seconds: i64::from(value::number(record.suspended).unwrap_or(0)),
+        state: JobState::from_raw(record.state),
+        admin_comment: text(record.admin_comment),
+    })
+}

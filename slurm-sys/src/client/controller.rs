@@ -1,0 +1,378 @@
+//! The queue, the nodes and the partitions as slurmctld has them now.
+
+use std::ffi::c_int;
+
+use super::error::{self, ClientError};
+use super::state::JobState;
+use super::{start, value};
+use crate::bindings;
+
+// Macros that bindgen does not evaluate; the same in every release from 22.05 to 26.05 (slurm/slurm.h).
+const NODE_STATE_DRAIN: u32 = 1 << 9;
+const NODE_STATE_NO_RESPOND: u32 = 1 << 11;
+const NODE_STATE_POWERED_DOWN: u32 = 1 << 12;
+const NODE_STATE_FAIL: u32 = 1 << 13;
+const NODE_STATE_INVALID_REG: u32 = 1 << 22;
+/// Plain number in 22.05's headers, a macro call in later ones.
+const PART_FLAG_DEFAULT: u32 = 1 << 0;
+
+unsafe extern "C" {
+    /// How many bits of a bitmap are set (src/common/bitstring.c). libslurm exports it; the installed headers only declare its type.
+    fn slurm_bit_set_count(bitmap: *mut bindings::bitstr_t) -> i32;
+}
+
+/// Also what is hidden from users.
+#[allow(clippy::cast_possible_truncation, reason = "one bit, in all releases the lowest")]
+const SHOW_FLAGS: u16 = bindings::SHOW_ALL as u16;
+
+/// A job in the queue. Times are Unix seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedJob {
+    /// The job's number.
+    pub job_id: u32,
+    /// The array's number where the job is a task of an array, or stands for the tasks of one that still wait.
+    pub array_job_id: Option<u32>,
+    /// How many tasks of an array this record stands for; 1 for any other job.
+    pub task_count: u32,
+    /// The user's number.
+    pub user_id: u32,
+    /// The user's name, where slurmctld told.
+    pub user: Option<String>,
+    /// The account charged.
+    pub account: Option<String>,
+    /// The partition, or for a waiting job perhaps several, separated by commas.
+    pub partition: Option<String>,
+    /// The quality of service, by name.
+    pub qos: Option<String>,
+    /// The state.
+    pub state: JobState,
+    /// CPUs allocated, or for a waiting job the least that it needs.
+    pub cpus: u32,
+    /// Nodes allocated, or for a waiting job the least that it needs.
+    pub nodes: u32,
+    /// The time limit in seconds; `None` where there is none.
+    pub time_limit_seconds: Option<i64>,
+    /// When the job was submitted.
+    pub submitted: Option<i64>,
+    /// When nothing but resources and priority keeps the job waiting; for a job that may not begin yet this is in the future or absent.
+    pub eligible: Option<i64>,
+    /// When it started; `None` where it has not.
+    pub started: Option<i64>,
+    /// Where it waits: when slurmctld expects it to start, or when it may begin.
+    pub expected_start: Option<i64>,
+    /// When it has to end, where its user said so.
+    pub deadline: Option<i64>,
+    /// The reservation that it runs or waits in.
+    pub reservation: Option<String>,
+    /// The administrator's comment, where decisions about the job are recorded.
+    pub admin_comment: Option<String>,
+}
+
+/// What a node is up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NodeState {
+    /// Takes jobs and has none.
+    Idle,
+    /// Takes jobs and has some.
+    Busy,
+    /// Has jobs, but gets no new ones.
+    Draining,
+    /// Gets no jobs: down, drained, failed, powered down or not answering.
+    Unavailable,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// CPUs that jobs may use.
+    pub cpus: u32,
+    /// What it is up to.
+    pub state: NodeState,
+    /// Places in slurmctld's node table; partitions name their nodes by these.
+    pub index: usize,
+    /// The partitions that it belongs to, in their own order.
+    pub partitions: Vec<String>,
+}
+
+/// Whether jobs of a partition share nodes (`OverSubscribe` of slurm.conf).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sharing {
+    /// A job has its nodes to itself.
+    Exclusive,
+    /// Jobs share nodes, but not CPUs.
+    Cpus,
+    /// Up to this many jobs share a CPU, if they ask for it.
+    OnRequest(u16),
+    /// Up to this many jobs share a CPU, asked or not.
+    Forced(u16),
+}
+
+/// A partition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// CPUs of all its nodes.
+    pub total_cpus: u32,
+    /// Number of its nodes.
+    pub total_nodes: u32,
+    /// The longest time limit in seconds; `None` where there is none.
+    pub max_time_seconds: Option<i64>,
+    /// The time limit, in seconds, of a job that asks for none; `None` where that is the longest one.
+    pub default_time_seconds: Option<i64>,
+    /// The most nodes for one job; `None` where there is no such limit.
+    pub max_nodes: Option<u32>,
+    /// Whether jobs that name no partition go here.
+    pub is_default: bool,
+    /// Whether jobs start in it now.
+    pub is_up: bool,
+    /// How its jobs share nodes.
+    pub sharing: Sharing,
+    /// Inclusive ranges of places in slurmctld's node table.
+    node_ranges: Vec<(usize, usize)>,
+}
+
+/// An answer of slurmctld, freed by libslurm's own function for it.
+struct Answer<T> {
+    message: *mut T,
+    free: unsafe extern "C" fn(*mut T),
+}
+
+impl<T> Answer<T> {
+    /// Asks, and takes over what comes back.
+    fn ask(what: &'static str, free: unsafe extern "C" fn(*mut T), load: impl FnOnce(*mut *mut T) -> c_int) -> Result<Self, ClientError> {
+        start::initialise()?;
+        error::forget();
+        let mut message = std::ptr::null_mut();
+        let status = load(&raw mut message);
+        if status != 0 || message.is_null() {
+            return Err(controller_error(what));
+        }
+        Ok(Self { message, free })
+    }
+
+    /// The records that the answer's array holds.
+    ///
+    /// # Safety
+    /// `array` and `count` come from this very answer.
+    unsafe fn records<R>(&self, array: *const R, count: u32) -> &[R] {
+        if array.is_null() {
+            return &[];
+        }
+        // SAFETY: libslurm allocates as many records as it counts, and frees them with the answer.
+        unsafe { std::slice::from_raw_parts(array, usize::try_from(count).unwrap_or(0)) }
+    }
+}
+
+impl<T> Drop for Answer<T> {
+    fn drop(&mut self) {
+        // SAFETY: the function that belongs to this kind of answer, called once.
+        unsafe { (self.free)(self.message) }
+    }
+}
+
+/// The jobs that wait, run, or ended so recently that slurmctld still shows them.
+///
+/// # Errors
+/// [`ClientError::Controller`] where slurmctld does not answer, [`ClientError::Configuration`] as `initialise`.
+pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
+    // SAFETY: time 0 asks for everything; the place for the answer is ours.
+    let answer =
+        Answer::ask("jobs", bindings::slurm_free_job_info_msg, |place| unsafe { bindings::slurm_load_jobs(0, place, SHOW_FLAGS) })?;
+    // SAFETY: not null (checked by `ask`), and its own array and count.
+    let records = unsafe { answer.records((*answer.message).job_array, (*answer.message).record_count) };
+    // SAFETY: records of a live answer.
+    Ok(records.iter().map(|record| unsafe { queued_job(record) }).collect())
+}
+
+/// The partitions.
+///
+/// # Errors
+/// As [`jobs`].
+pub fn partitions() -> Result<Vec<Partition>, ClientError> {
+    // SAFETY: as in `jobs`.
+    let answer = Answer::ask("partitions", bindings::slurm_free_partition_info_msg, |place| unsafe {
+        bindings::slurm_load_partitions(0, place, SHOW_FLAGS)
+    })?;
+    // SAFETY: as in `jobs`.
+    let records = unsafe { answer.records((*answer.message).partition_array, (*answer.message).record_count) };
+    // SAFETY: records of a live answer.
+    Ok(records.iter().filter_map(|record| unsafe { partition(record) }).collect())
+}
+
+/// The nodes, each with those of `partitions` that it belongs to.
+///
+/// # Errors
+/// As [`jobs`].
+pub fn nodes(partitions: &[Partition]) -> Result<Vec<Node>, ClientError> {
+    // SAFETY: as in `jobs`.
+    let answer =
+        Answer::ask("nodes", bindings::slurm_free_node_info_msg, |place| unsafe { bindings::slurm_load_node(0, place, SHOW_FLAGS) })?;
+    // SAFETY: as in `jobs`.
+    let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
+    let node = |(index, record): (usize, &bindings::node_info_t)| {
+        // SAFETY: a record of a live answer; the name is null or null-terminated. Places of removed nodes have no name.
+        let name = unsafe { value::owned_text(record.name) }?;
+        let is_member = |partition: &&Partition| {
+            let ranges = &partition.node_ranges;
+            ranges.iter().any(|&(first, last)| (first..=last).contains(&index))
+        };
+        Some(Node {
+            name,
+            cpus: u32::from(if record.cpus_efctv == 0 { record.cpus } else { record.cpus_efctv }),
+            state: node_state(record.node_state),
+            index,
+            partitions: partitions.iter().filter(is_member).map(|partition| partition.name.clone()).collect(),
+        })
+    };
+    Ok(records.iter().enumerate().filter_map(node).collect())
+}
+
+/// Whether the primary slurmctld answers.
+///
+/// # Errors
+/// As [`jobs`].
+pub fn ping() -> Result<(), ClientError> {
+    start::initialise()?;
+    error::forget();
+    // SAFETY: libslurm is initialised; 0 is the primary controller, which every configuration has.
+    if unsafe { bindings::slurm_ping(0) } == 0 { Ok(()) } else { Err(controller_error("answer")) }
+}
+
+/// The thread's last error, as one of slurmctld's.
+fn controller_error(what: &'static str) -> ClientError {
+    let (code, reason) = error::last();
+    ClientError::Controller { what, code, reason }
+}
+
+/// # Safety
+/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's.
+unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
+    // SAFETY: the caller's promise, for each of the record's strings.
+    let text = |pointer| unsafe { value::owned_text(pointer) };
+    let state = JobState::from_raw(record.job_state);
+    let waits = matches!(state, JobState::Pending | JobState::Requeued);
+    let start = value::moment(record.start_time);
+    // Tasks of an array that still wait are one record; each task that started is a record of its own.
+    let task_count = if waits {
+        // SAFETY: the caller's promise.
+        unsafe { waiting_tasks(record) }
+    } else {
+        1
+    };
+    QueuedJob {
+        job_id: record.job_id,
+        array_job_id: (record.array_job_id != 0).then_some(record.array_job_id),
+        task_count,
+        user_id: record.user_id,
+        user: text(record.user_name),
+        account: text(record.account),
+        partition: text(record.partition),
+        qos: text(record.qos),
+        state,
+        cpus: value::number(record.num_cpus).unwrap_or(0),
+        nodes: value::number(record.num_nodes).unwrap_or(0),
+        time_limit_seconds: value::limit_seconds(record.time_limit),
+        submitted: value::moment(record.submit_time),
+        eligible: value::moment(record.eligible_time),
+        started: start.filter(|_start| !waits),
+        expected_start: start.filter(|_start| waits),
+        deadline: value::moment(record.deadline),
+        reservation: text(record.resv_name),
+        admin_comment: text(record.admin_comment),
+    }
+}
+
+/// How many tasks of an array a waiting job's record stands for; 1 where it is no array.
+///
+/// # Safety
+/// The record's bitmap and expression of tasks are null, or as libslurm unpacked them.
+unsafe fn waiting_tasks(record: &bindings::slurm_job_info_t) -> u32 {
+    // libslurm cuts a long expression short, so the bitmap is asked first.
+    let in_bitmap = if record.array_bitmap.is_null() {
+        0
+    } else {
+        // SAFETY: a bitmap that libslurm made and nothing has freed.
+        u32::try_from(unsafe { slurm_bit_set_count(record.array_bitmap) }).unwrap_or(0)
+    };
+    if in_bitmap > 0 {
+        return in_bitmap;
+    }
+    // SAFETY: null or null-terminated.
+    let expression = unsafe { value::text(record.array_task_str) };
+    expression.and_then(|expression| value::array_task_count(&expression)).unwrap_or(1)
+}
+
+/// What slurm/slurm.h's state with its flags means for jobs.
+fn node_state(raw: u32) -> NodeState {
+    let gone = NODE_STATE_NO_RESPOND | NODE_STATE_POWERED_DOWN | NODE_STATE_FAIL | NODE_STATE_INVALID_REG;
+    let is_busy = match raw & bindings::NODE_STATE_BASE {
+        bindings::NODE_STATE_IDLE => false,
+        bindings::NODE_STATE_ALLOCATED | bindings::NODE_STATE_MIXED => true,
+        _ => return NodeState::Unavailable,
+    };
+    match (raw & gone != 0, raw & NODE_STATE_DRAIN != 0, is_busy) {
+        (true, _, _) | (false, true, false) => NodeState::Unavailable,
+        (false, true, true) => NodeState::Draining,
+        (false, false, true) => NodeState::Busy,
+        (false, false, false) => NodeState::Idle,
+    }
+}
+
+/// `None` for a record without a name.
+///
+/// # Safety
+/// The record's name is null or null-terminated, and its list of nodes is null or ends with -1.
+unsafe fn partition(record: &bindings::partition_info_t) -> Option<Partition> {
+    // SAFETY: the caller's promise.
+    let name = unsafe { value::owned_text(record.name) }?;
+    // OverSubscribe: 0 is EXCLUSIVE, 1 is NO, more is YES:n, and a flag on top makes it FORCE:n (src/common/read_config.c).
+    #[allow(clippy::cast_possible_truncation, reason = "one bit of sixteen")]
+    let forced_flag = bindings::SHARED_FORCE as u16;
+    let jobs = record.max_share & !forced_flag;
+    let sharing = match (record.max_share & forced_flag != 0, jobs) {
+        (false, 0) => Sharing::Exclusive,
+        (true, _) => Sharing::Forced(jobs),
+        (false, 1) => Sharing::Cpus,
+        (false, _) => Sharing::OnRequest(jobs),
+    };
+    let flags: u64 = record.flags.into();
+    Some(Partition {
+        name,
+        total_cpus: record.total_cpus,
+        total_nodes: record.total_nodes,
+        max_time_seconds: value::limit_seconds(record.max_time),
+        default_time_seconds: value::limit_seconds(record.default_time),
+        max_nodes: value::number(record.max_nodes),
+        is_default: flags & u64::from(PART_FLAG_DEFAULT) != 0,
+        is_up: u32::from(record.state_up) == bindings::PARTITION_UP,
+        sharing,
+        // SAFETY: the caller's promise.
+        node_ranges: unsafe { node_ranges(record.node_inx) },
+    })
+}
+
+/// Pairs of first and last place, ended by -1 (slurm/slurm.h, `node_inx`).
+///
+/// # Safety
+/// `pairs` is null or ends with -1.
+unsafe fn node_ranges(pairs: *const i32) -> Vec<(usize, usize)> {
+    let mut ranges = Vec::new();
+    if pairs.is_null() {
+        return ranges;
+    }
+    let mut place = pairs;
+    loop {
+        // SAFETY: not behind the -1, at which this loop ends; a pair is never split by it.
+        let first = unsafe { *place };
+        let Ok(first) = usize::try_from(first) else { return ranges };
+        // SAFETY: the second of a pair, or the -1.
+        let last = unsafe { *place.add(1) };
+        let Ok(last) = usize::try_from(last) else { return ranges };
+        ranges.push((first, last));
+        // SAFETY: at most at the -1 behind the pair.
+        place = unsafe { place.add(2) };
+    }
+}

@@ -1,0 +1,84 @@
+//! Why a question to Slurm got no answer.
+
+use std::ffi::CStr;
+
+use thiserror::Error;
+
+use crate::bindings;
+
+/// Why a question to Slurm got no answer. Every variant but [`ClientError::Text`] may pass: asking again later is sensible.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ClientError {
+    /// libslurm cannot use the site's configuration.
+    #[error("libslurm cannot be started: {message}; check slurm.conf (the variable SLURM_CONF names another one)")]
+    Configuration {
+        /// What libslurm printed, or what is missing.
+        message: String,
+    },
+    /// The site keeps no accounting records in slurmdbd.
+    #[error("AccountingStorageType is {configured:?} in slurm.conf: records of ended jobs need accounting_storage/slurmdbd")]
+    NoAccounting {
+        /// The value in slurm.conf.
+        configured: String,
+    },
+    /// slurmdbd did not answer, or answered that it cannot.
+    #[error("slurmdbd gave no {what}: {reason} (Slurm error {code})")]
+    Accounting {
+        /// What was asked for.
+        what: &'static str,
+        /// Slurm's error number, or the system's.
+        code: i32,
+        /// Slurm's own words for it.
+        reason: String,
+    },
+    /// slurmdbd answered, but does not know this cluster: its database is away, or the cluster was never registered.
+    #[error("slurmdbd does not show cluster {cluster:?}: its database is away, or the cluster is not registered (sacctmgr list cluster)")]
+    ClusterUnknown {
+        /// The cluster that was asked for.
+        cluster: String,
+    },
+    /// slurmctld did not answer, or answered that it cannot.
+    #[error("slurmctld gave no {what}: {reason} (Slurm error {code})")]
+    Controller {
+        /// What was asked for.
+        what: &'static str,
+        /// Slurm's error number, or the system's.
+        code: i32,
+        /// Slurm's own words for it.
+        reason: String,
+    },
+    /// A text that was to be handed to Slurm holds a null byte.
+    #[error("{text:?} holds a null byte and cannot be handed to Slurm")]
+    Text {
+        /// The text.
+        text: String,
+    },
+}
+
+/// Forgets the thread's last error, so that [`last`] afterwards tells of the next call only.
+pub(super) fn forget() {
+    // SAFETY: sets the calling thread's errno, nothing else.
+    unsafe { bindings::slurm_seterrno(0) }
+}
+
+/// The thread's last error: its number, and Slurm's words for it. A failure that left no number is `SLURM_ERROR`.
+pub(super) fn last() -> (i32, String) {
+    // SAFETY: reads the calling thread's errno, nothing else.
+    let code = unsafe { bindings::slurm_get_errno() };
+    if code == 0 {
+        return (-1, "no reason given".to_owned());
+    }
+    (code, describe(code))
+}
+
+/// Slurm's words for one of its error numbers, or the system's.
+fn describe(code: i32) -> String {
+    // SAFETY: slurm_strerror looks the number up in a static table, or falls back to strerror; both return a string that stays valid
+    // until this thread asks again.
+    let words = unsafe { bindings::slurm_strerror(code) };
+    if words.is_null() {
+        return "unknown error".to_owned();
+    }
+    // SAFETY: not null, and null-terminated as above; copied before anything else is called.
+    unsafe { CStr::from_ptr(words) }.to_string_lossy().to_lowercase()
+}

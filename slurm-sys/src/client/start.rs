@@ -1,0 +1,153 @@
+//! Starting libslurm without letting it end the process.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::FromRawFd;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::error::ClientError;
+use super::{symbols, value};
+use crate::bindings;
+
+unsafe extern "C" {
+    /// The configuration in force in this process (src/common/read_config.h). libslurm exports it; the installed headers only declare
+    /// its type.
+    static slurm_conf: bindings::slurm_conf_t;
+}
+
+/// How long reading the configuration may take: libslurm waits a minute for a slurm.conf that it fetches from slurmctld.
+const START_LIMIT: Duration = Duration::from_secs(75);
+
+static STARTED: Mutex<bool> = Mutex::new(false);
+
+/// Reads slurm.conf, where `SLURM_CONF` or libslurm's own default says that it is. Once per process; later calls cost nothing.
+///
+/// libslurm ends the process (`fatal()`, then `exit(1)`) when slurm.conf is missing or cannot be understood. So a child process tries
+/// first, and what it prints becomes the error. Call it before threads are started where you can: the child is made by `fork`.
+///
+/// What remains: libslurm also ends the process when memory runs out, when a plugin that slurm.conf names disappears afterwards, and
+/// when slurm.conf breaks in the instant between the trial and the reading. And where libslurmfull is not beside Slurm's plugins, the
+/// loss of a connection to slurmdbd ends it too (see the module `symbols`).
+///
+/// # Errors
+/// [`ClientError::Configuration`] with libslurm's own message; a later call tries again.
+pub fn initialise() -> Result<(), ClientError> {
+    let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if *started {
+        return Ok(());
+    }
+    check_named_file()?;
+    try_in_child()?;
+    // SAFETY: a null path lets libslurm find its own configuration, which the child just did without harm.
+    unsafe { bindings::slurm_init(std::ptr::null()) };
+    // SAFETY: libslurm has just filled its configuration; see `site`.
+    let plugin_directories = unsafe { value::owned_text((*(&raw const slurm_conf)).plugindir) };
+    symbols::complete(&plugin_directories.unwrap_or_default());
+    *started = true;
+    Ok(())
+}
+
+/// What slurm.conf says of this cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// `ClusterName`.
+    pub cluster: String,
+    /// `AccountingStorageType`, empty where not set.
+    pub accounting_storage_type: String,
+    /// The user id of `SlurmUser`, which slurmctld runs as.
+    pub slurm_user_id: u32,
+}
+
+/// What slurm.conf says of this cluster.
+///
+/// # Errors
+/// As [`initialise`], which it calls.
+pub fn site() -> Result<Site, ClientError> {
+    initialise()?;
+    // SAFETY: libslurm filled the configuration in `initialise` and changes it only in slurm_conf_reinit, which nothing here calls; the
+    // strings in it are null or null-terminated, and are copied.
+    unsafe {
+        let configuration = &raw const slurm_conf;
+        Ok(Site {
+            cluster: value::owned_text((*configuration).cluster_name).unwrap_or_default(),
+            accounting_storage_type: value::owned_text((*configuration).accounting_storage_type).unwrap_or_default(),
+            slurm_user_id: (*configuration).slurm_user_id,
+        })
+    }
+}
+
+/// Whether the file that `SLURM_CONF` names, where it names one, can be read. libslurm would look for it for a minute.
+fn check_named_file() -> Result<(), ClientError> {
+    let Some(path) = std::env::var_os("SLURM_CONF") else {
+        return Ok(());
+    };
+    File::open(&path).map(drop).map_err(|error| ClientError::Configuration { message: format!("{}: {error}", path.to_string_lossy()) })
+}
+
+/// Lets a child process read the configuration. Its standard error is the reason of a failure.
+fn try_in_child() -> Result<(), ClientError> {
+    let system_failure = |call: &str| ClientError::Configuration { message: format!("{call}: {}", std::io::Error::last_os_error()) };
+    let mut ends = [0; 2];
+    // SAFETY: an array of two descriptors, as pipe2 wants.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(system_failure("pipe2"));
+    }
+    let [read_end, write_end] = ends;
+    // SAFETY: the child calls only libslurm and C, never returns into Rust, and ends by _exit or by libslurm's exit.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: descriptors of our own; a null path as in `initialise`.
+        unsafe {
+            libc::dup2(write_end, libc::STDERR_FILENO);
+            bindings::slurm_init(std::ptr::null());
+            libc::_exit(0);
+        }
+    }
+    // SAFETY: descriptors of our own, each closed once: the write end here, the read end by the File.
+    let output = unsafe {
+        libc::close(write_end);
+        File::from_raw_fd(read_end)
+    };
+    if child < 0 {
+        return Err(system_failure("fork"));
+    }
+    let (succeeded, said) = wait_for(child, output);
+    if succeeded {
+        return Ok(());
+    }
+    let said = said.trim();
+    Err(ClientError::Configuration {
+        message: if said.is_empty() { "it ended the trial process without a word".to_owned() } else { said.replace('\n', "; ") },
+    })
+}
+
+/// Waits until the child ends, and kills it when that takes too long. Whether it succeeded, and what it printed.
+fn wait_for(child: libc::pid_t, mut output: File) -> (bool, String) {
+    let reader = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = output.by_ref().take(16 * 1024).read_to_end(&mut said);
+        String::from_utf8_lossy(&said).into_owned()
+    });
+    let deadline = Instant::now() + START_LIMIT;
+    let mut status = 0;
+    let succeeded = loop {
+        // SAFETY: our own child, not waited for elsewhere; status is ours.
+        match unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } {
+            0 if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            0 => {
+                // SAFETY: our own child, which has not been waited for, so that its number is still its own.
+                unsafe {
+                    libc::kill(child, libc::SIGKILL);
+                    libc::waitpid(child, &raw mut status, 0);
+                }
+                break false;
+            }
+            pid if pid == child => break libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
+            _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            // Somebody else has waited for our child (a handler of SIGCHLD); nothing is known, so nothing is promised.
+            _ => break false,
+        }
+    };
+    (succeeded, reader.join().unwrap_or_default())
+}

@@ -1,0 +1,92 @@
+//! The state of a job.
+
+use crate::bindings;
+
+// Flags beside the base state. The headers write them as calls of a macro, which bindgen does not evaluate; the numbers are the same in
+// every release from 22.05 to 26.05 (slurm/slurm.h).
+pub(super) const JOB_REQUEUE: u32 = 1 << 10;
+const JOB_RESIZING: u32 = 1 << 13;
+const JOB_COMPLETING: u32 = 1 << 15;
+const JOB_REVOKED: u32 = 1 << 19;
+
+/// The state of a job, as slurmctld has it or as its record ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobState {
+    /// Waits.
+    Pending,
+    /// Runs.
+    Running,
+    /// Has nodes, but is stopped.
+    Suspended,
+    /// Has ended but its nodes are not yet free (epilog).
+    Completing,
+    /// Ended with exit status 0.
+    Completed,
+    /// Ended by its user or an operator.
+    Cancelled,
+    /// Ended with another exit status.
+    Failed,
+    /// Ended at its time limit.
+    TimedOut,
+    /// Ended because a node failed.
+    NodeFailed,
+    /// Ended in favour of another job.
+    Preempted,
+    /// Ended because a node did not boot.
+    BootFailed,
+    /// Ended, or never started, because of its deadline.
+    DeadlineMissed,
+    /// Ended because memory ran out.
+    OutOfMemory,
+    /// This run of the job ended because the job was put back into the queue.
+    Requeued,
+    /// This record ended because the job's size changed.
+    Resized,
+    /// The job ran on another cluster of the federation.
+    Revoked,
+    /// A state that this version does not know.
+    Unknown(u32),
+}
+
+impl JobState {
+    /// The state that Slurm's number stands for, flags included (slurm/slurm.h, `enum job_states` and `JOB_STATE_FLAGS`).
+    #[must_use]
+    pub fn from_raw(raw: u32) -> Self {
+        for (flag, state) in
+            [(JOB_REVOKED, Self::Revoked), (JOB_RESIZING, Self::Resized), (JOB_REQUEUE, Self::Requeued), (JOB_COMPLETING, Self::Completing)]
+        {
+            if raw & flag != 0 {
+                return state;
+            }
+        }
+        match raw & bindings::JOB_STATE_BASE {
+            bindings::JOB_PENDING => Self::Pending,
+            bindings::JOB_RUNNING => Self::Running,
+            bindings::JOB_SUSPENDED => Self::Suspended,
+            bindings::JOB_COMPLETE => Self::Completed,
+            bindings::JOB_CANCELLED => Self::Cancelled,
+            bindings::JOB_FAILED => Self::Failed,
+            bindings::JOB_TIMEOUT => Self::TimedOut,
+            bindings::JOB_NODE_FAIL => Self::NodeFailed,
+            bindings::JOB_PREEMPTED => Self::Preempted,
+            bindings::JOB_BOOT_FAIL => Self::BootFailed,
+            bindings::JOB_DEADLINE => Self::DeadlineMissed,
+            bindings::JOB_OOM => Self::OutOfMemory,
+            _ => Self::Unknown(raw),
+        }
+    }
+}
+
+/// The states, as slurmdbd takes them in a condition, of records that have ended: those that the database then compares by their end.
+pub(super) const ENDED: [u32; 10] = [
+    bindings::JOB_COMPLETE,
+    bindings::JOB_CANCELLED,
+    bindings::JOB_FAILED,
+    bindings::JOB_TIMEOUT,
+    bindings::JOB_NODE_FAIL,
+    bindings::JOB_PREEMPTED,
+    bindings::JOB_BOOT_FAIL,
+    bindings::JOB_DEADLINE,
+    bindings::JOB_OOM,
+    JOB_REQUEUE,
+];

@@ -1,0 +1,89 @@
+//! Values as they cross from C: sentinels become `None`, minutes become seconds, text is UTF-8.
+
+use std::borrow::Cow;
+use std::ffi::{CStr, c_char};
+
+use crate::bindings::{INFINITE, NO_VAL};
+
+/// Trackable resource number of CPUs (src/common/slurmdb_defs.h, `tres_types_t`).
+pub(super) const TRES_CPU: u32 = 1;
+/// Trackable resource number of nodes.
+pub(super) const TRES_NODE: u32 = 4;
+
+/// Text from C: `None` for null and for the empty string, which Slurm uses alike.
+///
+/// # Safety
+/// `text` is null, or null-terminated and unchanged for `'a`.
+pub(super) unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not null; the caller promises the rest.
+    let text = unsafe { CStr::from_ptr(text) };
+    (!text.is_empty()).then(|| text.to_string_lossy())
+}
+
+/// Text from C that is to outlive it.
+///
+/// # Safety
+/// As [`text`].
+pub(super) unsafe fn owned_text(text: *const c_char) -> Option<String> {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { self::text(text) }.map(Cow::into_owned)
+}
+
+/// A number that may be unset or unlimited.
+pub(super) fn number(value: u32) -> Option<u32> {
+    (value != NO_VAL && value != INFINITE).then_some(value)
+}
+
+/// Unix seconds that may be unset. Slurm marks an unset time with 0, and records of jobs that never started with `NO_VAL`
+/// (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c).
+pub(super) fn moment(seconds: i64) -> Option<i64> {
+    (seconds > 0 && seconds != i64::from(NO_VAL) && seconds != i64::from(INFINITE)).then_some(seconds)
+}
+
+/// A limit in minutes, as seconds. `None`: not set, or unlimited.
+pub(super) fn limit_seconds(minutes: u32) -> Option<i64> {
+    number(minutes).map(|minutes| i64::from(minutes) * 60)
+}
+
+/// How much of one resource a list such as `1=16,2=64000,4=2` holds (src/common/slurmdb_defs.c, `slurmdb_find_tres_count_in_string`).
+///
+/// ```no_run
+/// assert_eq!(slurm_sys::client::tres_count("1=16,4=2", 4), Some(2));
+/// ```
+#[must_use]
+pub fn tres_count(list: &str, id: u32) -> Option<u64> {
+    list.split(',').find_map(|entry| {
+        let (entry_id, count) = entry.split_once('=')?;
+        (entry_id.trim().parse() == Ok(id)).then(|| count.trim().parse().ok())?
+    })
+}
+
+/// How many tasks an array expression names: `0-9`, `1,3,5-9`, `0-31:4`, each perhaps with a limit of running tasks `%2` behind it.
+///
+/// `None` where the expression is malformed or was cut short by libslurm, which then ends it with three dots.
+///
+/// ```no_run
+/// assert_eq!(slurm_sys::client::array_task_count("1,3,5-9%2"), Some(7));
+/// ```
+#[must_use]
+pub fn array_task_count(expression: &str) -> Option<u32> {
+    let tasks = expression.split_once('%').map_or(expression, |(tasks, _limit)| tasks);
+    tasks.split(',').try_fold(0_u32, |sum, part| {
+        let (range, step) = match part.split_once(':') {
+            Some((range, step)) => (range, step.trim().parse::<u32>().ok().filter(|&step| step > 0)?),
+            None => (part, 1),
+        };
+        let count = match range.split_once('-') {
+            Some((first, last)) => {
+                let first: u32 = first.trim().parse().ok()?;
+                let last: u32 = last.trim().parse().ok()?;
+                (last.checked_sub(first)? / step).checked_add(1)?
+            }
+            None => range.trim().parse::<u32>().ok().map(|_task| 1)?,
+        };
+        sum.checked_add(count)
+    })
+}
