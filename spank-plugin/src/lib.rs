@@ -1,1 +1,116 @@
-//! The SPANK plugin: the options, and what happens on the node.
+//! The SPANK plugin: the options of `sbatch`, `salloc` and `srun`, and the wait for a reserved time on the node.
+//!
+//! This file only switches on the context. [`submission`] is the side where a user types, [`node`] the side where a job runs.
+//! Nothing here fails a job: what goes wrong inside the plugin is logged and passed over, and only a value that the user gave
+//! and that cannot be used ends the command that it was given to.
+#![allow(unsafe_code)]
+
+mod forwarded;
+mod given;
+mod grant;
+mod hold;
+mod node;
+mod process;
+mod submission;
+
+use std::error::Error;
+use std::ffi::{c_char, c_int, c_uint};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use slurm_spank::spank_sys::spank_t;
+use slurm_spank::{Context, Plugin, SpankHandle, spank_log_error};
+
+use given::Refused;
+use submission::Submission;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+#[derive(Default)]
+struct Queuecast {
+    submission: Submission,
+}
+
+// SAFETY: the plugin starts no thread, so that the task that slurmstepd forks finds no lock of ours taken.
+unsafe impl Plugin for Queuecast {
+    fn setup(&mut self, _spank: &mut SpankHandle<'_>) -> Outcome {
+        Ok(())
+    }
+
+    fn init(&mut self, spank: &mut SpankHandle<'_>) -> Outcome {
+        guarded(|| match spank.context()? {
+            Context::Allocator | Context::Local => self.submission.init(spank),
+            // Known here too, so that slurmstepd consumes the options that came with the job.
+            Context::Remote => submission::register_options(spank),
+            Context::Slurmd | Context::JobScript => Ok(()),
+        })
+    }
+
+    fn init_post_opt(&mut self, spank: &mut SpankHandle<'_>) -> Outcome {
+        guarded(|| match spank.context()? {
+            Context::Allocator | Context::Local => self.submission.init_post_opt(spank),
+            Context::Remote | Context::Slurmd | Context::JobScript => Ok(()),
+        })
+    }
+
+    fn local_user_init(&mut self, spank: &mut SpankHandle<'_>) -> Outcome {
+        guarded(|| self.submission.local_user_init(spank))
+    }
+
+    fn task_init(&mut self, spank: &mut SpankHandle<'_>) -> Outcome {
+        guarded(|| node::task_init(spank))
+    }
+}
+
+/// Ends the command where the user's request was refused; anything else that goes wrong, a panic included, ends here.
+///
+/// A panic that reached `slurm-spank` would poison its lock, and its next callback would abort the process.
+fn guarded(callback: impl FnOnce() -> Outcome) -> Outcome {
+    match catch_unwind(AssertUnwindSafe(callback)) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => match error.downcast::<Refused>() {
+            Ok(refused) => {
+                spank_log_error!("{refused}");
+                process::leave();
+            }
+            Err(error) => spank_log_error!("queuecast: {error}"),
+        },
+        Err(_) => spank_log_error!("queuecast: internal error, passed over"),
+    }
+    Ok(())
+}
+
+/// The name under which Slurm's variables know the plugin ([`forwarded::PLUGIN_NAME`]).
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "Slurm looks the symbol up by this name")]
+pub static plugin_name: [u8; 10] = *b"queuecast\0";
+
+/// The kind of plugin.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "Slurm looks the symbol up by this name")]
+pub static plugin_type: [u8; 6] = *b"spank\0";
+
+/// The Slurm whose headers the plugin was built with; Slurm compares all but the micro version (src/common/plugin.c).
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "Slurm looks the symbol up by this name")]
+pub static plugin_version: c_uint = slurm_sys::bindings::SLURM_VERSION_NUMBER;
+
+/// Exports one callback.
+///
+/// `slurm-spank`'s own macro exports all callbacks that there are; for a prolog or epilog among them, slurmd starts one more
+/// process for each job (src/plugins/prep/script/prep_script_slurmd.c).
+macro_rules! export {
+    ($symbol:ident, $method:ident, $what:literal) => {
+        #[doc = $what]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $symbol(spank: spank_t, argument_count: c_int, arguments: *const *const c_char) -> c_int {
+            slurm_spank::spank_callback_with_globals::<Queuecast, _>(|plugin, options, _| {
+                plugin.$method(&mut slurm_spank::init_spank_handle(spank, argument_count, arguments, options))
+            })
+        }
+    };
+}
+
+export!(slurm_spank_init, init, "Called once the plugin is loaded.");
+export!(slurm_spank_init_post_opt, init_post_opt, "Called once the options are read.");
+export!(slurm_spank_local_user_init, local_user_init, "Called in srun once there is an allocation.");
+export!(slurm_spank_task_init, task_init, "Called in each task just before its program is executed.");

@@ -1,0 +1,91 @@
+//! On the submitting side, in sbatch, salloc and srun: reads what the user asks for and hands it to slurmctld.
+
+use std::env;
+use std::error::Error;
+use std::ffi::{OsStr, OsString};
+
+use jiff::tz::TimeZone;
+use predictor_core::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, OPTIONS, UserOption};
+use slurm_spank::{Context, SpankHandle, SpankOption, spank_log_info, spank_log_verbose};
+
+use crate::given::{self, Refused};
+use crate::{forwarded, grant, process};
+
+/// What the submitting side keeps from one callback to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Submission {
+    /// Whether the command runs inside a job.
+    inside_job: bool,
+    /// What the user asked for, once the options are read.
+    asked: Asked,
+}
+
+/// Makes the options known; Slurm has not read the command line yet.
+pub(crate) fn register_options(spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
+    for option in &OPTIONS {
+        let registered = SpankOption::new(option.name).usage(option.help);
+        spank.register_option(match option.placeholder {
+            Some(placeholder) => registered.takes_value(placeholder),
+            None => registered,
+        })?;
+    }
+    Ok(())
+}
+
+impl Submission {
+    pub(crate) fn init(&mut self, spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
+        self.inside_job = env::var_os("SLURM_JOB_ID").is_some();
+        if self.inside_job {
+            // Slurm reads these as if the user had given the outer job's options once more.
+            forwarded::variables().for_each(|variable| process::remove_variable(&variable));
+        }
+        if spank.context()? == Context::Local {
+            // srun passes its environment on to its step. Only a grant makes a step wait.
+            process::remove_variable(HOLD_UNTIL_VARIABLE);
+        }
+        register_options(spank)
+    }
+
+    /// Checks the options and puts them into the job's control environment; an error is for the user and ends the command.
+    pub(crate) fn init_post_opt(&mut self, spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
+        let is_step_of_a_job = self.inside_job && spank.context()? == Context::Local;
+        let in_environment = |variable: &str| if is_step_of_a_job { None } else { env::var_os(variable) };
+        self.asked = given::read(|option| on_command_line(spank, option), in_environment, process::now(), &TimeZone::system())?;
+        for option in &OPTIONS {
+            match self.asked.canonical_value(option.key) {
+                Some(value) => spank.job_control_setenv(option.variable, value, true),
+                // srun copies an outer job's control variables from the environment before any plugin sees them.
+                None => spank.job_control_unsetenv(option.variable),
+            }
+            .map_err(|error| Refused::because(option, &error))?;
+        }
+        if is_step_of_a_job && !self.asked.is_empty() {
+            spank_log_info!("queuecast: this job has its nodes already; the options of queuecast change nothing for a step");
+        }
+        Ok(())
+    }
+
+    /// In srun, with the allocation made and the step not yet launched: passes on what slurmctld granted to this job.
+    pub(crate) fn local_user_init(&mut self, spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
+        let may_wait = self.asked.reserve_at.is_some() && self.asked.early_start != Some(EarlyStart::Run);
+        if self.inside_job || !may_wait || spank.job_stepid()? != 0 {
+            return Ok(());
+        }
+        match grant::hold_until(spank.job_id()?) {
+            Some(until) => process::set_variable(HOLD_UNTIL_VARIABLE, &until.to_string()),
+            None => spank_log_verbose!("queuecast: slurmctld granted no wait to this job"),
+        }
+        Ok(())
+    }
+}
+
+/// An option's value where the user gave it on the command line or in a script's directive.
+fn on_command_line(spank: &SpankHandle<'_>, option: &UserOption) -> Option<OsString> {
+    if !spank.is_option_set(option.name) {
+        return None;
+    }
+    if option.placeholder.is_none() {
+        return Some(OsString::from("1"));
+    }
+    Some(spank.get_option_value_os(option.name).as_deref().unwrap_or(OsStr::new("")).to_owned())
+}
