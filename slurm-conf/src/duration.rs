@@ -50,12 +50,8 @@ pub enum DurationError {
 /// [`DurationError`] names the text and the accepted forms.
 pub fn parse(text: &str) -> Result<i64, DurationError> {
     let trimmed = text.trim();
-    let wrong_form = || DurationError::Form {
-        text: crate::shortened(text),
-    };
-    let too_long = || DurationError::TooLong {
-        text: crate::shortened(text),
-    };
+    let wrong_form = || DurationError::Form { text: crate::shortened(text) };
+    let too_long = || DurationError::TooLong { text: crate::shortened(text) };
 
     let suffix_seconds = match trimmed.as_bytes().last() {
         Some(b's') => Some(1),
@@ -67,9 +63,7 @@ pub fn parse(text: &str) -> Result<i64, DurationError> {
     };
     if let Some(unit_seconds) = suffix_seconds {
         let digits = trimmed.get(..trimmed.len().saturating_sub(1)).unwrap_or("");
-        let count = number(digits)
-            .ok_or_else(wrong_form)?
-            .ok_or_else(too_long)?;
+        let count = number(digits).ok_or_else(wrong_form)?.ok_or_else(too_long)?;
         return count.checked_mul(unit_seconds).ok_or_else(too_long);
     }
 
@@ -78,19 +72,13 @@ pub fn parse(text: &str) -> Result<i64, DurationError> {
         None => (None, trimmed),
     };
     // The units of the parts between colons, from the first part on.
-    let units: &[i64] = match (
-        days.is_some(),
-        clock.bytes().filter(|&byte| byte == b':').count(),
-    ) {
+    let units: &[i64] = match (days.is_some(), clock.bytes().filter(|&byte| byte == b':').count()) {
         (true, 0..=2) | (false, 2) => &[HOUR_SECONDS, MINUTE_SECONDS, 1],
         (false, 0..=1) => &[MINUTE_SECONDS, 1],
         _ => return Err(wrong_form()),
     };
     let mut seconds = match days {
-        Some(days) => number(days)
-            .ok_or_else(wrong_form)?
-            .and_then(|days| days.checked_mul(DAY_SECONDS))
-            .ok_or_else(too_long)?,
+        Some(days) => number(days).ok_or_else(wrong_form)?.and_then(|days| days.checked_mul(DAY_SECONDS)).ok_or_else(too_long)?,
         None => 0,
     };
     for (part, unit_seconds) in clock.split(':').zip(units) {
@@ -117,21 +105,11 @@ pub fn format(seconds: i64) -> String {
         text.push('-');
     }
     let seconds = seconds.unsigned_abs();
-    let (day, hour, minute) = (
-        DAY_SECONDS.unsigned_abs(),
-        HOUR_SECONDS.unsigned_abs(),
-        MINUTE_SECONDS.unsigned_abs(),
-    );
+    let (day, hour, minute) = (DAY_SECONDS.unsigned_abs(), HOUR_SECONDS.unsigned_abs(), MINUTE_SECONDS.unsigned_abs());
     if seconds >= day {
         let _ = write!(text, "{}-", seconds / day);
     }
-    let _ = write!(
-        text,
-        "{:02}:{:02}:{:02}",
-        seconds % day / hour,
-        seconds % hour / minute,
-        seconds % minute
-    );
+    let _ = write!(text, "{:02}:{:02}:{:02}", seconds % day / hour, seconds % hour / minute, seconds % minute);
     text
 }
 
@@ -169,43 +147,17 @@ mod tests {
 
     #[test]
     fn suffixed_forms_are_read() {
-        for (text, seconds) in [
-            ("30s", 30),
-            ("10m", 600),
-            ("2h", 7_200),
-            ("90d", 7_776_000),
-            ("1w", 604_800),
-        ] {
+        for (text, seconds) in [("30s", 30), ("10m", 600), ("2h", 7_200), ("90d", 7_776_000), ("1w", 604_800)] {
             assert_eq!(parse(text), Ok(seconds), "{text}");
         }
     }
 
     #[test]
     fn other_texts_are_refused_with_the_accepted_forms() {
-        for text in [
-            "",
-            "-",
-            "1-",
-            "-1",
-            ":",
-            "1:",
-            ":1",
-            "1:2:3:4",
-            "1-2:3:4:5",
-            "1-2-3",
-            "s",
-            "1.5h",
-            "ten",
-            "+1",
-            "1h30m",
-            "1 0",
-            "١",
-        ] {
+        for text in ["", "-", "1-", "-1", ":", "1:", ":1", "1:2:3:4", "1-2:3:4:5", "1-2-3", "s", "1.5h", "ten", "+1", "1h30m", "1 0", "١"]
+        {
             let error = parse(text).unwrap_err();
-            assert!(
-                error.to_string().contains("hours:minutes:seconds"),
-                "{text}: {error}"
-            );
+            assert!(error.to_string().contains("hours:minutes:seconds"), "{text}: {error}");
         }
     }
 
@@ -213,17 +165,8 @@ mod tests {
     fn a_duration_beyond_64_bits_is_refused() {
         let largest = i64::MAX.to_string();
         assert_eq!(parse(&format!("{largest}s")), Ok(i64::MAX));
-        for text in [
-            largest.clone(),
-            format!("{largest}-0"),
-            format!("{largest}:00:00"),
-            "9223372036854775808s".into(),
-            "9".repeat(400),
-        ] {
-            assert!(
-                matches!(parse(&text), Err(DurationError::TooLong { .. })),
-                "{text}"
-            );
+        for text in [largest.clone(), format!("{largest}-0"), format!("{largest}:00:00"), "9223372036854775808s".into(), "9".repeat(400)] {
+            assert!(matches!(parse(&text), Err(DurationError::TooLong { .. })), "{text}");
         }
     }
 

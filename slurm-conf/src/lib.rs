@@ -1,7 +1,10 @@
 //! What the site says: queuecast.toml, and the text formats of Slurm.
 
+pub mod configuration;
 pub mod duration;
 pub mod moment;
+
+pub use configuration::{Configuration, ConfigurationError};
 
 /// The beginning of a text, for a message: no message grows with what was given.
 fn shortened(text: &str) -> String {

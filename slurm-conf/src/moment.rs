@@ -46,12 +46,8 @@ pub enum MomentError {
 /// [`MomentError`] names the text and the accepted forms. A time before `now` is no error here.
 pub fn parse(text: &str, now: i64, zone: &TimeZone) -> Result<i64, MomentError> {
     let error = |fault| match fault {
-        Fault::Form => MomentError::Form {
-            text: crate::shortened(text),
-        },
-        Fault::NoSuchTime => MomentError::NoSuchTime {
-            text: crate::shortened(text),
-        },
+        Fault::Form => MomentError::Form { text: crate::shortened(text) },
+        Fault::NoSuchTime => MomentError::NoSuchTime { text: crate::shortened(text) },
     };
     let mut rest = Rest { text: text.trim() };
     if rest.keyword("uts") || rest.keyword("@") {
@@ -72,10 +68,7 @@ fn unix_seconds(digits: &str) -> Option<i64> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    digits
-        .parse()
-        .ok()
-        .filter(|&seconds| (EARLIEST_UNIX_SECONDS..=Timestamp::MAX.as_second()).contains(&seconds))
+    digits.parse().ok().filter(|&seconds| (EARLIEST_UNIX_SECONDS..=Timestamp::MAX.as_second()).contains(&seconds))
 }
 
 /// What follows `now`: nothing, or a sign, a count and a unit, with blanks between them.
@@ -104,14 +97,8 @@ fn offset_from_now(mut rest: Rest<'_>, now: i64) -> Result<i64, Fault> {
         _ => return Err(Fault::Form),
     };
     let offset = count.checked_mul(unit_seconds).ok_or(Fault::NoSuchTime)?;
-    let moment = if forward {
-        now.checked_add(offset)
-    } else {
-        now.checked_sub(offset)
-    };
-    moment
-        .filter(|&seconds| Timestamp::from_second(seconds).is_ok())
-        .ok_or(Fault::NoSuchTime)
+    let moment = if forward { now.checked_add(offset) } else { now.checked_sub(offset) };
+    moment.filter(|&seconds| Timestamp::from_second(seconds).is_ok()).ok_or(Fault::NoSuchTime)
 }
 
 /// A date as written: the year may be left out.
@@ -122,10 +109,7 @@ struct WrittenDate {
 }
 
 fn day_and_time(mut rest: Rest<'_>, now: i64, zone: &TimeZone) -> Result<i64, Fault> {
-    let local_now = Timestamp::from_second(now)
-        .map_err(|_| Fault::NoSuchTime)?
-        .to_zoned(zone.clone())
-        .datetime();
+    let local_now = Timestamp::from_second(now).map_err(|_| Fault::NoSuchTime)?.to_zoned(zone.clone()).datetime();
     let today = local_now.date();
     let tomorrow = || today.tomorrow().map_err(|_| Fault::NoSuchTime);
 
@@ -163,16 +147,8 @@ fn day_and_time(mut rest: Rest<'_>, now: i64, zone: &TimeZone) -> Result<i64, Fa
     let day = match date {
         None if later_in_the_day => today,
         None => tomorrow()?,
-        Some(WrittenDate {
-            year: Some(year),
-            month,
-            day,
-        }) => Date::new(year, month, day).map_err(|_| Fault::NoSuchTime)?,
-        Some(WrittenDate {
-            year: None,
-            month,
-            day,
-        }) => {
+        Some(WrittenDate { year: Some(year), month, day }) => Date::new(year, month, day).map_err(|_| Fault::NoSuchTime)?,
+        Some(WrittenDate { year: None, month, day }) => {
             let written = (month, day);
             let this_year = (today.month(), today.day());
             let is_ahead = written > this_year || (written == this_year && later_in_the_day);
@@ -180,18 +156,11 @@ fn day_and_time(mut rest: Rest<'_>, now: i64, zone: &TimeZone) -> Result<i64, Fa
             Date::new(year, month, day).map_err(|_| Fault::NoSuchTime)?
         }
     };
-    zone.to_ambiguous_timestamp(day.to_datetime(time_of_day))
-        .compatible()
-        .map(Timestamp::as_second)
-        .map_err(|_| Fault::NoSuchTime)
+    zone.to_ambiguous_timestamp(day.to_datetime(time_of_day)).compatible().map(Timestamp::as_second).map_err(|_| Fault::NoSuchTime)
 }
 
 fn written(date: Date) -> WrittenDate {
-    WrittenDate {
-        year: Some(date.year()),
-        month: date.month(),
-        day: date.day(),
-    }
+    WrittenDate { year: Some(date.year()), month: date.month(), day: date.day() }
 }
 
 /// What is still to be read of a text.
@@ -213,12 +182,7 @@ impl<'text> Rest<'text> {
 
     /// Takes up to `most` ASCII digits.
     fn digits(&mut self, most: usize) -> &'text str {
-        let count = self
-            .text
-            .bytes()
-            .take(most)
-            .take_while(u8::is_ascii_digit)
-            .count();
+        let count = self.text.bytes().take(most).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.text.split_at_checked(count).unwrap_or(("", self.text));
         self.text = rest;
         digits
@@ -242,22 +206,13 @@ impl<'text> Rest<'text> {
 
     /// The hour of a time of day that has a name.
     fn named_hour(&mut self) -> Option<i8> {
-        [
-            ("midnight", 0),
-            ("elevenses", 11),
-            ("noon", 12),
-            ("fika", 15),
-            ("teatime", 16),
-        ]
-        .into_iter()
-        .find_map(|(name, hour)| self.keyword(name).then_some(hour))
+        [("midnight", 0), ("elevenses", 11), ("noon", 12), ("fika", 15), ("teatime", 16)]
+            .into_iter()
+            .find_map(|(name, hour)| self.keyword(name).then_some(hour))
     }
 
     fn starts_a_time(&self) -> bool {
-        matches!(
-            self.text.as_bytes(),
-            [b'0'..=b'9', b':', ..] | [b'0'..=b'9', b'0'..=b'9', b':', ..]
-        )
+        matches!(self.text.as_bytes(), [b'0'..=b'9', b':', ..] | [b'0'..=b'9', b'0'..=b'9', b':', ..])
     }
 
     /// `HH:MM[:SS]`, with `AM` or `PM` after it if the hour is one of twelve.
@@ -267,11 +222,7 @@ impl<'text> Rest<'text> {
             return Err(Fault::Form);
         }
         let minute = self.number(2..=2)?;
-        let second = if self.keyword(":") {
-            self.number(2..=2)?
-        } else {
-            0
-        };
+        let second = if self.keyword(":") { self.number(2..=2)? } else { 0 };
         let after_the_clock = self.text;
         self.skip_blanks();
         let hour = if self.keyword("pm") {
@@ -295,19 +246,14 @@ impl<'text> Rest<'text> {
 
     /// `YYYY-MM-DD`, or month and day with `/`, `.` or nothing between them and perhaps a year of two digits.
     fn date(&mut self) -> Result<WrittenDate, Fault> {
-        if let [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'-', ..] = self.text.as_bytes()
-        {
+        if let [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'-', ..] = self.text.as_bytes() {
             let year = self.digits(4).parse().map_err(|_| Fault::Form)?;
             self.keyword("-");
             let month = self.number(1..=2)?;
             if !self.keyword("-") {
                 return Err(Fault::Form);
             }
-            return Ok(WrittenDate {
-                year: Some(year),
-                month,
-                day: self.number(1..=2)?,
-            });
+            return Ok(WrittenDate { year: Some(year), month, day: self.number(1..=2)? });
         }
         let month = self.number(1..=2)?;
         let _ = self.keyword("/") || self.keyword(".");
@@ -315,9 +261,7 @@ impl<'text> Rest<'text> {
         let year_must_follow = self.keyword("/") || self.keyword(".");
         let year = match self.digits(2) {
             "" if !year_must_follow => None,
-            digits if digits.len() == 2 => {
-                Some(2_000 + digits.parse::<i16>().map_err(|_| Fault::Form)?)
-            }
+            digits if digits.len() == 2 => Some(2_000 + digits.parse::<i16>().map_err(|_| Fault::Form)?),
             _ => return Err(Fault::Form),
         };
         if year.is_none() {
@@ -353,11 +297,7 @@ mod tests {
     /// Reads `text` and shows the result as the clock in Berlin does.
     fn shown(text: &str) -> String {
         match parse(text, NOW, &berlin()) {
-            Ok(moment) => Timestamp::from_second(moment)
-                .unwrap()
-                .to_zoned(berlin())
-                .datetime()
-                .to_string(),
+            Ok(moment) => Timestamp::from_second(moment).unwrap().to_zoned(berlin()).datetime().to_string(),
             Err(error) => error.to_string(),
         }
     }
@@ -380,24 +320,10 @@ mod tests {
 
     #[test]
     fn a_date_is_its_midnight_unless_a_time_follows() {
-        for text in [
-            "2026-04-02",
-            "04/02/26",
-            "04.02.26",
-            "040226",
-            "04/02",
-            "0402",
-            "4/2",
-        ] {
+        for text in ["2026-04-02", "04/02/26", "04.02.26", "040226", "04/02", "0402", "4/2"] {
             assert_eq!(shown(text), "2026-04-02T00:00:00", "{text}");
         }
-        for text in [
-            "2026-04-02T18:20",
-            "2026-04-02 18:20",
-            "04/02/26-18:20",
-            "4/2 6:20pm",
-            "18:20 2026-04-02",
-        ] {
+        for text in ["2026-04-02T18:20", "2026-04-02 18:20", "04/02/26-18:20", "4/2 6:20pm", "18:20 2026-04-02"] {
             assert_eq!(shown(text), "2026-04-02T18:20:00", "{text}");
         }
         assert_eq!(shown("2026-04-02T18:20:33"), "2026-04-02T18:20:33");
@@ -437,11 +363,7 @@ mod tests {
             ("now+2WEEKS", 1_209_600),
             ("now-10minutes", -600),
         ] {
-            assert_eq!(
-                parse(text, NOW, &berlin()),
-                Ok(NOW + offset_seconds),
-                "{text}"
-            );
+            assert_eq!(parse(text, NOW, &berlin()), Ok(NOW + offset_seconds), "{text}");
         }
     }
 
@@ -491,10 +413,7 @@ mod tests {
             "18:00 ü",
         ] {
             let error = shown(text);
-            assert!(
-                error.contains("is not a time") && error.contains("YYYY-MM-DD"),
-                "{text}: {error}"
-            );
+            assert!(error.contains("is not a time") && error.contains("YYYY-MM-DD"), "{text}: {error}");
         }
     }
 
@@ -512,11 +431,7 @@ mod tests {
             "now+99999999999999",
             "now+99999999999999999999",
         ] {
-            assert!(
-                shown(text).contains("does not exist"),
-                "{text}: {}",
-                shown(text)
-            );
+            assert!(shown(text).contains("does not exist"), "{text}: {}", shown(text));
         }
     }
 

@@ -1,0 +1,273 @@
+//! `queuecast.toml`: what the site wants of queuecast.
+//!
+//! Every key may be left out; `etc/queuecast.toml` shows them all with their defaults. A key that is not known is an error, and so is a
+//! value out of its range: the message names the file, the line, and what is allowed.
+
+mod error;
+mod file;
+mod value;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+pub use error::ConfigurationError;
+
+/// Names the configuration file where it is not in its usual place.
+pub const PATH_VARIABLE: &str = "QUEUECAST_CONF";
+
+const FILE_NAME: &str = "queuecast.toml";
+const DEFAULT_PATH: &str = "/etc/slurm/queuecast.toml";
+
+/// What the site wants of queuecast. Durations are whole seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Configuration {
+    /// Where the snapshot, the kill switch and the counters are.
+    pub state_directory: PathBuf,
+    /// How snapshots are published.
+    pub snapshot: SnapshotSettings,
+    /// How much history is read and kept.
+    pub history: HistorySettings,
+    /// How waits are forecast.
+    pub wait: WaitSettings,
+    /// What may be done to jobs.
+    pub policy: Policies,
+    /// Where metrics are served.
+    pub metrics: MetricsSettings,
+    /// What the daemon logs.
+    pub log: LogSettings,
+}
+
+/// `[snapshot]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotSettings {
+    /// `interval`: how often a snapshot is published.
+    pub interval_seconds: i64,
+    /// `maximum_age`: a snapshot older than this is not used.
+    pub maximum_age_seconds: i64,
+}
+
+/// `[history]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistorySettings {
+    /// `window`: how far back ended jobs are read.
+    pub window_seconds: i64,
+    /// `maximum_jobs`: how many ended jobs are read at the start, the latest ones.
+    pub maximum_jobs: u64,
+    /// `class_jobs`: how many jobs of one class a forecast rests on, the latest ones.
+    pub class_jobs: usize,
+}
+
+/// `[wait]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitSettings {
+    /// `confidence` of the bounds on quantiles.
+    pub confidence: f64,
+}
+
+/// `[metrics]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetricsSettings {
+    /// `listen`: the address, always a loopback one; `None` for `"off"`.
+    pub listen: Option<SocketAddr>,
+}
+
+/// `[log]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSettings {
+    /// `level`: the least severe messages that are logged.
+    pub level: LogLevel,
+    /// `format`.
+    pub format: LogFormat,
+}
+
+/// `[policy]` and `[policy.partition.NAME]`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Policies {
+    /// Holds where a partition has none of its own.
+    pub site: Policy,
+    /// Those of partitions, complete: what a partition leaves out is the site's.
+    pub partitions: BTreeMap<String, Policy>,
+}
+
+impl Policies {
+    /// What holds in a partition.
+    #[must_use]
+    pub fn of(&self, partition: &str) -> &Policy {
+        self.partitions.get(partition).unwrap_or(&self.site)
+    }
+}
+
+/// What may be done to the jobs of a partition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// `mode`: how far decisions go.
+    pub mode: Mode,
+    /// `mold`: whose node counts are chosen.
+    pub mold: When,
+    /// `defer`: whose begin times are deferred.
+    pub defer: When,
+    /// `reserve`: who gets virtual reservations.
+    pub reserve: WhenReserve,
+    /// `success_probability` of a virtual reservation, where its user does not say.
+    pub success_probability: f64,
+    /// `max_defer`: the longest deferral, where the user does not say.
+    pub max_defer_seconds: i64,
+    /// `defer_threshold`: by which part of the response time a deferral must gain.
+    pub defer_threshold: f64,
+    /// `early_start`: what a reservation does that gets its nodes early, where its user does not say.
+    pub early_start: EarlyStart,
+}
+
+/// How far decisions go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Nothing is decided.
+    Off,
+    /// Decided and recorded.
+    Observe,
+    /// Also told to the user.
+    Advise,
+    /// Also done.
+    Enforce,
+}
+
+/// To which jobs a rule is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum When {
+    /// Those whose users ask.
+    Asked,
+    /// All that the rule fits.
+    Always,
+    /// None.
+    Never,
+}
+
+/// To which jobs virtual reservations are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WhenReserve {
+    /// Those whose users ask.
+    Asked,
+    /// None.
+    Never,
+}
+
+/// What a reservation does that gets its nodes early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EarlyStart {
+    /// Waits for its time on the nodes.
+    Wait,
+    /// Runs.
+    Run,
+}
+
+/// The least severe messages that are logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// Failures.
+    Error,
+    /// Also what is odd.
+    Warn,
+    /// Also what happens.
+    Info,
+    /// Also what helps to find a fault.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+/// How messages are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// A line for people.
+    Text,
+    /// A JSON object on each line.
+    Json,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Observe,
+            mold: When::Asked,
+            defer: When::Asked,
+            reserve: WhenReserve::Asked,
+            success_probability: 0.95,
+            max_defer_seconds: 12 * crate::duration::HOUR_SECONDS,
+            defer_threshold: 0.3,
+            early_start: EarlyStart::Wait,
+        }
+    }
+}
+
+impl Default for Configuration {
+    fn default() -> Self {
+        Self {
+            state_directory: PathBuf::from("/var/spool/queuecast"),
+            snapshot: SnapshotSettings { interval_seconds: 30, maximum_age_seconds: 10 * crate::duration::MINUTE_SECONDS },
+            history: HistorySettings { window_seconds: 365 * crate::duration::DAY_SECONDS, maximum_jobs: 1_000_000, class_jobs: 6_000 },
+            wait: WaitSettings { confidence: 0.95 },
+            policy: Policies::default(),
+            metrics: MetricsSettings { listen: Some(SocketAddr::from(([127, 0, 0, 1], 9_487))) },
+            log: LogSettings { level: LogLevel::Info, format: LogFormat::Text },
+        }
+    }
+}
+
+impl Configuration {
+    /// Where the configuration is: the file that `QUEUECAST_CONF` names, else `queuecast.toml` beside the slurm.conf that `SLURM_CONF`
+    /// names, else `/etc/slurm/queuecast.toml`. The daemon, the command line and the plugin inside slurmctld all look here.
+    #[must_use]
+    pub fn path() -> PathBuf {
+        let named = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+        path_from(named(PATH_VARIABLE), named("SLURM_CONF"))
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ConfigurationError`] names the file, the line where there is one, and what is allowed.
+    pub fn load(path: &Path) -> Result<Self, ConfigurationError> {
+        let bytes = std::fs::read(path).map_err(|source| ConfigurationError::read(path, &source))?;
+        let text = String::from_utf8(bytes).map_err(|error| ConfigurationError::encoding(path, error.as_bytes(), &error.utf8_error()))?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads a text; `path` is where it comes from, for messages.
+    ///
+    /// # Errors
+    /// As [`Configuration::load`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigurationError> {
+        let file: file::File = toml::from_str(text).map_err(|error| ConfigurationError::syntax(path, text, &error))?;
+        let configuration = file.complete();
+        let SnapshotSettings { interval_seconds, maximum_age_seconds } = configuration.snapshot;
+        if maximum_age_seconds < interval_seconds {
+            return Err(ConfigurationError::value(
+                path,
+                format!(
+                    "snapshot.maximum_age ({}) is shorter than snapshot.interval ({}): no snapshot would be used for its whole interval",
+                    crate::duration::format(maximum_age_seconds),
+                    crate::duration::format(interval_seconds)
+                ),
+            ));
+        }
+        Ok(configuration)
+    }
+}
+
+/// Where the configuration is, by the values of the two variables.
+fn path_from(named: Option<PathBuf>, slurm_conf: Option<PathBuf>) -> PathBuf {
+    let beside_slurm_conf = || slurm_conf.map(|slurm_conf| slurm_conf.with_file_name(FILE_NAME));
+    named.or_else(beside_slurm_conf).unwrap_or_else(|| PathBuf::from(DEFAULT_PATH))
+}
+
+#[cfg(test)]
+mod tests;

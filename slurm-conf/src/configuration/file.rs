@@ -1,0 +1,135 @@
+//! The file as it is written: every key optional, each with its range.
+
+use std::collections::BTreeMap;
+
+use serde::de::{Deserialize, Deserializer, Error};
+
+use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
+use super::{Configuration, EarlyStart, LogFormat, LogLevel, Mode, Policies, Policy, When, WhenReserve};
+use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct File {
+    state_directory: Option<AbsolutePath>,
+    snapshot: SnapshotTable,
+    history: HistoryTable,
+    wait: WaitTable,
+    policy: PolicyTable,
+    metrics: MetricsTable,
+    log: LogTable,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SnapshotTable {
+    interval: Option<Duration<1, HOUR_SECONDS>>,
+    maximum_age: Option<Duration<1, { 7 * DAY_SECONDS }>>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct HistoryTable {
+    window: Option<Duration<DAY_SECONDS, { 3_650 * DAY_SECONDS }>>,
+    maximum_jobs: Option<Count<1_000, 10_000_000>>,
+    // 59 waits are the fewest that bound their 95th percentile with 95 % confidence: 1 - 0.95^59 > 0.95 > 1 - 0.95^58.
+    class_jobs: Option<Count<59, 100_000>>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct WaitTable {
+    confidence: Option<Fraction<500, 999>>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct MetricsTable {
+    listen: Option<Listen>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LogTable {
+    level: Option<LogLevel>,
+    format: Option<LogFormat>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct PolicyTable {
+    mode: Option<Mode>,
+    mold: Option<When>,
+    defer: Option<When>,
+    reserve: Option<WhenReserve>,
+    success_probability: Option<Fraction<1, 999>>,
+    max_defer: Option<Duration<MINUTE_SECONDS, { 30 * DAY_SECONDS }>>,
+    defer_threshold: Option<Fraction<0, 999>>,
+    early_start: Option<EarlyStart>,
+    #[serde(deserialize_with = "partitions")]
+    partition: BTreeMap<String, PolicyTable>,
+}
+
+/// The tables of partitions, which have no partitions of their own.
+fn partitions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, PolicyTable>, D::Error> {
+    let partitions = BTreeMap::<String, PolicyTable>::deserialize(deserializer)?;
+    match partitions.iter().find(|(_name, policy)| !policy.partition.is_empty()) {
+        Some((name, _policy)) => Err(D::Error::custom(format_args!(
+            "policy.partition.{name} holds partitions: write [policy.partition.NAME], and dots in a name within quotes"
+        ))),
+        None => Ok(partitions),
+    }
+}
+
+impl PolicyTable {
+    /// This table's keys, and those of `rest` where it has none.
+    fn over(&self, rest: &Policy) -> Policy {
+        Policy {
+            mode: self.mode.unwrap_or(rest.mode),
+            mold: self.mold.unwrap_or(rest.mold),
+            defer: self.defer.unwrap_or(rest.defer),
+            reserve: self.reserve.unwrap_or(rest.reserve),
+            success_probability: self.success_probability.as_ref().map_or(rest.success_probability, |fraction| fraction.0),
+            max_defer_seconds: self.max_defer.as_ref().map_or(rest.max_defer_seconds, |duration| duration.0),
+            defer_threshold: self.defer_threshold.as_ref().map_or(rest.defer_threshold, |fraction| fraction.0),
+            early_start: self.early_start.unwrap_or(rest.early_start),
+        }
+    }
+}
+
+impl File {
+    /// The file's keys, and the defaults where it has none.
+    pub(super) fn complete(self) -> Configuration {
+        let mut configuration = Configuration::default();
+        let site = self.policy.over(&configuration.policy.site);
+        configuration.policy =
+            Policies { partitions: self.policy.partition.iter().map(|(name, policy)| (name.clone(), policy.over(&site))).collect(), site };
+        if let Some(AbsolutePath(path)) = self.state_directory {
+            configuration.state_directory = path;
+        }
+        if let Some(Duration(seconds)) = self.snapshot.interval {
+            configuration.snapshot.interval_seconds = seconds;
+        }
+        if let Some(Duration(seconds)) = self.snapshot.maximum_age {
+            configuration.snapshot.maximum_age_seconds = seconds;
+        }
+        if let Some(Duration(seconds)) = self.history.window {
+            configuration.history.window_seconds = seconds;
+        }
+        if let Some(Count(jobs)) = self.history.maximum_jobs {
+            configuration.history.maximum_jobs = jobs;
+        }
+        if let Some(Count(jobs)) = self.history.class_jobs {
+            configuration.history.class_jobs = usize::try_from(jobs).unwrap_or(usize::MAX);
+        }
+        if let Some(Fraction(confidence)) = self.wait.confidence {
+            configuration.wait.confidence = confidence;
+        }
+        if let Some(Listen(listen)) = self.metrics.listen {
+            configuration.metrics.listen = listen;
+        }
+        configuration.log.level = self.log.level.unwrap_or(configuration.log.level);
+        configuration.log.format = self.log.format.unwrap_or(configuration.log.format);
+        configuration
+    }
+}

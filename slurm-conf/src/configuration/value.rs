@@ -1,0 +1,98 @@
+//! Values with their ranges: each error says what is allowed.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::duration;
+
+/// A duration in Slurm's or the suffixed form, from `LEAST` to `MOST` seconds.
+#[derive(Debug)]
+pub(super) struct Duration<const LEAST: i64, const MOST: i64>(pub(super) i64);
+
+impl<'de, const LEAST: i64, const MOST: i64> Deserialize<'de> for Duration<LEAST, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let seconds = duration::parse(&text).map_err(D::Error::custom)?;
+        if !(LEAST..=MOST).contains(&seconds) {
+            let (least, most) = (with_suffix(LEAST), with_suffix(MOST));
+            return Err(not_allowed(&text, format!("a duration from {least} to {most}")));
+        }
+        Ok(Self(seconds))
+    }
+}
+
+/// A whole number from `LEAST` to `MOST`.
+#[derive(Debug)]
+pub(super) struct Count<const LEAST: u64, const MOST: u64>(pub(super) u64);
+
+impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Count<LEAST, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = i64::deserialize(deserializer)?;
+        let count = u64::try_from(number).ok().filter(|count| (LEAST..=MOST).contains(count));
+        count.map(Self).ok_or_else(|| not_allowed(number, format!("a whole number from {LEAST} to {MOST}")))
+    }
+}
+
+/// A fraction; the bounds are thousandths, and included.
+#[derive(Debug)]
+pub(super) struct Fraction<const LEAST: u32, const MOST: u32>(pub(super) f64);
+
+impl<'de, const LEAST: u32, const MOST: u32> Deserialize<'de> for Fraction<LEAST, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        let [least, most] = [LEAST, MOST].map(|thousandths| f64::from(thousandths) / 1_000.0);
+        if !(least..=most).contains(&number) {
+            return Err(not_allowed(number, format!("a number from {least} to {most}")));
+        }
+        Ok(Self(number))
+    }
+}
+
+/// An address of this machine's loopback interface, or `"off"`.
+#[derive(Debug)]
+pub(super) struct Listen(pub(super) Option<SocketAddr>);
+
+impl<'de> Deserialize<'de> for Listen {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text == "off" {
+            return Ok(Self(None));
+        }
+        let address = text.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
+        match address {
+            Some(address) => Ok(Self(Some(address))),
+            None => Err(not_allowed(
+                format_args!("{text:?}"),
+                r#"a loopback address with a port, such as "127.0.0.1:9487" or "[::1]:9487", or "off""#,
+            )),
+        }
+    }
+}
+
+/// An absolute path.
+#[derive(Debug)]
+pub(super) struct AbsolutePath(pub(super) PathBuf);
+
+impl<'de> Deserialize<'de> for AbsolutePath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let path = PathBuf::deserialize(deserializer)?;
+        if !path.is_absolute() {
+            return Err(not_allowed(format_args!("{path:?}"), "an absolute path"));
+        }
+        Ok(Self(path))
+    }
+}
+
+fn not_allowed<E: Error>(found: impl Display, allowed: impl Display) -> E {
+    E::custom(format_args!("{found} is not allowed: use {allowed}"))
+}
+
+/// Seconds in the largest unit that divides them, in the suffixed form that the file is written in.
+fn with_suffix(seconds: i64) -> String {
+    let units = [(duration::DAY_SECONDS, 'd'), (duration::HOUR_SECONDS, 'h'), (duration::MINUTE_SECONDS, 'm')];
+    let unit = units.into_iter().find(|(unit, _suffix)| seconds > 0 && seconds % unit == 0);
+    unit.map_or_else(|| format!("{seconds}s"), |(unit, suffix)| format!("{}{suffix}", seconds / unit))
+}
