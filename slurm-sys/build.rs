@@ -1,5 +1,7 @@
 //! Binds the headers of the Slurm that is installed, so that every layout is that Slurm's own.
 
+#![allow(clippy::expect_used)] // a build script reports by panicking
+
 use std::env;
 use std::path::PathBuf;
 

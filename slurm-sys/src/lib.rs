@@ -15,4 +15,9 @@ pub mod bindings {
     include!(concat!(env!("OUT_DIR"), "/bindings.rs"));
 }
 
+pub mod accounting;
 pub mod client;
+pub mod job_description;
+pub mod log;
+pub mod mapping;
+pub mod text;

@@ -1,1 +1,102 @@
 //! The job_submit plugin: reads a submission and the snapshot, decides, rewrites.
+//!
+//! This file holds the symbols that slurmctld looks for (src/interfaces/job_submit.c) and nothing else: each takes C's pointers into safe
+//! views, catches a panic, and answers with a code of Slurm's. slurmctld opens and closes a plugin once before it uses it, so that nothing happens before
+//! `init`. Several threads are in `job_submit` at a time.
+
+pub mod filter;
+mod guard;
+mod request;
+mod rewrite;
+mod snapshot;
+mod state;
+
+#[allow(unsafe_code)]
+pub mod entry {
+    //! The C entry points.
+
+    use crate::filter::{self, Answer};
+    use crate::guard::caught;
+    use crate::state;
+    use predictor_core::counters::Counter;
+    use slurm_sys::bindings::{self, job_desc_msg_t};
+    use slurm_sys::job_description::{JobDescription, UserMessage};
+    use std::ffi::{c_char, c_int, c_void};
+
+    const SUCCESS: c_int = bindings::SLURM_SUCCESS as c_int;
+
+    /// Name for people.
+    // SAFETY: slurmctld reads the symbol as a NUL-terminated string, which it is.
+    #[unsafe(no_mangle)]
+    #[allow(non_upper_case_globals)]
+    pub static plugin_name: [u8; 42] = *b"queuecast: forecasts and rewrites of jobs\0";
+
+    /// Kind and name, by which slurm.conf calls for the plugin.
+    // SAFETY: as above.
+    #[unsafe(no_mangle)]
+    #[allow(non_upper_case_globals)]
+    pub static plugin_type: [u8; 21] = *b"job_submit/queuecast\0";
+
+    /// Version of the Slurm that the plugin was built for; slurmctld refuses it where its own is another.
+    // SAFETY: slurmctld reads the symbol as a 32-bit number, which it is.
+    #[unsafe(no_mangle)]
+    #[allow(non_upper_case_globals)]
+    pub static plugin_version: u32 = bindings::SLURM_VERSION_NUMBER;
+
+    /// Called once the plugin is in use. A failure here would end slurmctld, so that there is none.
+    // SAFETY: slurmctld calls it without arguments and takes an int.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn init() -> c_int {
+        caught(state::start);
+        SUCCESS
+    }
+
+    /// Called before the plugin is unloaded.
+    // SAFETY: as above.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn fini() -> c_int {
+        caught(state::stop);
+        SUCCESS
+    }
+
+    /// Called for each submission.
+    ///
+    /// # Safety
+    /// The pointers are slurmctld's: a job description that this thread alone uses, and a place for a message.
+    // SAFETY: the signature is that of `job_submit` in src/interfaces/job_submit.c.
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C" fn job_submit(description: *mut job_desc_msg_t, _submit_user: u32, message: *mut *mut c_char) -> c_int {
+        let answer = caught(|| {
+            // SAFETY: as this function's caller promises.
+            let (description, message) = unsafe { (JobDescription::from_raw(description), UserMessage::from_raw(message)) };
+            let (Some(mut description), mut message) = (description, message) else { return Answer::Accepted };
+            filter::submission(state::current(), &mut description, &mut message)
+        });
+        match answer {
+            Some(Answer::Refused) => bindings::ESLURM_RESERVATION_NOT_USABLE as c_int,
+            Some(Answer::Accepted) => SUCCESS,
+            None => {
+                state::current().count(Counter::Panics);
+                SUCCESS
+            }
+        }
+    }
+
+    /// Called for each change of a job by its user or an operator. It is let through as it is: what they want now is not fought.
+    ///
+    /// # Safety
+    /// None of the pointers is used.
+    // SAFETY: the signature is that of `job_modify` in src/interfaces/job_submit.c.
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C" fn job_modify(
+        _description: *mut job_desc_msg_t,
+        _job: *mut c_void,
+        _submit_user: u32,
+        _message: *mut *mut c_char,
+    ) -> c_int {
+        caught(|| state::current().count(Counter::Modifications));
+        SUCCESS
+    }
+}
+
+pub use entry::{fini, init, job_modify, job_submit};

@@ -1,0 +1,352 @@
+//! A job description as slurmctld hands it to a `job_submit` plugin, without sentinel values and pointers.
+//!
+//! What is unset in C (NULL, `NO_VAL`) is `None` here. Strings that are not UTF-8 read as absent.
+
+use crate::bindings::{self, job_desc_msg_t};
+use crate::text::{SlurmText, allocate, borrow};
+use std::ffi::c_char;
+
+const NO_VALUE_16: u16 = 0xfffe;
+const INFINITE_16: u16 = 0xffff;
+const NO_VALUE: u32 = 0xffff_fffe;
+const INFINITE: u32 = 0xffff_ffff;
+
+/// Most entries of an environment that are looked at.
+const MOST_ENTRIES: u32 = 1 << 20;
+
+/// A job description that belongs to slurmctld.
+#[derive(Debug)]
+pub struct JobDescription<'a>(&'a mut job_desc_msg_t);
+
+/// A number of minutes in a job description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Minutes {
+    /// Unlimited.
+    Unlimited,
+    /// So many.
+    Limited(u32),
+}
+
+/// Which list of `NAME=value` strings of a job description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variables {
+    /// The job's own environment; filled for batch jobs only.
+    Environment,
+    /// What SPANK plugins set for the job's prolog and epilog.
+    Control,
+}
+
+fn number(value: u32) -> Option<u32> {
+    (value != NO_VALUE && value != INFINITE).then_some(value)
+}
+
+/// 16-bit numbers are 0 or unset where they were not given.
+fn small(value: u16) -> Option<u32> {
+    (value != NO_VALUE_16 && value != INFINITE_16 && value != 0).then_some(u32::from(value))
+}
+
+fn minutes(value: u32) -> Option<Minutes> {
+    match value {
+        NO_VALUE => None,
+        INFINITE => Some(Minutes::Unlimited),
+        minutes => Some(Minutes::Limited(minutes)),
+    }
+}
+
+impl<'a> JobDescription<'a> {
+    /// Takes the description that slurmctld passed to the plugin.
+    ///
+    /// # Safety
+    /// `description` is NULL or a valid job description that nobody else uses during `'a`, with strings and arrays of Slurm's allocator.
+    pub unsafe fn from_raw(description: *mut job_desc_msg_t) -> Option<JobDescription<'a>> {
+        // SAFETY: as the caller promises.
+        unsafe { description.as_mut() }.map(JobDescription)
+    }
+
+    fn string(&self, text: *const c_char) -> Option<&str> {
+        // SAFETY: strings of the description live and stay as they are while it is borrowed; setters take it mutably.
+        unsafe { borrow(text) }
+    }
+
+    fn is_given(&self, text: *const c_char) -> bool {
+        // SAFETY: a string of the description that is not NULL has at least its end.
+        !text.is_null() && unsafe { *text } != 0
+    }
+
+    /// Numeric id of the job's user.
+    #[must_use]
+    pub fn user(&self) -> u32 {
+        self.0.user_id
+    }
+
+    /// Name of the job.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.string(self.0.name)
+    }
+
+    /// The partition, or several separated by commas.
+    #[must_use]
+    pub fn partition(&self) -> Option<&str> {
+        self.string(self.0.partition).filter(|name| !name.is_empty())
+    }
+
+    /// Fewest nodes.
+    #[must_use]
+    pub fn min_nodes(&self) -> Option<u32> {
+        number(self.0.min_nodes).filter(|nodes| *nodes > 0)
+    }
+
+    /// Most nodes.
+    #[must_use]
+    pub fn max_nodes(&self) -> Option<u32> {
+        number(self.0.max_nodes).filter(|nodes| *nodes > 0)
+    }
+
+    /// Tasks.
+    #[must_use]
+    pub fn tasks(&self) -> Option<u32> {
+        number(self.0.num_tasks).filter(|tasks| *tasks > 0)
+    }
+
+    /// Tasks on each node.
+    #[must_use]
+    pub fn tasks_per_node(&self) -> Option<u32> {
+        small(self.0.ntasks_per_node)
+    }
+
+    /// CPUs of each task.
+    #[must_use]
+    pub fn cpus_per_task(&self) -> Option<u32> {
+        small(self.0.cpus_per_task)
+    }
+
+    /// Fewest CPUs.
+    #[must_use]
+    pub fn min_cpus(&self) -> Option<u32> {
+        number(self.0.min_cpus).filter(|cpus| *cpus > 0)
+    }
+
+    /// Most CPUs.
+    #[must_use]
+    pub fn max_cpus(&self) -> Option<u32> {
+        number(self.0.max_cpus).filter(|cpus| *cpus > 0)
+    }
+
+    /// Time limit.
+    #[must_use]
+    pub fn time_limit(&self) -> Option<Minutes> {
+        minutes(self.0.time_limit)
+    }
+
+    /// Shortest time limit that the job can do with.
+    #[must_use]
+    pub fn time_min(&self) -> Option<u32> {
+        number(self.0.time_min)
+    }
+
+    /// When the job may begin, in Unix seconds.
+    #[must_use]
+    pub fn begin_time(&self) -> Option<i64> {
+        (self.0.begin_time > 0).then_some(self.0.begin_time)
+    }
+
+    /// When the job must have ended, in Unix seconds.
+    #[must_use]
+    pub fn deadline(&self) -> Option<i64> {
+        let deadline = self.0.deadline;
+        (deadline > 0 && deadline != i64::from(NO_VALUE)).then_some(deadline)
+    }
+
+    /// Whether it is a batch job.
+    #[must_use]
+    pub fn is_batch(&self) -> bool {
+        !self.0.script.is_null() || !self.0.script_buf.is_null()
+    }
+
+    /// Whether it is an array of jobs.
+    #[must_use]
+    pub fn is_array(&self) -> bool {
+        self.is_given(self.0.array_inx)
+    }
+
+    /// Whether it is an entry of somebody's scrontab.
+    #[must_use]
+    pub fn is_cron(&self) -> bool {
+        !self.0.crontab_entry.is_null()
+    }
+
+    /// Whether it must start at once or fail.
+    #[must_use]
+    pub fn is_immediate(&self) -> bool {
+        self.0.immediate == 1
+    }
+
+    /// Whether it asks for nodes of its own.
+    #[must_use]
+    pub fn wants_whole_nodes(&self) -> bool {
+        self.0.shared == 0
+    }
+
+    /// Whether it is a component of a heterogeneous job.
+    #[must_use]
+    pub fn is_heterogeneous(&self) -> bool {
+        number(self.0.het_job_offset).is_some()
+    }
+
+    /// Whether it names nodes that it must have.
+    #[must_use]
+    pub fn names_nodes(&self) -> bool {
+        self.is_given(self.0.req_nodes)
+    }
+
+    /// Whether it runs inside a reservation.
+    #[must_use]
+    pub fn has_reservation(&self) -> bool {
+        self.is_given(self.0.reservation)
+    }
+
+    /// Whether it asks for licences.
+    #[must_use]
+    pub fn wants_licences(&self) -> bool {
+        self.is_given(self.0.licenses)
+    }
+
+    /// Whether it asks for generic resources per job.
+    #[must_use]
+    pub fn wants_resources_per_job(&self) -> bool {
+        self.is_given(self.0.tres_per_job)
+    }
+
+    /// Whether it counts nodes by feature.
+    #[must_use]
+    pub fn counts_features(&self) -> bool {
+        self.string(self.0.features).is_some_and(|features| features.contains('*'))
+    }
+
+    /// The administrator's comment.
+    #[must_use]
+    pub fn admin_comment(&self) -> Option<&str> {
+        self.string(self.0.admin_comment).filter(|comment| !comment.is_empty())
+    }
+
+    fn list(&self, which: Variables) -> &[*mut c_char] {
+        let (list, count) = match which {
+            Variables::Environment => (self.0.environment, self.0.env_size),
+            Variables::Control => (self.0.spank_job_env, self.0.spank_job_env_size),
+        };
+        if list.is_null() || count == 0 || count == NO_VALUE || count > MOST_ENTRIES {
+            return &[];
+        }
+        // SAFETY: slurmctld unpacks the list with `count` entries, and it lives as long as the description.
+        unsafe { std::slice::from_raw_parts(list, count as usize) }
+    }
+
+    /// The variables of a list as names and values; entries that are NULL, not UTF-8 or without `=` are passed over.
+    pub fn variables(&self, which: Variables) -> impl Iterator<Item = (&str, &str)> {
+        self.list(which).iter().filter_map(|entry| self.string(*entry)?.split_once('='))
+    }
+
+    /// Sets fewest and most nodes.
+    pub fn set_nodes(&mut self, nodes: u32) {
+        self.0.min_nodes = nodes;
+        self.0.max_nodes = nodes;
+    }
+
+    /// Sets the tasks.
+    pub fn set_tasks(&mut self, tasks: u32) {
+        self.0.num_tasks = tasks;
+    }
+
+    /// Sets the fewest CPUs.
+    pub fn set_min_cpus(&mut self, cpus: u32) {
+        self.0.min_cpus = cpus;
+    }
+
+    /// Sets the time limit in minutes.
+    pub fn set_time_limit(&mut self, minutes: u32) {
+        self.0.time_limit = minutes;
+    }
+
+    /// Sets the shortest time limit in minutes.
+    pub fn set_time_min(&mut self, minutes: u32) {
+        self.0.time_min = minutes;
+    }
+
+    /// Sets when the job may begin, in Unix seconds.
+    pub fn set_begin_time(&mut self, begin: i64) {
+        self.0.begin_time = begin;
+    }
+
+    /// Sets the administrator's comment.
+    pub fn set_admin_comment(&mut self, comment: SlurmText) {
+        comment.put_into(&mut self.0.admin_comment);
+    }
+
+    /// Replaces a variable of the job's environment, where it is set, by `entry`, which is `NAME=value`. Returns whether it was set.
+    pub fn replace_variable(&mut self, name: &str, entry: SlurmText) -> bool {
+        let found = self
+            .list(Variables::Environment)
+            .iter()
+            .position(|entry| self.string(*entry).and_then(|entry| entry.split_once('=')).is_some_and(|(found, _)| found == name));
+        let Some(index) = found else { return false };
+        // SAFETY: `index` lies in the list of the environment, which belongs to the description.
+        let slot = unsafe { &mut *self.0.environment.add(index) };
+        entry.put_into(slot);
+        true
+    }
+
+    /// Adds `entries` to the job's environment; `false`, with nothing changed, where it has none or there is no memory.
+    pub fn add_variables(&mut self, entries: Vec<SlurmText>) -> bool {
+        let present = self.list(Variables::Environment).len();
+        if present == 0 {
+            return false;
+        }
+        let (Some(count), Some(size)) = (present.checked_add(entries.len()), u32::try_from(present + entries.len()).ok()) else {
+            return false;
+        };
+        // One more, as slurmctld's own lists end with NULL.
+        let Some(list) = allocate(count + 1, size_of::<*mut c_char>()) else { return false };
+        let list = list.cast::<*mut c_char>();
+        // SAFETY: the new list has room for `count + 1` entries, the old one has `present`; they do not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(self.0.environment, list, present) };
+        for (place, entry) in entries.into_iter().enumerate() {
+            // SAFETY: `present + place` is below `count`; the slot is NULL, as the memory was zeroed.
+            entry.put_into(unsafe { &mut *list.add(present + place) });
+        }
+        let mut old = std::mem::replace(&mut self.0.environment, list).cast();
+        self.0.env_size = size;
+        // SAFETY: the old list came from Slurm's allocator; its strings are in the new one.
+        unsafe { bindings::slurm_xfree(&raw mut old) };
+        true
+    }
+}
+
+/// The message that slurmctld sends back with its answer.
+#[derive(Debug)]
+pub struct UserMessage<'a>(Option<&'a mut *mut c_char>);
+
+impl UserMessage<'_> {
+    /// Takes the place for the message that slurmctld passed to the plugin.
+    ///
+    /// # Safety
+    /// `place` is NULL or points to NULL or to a string of Slurm's allocator, and nobody else uses it during `'a`.
+    pub unsafe fn from_raw<'a>(place: *mut *mut c_char) -> UserMessage<'a> {
+        // SAFETY: as the caller promises.
+        UserMessage(unsafe { place.as_mut() })
+    }
+
+    /// Adds a line to what other plugins have said. Without memory for it, the user is told nothing.
+    pub fn add(&mut self, line: &str) {
+        let Some(place) = self.0.as_deref_mut() else { return };
+        // SAFETY: the place holds NULL or a string that lives until it is replaced below.
+        let said = unsafe { borrow(*place) }.filter(|said| !said.is_empty());
+        let message = match said {
+            Some(said) => SlurmText::new(&format!("{said}\n{line}")),
+            None => SlurmText::new(line),
+        };
+        if let Some(message) = message {
+            message.put_into(place);
+        }
+    }
+}

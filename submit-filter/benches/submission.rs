@@ -1,0 +1,75 @@
+//! Time of one call of `job_submit`, through its C entry point, as slurmctld makes it.
+#![allow(missing_docs, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::{Description, Site, free, now, policy, publish, snapshot_bytes};
+use criterion::{BatchSize, Criterion};
+use std::ffi::{c_char, c_int};
+use std::time::{Duration, Instant};
+
+/// Calls per row of the table.
+const CALLS: usize = 20_000;
+
+fn call(job: &mut Description, message: &mut *mut c_char) -> c_int {
+    // SAFETY: a description and a place for a message of our own.
+    unsafe { job_submit_queuecast::job_submit(&raw mut *job.0, 0, message) }
+}
+
+fn percentiles(make: &dyn Fn() -> Description) -> [Duration; 4] {
+    let mut times: Vec<Duration> = (0..CALLS)
+        .map(|_| {
+            let (mut job, mut message) = (make(), std::ptr::null_mut());
+            let begin = Instant::now();
+            call(&mut job, &mut message);
+            let time = begin.elapsed();
+            free(&mut message);
+            time
+        })
+        .collect();
+    times.sort_unstable();
+    [times[CALLS / 2], times[CALLS * 99 / 100], times[CALLS * 999 / 1000], times[CALLS - 1]]
+}
+
+fn main() {
+    let site = Site::new();
+    // 6,000 jobs in the class.
+    publish(site.path(), &snapshot_bytes(policy(), 12_000, now(), 1));
+    assert_eq!(job_submit_queuecast::init(), 0);
+    let at = now().0 + 20_000;
+    let reserve = format!("QUEUECAST_RESERVE_AT={at}");
+    let far = format!("QUEUECAST_RESERVE_AT={}", now().0 + 300 * 86_400);
+    let cases: [(&str, Vec<&str>); 6] = [
+        ("nothing asked", vec![]),
+        ("molding", vec!["QUEUECAST_AUTO_MOLD=1"]),
+        ("deferral", vec!["QUEUECAST_AUTO_DEFER=1"]),
+        ("reservation", vec![&reserve]),
+        ("all three", vec!["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1", &reserve]),
+        (
+            "all three, 300 days ahead, all sizes",
+            vec!["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_MOLD_SIZES=1-64", "QUEUECAST_AUTO_DEFER=1", &far],
+        ),
+    ];
+    println!("{:<40} {:>12} {:>12} {:>12} {:>12}", "one submission", "median us", "p99 us", "p99.9 us", "longest us");
+    for (name, control) in &cases {
+        let make = || Description::batch(16, 64).with_control(control);
+        let row = percentiles(&make).map(|time| format!("{:>12.2}", time.as_secs_f64() * 1e6)).join(" ");
+        println!("{name:<40} {row}");
+    }
+    let mut criterion = Criterion::default().configure_from_args();
+    for (name, control) in &cases {
+        criterion.bench_function(name, |bencher| {
+            bencher.iter_batched_ref(
+                || Description::batch(16, 64).with_control(control),
+                |job| {
+                    let mut message = std::ptr::null_mut();
+                    call(job, &mut message);
+                    free(&mut message);
+                },
+                BatchSize::SmallInput,
+            );
+        });
+    }
+    criterion.final_summary();
+}

@@ -1,0 +1,260 @@
+//! One submission, from the job description to the answer.
+
+use crate::request;
+use crate::rewrite::Rewrite;
+use crate::snapshot::{Current, Uptake};
+use crate::state::Located;
+pub use crate::state::State;
+use predictor_core::counters::Counter;
+use predictor_core::decision::{Decision, Situation, Submission, decide, is_in_question, mode_of};
+use predictor_core::options::{Asked, Mode, OptionError};
+use predictor_core::policy::Policy;
+use predictor_core::record::Record;
+use predictor_core::snapshot::{Partition, Snapshot};
+use predictor_core::time::UnixTime;
+use slurm_sys::job_description::{JobDescription, UserMessage};
+use slurm_sys::mapping::ReadOnlyMapping;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What slurmctld is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The submission goes on.
+    Accepted,
+    /// It asked for what can't be given.
+    Refused,
+}
+
+/// The snapshot as the decisions are given it.
+pub type Forecasts = Snapshot<ReadOnlyMapping>;
+
+/// Filters a submission at the present time by the decisions of `predictor_core`.
+pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    submission_at(state, description, message, UnixTime(now), decide)
+}
+
+/// Filters a submission at a time, by a decision procedure.
+pub fn submission_at(
+    state: &State,
+    description: &mut JobDescription<'_>,
+    message: &mut UserMessage<'_>,
+    now: UnixTime,
+    decide: impl FnOnce(&Situation<'_, Forecasts>) -> Decision,
+) -> Answer {
+    let asked = request::asked(description);
+    let nothing_asked = asked.as_ref().is_ok_and(Asked::is_empty) && description.deadline().is_none();
+    let Some(located) = state.locate(now.0) else { return without_forecast(&asked, message, "queuecast is not set up on this cluster") };
+    state.count(Counter::Submissions);
+    let uptake = located.snapshots.refresh();
+    if nothing_asked && !located.snapshots.has_transparent_policy() {
+        note(state, &uptake);
+        state.count(Counter::NothingAsked);
+        return Answer::Accepted;
+    }
+    note(state, &uptake);
+    if description.is_cron() {
+        // A scrontab entry is submitted once and run many times, at its own times.
+        state.count(Counter::NothingAsked);
+        return Answer::Accepted;
+    }
+    if located.is_off() {
+        state.count(Counter::Off);
+        if asked.as_ref().is_ok_and(asks_for_something) {
+            message.add("queuecast: switched off by the administrator: the job was submitted as you wrote it");
+        }
+        return Answer::Accepted;
+    }
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(error) => {
+            state.count(Counter::OptionsMalformed);
+            message.add(&format!("queuecast: the job is left as it is: {error}"));
+            return Answer::Accepted;
+        }
+    };
+    let current = match usable(located, now) {
+        Ok(current) => current,
+        Err((counter, why)) => {
+            state.count(counter);
+            let answer = without_forecast(&Ok(asked), message, why);
+            if answer == Answer::Refused {
+                state.count(Counter::Refused);
+            }
+            return answer;
+        }
+    };
+    decided(state, &current, description, message, asked, now, decide)
+}
+
+/// Counts and logs what became of looking for a new snapshot.
+fn note(state: &State, uptake: &Uptake) {
+    match uptake {
+        Uptake::AsBefore | Uptake::Absent => {}
+        Uptake::Taken => state.count(Counter::SnapshotsTaken),
+        Uptake::Damaged(error) => slurm_sys::log::error(&format!("job_submit/queuecast: a new snapshot is not used: {error}")),
+        Uptake::Unreadable(error) => slurm_sys::log::error(&format!("job_submit/queuecast: a new snapshot can't be read: {error}")),
+    }
+}
+
+fn usable(located: &Located, now: UnixTime) -> Result<std::sync::Arc<Current>, (Counter, &'static str)> {
+    match located.snapshots.current() {
+        Some(current) if !current.snapshot.is_too_old(now) => Ok(current),
+        Some(_) if located.snapshots.last_was_damaged() => Err((Counter::SnapshotDamaged, "the forecast is damaged")),
+        Some(_) => Err((Counter::SnapshotTooOld, "the forecast is too old to rely on")),
+        None if located.snapshots.last_was_damaged() => Err((Counter::SnapshotDamaged, "the forecast is damaged")),
+        None => Err((Counter::SnapshotAbsent, "there is no forecast yet")),
+    }
+}
+
+fn asks_for_something(asked: &Asked) -> bool {
+    asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some()
+}
+
+/// The answer where there is no forecast: a promise can't be given, so that it is refused; a wish is left.
+fn without_forecast(asked: &Result<Asked, OptionError>, message: &mut UserMessage<'_>, why: &str) -> Answer {
+    let Ok(asked) = asked else { return Answer::Accepted };
+    if asked.mode == Some(Mode::Off) || !asks_for_something(asked) {
+        return Answer::Accepted;
+    }
+    if asked.reserve_at.is_some() && asked.mode.is_none_or(|mode| mode == Mode::Enforce) {
+        message.add(&format!("queuecast: no reservation: {why}; submit without --reserve-at, or try again later"));
+        return Answer::Refused;
+    }
+    message.add(&format!("queuecast: the job was submitted as you wrote it: {why}"));
+    Answer::Accepted
+}
+
+fn decided(
+    state: &State,
+    current: &Current,
+    description: &mut JobDescription<'_>,
+    message: &mut UserMessage<'_>,
+    asked: Asked,
+    now: UnixTime,
+    decide: impl FnOnce(&Situation<'_, Forecasts>) -> Decision,
+) -> Answer {
+    let outcome = {
+        let submission = request::submission(description, asked);
+        let Some((partition, policy)) = partition(&current.snapshot, &submission) else {
+            state.count(Counter::PartitionUnknown);
+            return without_forecast(&Ok(submission.asked), message, "nothing is known of its partition");
+        };
+        if mode_of(&submission, &policy) == Mode::Off {
+            state.count(Counter::Off);
+            if asks_for_something(&submission.asked) && submission.asked.mode != Some(Mode::Off) {
+                message.add("queuecast: switched off in this partition: the job was submitted as you wrote it");
+            }
+            return Answer::Accepted;
+        }
+        if !is_in_question(&submission, &policy) {
+            state.count(Counter::NothingAsked);
+            return Answer::Accepted;
+        }
+        let claimed_cpus = current.claimed_cpus(partition.index);
+        let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, now, claimed_cpus };
+        let decision = decide(&situation);
+        if decision.refusal().is_some() {
+            state.count(Counter::Refused);
+            tell(message, &decision, &submission, &policy, now);
+            return Answer::Refused;
+        }
+        let record = Record::of(&decision, &situation, current.snapshot.generation()).to_json();
+        let before = submission.size(&partition);
+        let rewrite = Rewrite::prepare(description, before, submission.unit(), decision.changes(), record.as_deref());
+        let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
+        let cpus = decision.decided.as_ref().map_or(before.cpus, |decided| decided.size.cpus);
+        Outcome {
+            reserves: submission.asked.reserve_at.is_some(),
+            unit: submission.unit(),
+            partition: partition.index,
+            cpus,
+            decision,
+            rewrite,
+            line,
+        }
+    };
+    written(state, current, description, message, outcome)
+}
+
+/// A decision that is ready to be written, apart from the description that it was made from.
+struct Outcome {
+    decision: Decision,
+    rewrite: Option<Rewrite>,
+    line: Option<String>,
+    unit: predictor_core::size::Unit,
+    reserves: bool,
+    partition: u16,
+    cpus: u32,
+}
+
+fn written(
+    state: &State,
+    current: &Current,
+    description: &mut JobDescription<'_>,
+    message: &mut UserMessage<'_>,
+    outcome: Outcome,
+) -> Answer {
+    let done = outcome.rewrite.is_some_and(|rewrite| rewrite.write(description, outcome.unit));
+    if !done {
+        state.count(Counter::RewriteFailed);
+        if outcome.reserves && outcome.decision.mode == Mode::Enforce {
+            message.add("queuecast: no reservation: it could not be written into the job; submit without --reserve-at, or try again later");
+            return Answer::Refused;
+        }
+        return Answer::Accepted;
+    }
+    current.claim(outcome.partition, outcome.cpus);
+    if let Some(line) = &outcome.line {
+        message.add(line);
+    }
+    count(state, &outcome.decision);
+    Answer::Accepted
+}
+
+fn tell(message: &mut UserMessage<'_>, decision: &Decision, submission: &Submission<'_>, policy: &Policy, now: UnixTime) {
+    if let Some(line) = decision.line(submission, policy, now) {
+        message.add(&format!("queuecast: {line}"));
+    }
+}
+
+fn count(state: &State, decision: &Decision) {
+    if decision.mode < Mode::Enforce {
+        state.count(Counter::Observed);
+        return;
+    }
+    let changes = decision.changes();
+    if changes.is_empty() {
+        state.count(Counter::Unchanged);
+    }
+    if changes.size.is_some() {
+        state.count(Counter::Molded);
+    }
+    if matches!(decision.deferral, Some(Ok(_))) {
+        state.count(Counter::Deferred);
+    }
+    if matches!(decision.reservation, Some(Ok(_))) {
+        state.count(Counter::Reserved);
+    }
+}
+
+/// The partition that the forecasts are about, the first that is named, with the most careful policy of all that are.
+fn partition<'a>(snapshot: &'a Forecasts, submission: &Submission<'_>) -> Option<(Partition<'a>, Policy)> {
+    let mut named = submission.partitions().map(|name| snapshot.partition(name));
+    let first = match named.next() {
+        None => snapshot.default_partition()?,
+        Some(first) => first?,
+    };
+    let site = snapshot.provenance().site_policy;
+    let policy = named.fold(first.policy, |policy, other| {
+        let other = other.map_or(site, |partition| partition.policy);
+        Policy {
+            mode: policy.mode.min(other.mode),
+            mold: policy.mold.min(other.mold),
+            defer: policy.defer.min(other.defer),
+            reserve: policy.reserve && other.reserve,
+            ..policy
+        }
+    });
+    Some((first, policy))
+}

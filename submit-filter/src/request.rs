@@ -1,0 +1,62 @@
+//! Reads a job description into a submission.
+
+use predictor_core::decision::{NodeRange, Submission, Tie, TimeLimit};
+use predictor_core::options::{Asked, OptionError, VARIABLE_PREFIX};
+use predictor_core::time::{Seconds, UnixTime};
+use slurm_sys::job_description::{JobDescription, Minutes, Variables};
+
+/// Reads what the user asked for from the job's control environment, which the user can forge.
+///
+/// # Errors
+/// The first variable of ours that can't be read.
+pub(crate) fn asked(description: &JobDescription<'_>) -> Result<Asked, OptionError> {
+    let mut asked = Asked::default();
+    for (name, value) in description.variables(Variables::Control) {
+        if name.starts_with(VARIABLE_PREFIX) {
+            asked.set(name, value)?;
+        }
+    }
+    Ok(asked)
+}
+
+/// The submission that a job description describes.
+pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: Asked) -> Submission<'a> {
+    let least = description.min_nodes();
+    let nodes = least.map(|least| NodeRange { least, most: description.max_nodes().unwrap_or(least).max(least) });
+    Submission {
+        user: description.user(),
+        partition: description.partition(),
+        nodes,
+        tasks: description.tasks(),
+        tasks_per_node: description.tasks_per_node(),
+        cpus_per_task: description.cpus_per_task(),
+        min_cpus: description.min_cpus(),
+        whole_nodes: description.wants_whole_nodes(),
+        limit: match description.time_limit() {
+            None => TimeLimit::Unset,
+            Some(Minutes::Unlimited) => TimeLimit::Unlimited,
+            Some(Minutes::Limited(minutes)) => TimeLimit::Limited(Seconds(i64::from(minutes) * 60)),
+        },
+        begin: description.begin_time().map(UnixTime),
+        deadline: description.deadline().map(UnixTime),
+        is_array: description.is_array(),
+        is_immediate: description.is_immediate(),
+        tie: tie(description),
+        asked,
+    }
+}
+
+fn tie(description: &JobDescription<'_>) -> Option<Tie> {
+    let ties = [
+        (description.is_heterogeneous(), Tie::Heterogeneous),
+        (!description.is_batch(), Tie::Interactive),
+        (description.names_nodes(), Tie::NodeList),
+        (description.has_reservation(), Tie::Reservation),
+        (description.wants_licences(), Tie::Licences),
+        (description.wants_resources_per_job(), Tie::GenericResourcesPerJob),
+        (description.counts_features(), Tie::CountedFeatures),
+        (description.max_cpus().is_some(), Tie::MostCpus),
+        (description.partition().is_some_and(|names| names.contains(',')), Tie::SeveralPartitions),
+    ];
+    ties.into_iter().find_map(|(ties, tie)| ties.then_some(tie))
+}

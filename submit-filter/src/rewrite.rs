@@ -1,0 +1,112 @@
+//! Writes a decision into a job description: all of it, or nothing.
+
+use predictor_core::decision::Changes;
+use predictor_core::options::HOLD_UNTIL_VARIABLE;
+use predictor_core::size::{Size, Unit};
+use predictor_core::time::Seconds;
+use slurm_sys::job_description::{JobDescription, Variables};
+use slurm_sys::text::SlurmText;
+
+/// The variables that sbatch copies the task count into before it submits.
+const TASK_VARIABLES: [&str; 2] = ["SLURM_NTASKS", "SLURM_NPROCS"];
+
+/// A rewrite whose strings are all there, so that nothing can fail any more.
+#[derive(Debug)]
+pub(crate) struct Rewrite {
+    changes: Changes,
+    min_cpus: Option<u32>,
+    time_min: Option<u32>,
+    variables: Vec<(&'static str, SlurmText)>,
+    hold: Option<SlurmText>,
+    record: Option<SlurmText>,
+}
+
+impl Rewrite {
+    /// Prepares `changes` of a job whose size was `before`, and its record; `None` where there is no memory.
+    pub(crate) fn prepare(
+        description: &JobDescription<'_>,
+        before: Size,
+        unit: Unit,
+        changes: Changes,
+        record: Option<&str>,
+    ) -> Option<Rewrite> {
+        let mut rewrite = Rewrite { changes, min_cpus: None, time_min: None, variables: Vec::new(), hold: None, record: None };
+        if let Some((size, tasks)) = changes.size {
+            rewrite.min_cpus = description.min_cpus().map(|cpus| scaled(cpus, size.count(unit), before.count(unit)));
+            for name in TASK_VARIABLES {
+                let Some(tasks) = tasks else { continue };
+                if description.variables(Variables::Environment).any(|(found, _)| found == name) {
+                    rewrite.variables.push((name, SlurmText::new(&format!("{name}={tasks}"))?));
+                }
+            }
+        }
+        if let (Some(limit), Some(hold_or_run), Some(minutes)) = (changes.limit, changes.begin, description.time_min()) {
+            // The shortest limit is padded as the limit is, or Slurm could take the padding back.
+            let _ = hold_or_run;
+            let before = description.time_limit();
+            if let Some(slurm_sys::job_description::Minutes::Limited(before)) = before {
+                let padding = minutes_of(limit).saturating_sub(before);
+                rewrite.time_min = Some(minutes.saturating_add(padding));
+            }
+        }
+        if let Some(until) = changes.hold_until {
+            rewrite.hold = Some(SlurmText::new(&format!("{HOLD_UNTIL_VARIABLE}={}", until.0))?);
+        }
+        if let Some(record) = record {
+            // What somebody else has written there stays, behind ours.
+            rewrite.record = Some(match description.admin_comment() {
+                Some(comment) => SlurmText::new(&format!("{record} {comment}"))?,
+                None => SlurmText::new(record)?,
+            });
+        }
+        Some(rewrite)
+    }
+
+    /// Writes it. `false`, with nothing written, where the node could not be told to hold the job.
+    pub(crate) fn write(self, description: &mut JobDescription<'_>, unit: Unit) -> bool {
+        // First what can fail. A job without an environment of its own is told by srun, from the record.
+        if let Some(hold) = self.hold
+            && description.is_batch()
+            && !description.add_variables(vec![hold])
+        {
+            return false;
+        }
+        if let Some((size, tasks)) = self.changes.size {
+            if unit == Unit::Nodes || description.min_nodes().is_some() {
+                description.set_nodes(size.nodes);
+            }
+            if let Some(tasks) = tasks {
+                description.set_tasks(tasks);
+            }
+            if let Some(cpus) = self.min_cpus {
+                description.set_min_cpus(cpus);
+            }
+        }
+        for (name, entry) in self.variables {
+            description.replace_variable(name, entry);
+        }
+        if let Some(limit) = self.changes.limit {
+            description.set_time_limit(minutes_of(limit));
+        }
+        if let Some(minutes) = self.time_min {
+            description.set_time_min(minutes);
+        }
+        if let Some(begin) = self.changes.begin {
+            description.set_begin_time(begin.0);
+        }
+        if let Some(record) = self.record {
+            description.set_admin_comment(record);
+        }
+        true
+    }
+}
+
+fn minutes_of(limit: Seconds) -> u32 {
+    u32::try_from(limit.minutes_rounded_up().clamp(1, i64::from(u32::MAX - 2))).unwrap_or(u32::MAX - 2)
+}
+
+/// `number` in the proportion of `after` to `before`, rounded up.
+fn scaled(number: u32, after: u32, before: u32) -> u32 {
+    let exact = (u64::from(number) * u64::from(after)).div_ceil(u64::from(before.max(1)));
+    u32::try_from(exact).unwrap_or(u32::MAX - 2).max(1)
+}

@@ -1,0 +1,273 @@
+//! A state directory with a snapshot of a known past, and job descriptions as slurmctld makes them.
+#![allow(dead_code, unreachable_pub, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use predictor_core::history::{EndedJob, History, HistoryLimits};
+use predictor_core::options::Mode;
+use predictor_core::policy::Policy;
+use predictor_core::size::Size;
+use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
+use predictor_core::time::{Seconds, UnixTime};
+use slurm_sys::bindings::{self, job_desc_msg_t};
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub const USER: u32 = 1000;
+
+pub fn now() -> UnixTime {
+    UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
+}
+
+pub fn policy() -> Policy {
+    Policy { mode: Mode::Enforce, ..Policy::default() }
+}
+
+/// A past of `jobs` jobs in which 16 nodes wait long and 4 do not, in one class each.
+pub fn snapshot_bytes(policy: Policy, jobs: i64, published_at: UnixTime, generation: u64) -> Vec<u8> {
+    let mut history = History::new(HistoryLimits::default());
+    for n in 0..jobs / 2 {
+        for (nodes, limit, wait, run_time) in [(16, 3_600, 5_000 + n % 500, 500 + n % 40), (4, 7_200, n % 200, 1_000 + n % 90)] {
+            let eligible = UnixTime(published_at.0 - 8_000_000 + n * 600);
+            let start = eligible + Seconds(wait);
+            history.push(&EndedJob {
+                user: USER,
+                partition: "batch",
+                size: Size { nodes, cpus: nodes * 4 },
+                limit: Some(Seconds(limit)),
+                eligible,
+                start: Some(start),
+                end: start + Seconds(run_time),
+                suspended: Seconds::ZERO,
+            });
+        }
+    }
+    history.fit(0.95, |_| Some(256));
+    let running = |ends_in: i64| RunningJob {
+        user: 1,
+        size: Size { nodes: 20, cpus: 80 },
+        start: UnixTime(published_at.0 - 100),
+        limit_end: Some(UnixTime(published_at.0 + ends_in)),
+    };
+    let partition = PartitionState {
+        name: "batch".into(),
+        policy,
+        is_default: true,
+        whole_nodes: true,
+        cpus: 256,
+        nodes: 64,
+        max_time: Some(Seconds(2 * 86_400)),
+        default_time: Some(Seconds(3_600)),
+        running: vec![running(700), running(720), running(5_000)],
+        pending_jobs: 3,
+        pending_cpus: 300,
+    };
+    let origin = Origin {
+        cluster: "test".into(),
+        generation,
+        published_at,
+        maximum_age: Seconds(600),
+        confidence: 0.95,
+        site_policy: policy,
+        ..Origin::default()
+    };
+    write(&mut history, &[partition], &origin)
+}
+
+/// Puts a snapshot into place as the daemon does.
+pub fn publish(directory: &Path, bytes: &[u8]) {
+    let new = directory.join("snapshot.new");
+    std::fs::write(&new, bytes).unwrap();
+    std::fs::rename(new, directory.join("snapshot")).unwrap();
+}
+
+/// A job description with all numbers unset and all strings NULL, freed when dropped.
+pub struct Description(pub Box<job_desc_msg_t>);
+
+impl Description {
+    pub fn unset() -> Description {
+        // SAFETY: all fields are numbers and pointers, for which zero is a value; libslurm then sets what is unset otherwise.
+        let mut description: Box<job_desc_msg_t> = Box::new(unsafe { std::mem::zeroed() });
+        // SAFETY: the pointer is to a whole job description of our own.
+        unsafe { bindings::slurm_init_job_desc_msg(&raw mut *description) };
+        // Which slurmctld does before it calls a plugin (src/slurmctld/proc_req.c).
+        description.het_job_offset = bindings::NO_VAL;
+        Description(description)
+    }
+
+    /// A batch job on so many nodes, as sbatch makes it.
+    pub fn batch(nodes: u32, tasks: u32) -> Description {
+        let mut description = Description::unset();
+        description.0.user_id = USER;
+        description.0.min_nodes = nodes;
+        description.0.max_nodes = nodes;
+        description.0.num_tasks = tasks;
+        description.0.min_cpus = tasks;
+        description.0.time_limit = 60;
+        description.0.script = text("#!/bin/sh\n");
+        description.0.partition = text("batch");
+        description.environment(&[&format!("SLURM_NTASKS={tasks}"), "HOME=/root", &format!("SLURM_NPROCS={tasks}")]);
+        description
+    }
+
+    pub fn environment(&mut self, entries: &[&str]) {
+        (self.0.environment, self.0.env_size) = list(entries);
+    }
+
+    pub fn control(&mut self, entries: &[&str]) {
+        (self.0.spank_job_env, self.0.spank_job_env_size) = list(entries);
+    }
+
+    pub fn with_control(mut self, entries: &[&str]) -> Description {
+        self.control(entries);
+        self
+    }
+
+    pub fn variable(&self, name: &str) -> Option<String> {
+        (0..self.0.env_size as usize).find_map(|index| {
+            // SAFETY: the list has `env_size` entries, each NULL or a string.
+            let entry = read(unsafe { *self.0.environment.add(index) })?;
+            entry.strip_prefix(name)?.strip_prefix('=').map(str::to_owned)
+        })
+    }
+}
+
+impl Drop for Description {
+    fn drop(&mut self) {
+        let description = &mut *self.0;
+        for (list, count) in
+            [(&mut description.environment, description.env_size), (&mut description.spank_job_env, description.spank_job_env_size)]
+        {
+            if !list.is_null() {
+                for index in 0..count as usize {
+                    // SAFETY: the list has `count` entries of Slurm's allocator.
+                    unsafe { free(&mut *list.add(index)) };
+                }
+                // SAFETY: the list itself came from Slurm's allocator.
+                unsafe { bindings::slurm_xfree(ptr::from_mut(list).cast()) };
+            }
+        }
+        for field in [&mut description.script, &mut description.partition, &mut description.admin_comment, &mut description.array_inx] {
+            free(field);
+        }
+    }
+}
+
+pub fn text(text: &str) -> *mut c_char {
+    let text = CString::new(text).unwrap();
+    // SAFETY: the argument is a string.
+    unsafe { bindings::slurm_xstrdup(text.as_ptr()) }
+}
+
+pub fn read(text: *const c_char) -> Option<String> {
+    // SAFETY: NULL or a string.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+pub fn free(field: &mut *mut c_char) {
+    // SAFETY: NULL or a string of Slurm's allocator.
+    unsafe { bindings::slurm_xfree(ptr::from_mut(field).cast()) };
+}
+
+fn list(entries: &[&str]) -> (*mut *mut c_char, u32) {
+    // SAFETY: xcalloc takes any count and size.
+    let memory = unsafe { bindings::slurm_xcalloc(entries.len() + 1, 8, true, false, c"".as_ptr(), 0, c"".as_ptr()) };
+    let memory = memory.cast::<*mut c_char>();
+    for (index, entry) in entries.iter().enumerate() {
+        // SAFETY: there is room for one entry more than there are.
+        unsafe { *memory.add(index) = text(entry) };
+    }
+    (memory, entries.len() as u32)
+}
+
+/// The built plugin, loaded as slurmctld loads it.
+pub struct Plugin {
+    library: libloading::os::unix::Library,
+}
+
+type Submit = unsafe extern "C" fn(*mut job_desc_msg_t, u32, *mut *mut c_char) -> c_int;
+
+impl Plugin {
+    pub fn path() -> PathBuf {
+        let program = std::env::current_exe().unwrap();
+        let folder = program.parent().unwrap();
+        let name = "libjob_submit_queuecast.so";
+        [folder.join(name), folder.parent().unwrap().join(name)].into_iter().find(|path| path.exists()).expect("the plugin is built")
+    }
+
+    /// Opens the plugin, with libslurm's symbols in place of slurmctld's.
+    pub fn open() -> Plugin {
+        use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
+        // SAFETY: loading libslurm and the plugin runs no code of theirs.
+        let slurm = unsafe { Library::open(Some("libslurm.so"), RTLD_NOW | RTLD_GLOBAL) }.unwrap();
+        std::mem::forget(slurm);
+        // SAFETY: as above.
+        Plugin { library: unsafe { Library::open(Some(Plugin::path()), RTLD_LAZY) }.unwrap() }
+    }
+
+    pub fn call(&self, name: &str) -> c_int {
+        // SAFETY: `init` and `fini` take nothing and return an int.
+        unsafe { self.library.get::<unsafe extern "C" fn() -> c_int>(name).unwrap()() }
+    }
+
+    pub fn number(&self, name: &str) -> u32 {
+        // SAFETY: the symbol is a 32-bit number.
+        unsafe { **self.library.get::<*const u32>(name).unwrap() }
+    }
+
+    pub fn string(&self, name: &str) -> String {
+        // SAFETY: the symbol is a NUL-terminated string.
+        unsafe { CStr::from_ptr(*self.library.get::<*const c_char>(name).unwrap()) }.to_str().unwrap().to_owned()
+    }
+
+    pub fn submit(&self, description: &mut Description) -> (c_int, Option<String>) {
+        self.submit_raw(&raw mut *description.0)
+    }
+
+    pub fn submit_raw(&self, description: *mut job_desc_msg_t) -> (c_int, Option<String>) {
+        let mut message = ptr::null_mut();
+        // SAFETY: the symbol has this signature.
+        let submit = unsafe { self.library.get::<Submit>("job_submit") }.unwrap();
+        // SAFETY: a description and a place for a message, both our own.
+        let answer = unsafe { submit(description, 0, &raw mut message) };
+        let said = read(message);
+        free(&mut message);
+        (answer, said)
+    }
+
+    pub fn submit_symbol(&self) -> Submit {
+        // SAFETY: the symbol has this signature; the plugin stays loaded.
+        *unsafe { self.library.get::<Submit>("job_submit") }.unwrap()
+    }
+}
+
+/// A state directory with a configuration that points to it.
+pub struct Site {
+    pub directory: tempfile::TempDir,
+}
+
+impl Site {
+    /// Makes the site and points `QUEUECAST_CONF` to its configuration.
+    pub fn new() -> Site {
+        let directory = tempfile::tempdir().unwrap();
+        let configuration = directory.path().join("queuecast.toml");
+        std::fs::write(&configuration, format!("state_directory = {:?}\n", directory.path())).unwrap();
+        // SAFETY: called before other threads of the test look at the environment.
+        unsafe { std::env::set_var("QUEUECAST_CONF", &configuration) };
+        Site { directory }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn publish(&self, policy: Policy) {
+        publish(self.path(), &snapshot_bytes(policy, 400, now(), 1));
+    }
+
+    pub fn counter(&self, counter: predictor_core::counters::Counter) -> u64 {
+        use predictor_core::counters::{COUNTERS_LENGTH, COUNTERS_MAGIC};
+        let path = self.path().join("filter-counters");
+        slurm_sys::mapping::SharedNumbers::read(&path, COUNTERS_MAGIC, COUNTERS_LENGTH).unwrap().unwrap()[counter.index() - 1]
+    }
+}

@@ -1,0 +1,443 @@
+//! The built plugin, called through its C entry points as slurmctld calls it.
+#![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{Description, Plugin, Site, now, policy, publish, read, snapshot_bytes, text};
+use parking_lot::{Mutex, MutexGuard};
+use predictor_core::counters::Counter;
+use predictor_core::options::Mode;
+use predictor_core::policy::{Policy, When};
+use predictor_core::record::Record;
+use predictor_core::time::Seconds;
+use slurm_sys::bindings;
+use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+const REFUSED: c_int = bindings::ESLURM_RESERVATION_NOT_USABLE as c_int;
+
+struct Running {
+    plugin: Plugin,
+    site: Site,
+}
+
+// SAFETY: the plugin's entry points may be called from any thread; that is what slurmctld does.
+unsafe impl Sync for Running {}
+// SAFETY: as above.
+unsafe impl Send for Running {}
+
+/// The plugin keeps one state per process, so that tests take turns with it.
+fn running() -> (MutexGuard<'static, ()>, &'static Running) {
+    static TURN: Mutex<()> = Mutex::new(());
+    static RUNNING: OnceLock<Running> = OnceLock::new();
+    let turn = TURN.lock();
+    let running = RUNNING.get_or_init(|| {
+        let site = Site::new();
+        let plugin = Plugin::open();
+        assert_eq!(plugin.call("init"), 0);
+        Running { plugin, site }
+    });
+    let _ = std::fs::remove_file(running.site.path().join("off"));
+    running.site.publish(policy());
+    (turn, running)
+}
+
+fn molded() -> Description {
+    Description::batch(16, 64).with_control(&["QUEUECAST_AUTO_MOLD=1"])
+}
+
+#[test]
+fn slurmctld_finds_the_symbols_that_it_looks_for() {
+    let (_turn, running) = running();
+    assert_eq!(running.plugin.string("plugin_type"), "job_submit/queuecast");
+    assert_eq!(running.plugin.number("plugin_version"), bindings::SLURM_VERSION_NUMBER);
+    assert!(!running.plugin.string("plugin_name").is_empty());
+}
+
+#[test]
+fn the_plugin_exports_its_entry_points_only_and_does_not_link_libslurm() {
+    let run = |program: &str, option: &str| {
+        let output = std::process::Command::new(program).arg(option).arg(Plugin::path()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let exported = run("nm", "-DP");
+    let mut names: Vec<&str> = exported
+        .lines()
+        .map(|line| line.split(' ').collect::<Vec<_>>())
+        .filter(|fields| matches!(fields.get(1), Some(&("T" | "D" | "R" | "B"))))
+        .map(|fields| fields[0])
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["fini", "init", "job_modify", "job_submit", "plugin_name", "plugin_type", "plugin_version"]);
+    assert!(!run("readelf", "-d").contains("libslurm"));
+}
+
+#[test]
+fn loading_has_no_effect_before_init() {
+    let (_turn, _running) = running();
+    let count = |path: &str| std::fs::read_dir(path).unwrap().count();
+    let before = (count("/proc/self/fd"), count("/proc/self/task"));
+    let copy = tempfile::tempdir().unwrap();
+    let path = copy.path().join("job_submit_queuecast.so");
+    std::fs::copy(Plugin::path(), &path).unwrap();
+    // SAFETY: loading the plugin runs no code of it, which is what is tested.
+    let library = unsafe { libloading::os::unix::Library::new(&path) }.unwrap();
+    assert_eq!((count("/proc/self/fd"), count("/proc/self/task")), before);
+    drop(library);
+}
+
+#[test]
+fn a_job_is_molded_with_its_tasks_and_environment() {
+    let (_turn, running) = running();
+    let mut job = molded();
+    let (answer, said) = running.plugin.submit(&mut job);
+    assert_eq!(answer, 0, "{said:?}");
+    assert_eq!((job.0.min_nodes, job.0.max_nodes, job.0.num_tasks, job.0.min_cpus), (4, 4, 16, 16));
+    assert_eq!(job.0.time_limit, 120);
+    assert_eq!((job.variable("SLURM_NTASKS").as_deref(), job.variable("SLURM_NPROCS").as_deref()), (Some("16"), Some("16")));
+    assert_eq!(job.variable("HOME").as_deref(), Some("/root"));
+    assert!(said.unwrap().starts_with("queuecast: 4 nodes instead of 16, 16 tasks, time limit 2 h: forecast to be done in about"));
+    let record = Record::parse(&read(job.0.admin_comment).unwrap()).unwrap();
+    assert_eq!((record.asked.nodes, record.written.unwrap().nodes, record.mode), (16, Some(4), Mode::Enforce));
+}
+
+#[test]
+fn a_reservation_is_padded_and_the_node_is_told_to_hold() {
+    let (_turn, running) = running();
+    let at = now().0 + 20_000;
+    let mut job = Description::batch(4, 16).with_control(&[&format!("QUEUECAST_RESERVE_AT={at}"), "QUEUECAST_SUCCESS_PROBABILITY=0.9"]);
+    job.0.time_min = 30;
+    let (answer, said) = running.plugin.submit(&mut job);
+    assert_eq!(answer, 0, "{said:?}");
+    let padding = at - job.0.begin_time;
+    assert!(padding > 0 && padding < 3_600, "{padding}");
+    assert_eq!(i64::from(job.0.time_limit), 60 + Seconds(padding).minutes_rounded_up());
+    assert_eq!(i64::from(job.0.time_min), 30 + Seconds(padding).minutes_rounded_up());
+    assert_eq!(job.variable("QUEUECAST_HOLD_UNTIL"), Some(at.to_string()));
+    assert_eq!(job.0.env_size, 4);
+}
+
+#[test]
+fn a_reservation_that_cant_be_kept_is_refused_with_a_reason() {
+    let (_turn, running) = running();
+    let mut job = Description::batch(16, 64).with_control(&[&format!("QUEUECAST_RESERVE_AT={}", now().0 + 60)]);
+    let (answer, said) = running.plugin.submit(&mut job);
+    assert_eq!(answer, REFUSED);
+    assert!(said.unwrap().contains("no reservation: it would be kept with probability"));
+    assert_eq!(job.0.begin_time, 0);
+}
+
+#[test]
+fn a_job_that_asks_for_nothing_is_not_touched() {
+    let (_turn, running) = running();
+    let before = running.site.counter(Counter::NothingAsked);
+    let mut job = Description::batch(16, 64);
+    assert_eq!(running.plugin.submit(&mut job), (0, None));
+    assert_eq!((job.0.min_nodes, job.0.num_tasks, job.0.time_limit), (16, 64, 60));
+    assert!(job.0.admin_comment.is_null());
+    assert_eq!(running.site.counter(Counter::NothingAsked), before + 1);
+}
+
+#[test]
+fn a_transparent_policy_molds_without_being_asked() {
+    let (_turn, running) = running();
+    running.site.publish(Policy { mold: When::Always, ..policy() });
+    let mut job = Description::batch(16, 64);
+    running.plugin.submit(&mut job);
+    assert_eq!(job.0.min_nodes, 4);
+    let mut left = Description::batch(16, 64).with_control(&["QUEUECAST_MODE=off"]);
+    assert_eq!(running.plugin.submit(&mut left), (0, None));
+    assert_eq!(left.0.min_nodes, 16);
+}
+
+#[test]
+fn a_deadline_is_forecast_and_told() {
+    let (_turn, running) = running();
+    let mut job = Description::batch(4, 16);
+    job.0.deadline = now().0 + 7_200;
+    let (answer, said) = running.plugin.submit(&mut job);
+    assert_eq!(answer, 0);
+    assert!(said.unwrap().contains("done by the deadline in 2 h with probability 0.9"));
+    let record = Record::parse(&read(job.0.admin_comment).unwrap()).unwrap();
+    assert!(record.forecast.unwrap().deadline_probability.unwrap() > 0.9);
+}
+
+#[test]
+fn observe_records_and_advise_tells_and_neither_changes() {
+    let (_turn, running) = running();
+    for (mode, beginning) in
+        [(Mode::Observe, "queuecast: this partition is only observed"), (Mode::Advise, "queuecast: advice, nothing was changed: 4 nodes")]
+    {
+        running.site.publish(Policy { mode, ..policy() });
+        let mut job = molded();
+        let (answer, said) = running.plugin.submit(&mut job);
+        assert_eq!((answer, job.0.min_nodes, job.0.time_limit), (0, 16, 60));
+        assert!(said.as_ref().unwrap().starts_with(beginning), "{said:?}");
+        assert_eq!(Record::parse(&read(job.0.admin_comment).unwrap()).unwrap().mode, mode);
+    }
+}
+
+#[test]
+fn somebody_elses_comment_stays() {
+    let (_turn, running) = running();
+    let mut job = molded();
+    job.0.admin_comment = text("approved by the board");
+    running.plugin.submit(&mut job);
+    let comment = read(job.0.admin_comment).unwrap();
+    assert!(comment.ends_with(" approved by the board") && Record::parse(&comment).is_some());
+}
+
+#[test]
+fn the_kill_switch_works_at_the_next_submission() {
+    let (_turn, running) = running();
+    let before = running.site.counter(Counter::Off);
+    std::fs::write(running.site.path().join("off"), "").unwrap();
+    let mut job = molded();
+    let (answer, said) = running.plugin.submit(&mut job);
+    assert_eq!((answer, job.0.min_nodes), (0, 16));
+    assert!(said.unwrap().contains("switched off"));
+    assert_eq!(running.site.counter(Counter::Off), before + 1);
+    std::fs::remove_file(running.site.path().join("off")).unwrap();
+    let mut job = molded();
+    running.plugin.submit(&mut job);
+    assert_eq!(job.0.min_nodes, 4);
+}
+
+#[test]
+fn options_that_cant_be_read_leave_the_job() {
+    let (_turn, running) = running();
+    for forged in ["QUEUECAST_MOLD_SIZES=0-0-0", "QUEUECAST_RESERVE_AT=soon", "QUEUECAST_SUCCESS_PROBABILITY=NaN", "QUEUECAST_MODE=root"] {
+        let mut job = Description::batch(16, 64).with_control(&["QUEUECAST_AUTO_MOLD=1", forged]);
+        let (answer, said) = running.plugin.submit(&mut job);
+        assert_eq!((answer, job.0.min_nodes), (0, 16), "{forged}");
+        assert!(said.unwrap().contains("left as it is"), "{forged}");
+    }
+}
+
+#[test]
+fn null_is_answered() {
+    let (_turn, running) = running();
+    assert_eq!(running.plugin.submit_raw(std::ptr::null_mut()).0, 0);
+    // SAFETY: no place for a message is what slurmctld never gives, and the plugin must stand.
+    assert_eq!(unsafe { running.plugin.submit_symbol()(&raw mut *molded().0, 0, std::ptr::null_mut()) }, 0);
+    for control in [vec![], vec!["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1"]] {
+        let mut unset = Description::unset().with_control(&control);
+        assert_eq!(running.plugin.submit(&mut unset).0, 0);
+    }
+    let mut claims_entries = Description::unset();
+    (claims_entries.0.env_size, claims_entries.0.spank_job_env_size) = (50, 50);
+    assert_eq!(running.plugin.submit(&mut claims_entries).0, 0);
+    (claims_entries.0.env_size, claims_entries.0.spank_job_env_size) = (0, 0);
+}
+
+#[test]
+fn a_faulty_snapshot_leaves_jobs_and_refuses_promises() {
+    let (_turn, running) = running();
+    let fresh = |published_at, generation| snapshot_bytes(policy(), 400, published_at, generation);
+    let mut wrong_version = fresh(now(), 2);
+    wrong_version[8] ^= 1;
+    let mut wrong_checksum = fresh(now(), 3);
+    *wrong_checksum.last_mut().unwrap() ^= 1;
+    let truncated = &fresh(now(), 4)[..5_000];
+    let too_old = fresh(now() + Seconds(-601), 5);
+    let faults: [(&str, &[u8], Counter); 4] = [
+        ("wrong version", &wrong_version, Counter::SnapshotDamaged),
+        ("wrong checksum", &wrong_checksum, Counter::SnapshotDamaged),
+        ("truncated", truncated, Counter::SnapshotDamaged),
+        ("too old", &too_old, Counter::SnapshotTooOld),
+    ];
+    for (fault, bytes, counter) in faults {
+        // The snapshot before is too old as well, or it would go on being used, as it should.
+        publish(running.site.path(), &too_old);
+        running.plugin.submit(&mut molded());
+        publish(running.site.path(), bytes);
+        let before = running.site.counter(counter);
+        let mut job = molded();
+        let (answer, said) = running.plugin.submit(&mut job);
+        assert_eq!((answer, job.0.min_nodes), (0, 16), "{fault}");
+        assert!(said.unwrap().contains("submitted as you wrote it"), "{fault}");
+        let mut promise = Description::batch(4, 16).with_control(&[&format!("QUEUECAST_RESERVE_AT={}", now().0 + 20_000)]);
+        let (answer, said) = running.plugin.submit(&mut promise);
+        assert_eq!(answer, REFUSED, "{fault}");
+        assert!(said.unwrap().contains("no reservation"), "{fault}");
+        assert_eq!(running.plugin.submit(&mut Description::batch(16, 64)), (0, None), "{fault}");
+        assert_eq!(running.site.counter(counter), before + 2, "{fault}");
+    }
+}
+
+#[test]
+fn a_damaged_snapshot_leaves_the_one_before_in_force() {
+    let (_turn, running) = running();
+    running.plugin.submit(&mut molded());
+    publish(running.site.path(), b"not a snapshot");
+    let mut job = molded();
+    running.plugin.submit(&mut job);
+    assert_eq!(job.0.min_nodes, 4);
+    std::fs::remove_file(running.site.path().join("snapshot")).unwrap();
+    let mut job = molded();
+    running.plugin.submit(&mut job);
+    assert_eq!(job.0.min_nodes, 4);
+}
+
+#[test]
+fn a_snapshot_that_others_could_write_is_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_turn, running) = running();
+    publish(running.site.path(), &snapshot_bytes(policy(), 400, now() + Seconds(-700), 8));
+    running.plugin.submit(&mut molded());
+    let new = running.site.path().join("snapshot.new");
+    std::fs::write(&new, snapshot_bytes(policy(), 400, now(), 9)).unwrap();
+    std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o666)).unwrap();
+    std::fs::rename(&new, running.site.path().join("snapshot")).unwrap();
+    let mut job = molded();
+    running.plugin.submit(&mut job);
+    assert_eq!(job.0.min_nodes, 16);
+}
+
+#[test]
+fn snapshots_are_replaced_during_submissions_from_eight_threads() {
+    let (_turn, running) = running();
+    let versions: Vec<Vec<u8>> = (0..4).map(|n| snapshot_bytes(policy(), 200 + n * 100, now(), 100 + n as u64)).collect();
+    let (done, molded_jobs) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for version in versions.iter().cycle() {
+                publish(running.site.path(), version);
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        let submitters: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    for _ in 0..1_250 {
+                        let mut job = molded();
+                        assert_eq!(running.plugin.submit(&mut job).0, 0);
+                        molded_jobs.fetch_add(usize::from(job.0.min_nodes == 4), Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        submitters.into_iter().for_each(|submitter| submitter.join().unwrap());
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(molded_jobs.into_inner(), 10_000);
+    assert_eq!(running.site.counter(Counter::Panics), 0);
+}
+
+#[test]
+fn a_hundred_thousand_calls_do_not_grow_memory() {
+    let (_turn, running) = running();
+    let resident_kib = || -> i64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let at = now().0 + 20_000;
+    let some = |count: usize| {
+        for n in 0..count {
+            let reserve = format!("QUEUECAST_RESERVE_AT={at}");
+            let control = match n % 4 {
+                0 => vec![],
+                1 => vec!["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1"],
+                2 => vec!["QUEUECAST_AUTO_MOLD=1", reserve.as_str()],
+                _ => vec!["QUEUECAST_MOLD_SIZES=1,,2"],
+            };
+            running.plugin.submit(&mut Description::batch(16, 64).with_control(&control));
+        }
+    };
+    some(10_000);
+    let before = resident_kib();
+    some(100_000);
+    let growth = resident_kib() - before;
+    assert!(growth < 1_024, "grew by {growth} KiB");
+}
+
+#[test]
+fn a_change_of_a_job_is_let_through() {
+    let (_turn, running) = running();
+    let before = running.site.counter(Counter::Modifications);
+    type Modify = unsafe extern "C" fn(*mut bindings::job_desc_msg_t, *mut std::ffi::c_void, u32, *mut *mut std::ffi::c_char) -> c_int;
+    // SAFETY: the plugin is loaded from this path already; the symbol has this signature.
+    let library = unsafe { libloading::os::unix::Library::new(Plugin::path()) }.unwrap();
+    // SAFETY: as above.
+    let modify = unsafe { library.get::<Modify>("job_modify") }.unwrap();
+    let mut job = molded();
+    let mut message = std::ptr::null_mut();
+    // SAFETY: as slurmctld calls it; the job record is opaque and not used.
+    assert_eq!(unsafe { modify(&raw mut *job.0, std::ptr::null_mut(), 0, &raw mut message) }, 0);
+    assert!(message.is_null() && job.0.admin_comment.is_null());
+    assert_eq!((job.0.min_nodes, job.0.time_limit), (16, 60));
+    assert_eq!(running.site.counter(Counter::Modifications), before + 1);
+}
+
+mod hostile {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Text without NUL, as C can hold it.
+    fn any_text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[^\0]{0,40}",
+            "QUEUECAST_(AUTO_MOLD|MOLD_SIZES|RESERVE_AT|SUCCESS_PROBABILITY|EARLY_START|AUTO_DEFER|MAX_DEFER|MODE|X)=[-0-9,.einfaNxwrtousvb]{0,30}",
+            "(SLURM_NTASKS|SLURM_NPROCS|QUEUECAST_HOLD_UNTIL)=[^\0]{0,20}",
+        ]
+    }
+
+    fn any_number() -> impl Strategy<Value = u32> {
+        prop_oneof![Just(0xffff_fffe_u32), Just(0xffff_ffff), Just(0), 1u32..300, any::<u32>()]
+    }
+
+    fn any_small() -> impl Strategy<Value = u16> {
+        prop_oneof![Just(0xfffe_u16), Just(0xffff), Just(0), 1u16..64, any::<u16>()]
+    }
+
+    fn any_time() -> impl Strategy<Value = i64> {
+        prop_oneof![Just(0i64), Just(0xffff_fffe), any::<i64>(), (-100_000i64..1_000_000).prop_map(|ahead| now().0 + ahead)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+        #[test]
+        fn values_never_break_the_plugin(
+            numbers in prop::array::uniform8(any_number()),
+            small in prop::array::uniform3(any_small()),
+            (begin, deadline, at) in (any_time(), any_time(), any_time()),
+            control in prop::collection::vec(any_text(), 0..6),
+            environment in prop::collection::vec(any_text(), 0..6),
+            strings in prop::collection::vec(prop::option::of("[^\0]{0,60}|batch|batch,other|a\\*2"), 7),
+            asks in any::<[bool; 4]>(),
+        ) {
+            let (_turn, running) = running();
+            let at = format!("QUEUECAST_RESERVE_AT={at}");
+            let mut control: Vec<&str> = control.iter().map(String::as_str).collect();
+            let ours = ["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1", at.as_str(), "QUEUECAST_SUCCESS_PROBABILITY=0.2"];
+            control.extend(ours.iter().zip(asks).filter(|(_, asks)| *asks).map(|(option, _)| *option));
+            let mut job = Description::unset().with_control(&control);
+            job.environment(&environment.iter().map(String::as_str).collect::<Vec<_>>());
+            let set = |index: usize| strings[index].as_deref().map_or(std::ptr::null_mut(), text);
+            job.0.script = set(0);
+            job.0.partition = set(1);
+            job.0.admin_comment = set(2);
+            job.0.array_inx = set(3);
+            let mut others = [set(4), set(5), set(6)];
+            [job.0.features, job.0.licenses, job.0.req_nodes] = others;
+            [job.0.min_nodes, job.0.max_nodes, job.0.num_tasks, job.0.min_cpus, job.0.max_cpus, job.0.time_limit, job.0.time_min, job.0.user_id] = numbers;
+            [job.0.cpus_per_task, job.0.ntasks_per_node, job.0.shared] = small;
+            (job.0.begin_time, job.0.deadline) = (begin, deadline);
+            let panics = running.site.counter(Counter::Panics);
+            let (answer, _) = running.plugin.submit(&mut job);
+            prop_assert!(answer == 0 || answer == REFUSED);
+            prop_assert_eq!(running.site.counter(Counter::Panics), panics, "a panic was caught");
+            if job.0.begin_time != begin {
+                prop_assert!(job.0.begin_time >= now().0 - 60);
+            }
+            for string in &mut others {
+                common::free(string);
+            }
+        }
+    }
+}
