@@ -1,0 +1,286 @@
+//! From a log's records to jobs of the past: which are taken, how large they are, and when they ran.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::str::FromStr;
+
+use simulator::swf::{Header, Record, Status};
+use slurm_sys::accounting::{Outcome, TimeLimit};
+
+/// A range of job numbers, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct JobNumbers {
+    first: u64,
+    last: u64,
+}
+
+impl FromStr for JobNumbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            let (first, last) = text.split_once('-')?;
+            Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
+        };
+        match read() {
+            Some((first, last)) if first <= last => Ok(Self { first, last }),
+            Some(_) => Err("the first number is greater than the last".into()),
+            None => Err("give two job numbers, such as 1-5000".into()),
+        }
+    }
+}
+
+/// What all times are multiplied by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct TimeScale(f64);
+
+impl FromStr for TimeScale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(factor) if (1e-6..=1e3).contains(&factor) => Ok(Self(factor)),
+            _ => Err("give a number from 0.000001 to 1000, such as 0.01".into()),
+        }
+    }
+}
+
+impl TimeScale {
+    fn of(self, seconds: u64) -> i64 {
+        (seconds as f64 * self.0).round() as i64
+    }
+}
+
+/// The machine that the log is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Machine {
+    /// Its size, where anything says.
+    pub(super) processors: Option<u64>,
+    /// Processors to a node.
+    pub(super) cpus_per_node: u32,
+}
+
+impl Machine {
+    /// The machine as the user has it, or else the header.
+    pub(super) fn of(header: &Header, processors: Option<NonZeroU64>, cpus_per_node: Option<NonZeroU32>) -> Self {
+        let by_header = || {
+            let whole = header.max_processors()?.checked_div(header.max_nodes()?)?;
+            u32::try_from(whole).ok().filter(|&whole| whole > 0)
+        };
+        Self {
+            processors: processors.map(NonZeroU64::get).or_else(|| header.max_processors()),
+            cpus_per_node: cpus_per_node.map(NonZeroU32::get).or_else(by_header).unwrap_or(1),
+        }
+    }
+
+    fn nodes(self, processors: u32) -> u32 {
+        processors.div_ceil(self.cpus_per_node)
+    }
+}
+
+/// Why a record is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Skipped {
+    /// Not among those asked for.
+    NotAskedFor,
+    /// No submit time.
+    SubmitTimeUnknown,
+    /// It ran, but the log does not say when.
+    WaitUnknown,
+    /// It was not cancelled, and the log does not say how long it ran.
+    RunTimeUnknown,
+    /// No processors, allocated or requested.
+    SizeUnknown,
+    /// More processors than the machine has.
+    TooLarge,
+}
+
+impl Skipped {
+    /// The key in a JSON report.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::NotAskedFor => "not_asked_for",
+            Self::SubmitTimeUnknown => "submit_time_unknown",
+            Self::WaitUnknown => "wait_unknown",
+            Self::RunTimeUnknown => "run_time_unknown",
+            Self::SizeUnknown => "size_unknown",
+            Self::TooLarge => "too_large",
+        }
+    }
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::NotAskedFor => "not asked for",
+            Self::SubmitTimeUnknown => "submit time not known",
+            Self::WaitUnknown => "wait not known",
+            Self::RunTimeUnknown => "run time not known",
+            Self::SizeUnknown => "size not known",
+            Self::TooLarge => "larger than the machine",
+        })
+    }
+}
+
+/// A job of the past. Times are Unix seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Job {
+    /// Its number in the log.
+    pub(super) number: u64,
+    /// The log's user, group, application, queue and partition.
+    pub(super) user: Option<u64>,
+    pub(super) group: Option<u64>,
+    pub(super) executable: Option<u64>,
+    pub(super) queue: Option<u64>,
+    pub(super) partition: Option<u64>,
+    /// CPUs and nodes asked for.
+    pub(super) requested: (u32, u32),
+    /// CPUs and nodes that it had; `None` if it never started.
+    pub(super) allocated: Option<(u32, u32)>,
+    pub(super) time_limit: TimeLimit,
+    pub(super) outcome: Outcome,
+    pub(super) submitted: i64,
+    pub(super) started: Option<i64>,
+    pub(super) ended: i64,
+}
+
+/// A job that is taken, in seconds of the log.
+#[derive(Debug, Clone)]
+struct Taken {
+    job: Job,
+    submit: u64,
+    start: Option<u64>,
+    end: u64,
+    limit_seconds: Option<u64>,
+}
+
+/// What was taken of a log and what was not.
+#[derive(Debug)]
+pub(super) struct Selected {
+    /// The jobs, in the log's order.
+    pub(super) jobs: Vec<Job>,
+    /// How many records were left out, by reason.
+    pub(super) skipped: BTreeMap<Skipped, u64>,
+}
+
+/// Takes jobs from the records of a log.
+#[derive(Debug)]
+pub(super) struct Selection {
+    numbers: Option<JobNumbers>,
+    last: Option<usize>,
+    machine: Machine,
+    taken: VecDeque<Taken>,
+    skipped: BTreeMap<Skipped, u64>,
+}
+
+impl Selection {
+    /// Takes jobs in the range of numbers; of those, the last so many.
+    pub(super) fn new(numbers: Option<JobNumbers>, last: Option<NonZeroU64>, machine: Machine) -> Self {
+        let last = last.map(|count| usize::try_from(count.get()).unwrap_or(usize::MAX));
+        Self { numbers, last, machine, taken: VecDeque::new(), skipped: BTreeMap::new() }
+    }
+
+    /// Takes a record, or counts why not.
+    pub(super) fn add(&mut self, record: &Record) {
+        match self.take(record) {
+            Ok(taken) => {
+                self.taken.push_back(taken);
+                if self.last.is_some_and(|last| self.taken.len() > last) {
+                    self.taken.pop_front();
+                    *self.skipped.entry(Skipped::NotAskedFor).or_default() += 1;
+                }
+            }
+            Err(reason) => *self.skipped.entry(reason).or_default() += 1,
+        }
+    }
+
+    fn take(&self, record: &Record) -> Result<Taken, Skipped> {
+        if self.numbers.is_some_and(|range| !(range.first..=range.last).contains(&record.job_number)) {
+            return Err(Skipped::NotAskedFor);
+        }
+        let submit = record.submit_time_seconds.ok_or(Skipped::SubmitTimeUnknown)?;
+        // Logs say in two ways that a cancelled job never ran: no run time, or one of zero.
+        let never_ran = record.status == Some(Status::Cancelled) && record.run_time_seconds.unwrap_or(0) == 0;
+        let (start, end) = if never_ran {
+            (None, submit.saturating_add(record.wait_time_seconds.unwrap_or(0)))
+        } else {
+            let run_time = record.run_time_seconds.ok_or(Skipped::RunTimeUnknown)?;
+            let start = submit.saturating_add(record.wait_time_seconds.ok_or(Skipped::WaitUnknown)?);
+            (Some(start), start.saturating_add(run_time))
+        };
+        let size = |processors: u64| {
+            if self.machine.processors.is_some_and(|all| processors > all) {
+                return Err(Skipped::TooLarge);
+            }
+            let cpus = u32::try_from(processors).map_err(|_| Skipped::TooLarge)?;
+            Ok((cpus, self.machine.nodes(cpus)))
+        };
+        let processors = record.processors().ok_or(Skipped::SizeUnknown)?;
+        let requested = record.requested_processors.filter(|&requested| requested > 0).unwrap_or(processors);
+        Ok(Taken {
+            job: Job {
+                number: record.job_number,
+                user: record.user,
+                group: record.group,
+                executable: record.executable,
+                queue: record.queue,
+                partition: record.partition,
+                requested: size(requested)?,
+                allocated: if never_ran { None } else { Some(size(processors)?) },
+                time_limit: TimeLimit::NotGiven,
+                outcome: outcome(record.status),
+                submitted: 0,
+                started: None,
+                ended: 0,
+            },
+            submit,
+            start,
+            end,
+            limit_seconds: record.requested_time_seconds,
+        })
+    }
+
+    /// The jobs, with the last end at `ends_at` and all times scaled.
+    pub(super) fn finish(self, ends_at: i64, scale: TimeScale) -> Selected {
+        let log_ends = self.taken.iter().map(|taken| taken.end).max().unwrap_or(0);
+        // Each moment is scaled by itself, so that the order of events stays.
+        let moment = |seconds: u64| ends_at - scale.of(log_ends - seconds);
+        let jobs = self
+            .taken
+            .into_iter()
+            .map(|taken| Job {
+                submitted: moment(taken.submit),
+                started: taken.start.map(moment),
+                ended: moment(taken.end),
+                time_limit: time_limit(taken.limit_seconds, scale),
+                ..taken.job
+            })
+            .collect();
+        Selected { jobs, skipped: self.skipped }
+    }
+}
+
+fn outcome(status: Option<Status>) -> Outcome {
+    match status {
+        Some(Status::Failed | Status::LastPartFailed) => Outcome::Failed,
+        Some(Status::Cancelled) => Outcome::Cancelled,
+        Some(Status::Completed | Status::PartToBeContinued | Status::LastPartCompleted) | None => Outcome::Completed,
+    }
+}
+
+/// Whole minutes, rounded up, at least 1. Logs write "no limit" as the largest number of 31 bits.
+fn time_limit(seconds: Option<u64>, scale: TimeScale) -> TimeLimit {
+    const NO_LIMIT: u64 = i32::MAX as u64;
+    match seconds {
+        None => TimeLimit::NotGiven,
+        Some(NO_LIMIT..) => TimeLimit::Unlimited,
+        Some(seconds) => {
+            let minutes = (seconds as f64 * scale.0 / 60.0).ceil().max(1.0);
+            if minutes < f64::from(i32::MAX) { TimeLimit::Minutes(minutes as u32) } else { TimeLimit::Unlimited }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

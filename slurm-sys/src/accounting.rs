@@ -1,0 +1,434 @@
+//! Writing records of the past into slurmdbd: accounts, users, associations, and jobs that ended long ago.
+//!
+//! Everything goes through slurmdbd's own protocol, as `sacctmgr` does it, so that no password of the database is needed. Jobs go in as
+//! the text of an archive, which slurmdbd loads for `SlurmUser` and administrators (`sacctmgr archive load`;
+//! src/plugins/accounting_storage/mysql/as_mysql_archive.c).
+//!
+//! An [`AccountingWriter`] is one transaction at a time: what is not committed is gone when it is dropped, or when its connection breaks.
+//! What libslurm prints is kept off standard error while it works; errors say what it would have said.
+
+mod list;
+mod quiet;
+mod text;
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use self::list::{List, Received};
+use self::quiet::quietly;
+pub use self::text::{Outcome, PastJob, TimeLimit, job_insertion, job_removal};
+use crate::bindings;
+use crate::client::{self, ClientError};
+
+/// Why slurmdbd did not take a record.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// slurmdbd cannot be asked at all.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// slurmdbd answers, but not to this user.
+    #[error(
+        "slurmdbd does not let this user {doing}: run it as root, as SlurmUser, or as a user whose admin level is Administrator (sacctmgr show user)"
+    )]
+    Denied {
+        /// What was tried.
+        doing: &'static str,
+    },
+    /// slurmdbd could not do it.
+    #[error("slurmdbd did not {doing}: {reason} (Slurm error {code}); its log (LogFile in slurmdbd.conf) says more")]
+    Refused {
+        /// What was tried.
+        doing: &'static str,
+        /// Slurm's error number, or the system's.
+        code: i32,
+        /// Slurm's words for it.
+        reason: String,
+    },
+    /// A cluster's name with characters that none has.
+    #[error("{name:?} is not the name of a cluster")]
+    ClusterName {
+        /// The name.
+        name: String,
+    },
+    /// A text that was to be handed to Slurm holds a null byte.
+    #[error("{text:?} holds a null byte and cannot be handed to Slurm")]
+    Text {
+        /// The text.
+        text: String,
+    },
+}
+
+/// A user in an account of a cluster, or the account itself where there is no user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Association {
+    /// slurmdbd's number for it, which jobs carry.
+    pub id: u32,
+    /// The account.
+    pub account: String,
+    /// The user.
+    pub user: Option<String>,
+    /// Where the association holds for one partition only.
+    pub partition: Option<String>,
+}
+
+/// An association to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAssociation<'a> {
+    /// The account.
+    pub account: &'a str,
+    /// The user; `None` makes the account known to the cluster.
+    pub user: Option<&'a str>,
+    /// Whether this becomes the user's default account.
+    pub is_default: bool,
+}
+
+/// What is known of one job, enough to recognise a record that was written here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobMark {
+    /// The job's name.
+    pub name: String,
+    /// Its system comment.
+    pub system_comment: String,
+}
+
+/// A connection to slurmdbd that may change records.
+#[derive(Debug)]
+pub struct AccountingWriter {
+    connection: *mut c_void,
+}
+
+impl AccountingWriter {
+    /// Connects to the slurmdbd that slurm.conf names.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Client`] where slurm.conf cannot be used or names no slurmdbd, [`WriteError::Refused`] where slurmdbd does not answer.
+    pub fn open() -> Result<Self, WriteError> {
+        let site = client::site()?;
+        if site.accounting_storage_type != "accounting_storage/slurmdbd" {
+            return Err(ClientError::NoAccounting { configured: site.accounting_storage_type }.into());
+        }
+        forget_error();
+        // SAFETY: libslurm has been initialised by `site`; null asks for no flags.
+        let connection = quietly(|| unsafe { bindings::slurmdb_connection_get(ptr::null_mut()) });
+        if connection.is_null() {
+            return Err(last_error("answer"));
+        }
+        Ok(Self { connection })
+    }
+
+    /// The clusters that slurmdbd knows.
+    ///
+    /// # Errors
+    ///
+    /// Where slurmdbd does not answer.
+    pub fn clusters(&mut self) -> Result<Vec<String>, WriteError> {
+        let connection = self.connection;
+        // SAFETY: the connection is open; a null condition asks for all; the list is ours from here.
+        let received = receive("list its clusters", || unsafe { bindings::slurmdb_clusters_get(connection, ptr::null_mut()) })?;
+        let mut names = Vec::new();
+        received.for_each::<bindings::slurmdb_cluster_rec_t>(|cluster| names.extend(text_of(cluster.name)));
+        Ok(names)
+    }
+
+    /// The names of all accounts.
+    ///
+    /// # Errors
+    ///
+    /// Where slurmdbd does not answer.
+    pub fn accounts(&mut self) -> Result<BTreeSet<String>, WriteError> {
+        let connection = self.connection;
+        // SAFETY: as in `clusters`.
+        let received = receive("list its accounts", || unsafe { bindings::slurmdb_accounts_get(connection, ptr::null_mut()) })?;
+        let mut names = BTreeSet::new();
+        received.for_each::<bindings::slurmdb_account_rec_t>(|account| names.extend(text_of(account.name)));
+        Ok(names)
+    }
+
+    /// The names of all users.
+    ///
+    /// # Errors
+    ///
+    /// Where slurmdbd does not answer.
+    pub fn users(&mut self) -> Result<BTreeSet<String>, WriteError> {
+        let connection = self.connection;
+        // SAFETY: as in `clusters`.
+        let received = receive("list its users", || unsafe { bindings::slurmdb_users_get(connection, ptr::null_mut()) })?;
+        let mut names = BTreeSet::new();
+        received.for_each::<bindings::slurmdb_user_rec_t>(|user| names.extend(text_of(user.name)));
+        Ok(names)
+    }
+
+    /// The associations of a cluster.
+    ///
+    /// # Errors
+    ///
+    /// Where slurmdbd does not answer.
+    pub fn associations(&mut self, cluster: &str) -> Result<Vec<Association>, WriteError> {
+        let cluster = c_text(cluster)?;
+        let mut clusters = List::new();
+        clusters.push(cluster.as_ptr().cast_mut().cast());
+        // SAFETY: a condition of zeroes and null pointers asks for everything.
+        let mut condition: bindings::slurmdb_assoc_cond_t = unsafe { MaybeUninit::zeroed().assume_init() };
+        condition.cluster_list = clusters.as_ptr();
+        let connection = self.connection;
+        // SAFETY: the connection is open, and the condition and all that it points to live until the answer is there.
+        let received = receive("list its associations", || unsafe { bindings::slurmdb_associations_get(connection, &raw mut condition) })?;
+        let mut found = Vec::new();
+        received.for_each::<bindings::slurmdb_assoc_rec_t>(|association| {
+            if let Some(account) = text_of(association.acct) {
+                let (user, partition) = (text_of(association.user), text_of(association.partition));
+                found.push(Association { id: association.id, account, user, partition });
+            }
+        });
+        Ok(found)
+    }
+
+    /// Makes accounts that slurmdbd does not know yet.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Denied`] for a user who may not, [`WriteError::Refused`] where it did not work.
+    pub fn add_accounts(&mut self, names: &[&str], description: &str) -> Result<(), WriteError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let description = c_text(description)?;
+        let names = names.iter().map(|name| c_text(name)).collect::<Result<Vec<_>, _>>()?;
+        // SAFETY: a record of zeroes and null pointers is one in which nothing is set.
+        let nothing_set = || unsafe { MaybeUninit::<bindings::slurmdb_account_rec_t>::zeroed().assume_init() };
+        let mut records: Vec<bindings::slurmdb_account_rec_t> = names
+            .iter()
+            .map(|name| {
+                let mut record = nothing_set();
+                record.name = name.as_ptr().cast_mut();
+                record.description = description.as_ptr().cast_mut();
+                record.organization = description.as_ptr().cast_mut();
+                record
+            })
+            .collect();
+        let list = List::of(&mut records);
+        let connection = self.connection;
+        // SAFETY: the connection is open; libslurm reads the records to send them, and they and their texts live until it is done.
+        done("add accounts", || unsafe { bindings::slurmdb_accounts_add(connection, list.as_ptr()) })
+    }
+
+    /// Makes users that slurmdbd does not know yet, each with a default account. Never for a user that it knows: that would reset the user's
+    /// admin level.
+    ///
+    /// # Errors
+    ///
+    /// As [`AccountingWriter::add_accounts`].
+    pub fn add_users(&mut self, users: &[(&str, &str)]) -> Result<(), WriteError> {
+        if users.is_empty() {
+            return Ok(());
+        }
+        let texts = users.iter().map(|(name, account)| Ok((c_text(name)?, c_text(account)?))).collect::<Result<Vec<_>, WriteError>>()?;
+        // SAFETY: as in `add_accounts`; zero is SLURMDB_ADMIN_NOTSET.
+        let nothing_set = || unsafe { MaybeUninit::<bindings::slurmdb_user_rec_t>::zeroed().assume_init() };
+        let mut records: Vec<bindings::slurmdb_user_rec_t> = texts
+            .iter()
+            .map(|(name, account)| {
+                let mut record = nothing_set();
+                record.name = name.as_ptr().cast_mut();
+                record.default_acct = account.as_ptr().cast_mut();
+                record.uid = bindings::NO_VAL;
+                record
+            })
+            .collect();
+        let list = List::of(&mut records);
+        let connection = self.connection;
+        // SAFETY: as in `add_accounts`.
+        done("add users", || unsafe { bindings::slurmdb_users_add(connection, list.as_ptr()) })
+    }
+
+    /// Makes associations on a cluster. An account's own association has to be there before those of its users.
+    ///
+    /// # Errors
+    ///
+    /// As [`AccountingWriter::add_accounts`].
+    pub fn add_associations(&mut self, cluster: &str, associations: &[NewAssociation<'_>]) -> Result<(), WriteError> {
+        if associations.is_empty() {
+            return Ok(());
+        }
+        let cluster = c_text(cluster)?;
+        let root = c_text("root")?;
+        let texts = associations
+            .iter()
+            .map(|association| Ok((c_text(association.account)?, association.user.map(c_text).transpose()?)))
+            .collect::<Result<Vec<_>, WriteError>>()?;
+        let mut records: Vec<bindings::slurmdb_assoc_rec_t> = associations
+            .iter()
+            .zip(&texts)
+            .map(|(association, (account, user))| {
+                let mut record = MaybeUninit::<bindings::slurmdb_assoc_rec_t>::zeroed();
+                // SAFETY: libslurm fills a record in which every number is unset; zeroes are valid for all its fields before that.
+                let mut record = unsafe {
+                    bindings::slurmdb_init_assoc_rec(record.as_mut_ptr(), false);
+                    record.assume_init()
+                };
+                record.cluster = cluster.as_ptr().cast_mut();
+                record.acct = account.as_ptr().cast_mut();
+                match user {
+                    Some(user) => record.user = user.as_ptr().cast_mut(),
+                    None => record.parent_acct = root.as_ptr().cast_mut(),
+                }
+                record.is_def = u16::from(association.is_default);
+                record
+            })
+            .collect();
+        let list = List::of(&mut records);
+        let connection = self.connection;
+        // SAFETY: as in `add_accounts`.
+        done("add associations", || unsafe { bindings::slurmdb_associations_add(connection, list.as_ptr()) })
+    }
+
+    /// Adds records of ended jobs. Give some thousand at a time: slurmdbd makes one statement of them, and its time for that grows with
+    /// the square of their number. The database bounds a statement too (`max_allowed_packet`, 16 MiB).
+    ///
+    /// # Errors
+    ///
+    /// As [`AccountingWriter::add_accounts`].
+    pub fn add_jobs(&mut self, cluster: &str, jobs: &[PastJob<'_>]) -> Result<(), WriteError> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        self.load_archive("add job records", &job_insertion(checked_cluster(cluster)?, jobs))
+    }
+
+    /// Removes all job records from `first` to `last`. Their steps, of which records added here have none, stay.
+    ///
+    /// # Errors
+    ///
+    /// As [`AccountingWriter::add_accounts`].
+    pub fn remove_jobs(&mut self, cluster: &str, first: u32, last: u32) -> Result<(), WriteError> {
+        self.load_archive("remove job records", &job_removal(checked_cluster(cluster)?, first, last))
+    }
+
+    fn load_archive(&mut self, doing: &'static str, archive: &str) -> Result<(), WriteError> {
+        let archive = c_text(archive)?;
+        let mut record = bindings::slurmdb_archive_rec_t { archive_file: ptr::null_mut(), insert: archive.as_ptr().cast_mut() };
+        let connection = self.connection;
+        // SAFETY: the connection is open; libslurm reads the record and its text to send them, and both live until it is done.
+        done(doing, || unsafe { bindings::slurmdb_archive_load(connection, &raw mut record) })
+    }
+
+    /// Looks a job up by its number; of several runs, any.
+    ///
+    /// # Errors
+    ///
+    /// Where slurmdbd does not answer.
+    pub fn job(&mut self, cluster: &str, job_id: u32) -> Result<Option<JobMark>, WriteError> {
+        // Macros that bindgen does not evaluate (slurm/slurmdb.h): all runs, no steps, times as they were; no condition on the start.
+        const EVERY_RUN_WITHOUT_STEPS: u32 = 0b111;
+        const ANY_START: u32 = 1;
+        let cluster = c_text(cluster)?;
+        let mut clusters = List::new();
+        clusters.push(cluster.as_ptr().cast_mut().cast());
+        // SAFETY: zeroes and null pointers are valid for these structures and ask for nothing.
+        let mut step: bindings::slurm_selected_step_t = unsafe { MaybeUninit::zeroed().assume_init() };
+        step.array_task_id = bindings::NO_VAL;
+        step.het_job_offset = bindings::NO_VAL;
+        step.step_id.job_id = job_id;
+        step.step_id.step_id = bindings::NO_VAL;
+        step.step_id.step_het_comp = bindings::NO_VAL;
+        let mut steps = List::new();
+        steps.push((&raw mut step).cast());
+        // SAFETY: as above.
+        let mut condition: bindings::slurmdb_job_cond_t = unsafe { MaybeUninit::zeroed().assume_init() };
+        condition.cluster_list = clusters.as_ptr();
+        condition.step_list = steps.as_ptr();
+        condition.flags = EVERY_RUN_WITHOUT_STEPS;
+        condition.db_flags = ANY_START;
+        let connection = self.connection;
+        // SAFETY: the connection is open, and the condition and all that it points to live until the answer is there.
+        let received = receive("look a job up", || unsafe { bindings::slurmdb_jobs_get(connection, &raw mut condition) })?;
+        let mut found = None;
+        received.for_each::<bindings::slurmdb_job_rec_t>(|job| {
+            found.get_or_insert_with(|| JobMark {
+                name: text_of(job.jobname).unwrap_or_default(),
+                system_comment: text_of(job.system_comment).unwrap_or_default(),
+            });
+        });
+        Ok(found)
+    }
+
+    /// Makes everything since the last commit lasting.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Refused`] where it did not work; then nothing has changed.
+    pub fn commit(&mut self) -> Result<(), WriteError> {
+        let connection = self.connection;
+        // SAFETY: the connection is open.
+        done("commit the records", || unsafe { bindings::slurmdb_connection_commit(connection, true) })
+    }
+}
+
+impl Drop for AccountingWriter {
+    fn drop(&mut self) {
+        // SAFETY: opened in `open`, closed once. slurmdbd undoes what was not committed.
+        quietly(|| unsafe { bindings::slurmdb_connection_close(&raw mut self.connection) });
+    }
+}
+
+/// A cluster's name stands in the archive between quotes, and nothing there could be escaped.
+fn checked_cluster(name: &str) -> Result<&str, WriteError> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if !name.is_empty() && name.bytes().all(plain) { Ok(name) } else { Err(WriteError::ClusterName { name: name.into() }) }
+}
+
+/// Sets the thread's last error to none, so that what is found afterwards is of the next call.
+fn forget_error() {
+    // SAFETY: sets the calling thread's errno.
+    unsafe { bindings::slurm_seterrno(0) }
+}
+
+fn last_error(doing: &'static str) -> WriteError {
+    // SAFETY: reads the calling thread's errno.
+    error_of(doing, unsafe { bindings::slurm_get_errno() })
+}
+
+fn error_of(doing: &'static str, code: c_int) -> WriteError {
+    if u32::try_from(code) == Ok(bindings::ESLURM_ACCESS_DENIED) {
+        return WriteError::Denied { doing };
+    }
+    // SAFETY: slurm_strerror returns a text that stays valid until this thread asks again; it is copied.
+    let reason = text_of(unsafe { bindings::slurm_strerror(code) }).unwrap_or_else(|| "no reason given".into());
+    WriteError::Refused { doing, code, reason }
+}
+
+/// Runs a call that returns one of Slurm's error numbers, or -1 and the number in errno.
+fn done(doing: &'static str, call: impl FnOnce() -> c_int) -> Result<(), WriteError> {
+    forget_error();
+    match quietly(call) {
+        0 => Ok(()),
+        // SAFETY: reads the calling thread's errno.
+        -1 if unsafe { bindings::slurm_get_errno() } != 0 => Err(last_error(doing)),
+        code => Err(error_of(doing, code)),
+    }
+}
+
+/// Runs a call that returns a list, or null and an error number.
+fn receive(doing: &'static str, call: impl FnOnce() -> *mut bindings::xlist) -> Result<Received, WriteError> {
+    forget_error();
+    let list = quietly(call);
+    // SAFETY: the calls of this module return a list that libslurm gives away, or null.
+    unsafe { Received::adopt(list) }.ok_or_else(|| last_error(doing))
+}
+
+fn c_text(text: &str) -> Result<CString, WriteError> {
+    CString::new(text).map_err(|_| WriteError::Text { text: text.into() })
+}
+
+/// A copy of a text of Slurm's; `None` where it is null or empty.
+fn text_of(text: *const c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: libslurm's texts are null-terminated, and the ones passed here belong to a record that is still alive.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    (!text.is_empty()).then(|| text.into_owned())
+}
