@@ -43,7 +43,7 @@ impl Submission {
             // srun passes its environment on to its step. Only a grant makes a step wait.
             process::remove_variable(HOLD_UNTIL_VARIABLE);
         }
-        register_options(spank)
+        if is_scrontab() { Ok(()) } else { register_options(spank) }
     }
 
     /// Checks the options and puts them into the job's control environment; an error is for the user and ends the command.
@@ -77,6 +77,14 @@ impl Submission {
         }
         Ok(())
     }
+}
+
+/// Whether the command is scrontab.
+///
+/// scrontab reads a plugin's options but neither calls the plugin once it has nor sends a control environment
+/// (src/scrontab/scrontab.c). There each would be accepted and do nothing; unknown, it is refused.
+fn is_scrontab() -> bool {
+    env::current_exe().is_ok_and(|program| program.file_name() == Some(OsStr::new("scrontab")))
 }
 
 /// An option's value where the user gave it on the command line or in a script's directive.
