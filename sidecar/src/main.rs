@@ -1,3 +1,62 @@
 //! queuecastd: accounting records in, snapshots out.
+//!
+//! Threads, each with its own file:
+//!
+//! * [`accounting`] reads ended jobs from slurmdbd,
+//! * [`controller`] reads the queue and the partitions from slurmctld; both may block while their source is away,
+//! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever the sources do,
+//! * [`metrics`] answers Prometheus, [`signals`] waits for signals.
+//!
+//! They talk through bounded channels: a reader that is faster than the fitting waits for it, and nothing piles up.
 
-fn main() {}
+mod accounting;
+mod arguments;
+mod controller;
+mod daemon;
+mod failure;
+mod history_windows;
+mod logging;
+mod metrics;
+mod news;
+mod notification;
+mod publisher;
+mod seen;
+mod settings;
+mod signals;
+mod state_directory;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use slurm_conf::Configuration;
+
+use crate::arguments::Arguments;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let path = Configuration::path();
+    if arguments.check {
+        return check(&path);
+    }
+    match daemon::run(&arguments, path) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("queuecastd: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+/// Says whether the configuration is good.
+fn check(path: &std::path::Path) -> ExitCode {
+    match Configuration::load(path) {
+        Ok(_configuration) => {
+            println!("{}: good", path.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("queuecastd: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -42,7 +42,7 @@ pub fn initialise() -> Result<(), ClientError> {
     // SAFETY: a null path lets libslurm find its own configuration, which the child just did without harm.
     unsafe { bindings::slurm_init(std::ptr::null()) };
     // SAFETY: libslurm has just filled its configuration; see `site`.
-    let plugin_directories = unsafe { value::owned_text((*(&raw const slurm_conf)).plugindir) };
+    let plugin_directories = unsafe { value::owned_text(slurm_conf.plugindir) };
     symbols::complete(&plugin_directories.unwrap_or_default());
     *started = true;
     Ok(())
@@ -57,6 +57,8 @@ pub struct Site {
     pub accounting_storage_type: String,
     /// The user id of `SlurmUser`, which slurmctld runs as.
     pub slurm_user_id: u32,
+    /// Whether every job gets whole nodes, whatever its partition (`SelectType=select/linear`).
+    pub whole_nodes: bool,
 }
 
 /// What slurm.conf says of this cluster.
@@ -68,11 +70,11 @@ pub fn site() -> Result<Site, ClientError> {
     // SAFETY: libslurm filled the configuration in `initialise` and changes it only in slurm_conf_reinit, which nothing here calls; the
     // strings in it are null or null-terminated, and are copied.
     unsafe {
-        let configuration = &raw const slurm_conf;
         Ok(Site {
-            cluster: value::owned_text((*configuration).cluster_name).unwrap_or_default(),
-            accounting_storage_type: value::owned_text((*configuration).accounting_storage_type).unwrap_or_default(),
-            slurm_user_id: (*configuration).slurm_user_id,
+            cluster: value::owned_text(slurm_conf.cluster_name).unwrap_or_default(),
+            accounting_storage_type: value::owned_text(slurm_conf.accounting_storage_type).unwrap_or_default(),
+            slurm_user_id: slurm_conf.slurm_user_id,
+            whole_nodes: value::text(slurm_conf.select_type).as_deref() == Some("select/linear"),
         })
     }
 }

@@ -1,0 +1,219 @@
+//! The thread that reads ended jobs from slurmdbd.
+//!
+//! At the start it reads backwards, newest first, so that early snapshots already rest on what matters most. From then on it reads what
+//! has ended since, and a little more: records arrive late, some seconds always, and hours when slurmctld could not reach slurmdbd and
+//! hands its backlog over. So a recent stretch is read again and again, a day of it every hour and what an outage covered for a while
+//! after it; [`Seen`] keeps a record from being told twice.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crossbeam::channel::{Receiver, Sender};
+use predictor_core::size::Size;
+use predictor_core::time::{Seconds, UnixTime};
+use slurm_conf::configuration::HistorySettings;
+use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
+
+use crate::history_windows::Width;
+use crate::news::{AccountingRead, Ended, News};
+use crate::seen::Seen;
+
+/// How much is read again each time.
+const OVERLAP_SECONDS: i64 = 300;
+/// How much is read again now and then, and how often.
+const DEEP_OVERLAP_SECONDS: i64 = 86_400;
+const DEEP_INTERVAL: Duration = Duration::from_secs(3_600);
+/// How long after an outage its whole stretch is read again each time, while slurmctld hands its backlog over.
+const SETTLING: Duration = Duration::from_secs(900);
+/// How far back records are remembered.
+const REMEMBERED_SECONDS: i64 = DEEP_OVERLAP_SECONDS + 3_600;
+/// How many records are remembered at most: 64 MB.
+const MOST_REMEMBERED: usize = 1_000_000;
+
+/// Reads slurmdbd each time it is asked to.
+pub(crate) struct AccountingReader {
+    cluster: String,
+    connection: Option<AccountingConnection>,
+    partitions: HashSet<Arc<str>>,
+    seen: Seen,
+    /// What of the past is still to be read, and how many jobs at most.
+    past: Option<(Range<i64>, u64)>,
+    width: Width,
+    /// Everything that ended from the start on and before this has been read.
+    read_until: i64,
+    last_deep: Instant,
+    /// Since when slurmdbd has not answered.
+    failing_since: Option<i64>,
+    /// From when on to read again after an outage, and until when to do so.
+    settling: Option<(i64, Instant)>,
+    news: Sender<News>,
+}
+
+/// The main thread has ended, and so should this one.
+struct Abandoned;
+
+impl AccountingReader {
+    /// A reader that has read nothing.
+    pub(crate) fn new(cluster: String, settings: &HistorySettings, news: Sender<News>) -> Self {
+        let now = now();
+        Self {
+            cluster,
+            connection: None,
+            partitions: HashSet::new(),
+            seen: Seen::new(now - REMEMBERED_SECONDS, MOST_REMEMBERED),
+            past: Some((now - settings.window_seconds..now, settings.maximum_jobs)),
+            width: Width::new(),
+            read_until: now,
+            last_deep: Instant::now(),
+            failing_since: None,
+            settling: None,
+            news,
+        }
+    }
+
+    /// Reads at each request, until nobody asks any more.
+    pub(crate) fn run(mut self, requests: &Receiver<()>) {
+        for () in requests {
+            let asked_at = now();
+            let answer = match self.read(asked_at) {
+                Ok(Err(Abandoned)) => return,
+                Ok(Ok(read)) => Ok(read),
+                Err(error) => Err(error),
+            };
+            self.note(asked_at, answer.is_ok());
+            if self.news.send(News::Accounting(answer)).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Remembers since when slurmdbd has been away, and what an outage covered.
+    fn note(&mut self, asked_at: i64, answered: bool) {
+        if !answered {
+            self.failing_since.get_or_insert(asked_at);
+        } else if let Some(since) = self.failing_since.take() {
+            self.settling = Some((since, Instant::now() + SETTLING));
+        }
+    }
+
+    fn read(&mut self, now: i64) -> Result<Result<AccountingRead, Abandoned>, ClientError> {
+        if self.connection.is_none() {
+            self.connection = Some(AccountingConnection::open()?);
+        }
+        if let Err(abandoned) = self.read_recent(now)? {
+            return Ok(Err(abandoned));
+        }
+        if let Err(abandoned) = self.read_past()? {
+            return Ok(Err(abandoned));
+        }
+        Ok(Ok(AccountingRead { until: UnixTime(self.read_until) }))
+    }
+
+    /// Reads what has ended since the last time, and a stretch before it again.
+    fn read_recent(&mut self, now: i64) -> Result<Result<(), Abandoned>, ClientError> {
+        self.settling = self.settling.filter(|(_from, until)| *until > Instant::now());
+        let deep = self.last_deep.elapsed() >= DEEP_INTERVAL;
+        let overlap = if deep { DEEP_OVERLAP_SECONDS } else { OVERLAP_SECONDS };
+        let outage = self.settling.map(|(from, _until)| from).or(self.failing_since);
+        let from = outage.map_or(self.read_until, |outage| outage.min(self.read_until)) - overlap;
+        // Clocks of several machines: records may end a little ahead of this one's.
+        let mut rest = from.max(self.seen.since())..now + 1;
+        while !rest.is_empty() {
+            let window = self.width.first_of(&rest);
+            rest.start = window.end;
+            if let Err(abandoned) = self.read_window(window)? {
+                return Ok(Err(abandoned));
+            }
+        }
+        self.read_until = now.max(self.read_until);
+        if deep {
+            self.last_deep = Instant::now();
+        }
+        self.seen.forget_before(from.min(now - REMEMBERED_SECONDS));
+        Ok(Ok(()))
+    }
+
+    /// Reads the past, newest first, as far as it is wanted. After a failure it goes on where it was.
+    fn read_past(&mut self) -> Result<Result<(), Abandoned>, ClientError> {
+        while let Some((rest, most)) = self.past.clone() {
+            let window = self.width.last_of(&rest);
+            let told = match self.read_window(window.clone())? {
+                Ok(told) => told,
+                Err(abandoned) => return Ok(Err(abandoned)),
+            };
+            let rest = rest.start..window.start;
+            let most = most.saturating_sub(told);
+            self.past = (!rest.is_empty() && most > 0).then_some((rest, most));
+            if self.past.is_none() {
+                tracing::info!(jobs_left_out = most == 0, "the history of ended jobs is read");
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Reads what ended in a window and tells what is new. Returns how many jobs that were.
+    fn read_window(&mut self, window: Range<i64>) -> Result<Result<u64, Abandoned>, ClientError> {
+        let Self { cluster, connection: Some(connection), partitions, seen, .. } = self else {
+            return Ok(Ok(0));
+        };
+        let mut told = Vec::new();
+        let started = Instant::now();
+        let records = connection.ended_jobs(cluster, window.clone(), |record| {
+            let submitted = record.submitted.unwrap_or_default();
+            let is_new = record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended);
+            if is_new {
+                told.extend(ended(&record, partitions));
+            }
+        })?;
+        tracing::debug!(from = window.start, to = window.end, records, new = told.len(), elapsed = ?started.elapsed(), "read ended jobs");
+        self.width.learn(records);
+        let count = u64::try_from(told.len()).unwrap_or(u64::MAX);
+        if !told.is_empty() && self.news.send(News::Ended(told)).is_err() {
+            return Ok(Err(Abandoned));
+        }
+        Ok(Ok(count))
+    }
+}
+
+/// What the history needs of a record; `None` where the job was never eligible, or its record says too little.
+fn ended(record: &EndedJobRecord<'_>, partitions: &mut HashSet<Arc<str>>) -> Option<Ended> {
+    let eligible = record.eligible.or(record.started)?;
+    let partition = first_partition(record.partition.as_deref()?);
+    let nodes = match record.started {
+        Some(_) if record.allocated_nodes > 0 => record.allocated_nodes,
+        _ => record.requested_nodes.unwrap_or(1),
+    };
+    let cpus = record.allocated_cpus.filter(|cpus| *cpus > 0).unwrap_or(record.requested_cpus);
+    Some(Ended {
+        user: record.user_id,
+        partition: shared(partition, partitions),
+        size: Size { nodes: nodes.max(1), cpus: cpus.max(1) },
+        limit: record.time_limit_seconds.map(Seconds),
+        eligible: UnixTime(eligible),
+        start: record.started.map(UnixTime),
+        end: UnixTime(record.ended),
+        suspended: Seconds(record.suspended_seconds),
+    })
+}
+
+/// A job that never started may name several partitions; it counts in the first.
+pub(crate) fn first_partition(partitions: &str) -> &str {
+    partitions.split_once(',').map_or(partitions, |(first, _rest)| first)
+}
+
+/// One copy of each name.
+pub(crate) fn shared(name: &str, names: &mut HashSet<Arc<str>>) -> Arc<str> {
+    if let Some(name) = names.get(name) {
+        return Arc::clone(name);
+    }
+    let name: Arc<str> = name.into();
+    names.insert(Arc::clone(&name));
+    name
+}
+
+/// Unix seconds, by this machine's clock.
+pub(crate) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX))
+}

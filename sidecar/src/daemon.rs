@@ -1,0 +1,343 @@
+//! The main thread: asks the readers at every interval, and publishes whatever they answer.
+//!
+//! A round begins at every interval, and when somebody asks for one. Both readers are asked; when both have answered, or when one takes
+//! too long, what is known is fitted and published. A reader that hangs is not asked again until it has answered: its records become
+//! older, which the snapshot says, and everything else goes on.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use predictor_core::time::UnixTime;
+use slurm_sys::client;
+
+use crate::accounting::{AccountingReader, now};
+use crate::arguments::Arguments;
+use crate::controller;
+use crate::failure::Failure;
+use crate::logging::Logging;
+use crate::metrics::{self, Metrics, Source};
+use crate::news::News;
+use crate::notification::Notification;
+use crate::publisher::Publisher;
+use crate::settings::Settings;
+use crate::signals;
+use crate::state_directory::{Previous, StateDirectory};
+
+/// How many messages may wait for the main thread; a batch of ended jobs is at most some megabytes.
+const WAITING_NEWS: usize = 4;
+/// How long a round waits for the readers at the most.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the first publication waits for the history.
+const FIRST_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs until it is told to end.
+///
+/// # Errors
+/// [`Failure`] says why it cannot start or go on.
+pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
+    let settings = Settings::load(path, UnixTime(now()))?;
+    let logging = Logging::start(&settings.configuration.log);
+    // Before any thread is started: libslurm is first tried in a child process.
+    let site = client::site()?;
+    let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id)?;
+    let (news_sender, news) = bounded(WAITING_NEWS);
+    let (metrics, registry) = Metrics::new(directory.counters());
+    metrics.configuration(settings.error.is_empty());
+    if let Some(address) = settings.configuration.metrics.listen.filter(|_address| !arguments.once) {
+        let address = metrics::serve(address, registry)?;
+        tracing::info!(%address, "metrics are served");
+    }
+    signals::listen(news_sender.clone())?;
+
+    let (accounting, requests) = bounded(1);
+    let reader = AccountingReader::new(site.cluster.clone(), &settings.configuration.history, news_sender.clone());
+    start("accounting", news_sender.clone(), move || reader.run(&requests))?;
+    let (controller, requests) = bounded(1);
+    let controller_news = news_sender.clone();
+    start("controller", news_sender, move || controller::run(&requests, &controller_news))?;
+
+    let previous = directory.previous();
+    let generation = previous.map_or(1, |previous| previous.generation + 1);
+    tracing::info!(
+        cluster = site.cluster,
+        state_directory = %settings.configuration.state_directory.display(),
+        configuration_error = settings.error,
+        generation,
+        "started"
+    );
+    let publisher = Publisher::new(site.cluster, site.whole_nodes, &settings.configuration.history, generation);
+    let mut daemon = Daemon {
+        once: arguments.once,
+        started: Instant::now(),
+        settings,
+        logging,
+        directory,
+        publisher,
+        metrics,
+        notification: Notification::new(),
+        accounting: Asked::new(Source::Accounting, accounting),
+        controller: Asked::new(Source::Controller, controller),
+        previous,
+        has_published: false,
+        round: None,
+        next_round: Instant::now(),
+    };
+    let ended = daemon.serve(&news);
+    daemon.notification.stopping();
+    tracing::info!("ended");
+    ended
+}
+
+/// Starts a reader's thread, whose panic is told.
+fn start(name: &'static str, news: Sender<News>, body: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    struct Mourner(&'static str, Sender<News>);
+    impl Drop for Mourner {
+        fn drop(&mut self) {
+            if thread::panicking() {
+                let _ = self.1.send(News::Died(self.0));
+            }
+        }
+    }
+    let mourned = move || {
+        let _mourner = Mourner(name, news);
+        body();
+    };
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(mourned);
+    thread.map(drop).map_err(|source| Failure::System { what: "start a thread", source })
+}
+
+/// A reader, and how it has answered.
+struct Asked {
+    source: Source,
+    requests: Sender<()>,
+    /// It has been asked and has not answered.
+    is_busy: bool,
+    /// Whether its last answer was one; nothing before the first.
+    is_up: Option<bool>,
+    last_error: Option<client::ClientError>,
+}
+
+impl Asked {
+    fn new(source: Source, requests: Sender<()>) -> Self {
+        Self { source, requests, is_busy: false, is_up: None, last_error: None }
+    }
+
+    fn ask(&mut self) {
+        if !self.is_busy {
+            self.is_busy = self.requests.try_send(()).is_ok();
+        }
+    }
+
+    /// Notes an answer; what changes is logged, what stays so is not.
+    fn answered(&mut self, metrics: &Metrics, error: Option<client::ClientError>) {
+        self.is_busy = false;
+        let (is_up, source) = (error.is_none(), self.source.name());
+        metrics.source(self.source, is_up);
+        match &error {
+            None if self.is_up != Some(true) => tracing::info!(source, "answers"),
+            Some(error) if self.last_error.as_ref() != Some(error) => tracing::warn!(source, %error, "does not answer"),
+            Some(error) => tracing::debug!(source, %error, "still does not answer"),
+            None => {}
+        }
+        self.is_up = Some(is_up);
+        self.last_error = error;
+    }
+}
+
+/// A round that is under way.
+struct Round {
+    /// When it is published at the latest.
+    deadline: Instant,
+}
+
+struct Daemon {
+    once: bool,
+    started: Instant,
+    settings: Settings,
+    logging: Logging,
+    directory: StateDirectory,
+    publisher: Publisher,
+    metrics: Metrics,
+    notification: Notification,
+    accounting: Asked,
+    controller: Asked,
+    /// The snapshot of an earlier daemon, until the first one of this is published.
+    previous: Option<Previous>,
+    has_published: bool,
+    round: Option<Round>,
+    next_round: Instant,
+}
+
+/// Whether the loop goes on.
+enum Next {
+    GoOn,
+    End,
+}
+
+impl Daemon {
+    fn serve(&mut self, news: &Receiver<News>) -> Result<(), Failure> {
+        loop {
+            self.notification.alive();
+            let wake = self.round.as_ref().map_or(self.next_round, |round| round.deadline);
+            let wake = self.notification.patience().map_or(wake, |patience| wake.min(Instant::now() + patience));
+            match news.recv_deadline(wake) {
+                Ok(news) => {
+                    if let Next::End = self.take(news)? {
+                        return Ok(());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // The readers hold senders for as long as this loop holds theirs.
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Thread { name: "signals" }),
+            }
+            if self.round.is_none() && Instant::now() >= self.next_round {
+                self.begin_round();
+            }
+            if let Next::End = self.end_round()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn take(&mut self, news: News) -> Result<Next, Failure> {
+        match news {
+            News::Ended(jobs) => {
+                self.metrics.read_jobs(jobs.len());
+                let taken = self.publisher.add(&jobs);
+                tracing::debug!(jobs = jobs.len(), taken, "took ended jobs");
+            }
+            News::Accounting(answer) => {
+                if let Ok(read) = &answer {
+                    self.publisher.set_accounting_read(read.until);
+                }
+                self.accounting.answered(&self.metrics, answer.err());
+            }
+            News::Controller(answer) => {
+                let error = match answer {
+                    Ok(cluster) => {
+                        self.metrics.queue(&cluster);
+                        self.publisher.set_cluster(cluster);
+                        None
+                    }
+                    Err(error) => Some(error),
+                };
+                self.controller.answered(&self.metrics, error);
+            }
+            News::Publish => self.next_round = Instant::now(),
+            News::Reload => self.reload(),
+            News::Stop => return Ok(Next::End),
+            News::Died(name) => return Err(Failure::Thread { name }),
+        }
+        Ok(Next::GoOn)
+    }
+
+    fn interval(&self) -> Duration {
+        Duration::from_secs(self.settings.configuration.snapshot.interval_seconds.unsigned_abs())
+    }
+
+    fn begin_round(&mut self) {
+        let now = Instant::now();
+        self.accounting.ask();
+        self.controller.ask();
+        self.next_round = now + self.interval();
+        self.round = Some(Round { deadline: now + self.interval().min(LONGEST_PATIENCE) });
+    }
+
+    /// Ends the round if both readers have answered or it has taken long enough.
+    fn end_round(&mut self) -> Result<Next, Failure> {
+        let Some(round) = &self.round else { return Ok(Next::GoOn) };
+        let all_answered = !self.accounting.is_busy && !self.controller.is_busy;
+        if !all_answered && (self.once || Instant::now() < round.deadline) {
+            return Ok(Next::GoOn);
+        }
+        self.round = None;
+        if self.once {
+            let error = [&self.accounting, &self.controller].into_iter().find_map(|asked| asked.last_error.clone());
+            return error.map_or_else(|| self.publish().map(|()| Next::End), |error| Err(error.into()));
+        }
+        if self.has_enough(all_answered) {
+            // A full disk, for one: the snapshot before stays in place, and the next round tries again.
+            if let Err(failure) = self.publish() {
+                self.metrics.not_published();
+                tracing::error!(%failure, "the snapshot was not published");
+            }
+        }
+        Ok(Next::GoOn)
+    }
+
+    /// Whether a snapshot now would be better than none, or than the one before.
+    ///
+    /// The first waits some time for the history. One without history does not replace one that has some and is not too old yet.
+    fn has_enough(&mut self, all_answered: bool) -> bool {
+        if self.has_published {
+            return true;
+        }
+        if let Some(previous) = self.previous.filter(|previous| previous.has_history) {
+            let maximum_age = self.settings.configuration.snapshot.maximum_age_seconds;
+            if self.publisher.ended_jobs() == 0 && now() - previous.published_at < maximum_age {
+                self.notification.ready();
+                return false;
+            }
+        }
+        let history_is_read = self.accounting.is_up.is_some() && !self.accounting.is_busy;
+        all_answered || history_is_read || self.started.elapsed() >= FIRST_PATIENCE
+    }
+
+    fn publish(&mut self) -> Result<(), Failure> {
+        let published = self.publisher.publish(UnixTime(now()), &self.settings, &self.directory)?;
+        self.metrics.published(&published);
+        if !self.has_published {
+            tracing::info!(generation = published.generation, after = ?self.started.elapsed(), "first snapshot");
+        }
+        self.has_published = true;
+        self.previous = None;
+        tracing::debug!(
+            generation = published.generation,
+            bytes = published.length,
+            ended_jobs = self.publisher.ended_jobs(),
+            fitting = ?published.fitting,
+            writing = ?published.writing,
+            "published"
+        );
+        self.notification.ready();
+        let away: Vec<&str> = [&self.accounting, &self.controller]
+            .into_iter()
+            .filter(|asked| asked.is_up != Some(true))
+            .map(|asked| asked.source.name())
+            .collect();
+        let away = if away.is_empty() { String::new() } else { format!("; {} away", away.join(" and ")) };
+        self.notification.status(&format!(
+            "snapshot {} from {} ended jobs{away}{}",
+            published.generation,
+            self.publisher.ended_jobs(),
+            if self.settings.error.is_empty() { "" } else { "; the configuration file is broken" }
+        ));
+        Ok(())
+    }
+
+    /// Reads the configuration again, and publishes what follows from it.
+    fn reload(&mut self) {
+        self.notification.reloading();
+        let before = self.settings.configuration.clone();
+        let good = self.settings.reload(UnixTime(now()));
+        self.metrics.configuration(good);
+        if good {
+            let after = &self.settings.configuration;
+            let later = [
+                ("state_directory", before.state_directory != after.state_directory),
+                ("[history]", before.history != after.history),
+                ("[metrics]", before.metrics != after.metrics),
+                ("log.format", before.log.format != after.log.format),
+            ];
+            let later: Vec<&str> = later.into_iter().filter(|(_key, has_changed)| *has_changed).map(|(key, _)| key).collect();
+            self.logging.set_level(&after.log);
+            tracing::info!(taken_up_at_the_next_start = ?later, "the configuration is read again");
+        } else {
+            tracing::error!(error = self.settings.error, "the configuration cannot be used");
+        }
+        self.notification.reloaded();
+        self.next_round = Instant::now();
+    }
+}

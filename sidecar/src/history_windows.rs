@@ -1,0 +1,94 @@
+//! How a long stretch of time is cut into windows, so that no answer of slurmdbd is large.
+
+use std::ops::Range;
+
+/// How many records a window is meant to hold. libslurm holds a whole answer in memory, at 1 to 2 kB for each.
+const MEANT: usize = 10_000;
+const SHORTEST_SECONDS: i64 = 60;
+const LONGEST_SECONDS: i64 = 30 * 86_400;
+/// The first window, before anything is known of the site: 10 minutes.
+const FIRST_SECONDS: i64 = 600;
+/// A window is at most so much longer or shorter than the one before, because jobs come in bursts.
+const MOST_CHANGE: i64 = 4;
+
+/// The width of the next window.
+#[derive(Debug, Clone)]
+pub(crate) struct Width(i64);
+
+impl Width {
+    pub(crate) fn new() -> Self {
+        Self(FIRST_SECONDS)
+    }
+
+    /// The last window held so many records.
+    pub(crate) fn learn(&mut self, records: usize) {
+        let [records, meant] = [records.max(1), MEANT].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let wanted = self.0.saturating_mul(meant) / records;
+        self.0 = wanted.clamp(self.0 / MOST_CHANGE, self.0 * MOST_CHANGE).clamp(SHORTEST_SECONDS, LONGEST_SECONDS);
+    }
+
+    /// The last so many seconds of a stretch.
+    pub(crate) fn last_of(&self, stretch: &Range<i64>) -> Range<i64> {
+        (stretch.end - self.0).max(stretch.start)..stretch.end
+    }
+
+    /// The first so many seconds of a stretch.
+    pub(crate) fn first_of(&self, stretch: &Range<i64>) -> Range<i64> {
+        stretch.start..(stretch.start + self.0).min(stretch.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Reads a stretch backwards where `density` records end in each second. Returns the windows with their records.
+    fn read(stretch: Range<i64>, density: impl Fn(i64) -> f64) -> Vec<(Range<i64>, usize)> {
+        let mut width = Width::new();
+        let mut rest = stretch;
+        let mut windows = Vec::new();
+        while !rest.is_empty() {
+            let window = width.last_of(&rest);
+            let records = window.clone().step_by(60).map(|second| density(second) * 60.0).sum::<f64>() as usize;
+            width.learn(records);
+            rest.end = window.start;
+            windows.push((window, records));
+        }
+        windows
+    }
+
+    #[test]
+    fn a_steady_site_is_read_in_windows_of_the_meant_size() {
+        // One million jobs in a year.
+        let windows = read(0..365 * 86_400, |_second| 1e6 / (365.0 * 86_400.0));
+        assert!(windows.len() < 120, "{}", windows.len());
+        assert!(windows.iter().all(|(_window, records)| *records <= 12_000));
+    }
+
+    #[test]
+    fn a_site_that_becomes_four_times_as_busy_overwhelms_one_window_only() {
+        let windows = read(0..30 * 86_400, |second| if second > 15 * 86_400 { 0.02 } else { 0.08 });
+        assert!(windows.iter().filter(|(_window, records)| *records > 20_000).count() <= 1);
+        assert!(windows.iter().all(|(_window, records)| *records <= 45_000));
+    }
+
+    proptest! {
+        #[test]
+        fn windows_cover_a_stretch_without_gap_or_overlap(start in 0i64..1_000_000, length in 1i64..40_000_000, records in prop::collection::vec(0usize..200_000, 1..50)) {
+            let stretch = start..start + length;
+            let mut width = Width::new();
+            let (mut backwards, mut forwards) = (stretch.clone(), stretch.clone());
+            for records in records {
+                let (last, first) = (width.last_of(&backwards), width.first_of(&forwards));
+                prop_assert_eq!(last.end, backwards.end);
+                prop_assert_eq!(first.start, forwards.start);
+                prop_assert!(last.start >= stretch.start && first.end <= stretch.end);
+                prop_assert!(backwards.is_empty() || !last.is_empty());
+                prop_assert!(forwards.is_empty() || !first.is_empty());
+                (backwards.end, forwards.start) = (last.start, first.end);
+                width.learn(records);
+            }
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What Prometheus is told, in the OpenMetrics text format, on a loopback address.
+
+use std::fmt;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use predictor_core::counters::{COUNTERS, COUNTERS_LENGTH, COUNTERS_MAGIC};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::accounting::now;
+use crate::failure::Failure;
+use crate::news::Cluster;
+use crate::publisher::Published;
+
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Where records come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Source {
+    Accounting,
+    Controller,
+}
+
+impl Source {
+    /// The name of the daemon that answers.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Accounting => "slurmdbd",
+            Self::Controller => "slurmctld",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SourceLabel {
+    source: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EventLabel {
+    event: &'static str,
+}
+
+/// What is counted and measured.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    generation: Gauge,
+    length: Gauge,
+    publishing: Histogram,
+    publish_errors: Counter,
+    ended_jobs: Counter,
+    jobs: Family<StateLabel, Gauge>,
+    source_up: Family<SourceLabel, Gauge>,
+    source_errors: Family<SourceLabel, Counter>,
+    configuration_good: Gauge,
+    ages: Arc<Ages>,
+}
+
+/// When things last happened, as Unix seconds; 0 is never. Their ages are told at each scrape.
+#[derive(Debug, Default)]
+struct Ages {
+    published: AtomicI64,
+    accounting: AtomicI64,
+    controller: AtomicI64,
+}
+
+impl Metrics {
+    /// All metrics at zero, in a registry of their own.
+    pub(crate) fn new(counters_file: PathBuf) -> (Self, Registry) {
+        let metrics = Self {
+            generation: Gauge::default(),
+            length: Gauge::default(),
+            publishing: Histogram::new([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0]),
+            publish_errors: Counter::default(),
+            ended_jobs: Counter::default(),
+            jobs: Family::default(),
+            source_up: Family::default(),
+            source_errors: Family::default(),
+            configuration_good: Gauge::default(),
+            ages: Arc::default(),
+        };
+        for source in [Source::Accounting, Source::Controller].map(|source| SourceLabel { source: source.name() }) {
+            metrics.source_up.get_or_create(&source).set(0);
+            let _at_zero = metrics.source_errors.get_or_create(&source);
+        }
+        let mut registry = Registry::with_prefix("queuecast");
+        registry.register("snapshot_generation", "Number of the snapshot in place", metrics.generation.clone());
+        registry.register_with_unit("snapshot", "Length of the snapshot in place", Unit::Bytes, metrics.length.clone());
+        registry.register_with_unit("publishing", "Time to fit and publish one snapshot", Unit::Seconds, metrics.publishing.clone());
+        registry.register("publish_errors", "Snapshots that could not be put in place", metrics.publish_errors.clone());
+        registry.register("ended_jobs_read", "Records of ended jobs that were read, each once", metrics.ended_jobs.clone());
+        registry.register("jobs", "Jobs in the queue", metrics.jobs.clone());
+        registry.register("source_up", "Whether the source answered when it was last asked", metrics.source_up.clone());
+        registry.register("source_errors", "Questions that the source did not answer", metrics.source_errors.clone());
+        registry.register(
+            "configuration_good",
+            "Whether the configuration in force is what the file says",
+            metrics.configuration_good.clone(),
+        );
+        registry.register_collector(Box::new(Arc::clone(&metrics.ages)));
+        registry.register_collector(Box::new(FilterCounters { file: counters_file }));
+        (metrics, registry)
+    }
+
+    /// A snapshot is in place.
+    pub(crate) fn published(&self, published: &Published) {
+        self.generation.set(i64::try_from(published.generation).unwrap_or(i64::MAX));
+        self.length.set(i64::try_from(published.length).unwrap_or(i64::MAX));
+        self.publishing.observe((published.fitting + published.writing).as_secs_f64());
+        self.ages.published.store(published.published_at.0, Ordering::Relaxed);
+    }
+
+    /// A snapshot could not be put in place.
+    pub(crate) fn not_published(&self) {
+        self.publish_errors.inc();
+    }
+
+    /// So many ended jobs were read.
+    pub(crate) fn read_jobs(&self, count: usize) {
+        self.ended_jobs.inc_by(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+
+    /// slurmctld described the queue.
+    pub(crate) fn queue(&self, cluster: &Cluster) {
+        let count = |has_nodes| {
+            let jobs = cluster.jobs.iter().filter(|job| job.start.is_some() == has_nodes);
+            jobs.map(|job| i64::from(job.tasks)).sum()
+        };
+        self.jobs.get_or_create(&StateLabel { state: "running" }).set(count(true));
+        self.jobs.get_or_create(&StateLabel { state: "pending" }).set(count(false));
+    }
+
+    /// A source has answered, or not.
+    pub(crate) fn source(&self, source: Source, answered: bool) {
+        let label = SourceLabel { source: source.name() };
+        self.source_up.get_or_create(&label).set(answered.into());
+        if answered {
+            let age = match source {
+                Source::Accounting => &self.ages.accounting,
+                Source::Controller => &self.ages.controller,
+            };
+            age.store(now(), Ordering::Relaxed);
+        } else {
+            self.source_errors.get_or_create(&label).inc();
+        }
+    }
+
+    /// Whether the configuration in force is what the file says.
+    pub(crate) fn configuration(&self, good: bool) {
+        self.configuration_good.set(good.into());
+    }
+}
+
+impl Collector for Ages {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        let age = |moment: &AtomicI64| {
+            let moment = moment.load(Ordering::Relaxed);
+            (moment != 0).then(|| ConstGauge::new((now() - moment).max(0)))
+        };
+        if let Some(age) = age(&self.published) {
+            let metric =
+                encoder.encode_descriptor("snapshot_age", "Age of the snapshot in place", Some(&Unit::Seconds), MetricType::Gauge)?;
+            age.encode(metric)?;
+        }
+        let sources = [(Source::Accounting, &self.accounting), (Source::Controller, &self.controller)];
+        let mut metric =
+            encoder.encode_descriptor("source_age", "Time since the source last answered", Some(&Unit::Seconds), MetricType::Gauge)?;
+        for (source, moment) in sources {
+            if let Some(age) = age(moment) {
+                age.encode(metric.encode_family(&SourceLabel { source: source.name() })?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the filter counted, from the file that it shares. Without the file, or with a damaged one, nothing is told.
+#[derive(Debug)]
+struct FilterCounters {
+    file: PathBuf,
+}
+
+impl FilterCounters {
+    fn read(&self) -> Option<Vec<u64>> {
+        let bytes = fs::read(&self.file).ok()?;
+        let (numbers, rest) = bytes.as_chunks::<8>();
+        let numbers: Vec<u64> = numbers.iter().map(|number| u64::from_ne_bytes(*number)).collect();
+        (rest.is_empty() && numbers.len() == COUNTERS_LENGTH && numbers.first() == Some(&COUNTERS_MAGIC)).then_some(numbers)
+    }
+}
+
+impl Collector for FilterCounters {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        let Some(numbers) = self.read() else { return Ok(()) };
+        let mut metric =
+            encoder.encode_descriptor("filter_events", "What the filter inside slurmctld did, by event", None, MetricType::Counter)?;
+        for (counter, event, _meaning) in COUNTERS {
+            let Some(number) = numbers.get(counter.index()) else { continue };
+            ConstCounter::new(*number).encode(metric.encode_family(&EventLabel { event })?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Serves the metrics on a thread of their own, until the process ends.
+///
+/// # Errors
+/// The address cannot be listened on.
+pub(crate) fn serve(address: SocketAddr, registry: Registry) -> Result<SocketAddr, Failure> {
+    let fails = |source| Failure::Metrics { address, source };
+    let listener = TcpListener::bind(address).map_err(fails)?;
+    listener.set_nonblocking(true).map_err(fails)?;
+    let bound = listener.local_addr().map_err(fails)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(fails)?;
+    let listener = {
+        let _context = runtime.enter();
+        tokio::net::TcpListener::from_std(listener).map_err(fails)?
+    };
+    let registry = Arc::new(registry);
+    let answer = move || {
+        let registry = Arc::clone(&registry);
+        async move { scrape(&registry) }
+    };
+    let router = Router::new().route("/metrics", get(answer));
+    let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
+        let served = runtime.block_on(async { axum::serve(listener, router).await });
+        tracing::error!(?served, "metrics are not served any more");
+    });
+    thread.map_err(|source| Failure::System { what: "start a thread", source })?;
+    Ok(bound)
+}
+
+type Scraped = Result<([(axum::http::HeaderName, &'static str); 1], String), axum::http::StatusCode>;
+
+fn scrape(registry: &Registry) -> Scraped {
+    let mut answer = String::new();
+    match text::encode(&mut answer, registry) {
+        Ok(()) => Ok(([(CONTENT_TYPE, OPEN_METRICS)], answer)),
+        Err(fmt::Error) => Err(axum::http::StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    fn fetch(address: SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn metrics_are_served_with_the_ages_and_the_filters_counters_of_the_moment() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("filter-counters");
+        let (metrics, registry) = Metrics::new(file.clone());
+        let address = serve("127.0.0.1:0".parse().unwrap(), registry).unwrap();
+        assert!(fetch(address, "/").starts_with("HTTP/1.1 404"));
+        assert!(!fetch(address, "/metrics").contains("queuecast_filter_events"));
+
+        let mut numbers = vec![COUNTERS_MAGIC];
+        numbers.extend(100..100 + COUNTERS.len() as u64);
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+        fs::write(&file, &bytes).unwrap();
+        metrics.source(Source::Accounting, true);
+        metrics.source(Source::Controller, false);
+        metrics.read_jobs(5);
+        let answer = fetch(address, "/metrics");
+        for line in [
+            "queuecast_filter_events_total{event=\"submissions\"} 100",
+            "queuecast_filter_events_total{event=\"nothing_asked\"} 101",
+            "queuecast_source_up{source=\"slurmdbd\"} 1",
+            "queuecast_source_up{source=\"slurmctld\"} 0",
+            "queuecast_source_errors_total{source=\"slurmctld\"} 1",
+            "queuecast_ended_jobs_read_total 5",
+        ] {
+            assert!(answer.lines().any(|other| other == line), "{line} is not in {answer}");
+        }
+        assert!(answer.contains("queuecast_source_age_seconds{source=\"slurmdbd\"}"), "{answer}");
+        assert!(answer.trim_end().ends_with("# EOF"), "{answer}");
+
+        fs::write(&file, &bytes[..40]).unwrap();
+        assert!(!fetch(address, "/metrics").contains("queuecast_filter_events"), "a damaged file tells nothing");
+    }
+}

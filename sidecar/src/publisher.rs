@@ -1,0 +1,150 @@
+//! Keeps the history and makes snapshots of it.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use predictor_core::history::{EndedJob, History, HistoryLimits, LiveJob};
+use predictor_core::snapshot::{Origin, PartitionState, write};
+use predictor_core::time::{Seconds, UnixTime};
+use slurm_conf::configuration::HistorySettings;
+use slurm_sys::client::controller::Sharing;
+
+use crate::failure::Failure;
+use crate::news::{Cluster, Ended, Live};
+use crate::settings::Settings;
+use crate::state_directory::StateDirectory;
+
+/// Keeps the history and makes snapshots of it.
+pub(crate) struct Publisher {
+    cluster_name: String,
+    /// Whether the cluster gives whole nodes in every partition.
+    whole_nodes: bool,
+    history: History,
+    cluster: Option<Box<Cluster>>,
+    accounting_read_at: Option<UnixTime>,
+    generation: u64,
+}
+
+/// A snapshot that was put in place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Published {
+    pub(crate) generation: u64,
+    pub(crate) published_at: UnixTime,
+    pub(crate) length: usize,
+    pub(crate) fitting: Duration,
+    pub(crate) writing: Duration,
+}
+
+impl Publisher {
+    /// A publisher that knows nothing yet. Its snapshots are numbered from `generation` on.
+    pub(crate) fn new(cluster_name: String, whole_nodes: bool, settings: &HistorySettings, generation: u64) -> Self {
+        let limits =
+            HistoryLimits { class_jobs: settings.class_jobs, window: Seconds(settings.window_seconds), ..HistoryLimits::default() };
+        Self { cluster_name, whole_nodes, history: History::new(limits), cluster: None, accounting_read_at: None, generation }
+    }
+
+    /// Adds jobs that have ended. Returns how many of them the history took.
+    pub(crate) fn add(&mut self, jobs: &[Ended]) -> usize {
+        let taken = jobs.iter().filter(|job| {
+            self.history.push(&EndedJob {
+                user: job.user,
+                partition: &job.partition,
+                size: job.size,
+                limit: job.limit,
+                eligible: job.eligible,
+                start: job.start,
+                end: job.end,
+                suspended: job.suspended,
+            })
+        });
+        taken.count()
+    }
+
+    /// All jobs that ended before this have been added.
+    pub(crate) fn set_accounting_read(&mut self, until: UnixTime) {
+        self.accounting_read_at = Some(until);
+    }
+
+    /// Replaces what is known of the cluster.
+    pub(crate) fn set_cluster(&mut self, cluster: Box<Cluster>) {
+        self.cluster = Some(cluster);
+    }
+
+    /// How many ended jobs the history has taken.
+    pub(crate) fn ended_jobs(&self) -> u64 {
+        self.history.ended_jobs()
+    }
+
+    /// Fits what has changed, and publishes.
+    ///
+    /// # Errors
+    /// The snapshot cannot be put in place; the one before stays there.
+    pub(crate) fn publish(&mut self, now: UnixTime, settings: &Settings, directory: &StateDirectory) -> Result<Published, Failure> {
+        let started = Instant::now();
+        let confidence = settings.configuration.wait.confidence;
+        self.fit(now, confidence);
+        let fitting = started.elapsed();
+        let started = Instant::now();
+        let origin = Origin {
+            cluster: self.cluster_name.clone(),
+            configuration_error: settings.error.clone(),
+            generation: self.generation,
+            published_at: now,
+            maximum_age: Seconds(settings.configuration.snapshot.maximum_age_seconds),
+            confidence,
+            site_policy: settings.site_policy(),
+            accounting_read_at: self.accounting_read_at,
+            controller_read_at: self.cluster.as_ref().map(|cluster| cluster.read_at),
+            configuration_loaded_at: settings.loaded_at,
+        };
+        let bytes = write(&mut self.history, &partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings), &origin);
+        directory.publish(&bytes).map_err(|source| Failure::Publish { path: directory.snapshot(), source })?;
+        self.generation += 1;
+        Ok(Published { generation: origin.generation, published_at: now, length: bytes.len(), fitting, writing: started.elapsed() })
+    }
+
+    fn fit(&mut self, now: UnixTime, confidence: f64) {
+        let jobs = self.cluster.iter().flat_map(|cluster| &cluster.jobs);
+        let live = jobs.filter_map(|job| {
+            Some(LiveJob {
+                user: job.user,
+                partition: &job.partition,
+                size: job.size,
+                limit: job.limit,
+                eligible: job.eligible?,
+                start: job.start,
+            })
+        });
+        self.history.set_live(live, now);
+        let partitions = self.cluster.iter().flat_map(|cluster| &cluster.partitions);
+        let cpus: HashMap<&str, u32> = partitions.map(|partition| (partition.name.as_str(), partition.total_cpus)).collect();
+        self.history.fit(confidence, |partition| cpus.get(partition).copied());
+    }
+}
+
+/// The partitions with their jobs and policies.
+fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime, settings: &Settings) -> Vec<PartitionState> {
+    let Some(cluster) = cluster else { return Vec::new() };
+    let mut jobs: HashMap<&str, Vec<&Live>> = HashMap::new();
+    for job in &cluster.jobs {
+        jobs.entry(&job.partition).or_default().push(job);
+    }
+    let states = cluster.partitions.iter().map(|partition| {
+        let jobs = jobs.remove(partition.name.as_str()).unwrap_or_default();
+        let pending = || jobs.iter().filter(|job| job.start.is_none() && job.eligible.is_some_and(|eligible| eligible <= now));
+        PartitionState {
+            policy: settings.policy(&partition.name),
+            name: partition.name.clone(),
+            is_default: partition.is_default,
+            whole_nodes: whole_nodes || partition.sharing == Sharing::Exclusive,
+            cpus: partition.total_cpus,
+            nodes: partition.total_nodes,
+            max_time: partition.max_time_seconds.map(Seconds),
+            default_time: partition.default_time_seconds.map(Seconds),
+            running: jobs.iter().filter_map(|job| job.running()).collect(),
+            pending_jobs: pending().fold(0, |sum: u32, job| sum.saturating_add(job.tasks)),
+            pending_cpus: pending().map(|job| u64::from(job.size.cpus)).sum(),
+        }
+    });
+    states.collect()
+}

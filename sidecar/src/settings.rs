@@ -1,0 +1,131 @@
+//! The configuration in force, and what is wrong with the file if it is another one.
+
+use std::path::PathBuf;
+
+use predictor_core::options::{EarlyStart, Mode};
+use predictor_core::policy::{Policy, When};
+use predictor_core::time::{Seconds, UnixTime};
+use slurm_conf::configuration::{self, Configuration, ConfigurationError};
+
+/// The configuration in force.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    path: PathBuf,
+    /// The last good one.
+    pub(crate) configuration: Configuration,
+    pub(crate) loaded_at: UnixTime,
+    /// What is wrong with the file now; empty if nothing.
+    pub(crate) error: String,
+}
+
+impl Settings {
+    /// Reads the file. Where there is none the defaults are in force.
+    ///
+    /// # Errors
+    /// The file is there, and cannot be used.
+    pub(crate) fn load(path: PathBuf, now: UnixTime) -> Result<Self, ConfigurationError> {
+        let (configuration, error) = match Configuration::load(&path) {
+            Ok(configuration) => (configuration, String::new()),
+            Err(error @ ConfigurationError::Missing { .. }) => (Configuration::default(), format!("{error}; the defaults are in force")),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { path, configuration, loaded_at: now, error })
+    }
+
+    /// Reads the file again. Where it cannot be used the last good configuration stays in force, and what is wrong is kept beside it.
+    /// Returns whether the file is good.
+    pub(crate) fn reload(&mut self, now: UnixTime) -> bool {
+        match Configuration::load(&self.path) {
+            Ok(configuration) => {
+                self.configuration = configuration;
+                self.loaded_at = now;
+                self.error.clear();
+            }
+            Err(error) => self.error = format!("{error}; the last good configuration is in force"),
+        }
+        self.error.is_empty()
+    }
+
+    /// What may be done to jobs of a partition.
+    pub(crate) fn policy(&self, partition: &str) -> Policy {
+        policy(self.configuration.policy.of(partition))
+    }
+
+    /// What may be done to jobs of partitions that have nothing of their own.
+    pub(crate) fn site_policy(&self) -> Policy {
+        policy(&self.configuration.policy.site)
+    }
+}
+
+/// The configuration's words in those of the decisions.
+fn policy(policy: &configuration::Policy) -> Policy {
+    let when = |when| match when {
+        configuration::When::Asked => When::Asked,
+        configuration::When::Always => When::Always,
+        configuration::When::Never => When::Never,
+    };
+    Policy {
+        mode: match policy.mode {
+            configuration::Mode::Off => Mode::Off,
+            configuration::Mode::Observe => Mode::Observe,
+            configuration::Mode::Advise => Mode::Advise,
+            configuration::Mode::Enforce => Mode::Enforce,
+        },
+        mold: when(policy.mold),
+        defer: when(policy.defer),
+        reserve: policy.reserve == configuration::WhenReserve::Asked,
+        early_start: match policy.early_start {
+            configuration::EarlyStart::Wait => EarlyStart::Wait,
+            configuration::EarlyStart::Run => EarlyStart::Run,
+        },
+        success_probability: policy.success_probability,
+        defer_threshold: policy.defer_threshold,
+        max_defer: Seconds(policy.max_defer_seconds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn both_defaults_are_the_same() {
+        assert_eq!(policy(&configuration::Policy::default()), Policy::default());
+    }
+
+    #[test]
+    fn a_broken_or_missing_file_leaves_the_last_good_one_in_force() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("queuecast.toml");
+        fs::write(&path, "[policy]\nmode = \"enforce\"\n").unwrap();
+        let mut settings = Settings::load(path.clone(), UnixTime(1)).unwrap();
+        assert_eq!((settings.site_policy().mode, settings.error.as_str()), (Mode::Enforce, ""));
+
+        fs::write(&path, "[policy]\nmode = \"adv").unwrap();
+        assert!(!settings.reload(UnixTime(2)));
+        assert_eq!((settings.site_policy().mode, settings.loaded_at), (Mode::Enforce, UnixTime(1)));
+        assert!(settings.error.contains("queuecast.toml:2: ") && settings.error.contains("last good"), "{}", settings.error);
+
+        fs::remove_file(&path).unwrap();
+        assert!(!settings.reload(UnixTime(3)));
+        assert_eq!(settings.site_policy().mode, Mode::Enforce);
+        assert!(settings.error.contains("no such file"), "{}", settings.error);
+
+        fs::write(&path, "[policy]\nmode = \"advise\"\n[policy.partition.quiet]\nmode = \"off\"\n").unwrap();
+        assert!(settings.reload(UnixTime(4)));
+        assert_eq!((settings.site_policy().mode, settings.policy("quiet").mode), (Mode::Advise, Mode::Off));
+        assert_eq!((settings.loaded_at, settings.error.as_str()), (UnixTime(4), ""));
+    }
+
+    #[test]
+    fn at_the_start_a_missing_file_means_the_defaults_and_a_broken_one_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("queuecast.toml");
+        let settings = Settings::load(path.clone(), UnixTime(1)).unwrap();
+        assert_eq!(settings.configuration, Configuration::default());
+        assert!(settings.error.contains("defaults are in force"));
+        fs::write(&path, "mode = 1").unwrap();
+        assert!(Settings::load(path, UnixTime(1)).is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! The state directory: who may write there, the lock, and how a snapshot gets there whole.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use predictor_core::snapshot::Snapshot;
+
+use crate::failure::Failure;
+
+const SNAPSHOT: &str = "snapshot";
+/// Names of snapshots that are being written begin so.
+const UNFINISHED: &str = "snapshot.new";
+const LOCK: &str = "lock";
+const COUNTERS: &str = "filter-counters";
+
+/// The state directory, locked for this process.
+#[derive(Debug)]
+pub(crate) struct StateDirectory {
+    path: PathBuf,
+    /// The lock ends with the file.
+    _lock: File,
+}
+
+/// What a snapshot that is already there says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Previous {
+    pub(crate) generation: u64,
+    pub(crate) published_at: i64,
+    /// Whether there are ended jobs in its history.
+    pub(crate) has_history: bool,
+}
+
+impl StateDirectory {
+    /// Makes the directory if it is absent, checks who may write there, and locks it.
+    ///
+    /// Only its owner may, and that is root, Slurm's user, or whoever runs the daemon: whoever can write there can make the filter
+    /// decide from anything.
+    pub(crate) fn open(path: &Path, slurm_user_id: u32) -> Result<Self, Failure> {
+        let fails = |reason: String| Failure::StateDirectory { path: path.to_owned(), reason };
+        create(path, slurm_user_id).map_err(|error| fails(format!("cannot be made: {error}")))?;
+        let metadata = fs::metadata(path).map_err(|error| fails(error.to_string()))?;
+        if !metadata.is_dir() {
+            return Err(fails("is not a directory".to_owned()));
+        }
+        if metadata.mode() & 0o022 != 0 {
+            return Err(fails(format!("others than its owner may write there (mode {:03o}); chmod go-w it", metadata.mode() & 0o777)));
+        }
+        let owner = metadata.uid();
+        if owner != 0 && owner != slurm_user_id {
+            return Err(fails(format!("belongs to user {owner}; it must belong to root or to SlurmUser ({slurm_user_id})")));
+        }
+        let lock = lock(path)?;
+        let directory = Self { path: path.to_owned(), _lock: lock };
+        directory.remove_unfinished().map_err(|error| fails(format!("cannot be cleaned up: {error}")))?;
+        Ok(directory)
+    }
+
+    /// Where the snapshot is.
+    pub(crate) fn snapshot(&self) -> PathBuf {
+        self.path.join(SNAPSHOT)
+    }
+
+    /// Where the filter's counters are.
+    pub(crate) fn counters(&self) -> PathBuf {
+        self.path.join(COUNTERS)
+    }
+
+    /// The snapshot that is already there, if it can be read.
+    pub(crate) fn previous(&self) -> Option<Previous> {
+        let snapshot = Snapshot::open(fs::read(self.snapshot()).ok()?).ok()?;
+        Some(Previous {
+            generation: snapshot.generation(),
+            published_at: snapshot.published_at().0,
+            has_history: snapshot.provenance().ended_jobs > 0,
+        })
+    }
+
+    /// Puts a snapshot in place: written whole under another name, forced to the disk, renamed. A reader sees the one before or this
+    /// one, also after a crash.
+    pub(crate) fn publish(&self, bytes: &[u8]) -> io::Result<()> {
+        let unfinished = self.path.join(UNFINISHED);
+        let written = write_whole(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, self.snapshot()));
+        if written.is_err() {
+            // A full disk, for one. What is left of it would only take room.
+            let _ = fs::remove_file(&unfinished);
+        }
+        written?;
+        File::open(&self.path)?.sync_all()
+    }
+
+    /// Removes what a killed daemon left.
+    fn remove_unfinished(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes the directory for Slurm's user: the filter, inside slurmctld, keeps its counters there.
+fn create(path: &Path, slurm_user_id: u32) -> io::Result<()> {
+    match DirBuilder::new().mode(0o755).create(path) {
+        Ok(()) => {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+            let owner = fs::metadata(path)?.uid();
+            if owner == 0 && slurm_user_id != 0 {
+                std::os::unix::fs::chown(path, Some(slurm_user_id), None)?;
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Locks the directory for as long as the file lives; the system unlocks it also when the process is killed.
+fn lock(directory: &Path) -> Result<File, Failure> {
+    let path = directory.join(LOCK);
+    let fails = |what| move |source| Failure::System { what, source };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o644)
+        .open(&path)
+        .map_err(fails("open the lock file"))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            let _ = file.take(32).read_to_string(&mut holder);
+            let holder = holder.trim().parse::<u32>().map(|process| format!(" (process {process})")).unwrap_or_default();
+            return Err(Failure::Locked { path: directory.to_owned(), holder });
+        }
+        Err(TryLockError::Error(source)) => return Err(Failure::System { what: "lock the state directory", source }),
+    }
+    // The number is for people only: the lock itself is what counts.
+    let write_number = |file: &mut File| {
+        file.set_len(0)?;
+        file.rewind()?;
+        writeln!(file, "{}", std::process::id())
+    };
+    write_number(&mut file).map_err(fails("write the lock file"))?;
+    Ok(file)
+}
+
+/// Writes a file whole and forces it to the disk. Everybody may read it.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o644))?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever runs the tests owns the directories that they make.
+    fn own_user() -> u32 {
+        fs::metadata("/proc/self").unwrap().uid()
+    }
+
+    fn directory() -> (tempfile::TempDir, PathBuf) {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("state");
+        (parent, path)
+    }
+
+    #[test]
+    fn an_absent_directory_is_made_for_its_owner_only() {
+        let (_parent, path) = directory();
+        StateDirectory::open(&path, own_user()).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o755);
+    }
+
+    #[test]
+    fn a_directory_that_others_may_write_in_is_refused() {
+        let (_parent, path) = directory();
+        fs::create_dir(&path).unwrap();
+        for mode in [0o775, 0o757, 0o777] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let refusal = StateDirectory::open(&path, own_user()).unwrap_err().to_string();
+            assert!(refusal.contains(&format!("{mode:o}")), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_file_in_its_place_or_a_missing_parent_is_refused() {
+        let (parent, path) = directory();
+        fs::write(&path, "").unwrap();
+        assert!(StateDirectory::open(&path, own_user()).unwrap_err().to_string().contains("not a directory"));
+        let deep = parent.path().join("a/b");
+        assert!(StateDirectory::open(&deep, own_user()).unwrap_err().to_string().contains("cannot be made"));
+    }
+
+    #[test]
+    fn a_second_daemon_is_refused_with_the_number_of_the_first() {
+        let (_parent, path) = directory();
+        let first = StateDirectory::open(&path, own_user()).unwrap();
+        let refusal = StateDirectory::open(&path, own_user()).unwrap_err().to_string();
+        assert!(refusal.contains(&format!("process {}", std::process::id())), "{refusal}");
+        drop(first);
+        StateDirectory::open(&path, own_user()).unwrap();
+    }
+
+    #[test]
+    fn a_snapshot_is_readable_by_all_and_nothing_is_left_beside_it() {
+        let (_parent, path) = directory();
+        let directory = StateDirectory::open(&path, own_user()).unwrap();
+        directory.publish(b"one").unwrap();
+        directory.publish(b"two").unwrap();
+        assert_eq!(fs::read(directory.snapshot()).unwrap(), b"two");
+        assert_eq!(fs::metadata(directory.snapshot()).unwrap().mode() & 0o777, 0o644);
+        let mut names: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [LOCK, SNAPSHOT]);
+        assert_eq!(directory.previous(), None, "what is not a snapshot says nothing");
+    }
+
+    #[test]
+    fn what_a_killed_daemon_left_is_removed_at_the_start() {
+        let (_parent, path) = directory();
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("snapshot.new"), "half").unwrap();
+        fs::write(path.join("off"), "").unwrap();
+        StateDirectory::open(&path, own_user()).unwrap();
+        assert!(!path.join("snapshot.new").exists());
+        assert!(path.join("off").exists());
+    }
+}
