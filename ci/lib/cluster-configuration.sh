@@ -1,0 +1,301 @@
+# shellcheck shell=bash
+# Configuration of a private cluster: the options that it was made with (etc/options), and the files that are written from them.
+# Sourced by ci/cluster, which sets `directory`.
+
+# Lists hold one entry per use of their option; the first use in a command replaces the list, and an empty value leaves it empty.
+declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node-attributes]='' [cluster-name]=queuecast [job-submit-plugin]=none)
+lists=(partition conf-line dbd-conf-line plugin-dir plugstack-line environment)
+partition=() conf_line=() dbd_conf_line=() plugin_dir=() plugstack_line=() environment=()
+declare -A given=()
+
+# set_option NAME VALUE: remembers one option of the command line (without its dashes).
+set_option() {
+  local name=$1 value=$2
+  if [[ $value == *$'\n'* ]]; then fail_usage "--$name: a value cannot hold a line break"; fi
+  case $name in
+    nodes | cpus | memory)
+      [[ $value =~ ^[1-9][0-9]{0,8}$ ]] || fail_usage "--$name: '$value' is not a positive number"
+      [[ $name != cpus ]] || ((value <= 65533)) || fail_usage "--cpus: Slurm knows at most 65533 CPUs per node, not $value"
+      [[ $name != nodes ]] || ((value <= 512)) || fail_usage "--nodes: $value daemons on one machine are too many (at most 512)" ;;
+    cluster-name) [[ $value =~ ^[a-z][a-z0-9_]{0,39}$ ]] || fail_usage "--cluster-name: '$value' must be lower-case letters, digits and _" ;;
+    job-submit-plugin) [[ $value =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || fail_usage "--job-submit-plugin: '$value' is not lua, queuecast, none or a list of plugins" ;;
+    partition) [[ ! $value || $value =~ ^[A-Za-z0-9_-]+( +[A-Za-z]+=[^ ]*)*$ ]] || fail_usage "--partition: '$value' is not 'NAME Key=Value ...'" ;;
+    conf-line | dbd-conf-line) [[ ! $value || $value == *=* ]] || fail_usage "--$name: '$value' is not 'Key=Value ...'" ;;
+    environment) [[ ! $value || $value =~ ^[A-Za-z_][A-Za-z0-9_]*= ]] || fail_usage "--environment: '$value' is not 'NAME=VALUE'" ;;
+    plugin-dir)
+      [[ ! $value || -d $value ]] || fail_usage "--plugin-dir: there is no directory '$value'"
+      [[ ! $value ]] || value=$(cd "$value" && pwd -P) ;;
+    lua-script | partitions-file)
+      [[ -r $value ]] || fail_usage "--$name: cannot read '$value'"
+      value=$(cd "$(dirname "$value")" && pwd -P)/${value##*/} ;;
+  esac
+  if [[ " ${lists[*]} " == *" $name "* ]]; then
+    local -n list=${name//-/_}
+    [[ ${given[$name]-} ]] || list=()
+    [[ ! $value ]] || list+=("$value")
+  else
+    # shellcheck disable=SC2034 # read in ci/cluster as well
+    settings[$name]=$value
+  fi
+  given[$name]=1
+}
+
+# Reads etc/options into settings and lists.
+load_options() {
+  local name value
+  while IFS=' ' read -r name value; do
+    if [[ " ${lists[*]} " == *" $name "* ]]; then
+      local -n list=${name//-/_}
+      list+=("$value")
+      unset -n list
+    else
+      settings[$name]=$value
+    fi
+  done <"$directory/etc/options"
+}
+
+save_options() {
+  local name value
+  {
+    for name in "${!settings[@]}"; do
+      # These two name files that were copied.
+      [[ $name == lua-script || $name == partitions-file ]] || echo "$name ${settings[$name]}"
+    done
+    for name in "${lists[@]}"; do
+      local -n list=${name//-/_}
+      for value in "${list[@]}"; do echo "$name $value"; done
+      unset -n list
+    done
+  } | replace_file etc/options 600
+}
+
+# replace_file NAME MODE: standard input becomes DIR/NAME at once.
+replace_file() {
+  local file=$directory/$1
+  (umask 077 && cat >"$file.new")
+  chmod "$2" "$file.new"
+  mv -f "$file.new" "$file"
+}
+
+random_text() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
+
+# The distribution's directory of Slurm plugins.
+find_plugins() {
+  local candidate
+  for candidate in /usr/lib/*/slurm-wlm /usr/lib/*/slurm /usr/lib64/slurm /usr/lib/slurm /usr/local/lib/slurm; do
+    [[ -e $candidate/auth_munge.so ]] && { echo "$candidate"; return; }
+  done
+  fail "found no directory with Slurm's plugins (auth_munge.so) under /usr/lib"
+}
+
+# Chooses free ports, one block: the database, slurmdbd, slurmctld, then one per node. They lie below the range from which the kernel gives
+# out ports to clients, so that no client takes one while a daemon is stopped. Keeps the ports of before where they are still free.
+choose_ports() {
+  local count=$((settings[nodes] + 3)) attempt first port
+  if [[ -r $directory/etc/ports ]]; then
+    read -r first port <"$directory/etc/ports"
+    ((port < count)) || block_is_free "$first" "$count" && { first_port=$first; return; }
+  fi
+  for ((attempt = 0; attempt < 200; attempt++)); do
+    first=$((10240 + (RANDOM * 32768 + RANDOM) % (32768 - 10240 - count)))
+    block_is_free "$first" "$count" || continue
+    echo "$first $count" | replace_file etc/ports 644
+    first_port=$first
+    return
+  done
+  fail "found no $count free TCP ports in a row between 10240 and 32767"
+}
+
+# Succeeds when no socket uses a port of the block $1 .. $1+$2-1.
+block_is_free() {
+  local files=(/proc/net/tcp)
+  [[ -e /proc/net/tcp6 ]] && files+=(/proc/net/tcp6)
+  local line port
+  while read -r line; do
+    port=$((16#$line))
+    ((port < $1 || port >= $1 + $2)) || return 1
+  done < <(sed -nE 's/^ *[0-9]+: [0-9A-F]+:([0-9A-F]{4}) .*/\1/p' "${files[@]}")
+}
+
+name_ports() {
+  database_port=$first_port slurmdbd_port=$((first_port + 1)) slurmctld_port=$((first_port + 2)) slurmd_port=$((first_port + 3))
+}
+
+# Prints one line of slurm.conf unless a --conf-line sets the same key.
+line() {
+  local key=${1%%=*}
+  [[ ${replaced_keys[${key,,}]-} ]] || echo "$1"
+}
+
+write_slurm_conf() {
+  local entry host=${HOSTNAME%%.*} nodes=${settings[nodes]} range ports has_default='' plugins
+  local -A replaced_keys=()
+  for entry in "${conf_line[@]}"; do
+    entry=${entry%%=*}
+    replaced_keys[${entry,,}]=1
+  done
+  range="n[1-$nodes]" ports="[$slurmd_port-$((slurmd_port + nodes - 1))]"
+  ((nodes > 1)) || range=n1 ports=$slurmd_port
+  plugins=$directory/plugins:$(find_plugins)
+  for ((entry = ${#plugin_dir[@]} - 1; entry >= 0; entry--)); do plugins=${plugin_dir[entry]}:$plugins; done
+  {
+    echo "# Written by ci/cluster from etc/options; 'ci/cluster configure' changes it."
+    line "ClusterName=${settings[cluster-name]}"
+    line "SlurmctldHost=$host(127.0.0.1)"
+    line "SlurmUser=$owner"
+    line "SlurmdUser=$owner"
+    line "SlurmctldPort=$slurmctld_port"
+    line "AuthType=auth/munge"
+    line "AuthInfo=socket=$directory/run/munge.socket"
+    line "CredType=cred/munge"
+    line "PluginDir=$plugins"
+    line "PlugStackConfig=$directory/etc/plugstack.conf"
+    [[ ${settings[job-submit-plugin]} == none ]] || line "JobSubmitPlugins=${settings[job-submit-plugin]}"
+    line "StateSaveLocation=$directory/state"
+    line "SlurmdSpoolDir=$directory/spool/%n"
+    line "SlurmctldPidFile=$directory/run/slurmctld.pid"
+    line "SlurmdPidFile=$directory/run/%n.pid"
+    line "SlurmctldLogFile=$directory/log/slurmctld.log"
+    line "SlurmdLogFile=$directory/log/%n.log"
+    line "SlurmctldDebug=info"
+    line "SlurmdDebug=info"
+    line "MailProg=/bin/true"
+
+    # Many node daemons on one machine, which claim CPUs that it does not have.
+    line "SlurmdParameters=config_overrides"
+    line "ProctrackType=proctrack/pgid"
+    line "TaskPlugin=task/none"
+    line "JobAcctGatherType=jobacct_gather/none"
+    line "MpiDefault=none"
+    line "PropagateResourceLimits=NONE"
+
+    line "SelectType=select/cons_tres"
+    line "SelectTypeParameters=CR_CPU"
+    line "SchedulerType=sched/backfill"
+    line "SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=3,bf_window=10080,bf_continue,bf_max_job_test=2000"
+    line "PriorityType=priority/basic"
+    line "MaxJobCount=100000"
+    line "MaxArraySize=10001"
+    line "MinJobAge=300"
+    line "KillWait=5"
+    line "MessageTimeout=30"
+    line "InactiveLimit=0"
+    line "ReturnToService=2"
+
+    line "AccountingStorageType=accounting_storage/slurmdbd"
+    line "AccountingStorageHost=127.0.0.1"
+    line "AccountingStoragePort=$slurmdbd_port"
+    # Names the socket to slurmdbd's clients; without it they decode their credentials at the machine's own munged.
+    line "AccountingStoragePass=$directory/run/munge.socket"
+    line "AccountingStoreFlags=job_comment"
+
+    for entry in "${conf_line[@]}"; do echo "$entry"; done
+    # shellcheck disable=SC2153 # the setting is called as in slurm.conf
+    echo "NodeName=$range NodeHostname=$host NodeAddr=127.0.0.1 Port=$ports CPUs=${settings[cpus]} RealMemory=${settings[memory]}${settings[node-attributes]:+ ${settings[node-attributes]}} State=UNKNOWN"
+    if [[ -e $directory/etc/partitions.conf ]]; then
+      cat "$directory/etc/partitions.conf"
+    else
+      local partitions=("${partition[@]}")
+      ((${#partitions[@]})) || partitions=("main Default=YES MaxTime=7-00:00:00 DefaultTime=01:00:00")
+      [[ " ${partitions[*]} " == *" Default="* ]] && has_default=1
+      for entry in "${partitions[@]}"; do
+        [[ " $entry" == *" Nodes="* ]] || entry+=" Nodes=ALL"
+        [[ $has_default ]] || { entry+=" Default=YES"; has_default=1; }
+        echo "PartitionName=$entry State=UP"
+      done
+    fi
+  } | replace_file etc/slurm.conf 644
+}
+
+write_slurmdbd_conf() {
+  local entry
+  local -A replaced_keys=()
+  for entry in "${dbd_conf_line[@]}"; do
+    entry=${entry%%=*}
+    replaced_keys[${entry,,}]=1
+  done
+  {
+    echo "# Written by ci/cluster from etc/options."
+    line "AuthType=auth/munge"
+    line "AuthInfo=socket=$directory/run/munge.socket"
+    line "DbdHost=localhost"
+    line "DbdAddr=127.0.0.1"
+    line "DbdPort=$slurmdbd_port"
+    line "SlurmUser=$owner"
+    line "StorageType=accounting_storage/mysql"
+    line "StorageHost=127.0.0.1"
+    line "StoragePort=$database_port"
+    line "StorageUser=slurm"
+    line "StoragePass=$(<"$directory/etc/database-password")"
+    line "StorageLoc=slurm_acct_db"
+    line "PluginDir=$(find_plugins)"
+    line "LogFile=$directory/log/slurmdbd.log"
+    line "PidFile=$directory/run/slurmdbd.pid"
+    line "DebugLevel=info"
+    line "MessageTimeout=60"
+    for entry in "${dbd_conf_line[@]}"; do echo "$entry"; done
+  } | replace_file etc/slurmdbd.conf 600
+}
+
+write_database_conf() {
+  local password
+  password=$(<"$directory/etc/database-password")
+  replace_file etc/mariadb.cnf 644 <<END
+# Written by ci/cluster.
+[mariadbd]
+datadir=$directory/mariadb/data
+socket=$directory/mariadb/socket
+pid-file=$directory/mariadb/pid
+log-error=$directory/log/mariadb.log
+bind-address=127.0.0.1
+port=$database_port
+init-file=$directory/mariadb/init.sql
+skip-name-resolve
+performance-schema=OFF
+max-connect-errors=1000000
+# What slurmdbd asks for, and room for a history of a million jobs.
+innodb-buffer-pool-size=512M
+innodb-log-file-size=128M
+innodb-lock-wait-timeout=900
+max-allowed-packet=64M
+# A power cut may cost the last second of the records of a test cluster.
+innodb-flush-log-at-trx-commit=2
+END
+  replace_file mariadb/init.sql 600 <<END
+CREATE DATABASE IF NOT EXISTS slurm_acct_db;
+CREATE USER IF NOT EXISTS slurm@'127.0.0.1' IDENTIFIED BY '$password';
+GRANT ALL ON slurm_acct_db.* TO slurm@'127.0.0.1';
+END
+  [[ $database_user == "$owner" ]] || chown "$database_user:" "$directory/mariadb/init.sql"
+}
+
+# Writes every file that the daemons read.
+write_configuration() {
+  local entry
+  [[ -s $directory/etc/database-password ]] || random_text | replace_file etc/database-password 600
+  write_slurmdbd_conf
+  write_database_conf
+  # Debian 12's Slurm (22.05) does not know the value and needs none.
+  if ((slurm_major >= 2311)); then echo "CgroupPlugin=disabled" | replace_file etc/cgroup.conf 644; fi
+  for entry in "${plugstack_line[@]}"; do echo "$entry"; done | replace_file etc/plugstack.conf 644
+  if [[ ${settings[lua-script]-} ]]; then
+    replace_file etc/job_submit.lua 644 <"${settings[lua-script]}"
+  elif [[ ${settings[job-submit-plugin]} == *lua* && ! -e $directory/etc/job_submit.lua ]]; then
+    replace_file etc/job_submit.lua 644 <<'END'
+function slurm_job_submit(job_desc, part_list, submit_uid)
+   return slurm.SUCCESS
+end
+
+function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
+   return slurm.SUCCESS
+end
+END
+  fi
+  if [[ ${settings[partitions-file]-} ]]; then
+    replace_file etc/partitions.conf 644 <"${settings[partitions-file]}"
+  elif [[ ${given[partition]-} ]]; then
+    rm -f "$directory/etc/partitions.conf"
+  fi
+  write_slurm_conf
+  save_options
+}
