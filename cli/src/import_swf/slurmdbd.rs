@@ -14,7 +14,7 @@ use super::past::Job;
 
 /// Records to a message. slurmdbd's time for one grows with the square of their number, and that of the connection with the number of
 /// messages.
-const BATCH: usize = 1_000;
+const BATCH: usize = 2_000;
 /// Users or associations to a message.
 const NAMES_BATCH: usize = 200;
 /// Imports begin at job numbers that lie this far apart, so that those of the past are found by a few questions.
@@ -70,21 +70,14 @@ pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
     let default_partition = default_partition(plan, &cluster, &site.cluster)?;
     let blocks = blocks(&mut slurmdbd, &cluster, plan.first_job_id)?;
     let (earlier, others): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(|block| block.log_name == plan.log_name);
-    let (removed, kept) = match plan.earlier {
-        Earlier::Replace => (earlier, others),
+    let removed = match plan.earlier {
         Earlier::Refuse if !earlier.is_empty() => bail!(already_there(&earlier, &cluster, plan.log_name)),
-        Earlier::Refuse | Earlier::Keep => (Vec::new(), [earlier, others].concat()),
+        Earlier::Refuse | Earlier::Keep => &[],
+        Earlier::Replace => earlier.as_slice(),
     };
-    let first = free_numbers(&kept, plan.first_job_id, plan.jobs.len())?;
+    let first = free_numbers(&[earlier.clone(), others].concat(), plan.first_job_id, plan.jobs.len())?;
     let new = Associations::make(&mut slurmdbd, &cluster, plan)?;
     let progress = progress(plan);
-    let mut removed_jobs = 0;
-    for block in &removed {
-        removed_jobs += u64::from(block.last - block.first) + 1;
-        for first in (block.first..=block.last).step_by(SLOT as usize) {
-            slurmdbd.remove_jobs(&cluster, first, block.last.min(first + (SLOT - 1)))?;
-        }
-    }
     let mut next = first;
     for batch in plan.jobs.chunks(BATCH) {
         let comments: Vec<String> = batch.iter().zip(next..).map(|(job, id)| mark(job, plan, id - first)).collect();
@@ -99,16 +92,22 @@ pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
         next += batch.len() as u32;
         progress.inc(batch.len() as u64);
     }
+    // Last, because a removal keeps slurmctld's own records waiting until it is committed.
+    let mut removed_jobs = 0;
+    for block in removed {
+        removed_jobs += u64::from(block.last - block.first) + 1;
+        for first in (block.first..=block.last).step_by(SLOT as usize) {
+            slurmdbd.remove_jobs(&cluster, first, block.last.min(first + (SLOT - 1)), MARK)?;
+        }
+    }
     slurmdbd.commit()?;
     progress.finish_and_clear();
     let last = next - 1;
     // A connection that was lost and made again on the way has lost what came before.
-    for job_id in [first, last] {
-        ensure!(
-            slurmdbd.job(&cluster, job_id)?.is_some(),
-            "job {job_id} is not in slurmdbd after the import: was slurmdbd restarted meanwhile? run it again with --replace"
-        );
-    }
+    ensure!(
+        slurmdbd.jobs(&cluster, &[first, last])?.len() == [first, last].len().min(plan.jobs.len()),
+        "jobs {first} to {last} are not in slurmdbd after the import: was slurmdbd restarted meanwhile? run the import again"
+    );
     Ok(Written { cluster, first_job_id: first, last_job_id: last, new_users: new.new_users, new_accounts: new.new_accounts, removed_jobs })
 }
 
@@ -137,24 +136,14 @@ fn default_partition(plan: &Plan<'_>, cluster: &str, own_cluster: &str) -> anyho
 /// Where the imports of the past lie. Every import begins at the start of a slot, and where it fills more than one, the first number of
 /// each is its own.
 fn blocks(slurmdbd: &mut AccountingWriter, cluster: &str, first_job_id: u32) -> anyhow::Result<Vec<Block>> {
-    let mut blocks = Vec::new();
-    let mut slot = first_job_id;
-    while slot <= LAST_JOB_ID {
-        let mark = slurmdbd.job(cluster, slot)?;
-        slot = match mark {
-            None => slot + SLOT,
-            Some(mark) => {
-                let block = read_mark(&mark.system_comment, slot).unwrap_or_else(|| Block {
-                    // Somebody else's: not to be touched.
-                    log_name: String::new(),
-                    first: slot,
-                    last: slot,
-                });
-                let next = block.last - (block.last - first_job_id) % SLOT + SLOT;
-                blocks.push(block);
-                next
-            }
-        };
+    let slots: Vec<u32> = (first_job_id..=LAST_JOB_ID).step_by(SLOT as usize).collect();
+    let mut blocks: Vec<Block> = Vec::new();
+    for (slot, mark) in slurmdbd.jobs(cluster, &slots)? {
+        // What carries no mark is somebody else's, and not to be touched.
+        let block = read_mark(&mark.system_comment, slot).unwrap_or_else(|| Block { log_name: String::new(), first: slot, last: slot });
+        if blocks.last() != Some(&block) {
+            blocks.push(block);
+        }
     }
     Ok(blocks)
 }
@@ -193,6 +182,7 @@ fn already_there(earlier: &[Block], cluster: &str, log_name: &str) -> String {
     )
 }
 
+/// How the system comment of an imported record begins.
 const MARK: &str = "queuecast import: job ";
 
 /// What every record carries in its system comment: where it is from, and its place among the import's records.

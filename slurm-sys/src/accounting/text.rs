@@ -3,8 +3,9 @@
 //! slurmdbd takes an archive that begins with `insert into ` or `delete from ` for one of its first releases, and translates it
 //! (`_process_old_sql_line` in as_mysql_archive.c; the same from 22.05 to 26.05). Its reader is simple, and this text keeps to what it
 //! understands: tables and columns by their first names, the cluster as a column but not the first, a clause `on duplicate key` without
-//! which it finds no values, and no text with a comma, a bracket or a semicolon. So every text is written as a hexadecimal literal, which
-//! also leaves nothing to be quoted.
+//! which it finds no values, and no text with a comma, a bracket or a semicolon. On the way every apostrophe gets a backslash
+//! (`unpackstr_xmalloc_escaped` in pack.c), so there is none. Texts are hexadecimal literals, which leaves nothing to be quoted, and
+//! the cluster stands between backquotes, of which the reader drops whatever stands at the ends.
 
 use std::fmt::Write;
 
@@ -95,10 +96,10 @@ pub struct PastJob<'a> {
     pub comment: &'a str,
 }
 
-/// A text that the reader of archives cannot misread.
+/// A text that the reader of archives cannot misread. An empty one is the column's default, which is empty too.
 fn push_text(output: &mut String, text: &str) {
     if text.is_empty() {
-        output.push_str("''");
+        output.push_str("default");
         return;
     }
     output.push_str("0x");
@@ -126,7 +127,7 @@ pub fn job_insertion(cluster: &str, jobs: &[PastJob<'_>]) -> String {
         if position > 0 {
             archive.push_str(", ");
         }
-        let _ = write!(archive, "({}, '{cluster}', {}, {}, ", job.job_id, job.ended, job.association_id);
+        let _ = write!(archive, "({}, `{cluster}`, {}, {}, ", job.job_id, job.ended, job.association_id);
         // 1 is "normal", which every slurmdbd has.
         let _ = write!(archive, "1, {}, {}, ", job.user_id, job.group_id);
         for text in [job.account, job.partition, job.name, "None assigned"] {
@@ -149,10 +150,18 @@ pub fn job_insertion(cluster: &str, jobs: &[PastJob<'_>]) -> String {
     archive
 }
 
-/// The archive that removes a cluster's jobs from `first` to `last`.
+/// The archive that removes those of a cluster's jobs from `first` to `last` whose system comment begins with `comment`, which holds no
+/// wildcard of the database (`%` or `_`).
 ///
-/// The reader makes `where nodes_alloc='0'` of its column `alloc_nodes` and copies the rest up to a bracket; compared with `>=0` that
-/// condition always holds, which leaves the numbers of the jobs to decide.
-pub fn job_removal(cluster: &str, first: u32, last: u32) -> String {
-    format!("delete from job_table where cluster='{cluster}' alloc_nodes='0'>=0 && id_job between {first} and {last} );")
+/// For a deletion the reader wants the cluster's name between apostrophes, or takes that of the statement before: so a record is added
+/// first, which the deletion takes away with the others. It also drops a `where` that it sees; this one hides behind a comment.
+pub fn job_removal(cluster: &str, first: u32, last: u32, comment: &str) -> String {
+    let mut archive = String::from("insert into job_table (jobid, cluster, mod_time, system_comment) values (");
+    let _ = write!(archive, "{first}, `{cluster}`, 0, ");
+    push_text(&mut archive, comment);
+    archive.push_str(") on duplicate key update deleted=0;");
+    let _ = write!(archive, "delete from job_table /**/where id_job between {first} and {last} && system_comment like ");
+    push_text(&mut archive, &format!("{comment}%"));
+    archive.push_str(" );");
+    archive
 }
