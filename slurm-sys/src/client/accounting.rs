@@ -10,6 +10,8 @@ use super::state::{self, JobState};
 use super::{start, value};
 use crate::bindings::{self, slurmdb_job_rec_t};
 
+mod one_job;
+
 // Macros that bindgen does not evaluate; the same in every release from 22.05 to 26.05 (slurm/slurmdb.h).
 /// Every run of a requeued job, not only its last.
 const JOBCOND_FLAG_DUP: u32 = 1 << 0;

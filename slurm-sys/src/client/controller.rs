@@ -7,6 +7,10 @@ use super::state::JobState;
 use super::{start, value};
 use crate::bindings;
 
+mod one_job;
+
+pub use one_job::{KnownJob, jobs_with_number};
+
 // Macros that bindgen does not evaluate; the same in every release from 22.05 to 26.05 (slurm/slurm.h).
 const NODE_STATE_DRAIN: u32 = 1 << 9;
 const NODE_STATE_NO_RESPOND: u32 = 1 << 11;
