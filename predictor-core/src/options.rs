@@ -110,7 +110,7 @@ pub static OPTIONS: [UserOption; 8] = [
         variable: "QUEUECAST_AUTO_DEFER",
         placeholder: None,
         needs: None,
-        help: "begin later where that is forecast to finish no later",
+        help: "begin later where the job is forecast to be done sooner that way",
     },
     UserOption {
         key: Key::MaxDefer,

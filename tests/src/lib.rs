@@ -1,1 +1,59 @@
 //! End to end, on real Slurm clusters.
+//!
+//! A [`Cluster`] is a private one, made by `ci/cluster` and stopped when it is dropped. Tests need root, because node daemons do; set
+//! `QUEUECAST_SKIP_CLUSTER=1` to skip them where that is not to be had, which each of them then says.
+
+// Everything here is called by tests, which fail by panicking.
+#![allow(clippy::expect_used, clippy::panic)]
+
+mod cluster;
+mod daemon;
+mod job;
+
+pub use cluster::{Cluster, Options};
+pub use daemon::Daemon;
+pub use job::{Job, Submitted};
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Directory of the project.
+#[must_use]
+pub fn project() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Directory into which cargo puts the programs and plugins of this build.
+///
+/// # Panics
+/// Where the test does not run from a target directory.
+#[must_use]
+pub fn built() -> PathBuf {
+    let program = std::env::current_exe().expect("a test knows its own program");
+    program.ancestors().nth(2).expect("a test runs from target/PROFILE/deps").to_path_buf()
+}
+
+/// Whether cluster tests are to be skipped; says so where they are.
+#[must_use]
+pub fn skipped() -> bool {
+    let skip = std::env::var_os("QUEUECAST_SKIP_CLUSTER").is_some_and(|value| !value.is_empty() && value != "0");
+    if skip {
+        println!("skipped: QUEUECAST_SKIP_CLUSTER is set");
+    }
+    skip
+}
+
+/// Waits until `condition` gives a value, and returns it.
+///
+/// # Panics
+/// Where that takes longer than `timeout`.
+pub fn wait_for<T>(what: &str, timeout: Duration, mut condition: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(begin.elapsed() < timeout, "waited {timeout:?} in vain for {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,186 @@
+//! A private cluster, and the commands that are run on it.
+
+use crate::{built, project};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// How a cluster is made; `ci/cluster --help` has the meaning of each.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    arguments: Vec<String>,
+    plugins: bool,
+    configuration: Option<String>,
+}
+
+impl Options {
+    /// A cluster without our plugins.
+    #[must_use]
+    pub fn plain() -> Options {
+        Options::default()
+    }
+
+    /// A cluster with both plugins, and `queuecast.toml` with `configuration` behind its state directory.
+    #[must_use]
+    pub fn with_plugins(configuration: &str) -> Options {
+        Options { plugins: true, configuration: Some(configuration.to_owned()), ..Options::default() }
+    }
+
+    /// The same with one more option of `ci/cluster up`.
+    #[must_use]
+    pub fn option(mut self, name: &str, value: &str) -> Options {
+        self.arguments.extend([format!("--{name}"), value.to_owned()]);
+        self
+    }
+}
+
+/// A private cluster that runs.
+#[derive(Debug)]
+pub struct Cluster {
+    directory: TempDir,
+}
+
+impl Cluster {
+    /// Makes and starts a cluster.
+    ///
+    /// # Panics
+    /// Where it does not come up; the message has what `ci/cluster` said.
+    #[must_use]
+    pub fn up(options: &Options) -> Cluster {
+        let directory = tempfile::Builder::new().prefix("queuecast-").tempdir().expect("a temporary directory");
+        // Jobs of other users go through it.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(directory.path(), mode).expect("the directory is ours");
+        let cluster = Cluster { directory };
+        if options.plugins {
+            let plugins = cluster.path("plugins");
+            let from = built();
+            checked(Command::new(project().join("ci/install-plugins")).arg(&plugins).arg("--from").arg(&from));
+        }
+        let mut up = cluster.command("up");
+        up.args(&options.arguments);
+        if options.plugins {
+            let spank = cluster.path("plugins/spank_queuecast.so");
+            up.args(["--job-submit-plugin", "queuecast", "--plugstack-line"]).arg(format!("optional {}", spank.display()));
+        }
+        if let Some(configuration) = &options.configuration {
+            std::fs::create_dir_all(cluster.path("etc")).expect("the directory is ours");
+            cluster.configure(configuration);
+        }
+        checked(&mut up);
+        cluster
+    }
+
+    /// A path in the cluster's directory.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// The directory that the daemon and the filter share.
+    #[must_use]
+    pub fn state_directory(&self) -> PathBuf {
+        self.path("queuecast")
+    }
+
+    /// Writes `queuecast.toml`: the state directory, and `configuration` behind it.
+    ///
+    /// # Panics
+    /// Where it can't be written.
+    pub fn configure(&self, configuration: &str) {
+        let state = self.state_directory();
+        std::fs::create_dir_all(&state).expect("the directory is ours");
+        let text = format!("state_directory = \"{}\"\n{configuration}", state.display());
+        std::fs::write(self.path("etc/queuecast.toml"), text).expect("the directory is ours");
+    }
+
+    /// Stops, starts, restarts or kills a daemon: `cluster.daemon("stop", "slurmdbd")`.
+    ///
+    /// # Panics
+    /// Where `ci/cluster` fails.
+    pub fn daemon(&self, verb: &str, name: &str) {
+        checked(self.command(verb).arg(name));
+    }
+
+    /// Changes options of the cluster and restarts its slurmctld.
+    ///
+    /// # Panics
+    /// Where `ci/cluster` fails.
+    pub fn reconfigure(&self, options: &[&str]) {
+        checked(self.command("configure").args(options));
+    }
+
+    /// Runs a command of Slurm's or ours in the cluster's environment; ours are those of this build.
+    #[must_use]
+    pub fn run(&self, program: &str, arguments: &[&str]) -> Output {
+        self.prepare(program).args(arguments).output().unwrap_or_else(|error| panic!("{program}: {error}"))
+    }
+
+    /// What a command prints on standard output.
+    ///
+    /// # Panics
+    /// Where it fails.
+    #[must_use]
+    pub fn output(&self, program: &str, arguments: &[&str]) -> String {
+        let output = self.run(program, arguments);
+        assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// A command in the cluster's environment, to be completed by the caller.
+    #[must_use]
+    pub fn prepare(&self, program: &str) -> Command {
+        let ours = built().join(program);
+        let mut command = if ours.is_file() { Command::new(ours) } else { Command::new(program) };
+        command.env("SLURM_CONF", self.path("etc/slurm.conf")).current_dir(self.path("log"));
+        // What the shell of whoever runs the tests has set is not theirs to test.
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUEUECAST_") || name.starts_with("SBATCH_")) {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// What the log of a daemon holds by now.
+    #[must_use]
+    pub fn log(&self, name: &str) -> String {
+        std::fs::read(self.path("log").join(format!("{name}.log")))
+            .map(|log| String::from_utf8_lossy(&log).into_owned())
+            .unwrap_or_default()
+    }
+
+    fn command(&self, verb: &str) -> Command {
+        let mut command = Command::new(project().join("ci/cluster"));
+        command.arg(verb).arg(self.directory.path());
+        command
+    }
+
+    /// Directory of the cluster.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for name in ["slurmctld", "slurmdbd", "queuecastd"] {
+                let log = self.log(name);
+                let lines: Vec<&str> = log.lines().collect();
+                println!("--- end of {name}.log\n{}", lines[lines.len().saturating_sub(30)..].join("\n"));
+            }
+        }
+        let _ = self.command("down").output();
+    }
+}
+
+/// Runs a command of the project's.
+fn checked(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?} failed (node daemons need root; QUEUECAST_SKIP_CLUSTER=1 skips these tests)\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
