@@ -1,36 +1,39 @@
 # shellcheck shell=bash
 # Configuration of a private cluster: the options that it was made with (etc/options), and the files that are written from them.
-# Sourced by ci/cluster, which sets `directory`.
+# Sourced by ci/cluster, which sets what the next line names.
+: "${directory=}" "${owner=}" "${database_user=}" "${slurm_major=}"
 
 # Lists hold one entry per use of their option; the first use in a command replaces the list, and an empty value leaves it empty.
-declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node-attributes]='' [cluster-name]=queuecast [job-submit-plugin]=none)
-lists=(partition conf-line dbd-conf-line plugin-dir plugstack-line environment)
+declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node_attributes]='' [cluster_name]=queuecast [job_submit_plugin]=none)
+lists=(partition conf_line dbd_conf_line plugin_dir plugstack_line environment)
+# shellcheck disable=SC2034 # the environment is read in cluster-processes.sh
 partition=() conf_line=() dbd_conf_line=() plugin_dir=() plugstack_line=() environment=()
 declare -A given=()
 
-# set_option NAME VALUE: remembers one option of the command line (without its dashes).
+# set_option NAME VALUE: remembers one option of the command line (its name without the two dashes in front).
 set_option() {
-  local name=$1 value=$2
-  if [[ $value == *$'\n'* ]]; then fail_usage "--$name: a value cannot hold a line break"; fi
+  local name=${1//-/_} value=$2
+  if [[ $value == *$'\n'* ]]; then fail_usage "--$1: a value cannot hold a line break"; fi
   case $name in
     nodes | cpus | memory)
       [[ $value =~ ^[1-9][0-9]{0,8}$ ]] || fail_usage "--$name: '$value' is not a positive number"
       [[ $name != cpus ]] || ((value <= 65533)) || fail_usage "--cpus: Slurm knows at most 65533 CPUs per node, not $value"
       [[ $name != nodes ]] || ((value <= 512)) || fail_usage "--nodes: $value daemons on one machine are too many (at most 512)" ;;
-    cluster-name) [[ $value =~ ^[a-z][a-z0-9_]{0,39}$ ]] || fail_usage "--cluster-name: '$value' must be lower-case letters, digits and _" ;;
-    job-submit-plugin) [[ $value =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || fail_usage "--job-submit-plugin: '$value' is not lua, queuecast, none or a list of plugins" ;;
+    cluster_name) [[ $value =~ ^[a-z][a-z0-9_]{0,39}$ ]] || fail_usage "--cluster-name: '$value' must be lower-case letters, digits and _" ;;
+    job_submit_plugin) [[ $value =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || fail_usage "--job-submit-plugin: '$value' is not lua, queuecast, none or a list of plugins" ;;
     partition) [[ ! $value || $value =~ ^[A-Za-z0-9_-]+( +[A-Za-z]+=[^ ]*)*$ ]] || fail_usage "--partition: '$value' is not 'NAME Key=Value ...'" ;;
-    conf-line | dbd-conf-line) [[ ! $value || $value == *=* ]] || fail_usage "--$name: '$value' is not 'Key=Value ...'" ;;
+    conf_line | dbd_conf_line) [[ ! $value || $value == *=* ]] || fail_usage "--$1: '$value' is not 'Key=Value ...'" ;;
     environment) [[ ! $value || $value =~ ^[A-Za-z_][A-Za-z0-9_]*= ]] || fail_usage "--environment: '$value' is not 'NAME=VALUE'" ;;
-    plugin-dir)
+    plugin_dir)
       [[ ! $value || -d $value ]] || fail_usage "--plugin-dir: there is no directory '$value'"
       [[ ! $value ]] || value=$(cd "$value" && pwd -P) ;;
-    lua-script | partitions-file)
-      [[ -r $value ]] || fail_usage "--$name: cannot read '$value'"
+    lua_script | partitions_file)
+      [[ -r $value ]] || fail_usage "--$1: cannot read '$value'"
       value=$(cd "$(dirname "$value")" && pwd -P)/${value##*/} ;;
   esac
   if [[ " ${lists[*]} " == *" $name "* ]]; then
-    local -n list=${name//-/_}
+    # shellcheck disable=SC2178 # a reference to the list
+    local -n list=$name
     [[ ${given[$name]-} ]] || list=()
     [[ ! $value ]] || list+=("$value")
   else
@@ -45,7 +48,8 @@ load_options() {
   local name value
   while IFS=' ' read -r name value; do
     if [[ " ${lists[*]} " == *" $name "* ]]; then
-      local -n list=${name//-/_}
+      # shellcheck disable=SC2178 # a reference to the list
+      local -n list=$name
       list+=("$value")
       unset -n list
     else
@@ -59,10 +63,11 @@ save_options() {
   {
     for name in "${!settings[@]}"; do
       # These two name files that were copied.
-      [[ $name == lua-script || $name == partitions-file ]] || echo "$name ${settings[$name]}"
+      [[ $name == lua_script || $name == partitions_file ]] || echo "$name ${settings[$name]}"
     done
     for name in "${lists[@]}"; do
-      local -n list=${name//-/_}
+      # shellcheck disable=SC2178 # a reference to the list
+      local -n list=$name
       for value in "${list[@]}"; do echo "$name $value"; done
       unset -n list
     done
@@ -140,7 +145,7 @@ write_slurm_conf() {
   for ((entry = ${#plugin_dir[@]} - 1; entry >= 0; entry--)); do plugins=${plugin_dir[entry]}:$plugins; done
   {
     echo "# Written by ci/cluster from etc/options; 'ci/cluster configure' changes it."
-    line "ClusterName=${settings[cluster-name]}"
+    line "ClusterName=${settings[cluster_name]}"
     line "SlurmctldHost=$host(127.0.0.1)"
     line "SlurmUser=$owner"
     line "SlurmdUser=$owner"
@@ -150,7 +155,7 @@ write_slurm_conf() {
     line "CredType=cred/munge"
     line "PluginDir=$plugins"
     line "PlugStackConfig=$directory/etc/plugstack.conf"
-    [[ ${settings[job-submit-plugin]} == none ]] || line "JobSubmitPlugins=${settings[job-submit-plugin]}"
+    [[ ${settings[job_submit_plugin]} == none ]] || line "JobSubmitPlugins=${settings[job_submit_plugin]}"
     line "StateSaveLocation=$directory/state"
     line "SlurmdSpoolDir=$directory/spool/%n"
     line "SlurmctldPidFile=$directory/run/slurmctld.pid"
@@ -191,7 +196,7 @@ write_slurm_conf() {
 
     for entry in "${conf_line[@]}"; do echo "$entry"; done
     # shellcheck disable=SC2153 # the setting is called as in slurm.conf
-    echo "NodeName=$range NodeHostname=$host NodeAddr=127.0.0.1 Port=$ports CPUs=${settings[cpus]} RealMemory=${settings[memory]}${settings[node-attributes]:+ ${settings[node-attributes]}} State=UNKNOWN"
+    echo "NodeName=$range NodeHostname=$host NodeAddr=127.0.0.1 Port=$ports CPUs=${settings[cpus]} RealMemory=${settings[memory]}${settings[node_attributes]:+ ${settings[node_attributes]}} State=UNKNOWN"
     if [[ -e $directory/etc/partitions.conf ]]; then
       cat "$directory/etc/partitions.conf"
     else
@@ -278,9 +283,9 @@ write_configuration() {
   # Debian 12's Slurm (22.05) does not know the value and needs none.
   if ((slurm_major >= 2311)); then echo "CgroupPlugin=disabled" | replace_file etc/cgroup.conf 644; fi
   for entry in "${plugstack_line[@]}"; do echo "$entry"; done | replace_file etc/plugstack.conf 644
-  if [[ ${settings[lua-script]-} ]]; then
-    replace_file etc/job_submit.lua 644 <"${settings[lua-script]}"
-  elif [[ ${settings[job-submit-plugin]} == *lua* && ! -e $directory/etc/job_submit.lua ]]; then
+  if [[ ${settings[lua_script]-} ]]; then
+    replace_file etc/job_submit.lua 644 <"${settings[lua_script]}"
+  elif [[ ${settings[job_submit_plugin]} == *lua* && ! -e $directory/etc/job_submit.lua ]]; then
     replace_file etc/job_submit.lua 644 <<'END'
 function slurm_job_submit(job_desc, part_list, submit_uid)
    return slurm.SUCCESS
@@ -291,8 +296,8 @@ function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
 end
 END
   fi
-  if [[ ${settings[partitions-file]-} ]]; then
-    replace_file etc/partitions.conf 644 <"${settings[partitions-file]}"
+  if [[ ${settings[partitions_file]-} ]]; then
+    replace_file etc/partitions.conf 644 <"${settings[partitions_file]}"
   elif [[ ${given[partition]-} ]]; then
     rm -f "$directory/etc/partitions.conf"
   fi

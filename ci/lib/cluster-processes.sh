@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Processes of a private cluster: started without the caller's environment or terminal, known again by process id, start time and boot,
-# so that a recycled process id is never taken for one of ours. Sourced by ci/cluster, which sets `directory`.
+# so that a recycled process id is never taken for one of ours. Sourced by ci/cluster, which sets what the next line names.
+: "${directory=}" "${environment=}" "${lock=}" "${ports_lock=}"
 
 # Sets `started_at` to the start time (clock ticks since boot) of process $1; fails where there is no such process or it is dead.
 start_time() {
@@ -27,11 +28,11 @@ start_process() {
   local name=$1 pid boot
   shift
   (
-    cd "$directory/log"
+    cd "$directory/log" || exit
     # A shell without job control starts background commands with SIGINT and SIGQUIT ignored, and jobs would inherit that.
     exec setsid env --ignore-environment --default-signal=INT,QUIT PATH="$PATH" LANG=C.UTF-8 HOME=/ SLURM_CONF="$directory/etc/slurm.conf" \
-      ${environment[@]+"${environment[@]}"} "$@"
-  ) </dev/null >"$directory/log/$name.out" 2>&1 {lock}>&- &
+      "${environment[@]}" "$@"
+  ) </dev/null >"$directory/log/$name.out" 2>&1 {lock}>&- {ports_lock}>&- &
   pid=$!
   disown "$pid"
   read -r boot </proc/sys/kernel/random/boot_id
@@ -76,12 +77,16 @@ listening() {
   grep -qE "^ *[0-9]+: [0-9A-F]+:$hexadecimal [0-9A-F]+:0000 0A " "${files[@]}"
 }
 
+signal_daemon() {
+  if find_daemon "$1"; then kill -s "$2" "$daemon_pid" 2>/dev/null || true; fi
+}
+
 # stop_processes SECONDS SIGNAL NAME ...: sends the signal to all of them, waits until they are gone, and kills what is left after the time.
 stop_processes() {
   local deadline=$((SECONDS + $1)) signal=$2 name left
   shift 2
   for name in "$@"; do
-    find_daemon "$name" && kill -s "$signal" "$daemon_pid" 2>/dev/null || true
+    signal_daemon "$name" "$signal"
   done
   while :; do
     left=()
@@ -92,7 +97,7 @@ stop_processes() {
     if ((SECONDS > deadline)); then
       echo "ci/cluster: killed what did not stop in time: ${left[*]}" >&2
       for name in "${left[@]}"; do
-        find_daemon "$name" && kill -s KILL "$daemon_pid" 2>/dev/null || true
+        signal_daemon "$name" KILL
       done
       deadline=$((SECONDS + 10))
     fi
