@@ -54,8 +54,7 @@ impl Cluster {
         let cluster = Cluster { directory };
         if options.plugins {
             let plugins = cluster.path("plugins");
-            let from = built();
-            checked(Command::new(project().join("ci/install-plugins")).arg(&plugins).arg("--from").arg(&from));
+            checked(&mut install_plugins(&plugins));
         }
         let mut up = cluster.command("up");
         up.args(&options.arguments);
@@ -94,12 +93,20 @@ impl Cluster {
         std::fs::write(self.path("etc/queuecast.toml"), text).expect("the directory is ours");
     }
 
-    /// Stops, starts, restarts or kills a daemon: `cluster.daemon("stop", "slurmdbd")`.
+    /// Stops, starts or restarts a daemon: `cluster.daemon("stop", "slurmdbd")`.
     ///
     /// # Panics
     /// Where `ci/cluster` fails.
     pub fn daemon(&self, verb: &str, name: &str) {
         checked(self.command(verb).arg(name));
+    }
+
+    /// Ends a daemon with SIGKILL.
+    ///
+    /// # Panics
+    /// Where `ci/cluster` fails.
+    pub fn kill(&self, name: &str) {
+        checked(self.command("stop").args([name, "--signal", "KILL"]));
     }
 
     /// Changes options of the cluster and restarts its slurmctld.
@@ -172,6 +179,19 @@ impl Drop for Cluster {
         }
         let _ = self.command("down").output();
     }
+}
+
+/// The command that puts the plugins of this build into a directory.
+///
+/// # Panics
+/// Where this program does not run from a target directory.
+#[must_use]
+pub fn install_plugins(directory: &Path) -> Command {
+    let built = built();
+    let (target, profile) = (built.parent().expect("a target directory"), built.file_name().expect("a profile"));
+    let mut command = Command::new(project().join("ci/install-plugins"));
+    command.arg(directory).arg("--target").arg(target).arg("--profile").arg(profile);
+    command
 }
 
 /// Runs a command of the project's.

@@ -9,10 +9,12 @@
 mod cluster;
 mod daemon;
 mod job;
+mod past;
 
-pub use cluster::{Cluster, Options};
+pub use cluster::{Cluster, Options, install_plugins};
 pub use daemon::Daemon;
 pub use job::{Job, Submitted};
+pub use past::{LARGE_WAIT, Past, enforcing, now};
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

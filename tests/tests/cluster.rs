@@ -51,7 +51,7 @@ fn daemons_are_stopped_and_started_again_one_by_one() {
         cluster.daemon("stop", daemon);
         cluster.daemon("start", daemon);
     }
-    cluster.daemon("kill", "slurmctld");
+    cluster.kill("slurmctld");
     cluster.daemon("start", "slurmctld");
     let job = cluster.submit(&[], "true").job();
     assert_eq!(job.end(SOON), "COMPLETED");

@@ -1,0 +1,101 @@
+//! A snapshot of a known past, for tests of what the filter does with it.
+
+use crate::Cluster;
+use predictor_core::history::{EndedJob, History, HistoryLimits};
+use predictor_core::options::Mode;
+use predictor_core::policy::Policy;
+use predictor_core::size::Size;
+use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
+use predictor_core::time::{Seconds, UnixTime};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The present in Unix seconds.
+#[must_use]
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+}
+
+/// A policy that enforces.
+#[must_use]
+pub fn enforcing() -> Policy {
+    Policy { mode: Mode::Enforce, ..Policy::default() }
+}
+
+/// What root's jobs in the partition `main` (8 nodes of 4 CPUs) have waited and run, by their nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Past {
+    /// Nodes.
+    pub nodes: u32,
+    /// Wait in seconds; of 100 jobs, the n-th has waited that and `n` times `more_wait_s`.
+    pub wait_s: i64,
+    /// See `wait_s`.
+    pub more_wait_s: i64,
+    /// Run time in seconds.
+    pub run_s: i64,
+}
+
+/// Jobs on 4 nodes wait for hours, those on 2 nodes up to 10 s and run twice as long.
+pub const LARGE_WAIT: [Past; 2] =
+    [Past { nodes: 4, wait_s: 7_000, more_wait_s: 10, run_s: 100 }, Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 200 }];
+
+impl Cluster {
+    /// Publishes a snapshot of `past` under `policy`, in which a job of `running` nodes each is expected to end so many seconds from now.
+    ///
+    /// # Panics
+    /// Where the state directory can't be written.
+    pub fn publish(&self, policy: Policy, past: &[Past], running: &[(u32, i64)]) {
+        let now = UnixTime(now());
+        let mut history = History::new(HistoryLimits::default());
+        for job in past {
+            for n in 0..100 {
+                // Each by itself, so that no job presses on another.
+                let eligible = UnixTime(now.0 - 20_000_000 + n * 100_000 + i64::from(job.nodes) * 10_000);
+                let start = eligible + Seconds(job.wait_s + n * job.more_wait_s);
+                let size = Size { nodes: job.nodes, cpus: job.nodes * 4 };
+                let (limit, suspended) = (Some(Seconds(600)), Seconds::ZERO);
+                let (start, end) = (Some(start), start + Seconds(job.run_s));
+                assert!(history.push(&EndedJob { user: 0, partition: "main", size, limit, eligible, start, end, suspended }));
+            }
+        }
+        history.fit(0.95, |_| Some(32));
+        let running = running.iter().map(|(nodes, ends_in_s)| RunningJob {
+            user: 0,
+            size: Size { nodes: *nodes, cpus: nodes * 4 },
+            start: UnixTime(now.0 - 10_000),
+            limit_end: Some(UnixTime(now.0 + ends_in_s)),
+        });
+        let partition = PartitionState {
+            name: "main".to_owned(),
+            policy,
+            is_default: true,
+            whole_nodes: false,
+            cpus: 32,
+            nodes: 8,
+            max_time: Some(Seconds(7 * 86_400)),
+            default_time: Some(Seconds(3_600)),
+            running: running.collect(),
+            pending_jobs: 0,
+            pending_cpus: 0,
+        };
+        let origin = Origin {
+            cluster: "queuecast".to_owned(),
+            generation: 1,
+            published_at: now,
+            maximum_age: Seconds(86_400),
+            confidence: 0.95,
+            site_policy: policy,
+            ..Origin::default()
+        };
+        self.publish_bytes(&write(&mut history, &[partition], &origin));
+    }
+
+    /// Puts bytes into the snapshot's place as the daemon does.
+    ///
+    /// # Panics
+    /// Where the state directory can't be written.
+    pub fn publish_bytes(&self, bytes: &[u8]) {
+        let new = self.state_directory().join("snapshot.test");
+        std::fs::write(&new, bytes).expect("the state directory is ours");
+        std::fs::rename(new, self.state_directory().join("snapshot")).expect("the state directory is ours");
+    }
+}

@@ -1,0 +1,264 @@
+//! Submissions to a real slurmctld with the plugins loaded.
+
+use end_to_end::{Cluster, LARGE_WAIT, Options, Past, enforcing, now, skipped, wait_for};
+use predictor_core::options::Mode;
+use predictor_core::policy::{Policy, When};
+use predictor_core::record::Record;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(40);
+
+/// A cluster with the plugins and a snapshot of a known past.
+fn cluster(policy: Policy, past: &[Past]) -> Option<Cluster> {
+    if skipped() {
+        return None;
+    }
+    let cluster = Cluster::up(&Options::with_plugins(""));
+    cluster.publish(policy, past, &[]);
+    Some(cluster)
+}
+
+/// Waits of up to 99 s in even steps.
+const SHORT_WAITS: [Past; 1] = [Past { nodes: 2, wait_s: 0, more_wait_s: 1, run_s: 100 }];
+
+#[test]
+fn srun_runs_all_tasks_inside_a_molded_job() {
+    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let arguments = ["-N4", "-n8", "--ntasks-per-node=2", "-t10", "--exclusive", "--auto-mold"];
+    let script = "echo ntasks $SLURM_NTASKS nprocs $SLURM_NPROCS nodes $SLURM_JOB_NUM_NODES\nsrun hostname";
+    let job = cluster.submit(&arguments, script).job();
+    assert!(job.said.contains("queuecast: 2 nodes instead of 4, 4 tasks: forecast to be done in about"), "{}", job.said);
+    assert_eq!(job.end(SOON), "COMPLETED", "{}", job.printed());
+    let printed = job.printed();
+    assert_eq!(printed.lines().next(), Some("ntasks 4 nprocs 4 nodes 2"));
+    assert_eq!(printed.lines().count(), 5);
+    assert_eq!((job.field("NumNodes").as_str(), job.field("NumTasks").as_str()), ("2", "4"));
+    let record = Record::parse(&job.field("AdminComment")).unwrap();
+    assert_eq!((record.asked.nodes, record.asked.tasks, record.written.unwrap().nodes), (4, Some(8), Some(2)));
+}
+
+#[test]
+fn directives_and_environment_twins_mold_as_well() {
+    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let nodes = |variables: &[(&str, &str)], arguments: &[&str], script: &str| {
+        let arguments = [&["-N4", "-t10", "--exclusive", "--hold"], arguments].concat();
+        cluster.submit_as(Some(variables), &arguments, script).job().field("NumNodes")
+    };
+    assert_eq!(nodes(&[], &[], "#SBATCH --auto-mold\ntrue"), "2-2");
+    assert_eq!(nodes(&[("QUEUECAST_AUTO_MOLD", "1")], &[], "true"), "2-2");
+    assert_eq!(nodes(&[("QUEUECAST_AUTO_MOLD", "0")], &[], "true"), "4-4");
+    assert_eq!(nodes(&[], &["--auto-mold", "--queuecast=off"], "true"), "4-4");
+    assert_eq!(nodes(&[], &["--auto-mold", "--queuecast=advise"], "true"), "4-4");
+}
+
+#[test]
+fn a_transparent_policy_molds_whoever_asks_for_nothing() {
+    let Some(cluster) = cluster(Policy { mold: When::Always, ..enforcing() }, &LARGE_WAIT) else { return };
+    let arguments = ["-N4", "-t10", "--exclusive", "--hold"];
+    assert_eq!(cluster.submit(&arguments, "true").job().field("NumNodes"), "2-2");
+    cluster.publish(Policy { mode: Mode::Observe, mold: When::Always, ..enforcing() }, &LARGE_WAIT, &[]);
+    let observed = cluster.submit(&arguments, "true").job();
+    assert_eq!((observed.field("NumNodes").as_str(), observed.said.as_str()), ("4-4", ""));
+    assert_eq!(Record::parse(&observed.field("AdminComment")).unwrap().written.unwrap().nodes, Some(2));
+}
+
+#[test]
+fn what_cant_be_molded_runs_as_written_and_the_reason_is_told() {
+    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    for (arguments, reason) in [
+        (&["-N4", "--nodelist=n[1-4]"][..], "it names its nodes"),
+        (&["-N4", "-n6"], "no other size that you have run or named fits its tasks"),
+        (&["-N4-6"], "no other size that you have run or named fits its tasks"),
+        (&["-N3"], "you have no past jobs on 3 nodes here"),
+    ] {
+        let arguments = [&["-t10", "--exclusive", "--auto-mold"], arguments].concat();
+        let job = cluster.submit(&arguments, "true").job();
+        assert!(job.said.contains(&format!("queuecast: not molded: {reason}")), "{arguments:?}: {}", job.said);
+        assert_eq!(job.end(SOON), "COMPLETED");
+        assert!(["3", "4"].contains(&job.field("NumNodes").as_str()), "{arguments:?}");
+    }
+    let salloc = cluster.run("salloc", &["-N4", "-t10", "--exclusive", "--auto-mold", "sh", "-c", "srun hostname | wc -l"]);
+    let said = String::from_utf8_lossy(&salloc.stderr).into_owned();
+    assert!(said.contains("only batch jobs can be molded"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&salloc.stdout).trim(), "4");
+}
+
+#[test]
+fn a_reservation_holds_its_nodes_until_the_time_and_lets_steps_through() {
+    let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
+    let reserved = now() + 75;
+    let at = format!("--reserve-at=uts{reserved}");
+    // 62 of 100 waits bound the median: P(Binomial(100, 0.5) <= 57) = 0.933, (<= 58) = 0.956, so the 59th, 58 s; 75 s leave steps at 60 and 30 s from now.
+    let job = cluster.submit(&["-N2", "-t1", "--exclusive", &at, "--success-probability=0.5"], "date +%s\nsrun hostname").job();
+    assert!(job.said.contains("with probability 0.5") && job.said.contains("waits on its nodes"), "{}", job.said);
+    let record = Record::parse(&job.field("AdminComment")).unwrap();
+    let written = record.written.unwrap();
+    assert_eq!((written.reserved_at, written.hold_until, written.limit_s), (Some(reserved), Some(reserved), Some(180)));
+    assert_eq!(job.field("TimeLimit"), "00:03:00");
+    assert_eq!(job.wait(&["RUNNING"], SOON), "RUNNING");
+    assert!(now() < reserved - 20, "the nodes were there late");
+    assert_eq!(job.end(Duration::from_secs(100)), "COMPLETED", "{}", job.printed());
+    let printed = job.printed();
+    let began: i64 = printed.lines().find_map(|line| line.parse().ok()).expect("the script printed the time");
+    assert!((reserved..reserved + 3).contains(&began), "reserved for {reserved}, began at {began}");
+    assert_eq!(printed.lines().count(), 4, "{printed}");
+}
+
+#[test]
+fn a_held_reservation_is_cancelled_at_once_and_leaves_its_nodes_in_order() {
+    let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
+    let at = format!("--reserve-at=uts{}", now() + 100);
+    let job = cluster.submit(&["-N2", "-t1", "--exclusive", &at, "--success-probability=0.8"], "echo began").job();
+    job.wait(&["RUNNING"], SOON);
+    std::thread::sleep(Duration::from_secs(1));
+    let cancelled = std::time::Instant::now();
+    job.cancel();
+    assert_eq!(job.end(SOON), "CANCELLED");
+    wait_for("the nodes to be idle", Duration::from_secs(15), || cluster.output("sinfo", &["-h", "-o", "%T"]).eq("idle").then_some(()));
+    assert!(cancelled.elapsed() < Duration::from_secs(15));
+    assert!(!job.printed().contains("began"));
+}
+
+#[test]
+fn an_early_start_may_run_at_once() {
+    let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
+    let reserved = now() + 70;
+    let at = format!("--reserve-at=uts{reserved}");
+    let job = cluster.submit(&["-N2", "-t1", "--exclusive", &at, "--success-probability=0.5", "--early-start=run"], "true").job();
+    assert_eq!(job.end(SOON), "COMPLETED");
+    assert!(now() < reserved);
+}
+
+#[test]
+fn a_promise_that_cant_be_given_is_refused_with_what_could_be() {
+    let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
+    let refusal = cluster.submit(&["-N2", "-t10", "--exclusive", "--reserve-at=now+30"], "true").refusal();
+    assert!(refusal.contains("queuecast: no reservation: it would be kept with probability"), "{refusal}");
+    assert!(refusal.contains("it can be had from"), "{refusal}");
+    let array = cluster.submit(&["-N2", "-t10", "--array=0-3", "--reserve-at=now+3hours"], "true").refusal();
+    assert!(array.contains("an array of jobs can't be reserved"), "{array}");
+    std::fs::remove_file(cluster.state_directory().join("snapshot")).unwrap();
+    cluster.daemon("restart", "slurmctld");
+    let absent = cluster.submit(&["-N2", "-t10", "--reserve-at=now+3hours"], "true").refusal();
+    assert!(absent.contains("no reservation: there is no forecast yet"), "{absent}");
+    let wish = cluster.submit(&["-N2", "-t10", "--auto-mold"], "true").job();
+    assert!(wish.said.contains("the job was submitted as you wrote it: there is no forecast yet"), "{}", wish.said);
+    assert_eq!(wish.end(SOON), "COMPLETED");
+}
+
+#[test]
+fn a_deferred_job_begins_when_running_jobs_are_expected_to_have_ended() {
+    let Some(cluster) = cluster(enforcing(), &[]) else { return };
+    // Jobs that came while the partition was full have waited two hours, others not at all.
+    let past = [Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 50 }, Past { nodes: 8, wait_s: 7_200, more_wait_s: 0, run_s: 50 }];
+    cluster.publish(enforcing(), &past, &[(8, 60)]);
+    let job = cluster.submit(&["-N2", "-t10", "--exclusive", "--auto-defer"], "true").job();
+    // The past of small jobs is the same under any pressure, so that waiting gains nothing here; what it takes to gain is tested without Slurm.
+    assert!(job.said.contains("not deferred: waiting gains too little"), "{}", job.said);
+    assert_eq!(job.end(SOON), "COMPLETED");
+}
+
+#[test]
+fn a_deadline_is_forecast_told_recorded_and_kept() {
+    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let job = cluster.submit(&["-N4", "-t10", "--exclusive", "--hold", "--deadline=now+2hours"], "true").job();
+    assert!(job.said.contains("done by the deadline in 2 h with probability 0."), "{}", job.said);
+    assert!(job.said.contains("; a deadline in "), "{}", job.said);
+    let molded = cluster.submit(&["-N4", "-t10", "--exclusive", "--auto-mold", "--deadline=now+2hours"], "true").job();
+    assert_eq!(molded.field("NumNodes"), "2-2");
+    let record = Record::parse(&molded.field("AdminComment")).unwrap();
+    assert!(record.forecast.unwrap().deadline_probability > record.instead_of.unwrap().deadline_probability);
+    assert_eq!(molded.end(SOON), "COMPLETED");
+}
+
+#[test]
+fn tests_arrays_heterogeneous_jobs_and_scrontab_go_on() {
+    if skipped() {
+        return;
+    }
+    let cluster = Cluster::up(&Options::with_plugins("").option("conf-line", "ScronParameters=enable"));
+    cluster.publish(Policy { mold: When::Always, ..enforcing() }, &LARGE_WAIT, &[]);
+    let tested = cluster.run("sbatch", &["-N4", "-t10", "--test-only", "--auto-mold", "--wrap", "true"]);
+    let said = String::from_utf8_lossy(&tested.stderr).into_owned();
+    assert!(tested.status.success() && said.contains("to start at"), "{said}");
+
+    let array = cluster.submit(&["-N4", "-n8", "-t10", "--exclusive", "--array=0-2"], "srun hostname").job();
+    wait_for("the array to end", SOON, || cluster.output("squeue", &["-h", "-j", &array.id]).is_empty().then_some(()));
+    let tasks = cluster.output("sacct", &["-X", "-n", "-P", "-j", &array.id, "-o", "NNodes,State"]);
+    assert_eq!(tasks, ["2|COMPLETED"; 3].join("\n"));
+
+    let components = cluster.submit(&["-N4", "-t10", "--auto-mold", ":", "-N2", "-t10"], "srun --het-group=0,1 hostname").job();
+    assert!(components.said.contains("it is part of a heterogeneous job"), "{}", components.said);
+    assert_eq!(components.end(SOON), "COMPLETED", "{}", components.printed());
+    assert_eq!(components.printed().lines().count(), 6);
+
+    let table = cluster.path("log/crontab");
+    std::fs::write(&table, "#SCRON -N4 -t 10\n0 0 1 1 * /bin/true\n").unwrap();
+    let scrontab = cluster.run("scrontab", &[table.to_str().unwrap()]);
+    assert!(scrontab.status.success(), "{}", String::from_utf8_lossy(&scrontab.stderr));
+    assert!(cluster.output("squeue", &["-h", "-o", "%D"]).lines().any(|nodes| nodes == "4"));
+}
+
+#[test]
+fn a_users_own_change_is_not_fought() {
+    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let job = cluster.submit(&["-N4", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job();
+    let record = job.field("AdminComment");
+    assert_eq!(job.field("NumNodes"), "2-2");
+    let _ = cluster.output("scontrol", &["update", &format!("JobId={}", job.id), "NumNodes=4", "TimeLimit=5"]);
+    assert_eq!((job.field("NumNodes").as_str(), job.field("TimeLimit").as_str()), ("4-4", "00:05:00"));
+    assert_eq!(job.field("AdminComment"), record);
+}
+
+#[test]
+fn slurmctld_is_reconfigured_and_restarted_with_the_plugin_loaded() {
+    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let molded = || cluster.submit(&["-N4", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job().field("NumNodes");
+    assert_eq!(molded(), "2-2");
+    let _ = cluster.output("scontrol", &["reconfigure"]);
+    wait_for("slurmctld to answer", SOON, || cluster.output("scontrol", &["ping"]).contains("is UP").then_some(()));
+    assert_eq!(molded(), "2-2");
+    cluster.daemon("restart", "slurmctld");
+    assert_eq!(molded(), "2-2");
+    assert_eq!(cluster.output("squeue", &["-h", "-o", "%D"]).lines().count(), 3);
+}
+
+#[test]
+fn a_broken_configuration_leaves_jobs_until_it_is_mended() {
+    if skipped() {
+        return;
+    }
+    let cluster = Cluster::up(&Options::with_plugins("[policy\n"));
+    cluster.publish(enforcing(), &LARGE_WAIT, &[]);
+    let submit = || cluster.submit(&["-N4", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job();
+    let left = submit();
+    assert_eq!(left.field("NumNodes"), "4-4");
+    assert!(left.said.contains("queuecast is not set up on this cluster"), "{}", left.said);
+    assert!(cluster.log("slurmctld").contains("job_submit/queuecast: jobs are left as they are:"));
+    cluster.configure("");
+    wait_for("the configuration to be looked at again", SOON, || (submit().field("NumNodes") == "2-2").then_some(()));
+}
+
+#[test]
+fn the_kill_switch_is_one_file() {
+    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let submit = || cluster.submit(&["-N4", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job();
+    std::fs::write(cluster.state_directory().join("off"), "").unwrap();
+    let left = submit();
+    assert_eq!(left.field("NumNodes"), "4-4");
+    assert!(left.said.contains("switched off by the administrator"), "{}", left.said);
+    std::fs::remove_file(cluster.state_directory().join("off")).unwrap();
+    assert_eq!(submit().field("NumNodes"), "2-2");
+}
+
+#[test]
+fn a_new_plugin_is_installed_by_rename_under_a_running_slurmctld() {
+    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let submit = || cluster.submit(&["-N4", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job().field("NumNodes");
+    assert_eq!(submit(), "2-2");
+    let install = end_to_end::install_plugins(&cluster.path("plugins")).status();
+    assert!(install.unwrap().success());
+    assert_eq!(submit(), "2-2");
+    cluster.daemon("restart", "slurmctld");
+    assert_eq!(submit(), "2-2");
+}

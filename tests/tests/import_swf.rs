@@ -1,0 +1,151 @@
+//! `queuecast import-swf` into a real slurmdbd, seen through Slurm's own `sacct` and `sacctmgr`.
+
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use end_to_end::{Cluster, Options, skipped};
+
+/// Four jobs on a machine of 16 processors, four to a node: one that completed, one that failed, one that was cancelled while it ran, one
+/// that was cancelled before; then one whose wait is not known and one that is too large. The last end is at second 9,100.
+const LOG: &str = "\
+; MaxNodes: 4
+; MaxProcs: 16
+; Queue: 1 express
+1 0 60 3600 6 -1 -1 8 7200 -1 1 12 3 7 1 -1 -1 -1
+2 100 100 900 1 -1 -1 1 90 -1 0 12 3 7 1 -1 -1 -1
+3 5000 100 4000 16 -1 -1 16 -1 -1 5 7 -1 -1 1 -1 -1 -1
+4 6000 300 -1 -1 -1 -1 4 600 -1 5 7 3 -1 1 -1 -1 -1
+5 6000 -1 300 4 -1 -1 4 600 -1 1 7 3 -1 1 -1 -1 -1
+6 6000 0 300 17 -1 -1 17 600 -1 1 7 3 -1 1 -1 -1 -1
+";
+const ENDS_AT: i64 = 1_750_000_000;
+
+fn import(cluster: &Cluster, arguments: &[&str]) -> Output {
+    std::fs::write(cluster.path("log/tiny.swf"), LOG).unwrap();
+    let mut all = vec!["import-swf", "--into", "slurmdbd"];
+    all.extend(arguments);
+    cluster.run("queuecast", &all)
+}
+
+fn import_tiny(cluster: &Cluster, arguments: &[&str]) -> Output {
+    let ends_at = format!("@{ENDS_AT}");
+    let mut all = vec!["tiny.swf", "--ends-at", &ends_at];
+    all.extend(arguments);
+    import(cluster, &all)
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn sacct(cluster: &Cluster, format: &str) -> Vec<String> {
+    let mut command = cluster.prepare("sacct");
+    command.args(["-X", "-a", "-n", "-P", "-S", "2000-01-01", "-o", format]).env("SLURM_TIME_FORMAT", "%s");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let mut lines: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn a_log_becomes_records_of_the_past() {
+    if skipped() {
+        return;
+    }
+    let cluster = Cluster::up(&Options::plain());
+
+    let output = import_tiny(&cluster, &["--format", "json"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let summary = said(&output);
+    for part in [r#""jobs":4"#, r#""users":2"#, r#""skipped":{"wait_unknown":1,"too_large":1}"#, r#""new_accounts":2"#] {
+        assert!(summary.contains(part), "{part} in {summary}");
+    }
+    let shown =
+        sacct(&cluster, "JobID,JobName,User,Account,Partition,AllocCPUS,ReqCPUS,NNodes,Timelimit,State,ExitCode,Submit,Eligible,Start,End");
+    let partition =
+        cluster.output("sinfo", &["-h", "-o", "%P"]).lines().find(|line| line.ends_with('*')).unwrap().trim_end_matches('*').to_owned();
+    let at = |second: i64| ENDS_AT - 9_100 + second;
+    assert_eq!(
+        shown,
+        [
+            format!("50000000|app7|u12|g3|{partition}|6|8|2|02:00:00|COMPLETED|0:0|{}|{}|{}|{}", at(0), at(0), at(60), at(3660)),
+            format!("50000001|app7|u12|g3|{partition}|1|1|1|00:02:00|FAILED|1:0|{}|{}|{}|{}", at(100), at(100), at(200), at(1100)),
+            format!(
+                "50000002|imported|u7|imported|{partition}|16|16|4|Partition_Limit|CANCELLED|0:0|{}|{}|{}|{}",
+                at(5000),
+                at(5000),
+                at(5100),
+                at(9100)
+            ),
+            // sacct shows what was asked for where nothing was allocated.
+            format!("50000003|imported|u7|g3|{partition}|4|4|1|00:10:00|CANCELLED|0:0|{}|{}|Unknown|{}", at(6000), at(6000), at(6300)),
+        ]
+    );
+
+    // Once more: refused, added, replaced.
+    let output = import_tiny(&cluster, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("already holds 4 records of tiny (jobs 50000000 to 50000003)"), "{}", said(&output));
+    assert!(import_tiny(&cluster, &["--again"]).status.success());
+    assert_eq!(sacct(&cluster, "JobID").len(), 8);
+    let output = import_tiny(&cluster, &["--replace", "--jobs", "1-2", "--queues-as-partitions"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(sacct(&cluster, "JobName,Partition"), ["app7|express", "app7|express"]);
+
+    // A mapped user keeps what slurmdbd knows of him, and gets jobs under his own number.
+    let level = || cluster.output("sacctmgr", &["-n", "-P", "show", "user", "root", "format=user,adminlevel,defaultaccount"]);
+    let before = level();
+    let output = import_tiny(&cluster, &["--replace", "--map-user", "@1:root"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(level(), before);
+    assert_eq!(sacct(&cluster, "JobName,User,UID").first().map(String::as_str), Some("app7|root|0"));
+
+    // Live jobs are numbered as ever.
+    let job = cluster.submit(&[], "true").job();
+    assert!(job.id.parse::<u32>().unwrap() < 100, "{}", job.id);
+    assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+}
+
+#[test]
+fn who_may_not_is_told_and_nothing_is_left_behind() {
+    if skipped() {
+        return;
+    }
+    let cluster = Cluster::up(&Options::plain());
+    std::fs::write(cluster.path("jobs/tiny.swf"), LOG).unwrap();
+    // Where nobody can read it, whatever the folder of the build allows.
+    let program = cluster.path("jobs/queuecast");
+    std::fs::copy(cluster.prepare("queuecast").get_program(), &program).unwrap();
+    let mut command = cluster.prepare("runuser");
+    command.args(["-u", "nobody", "--"]).arg(&program).args(["import-swf", "tiny.swf", "--into", "slurmdbd"]);
+    let output = command.current_dir(cluster.path("jobs")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("slurmdbd does not let this user"), "{}", said(&output));
+    assert_eq!(sacct(&cluster, "JobID"), [""; 0]);
+
+    let output = import_tiny(&cluster, &["--cluster", "elsewhere"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("slurmdbd does not know cluster \"elsewhere\" (it knows: "), "{}", said(&output));
+
+    cluster.daemon("stop", "slurmdbd");
+    let output = import_tiny(&cluster, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("slurmdbd does not answer"), "{}", said(&output));
+}
+
+#[test]
+fn a_made_workload_of_many_users_is_imported_fast() {
+    if skipped() {
+        return;
+    }
+    let cluster = Cluster::up(&Options::plain());
+    let began = Instant::now();
+    let output = import(&cluster, &["--embedded", "--model-jobs", "50000", "--model-users", "300", "--cpus-per-node", "4"]);
+    assert!(output.status.success(), "{}", said(&output));
+    // 200,000 jobs in a minute would be 15 s; the build may not be optimised, and others may use the machine.
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert_eq!(sacct(&cluster, "JobID").len(), 50_000);
+    let users = cluster.output("sacctmgr", &["-n", "-P", "list", "user", "format=user"]);
+    assert!(users.lines().filter(|user| user.starts_with('u')).count() > 200, "{users}");
+}

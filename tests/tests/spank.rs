@@ -1,0 +1,357 @@
+//! The SPANK plugin on a real cluster: what users type arrives at slurmctld as control variables, and jobs wait on their nodes.
+//!
+//! slurmctld runs a job_submit.lua that logs the control environment of each submission, and that takes a record for the job's
+//! `admin_comment` from its comment, as the submit filter would write one.
+
+use std::process::Output;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use end_to_end::{Cluster, Options, built, skipped, wait_for};
+
+const JOB_SUBMIT: &str = r#"
+function slurm_job_submit(job_desc, part_list, submit_uid)
+   slurm.log_info("submission of %s", tostring(job_desc.name))
+   for _, entry in pairs(job_desc.spank_job_env or {}) do
+      slurm.log_info("control of %s: %s", tostring(job_desc.name), tostring(entry))
+   end
+   if string.find(job_desc.comment or "", "queuecast", 1, true) then
+      job_desc.admin_comment = job_desc.comment
+   end
+   return slurm.SUCCESS
+end
+
+function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
+   return slurm.SUCCESS
+end
+"#;
+
+/// The cluster that the tests of this file share while any of them runs.
+fn cluster() -> Option<Arc<Cluster>> {
+    static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
+    if skipped() {
+        return None;
+    }
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(cluster) = shared.upgrade() {
+        return Some(cluster);
+    }
+    let script = tempfile::Builder::new().suffix(".lua").tempfile().unwrap();
+    std::fs::write(script.path(), JOB_SUBMIT).unwrap();
+    let plugin = built().join("libspank_queuecast.so");
+    assert!(plugin.is_file(), "{} is not built: run cargo build", plugin.display());
+    let options = Options::plain()
+        .option("job-submit-plugin", "lua")
+        .option("lua-script", script.path().to_str().unwrap())
+        .option("plugstack-line", &format!("optional {}", plugin.display()));
+    let cluster = Arc::new(Cluster::up(&options));
+    *shared = Arc::downgrade(&cluster);
+    Some(cluster)
+}
+
+fn now() -> i64 {
+    i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The control variables of queuecast in the submission of a job by that name, sorted.
+fn control_variables(cluster: &Cluster, name: &str) -> Vec<String> {
+    let submission = format!("submission of {name}");
+    let log = wait_for(&submission, Duration::from_secs(20), || {
+        let log = cluster.log("slurmctld");
+        log.lines().any(|line| line.ends_with(&submission)).then_some(log)
+    });
+    let entry = format!("control of {name}: ");
+    let mut entries: Vec<String> = log
+        .lines()
+        .filter_map(|line| Some(line.split_once(&entry)?.1.to_owned()))
+        .filter(|entry| entry.starts_with("QUEUECAST_"))
+        .collect();
+    entries.sort();
+    entries
+}
+
+fn was_submitted(cluster: &Cluster, name: &str) -> bool {
+    cluster.log("slurmctld").lines().any(|line| line.ends_with(&format!("submission of {name}")))
+}
+
+/// Malformed or lonely options, and a part of what is said about each.
+const MALFORMED: [(&[&str], &str); 9] = [
+    (&["--mold-sizes=0", "--auto-mold"], "from 1 to"),
+    (&["--mold-sizes=a,b", "--auto-mold"], "as 1,2,4"),
+    (&["--reserve-at=soon"], "YYYY-MM-DD"),
+    (&["--reserve-at=2020-01-01"], "lies in the past"),
+    (&["--reserve-at=now+1hour", "--success-probability=1"], "less than 1"),
+    (&["--reserve-at=now+1hour", "--early-start=maybe"], "wait or run"),
+    (&["--auto-defer", "--max-defer=2x"], "hours:minutes:seconds"),
+    (&["--queuecast=on"], "observe, advise or enforce"),
+    (&["--max-defer=2h"], "--auto-defer"),
+];
+
+#[test]
+fn the_help_of_each_command_shows_the_options() {
+    let Some(cluster) = cluster() else { return };
+    for command in ["sbatch", "salloc", "srun"] {
+        let help = cluster.output(command, &["--help"]);
+        for option in [
+            "--auto-mold ",
+            "--mold-sizes=LIST|MIN-MAX",
+            "--reserve-at=TIME",
+            "--success-probability=P",
+            "--early-start=wait|run",
+            "--auto-defer ",
+            "--max-defer=DURATION",
+            "--queuecast=off|observe|advise|enforce",
+        ] {
+            assert!(help.contains(option), "{command} --help lacks {option}:\n{help}");
+        }
+    }
+}
+
+#[test]
+fn a_malformed_value_is_refused_before_anything_is_sent() {
+    let Some(cluster) = cluster() else { return };
+    for (options, part) in MALFORMED {
+        let refusal = cluster.submit(&[options, &["--job-name=malformed"]].concat(), "true").refusal();
+        assert!(refusal.contains("queuecast: --") && refusal.contains(part), "{options:?}: {refusal}");
+    }
+    for command in ["salloc", "srun"] {
+        let refused = cluster.run(command, &["--job-name=malformed", "--queuecast=on", "true"]);
+        assert!(!refused.status.success() && said(&refused).contains("observe"), "{command}: {}", said(&refused));
+    }
+    assert!(!was_submitted(&cluster, "malformed"));
+}
+
+#[test]
+fn a_malformed_twin_is_refused_by_its_name() {
+    let Some(cluster) = cluster() else { return };
+    for (variable, value) in [("QUEUECAST_MODE", "on"), ("QUEUECAST_AUTO_MOLD", "maybe"), ("QUEUECAST_RESERVE_AT", "soon")] {
+        let refusal = cluster.submit_as(Some(&[(variable, value)]), &["--job-name=twin"], "true").refusal();
+        assert!(refusal.contains(variable) && refusal.contains(value), "{refusal}");
+        let refused = cluster.prepare("srun").args(["--job-name=twin", "true"]).env(variable, value).output().unwrap();
+        assert!(!refused.status.success() && said(&refused).contains(variable), "{}", said(&refused));
+    }
+    assert!(!was_submitted(&cluster, "twin"));
+}
+
+#[test]
+fn what_the_user_asks_for_arrives_in_canonical_form() {
+    let Some(cluster) = cluster() else { return };
+    let before = now();
+    let script = "#SBATCH --auto-mold --mold-sizes=4,1,2,4 --job-name=canonical\ntrue";
+    let options = [
+        "--hold",
+        "--reserve-at=now+1hour",
+        "--success-probability=.9",
+        "--early-start=RUN",
+        "--auto-defer",
+        "--max-defer=1-12",
+        "--queuecast=advise",
+    ];
+    cluster.submit(&options, script).job().cancel();
+    let arrived = control_variables(&cluster, "canonical");
+    let reserve_at = arrived.iter().find_map(|entry| entry.strip_prefix("QUEUECAST_RESERVE_AT=")).unwrap().to_owned();
+    assert!((before + 3_600..=now() + 3_600).contains(&reserve_at.parse::<i64>().unwrap()), "{reserve_at}");
+    let expected = [
+        "QUEUECAST_AUTO_DEFER=1".to_owned(),
+        "QUEUECAST_AUTO_MOLD=1".to_owned(),
+        "QUEUECAST_EARLY_START=run".to_owned(),
+        "QUEUECAST_MAX_DEFER=129600".to_owned(),
+        "QUEUECAST_MODE=advise".to_owned(),
+        "QUEUECAST_MOLD_SIZES=1,2,4".to_owned(),
+        format!("QUEUECAST_RESERVE_AT={reserve_at}"),
+        "QUEUECAST_SUCCESS_PROBABILITY=0.9".to_owned(),
+    ];
+    assert_eq!(arrived, expected);
+}
+
+#[test]
+fn salloc_and_srun_send_the_same_control_variables() {
+    let Some(cluster) = cluster() else { return };
+    for command in ["salloc", "srun"] {
+        let name = format!("by-{command}");
+        let _ = cluster.output(command, &["--auto-mold", "--mold-sizes=2-16", "--job-name", &name, "true"]);
+        assert_eq!(control_variables(&cluster, &name), ["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_MOLD_SIZES=2-16"]);
+    }
+}
+
+#[test]
+fn a_twin_serves_where_the_option_is_not_given() {
+    let Some(cluster) = cluster() else { return };
+    let twins =
+        [("QUEUECAST_AUTO_DEFER", "1"), ("QUEUECAST_MAX_DEFER", "10m"), ("QUEUECAST_AUTO_MOLD", "0"), ("QUEUECAST_MOLD_SIZES", "1,2")];
+    cluster.submit_as(Some(&twins), &["--hold", "--job-name=twins"], "true").job().cancel();
+    assert_eq!(control_variables(&cluster, "twins"), ["QUEUECAST_AUTO_DEFER=1", "QUEUECAST_MAX_DEFER=600"]);
+    cluster.submit_as(Some(&twins), &["--hold", "--max-defer=1h", "--job-name=option-wins"], "true").job().cancel();
+    assert_eq!(control_variables(&cluster, "option-wins"), ["QUEUECAST_AUTO_DEFER=1", "QUEUECAST_MAX_DEFER=3600"]);
+}
+
+#[test]
+fn a_plain_job_is_left_alone() {
+    let Some(cluster) = cluster() else { return };
+    let job = cluster.submit(&["--job-name=plain"], "env | grep -i queuecast_; trap 'echo trapped; exit 3' TERM; kill -TERM $$").job();
+    assert_eq!(job.end(Duration::from_secs(30)), "FAILED");
+    assert_eq!(job.printed(), "trapped\n");
+    assert_eq!(job.field("ExitCode"), "3:0");
+    assert!(control_variables(&cluster, "plain").is_empty());
+}
+
+#[test]
+fn a_job_does_not_pass_its_reservation_on_to_what_it_submits() {
+    let Some(cluster) = cluster() else { return };
+    let script = "sbatch --hold --job-name=inner --wrap true\n\
+                  QUEUECAST_MAX_DEFER=1m QUEUECAST_AUTO_DEFER=1 sbatch --hold --job-name=inner-with-twin --wrap true\n\
+                  env -u SLURM_JOB_ID -u SLURM_JOBID srun --job-name=inner-srun true\n\
+                  env | grep -E 'SPANK.*(QUEUECAST|queuecast)'";
+    let job = cluster.submit(&["--reserve-at=now+1hour", "--auto-mold", "--job-name=outer"], script).job();
+    let _ = job.end(Duration::from_secs(60));
+    assert_eq!(control_variables(&cluster, "outer").len(), 2);
+    assert!(control_variables(&cluster, "inner").is_empty());
+    assert!(control_variables(&cluster, "inner-srun").is_empty());
+    assert_eq!(control_variables(&cluster, "inner-with-twin"), ["QUEUECAST_AUTO_DEFER=1", "QUEUECAST_MAX_DEFER=60"]);
+    assert!(!job.printed().contains("SPANK"), "{}", job.printed());
+
+    let arguments =
+        ["--reserve-at=now+1hour", "--job-name=outer-salloc", "sbatch", "--hold", "--job-name=inner-of-salloc", "--wrap", "true"];
+    let _ = cluster.output("salloc", &arguments);
+    assert_eq!(control_variables(&cluster, "outer-salloc").len(), 1);
+    assert!(control_variables(&cluster, "inner-of-salloc").is_empty());
+}
+
+#[test]
+fn the_batch_script_waits_and_steps_go_through() {
+    let Some(cluster) = cluster() else { return };
+    let until = now() + 8;
+    let hold = [("QUEUECAST_HOLD_UNTIL", until.to_string())];
+    let hold: Vec<(&str, &str)> = hold.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let job = cluster.submit_as(Some(&hold), &["--time=5"], "echo began $(date +%s)\nenv | grep QUEUECAST\nsrun echo a step").job();
+    wait_for("the announcement", Duration::from_secs(6), || job.printed().contains("waiting until").then_some(()));
+    assert_eq!(job.field("JobState"), "RUNNING");
+
+    let begin = Instant::now();
+    assert_eq!(cluster.output("srun", &["--overlap", "--jobid", &job.id, "echo", "from outside"]), "from outside");
+    assert!(begin.elapsed() < Duration::from_secs(4) && now() < until, "{:?}", begin.elapsed());
+    assert!(!job.printed().contains("began"), "{}", job.printed());
+
+    assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+    let printed = job.printed();
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(lines[0].starts_with("queuecast: nodes are here; waiting until"), "{printed}");
+    let began: i64 = lines[1].strip_prefix("began ").unwrap().parse().unwrap();
+    assert!((until..=until + 2).contains(&began), "began {began}, held until {until}");
+    assert_eq!(lines[2..], ["a step"]);
+}
+
+#[test]
+fn scancel_ends_the_wait_at_once() {
+    let Some(cluster) = cluster() else { return };
+    let until = (now() + 600).to_string();
+    for (signal, state) in [(None, "CANCELLED"), (Some("KILL"), "CANCELLED"), (Some("TERM"), "FAILED"), (Some("USR1"), "FAILED")] {
+        let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &until)]), &[], "echo began").job();
+        wait_for("the announcement", Duration::from_secs(20), || job.printed().contains("waiting until").then_some(()));
+        let begin = Instant::now();
+        match signal {
+            None => job.cancel(),
+            Some("KILL") => drop(cluster.output("scancel", &["--full", "--signal=KILL", &job.id])),
+            Some(signal) => drop(cluster.output("scancel", &["--batch", "--signal", signal, &job.id])),
+        }
+        assert_eq!(job.end(Duration::from_secs(20)), state, "{signal:?}");
+        assert!(begin.elapsed() < Duration::from_secs(5), "{signal:?}: {:?}", begin.elapsed());
+        assert!(!job.printed().contains("began"), "{}", job.printed());
+
+        let node = job.field("BatchHost");
+        let shown = wait_for("the node to be free of the job", Duration::from_secs(20), || {
+            let shown = cluster.output("scontrol", &["show", "node", &node]);
+            (!shown.contains("COMPLETING")).then_some(shown)
+        });
+        assert!(!shown.contains("DRAIN") && !shown.contains("DOWN"), "{shown}");
+        let log = cluster.log(&node);
+        assert!(!log.to_lowercase().contains("panic") && !log.contains("queuecast: "), "{log}");
+    }
+}
+
+#[test]
+fn a_value_that_makes_no_sense_makes_no_wait() {
+    let Some(cluster) = cluster() else { return };
+    let next_year = (now() + 370 * 86_400).to_string();
+    for value in ["soon", "-1", "1", next_year.as_str(), "99999999999999999999"] {
+        let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", value)]), &[], "echo began").job();
+        assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED", "{value}");
+        assert!(job.printed().ends_with("began\n") && !job.printed().contains("waiting until"), "{value}: {}", job.printed());
+    }
+}
+
+/// Runs `date` on two nodes by an srun that allocates them, with a record that holds until `until`; returns the two times.
+fn times_of_srun(cluster: &Cluster, mode: &str, until: i64, options: &[&str]) -> Vec<i64> {
+    let record = format!(r#"--comment={{"queuecast":{{"version":1,"mode":"{mode}","written":{{"hold_until":{until}}}}}}}"#);
+    let arguments = [options, &["--nodes=2", &record, "date", "+%s"]].concat();
+    cluster.output("srun", &arguments).lines().map(|line| line.parse().unwrap()).collect()
+}
+
+#[test]
+fn a_step_whose_srun_made_the_allocation_waits_where_that_was_granted() {
+    let Some(cluster) = cluster() else { return };
+    let until = now() + 6;
+    for time in times_of_srun(&cluster, "enforce", until, &["--reserve-at=now+10"]) {
+        assert!((until..=until + 2).contains(&time), "ran at {time}, held until {until}");
+    }
+    let until = now() + 600;
+    for (mode, options) in
+        [("observe", &["--reserve-at=now+1hour"][..]), ("enforce", &["--reserve-at=now+1hour", "--early-start=run"]), ("enforce", &[])]
+    {
+        let times = times_of_srun(&cluster, mode, until, options);
+        assert!(times.len() == 2 && times.iter().all(|time| *time < until), "{mode} {options:?}: {times:?}");
+    }
+}
+
+#[test]
+fn scancel_ends_the_wait_of_such_a_step() {
+    let Some(cluster) = cluster() else { return };
+    let record = format!(r#"--comment={{"queuecast":{{"version":1,"mode":"enforce","written":{{"hold_until":{}}}}}}}"#, now() + 600);
+    let mut srun = cluster.prepare("srun");
+    srun.args(["--job-name=granted", "--nodes=2", "--reserve-at=now+1hour", &record, "date"]);
+    let mut srun = srun.stderr(std::process::Stdio::null()).spawn().unwrap();
+    wait_for("the job to run", Duration::from_secs(20), || {
+        let state = cluster.output("squeue", &["--noheader", "--name=granted", "--states=RUNNING", "--format=%i"]);
+        (!state.is_empty()).then_some(())
+    });
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(srun.try_wait().unwrap().is_none());
+    let _ = cluster.output("scancel", &["--name=granted"]);
+    let status = wait_for("srun to end", Duration::from_secs(20), || srun.try_wait().unwrap());
+    assert!(!status.success());
+}
+
+#[test]
+fn an_srun_inside_an_allocation_never_waits() {
+    let Some(cluster) = cluster() else { return };
+    let script = format!("export QUEUECAST_HOLD_UNTIL={}\nsrun --reserve-at=now+1hour echo a step", now() + 600);
+    let job = cluster.submit(&[], &script).job();
+    assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+    assert!(job.printed().contains("a step") && !job.printed().contains("waiting until"), "{}", job.printed());
+}
+
+#[test]
+fn the_plugin_exports_its_callbacks_and_no_prolog_or_epilog() {
+    let plugin = built().join("libspank_queuecast.so");
+    let listed = std::process::Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(plugin).output().unwrap();
+    assert!(listed.status.success(), "{}", said(&listed));
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let mut symbols: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+    symbols.sort_unstable();
+    let expected = [
+        "plugin_name",
+        "plugin_type",
+        "plugin_version",
+        "slurm_spank_init",
+        "slurm_spank_init_post_opt",
+        "slurm_spank_local_user_init",
+        "slurm_spank_task_init",
+        // The crate slurm-spank marks it so.
+        "spank_option_callback",
+    ];
+    assert_eq!(symbols, expected);
+}
