@@ -47,6 +47,7 @@ set_option() {
 load_options() {
   local name value
   while IFS=' ' read -r name value; do
+    name=${name//-/_}
     if [[ " ${lists[*]} " == *" $name "* ]]; then
       # shellcheck disable=SC2178 # a reference to the list
       local -n list=$name
@@ -172,6 +173,8 @@ write_slurm_conf() {
     line "TaskPlugin=task/none"
     line "JobAcctGatherType=jobacct_gather/none"
     line "MpiDefault=none"
+    # Nothing of it listens beyond this machine (slurmdbd knows no such setting).
+    line "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny"
     line "PropagateResourceLimits=NONE"
 
     line "SelectType=select/cons_tres"
