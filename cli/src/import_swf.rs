@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     embedded: bool,
 
     /// Where the jobs go.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "DESTINATION")]
     into: Destination,
 
     /// The cluster whose jobs they become [default: ClusterName of slurm.conf].
@@ -90,7 +90,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     last: Option<NonZeroU64>,
 
-    /// When the last job ends: a time as sbatch --begin takes it, such as now, yesterday or 2026-03-27T14:30.
+    /// When the last job ends: a time as sbatch --begin takes it, such as now, today or 2026-03-27T14:30.
     #[arg(long, value_name = "TIME", default_value = "now")]
     ends_at: String,
 

@@ -28,6 +28,14 @@ pub enum WriteError {
     /// slurmdbd cannot be asked at all.
     #[error(transparent)]
     Client(#[from] ClientError),
+    /// slurmdbd cannot be reached.
+    #[error(
+        "slurmdbd does not answer: {reason}; is it running on the host and port that slurm.conf names (AccountingStorageHost, AccountingStoragePort)?"
+    )]
+    Unreachable {
+        /// The system's words for it.
+        reason: String,
+    },
     /// slurmdbd answers, but not to this user.
     #[error(
         "slurmdbd does not let this user {doing}: run it as root, as SlurmUser, or as a user whose admin level is Administrator (sacctmgr show user)"
@@ -406,6 +414,9 @@ fn error_of(doing: &'static str, code: c_int) -> WriteError {
     }
     // SAFETY: slurm_strerror returns a text that stays valid until this thread asks again; it is copied.
     let reason = text_of(unsafe { bindings::slurm_strerror(code) }).unwrap_or_else(|| "no reason given".into());
+    if matches!(code, libc::ECONNREFUSED | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EPIPE | libc::ECONNRESET) {
+        return WriteError::Unreachable { reason };
+    }
     WriteError::Refused { doing, code, reason }
 }
 

@@ -161,7 +161,7 @@ fn users(jobs: &[Job], choices: Choices<'_>) -> anyhow::Result<BTreeMap<Option<u
     for mapped in choices.mapped_users {
         let (number, called) = match mapped.log_user {
             LogUser::Number(number) => (Some(number), format!("user {number}")),
-            LogUser::Rank(rank) => (by_rank.get(rank - 1).copied().flatten(), format!("a {rank}th busiest user")),
+            LogUser::Rank(rank) => (by_rank.get(rank - 1).copied().flatten(), format!("user of rank {rank}")),
         };
         let user = number
             .and_then(|number| users.get_mut(&Some(number)))

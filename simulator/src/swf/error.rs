@@ -6,7 +6,7 @@ use super::FIELD_NAMES;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The bytes could not be had: no such file, or damaged compression.
-    #[error("line {line}: cannot read on: {source}")]
+    #[error("line {line}: cannot read on")]
     Input {
         /// The line that was being read.
         line: u64,

@@ -47,7 +47,8 @@ impl Received {
     ///
     /// Nothing else frees or changes the list from now on.
     pub(super) unsafe fn adopt(list: *mut bindings::xlist) -> Option<Self> {
-        (!list.is_null()).then_some(Self(list))
+        // Not `then_some`, which would make one of null too, and drop it.
+        if list.is_null() { None } else { Some(Self(list)) }
     }
 
     /// Shows every element, which must be of the type that the call which made the list says.
