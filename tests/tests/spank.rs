@@ -3,6 +3,8 @@
 //! slurmctld runs a job_submit.lua that logs the control environment of each submission, and that takes a record for the job's
 //! `admin_comment` from its comment, as the submit filter would write one.
 
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
+
 use std::process::Output;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
