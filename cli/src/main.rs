@@ -1,11 +1,19 @@
 //! queuecast: status, predict, explain, import-swf.
 
+mod asked;
+mod documentation;
+mod explain;
 mod failure;
 mod import_swf;
+mod output;
+mod place;
+mod policy_report;
+mod predict;
+mod status;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Forecasts of a Slurm queue, and what is made of them.
 ///
@@ -19,8 +27,13 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Status(status::Arguments),
+    Predict(Box<predict::Arguments>),
+    Explain(explain::Arguments),
     #[command(name = "import-swf")]
-    ImportSwf(import_swf::Arguments),
+    ImportSwf(Box<import_swf::Arguments>),
+    #[command(hide = true)]
+    Documentation(documentation::Arguments),
 }
 
 /// How a report is written to standard output.
@@ -35,9 +48,13 @@ enum Format {
 
 fn main() -> ExitCode {
     let outcome = match CommandLine::parse().command {
-        Command::ImportSwf(arguments) => import_swf::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::ImportSwf(arguments) => import_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Documentation(arguments) => documentation::run(&arguments, CommandLine::command()),
     };
-    outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+    outcome.unwrap_or_else(|failure| failure.report())
 }
 
 #[cfg(test)]

@@ -1,0 +1,137 @@
+//! queuecast's own submission options on this command line, from the table that sbatch's come from as well.
+
+use std::env;
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use jiff::tz::TimeZone;
+use predictor_core::options::{Asked, Key, OPTIONS, UserOption};
+use slurm_conf::{duration, moment};
+
+use crate::output;
+
+/// What a user asks of queuecast: each option from the command line, or else from its environment twin, as at a submission.
+#[derive(Debug, Default)]
+pub(crate) struct AskedArguments(pub(crate) Asked);
+
+impl Args for AskedArguments {
+    fn augment_args(command: Command) -> Command {
+        OPTIONS.iter().fold(command, |command, option| command.arg(argument(option)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn argument(option: &'static UserOption) -> Arg {
+    let argument = Arg::new(option.name)
+        .long(option.name)
+        .help(format!("{} [environment: {}]", option.help, option.variable))
+        .help_heading("Options of queuecast, as at a submission");
+    match option.placeholder {
+        Some(placeholder) => argument.value_name(placeholder),
+        None => argument.action(ArgAction::SetTrue),
+    }
+}
+
+impl FromArgMatches for AskedArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut arguments = Self::default();
+        arguments.update_from_arg_matches(matches)?;
+        Ok(arguments)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let given = |option: &UserOption| match option.placeholder {
+            Some(_) => matches.get_one::<String>(option.name).cloned(),
+            None => matches.get_flag(option.name).then(|| "1".to_owned()),
+        };
+        let twin = |variable: &str| env::var(variable).ok();
+        self.0 = read(given, twin, output::now().0, &TimeZone::system())
+            .map_err(|fault| clap::Error::raw(ErrorKind::ValueValidation, format!("{fault}\n")))?;
+        Ok(())
+    }
+}
+
+/// Reads all options. A twin without the option that it needs asks for nothing, as at a submission.
+fn read(
+    given: impl Fn(&UserOption) -> Option<String>,
+    twin: impl Fn(&str) -> Option<String>,
+    now: i64,
+    zone: &TimeZone,
+) -> Result<Asked, String> {
+    let mut asked = Asked::default();
+    let mut from_twins = Vec::new();
+    for option in &OPTIONS {
+        if let Some(value) = given(option) {
+            set(&mut asked, option, &value, now, zone).map_err(|fault| format!("--{}: {fault}", option.name))?;
+        } else if let Some(value) = twin(option.variable).filter(|value| !value.is_empty()) {
+            set(&mut asked, option, &value, now, zone).map_err(|fault| format!("{} in the environment: {fault}", option.variable))?;
+            from_twins.push(option.key);
+        }
+    }
+    while let Some(lonely) = asked.unaccompanied() {
+        if !from_twins.contains(&lonely.option.key) {
+            return Err(lonely.to_string());
+        }
+        asked.unset(lonely.option.key);
+    }
+    Ok(asked)
+}
+
+/// Takes over one value as users write it.
+fn set(asked: &mut Asked, option: &UserOption, value: &str, now: i64, zone: &TimeZone) -> Result<(), String> {
+    let value = value.trim();
+    let canonical = match option.key {
+        Key::ReserveAt => moment::parse(value, now, zone).map_err(|error| error.to_string())?.to_string(),
+        Key::MaxDefer => duration::parse(value).map_err(|error| error.to_string())?.to_string(),
+        Key::EarlyStart | Key::Mode => value.to_ascii_lowercase(),
+        Key::AutoMold | Key::AutoDefer | Key::MoldSizes | Key::SuccessProbability => value.to_owned(),
+    };
+    asked.set(option.variable, &canonical).map_err(|error| error.reason())
+}
+
+/// One option as its user would write it, from its control variable and canonical value.
+pub(crate) fn as_written(variable: &str, canonical: &str) -> String {
+    let Some(option) = UserOption::by_variable(variable) else { return format!("{variable}={canonical}") };
+    if option.placeholder.is_none() {
+        return format!("--{}", option.name);
+    }
+    let value = match (option.key, canonical.parse::<i64>()) {
+        (Key::ReserveAt, Ok(seconds)) => output::moment(predictor_core::time::UnixTime(seconds)).replace(' ', "T"),
+        (Key::MaxDefer, Ok(seconds)) => duration::format(seconds),
+        _ => canonical.to_owned(),
+    };
+    format!("--{}={value}", option.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_from(given: &[(&str, &str)], twins: &[(&str, &str)]) -> Result<Asked, String> {
+        let find = |list: &[(&str, &str)], name: &str| list.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
+        read(|option| find(given, option.name), |variable| find(twins, variable), 1_774_618_220, &TimeZone::UTC)
+    }
+
+    #[test]
+    fn an_option_wins_over_its_twin() {
+        let asked = read_from(&[("reserve-at", "now+1hour")], &[("QUEUECAST_RESERVE_AT", "now+2hours"), ("QUEUECAST_AUTO_MOLD", "1")]);
+        let asked = asked.unwrap();
+        assert_eq!((asked.reserve_at, asked.auto_mold), (Some(1_774_618_220 + 3_600), true));
+    }
+
+    #[test]
+    fn an_option_without_the_one_it_needs_is_refused_and_a_twin_asks_for_nothing() {
+        assert_eq!(read_from(&[("max-defer", "2h")], &[]).unwrap_err(), "--max-defer needs --auto-defer beside it");
+        assert_eq!(read_from(&[], &[("QUEUECAST_MAX_DEFER", "2h")]), Ok(Asked::default()));
+    }
+
+    #[test]
+    fn a_canonical_value_is_shown_as_users_write_it() {
+        assert_eq!(as_written("QUEUECAST_AUTO_MOLD", "1"), "--auto-mold");
+        assert_eq!(as_written("QUEUECAST_MAX_DEFER", "5400"), "--max-defer=01:30:00");
+        assert_eq!(as_written("QUEUECAST_MOLD_SIZES", "2-16"), "--mold-sizes=2-16");
+    }
+}

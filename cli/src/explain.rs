@@ -1,0 +1,158 @@
+//! `queuecast explain`: what was asked, written and forecast for a job, and what happened.
+
+mod outcome;
+mod source;
+mod text;
+
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use anyhow::anyhow;
+use clap::Args;
+use predictor_core::record::Record;
+use predictor_core::time::UnixTime;
+use serde::Serialize;
+
+use self::outcome::{Change, Outcome};
+use self::source::Job;
+use crate::Format;
+use crate::failure::Failure;
+use crate::output;
+
+/// Show what queuecast decided about a job and why, and hold the forecast against what happened.
+///
+/// The job carries its record in its admin_comment, so the answer comes from slurmctld or, once the job has left it, from slurmdbd.
+///
+/// Exit status: 0 if there is an answer; 1 if the job is not known or carries no record; 2 for wrong usage, or where neither slurmctld nor
+/// slurmdbd answers.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The job's number; of an array's task its number, as 1234_5, or its own.
+    #[arg(value_name = "JOBID")]
+    job: JobName,
+
+    /// How to write the report.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast explain 1234
+  queuecast explain 1234_5
+  queuecast explain 1234 --format json | jq .outcome.reservation_kept
+
+Keys of --format json (times in Unix seconds, *_s in seconds, null where not known or not yet):
+  job            id, array_task, source (slurmctld or slurmdbd), state, user, user_id, partition, nodes, cpus, limit_s (null: unlimited),
+                 submitted, eligible, started, expected_start, ended, suspended_s, runs
+  record         what the job carries: version, generation, at, mode, asked, written, forecast, instead_of, left; null if it carries none
+  forecast       the forecast that holds for the job as it ran: of the job as written in the mode `enforce`, else as submitted
+  outcome        wait_s (from the decision on; so far, where it still waits), run_s (so far, where it still runs), held_s (of waiting on its
+                 nodes), wait_within_bound, run_time_in_range, reservation_kept, deadline_met (true, false, or null where open or not asked)
+  changed_since  list of what, written, now: where the job is not any more what was written
+  problem        why there is no record";
+
+/// A job as users name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct JobName {
+    id: u32,
+    task: Option<u32>,
+}
+
+impl FromStr for JobName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (id, task) = match text.split_once('_') {
+            Some((id, task)) => (id, Some(task)),
+            None => (text, None),
+        };
+        let wrong = || "use a job's number, as 1234, or that of an array's task, as 1234_5".to_owned();
+        let id: u32 = id.parse().ok().filter(|id| *id > 0).ok_or_else(wrong)?;
+        let task = task.map(str::parse).transpose().map_err(|_| wrong())?;
+        Ok(Self { id, task })
+    }
+}
+
+impl std::fmt::Display for JobName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.task {
+            Some(task) => write!(f, "{}_{task}", self.id),
+            None => write!(f, "{}", self.id),
+        }
+    }
+}
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    job: Job,
+    record: Option<Record>,
+    forecast: Option<predictor_core::record::Forecast>,
+    outcome: Option<Outcome>,
+    changed_since: Vec<Change>,
+    problem: Option<String>,
+    #[serde(skip)]
+    now: UnixTime,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let name = arguments.job;
+    let job = source::find(name)?.ok_or_else(|| {
+        Failure::No(anyhow!(
+            "neither slurmctld nor slurmdbd knows a job {name}; `sacct --starttime=2000-01-01 --jobs={name}` would show it"
+        ))
+    })?;
+    let report = Report::of(job, output::now());
+    output::print(arguments.format, &report, text::text)?;
+    match report.problem {
+        Some(problem) => Err(Failure::No(anyhow!("job {name}: {problem}"))),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+impl Report {
+    fn of(job: Job, now: UnixTime) -> Self {
+        let record = job.admin_comment.as_deref().and_then(Record::parse);
+        let problem = record.is_none().then(|| no_record(&job));
+        let forecast = record.as_ref().and_then(outcome::forecast_that_holds).cloned();
+        Self {
+            outcome: record.as_ref().map(|record| Outcome::of(&job, record, now)),
+            changed_since: record.as_ref().map_or_else(Vec::new, |record| outcome::changes(&job, record)),
+            problem,
+            forecast,
+            record,
+            job,
+            now,
+        }
+    }
+}
+
+/// Why a job carries no record, as far as that can be told, and what it takes to get one.
+fn no_record(job: &Job) -> String {
+    match &job.admin_comment {
+        Some(comment) if comment.contains("\"queuecast\"") => {
+            "it carries a record that this release can't read; it was cut short, or is of another release".to_owned()
+        }
+        _ => "it carries no record of queuecast: nothing was asked for it, or the submit filter was off or not there when it was submitted. A \
+              job gets one if it is submitted with an option such as --auto-mold, --auto-defer or --reserve-at, or with --deadline, to a \
+              partition whose mode is at least `observe`; `queuecast status` says whether the filter acts"
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_named_by_number_or_by_array_and_task() {
+        let read = |text: &str| text.parse::<JobName>().map(|name| (name.id, name.task));
+        assert_eq!((read("12"), read("12_0")), (Ok((12, None)), Ok((12, Some(0)))));
+        for wrong in ["0", "", "a", "12_", "_1", "12_a", "-1", "12+0"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The forecast held against what happened.
+
+use predictor_core::options::Mode;
+use predictor_core::record::{Forecast, Record};
+use predictor_core::time::UnixTime;
+use serde::Serialize;
+
+use super::source::Job;
+
+/// How far a time may be off and count as unchanged: limits are whole minutes.
+const TOLERANCE_S: i64 = 60;
+
+/// What happened. Where something is still open it is `None`, or "so far".
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(super) struct Outcome {
+    /// From the decision to the start or, where the job then waits on its nodes, to the end of that; so far, where it still waits.
+    pub(super) wait_s: Option<i64>,
+    /// From there to the end, suspensions left out; so far, where it still runs.
+    pub(super) run_s: Option<i64>,
+    /// How long it waits on its nodes.
+    pub(super) held_s: Option<i64>,
+    pub(super) wait_within_bound: Option<bool>,
+    pub(super) run_time_in_range: Option<bool>,
+    pub(super) reservation_kept: Option<bool>,
+    pub(super) deadline_met: Option<bool>,
+}
+
+/// Something that is not any more what was written.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Change {
+    pub(super) what: &'static str,
+    /// `None` is unlimited.
+    pub(super) written: Option<i64>,
+    pub(super) now: Option<i64>,
+}
+
+/// The forecast that is about the job as it really went: in a mode below `enforce` that is the one for the job as submitted.
+pub(super) fn forecast_that_holds(record: &Record) -> Option<&Forecast> {
+    match record.mode {
+        Mode::Enforce => record.forecast.as_ref(),
+        _ => record.instead_of.as_ref().or(record.forecast.as_ref()),
+    }
+}
+
+/// What was written into the job, in the mode that writes.
+pub(super) fn written(record: &Record) -> Option<&predictor_core::record::Written> {
+    record.written.as_ref().filter(|_| record.mode == Mode::Enforce)
+}
+
+impl Outcome {
+    /// What has happened until now.
+    pub(super) fn of(job: &Job, record: &Record, now: UnixTime) -> Self {
+        let written = written(record);
+        let over = job.ended.is_some();
+        let (end, now) = (job.ended, now.0);
+        let hold_until = written.and_then(|written| written.hold_until);
+        // A job that waits on its nodes begins its work when that is over.
+        let work = job.started.map(|started| hold_until.map_or(started, |until| until.max(started)));
+        let held_s = job.started.zip(work).map(|(started, work)| (work.min(end.unwrap_or(now)) - started).max(0)).filter(|held| *held > 0);
+        // A job that ended while it waited has no wait to compare; it only did not start.
+        let waited_until = match (work, over) {
+            (Some(work), _) => Some(work.min(end.unwrap_or(now))),
+            (None, false) => Some(now),
+            (None, true) => None,
+        };
+        let wait_s = waited_until.map(|until| (until - record.at.0).max(0));
+        let run_s = work.map(|work| (end.unwrap_or(now) - work - job.suspended_s).max(0)).filter(|_| work.is_some_and(|work| work <= now));
+        let forecast = forecast_that_holds(record);
+
+        // Something that still goes on can have missed its bound, but not kept it yet.
+        let open = |holds: bool, settled: bool| if holds && !settled { None } else { Some(holds) };
+        let bound = forecast.and_then(|forecast| forecast.wait_95_s);
+        let wait_within_bound =
+            wait_s.zip(bound).and_then(|(wait, bound)| open(wait <= bound, work.is_some_and(|work| work <= end.unwrap_or(now))));
+        let run_time_in_range = run_s.zip(forecast).and_then(|(run, forecast)| {
+            let (shortest, longest) = forecast.run_range_s;
+            if over { Some((shortest..=longest).contains(&run)) } else { open(run <= longest, false) }
+        });
+        let reservation_kept = written.and_then(|written| written.reserved_at).and_then(|reserved| match job.started {
+            Some(started) => Some(started <= reserved),
+            // Cancelled before the time it can't be said to have been broken.
+            None => (end.unwrap_or(now) > reserved).then_some(false),
+        });
+        let deadline_met = record.asked.deadline.and_then(|deadline| match end {
+            Some(end) => Some(job.started.is_some() && end <= deadline && job.state != "deadline"),
+            None => (now > deadline).then_some(false),
+        });
+        Self { wait_s, run_s, held_s, wait_within_bound, run_time_in_range, reservation_kept, deadline_met }
+    }
+}
+
+/// Where the job is not any more what was written, or as it was submitted where nothing was.
+pub(super) fn changes(job: &Job, record: &Record) -> Vec<Change> {
+    let written = written(record).cloned().unwrap_or_default();
+    let mut changes = Vec::new();
+    let limit = written.limit_s.or(record.asked.limit_s);
+    let off = |one: i64, other: i64| (one - other).abs() >= TOLERANCE_S;
+    let limit_differs = match (limit, job.limit_s) {
+        (Some(written), Some(now)) => off(written, now),
+        (None, None) => false,
+        // A limit of zero seconds is that of a record that does not tell.
+        (one, other) => one.or(other) != Some(0),
+    };
+    if limit_differs {
+        changes.push(Change { what: "limit_s", written: limit, now: job.limit_s });
+    }
+    let nodes = written.nodes.unwrap_or(record.asked.nodes);
+    let cpus = written.cpus.unwrap_or(record.asked.cpus);
+    // A job of tasks alone may get other nodes than were thought of; it is changed if its CPUs are others as well.
+    let same_by_tasks = record.asked.tasks.is_some() && job.cpus == cpus;
+    if job.nodes > 0 && job.nodes != nodes && !same_by_tasks {
+        changes.push(Change { what: "nodes", written: Some(nodes.into()), now: Some(job.nodes.into()) });
+    }
+    if let Some((begin, eligible)) = written.begin.zip(job.eligible)
+        && off(begin, eligible)
+    {
+        changes.push(Change { what: "begin", written: Some(begin), now: Some(eligible) });
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! The report for people.
+
+use predictor_core::options::Mode;
+use predictor_core::record::{Forecast, Record, Written};
+use predictor_core::size::Unit;
+use predictor_core::time::{Seconds, UnixTime};
+
+use super::Report;
+use super::outcome::{Change, Outcome};
+use crate::asked;
+use crate::output::{BAD, GOOD, Lines, count, moment, moment_and_distance, table};
+
+/// The report for people.
+pub(super) fn text(report: &Report) -> String {
+    let mut lines = Lines::default();
+    job(&mut lines, report);
+    let (Some(record), Some(outcome)) = (&report.record, &report.outcome) else { return lines.text() };
+    lines.heading("Decision");
+    decision(&mut lines, record);
+    for change in &report.changed_since {
+        lines.line("changed since", changed(change));
+    }
+    lines.heading("Forecast and outcome");
+    comparison(&mut lines, report, record, outcome);
+    lines.text()
+}
+
+fn job(lines: &mut Lines, report: &Report) {
+    let job = &report.job;
+    let name = match job.array_task {
+        Some((array, Some(task))) => format!("{} ({array}_{task})", job.id),
+        Some((array, None)) => format!("{} (tasks of array {array} that wait)", job.id),
+        None => job.id.to_string(),
+    };
+    let user = job.user.clone().unwrap_or_else(|| job.user_id.to_string());
+    let partition = job.partition.as_deref().unwrap_or("(unknown partition)");
+    lines.line("job", format!("{name} of {user} in {partition}: {}", job.state));
+    lines.line("is", format!("{}, {}", size(job.nodes, job.cpus), limit(job.limit_s)));
+    let at = |at: Option<i64>| at.map(|at| moment_and_distance(UnixTime(at), report.now));
+    for (label, moment) in [("submitted", job.submitted), ("eligible", job.eligible), ("started", job.started), ("ended", job.ended)] {
+        if let Some(moment) = at(moment) {
+            lines.line(label, moment);
+        }
+    }
+    if let Some(expected) = at(job.expected_start) {
+        lines.line("expected start", format!("{expected}, by slurmctld"));
+    }
+    if let Some(runs) = job.runs.filter(|runs| *runs > 1) {
+        lines.line("runs", format!("{runs}; this is the last"));
+    }
+}
+
+fn size(nodes: u32, cpus: u32) -> String {
+    format!("{} {}, {} {}", count(nodes.into()), Unit::Nodes.word(nodes), count(cpus.into()), Unit::Cpus.word(cpus))
+}
+
+fn limit(seconds: Option<i64>) -> String {
+    seconds.map_or("no time limit".to_owned(), |seconds| format!("time limit {}", Seconds(seconds)))
+}
+
+fn decision(lines: &mut Lines, record: &Record) {
+    lines.line("decided", format!("{}, from snapshot {}, mode {}", moment(record.at), record.generation, record.mode));
+    let asked = &record.asked;
+    let tasks = asked.tasks.map(|tasks| format!(", {tasks} {}", if tasks == 1 { "task" } else { "tasks" })).unwrap_or_default();
+    lines.line("asked", format!("{}{tasks}, {}", size(asked.nodes, asked.cpus), limit(asked.limit_s)));
+    if !asked.options.is_empty() {
+        let options: Vec<String> = asked.options.iter().map(|(variable, value)| asked::as_written(variable, value)).collect();
+        lines.line("", options.join(" "));
+    }
+    if let Some(deadline) = asked.deadline {
+        lines.line("", format!("--deadline={}", moment(UnixTime(deadline)).replace(' ', "T")));
+    }
+    let label = if record.mode == Mode::Enforce { "written" } else { "would be" };
+    match &record.written {
+        Some(written) => lines.line(label, what_was_written(written)),
+        None => lines.line("written", "nothing to change"),
+    }
+    if let (Some(forecast), Some(instead_of)) = (&record.forecast, &record.instead_of) {
+        lines.line("why", why(forecast, instead_of, record));
+    }
+    record.left.iter().for_each(|left| lines.line("left", left));
+}
+
+fn what_was_written(written: &Written) -> String {
+    let mut parts = Vec::new();
+    if let Some(nodes) = written.nodes {
+        parts.push(size(nodes, written.cpus.unwrap_or(0)));
+    }
+    if let Some(tasks) = written.tasks {
+        parts.push(format!("{tasks} {}", if tasks == 1 { "task" } else { "tasks" }));
+    }
+    if let Some(seconds) = written.limit_s {
+        parts.push(limit(Some(seconds)));
+    }
+    if let Some(begin) = written.begin {
+        parts.push(format!("begin {}", moment(UnixTime(begin))));
+    }
+    if let Some(reserved) = written.reserved_at {
+        parts.push(format!("reserved for {}", moment(UnixTime(reserved))));
+    }
+    if let Some(until) = written.hold_until {
+        parts.push(format!("waits on its nodes until {} if it starts early", moment(UnixTime(until))));
+    }
+    parts.join(", ")
+}
+
+fn why(forecast: &Forecast, instead_of: &Forecast, record: &Record) -> String {
+    let response = |forecast: &Forecast| forecast.wait_s.map(|wait| Seconds(wait + forecast.run_s).to_string());
+    let reserved = record.written.as_ref().and_then(|written| written.reserved_at);
+    if let (Some(reserved), Some(probability)) = (reserved, forecast.reservation_probability) {
+        return format!("its nodes are there at {} with probability {probability:.2}", moment(UnixTime(reserved)));
+    }
+    let unknown = || "a time not known".to_owned();
+    let (then, before) = (response(forecast).unwrap_or_else(unknown), response(instead_of).unwrap_or_else(unknown));
+    let deadline = match (forecast.deadline_probability, instead_of.deadline_probability) {
+        (Some(then), Some(before)) => format!(", and by the deadline with probability {then:.2} instead of {before:.2}"),
+        _ => String::new(),
+    };
+    format!("forecast to be done about {then} after the decision, instead of {before}{deadline}")
+}
+
+fn changed(change: &Change) -> String {
+    let show = |value: Option<i64>| match (change.what, value) {
+        (_, None) => "unlimited".to_owned(),
+        ("limit_s", Some(seconds)) => Seconds(seconds).to_string(),
+        ("begin", Some(at)) => moment(UnixTime(at)),
+        (_, Some(number)) => number.to_string(),
+    };
+    let what = match change.what {
+        "limit_s" => "time limit",
+        what => what,
+    };
+    format!("{what}: {} now, {} after the decision", show(change.now), show(change.written))
+}
+
+/// A word for how a comparison came out.
+fn verdict(holds: Option<bool>, yes: &str, no: &str) -> String {
+    match holds {
+        Some(true) => format!("{GOOD}{yes}{GOOD:#}"),
+        Some(false) => format!("{BAD}{no}{BAD:#}"),
+        None => "open".to_owned(),
+    }
+}
+
+fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Outcome) {
+    let job = &report.job;
+    let mut rows = table(&["", "forecast", "happened", ""], &[]);
+    let so_far = |seconds: Option<i64>, is_over: bool, none: &str| match (seconds, is_over) {
+        (Some(seconds), true) => Seconds(seconds).to_string(),
+        (Some(seconds), false) => format!("{} so far", Seconds(seconds)),
+        (None, _) => none.to_owned(),
+    };
+    if let Some(forecast) = &report.forecast {
+        let past = |jobs: u32| format!("from {} past {}", count(jobs.into()), if jobs == 1 { "job" } else { "jobs" });
+        let wait = match (forecast.wait_s, forecast.wait_95_s) {
+            (Some(median), Some(bound)) if median == bound => Seconds(median).to_string(),
+            (Some(median), Some(bound)) => {
+                format!("about {}, with 0.95 at most {}, {}", Seconds(median), Seconds(bound), past(forecast.wait_jobs))
+            }
+            (Some(median), None) => format!("about {}, {}", Seconds(median), past(forecast.wait_jobs)),
+            (None, _) => "not known".to_owned(),
+        };
+        let waits = so_far(outcome.wait_s, job.started.is_some(), "it never started");
+        rows.add_row(["wait".to_owned(), wait, waits, verdict(outcome.wait_within_bound, "within the bound", "beyond the bound")]);
+        let (shortest, longest) = forecast.run_range_s;
+        let run = match forecast.run_jobs {
+            0 => format!("{}, the time limit, as there are no past jobs", Seconds(forecast.run_s)),
+            jobs => format!("about {}, {} to {}, {}", Seconds(forecast.run_s), Seconds(shortest), Seconds(longest), past(jobs)),
+        };
+        let runs = so_far(outcome.run_s, job.ended.is_some(), "not yet");
+        rows.add_row(["run time".to_owned(), run, runs, verdict(outcome.run_time_in_range, "in its range", "outside its range")]);
+    }
+    let started = job.started.map_or("not started".to_owned(), |started| format!("started {}", moment(UnixTime(started))));
+    if let Some(reserved) = super::outcome::written(record).and_then(|written| written.reserved_at) {
+        let probability = record.forecast.as_ref().and_then(|forecast| forecast.reservation_probability);
+        let probability = probability.map(|probability| format!(" with {probability:.2}")).unwrap_or_default();
+        let promised = format!("{}{probability}", moment(UnixTime(reserved)));
+        let held = outcome.held_s.map(|held| format!(", waited {} on its nodes", Seconds(held))).unwrap_or_default();
+        let happened = format!("{started}{held}");
+        rows.add_row(["reservation".to_owned(), promised, happened, verdict(outcome.reservation_kept, "kept", "broken")]);
+    }
+    if let Some(deadline) = record.asked.deadline {
+        let probability = report.forecast.as_ref().and_then(|forecast| forecast.deadline_probability);
+        let probability = probability.map(|probability| format!(" with {probability:.2}")).unwrap_or_default();
+        let promised = format!("{}{probability}", moment(UnixTime(deadline)));
+        let ended = job.ended.map_or("not ended".to_owned(), |ended| format!("ended {}", moment(UnixTime(ended))));
+        rows.add_row(["deadline".to_owned(), promised, ended, verdict(outcome.deadline_met, "met", "missed")]);
+    }
+    lines.table(&rows);
+    if record.mode != Mode::Enforce && record.written.is_some() {
+        lines.plain("the forecast is that of the job as submitted, as nothing was changed");
+    }
+}

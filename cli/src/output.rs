@@ -1,0 +1,157 @@
+//! How reports are written: lines for people, one JSON object for programs.
+
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write as _};
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Context;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use predictor_core::time::{Seconds, UnixTime};
+use serde::Serialize;
+
+use crate::Format;
+use crate::failure::Failure;
+
+/// Of headings.
+pub(crate) const HEADING: Style = Style::new().bold();
+/// Of what is as it should be.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Of what is not.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Width of the column that names what a line is about.
+const LABEL_WIDTH: usize = 15;
+
+/// The present time.
+pub(crate) fn now() -> UnixTime {
+    UnixTime(Timestamp::now().as_second())
+}
+
+/// Writes a report to standard output. Colours are left out where that is not a terminal.
+pub(crate) fn print<T: Serialize>(format: Format, report: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
+    let written = match format {
+        Format::Text => anstream::stdout().lock().write_all(text(report).as_bytes()),
+        Format::Json => json(report),
+    };
+    match written {
+        // Whoever reads has enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to standard output").map_err(Failure::Input),
+    }
+}
+
+fn json<T: Serialize>(report: &T) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    serde_json::to_writer(&mut output, report)?;
+    writeln!(output)
+}
+
+/// Says something to standard error that does not keep the command from its work.
+pub(crate) fn warn(message: &str) {
+    let _ = writeln!(anstream::stderr(), "queuecast: {message}");
+}
+
+/// A moment as this machine's clock shows it.
+pub(crate) fn moment(at: UnixTime) -> String {
+    let shown = Timestamp::from_second(at.0).map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string());
+    shown.unwrap_or_else(|_| at.0.to_string())
+}
+
+/// A moment, and how far it is from now.
+pub(crate) fn moment_and_distance(at: UnixTime, now: UnixTime) -> String {
+    let distance = at - now;
+    if distance < Seconds::ZERO { format!("{}, {} ago", moment(at), now - at) } else { format!("{}, in {distance}", moment(at)) }
+}
+
+/// A number with a thin line between the thousands, as people read it.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A bar whose length is a probability's part of `width`.
+pub(crate) fn bar(probability: f64, width: usize) -> String {
+    "█".repeat((probability.clamp(0.0, 1.0) * width as f64).round() as usize)
+}
+
+/// Probabilities as a row of columns, one character each.
+pub(crate) fn sparkline(probabilities: impl IntoIterator<Item = f64>) -> String {
+    const COLUMNS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let column = |probability: f64| {
+        let height = (probability.clamp(0.0, 1.0) * (COLUMNS.len() - 1) as f64).round() as usize;
+        COLUMNS.get(height).copied().unwrap_or(' ')
+    };
+    probabilities.into_iter().map(column).collect()
+}
+
+/// Lines of text, each a label and what is to be said of it.
+#[derive(Debug, Default)]
+pub(crate) struct Lines(String);
+
+impl Lines {
+    /// A line under a label; an empty label goes on with the one before.
+    pub(crate) fn line(&mut self, label: &str, value: impl AsRef<str>) {
+        let _ = writeln!(self.0, "{label:<LABEL_WIDTH$}{}", value.as_ref());
+    }
+
+    /// A heading, behind an empty line unless it is the first.
+    pub(crate) fn heading(&mut self, heading: &str) {
+        let gap = if self.0.is_empty() { "" } else { "\n" };
+        let _ = writeln!(self.0, "{gap}{HEADING}{heading}{HEADING:#}");
+    }
+
+    /// A line without a label.
+    pub(crate) fn plain(&mut self, line: impl AsRef<str>) {
+        let _ = writeln!(self.0, "{}", line.as_ref());
+    }
+
+    /// A table.
+    pub(crate) fn table(&mut self, table: &Table) {
+        for line in table.lines() {
+            let _ = writeln!(self.0, "{}", line.trim_end());
+        }
+    }
+
+    /// The text.
+    pub(crate) fn text(self) -> String {
+        self.0
+    }
+}
+
+/// A table without lines; columns named in `right` are numbers, and stand to the right.
+pub(crate) fn table(header: &[&str], right: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
+    for (column, name) in table.column_iter_mut().zip(header) {
+        column.set_padding((0, 2));
+        if right.contains(name) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_picture_shows_none_half_and_all() {
+        assert_eq!(sparkline([0.0, 0.5, 1.0, 2.0]), " ▄██");
+        assert_eq!([bar(0.0, 4), bar(0.5, 4), bar(1.0, 4)], ["", "██", "████"]);
+    }
+}

@@ -1,0 +1,158 @@
+//! Where the snapshot, the kill switch and the counters are, and the snapshot itself.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use clap::Args;
+use predictor_core::snapshot::{Snapshot, SnapshotError};
+use predictor_core::time::UnixTime;
+use slurm_conf::{Configuration, ConfigurationError};
+use thiserror::Error;
+
+use crate::failure::Failure;
+
+/// Says where the snapshot is.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArguments {
+    /// Where the snapshot is [default: state_directory of queuecast.toml, which is the file that QUEUECAST_CONF names, else the one beside
+    /// slurm.conf].
+    #[arg(long, value_name = "DIR")]
+    state_directory: Option<PathBuf>,
+}
+
+/// The state directory, and the configuration file as it is now.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The state directory.
+    pub(crate) directory: PathBuf,
+    /// The configuration file.
+    pub(crate) configuration_path: PathBuf,
+    /// What is wrong with it now.
+    pub(crate) configuration_error: Option<ConfigurationError>,
+    /// When it was last written; `None` where there is none.
+    pub(crate) configuration_written_at: Option<UnixTime>,
+}
+
+/// Why there is no snapshot to be had.
+#[derive(Debug, Error)]
+pub(crate) enum NoSnapshot {
+    /// There is none.
+    #[error(
+        "no snapshot in {}: is queuecastd running? start it with `systemctl start queuecastd`, or name another place with --state-directory",
+        .0.display()
+    )]
+    Absent(PathBuf),
+    /// It can't be read.
+    #[error("{}: {}", .0.display(), .1)]
+    Unreadable(PathBuf, io::Error),
+    /// Others than its owner may write it, so that the filter does not trust it.
+    #[error("{}: others than its owner may write it, so the filter does not use it; `chmod go-w` it", .0.display())]
+    Untrusted(PathBuf),
+    /// It is not one.
+    #[error(
+        "{}: {}; restart queuecastd, which writes a new one (the filter goes on with the last good one until that is too old)",
+        .0.display(), .1
+    )]
+    Damaged(PathBuf, SnapshotError),
+}
+
+impl NoSnapshot {
+    /// A word for it, for programs.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Absent(_) => "absent",
+            Self::Unreadable(..) => "unreadable",
+            Self::Untrusted(_) => "untrusted",
+            Self::Damaged(..) => "damaged",
+        }
+    }
+}
+
+impl PlaceArguments {
+    /// Finds the place. A configuration file that is broken or missing is no obstacle, only noted.
+    pub(crate) fn place(&self) -> Place {
+        let path = Configuration::path();
+        let (configured, error) = match Configuration::load(&path) {
+            Ok(configuration) => (configuration.state_directory, None),
+            Err(error) => (directory_before(&error).unwrap_or_else(|| Configuration::default().state_directory), Some(error)),
+        };
+        Place {
+            directory: self.state_directory.clone().unwrap_or(configured),
+            configuration_written_at: fs::metadata(&path).ok().map(|metadata| UnixTime(metadata.mtime())),
+            configuration_path: path,
+            configuration_error: error,
+        }
+    }
+}
+
+/// The state directory that a broken file names before the line that is wrong: the key stands at its beginning.
+fn directory_before(error: &ConfigurationError) -> Option<PathBuf> {
+    let ConfigurationError::Line { path, line, .. } = error else { return None };
+    let text = String::from_utf8_lossy(&fs::read(path).ok()?).into_owned();
+    let good: Vec<&str> = text.lines().take(line - 1).collect();
+    let table: toml::Table = good.join("\n").parse().ok()?;
+    table.get("state_directory")?.as_str().map(PathBuf::from)
+}
+
+impl Place {
+    /// Where the snapshot is.
+    pub(crate) fn snapshot_path(&self) -> PathBuf {
+        self.directory.join("snapshot")
+    }
+
+    /// Where the kill switch is, while it is on.
+    pub(crate) fn kill_switch(&self) -> Option<PathBuf> {
+        let path = self.directory.join("off");
+        path.symlink_metadata().is_ok().then_some(path)
+    }
+
+    /// Where the filter's counters are.
+    pub(crate) fn counters_path(&self) -> PathBuf {
+        self.directory.join("filter-counters")
+    }
+
+    /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner of the file.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot<Vec<u8>>, NoSnapshot> {
+        let path = self.snapshot_path();
+        let bytes = read(&path)?;
+        Snapshot::open(bytes).map_err(|error| NoSnapshot::Damaged(path, error))
+    }
+
+    /// As [`Place::snapshot`], for a command that can't do anything without it.
+    pub(crate) fn needed_snapshot(&self) -> Result<Snapshot<Vec<u8>>, Failure> {
+        self.snapshot().map_err(|none| match &self.configuration_error {
+            Some(error) => Failure::Input(anyhow!("{none} ({error})")),
+            None => Failure::Input(none.into()),
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, NoSnapshot> {
+    let unreadable = |error: io::Error| match error.kind() {
+        ErrorKind::NotFound => NoSnapshot::Absent(path.parent().unwrap_or(path).to_owned()),
+        _ => NoSnapshot::Unreadable(path.to_owned(), error),
+    };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if metadata.mode() & 0o022 != 0 {
+        return Err(NoSnapshot::Untrusted(path.to_owned()));
+    }
+    fs::read(path).map_err(unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_file_still_names_its_directory_where_that_stands_before_the_fault() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("queuecast.toml");
+        fs::write(&path, "state_directory = \"/srv/qc\"\n[policy]\nmode = \"enf").unwrap();
+        assert_eq!(directory_before(&Configuration::load(&path).unwrap_err()), Some(PathBuf::from("/srv/qc")));
+        fs::write(&path, "state_directory = \"/srv").unwrap();
+        assert_eq!(directory_before(&Configuration::load(&path).unwrap_err()), None);
+    }
+}

@@ -1,0 +1,44 @@
+//! What the site allows, as reports show it.
+
+use predictor_core::options::{EarlyStart, Mode};
+use predictor_core::policy::{Policy, When};
+use serde::Serialize;
+
+/// What the site allows in a partition. Durations in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct PolicyReport {
+    pub(crate) mode: Mode,
+    pub(crate) mold: &'static str,
+    pub(crate) defer: &'static str,
+    pub(crate) reserve: &'static str,
+    pub(crate) early_start: &'static str,
+    pub(crate) success_probability: f64,
+    pub(crate) defer_threshold: f64,
+    pub(crate) max_defer_s: i64,
+}
+
+impl From<&Policy> for PolicyReport {
+    fn from(policy: &Policy) -> Self {
+        // Without the pattern a new rule would be forgotten here.
+        let Policy { mode, mold, defer, reserve, early_start, success_probability, defer_threshold, max_defer } = *policy;
+        Self {
+            mode,
+            mold: when(mold),
+            defer: when(defer),
+            reserve: if reserve { "asked" } else { "never" },
+            early_start: EarlyStart::as_str(early_start),
+            success_probability,
+            defer_threshold,
+            max_defer_s: max_defer.0,
+        }
+    }
+}
+
+/// The word of the configuration file.
+fn when(when: When) -> &'static str {
+    match when {
+        When::Never => "never",
+        When::Asked => "asked",
+        When::Always => "always",
+    }
+}

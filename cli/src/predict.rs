@@ -1,0 +1,220 @@
+//! `queuecast predict`: what is forecast for a described job, and what the submit filter would do with it.
+
+mod filter;
+mod forecast;
+mod job;
+mod text;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use jiff::tz::TimeZone;
+use predictor_core::decision::{Situation, Submission};
+use predictor_core::policy::Policy;
+use predictor_core::size::Unit;
+use predictor_core::snapshot::{Partition, Snapshot};
+use predictor_core::time::UnixTime;
+use serde::Serialize;
+use slurm_conf::moment;
+
+use self::filter::FilterReport;
+use self::forecast::{DoneReport, RunTimeReport, TrajectoryReport, WaitReport};
+use crate::Format;
+use crate::asked::AskedArguments;
+use crate::failure::Failure;
+use crate::output;
+use crate::place::PlaceArguments;
+
+/// Forecast the wait and the run time of a job, and say what queuecast would do with it.
+///
+/// Describe the job with sbatch's own options; nothing is submitted. Waits are forecast from past jobs of the same class (partition, size,
+/// time limit, and how pressed the partition is), run times from your own past jobs of the same size.
+///
+/// Exit status: 0 if there is an answer; 1 if the job would be refused; 2 for wrong usage, or without a snapshot.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    job: job::JobArguments,
+
+    #[command(flatten)]
+    asked: AskedArguments,
+
+    /// Also forecast the probability of being done by this time. May be given several times.
+    #[arg(long, value_name = "TIME", help_heading = "Options")]
+    by: Vec<String>,
+
+    #[command(flatten)]
+    #[command(next_help_heading = "Options")]
+    place: PlaceArguments,
+
+    /// How to write the report.
+    #[arg(long, value_enum, default_value_t, help_heading = "Options")]
+    format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast predict -p batch -N 4 -t 2:00:00
+      when would it start, how long would it run
+  queuecast predict -N 16 -n 64 -t 1:00:00 --auto-mold
+      would another number of nodes be done sooner
+  queuecast predict -N 4 -t 1:00:00 --deadline tomorrow-08:00 --by 20:00 --by midnight
+      how likely is it done in time
+  queuecast predict -N 4 -t 1:00:00 --reserve-at 18:00 --success-probability 0.9
+      can its nodes be there at 18:00, and what does it cost
+  queuecast predict -N 4 -t 1:00:00 --format json | jq '.wait.bounds_s[\"0.95\"]'
+
+Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+  generation, snapshot_age_s, cluster
+  job          user, user_name, partition, nodes, cpus, tasks, limit_s (null: unlimited), begin, deadline, reserve_at
+  wait         from the moment that the job may begin: class (partition, cpus, limits_s, pressure_level; null: all), jobs, pressure, confidence,
+               median_s, bounds_s (\"0.25\" to \"0.95\": the wait that is not exceeded with that probability), starts_within (list of
+               duration_s, probability)
+  run_time     jobs (0: no past, the time limit is taken), unit, point_s, ranges (list of lower_s, upper_s, probability)
+  done         list of by, probability, is_deadline: for --deadline and each --by
+  filter       outcome (left, observed, advised, unchanged, changed or refused), why, mode, line, changes and proposed (nodes, cpus, tasks,
+               limit_s, begin, hold_until), record (as in the job's admin_comment)
+  trajectory   for --reserve-at: list of begin, padded_limit_s, probability
+  notes        what else is to be known";
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    generation: u64,
+    snapshot_age_s: i64,
+    cluster: String,
+    job: JobReport,
+    wait: Option<WaitReport>,
+    run_time: RunTimeReport,
+    done: Vec<DoneReport>,
+    filter: FilterReport,
+    trajectory: Option<TrajectoryReport>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    now: UnixTime,
+}
+
+/// The job as it would be submitted.
+#[derive(Debug, Serialize)]
+struct JobReport {
+    user: u32,
+    user_name: Option<String>,
+    partition: String,
+    nodes: u32,
+    cpus: u32,
+    tasks: Option<u32>,
+    limit_s: Option<i64>,
+    begin: Option<i64>,
+    deadline: Option<i64>,
+    reserve_at: Option<i64>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let now = output::now();
+    let by = arguments
+        .by
+        .iter()
+        .map(|text| moment::parse(text, now.0, &TimeZone::system()).map(UnixTime).context("--by"))
+        .collect::<anyhow::Result<Vec<_>>>()
+        .map_err(Failure::Input)?;
+    let job = arguments.job.job(&arguments.asked.0, now).map_err(Failure::Input)?;
+    let place = arguments.place.place();
+    let snapshot = place.needed_snapshot()?;
+    let submission = job.submission();
+    let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
+    let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, now, claimed_cpus: 0 };
+
+    let filter = FilterReport::of(&situation, &place);
+    let report = Report {
+        generation: snapshot.generation(),
+        snapshot_age_s: snapshot.age(now).0,
+        cluster: snapshot.provenance().cluster.to_owned(),
+        job: JobReport::of(&situation, job.user_name.clone()),
+        wait: WaitReport::of(&situation),
+        run_time: RunTimeReport::of(&situation),
+        done: DoneReport::all(&situation, &by),
+        trajectory: TrajectoryReport::of(&situation, filter.decided_size()),
+        filter,
+        notes: notes(&situation),
+        now,
+    };
+    output::print(arguments.format, &report, text::text)?;
+    Ok(ExitCode::from(u8::from(report.filter.is_refused())))
+}
+
+impl JobReport {
+    fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, user_name: Option<String>) -> Self {
+        let Situation { submission, partition, .. } = situation;
+        let size = submission.size(partition);
+        Self {
+            user: submission.user,
+            user_name,
+            partition: submission.partition.map_or_else(|| partition.name.to_owned(), str::to_owned),
+            nodes: size.nodes,
+            cpus: size.cpus,
+            tasks: submission.tasks,
+            limit_s: submission.limit_in(partition).map(|limit| limit.0),
+            begin: submission.begin.map(|begin| begin.0),
+            deadline: submission.deadline.map(|deadline| deadline.0),
+            reserve_at: submission.asked.reserve_at,
+        }
+    }
+
+    /// In which unit its user counts it: as [`Submission::unit`].
+    fn counts_in(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> (Unit, u32) {
+        let unit = situation.submission.unit();
+        (unit, situation.submission.size(&situation.partition).count(unit))
+    }
+}
+
+/// The partition that the forecasts are about, the first that is named, with the most careful policy of all that are: as the filter takes it.
+fn partition_of<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &Submission<'_>) -> anyhow::Result<(Partition<'a>, Policy)> {
+    let known = || snapshot.partitions().map(|partition| partition.name.to_owned()).collect::<Vec<_>>().join(", ");
+    let mut named = submission.partitions();
+    let first = match named.next() {
+        None => snapshot.default_partition().ok_or_else(|| anyhow!("no default partition; name one with --partition: {}", known()))?,
+        Some(name) => snapshot.partition(name).ok_or_else(|| anyhow!("no partition {name:?} in the snapshot; there are: {}", known()))?,
+    };
+    let site = snapshot.provenance().site_policy;
+    let policy = named.fold(first.policy, |policy, name| {
+        let other = snapshot.partition(name).map_or(site, |partition| partition.policy);
+        Policy {
+            mode: policy.mode.min(other.mode),
+            mold: policy.mold.min(other.mold),
+            defer: policy.defer.min(other.defer),
+            reserve: policy.reserve && other.reserve,
+            ..policy
+        }
+    });
+    Ok((first, policy))
+}
+
+/// What else is to be known.
+fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
+    let Situation { submission, partition, forecasts: snapshot, now, .. } = situation;
+    let mut notes = Vec::new();
+    if snapshot.is_too_old(*now) {
+        notes.push(format!("the snapshot is {} old, and the filter does not use it any more", snapshot.age(*now)));
+    }
+    let size = submission.size(partition);
+    if partition.cpus() == 0 {
+        notes.push(format!("slurmctld knows no partition {} any more", partition.name));
+    } else if size.nodes > partition.nodes() || size.cpus > partition.cpus() {
+        notes.push(format!("the job is larger than the partition, which has {} nodes and {} CPUs", partition.nodes(), partition.cpus()));
+    }
+    let limit = submission.limit_in(partition);
+    if let Some(longest) = partition.max_time().filter(|longest| limit.is_none_or(|limit| limit > *longest)) {
+        notes.push(format!("the time limit is longer than the partition's longest, {longest}"));
+    }
+    let earliest = submission.begin.map_or(*now, |begin| begin.max(*now));
+    if let Some((deadline, limit)) = submission.deadline.zip(limit)
+        && earliest + limit > deadline
+    {
+        // src/slurmctld/job_mgr.c, deadline_ok.
+        notes.push("the earliest begin plus the time limit lies beyond the deadline, so sbatch would refuse the job".to_owned());
+    }
+    notes
+}

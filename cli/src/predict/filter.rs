@@ -1,0 +1,144 @@
+//! What the submit filter would do with the job.
+
+use predictor_core::decision::{Changes, Decision, Situation, decide, is_in_question, mode_of};
+use predictor_core::options::Mode;
+use predictor_core::record::Record;
+use predictor_core::size::Size;
+use predictor_core::snapshot::Snapshot;
+use predictor_core::time::Seconds;
+use serde::Serialize;
+
+use crate::place::Place;
+
+/// What the filter would do.
+#[derive(Debug, Serialize)]
+pub(super) struct FilterReport {
+    pub(super) outcome: Outcome,
+    /// Why, where the job is left.
+    pub(super) why: Option<String>,
+    pub(super) mode: Mode,
+    /// What the user would be told.
+    pub(super) line: Option<String>,
+    /// What the decision says in full, where the mode keeps it from being told or done.
+    pub(super) line_if_enforced: Option<String>,
+    /// What would be written into the job.
+    pub(super) changes: ChangesReport,
+    /// What would be written in the mode `enforce`.
+    pub(super) proposed: ChangesReport,
+    /// What the job would carry in its `admin_comment`.
+    pub(super) record: Option<Record>,
+    #[serde(skip)]
+    decision: Option<Decision>,
+}
+
+/// What becomes of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Outcome {
+    /// Nothing is decided about it.
+    Left,
+    /// Decided about and recorded.
+    Observed,
+    /// Also told.
+    Advised,
+    /// Decided, with nothing to change.
+    Unchanged,
+    /// Rewritten.
+    Changed,
+    /// Refused.
+    Refused,
+}
+
+/// What is written into a job; absent is unchanged.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct ChangesReport {
+    nodes: Option<u32>,
+    cpus: Option<u32>,
+    tasks: Option<u32>,
+    pub(super) limit_s: Option<i64>,
+    pub(super) begin: Option<i64>,
+    hold_until: Option<i64>,
+}
+
+impl From<Changes> for ChangesReport {
+    fn from(changes: Changes) -> Self {
+        Self {
+            nodes: changes.size.map(|(size, _)| size.nodes),
+            cpus: changes.size.map(|(size, _)| size.cpus),
+            tasks: changes.size.and_then(|(_, tasks)| tasks),
+            limit_s: changes.limit.map(|limit| limit.0),
+            begin: changes.begin.map(|begin| begin.0),
+            hold_until: changes.hold_until.map(|until| until.0),
+        }
+    }
+}
+
+impl FilterReport {
+    /// What the filter would do now. Jobs that were submitted since the snapshot are not known here, as they are to the filter.
+    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, place: &Place) -> Self {
+        let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
+        let mode = mode_of(submission, policy);
+        if let Some(off) = place.kill_switch() {
+            return Self::left(Outcome::Left, format!("switched off by {}", off.display()), mode);
+        }
+        if snapshot.is_too_old(*now) {
+            // A promise that can't be given is refused, a wish is left.
+            let wants_promise = submission.asked.reserve_at.is_some() && submission.asked.mode.is_none_or(|mode| mode == Mode::Enforce);
+            let outcome = if wants_promise { Outcome::Refused } else { Outcome::Left };
+            return Self::left(outcome, "the snapshot is too old to rely on".to_owned(), mode);
+        }
+        if mode == Mode::Off {
+            return Self::left(Outcome::Left, "the mode is off for this job".to_owned(), mode);
+        }
+        if !is_in_question(submission, policy) {
+            return Self::left(Outcome::Left, "it asks for nothing, and no policy here applies to all jobs".to_owned(), mode);
+        }
+        let decision = decide(situation);
+        let outcome = match mode {
+            Mode::Off | Mode::Observe => Outcome::Observed,
+            Mode::Advise => Outcome::Advised,
+            Mode::Enforce if decision.refusal().is_some() => Outcome::Refused,
+            Mode::Enforce if decision.changes().is_empty() => Outcome::Unchanged,
+            Mode::Enforce => Outcome::Changed,
+        };
+        let enforced = Decision { mode: Mode::Enforce, ..decision.clone() };
+        let if_enforced = (mode < Mode::Enforce).then(|| enforced.line(submission, policy, *now)).flatten();
+        Self {
+            outcome,
+            why: None,
+            mode,
+            line: decision.line(submission, policy, *now),
+            line_if_enforced: if_enforced,
+            changes: decision.changes().into(),
+            proposed: decision.proposed().into(),
+            record: Some(Record::of(&decision, situation, snapshot.generation())),
+            decision: Some(decision),
+        }
+    }
+
+    fn left(outcome: Outcome, why: String, mode: Mode) -> Self {
+        let changes = ChangesReport::default;
+        Self {
+            outcome,
+            why: Some(why),
+            mode,
+            line: None,
+            line_if_enforced: None,
+            changes: changes(),
+            proposed: changes(),
+            record: None,
+            decision: None,
+        }
+    }
+
+    /// Whether the job would be refused.
+    pub(super) fn is_refused(&self) -> bool {
+        self.outcome == Outcome::Refused
+    }
+
+    /// Size and time limit as decided.
+    pub(super) fn decided_size(&self) -> Option<(Size, Option<Seconds>)> {
+        let decided = self.decision.as_ref()?.decided.as_ref()?;
+        Some((decided.size, decided.limit))
+    }
+}

@@ -1,0 +1,228 @@
+//! What is forecast: the wait, the run time, being done by a time, and the probability trajectory of a reservation.
+
+use std::collections::BTreeMap;
+
+use predictor_core::class::{ANY, ClassKey, size_class};
+use predictor_core::decision::{LONGEST_AHEAD, Situation, Submission, decide, trajectory};
+use predictor_core::forecast::{JobShape, RunTimeForecast, RunTimeForecaster, WaitForecast, WaitForecaster};
+use predictor_core::options::Asked;
+use predictor_core::policy::{Policy, When};
+use predictor_core::size::{Size, Unit};
+use predictor_core::snapshot::Snapshot;
+use predictor_core::time::{Seconds, UnixTime};
+use serde::Serialize;
+
+use super::JobReport;
+
+/// The probabilities for which bounds on the wait are shown, as keys.
+const BOUND_PROBABILITIES: [&str; 5] = ["0.25", "0.5", "0.75", "0.9", "0.95"];
+
+/// The durations for which the probability of starting within them is shown: 1 min to 2 d.
+const START_DURATIONS_S: [i64; 9] = [60, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 172_800];
+
+/// Most points of a trajectory in a report.
+const MOST_POINTS: usize = 60;
+
+/// The forecast of the wait.
+#[derive(Debug, Serialize)]
+pub(super) struct WaitReport {
+    pub(super) class: ClassReport,
+    pub(super) jobs: u32,
+    /// CPUs of the running and eligible jobs, this one included, over the partition's CPUs.
+    pub(super) pressure: Option<f64>,
+    pub(super) confidence: f64,
+    pub(super) median_s: i64,
+    pub(super) bounds_s: BTreeMap<&'static str, Option<i64>>,
+    pub(super) starts_within: Vec<StartReport>,
+}
+
+/// Which past jobs a forecast rests on; absent is "all".
+#[derive(Debug, Serialize)]
+pub(super) struct ClassReport {
+    pub(super) partition: String,
+    /// Fewest and most CPUs; no most in the last class.
+    pub(super) cpus: Option<(u32, Option<u32>)>,
+    /// Shortest and longest time limit in seconds; no longest in the last class.
+    pub(super) limits_s: Option<(i64, Option<i64>)>,
+    pub(super) pressure_level: Option<u8>,
+}
+
+/// The probability of starting within a duration.
+#[derive(Debug, Serialize)]
+pub(super) struct StartReport {
+    pub(super) duration_s: i64,
+    pub(super) probability: f64,
+}
+
+impl WaitReport {
+    /// The forecast for the job as it is written; `None` where nothing is known of waits in its partition.
+    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
+        let Situation { submission, partition, forecasts: snapshot, .. } = situation;
+        let size = submission.size(partition);
+        let shape = JobShape { partition: partition.index, size, limit: submission.limit_in(partition) };
+        let (running, pending) = partition.demand_cpus();
+        let demand = running.saturating_add(pending).saturating_add(size.cpus.into());
+        let pressure = (partition.cpus() > 0).then(|| demand as f64 / f64::from(partition.cpus()));
+        let wait = snapshot.wait(&shape, pressure)?;
+        let bound = |key: &&'static str| (*key, key.parse().ok().and_then(|probability| wait.bound(probability)).map(|bound| bound.0));
+        let start = |duration_s: i64| StartReport { duration_s, probability: wait.probability_within(Seconds(duration_s)) };
+        Some(Self {
+            class: ClassReport::of(partition.name, &wait),
+            jobs: wait.jobs,
+            pressure: pressure.map(|pressure| (pressure * 1e3).round() / 1e3),
+            confidence: (snapshot.provenance().confidence * 1e6).round() / 1e6,
+            median_s: wait.median.0,
+            bounds_s: BOUND_PROBABILITIES.iter().map(bound).collect(),
+            starts_within: START_DURATIONS_S.into_iter().map(start).collect(),
+        })
+    }
+}
+
+impl ClassReport {
+    fn of(partition: &str, wait: &WaitForecast<'_>) -> Self {
+        let ClassKey { size, limit, pressure, .. } = wait.class;
+        let longest = Some(wait.limits.end().0).filter(|longest| *longest < i64::MAX);
+        Self {
+            partition: partition.to_owned(),
+            cpus: (size != ANY).then(|| cpus_of(size)),
+            limits_s: (limit != ANY).then_some((wait.limits.start().0, longest)),
+            pressure_level: (pressure != ANY).then_some(pressure),
+        }
+    }
+}
+
+/// Fewest and most CPUs of a size class, found by bisection, as classes ascend with CPUs.
+fn cpus_of(class: u8) -> (u32, Option<u32>) {
+    let first_of = |class: u8| {
+        let class_of = |cpus| size_class(Size { nodes: 1, cpus });
+        let (mut low, mut high) = (1, u32::MAX);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if class_of(middle) < class {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (class_of(low) >= class).then_some(low)
+    };
+    (first_of(class).unwrap_or(1), first_of(class.saturating_add(1)).map(|next| next - 1))
+}
+
+/// The forecast of the run time.
+#[derive(Debug, Serialize)]
+pub(super) struct RunTimeReport {
+    /// Past jobs of the user at this size; 0 where the time limit stands in for them.
+    pub(super) jobs: u32,
+    pub(super) unit: Unit,
+    pub(super) point_s: Option<i64>,
+    pub(super) ranges: Vec<RangeReport>,
+}
+
+/// A range of run times and its probability.
+#[derive(Debug, Serialize)]
+pub(super) struct RangeReport {
+    pub(super) lower_s: i64,
+    pub(super) upper_s: i64,
+    pub(super) probability: f64,
+}
+
+impl RunTimeReport {
+    /// The forecast for the job as it is written.
+    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Self {
+        let Situation { submission, partition, forecasts: snapshot, .. } = situation;
+        let (unit, count) = JobReport::counts_in(situation);
+        let past: Option<RunTimeForecast<'_>> = snapshot.run_time(submission.user, partition.index, unit, count);
+        match past.filter(|past| !past.ranges.is_empty()) {
+            Some(past) => Self {
+                jobs: past.jobs,
+                unit,
+                point_s: Some(past.point().0),
+                ranges: past
+                    .ranges
+                    .iter()
+                    .map(|range| RangeReport {
+                        lower_s: range.lower().0,
+                        upper_s: range.upper().0,
+                        probability: (range.probability() * 1e4).round() / 1e4,
+                    })
+                    .collect(),
+            },
+            None => Self { jobs: 0, unit, point_s: submission.limit_in(partition).map(|limit| limit.0), ranges: Vec::new() },
+        }
+    }
+}
+
+/// The probability of being done by a time.
+#[derive(Debug, Serialize)]
+pub(super) struct DoneReport {
+    pub(super) by: i64,
+    pub(super) probability: f64,
+    pub(super) is_deadline: bool,
+}
+
+impl DoneReport {
+    /// For the deadline and the other times that were asked about; for none of them where nothing is known of waits.
+    pub(super) fn all(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: &[UnixTime]) -> Vec<Self> {
+        let deadline = situation.submission.deadline;
+        let times = deadline.into_iter().map(|deadline| (deadline, true)).chain(by.iter().map(|time| (*time, false)));
+        times.filter_map(|(by, is_deadline)| Some(Self { by: by.0, probability: done_by(situation, by)?, is_deadline })).collect()
+    }
+}
+
+/// The probability of being done by a time, as the decisions forecast it for a deadline, of the job as it is written.
+fn done_by(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: UnixTime) -> Option<f64> {
+    let submission = Submission { deadline: Some(by), asked: Asked::default(), ..situation.submission.clone() };
+    let policy = Policy { mold: When::Never, defer: When::Never, ..situation.policy };
+    let as_written = decide(&Situation { submission: &submission, policy, ..*situation }).as_written?;
+    as_written.wait?;
+    as_written.deadline_probability.map(|probability| (probability * 1e4).round() / 1e4)
+}
+
+/// The probability of having the nodes at the reserved time, by when the job becomes eligible (VARQ paper, figure 3).
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct TrajectoryReport {
+    pub(super) points: Vec<PointReport>,
+}
+
+/// One point of it.
+#[derive(Debug, Serialize)]
+pub(super) struct PointReport {
+    pub(super) begin: i64,
+    pub(super) padded_limit_s: i64,
+    pub(super) probability: f64,
+}
+
+impl TrajectoryReport {
+    /// For a job of `size` with a limit, as decided, at evenly spaced times; `None` where no reservation is asked for or the time is none
+    /// that can be reserved.
+    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
+        let Situation { submission, partition, forecasts: snapshot, now, .. } = situation;
+        let reserved = UnixTime(submission.asked.reserve_at?);
+        if reserved <= *now || reserved - *now > LONGEST_AHEAD {
+            return None;
+        }
+        let (size, limit) = decided.unwrap_or_else(|| (submission.size(partition), submission.limit_in(partition)));
+        let shape = JobShape { partition: partition.index, size, limit };
+        let points: Vec<_> = trajectory(*snapshot, &shape, *now, reserved).collect();
+        let every = points.len().div_ceil(MOST_POINTS).max(1);
+        let points = points.iter().step_by(every).map(|point| PointReport {
+            begin: point.begin.0,
+            padded_limit_s: point.padded_limit.0,
+            probability: point.probability,
+        });
+        Some(Self { points: points.collect() }).filter(|trajectory| !trajectory.points.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpus_of_a_size_class_are_all_that_have_it() {
+        // The classes end at powers of four in CPUs: 1, 4, 16, ..., 4096.
+        assert_eq!([0, 1, 2, 7].map(cpus_of), [(1, Some(1)), (2, Some(4)), (5, Some(16)), (4097, None)]);
+    }
+}

@@ -1,0 +1,166 @@
+//! The report for people.
+
+use predictor_core::size::Unit;
+use predictor_core::time::{Seconds, UnixTime};
+
+use super::Report;
+use super::filter::{FilterReport, Outcome};
+use super::forecast::{ClassReport, DoneReport, PointReport, RunTimeReport, TrajectoryReport, WaitReport};
+use crate::output::{BAD, GOOD, Lines, bar, count, moment_and_distance, sparkline, table};
+
+/// Width of the bar of a certain event.
+const BAR_WIDTH: usize = 40;
+
+/// The report for people.
+pub(super) fn text(report: &Report) -> String {
+    let mut lines = Lines::default();
+    lines.line("job", job(report));
+    let age = Seconds(report.snapshot_age_s);
+    lines.line("forecast from", format!("snapshot {} of cluster {}, {age} old", report.generation, report.cluster));
+    for note in &report.notes {
+        lines.line("note", note);
+    }
+    lines.heading("Wait");
+    match &report.wait {
+        Some(wait) => waits(&mut lines, wait, report),
+        None => lines.plain("no past waits are known for this partition"),
+    }
+    lines.heading("Run time");
+    run_times(&mut lines, &report.run_time);
+    if !report.done.is_empty() {
+        lines.heading("Done by");
+        report.done.iter().for_each(|done| done_by(&mut lines, done, report.now));
+    }
+    lines.heading("Submit filter");
+    filter(&mut lines, &report.filter);
+    if let Some(trajectory) = &report.trajectory {
+        picture(&mut lines, trajectory, report);
+    }
+    lines.text()
+}
+
+fn job(report: &Report) -> String {
+    let job = &report.job;
+    let plural = |number: u32, unit: Unit| format!("{} {}", count(number.into()), unit.word(number));
+    let mut text = format!("{}, {}", plural(job.nodes, Unit::Nodes), plural(job.cpus, Unit::Cpus));
+    if let Some(tasks) = job.tasks {
+        text.push_str(&format!(", {} {}", count(tasks.into()), if tasks == 1 { "task" } else { "tasks" }));
+    }
+    let limit = job.limit_s.map_or("no time limit".to_owned(), |limit| format!("time limit {}", Seconds(limit)));
+    let user = job.user_name.as_ref().map_or_else(|| job.user.to_string(), |name| format!("{name} ({})", job.user));
+    text.push_str(&format!(" in {}, {limit}, user {user}", job.partition));
+    text
+}
+
+fn waits(lines: &mut Lines, wait: &WaitReport, report: &Report) {
+    if let Some(begin) = report.job.begin.map(UnixTime).filter(|begin| *begin > report.now) {
+        lines.line("counted from", moment_and_distance(begin, report.now));
+    }
+    lines.line("rests on", class(&wait.class, wait.jobs));
+    if let Some(pressure) = wait.pressure {
+        lines.line("pressure now", format!("{pressure:.2} (CPUs of running and eligible jobs and this one, over the partition's)"));
+    }
+    lines.line("median", Seconds(wait.median_s).to_string());
+    let mut bounds = table(&["with probability", "it waits at most"], &["with probability"]);
+    for (probability, bound) in &wait.bounds_s {
+        let bound = bound.map_or("not known: too few past jobs".to_owned(), |bound| Seconds(bound).to_string());
+        bounds.add_row([(*probability).to_owned(), bound]);
+    }
+    lines.table(&bounds);
+    lines.plain(format!("each bound holds with {:.0} % confidence", wait.confidence * 100.0));
+    let mut starts = table(&["starts within", "probability", ""], &["starts within", "probability"]);
+    // Once it is as high as it gets, further rows would tell nothing.
+    let highest = wait.starts_within.last().map_or(0.0, |start| start.probability);
+    let telling = wait.starts_within.iter().position(|start| start.probability >= highest).map_or(0, |last| last + 1);
+    for start in wait.starts_within.iter().take(telling) {
+        let duration = Seconds(start.duration_s).to_string();
+        starts.add_row([duration, format!("{:.2}", start.probability), bar(start.probability, BAR_WIDTH)]);
+    }
+    lines.plain("");
+    lines.table(&starts);
+}
+
+fn class(class: &ClassReport, jobs: u32) -> String {
+    let mut text = format!("{} past {} in {}", count(jobs.into()), if jobs == 1 { "job" } else { "jobs" }, class.partition);
+    match class.cpus {
+        Some((fewest, Some(most))) if fewest == most => text.push_str(&format!(" on {} {}", fewest, Unit::Cpus.word(fewest))),
+        Some((fewest, Some(most))) => text.push_str(&format!(" on {fewest} to {most} CPUs")),
+        Some((fewest, None)) => text.push_str(&format!(" on {fewest} or more CPUs")),
+        None => text.push_str(" of any size"),
+    }
+    match class.limits_s {
+        Some((0, Some(longest))) => text.push_str(&format!(", time limit up to {}", Seconds(longest))),
+        Some((shortest, Some(longest))) => {
+            text.push_str(&format!(", time limit over {} up to {}", Seconds(shortest - 1), Seconds(longest)));
+        }
+        Some((shortest, None)) => text.push_str(&format!(", time limit over {}", Seconds(shortest - 1))),
+        None => text.push_str(", any time limit"),
+    }
+    let level = class.pressure_level.map_or("whatever the pressure".to_owned(), |level| format!("at pressure level {level}"));
+    text.push_str(&format!(", {level}"));
+    text
+}
+
+fn run_times(lines: &mut Lines, run_time: &RunTimeReport) {
+    let unit = match run_time.unit {
+        Unit::Nodes => "node count",
+        Unit::Cpus => "CPU count",
+    };
+    let Some(point) = run_time.point_s.filter(|_| run_time.jobs > 0) else {
+        let limit =
+            run_time.point_s.map_or("there is no time limit either".to_owned(), |limit| format!("the time limit, {}", Seconds(limit)));
+        lines.plain(format!("no past jobs of this user with this {unit} here: {limit}, is taken"));
+        return;
+    };
+    let jobs = if run_time.jobs == 1 { "job" } else { "jobs" };
+    lines.line("rests on", format!("{} past {jobs} of this user with this {unit}", count(run_time.jobs.into())));
+    lines.line("about", Seconds(point).to_string());
+    let mut ranges = table(&["from", "to", "probability", ""], &["from", "to", "probability"]);
+    for range in &run_time.ranges {
+        let (lower, upper) = (Seconds(range.lower_s).to_string(), Seconds(range.upper_s).to_string());
+        ranges.add_row([lower, upper, format!("{:.2}", range.probability), bar(range.probability, BAR_WIDTH)]);
+    }
+    lines.table(&ranges);
+}
+
+fn done_by(lines: &mut Lines, done: &DoneReport, now: UnixTime) {
+    let what = if done.is_deadline { " (--deadline)" } else { "" };
+    lines.line(&format!("{:.2}", done.probability), format!("{}{what}", moment_and_distance(UnixTime(done.by), now)));
+}
+
+fn filter(lines: &mut Lines, filter: &FilterReport) {
+    let outcome = match filter.outcome {
+        Outcome::Left => "leaves the job as it is".to_owned(),
+        Outcome::Observed => "records its decision and changes nothing".to_owned(),
+        Outcome::Advised => "tells its decision and changes nothing".to_owned(),
+        Outcome::Unchanged => "finds nothing to change".to_owned(),
+        Outcome::Changed => format!("{GOOD}changes the job{GOOD:#}"),
+        Outcome::Refused => format!("{BAD}refuses the job{BAD:#}"),
+    };
+    let why = filter.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    lines.line(&format!("mode {}", filter.mode), format!("{outcome}{why}"));
+    if let Some(line) = &filter.line {
+        lines.line("it says", format!("queuecast: {line}"));
+    }
+    if let Some(line) = &filter.line_if_enforced {
+        lines.line("if enforced", line);
+    }
+}
+
+/// The trajectory as a row of columns, with a mark under the point that was chosen.
+fn picture(lines: &mut Lines, trajectory: &TrajectoryReport, report: &Report) {
+    lines.heading("Probability of having the nodes at the reserved time, by when the job becomes eligible");
+    let points = &trajectory.points;
+    let picture = sparkline(points.iter().map(|point| point.probability));
+    lines.plain(format!("▕{picture}▏"));
+    if let Some(begin) = report.filter.proposed.begin
+        && let Some(at) = points.iter().rposition(|point| point.begin <= begin)
+    {
+        let limit = report.filter.proposed.limit_s.map(|limit| format!(" with a time limit of {}", Seconds(limit))).unwrap_or_default();
+        lines.plain(format!(" {}▲ {}{limit}", " ".repeat(at), moment_and_distance(UnixTime(begin), report.now)));
+    }
+    let probability = |point: Option<&PointReport>| point.map_or(0.0, |point| point.probability);
+    let (first, last) = (probability(points.first()), probability(points.last()));
+    let reserved = report.job.reserve_at.map_or_else(String::new, |at| moment_and_distance(UnixTime(at), report.now));
+    lines.plain(format!(" from now ({first:.2}) to {reserved} ({last:.2})"));
+}

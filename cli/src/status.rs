@@ -1,0 +1,278 @@
+//! `queuecast status`: what the filter decides from, and what it did.
+
+mod text;
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use predictor_core::counters::{COUNTERS, COUNTERS_LENGTH, COUNTERS_MAGIC};
+use predictor_core::options::Mode;
+use predictor_core::snapshot::layout::LAYOUT_VERSION;
+use predictor_core::snapshot::{Partition, Snapshot};
+use predictor_core::time::UnixTime;
+use serde::Serialize;
+use slurm_sys::mapping::SharedNumbers;
+
+use crate::Format;
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{Place, PlaceArguments};
+use crate::policy_report::PolicyReport;
+
+/// Show whether queuecast works: the snapshot, what is in it, the modes, and what the submit filter did.
+///
+/// Exit status: 0 if the submit filter can act on the snapshot; 1 if it can't, because the snapshot is absent, damaged or too old, the
+/// kill switch is on, or the mode is off everywhere.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    place: PlaceArguments,
+
+    /// How to write the report.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast status
+  queuecast status --format json | jq .snapshot.age_s
+  queuecast status > /dev/null || echo 'the submit filter leaves all jobs alone'
+  touch /var/spool/queuecast/off
+      the kill switch: the filter leaves every job alone from the next submission on; remove the file to switch it on again
+
+Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+  acts, problem                whether the filter can act on the snapshot, and why not
+  state_directory, kill_switch
+  snapshot                     state (usable, too_old, absent, unreadable, untrusted, damaged), path, error, layout_version, generation,
+                               length_bytes, published_at, age_s, maximum_age_s, confidence, cluster, ended_jobs, first_end, last_end,
+                               wait_classes, user_sizes, accounting_read_at, controller_read_at
+  configuration                path, error (of the file as it is), error_in_force (as the daemon found it), loaded_at, changed_since
+  policy                       mode, mold, defer, reserve, early_start, success_probability, defer_threshold, max_defer_s
+  partitions                   for each: name, is_default, cpus, nodes, whole_nodes, max_time_s, default_time_s, running_jobs,
+                               running_cpus, pending_jobs, pending_cpus, and the keys of policy
+  counters, counters_error     what the filter counted, by name; null where there is no file of counters
+  rewritten_at_least           submissions that were molded, deferred or reserved: a molded one may also be deferred or reserved";
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    acts: bool,
+    problem: Option<String>,
+    state_directory: PathBuf,
+    kill_switch: bool,
+    snapshot: SnapshotReport,
+    configuration: ConfigurationReport,
+    policy: Option<PolicyReport>,
+    partitions: Vec<PartitionReport>,
+    counters: Option<BTreeMap<&'static str, u64>>,
+    counters_error: Option<String>,
+    rewritten_at_least: Option<u64>,
+    #[serde(skip)]
+    now: UnixTime,
+}
+
+#[derive(Debug, Serialize)]
+struct SnapshotReport {
+    state: &'static str,
+    path: PathBuf,
+    error: Option<String>,
+    #[serde(flatten)]
+    content: Option<Content>,
+}
+
+/// What a readable snapshot says of itself.
+#[derive(Debug, Serialize)]
+struct Content {
+    layout_version: u32,
+    generation: u64,
+    length_bytes: usize,
+    published_at: i64,
+    age_s: i64,
+    maximum_age_s: i64,
+    confidence: f64,
+    cluster: String,
+    ended_jobs: u64,
+    first_end: Option<i64>,
+    last_end: Option<i64>,
+    wait_classes: usize,
+    user_sizes: usize,
+    accounting_read_at: Option<i64>,
+    controller_read_at: Option<i64>,
+}
+
+#[derive(Debug, Serialize)]
+struct ConfigurationReport {
+    path: PathBuf,
+    error: Option<String>,
+    error_in_force: Option<String>,
+    loaded_at: Option<i64>,
+    changed_since: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct PartitionReport {
+    name: String,
+    is_default: bool,
+    cpus: u32,
+    nodes: u32,
+    whole_nodes: bool,
+    max_time_s: Option<i64>,
+    default_time_s: Option<i64>,
+    running_jobs: u32,
+    running_cpus: u64,
+    pending_jobs: u32,
+    pending_cpus: u64,
+    #[serde(flatten)]
+    policy: PolicyReport,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let report = Report::of(&arguments.place.place(), output::now());
+    output::print(arguments.format, &report, text::text)?;
+    Ok(ExitCode::from(u8::from(!report.acts)))
+}
+
+impl Report {
+    fn of(place: &Place, now: UnixTime) -> Self {
+        let read = place.snapshot();
+        let snapshot = read.as_ref().ok();
+        let state = match &read {
+            Err(none) => none.word(),
+            Ok(snapshot) if snapshot.is_too_old(now) => "too_old",
+            Ok(_) => "usable",
+        };
+        let kill_switch = place.kill_switch();
+        let problem = match (&read, &kill_switch) {
+            (_, Some(off)) => Some(format!("switched off by {}; remove the file to switch on again", off.display())),
+            (Err(none), None) => Some(none.to_string()),
+            (Ok(snapshot), None) => problem_of(snapshot, now),
+        };
+        let (counters, counters_error) = counters(place);
+        let rewritten_at_least = counters.as_ref().map(|counters| {
+            let counted = |name| counters.get(name).copied().unwrap_or(0);
+            // A submission is deferred or reserved but not both, and molded beside either or alone.
+            counted("molded").max(counted("deferred") + counted("reserved"))
+        });
+        Self {
+            acts: problem.is_none(),
+            problem,
+            state_directory: place.directory.clone(),
+            kill_switch: kill_switch.is_some(),
+            configuration: ConfigurationReport::of(place, snapshot),
+            policy: snapshot.map(|snapshot| (&snapshot.provenance().site_policy).into()),
+            partitions: snapshot.map_or_else(Vec::new, partitions),
+            snapshot: SnapshotReport {
+                state,
+                path: place.snapshot_path(),
+                error: read.as_ref().err().map(ToString::to_string),
+                content: snapshot.map(|snapshot| Content::of(snapshot, now)),
+            },
+            counters,
+            counters_error,
+            rewritten_at_least,
+            now,
+        }
+    }
+}
+
+/// Why the filter does not act on a snapshot that can be read.
+fn problem_of(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Option<String> {
+    let provenance = snapshot.provenance();
+    if snapshot.is_too_old(now) {
+        return Some(format!(
+            "the snapshot is {} old and counts for {} only: is queuecastd running? see `systemctl status queuecastd`",
+            snapshot.age(now),
+            provenance.maximum_age
+        ));
+    }
+    let off = provenance.site_policy.mode == Mode::Off && snapshot.partitions().all(|partition| partition.policy.mode == Mode::Off);
+    off.then(|| "the mode is off everywhere; set `mode` in queuecast.toml and reload queuecastd".to_owned())
+}
+
+impl Content {
+    fn of(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Self {
+        let provenance = snapshot.provenance();
+        let (first_end, last_end) = provenance.ends.unzip();
+        let seconds = |moment: Option<UnixTime>| moment.map(|moment| moment.0);
+        Self {
+            layout_version: LAYOUT_VERSION,
+            generation: snapshot.generation(),
+            length_bytes: snapshot.length(),
+            published_at: snapshot.published_at().0,
+            age_s: snapshot.age(now).0,
+            maximum_age_s: provenance.maximum_age.0,
+            confidence: (provenance.confidence * 1e6).round() / 1e6,
+            cluster: provenance.cluster.to_owned(),
+            ended_jobs: provenance.ended_jobs,
+            first_end: seconds(first_end),
+            last_end: seconds(last_end),
+            wait_classes: provenance.wait_classes,
+            user_sizes: provenance.user_sizes,
+            accounting_read_at: seconds(provenance.accounting_read_at),
+            controller_read_at: seconds(provenance.controller_read_at),
+        }
+    }
+}
+
+impl ConfigurationReport {
+    fn of(place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>) -> Self {
+        let provenance = snapshot.map(Snapshot::provenance);
+        let loaded_at = provenance.as_ref().map(|provenance| provenance.configuration_loaded_at).filter(|at| at.0 > 0);
+        let written_at = place.configuration_written_at;
+        Self {
+            path: place.configuration_path.clone(),
+            error: place.configuration_error.as_ref().map(ToString::to_string),
+            error_in_force: provenance.map(|provenance| provenance.configuration_error.to_owned()).filter(|error| !error.is_empty()),
+            loaded_at: loaded_at.map(|at| at.0),
+            changed_since: loaded_at.zip(written_at).is_some_and(|(loaded, written)| written > loaded),
+        }
+    }
+}
+
+fn partitions(snapshot: &Snapshot<Vec<u8>>) -> Vec<PartitionReport> {
+    let default = snapshot.default_partition().map(|partition| partition.index);
+    snapshot.partitions().map(|partition| PartitionReport::of(&partition, default == Some(partition.index))).collect()
+}
+
+impl PartitionReport {
+    fn of(partition: &Partition<'_>, is_default: bool) -> Self {
+        let (running_jobs, pending_jobs) = partition.jobs();
+        let (running_cpus, pending_cpus) = partition.demand_cpus();
+        Self {
+            name: partition.name.to_owned(),
+            is_default,
+            cpus: partition.cpus(),
+            nodes: partition.nodes(),
+            whole_nodes: partition.gives_whole_nodes(),
+            max_time_s: partition.max_time().map(|limit| limit.0),
+            default_time_s: partition.default_time().map(|limit| limit.0),
+            running_jobs,
+            running_cpus,
+            pending_jobs,
+            pending_cpus,
+            policy: (&partition.policy).into(),
+        }
+    }
+}
+
+/// What the filter counted, or why that is not known.
+fn counters(place: &Place) -> (Option<BTreeMap<&'static str, u64>>, Option<String>) {
+    let path = place.counters_path();
+    match SharedNumbers::read(&path, COUNTERS_MAGIC, COUNTERS_LENGTH) {
+        Ok(Some(numbers)) => (Some(COUNTERS.iter().map(|(_, name, _)| *name).zip(numbers).collect()), None),
+        Ok(None) => {
+            (None, Some(format!("{}: not the counters of this release; install plugin and command of one release", path.display())))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let hint = "the submit filter has counted nothing here; is JobSubmitPlugins=queuecast in slurm.conf?";
+            (None, Some(format!("no {}: {hint}", path.display())))
+        }
+        Err(error) => (None, Some(format!("{}: {error}", path.display()))),
+    }
+}

@@ -1,0 +1,150 @@
+//! The report for people.
+
+use predictor_core::counters::COUNTERS;
+use predictor_core::time::{Seconds, UnixTime};
+
+use super::{ConfigurationReport, Content, Report};
+use crate::output::{BAD, GOOD, Lines, count, moment_and_distance, table};
+use crate::policy_report::PolicyReport;
+
+/// The report for people.
+pub(super) fn text(report: &Report) -> String {
+    let mut lines = Lines::default();
+    match &report.problem {
+        None => lines.line("submit filter", format!("{GOOD}can act on the snapshot{GOOD:#}")),
+        Some(problem) => lines.line("submit filter", format!("{BAD}leaves all jobs alone{BAD:#}: {problem}")),
+    }
+    lines.line("kill switch", if report.kill_switch { "on" } else { "off" });
+    lines.line("state", report.state_directory.display().to_string());
+    configuration(&mut lines, &report.configuration, report.now);
+    if let Some(content) = &report.snapshot.content {
+        snapshot(&mut lines, content, report.now);
+    }
+    if let Some(policy) = &report.policy {
+        policies(&mut lines, policy, report);
+        partitions(&mut lines, report);
+    }
+    counters(&mut lines, report);
+    lines.text()
+}
+
+fn configuration(lines: &mut Lines, configuration: &ConfigurationReport, now: UnixTime) {
+    let loaded = configuration.loaded_at.map(|at| format!(", loaded {}", moment_and_distance(UnixTime(at), now)));
+    lines.line("configuration", format!("{}{}", configuration.path.display(), loaded.unwrap_or_default()));
+    match (&configuration.error, &configuration.error_in_force) {
+        (Some(error), in_force) => {
+            lines.line("", format!("{BAD}the file can't be used{BAD:#}: {error}"));
+            if configuration.loaded_at.is_some() {
+                let what =
+                    in_force.as_deref().map_or("what was loaded before it broke stays in force", |_| "the last good one is in force");
+                lines.line("", what);
+            }
+        }
+        (None, Some(error)) => {
+            lines.line("", format!("{BAD}when it was last loaded{BAD:#}: {error}"));
+            lines.line("", "the file is good now; take it up with `systemctl reload queuecastd`");
+        }
+        (None, None) if configuration.changed_since => {
+            lines.line("", "written to since it was loaded; take it up with `systemctl reload queuecastd`");
+        }
+        (None, None) => {}
+    }
+}
+
+fn snapshot(lines: &mut Lines, content: &Content, now: UnixTime) {
+    lines.heading("Snapshot");
+    lines.line("published", moment_and_distance(UnixTime(content.published_at), now));
+    lines.line("counts for", Seconds(content.maximum_age_s).to_string());
+    let (generation, layout) = (content.generation, content.layout_version);
+    lines.line("generation", format!("{generation}, layout version {layout}, {} bytes", count(content.length_bytes as u64)));
+    lines.line("cluster", &content.cluster);
+    let read = |at: Option<i64>| at.map_or("never".to_owned(), |at| moment_and_distance(UnixTime(at), now));
+    lines.line("slurmdbd read", read(content.accounting_read_at));
+    lines.line("slurmctld read", read(content.controller_read_at));
+    let ended = count(content.ended_jobs);
+    lines.line(
+        "history",
+        match content.first_end.zip(content.last_end) {
+            Some((first, last)) => {
+                format!("{ended} ended jobs over {}, the last {}", Seconds(last - first), moment_and_distance(UnixTime(last), now))
+            }
+            None => "no ended jobs".to_owned(),
+        },
+    );
+    let (classes, sizes) = (count(content.wait_classes as u64), count(content.user_sizes as u64));
+    lines.line(
+        "forecasts",
+        format!("{classes} classes of waits, {sizes} sizes of users, bounds at {:.0} % confidence", content.confidence * 100.0),
+    );
+}
+
+fn policies(lines: &mut Lines, site: &PolicyReport, report: &Report) {
+    lines.heading("Modes");
+    let mut policies = table(
+        &["partition", "mode", "mold", "defer", "reserve", "early start", "probability", "gain to defer", "longest deferral"],
+        &["probability", "gain to defer"],
+    );
+    let named = report.partitions.iter().map(|partition| (partition.name.as_str(), &partition.policy));
+    for (name, policy) in std::iter::once(("(others)", site)).chain(named) {
+        policies.add_row([
+            name.to_owned(),
+            policy.mode.to_string(),
+            policy.mold.to_owned(),
+            policy.defer.to_owned(),
+            policy.reserve.to_owned(),
+            policy.early_start.to_owned(),
+            policy.success_probability.to_string(),
+            policy.defer_threshold.to_string(),
+            Seconds(policy.max_defer_s).to_string(),
+        ]);
+    }
+    lines.table(&policies);
+}
+
+fn partitions(lines: &mut Lines, report: &Report) {
+    lines.heading("Partitions");
+    let numbers = ["nodes", "CPUs", "running", "on CPUs", "pending", "for CPUs", "demand"];
+    let mut partitions =
+        table(&["partition", "nodes", "CPUs", "running", "on CPUs", "pending", "for CPUs", "demand", "longest limit"], &numbers);
+    for partition in &report.partitions {
+        let demand = (partition.running_cpus + partition.pending_cpus) as f64 / f64::from(partition.cpus.max(1));
+        let known = partition.cpus > 0;
+        partitions.add_row([
+            format!("{}{}", partition.name, if partition.is_default { "*" } else { "" }),
+            count(partition.nodes.into()),
+            count(partition.cpus.into()),
+            count(partition.running_jobs.into()),
+            count(partition.running_cpus),
+            count(partition.pending_jobs.into()),
+            count(partition.pending_cpus),
+            if known { format!("{demand:.2}") } else { "-".to_owned() },
+            match (known, partition.max_time_s) {
+                (false, _) => "not in slurmctld".to_owned(),
+                (true, None) => "unlimited".to_owned(),
+                (true, Some(limit)) => Seconds(limit).to_string(),
+            },
+        ]);
+    }
+    lines.table(&partitions);
+    lines.plain("* default; demand: CPUs of running and eligible jobs over the partition's CPUs");
+}
+
+fn counters(lines: &mut Lines, report: &Report) {
+    lines.heading("Submissions since the counters were made");
+    let Some(counted) = &report.counters else {
+        lines.plain(report.counters_error.as_deref().unwrap_or("not known"));
+        return;
+    };
+    let submissions = counted.get("submissions").copied().unwrap_or(0);
+    let share = |number: u64| if submissions == 0 { String::new() } else { format!("{:.1} %", number as f64 * 100.0 / submissions as f64) };
+    let mut counters = table(&["count", "share", "submissions"], &["count", "share"]);
+    for (_, name, help) in COUNTERS {
+        let number = counted.get(name).copied().unwrap_or(0);
+        // These two count something else than submissions.
+        let share = if matches!(name, "modifications" | "snapshots_taken") { String::new() } else { share(number) };
+        counters.add_row([count(number), share, help.to_owned()]);
+    }
+    lines.table(&counters);
+    let rewritten = report.rewritten_at_least.unwrap_or(0);
+    lines.plain(format!("rewritten: at least {} {}", count(rewritten), share(rewritten)).trim_end());
+}

@@ -1,0 +1,176 @@
+//! A state directory with a snapshot of a known past, and the command line over it.
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use predictor_core::history::{EndedJob, History, HistoryLimits};
+use predictor_core::options::Mode;
+use predictor_core::policy::Policy;
+use predictor_core::size::Size;
+use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
+use predictor_core::time::{Seconds, UnixTime};
+use serde_json::Value;
+
+pub const USER: u32 = 61_234;
+
+pub fn now() -> UnixTime {
+    UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
+}
+
+pub fn policy() -> Policy {
+    Policy { mode: Mode::Enforce, ..Policy::default() }
+}
+
+/// What a test wants of its snapshot.
+pub struct Wanted {
+    pub policy: Policy,
+    pub published_at: UnixTime,
+    pub configuration_error: String,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { policy: policy(), published_at: now(), configuration_error: String::new() }
+    }
+}
+
+impl Wanted {
+    /// Two partitions of 64 nodes with 4 CPUs. In `batch` 200 jobs on 16 nodes waited 5,000 s and ran 500 s, and 200 on 4 nodes waited 100 s and
+    /// ran 1,000 s; 40 nodes are busy. `debug` has no past.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut history = History::new(HistoryLimits::default());
+        for n in 0..200 {
+            for (nodes, limit, wait, run_time) in [(16, 3_600, 5_000, 500), (4, 7_200, 100, 1_000)] {
+                let eligible = UnixTime(self.published_at.0 - 900_000 + n * 600);
+                let start = eligible + Seconds(wait);
+                let job = EndedJob {
+                    user: USER,
+                    partition: "batch",
+                    size: Size { nodes, cpus: nodes * 4 },
+                    limit: Some(Seconds(limit)),
+                    eligible,
+                    start: Some(start),
+                    end: start + Seconds(run_time),
+                    suspended: Seconds::ZERO,
+                };
+                assert!(history.push(&job));
+            }
+        }
+        history.fit(0.95, |_| Some(256));
+        let running = |ends_in: i64| RunningJob {
+            user: 1,
+            size: Size { nodes: 20, cpus: 80 },
+            start: UnixTime(self.published_at.0 - 100),
+            limit_end: Some(UnixTime(self.published_at.0 + ends_in)),
+        };
+        let batch = PartitionState {
+            name: "batch".into(),
+            policy: self.policy,
+            is_default: true,
+            whole_nodes: true,
+            cpus: 256,
+            nodes: 64,
+            max_time: Some(Seconds(2 * 86_400)),
+            default_time: Some(Seconds(3_600)),
+            running: vec![running(700), running(5_000)],
+            pending_jobs: 3,
+            pending_cpus: 48,
+        };
+        let debug = PartitionState { name: "debug".into(), is_default: false, running: Vec::new(), ..batch.clone() };
+        let origin = Origin {
+            cluster: "test".into(),
+            configuration_error: self.configuration_error.clone(),
+            generation: 7,
+            published_at: self.published_at,
+            maximum_age: Seconds(600),
+            confidence: 0.95,
+            site_policy: self.policy,
+            controller_read_at: Some(self.published_at),
+            configuration_loaded_at: self.published_at,
+            ..Origin::default()
+        };
+        write(&mut history, &[batch, debug], &origin)
+    }
+}
+
+/// A state directory of its own, and no configuration.
+pub struct Site {
+    pub directory: tempfile::TempDir,
+}
+
+/// What the command said.
+pub struct Said {
+    pub status: i32,
+    pub output: String,
+    pub error: String,
+}
+
+impl Site {
+    pub fn empty() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn with(wanted: &Wanted) -> Self {
+        let site = Self::empty();
+        site.publish(&wanted.bytes());
+        site
+    }
+
+    pub fn usable() -> Self {
+        Self::with(&Wanted::default())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn configuration(&self) -> PathBuf {
+        self.path().join("queuecast.toml")
+    }
+
+    pub fn publish(&self, bytes: &[u8]) {
+        let path = self.path().join("snapshot");
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+
+    /// The command line, which finds its place by the configuration beside the snapshot, or by nothing where there is none.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_queuecast"));
+        command.args(arguments).env("QUEUECAST_CONF", self.configuration()).env("TZ", "UTC").env_remove("SLURM_CONF");
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUEUECAST_") && name != "QUEUECAST_CONF") {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs it over this directory.
+    pub fn run(&self, arguments: &[&str]) -> Said {
+        let directory = self.path().to_str().unwrap();
+        said(&mut self.command(&[arguments, &["--state-directory", directory]].concat()))
+    }
+
+    /// Runs it over this directory for JSON; returns the exit status as well.
+    pub fn json(&self, arguments: &[&str]) -> (i32, Value) {
+        let said = self.run(&[arguments, &["--format", "json"]].concat());
+        let value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {:?} {:?}", said.output, said.error));
+        (said.status, value)
+    }
+}
+
+pub fn said(command: &mut Command) -> Said {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Said { status: status.code().unwrap(), output: text(stdout), error: text(stderr) }
+}
+
+/// The line that begins with `label`, blanks made single.
+pub fn line(said: &str, label: &str) -> String {
+    let single = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let found = said.lines().map(single).find(|line| format!("{line} ").starts_with(label));
+    found.unwrap_or_else(|| panic!("no line {label:?} in:\n{said}"))
+}
