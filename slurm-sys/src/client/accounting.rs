@@ -122,8 +122,9 @@ impl AccountingConnection {
     ///
     /// libslurm holds the whole answer in memory meanwhile, 1 to 2 kB for each record: keep the window short.
     ///
-    /// An empty answer counts only if slurmdbd also shows the cluster, because an answer of a slurmdbd whose database is away can look
-    /// like one without records.
+    /// An empty answer counts only if slurmdbd also shows the cluster, and gives the same answer again: when slurmdbd fails to get a
+    /// result from its database it only logs "Problem getting jobs for cluster", and answers as if there were no records
+    /// (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c). This happens now and then under load.
     ///
     /// # Errors
     /// [`ClientError::Accounting`] where slurmdbd or its database does not answer, [`ClientError::ClusterUnknown`] where it does not
@@ -137,11 +138,13 @@ impl AccountingConnection {
         if window.is_empty() {
             return Ok(0);
         }
-        let records = self.records(cluster, &window)?;
+        let mut records = self.records(cluster, &window)?;
+        if records.is_empty() {
+            self.check(cluster)?;
+            records = self.records(cluster, &window)?;
+        }
         let mut count = 0;
-        let mut received = false;
         records.for_each(|record| {
-            received = true;
             // SAFETY: DBD_GET_JOBS_COND answers with a list of job records; the list frees them after this call only.
             let record = unsafe { record.cast::<slurmdb_job_rec_t>().as_ref() };
             // SAFETY: as above: its strings are null or null-terminated, and live as long as the record.
@@ -151,9 +154,6 @@ impl AccountingConnection {
                 each(record);
             }
         });
-        if !received {
-            self.check(cluster)?;
-        }
         Ok(count)
     }
 
@@ -171,9 +171,23 @@ impl AccountingConnection {
         error::forget();
         // SAFETY: the connection is this object's; the condition and its list outlive the call, and libslurm only reads them.
         let clusters = unsafe { OwnedList::adopt(bindings::slurmdb_clusters_get(self.connection, &raw mut condition)) };
-        let mut shown = false;
-        clusters.ok_or_else(|| accounting_error("list of clusters"))?.for_each(|record| shown |= !record.is_null());
-        if shown { Ok(()) } else { Err(ClientError::ClusterUnknown { cluster: cluster.to_owned() }) }
+        let is_shown = !clusters.ok_or_else(|| accounting_error("list of clusters"))?.is_empty();
+        self.end_transaction()?;
+        if is_shown { Ok(()) } else { Err(ClientError::ClusterUnknown { cluster: cluster.to_owned() }) }
+    }
+
+    /// Lets slurmdbd end the database's transaction that the last question began.
+    ///
+    /// slurmdbd keeps one transaction open for each connection (src/plugins/accounting_storage/mysql: autocommit is off), and the
+    /// database answers all questions of a transaction as of its first one: without this a connection never sees a record that
+    /// came after its first question, and the database could not clean up behind it.
+    fn end_transaction(&mut self) -> Result<(), ClientError> {
+        error::forget();
+        // SAFETY: the connection is this object's; nothing was changed that a rollback would lose.
+        match unsafe { bindings::slurmdb_connection_commit(self.connection, false) } {
+            0 => Ok(()),
+            code => Err(ClientError::Accounting { what: "end of a transaction", code, reason: error::describe(code) }),
+        }
     }
 
     /// Every record that ended in the window, as libslurm's list.
@@ -194,7 +208,9 @@ impl AccountingConnection {
         error::forget();
         // SAFETY: the connection is this object's; the condition and its lists outlive the call, and libslurm only reads them.
         let records = unsafe { OwnedList::adopt(bindings::slurmdb_jobs_get(self.connection, &raw mut condition)) };
-        records.ok_or_else(|| accounting_error("records of ended jobs"))
+        let records = records.ok_or_else(|| accounting_error("records of ended jobs"))?;
+        self.end_transaction()?;
+        Ok(records)
     }
 }
 

@@ -72,7 +72,7 @@ pub(super) fn last() -> (i32, String) {
 }
 
 /// Slurm's words for one of its error numbers, or the system's.
-fn describe(code: i32) -> String {
+pub(super) fn describe(code: i32) -> String {
     // SAFETY: slurm_strerror looks the number up in a static table, or falls back to strerror; both return a string that stays valid
     // until this thread asks again.
     let words = unsafe { bindings::slurm_strerror(code) };

@@ -22,6 +22,12 @@ impl OwnedList {
         self.0
     }
 
+    /// Whether it holds nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        // SAFETY: the list is valid for as long as self is.
+        unsafe { bindings::slurm_list_count(self.0) <= 0 }
+    }
+
     /// Calls `each` with every element, in the list's order. Elements may be null.
     pub(super) fn for_each(&self, mut each: impl FnMut(*mut c_void)) {
         /// Frees the iterator also where `each` panics.
