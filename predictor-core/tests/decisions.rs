@@ -70,6 +70,15 @@ fn a_job_is_molded_to_the_size_forecast_to_finish_first() {
 }
 
 #[test]
+fn a_smaller_size_gets_no_more_than_the_limit_in_proportion() {
+    // The user's longest limit at 4 nodes is the original one, the partition's is two days; a quarter of the CPUs needs four times as long at most.
+    let jobs = (0..200)
+        .flat_map(|n| [past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 1_000)]);
+    let snapshot = snapshot(jobs, &partition(policy()));
+    assert_eq!(decided(&snapshot, &submission(16, mold())).changes().limit, Some(Seconds(14_400)));
+}
+
+#[test]
 fn a_larger_size_keeps_the_time_limit() {
     let jobs = (0..200)
         .flat_map(|n| [past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 3_000), past_job(USER, 8, 7_200, 900_000 - n * 600, 100, 500)]);

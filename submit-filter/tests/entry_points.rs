@@ -356,6 +356,17 @@ fn a_hundred_thousand_calls_do_not_grow_memory() {
 }
 
 #[test]
+fn an_entry_of_a_scrontab_is_left_alone() {
+    let (_turn, running) = running();
+    let mut entry = molded();
+    // What slurmctld puts there is its own; the plugin only looks whether there is something.
+    entry.0.crontab_entry = std::ptr::NonNull::<u64>::dangling().as_ptr().cast();
+    assert_eq!(running.plugin.submit(&mut entry), (0, None));
+    assert_eq!(entry.0.min_nodes, 16);
+    assert!(entry.0.admin_comment.is_null());
+}
+
+#[test]
 fn a_change_of_a_job_is_let_through() {
     let (_turn, running) = running();
     let before = running.site.counter(Counter::Modifications);

@@ -102,11 +102,8 @@ impl Cluster {
     }
 
     /// Ends a daemon with SIGKILL.
-    ///
-    /// # Panics
-    /// Where `ci/cluster` fails.
     pub fn kill(&self, name: &str) {
-        checked(self.command("stop").args([name, "--signal", "KILL"]));
+        self.daemon("kill", name);
     }
 
     /// Changes options of the cluster and restarts its slurmctld.
@@ -182,15 +179,10 @@ impl Drop for Cluster {
 }
 
 /// The command that puts the plugins of this build into a directory.
-///
-/// # Panics
-/// Where this program does not run from a target directory.
 #[must_use]
 pub fn install_plugins(directory: &Path) -> Command {
-    let built = built();
-    let (target, profile) = (built.parent().expect("a target directory"), built.file_name().expect("a profile"));
     let mut command = Command::new(project().join("ci/install-plugins"));
-    command.arg(directory).arg("--target").arg(target).arg("--profile").arg(profile);
+    command.arg(directory).arg("--from").arg(built());
     command
 }
 

@@ -34,9 +34,9 @@ pub struct Past {
     pub run_s: i64,
 }
 
-/// Jobs on 4 nodes wait for hours, those on 2 nodes up to 10 s and run twice as long.
+/// Jobs on 8 nodes wait for hours, those on 2 nodes not at all, and run twice as long.
 pub const LARGE_WAIT: [Past; 2] =
-    [Past { nodes: 4, wait_s: 7_000, more_wait_s: 10, run_s: 100 }, Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 200 }];
+    [Past { nodes: 8, wait_s: 7_000, more_wait_s: 10, run_s: 100 }, Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 200 }];
 
 impl Cluster {
     /// Publishes a snapshot of `past` under `policy`, in which a job of `running` nodes each is expected to end so many seconds from now.

@@ -306,7 +306,11 @@ fn resize(submission: &Submission<'_>, original: Size, unit: Unit, count: u32) -
 }
 
 /// The time limit at another size (VI.C): the original one for a larger size; for a smaller one the least of the user's longest limit at that
-/// size and the partition's longest that exceeds the original. Where neither does, or is limited, the original in proportion to the CPUs.
+/// size and the partition's longest that exceeds the original.
+///
+/// That alone gives a job of ten minutes the partition's seven days where its user never asked for more, and no backfilling with it. So
+/// a third value is among those of which the least is taken: the original limit in proportion to the CPUs, which is enough for
+/// every job that does not run faster on fewer CPUs for the same work.
 fn molded_limit<F>(
     context: &Context<'_, F>,
     smaller: bool,
@@ -319,12 +323,10 @@ fn molded_limit<F>(
         return Some(original);
     }
     let most = context.partition.max_time();
-    let past = longest_past_limit.flatten().map(|past| most.map_or(past, |most| past.min(most)));
-    let by_rule = [past, most].into_iter().flatten().filter(|limit| *limit > original).min();
-    by_rule.or_else(|| {
-        let proportional = Seconds((original.0 as f64 * f64::from(original_cpus) / f64::from(cpus.max(1))).ceil() as i64);
-        Some(most.map_or(proportional, |most| proportional.min(most)).max(original))
-    })
+    let within = |limit: Seconds| most.map_or(limit, |most| limit.min(most));
+    let proportional = Seconds((original.0 as f64 * f64::from(original_cpus) / f64::from(cpus.max(1))).ceil() as i64);
+    let by_rule = [longest_past_limit.flatten(), most, Some(proportional)].into_iter().flatten().map(within);
+    Some(by_rule.filter(|limit| *limit > original).min().unwrap_or(original))
 }
 
 fn longest_response(candidate: &Candidate, ranges: &[RunTimeRange]) -> Seconds {
