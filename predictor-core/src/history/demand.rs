@@ -1,20 +1,20 @@
-//! The demand on a partition over time: CPUs of all jobs that were running or eligible, in steps.
+//! The demand on a partition over time: CPUs of all jobs that were running or eligible, as means over steps of equal width.
 
 use crate::time::{Seconds, UnixTime};
 use std::collections::VecDeque;
 
-/// Demand in CPUs, as differences at steps of equal width, so that a job costs two additions whenever it is learnt of.
+/// Demand in CPU-seconds of each step, as differences from step to step, so that a job costs four additions whenever it is learnt of.
 #[derive(Debug)]
 pub struct Demand {
     resolution_s: i64,
     steps: usize,
     /// Number of the first step that is kept, counted from the epoch.
     first_step: i64,
-    /// Change of demand at each step; what happened before the first step is in the first.
+    /// Change of the CPU-seconds at each step; what happened before the first step is in the first.
     changes: VecDeque<i64>,
     /// The same for jobs that have not ended, replaced as a whole.
     live: Vec<(i64, i64)>,
-    /// Demand at each step, as of the last [`Demand::settle`].
+    /// CPU-seconds of each step, as of the last [`Demand::settle`].
     levels: Vec<i64>,
     settled: bool,
 }
@@ -30,19 +30,27 @@ impl Demand {
 
     /// Adds the demand of an ended job from when it was eligible to when it ended.
     pub fn add(&mut self, from: UnixTime, to: UnixTime, cpus: u32) {
-        let first = from.0.div_euclid(self.resolution_s);
-        // A job counts in the step in which it ends, so that a short one counts at all.
-        let last = to.0.div_euclid(self.resolution_s) + 1;
-        self.change(first, i64::from(cpus));
-        self.change(last, -i64::from(cpus));
+        for (step, change) in self.changes_of(from, to, cpus) {
+            self.change(step, change);
+        }
         self.settled = false;
     }
 
     /// Adds the demand of a job that has not ended.
     pub fn add_live(&mut self, from: UnixTime, now: UnixTime, cpus: u32) {
-        self.live.push((from.0.div_euclid(self.resolution_s), i64::from(cpus)));
-        self.live.push((now.0.div_euclid(self.resolution_s) + 1, -i64::from(cpus)));
+        self.live.extend(self.changes_of(from, now, cpus));
         self.settled = false;
+    }
+
+    /// What a job changes, in CPU-seconds, at the steps where its part of them changes.
+    fn changes_of(&self, from: UnixTime, to: UnixTime, cpus: u32) -> [(i64, i64); 4] {
+        let (from, to, cpus) = (from.0, to.0.max(from.0), i64::from(cpus));
+        let (first, last) = (from.div_euclid(self.resolution_s), to.div_euclid(self.resolution_s));
+        let whole = cpus * self.resolution_s;
+        // What is missing of its first step, and what it has of its last.
+        let missing = cpus * from.rem_euclid(self.resolution_s);
+        let begun = cpus * to.rem_euclid(self.resolution_s);
+        [(first, whole - missing), (first + 1, missing), (last, begun - whole), (last + 1, -begun)]
     }
 
     /// Forgets the jobs that had not ended.
@@ -72,11 +80,11 @@ impl Demand {
         self.settled = true;
     }
 
-    /// Demand in CPUs at a moment, as of the last [`Demand::settle`]; `None` where it is not known.
+    /// Mean demand in CPUs over the step of a moment, as of the last [`Demand::settle`]; `None` where it is not known.
     #[must_use]
     pub fn at(&self, moment: UnixTime) -> Option<f64> {
         let step = moment.0.div_euclid(self.resolution_s) - self.first_step;
-        self.levels.get(usize::try_from(step).ok()?).map(|level| *level as f64)
+        self.levels.get(usize::try_from(step).ok()?).map(|level| *level as f64 / self.resolution_s as f64)
     }
 
     fn change(&mut self, step: i64, cpus: i64) {
@@ -128,7 +136,8 @@ mod tests {
         demand.add_live(UnixTime(1_300), UnixTime(1_500), 8);
         demand.settle();
         let at = |second| demand.at(UnixTime(second)).unwrap();
-        assert_eq!([at(1_000), at(1_250), at(1_310), at(1_400)], [4.0, 6.0, 12.0, 8.0]);
+        // In the step from 1,200 on 4 CPUs for 100 s and 2 for 50 s, in the next 4 for 50 s and 8 for 100 s.
+        assert_eq!([at(1_000), at(1_250), at(1_310), at(1_400)], [4.0, 5.0, 10.0, 8.0]);
         assert_eq!(demand.at(UnixTime(0)), None);
     }
 
@@ -145,12 +154,12 @@ mod tests {
             }
             demand.settle();
             let last = jobs.iter().map(|(from, length, _)| from + length).max().unwrap();
-            let step = |second: i64| second.div_euclid(10);
-            if step(moment) <= step(last) && step(moment) > step(last) - 195 && let Some(level) = demand.at(UnixTime(moment)) {
-                let by_hand: u32 = jobs.iter()
-                    .filter(|(from, length, _)| step(*from) <= step(moment) && step(moment) <= step(from + length))
-                    .map(|(_, _, cpus)| cpus).sum();
-                prop_assert_eq!(level, f64::from(by_hand));
+            let begin = moment / 10 * 10;
+            if begin <= last && begin > last - 1_950 && let Some(level) = demand.at(UnixTime(moment)) {
+                let by_hand: i64 = jobs.iter()
+                    .map(|(from, length, cpus)| i64::from(*cpus) * ((from + length).min(begin + 10) - (*from).max(begin)).max(0))
+                    .sum();
+                prop_assert_eq!(level, by_hand as f64 / 10.0);
             }
         }
     }
