@@ -7,6 +7,7 @@
 //! An [`AccountingWriter`] is one transaction at a time: what is not committed is gone when it is dropped, or when its connection breaks.
 //! What libslurm prints is kept off standard error while it works; errors say what it would have said.
 
+mod error;
 mod list;
 mod quiet;
 mod text;
@@ -16,57 +17,13 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
+pub use self::error::WriteError;
+use self::error::{error_number, error_of, forget_error, last_error};
 use self::list::{List, Received};
 use self::quiet::quietly;
 pub use self::text::{Outcome, PastJob, TimeLimit, job_insertion, job_removal};
 use crate::bindings;
 use crate::client::{self, ClientError};
-
-/// Why slurmdbd did not take a record.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// slurmdbd cannot be asked at all.
-    #[error(transparent)]
-    Client(#[from] ClientError),
-    /// slurmdbd cannot be reached.
-    #[error(
-        "slurmdbd does not answer: {reason}; is it running on the host and port that slurm.conf names (AccountingStorageHost, AccountingStoragePort)?"
-    )]
-    Unreachable {
-        /// The system's words for it.
-        reason: String,
-    },
-    /// slurmdbd answers, but not to this user.
-    #[error(
-        "slurmdbd does not let this user {doing}: run it as root, as SlurmUser, or as a user whose admin level is Administrator (sacctmgr show user)"
-    )]
-    Denied {
-        /// What was tried.
-        doing: &'static str,
-    },
-    /// slurmdbd could not do it.
-    #[error("slurmdbd did not {doing}: {reason} (Slurm error {code}); its log (LogFile in slurmdbd.conf) says more")]
-    Refused {
-        /// What was tried.
-        doing: &'static str,
-        /// Slurm's error number, or the system's.
-        code: i32,
-        /// Slurm's words for it.
-        reason: String,
-    },
-    /// A cluster's name with characters that none has.
-    #[error("{name:?} is not the name of a cluster")]
-    ClusterName {
-        /// The name.
-        name: String,
-    },
-    /// A text that was to be handed to Slurm holds a null byte.
-    #[error("{text:?} holds a null byte and cannot be handed to Slurm")]
-    Text {
-        /// The text.
-        text: String,
-    },
-}
 
 /// A user in an account of a cluster, or the account itself where there is no user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -397,36 +354,12 @@ fn checked_cluster(name: &str) -> Result<&str, WriteError> {
     if !name.is_empty() && name.bytes().all(plain) { Ok(name) } else { Err(WriteError::ClusterName { name: name.into() }) }
 }
 
-/// Sets the thread's last error to none, so that what is found afterwards is of the next call.
-fn forget_error() {
-    // SAFETY: sets the calling thread's errno.
-    unsafe { bindings::slurm_seterrno(0) }
-}
-
-fn last_error(doing: &'static str) -> WriteError {
-    // SAFETY: reads the calling thread's errno.
-    error_of(doing, unsafe { bindings::slurm_get_errno() })
-}
-
-fn error_of(doing: &'static str, code: c_int) -> WriteError {
-    if u32::try_from(code) == Ok(bindings::ESLURM_ACCESS_DENIED) {
-        return WriteError::Denied { doing };
-    }
-    // SAFETY: slurm_strerror returns a text that stays valid until this thread asks again; it is copied.
-    let reason = text_of(unsafe { bindings::slurm_strerror(code) }).unwrap_or_else(|| "no reason given".into());
-    if matches!(code, libc::ECONNREFUSED | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EPIPE | libc::ECONNRESET) {
-        return WriteError::Unreachable { reason };
-    }
-    WriteError::Refused { doing, code, reason }
-}
-
 /// Runs a call that returns one of Slurm's error numbers, or -1 and the number in errno.
 fn done(doing: &'static str, call: impl FnOnce() -> c_int) -> Result<(), WriteError> {
     forget_error();
     match quietly(call) {
         0 => Ok(()),
-        // SAFETY: reads the calling thread's errno.
-        -1 if unsafe { bindings::slurm_get_errno() } != 0 => Err(last_error(doing)),
+        -1 if error_number() != 0 => Err(last_error(doing)),
         code => Err(error_of(doing, code)),
     }
 }

@@ -1,5 +1,7 @@
 //! The text of archives, held against what slurmdbd's reader of them can misread (as_mysql_archive.c, `_process_old_sql_line`).
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use slurm_sys::accounting::{Outcome, PastJob, TimeLimit, job_insertion, job_removal};
 
 const JOB: PastJob<'static> = PastJob {

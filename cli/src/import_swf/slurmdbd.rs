@@ -266,6 +266,8 @@ impl Associations {
             .map(|account| NewAssociation { account, user: None, is_default: false })
             .collect();
         slurmdbd.add_associations(cluster, &of_accounts)?;
+        // From 24.11 on slurmdbd looks for an account's association among those that are committed when it makes those of its users.
+        slurmdbd.commit()?;
         // The first account of a new user is the default one.
         let mut new_users: BTreeMap<&str, &str> = BTreeMap::new();
         for &(account, user) in wanted.iter().filter(|(_, user)| !known_users.contains(*user)) {

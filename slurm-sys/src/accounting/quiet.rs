@@ -1,5 +1,7 @@
 //! Keeping libslurm's own messages off standard error.
 
+use super::error::{error_number, set_error_number};
+
 /// Standard error, sent to nowhere until dropped.
 struct Quiet {
     kept: libc::c_int,
@@ -39,10 +41,10 @@ impl Drop for Quiet {
 /// other threads print meanwhile is lost, so this is for programs of one thread.
 pub(super) fn quietly<T>(call: impl FnOnce() -> T) -> T {
     let quiet = Quiet::new();
-    // SAFETY: reads and writes the calling thread's errno, which putting standard error back could change.
-    let (result, error) = (call(), unsafe { crate::bindings::slurm_get_errno() });
+    let result = call();
+    // Putting standard error back may change errno.
+    let error = error_number();
     drop(quiet);
-    // SAFETY: as above.
-    unsafe { crate::bindings::slurm_seterrno(error) };
+    set_error_number(error);
     result
 }

@@ -1,0 +1,84 @@
+//! Why slurmdbd did not take a record, and libslurm's error numbers.
+
+use std::ffi::c_int;
+
+use super::text_of;
+use crate::bindings;
+use crate::client::ClientError;
+
+/// Why slurmdbd did not take a record.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// slurmdbd cannot be asked at all.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// slurmdbd cannot be reached.
+    #[error(
+        "slurmdbd does not answer: {reason}; is it running on the host and port that slurm.conf names (AccountingStorageHost, AccountingStoragePort)?"
+    )]
+    Unreachable {
+        /// The system's words for it.
+        reason: String,
+    },
+    /// slurmdbd answers, but not to this user.
+    #[error(
+        "slurmdbd does not let this user {doing}: run it as root, as SlurmUser, or as a user whose admin level is Administrator (sacctmgr show user)"
+    )]
+    Denied {
+        /// What was tried.
+        doing: &'static str,
+    },
+    /// slurmdbd could not do it.
+    #[error("slurmdbd did not {doing}: {reason} (Slurm error {code}); its log (LogFile in slurmdbd.conf) says more")]
+    Refused {
+        /// What was tried.
+        doing: &'static str,
+        /// Slurm's error number, or the system's.
+        code: i32,
+        /// Slurm's words for it.
+        reason: String,
+    },
+    /// A cluster's name with characters that none has.
+    #[error("{name:?} is not the name of a cluster")]
+    ClusterName {
+        /// The name.
+        name: String,
+    },
+    /// A text that was to be handed to Slurm holds a null byte.
+    #[error("{text:?} holds a null byte and cannot be handed to Slurm")]
+    Text {
+        /// The text.
+        text: String,
+    },
+}
+
+/// Sets the thread's last error to none, so that what is found afterwards is of the next call.
+pub(super) fn forget_error() {
+    set_error_number(0);
+}
+
+pub(super) fn last_error(doing: &'static str) -> WriteError {
+    error_of(doing, error_number())
+}
+
+/// The thread's last error. libslurm keeps it in errno; its own functions for that come and go between releases.
+pub(super) fn error_number() -> c_int {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+pub(super) fn set_error_number(code: c_int) {
+    // SAFETY: the calling thread's errno, which is always there.
+    unsafe { *libc::__errno_location() = code }
+}
+
+pub(super) fn error_of(doing: &'static str, code: c_int) -> WriteError {
+    if u32::try_from(code) == Ok(bindings::ESLURM_ACCESS_DENIED) {
+        return WriteError::Denied { doing };
+    }
+    // SAFETY: slurm_strerror returns a text that stays valid until this thread asks again; it is copied.
+    let reason = text_of(unsafe { bindings::slurm_strerror(code) }).unwrap_or_else(|| "no reason given".into());
+    if matches!(code, libc::ECONNREFUSED | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EPIPE | libc::ECONNRESET) {
+        return WriteError::Unreachable { reason };
+    }
+    WriteError::Refused { doing, code, reason }
+}
