@@ -1,5 +1,7 @@
 //! `queuecast import-swf` into a real slurmdbd, seen through Slurm's own `sacct` and `sacctmgr`.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::process::Output;
 use std::time::{Duration, Instant};
 
