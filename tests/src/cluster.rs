@@ -1,6 +1,7 @@
 //! A private cluster, and the commands that are run on it.
 
 use crate::{built, project};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -44,9 +45,12 @@ impl Cluster {
     /// Makes and starts a cluster.
     ///
     /// # Panics
-    /// Where it does not come up; the message has what `ci/cluster` said.
+    /// Where it does not come up (the message has what `ci/cluster` said), and for other users than root, whose cluster could run no one
+    /// else's jobs.
     #[must_use]
     pub fn up(options: &Options) -> Cluster {
+        let user = std::fs::metadata("/proc/self").map(|own| own.uid());
+        assert!(user.is_ok_and(|user| user == 0), "cluster tests need root; QUEUECAST_SKIP_CLUSTER=1 skips them");
         let directory = tempfile::Builder::new().prefix("queuecast-").tempdir().expect("a temporary directory");
         // Jobs of other users go through it.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -104,6 +108,15 @@ impl Cluster {
     /// Ends a daemon with SIGKILL.
     pub fn kill(&self, name: &str) {
         self.daemon("kill", name);
+    }
+
+    /// Any command of `ci/cluster` on this cluster.
+    ///
+    /// # Panics
+    /// Where it can't be run.
+    #[must_use]
+    pub fn control(&self, verb: &str, arguments: &[&str]) -> Output {
+        self.command(verb).args(arguments).output().expect("ci/cluster runs")
     }
 
     /// Changes options of the cluster and restarts its slurmctld.
@@ -191,7 +204,7 @@ fn checked(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(
         output.status.success(),
-        "{command:?} failed (node daemons need root; QUEUECAST_SKIP_CLUSTER=1 skips these tests)\n{}{}",
+        "{command:?} failed\n{}{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );

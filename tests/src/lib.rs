@@ -1,7 +1,7 @@
 //! End to end, on real Slurm clusters.
 //!
-//! A [`Cluster`] is a private one, made by `ci/cluster` and stopped when it is dropped. Tests need root, because node daemons do; set
-//! `QUEUECAST_SKIP_CLUSTER=1` to skip them where that is not to be had, which each of them then says.
+//! A [`Cluster`] is a private one, made by `ci/cluster` and stopped when it is dropped. Tests need root, because their
+//! jobs are several users'; set `QUEUECAST_SKIP_CLUSTER=1` to skip them where that is not to be had, which each of them then says.
 
 // Everything here is called by tests, which fail by panicking.
 #![allow(clippy::expect_used, clippy::panic)]
@@ -16,7 +16,7 @@ pub use daemon::Daemon;
 pub use job::{Job, Submitted};
 pub use past::{LARGE_WAIT, Past, enforcing, now};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Directory of the project.
@@ -28,11 +28,12 @@ pub fn project() -> PathBuf {
 /// Directory into which cargo puts the programs and plugins of this build.
 ///
 /// # Panics
-/// Where the test does not run from a target directory.
+/// Where this program does not run from a target directory that has them.
 #[must_use]
 pub fn built() -> PathBuf {
-    let program = std::env::current_exe().expect("a test knows its own program");
-    program.ancestors().nth(2).expect("a test runs from target/PROFILE/deps").to_path_buf()
+    let program = std::env::current_exe().expect("a program knows its own path");
+    let has_plugins = |directory: &&Path| directory.join("libjob_submit_queuecast.so").is_file() && directory.join("queuecastd").is_file();
+    program.ancestors().skip(1).take(2).find(has_plugins).expect("built by: cargo build --workspace").to_path_buf()
 }
 
 /// Whether cluster tests are to be skipped; says so where they are.

@@ -1,0 +1,145 @@
+//! What queuecast does, shown on a private cluster: history in, a daemon, submissions of each kind, and what became of them.
+//!
+//! `ci/demo` builds and runs this.
+
+// A demonstration ends where it can't go on.
+#![allow(clippy::expect_used, clippy::panic)]
+
+mod promises;
+mod submissions;
+mod table;
+mod workload;
+
+use clap::Parser;
+use end_to_end::{Cluster, Options, now, wait_for};
+use predictor_core::snapshot::Snapshot;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use workload::Workload;
+
+/// Nodes of the cluster.
+pub(crate) const NODES: u32 = 8;
+
+/// Brings up a private Slurm cluster, fills its accounting with a workload log, starts queuecastd, submits jobs of each kind, waits for them,
+/// and prints what was asked, written, forecast and what happened.
+///
+/// Exit status: 0 if every promise held, 1 if one did not, 2 for wrong usage.
+#[derive(Debug, Parser)]
+#[command(name = "ci/demo")]
+struct Arguments {
+    /// A workload log in the Standard Workload Format, plain or packed; without it a workload of the Lublin-Feitelson model.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+
+    /// Multiplies all times of the log, so that its hours pass in seconds here.
+    #[arg(long, value_name = "F", default_value_t = 0.004)]
+    time_scale: f64,
+
+    /// Waits for Enter before the cluster is stopped, to look around in it.
+    #[arg(long)]
+    keep: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let scratch = tempfile::tempdir().expect("a temporary directory");
+    step("reading the workload log");
+    let log = match &arguments.trace {
+        Some(path) => path.clone(),
+        None => workload::embedded(scratch.path()),
+    };
+    let log = log.canonicalize().unwrap_or(log);
+    let workload = match Workload::of(&log, arguments.time_scale) {
+        Ok(workload) => workload,
+        Err(error) => {
+            eprintln!("ci/demo: {}: {error}", log.display());
+            return ExitCode::from(2);
+        }
+    };
+    println!("  {workload}");
+
+    step("bringing up a private cluster");
+    let cpus = workload.processors.div_ceil(NODES);
+    let configuration = "[snapshot]\ninterval = \"2s\"\n[history]\nwindow = \"3650d\"\n[policy]\nmode = \"enforce\"\n";
+    let cluster = Cluster::up(&Options::with_plugins(configuration).option("cpus", &cpus.to_string()));
+    println!("  {NODES} nodes of {cpus} CPUs, {}", cluster.output("sinfo", &["--version"]));
+
+    step("importing the log's jobs into slurmdbd");
+    let map = format!("{}:root", workload.user);
+    let scale = arguments.time_scale.to_string();
+    let (log, cpus) = (log.display().to_string(), cpus.to_string());
+    let import = ["import-swf", &log, "--into", "slurmdbd", "--cpus-per-node", &cpus, "--time-scale", &scale, "--map-user", &map];
+    indented(&cluster.output("queuecast", &import));
+
+    step("starting queuecastd");
+    let daemon = cluster.start_queuecastd();
+    let jobs = wait_for("the whole history in a snapshot", Duration::from_secs(300), || history_of(&cluster, workload.jobs));
+    println!("  the snapshot rests on {jobs} ended jobs");
+    indented(&cluster.output("queuecast", &["status"]));
+
+    step("filling the cluster, so that there is a queue");
+    let filler = cluster.submit(&["-N8", "--exclusive", "-t1", "--job-name=filler", "--queuecast=off"], "sleep 20").job();
+    let _ = filler.wait(&["RUNNING"], Duration::from_secs(30));
+    let running_since = now();
+    wait_for("a snapshot that knows of it", Duration::from_secs(30), || (published_at(&cluster)? > running_since + 1).then_some(()));
+
+    step("submitting");
+    let jobs = submissions::submit_all(&cluster, &workload);
+    step("waiting for the jobs to end");
+    let outcomes: Vec<_> = jobs.into_iter().map(|job| job.outcome(&cluster)).collect();
+
+    println!("\n{}\n", table::of(&outcomes));
+    for outcome in &outcomes {
+        for line in outcome.said.lines() {
+            println!("  {:<12} {line}", outcome.name());
+        }
+    }
+    step("one of them in full");
+    if let Some(molded) = outcomes.iter().find(|outcome| outcome.is_molded()) {
+        indented(&cluster.output("queuecast", &["explain", &molded.id]));
+    }
+    let promises = promises::check(&cluster, &outcomes);
+    println!("\npromises");
+    for (promise, kept) in &promises {
+        match kept {
+            Ok(()) => println!("  kept    {promise}"),
+            Err(why) => println!("  BROKEN  {promise}: {why}"),
+        }
+    }
+    if arguments.keep {
+        println!("\nthe cluster runs in {0}; eval \"$(ci/cluster env {0})\"; Enter stops it", cluster.directory().display());
+        let _ = std::io::stdin().read_line(&mut String::new());
+    }
+    drop(daemon);
+    if promises.iter().all(|(_, kept)| kept.is_ok()) {
+        println!("\nall {} promises were kept", promises.len());
+        ExitCode::SUCCESS
+    } else {
+        println!("\nnot all promises were kept");
+        ExitCode::FAILURE
+    }
+}
+
+fn step(what: &str) {
+    println!("\n* {what}");
+}
+
+fn indented(text: &str) {
+    for line in text.lines() {
+        println!("  {line}");
+    }
+}
+
+/// The snapshot that is published now.
+pub(crate) fn snapshot(cluster: &Cluster) -> Option<Snapshot<Vec<u8>>> {
+    Snapshot::open(std::fs::read(cluster.state_directory().join("snapshot")).ok()?).ok()
+}
+
+fn published_at(cluster: &Cluster) -> Option<i64> {
+    Some(snapshot(cluster)?.published_at().0)
+}
+
+fn history_of(cluster: &Cluster, at_least: u64) -> Option<u64> {
+    Some(snapshot(cluster)?.provenance().ended_jobs).filter(|jobs| *jobs >= at_least)
+}

@@ -1,0 +1,194 @@
+//! The jobs of the demonstration, of each kind, and what becomes of them.
+
+use crate::workload::Workload;
+use end_to_end::{Cluster, Submitted, now, wait_for};
+use predictor_core::decision::STEP;
+use predictor_core::forecast::{JobShape, WaitForecaster};
+use predictor_core::record::Record;
+use predictor_core::size::Size;
+use predictor_core::time::Seconds;
+use std::time::Duration;
+
+/// Time limit of the jobs in minutes.
+const LIMIT_MINUTES: i64 = 5;
+
+/// Longest time ahead of a reservation that the demonstration waits for, in seconds.
+const LONGEST_AHEAD_S: i64 = 240;
+
+/// What a submission asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    Mold,
+    Defer,
+    Reserve,
+    ReserveAndRun,
+    ReserveInVain,
+    Deadline,
+    MoldForDeadline,
+    Off,
+}
+
+/// A submission as it was made.
+#[derive(Debug)]
+pub(crate) struct Submission {
+    kind: Kind,
+    tasks: u32,
+    options: Vec<String>,
+    /// The reserved time or the deadline.
+    time: Option<i64>,
+    submitted: i64,
+    id: Option<String>,
+    said: String,
+}
+
+/// A submission with what became of it.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) kind: Kind,
+    pub(crate) tasks: u32,
+    pub(crate) options: String,
+    pub(crate) time: Option<i64>,
+    /// Number of the job, empty where it was refused.
+    pub(crate) id: String,
+    pub(crate) said: String,
+    pub(crate) record: Option<Record>,
+    /// State, empty where it was refused.
+    pub(crate) state: String,
+    pub(crate) submitted: i64,
+    pub(crate) started: i64,
+    pub(crate) ended: i64,
+    /// When the script itself began.
+    pub(crate) began: Option<i64>,
+    /// Tasks that Slurm gave it, and tasks that its srun ran.
+    pub(crate) tasks_given: u32,
+    pub(crate) tasks_run: Option<u32>,
+    pub(crate) limit_s: i64,
+}
+
+impl Outcome {
+    pub(crate) fn name(&self) -> String {
+        if self.id.is_empty() { "refused".to_owned() } else { format!("job {}", self.id) }
+    }
+
+    pub(crate) fn is_molded(&self) -> bool {
+        self.record.as_ref().and_then(|record| record.written.as_ref()).is_some_and(|written| written.cpus.is_some())
+    }
+}
+
+/// Submits one job of each kind, and one to be molded of each size.
+pub(crate) fn submit_all(cluster: &Cluster, workload: &Workload) -> Vec<Submission> {
+    let script = script(workload);
+    let usual = workload.sizes.first().map_or(1, |(size, _)| *size);
+    let submit = |kind, tasks, options: &[&str], time| submit(cluster, &script, kind, tasks, options, time);
+    let mut submissions = vec![submit(Kind::Plain, usual, &[], None), submit(Kind::Off, usual, &["--auto-mold", "--queuecast=off"], None)];
+    for (size, _) in &workload.sizes {
+        submissions.push(submit(Kind::Mold, *size, &["--auto-mold"], None));
+    }
+    submissions.push(submit(Kind::Defer, usual, &["--auto-defer", "--max-defer=5m"], None));
+    let deadline = now() + 1_200;
+    let until = format!("--deadline=uts{deadline}");
+    submissions.push(submit(Kind::Deadline, usual, &[&until], Some(deadline)));
+    submissions.push(submit(Kind::MoldForDeadline, usual, &[&until, "--auto-mold"], Some(deadline)));
+    if let Some((size, ahead, probability)) = reservable(cluster, workload) {
+        let at = now() + ahead;
+        let (reserve, likely) = (format!("--reserve-at=uts{at}"), format!("--success-probability={probability}"));
+        submissions.push(submit(Kind::Reserve, size, &[&reserve, &likely], Some(at)));
+        submissions.push(submit(Kind::ReserveAndRun, size, &[&reserve, &likely, "--early-start=run"], Some(at)));
+    }
+    let soon = now() + 60;
+    let reserve = format!("--reserve-at=uts{soon}");
+    submissions.push(submit(Kind::ReserveInVain, usual, &[&reserve, "--success-probability=0.999"], Some(soon)));
+    submissions
+}
+
+/// Of the user's sizes the one that can be reserved soonest, how far ahead, and with which probability: the highest that does not take too long to wait for.
+fn reservable(cluster: &Cluster, workload: &Workload) -> Option<(u32, i64, f64)> {
+    let snapshot = crate::snapshot(cluster)?;
+    let partition = snapshot.default_partition()?;
+    let per_node = (partition.cpus() / partition.nodes().max(1)).max(1);
+    let bound = |cpus: u32, probability: f64| {
+        let shape = JobShape {
+            partition: partition.index,
+            size: Size { nodes: cpus.div_ceil(per_node), cpus },
+            limit: Some(Seconds(LIMIT_MINUTES * 60 + LONGEST_AHEAD_S)),
+        };
+        Some(snapshot.wait(&shape, None)?.bound(probability)?.0)
+    };
+    [0.95, 0.75, 0.5, 0.25].into_iter().find_map(|probability| {
+        let bounds = workload.sizes.iter().filter_map(|(cpus, _)| Some((bound(*cpus, probability)?, *cpus)));
+        let (soonest, cpus) = bounds.min()?;
+        let ahead = soonest.max(45) + 2 * STEP.0;
+        (ahead <= LONGEST_AHEAD_S).then_some((cpus, ahead, probability))
+    })
+}
+
+fn submit(cluster: &Cluster, script: &str, kind: Kind, tasks: u32, options: &[&str], time: Option<i64>) -> Submission {
+    let (tasks_option, limit) = (format!("-n{tasks}"), format!("-t{LIMIT_MINUTES}"));
+    let arguments = [&[tasks_option.as_str(), &limit], options].concat();
+    let submitted = now();
+    let (id, said) = match cluster.submit(&arguments, script) {
+        Submitted::Job(job) => (Some(job.id), job.said),
+        Submitted::Refused(said) => (None, said),
+    };
+    println!("  sbatch {}", arguments.join(" "));
+    let options = options.iter().map(|option| (*option).to_owned()).collect();
+    Submission { kind, tasks, options, time, submitted, id, said }
+}
+
+/// A script that starts all its tasks, and then runs as long as the user's jobs of its size mostly did.
+fn script(workload: &Workload) -> String {
+    let cases: Vec<String> = workload.sizes.iter().map(|(size, seconds)| format!("{size}) sleep {seconds};;")).collect();
+    let cases = cases.join("\n");
+    format!(
+        "echo began $(date +%s)\necho tasks $(srun --quiet echo task | grep -c task)\ncase $SLURM_NTASKS in\n{cases}\n*) sleep 2;;\nesac"
+    )
+}
+
+impl Submission {
+    /// Waits for the job to end.
+    pub(crate) fn outcome(self, cluster: &Cluster) -> Outcome {
+        let mut outcome = Outcome {
+            kind: self.kind,
+            tasks: self.tasks,
+            options: self.options.join(" "),
+            time: self.time,
+            id: String::new(),
+            said: self.said,
+            record: None,
+            state: String::new(),
+            submitted: self.submitted,
+            started: 0,
+            ended: 0,
+            began: None,
+            tasks_given: 0,
+            tasks_run: None,
+            limit_s: 0,
+        };
+        let Some(id) = self.id else { return outcome };
+        let show = |format: &str| cluster.output("squeue", &["--noheader", "--states=all", "--jobs", &id, "--format", format]);
+        outcome.state = wait_for(&format!("job {id} to end"), Duration::from_secs(900), || {
+            let state = show("%T");
+            (!["PENDING", "RUNNING", "COMPLETING", "CONFIGURING"].contains(&state.as_str())).then_some(state)
+        });
+        let shown = cluster.output("scontrol", &["show", "job", "--oneliner", &id]);
+        let field = |name: &str| shown.split_whitespace().find_map(|field| field.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
+        let comment = shown.split_once("AdminComment=").map(|(_, comment)| comment);
+        outcome.record = comment.and_then(Record::parse);
+        outcome.started = unix(field("StartTime"));
+        outcome.ended = unix(field("EndTime"));
+        outcome.tasks_given = field("NumTasks").parse().unwrap_or(0);
+        outcome.limit_s = slurm_conf::duration::parse(field("TimeLimit")).unwrap_or(0);
+        let printed = std::fs::read_to_string(cluster.path("log").join(format!("job-{id}.out"))).unwrap_or_default();
+        let number = |name: &str| printed.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<i64>().ok());
+        outcome.began = number("began");
+        outcome.tasks_run = number("tasks").and_then(|tasks| u32::try_from(tasks).ok());
+        outcome.id = id;
+        outcome
+    }
+}
+
+/// A time that scontrol shows, in Unix seconds; 0 where there is none.
+fn unix(shown: &str) -> i64 {
+    slurm_conf::moment::parse(shown, now(), &jiff::tz::TimeZone::system()).unwrap_or(0)
+}
