@@ -1,6 +1,6 @@
 //! A private cluster, and the commands that are run on it.
 
-use crate::{built, project};
+use crate::{built, find_built, project};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -147,8 +147,9 @@ impl Cluster {
     /// A command in the cluster's environment, to be completed by the caller.
     #[must_use]
     pub fn prepare(&self, program: &str) -> Command {
-        let ours = built().join(program);
-        let mut command = if ours.is_file() { Command::new(ours) } else { Command::new(program) };
+        // Slurm's commands need no build of ours.
+        let ours = find_built().map(|built| built.join(program)).filter(|ours| ours.is_file());
+        let mut command = Command::new(ours.unwrap_or_else(|| program.into()));
         command.env("SLURM_CONF", self.path("etc/slurm.conf")).current_dir(self.path("log"));
         // What the shell of whoever runs the tests has set is not theirs to test.
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUEUECAST_") || name.starts_with("SBATCH_")) {
