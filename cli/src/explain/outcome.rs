@@ -96,10 +96,10 @@ pub(super) fn changes(job: &Job, record: &Record) -> Vec<Change> {
     let limit = written.limit_s.or(record.asked.limit_s);
     let off = |one: i64, other: i64| (one - other).abs() >= TOLERANCE_S;
     let limit_differs = match (limit, job.limit_s) {
+        // slurmdbd has zero where it was never told.
+        (_, Some(0)) | (None, None) => false,
         (Some(written), Some(now)) => off(written, now),
-        (None, None) => false,
-        // A limit of zero seconds is that of a record that does not tell.
-        (one, other) => one.or(other) != Some(0),
+        (Some(_), None) | (None, Some(_)) => true,
     };
     if limit_differs {
         changes.push(Change { what: "limit_s", written: limit, now: job.limit_s });

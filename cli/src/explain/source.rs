@@ -50,7 +50,13 @@ pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
             if let Err(error) = queued {
                 output::warn(&format!("{error}; the answer is slurmdbd's"));
             }
-            Ok(Some(job))
+            Ok(Some(match known {
+                // slurmdbd may learn of a short job's end before it learns of its start, with limit and nodes: slurmctld has them all.
+                Some(known) => {
+                    Job { source: job.source, state: job.state, ended: job.ended, suspended_s: job.suspended_s, runs: job.runs, ..known }
+                }
+                None => job,
+            }))
         }
         (Ok(None), Ok(_)) => Ok(known),
         (Err(error), Ok(_)) if known.is_some() => {

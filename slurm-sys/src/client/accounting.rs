@@ -265,7 +265,11 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
         requested_cpus: value::number(record.req_cpus).unwrap_or(0),
         allocated_cpus: tres(&allocated_tres, value::TRES_CPU),
         requested_nodes: tres(&requested_tres, value::TRES_NODE),
-        allocated_nodes: value::number(record.alloc_nodes).unwrap_or(0),
+        // slurmdbd may learn of a short job's end before it learns of its start, which brings the count; the resources come with both.
+        allocated_nodes: value::number(record.alloc_nodes)
+            .filter(|&nodes| nodes > 0)
+            .or_else(|| tres(&allocated_tres, value::TRES_NODE))
+            .unwrap_or(0),
         time_limit_seconds: value::limit_seconds(record.timelimit),
         submitted: value::moment(record.submit),
         eligible: value::moment(record.eligible),

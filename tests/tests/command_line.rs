@@ -1,0 +1,182 @@
+//! `queuecast` on a real cluster: what it tells of live and of ended jobs, and of a daemon that runs.
+
+use end_to_end::{Cluster, Options, Past, enforcing, now, skipped, wait_for};
+use predictor_core::options::Mode;
+use predictor_core::policy::Policy;
+use serde_json::Value;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(60);
+
+/// Jobs on 8 nodes wait for hours, those on 2 nodes up to 99 s; they run 10 and 20 s.
+const PAST: [Past; 2] =
+    [Past { nodes: 8, wait_s: 7_000, more_wait_s: 10, run_s: 10 }, Past { nodes: 2, wait_s: 0, more_wait_s: 1, run_s: 20 }];
+
+fn cluster(policy: Policy) -> Option<Cluster> {
+    if skipped() {
+        return None;
+    }
+    let cluster = Cluster::up(&Options::with_plugins(""));
+    cluster.publish(policy, &PAST, &[]);
+    Some(cluster)
+}
+
+/// Exit status and report of a command with `--format json`.
+fn json(cluster: &Cluster, arguments: &[&str]) -> (i32, Value) {
+    let output = cluster.run("queuecast", &[arguments, &["--format", "json"]].concat());
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)));
+    (output.status.code().unwrap(), report)
+}
+
+fn explain(cluster: &Cluster, job: &str) -> Value {
+    let (status, report) = json(cluster, &["explain", job]);
+    assert_eq!(status, 0, "{report}");
+    report
+}
+
+/// The report once slurmdbd has the job's end.
+fn explain_ended(cluster: &Cluster, job: &str) -> Value {
+    wait_for("the job's end in slurmdbd", SOON, || Some(explain(cluster, job)).filter(|report| report["job"]["source"] == "slurmdbd"))
+}
+
+/// Exit status, output and error of a command.
+fn said(cluster: &Cluster, arguments: &[&str]) -> (i32, String, String) {
+    let output = cluster.run("queuecast", arguments);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn explain_follows_a_job_from_the_queue_into_the_past() {
+    let Some(cluster) = cluster(enforcing()) else { return };
+    let reserved = now() + 75;
+    let at = format!("--reserve-at=uts{reserved}");
+    // The work of this script takes 20 s after the wait on its nodes, as the past has it.
+    let reservation = cluster.submit(&["-N2", "-t1", "--exclusive", &at, "--success-probability=0.5"], "sleep 20").job();
+    let molded = cluster.submit(&["-N8", "-n16", "-t10", "--exclusive", "--auto-mold"], "sleep 20").job();
+    let pending = cluster.submit(&["-N8", "-t10", "--exclusive", "--auto-mold", "--begin=now+1hour"], "true").job();
+
+    // Pending: the record is there, nothing is settled yet.
+    let report = explain(&cluster, &pending.id);
+    assert_eq!((&report["job"]["source"], &report["job"]["state"]), (&"slurmctld".into(), &"pending".into()));
+    assert_eq!((&report["record"]["written"]["nodes"], &report["outcome"]["run_time_in_range"]), (&2.into(), &Value::Null));
+    assert_eq!((&report["outcome"]["wait_within_bound"], &report["changed_since"]), (&Value::Null, &Value::Array(Vec::new())));
+    // Changed by an operator since.
+    let _ = cluster.output("scontrol", &["update", &format!("JobId={}", pending.id), "TimeLimit=90"]);
+    let changed = explain(&cluster, &pending.id)["changed_since"].clone();
+    assert_eq!((changed[0]["what"].clone(), changed[0]["now"].clone()), ("limit_s".into(), 5_400.into()), "{changed}");
+    let (_, text, _) = said(&cluster, &["explain", &pending.id]);
+    assert!(text.contains("time limit: 1 h 30 min now"), "{text}");
+
+    // Running, then ended: as asked, as written, and as it came.
+    let _ = molded.wait(&["RUNNING"], SOON);
+    let report = explain(&cluster, &molded.id);
+    assert_eq!((&report["job"]["state"], &report["job"]["nodes"]), (&"running".into(), &2.into()));
+    assert_eq!(report["outcome"]["wait_within_bound"], true, "{report}");
+    assert_eq!(molded.end(SOON), "COMPLETED");
+    let report = explain_ended(&cluster, &molded.id);
+    assert_eq!((&report["record"]["asked"]["nodes"], &report["record"]["written"]["nodes"]), (&8.into(), &2.into()));
+    assert_eq!((&report["job"]["state"], &report["job"]["nodes"], &report["job"]["runs"]), (&"completed".into(), &2.into(), &1.into()));
+    assert_eq!((&report["outcome"]["wait_within_bound"], &report["outcome"]["run_time_in_range"]), (&true.into(), &true.into()));
+    assert_eq!(report["changed_since"], Value::Array(Vec::new()), "{report}");
+    let (status, text, _) = said(&cluster, &["explain", &molded.id]);
+    assert_eq!(status, 0);
+    for part in
+        ["8 nodes, 32 CPUs, 16 tasks, time limit 10 min", "--auto-mold", "2 nodes, 8 CPUs, 4 tasks", "within the bound", "in its range"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+
+    // The reservation: its nodes were there, and the wait on them is no run time.
+    assert_eq!(reservation.end(Duration::from_secs(120)), "COMPLETED", "{}", reservation.printed());
+    let report = explain_ended(&cluster, &reservation.id);
+    assert_eq!(report["record"]["written"]["reserved_at"], reserved);
+    let outcome = &report["outcome"];
+    assert_eq!((&outcome["reservation_kept"], &outcome["run_time_in_range"]), (&true.into(), &true.into()), "{report}");
+    assert!(outcome["held_s"].as_i64().unwrap() > 10, "{outcome}");
+
+    // With slurmctld away slurmdbd answers, and the other way round.
+    cluster.daemon("stop", "slurmctld");
+    let (status, text, error) = said(&cluster, &["explain", &molded.id]);
+    assert!(status == 0 && text.contains("within the bound") && error.contains("the answer is slurmdbd's"), "{status}\n{text}\n{error}");
+    cluster.daemon("start", "slurmctld");
+    cluster.daemon("stop", "slurmdbd");
+    wait_for("slurmctld", SOON, || cluster.run("scontrol", &["ping"]).status.success().then_some(()));
+    assert_eq!(explain(&cluster, &pending.id)["job"]["source"], "slurmctld");
+    let (status, text, error) = said(&cluster, &["explain", &molded.id]);
+    assert!(status == 0 && text.contains("within the bound") && error.contains("the answer is slurmctld's"), "{status}\n{text}\n{error}");
+}
+
+#[test]
+fn explain_holds_a_deadline_and_a_mode_that_only_observes_against_what_happened() {
+    let Some(cluster) = cluster(enforcing()) else { return };
+    let kept = cluster.submit(&["-N2", "-t1", "--exclusive", "--deadline=now+10minutes"], "true").job();
+    assert_eq!(kept.end(SOON), "COMPLETED");
+    let report = explain_ended(&cluster, &kept.id);
+    assert_eq!((&report["outcome"]["deadline_met"], &report["record"]["written"]), (&true.into(), &Value::Null));
+
+    cluster.publish(Policy { mode: Mode::Observe, ..enforcing() }, &PAST, &[]);
+    let observed = cluster.submit(&["-N8", "-t10", "--exclusive", "--auto-mold"], "true").job();
+    assert_eq!(observed.end(SOON), "COMPLETED");
+    let report = explain_ended(&cluster, &observed.id);
+    // It ran on the eight nodes that it asked for: the forecast for these is what counts.
+    assert_eq!((&report["job"]["nodes"], &report["record"]["written"]["nodes"]), (&8.into(), &2.into()));
+    assert_eq!(report["forecast"], report["record"]["instead_of"]);
+    assert_eq!(report["changed_since"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn explain_says_what_it_takes_where_there_is_no_record() {
+    let Some(cluster) = cluster(enforcing()) else { return };
+    let plain = cluster.submit(&["-N2", "-t10"], "true").job();
+    let (status, text, error) = said(&cluster, &["explain", &plain.id]);
+    assert_eq!(status, 1);
+    assert!(text.contains("2 nodes") && error.contains("carries no record") && error.contains("--auto-mold"), "{text}{error}");
+    assert_eq!(plain.end(SOON), "COMPLETED");
+    let (status, report) = json(&cluster, &["explain", &plain.id]);
+    assert_eq!((status, &report["record"]), (1, &Value::Null));
+    let (status, text, error) = said(&cluster, &["explain", "999999"]);
+    assert_eq!((status, text.as_str()), (1, ""));
+    assert!(error.contains("neither slurmctld nor slurmdbd knows a job 999999"), "{error}");
+}
+
+#[test]
+fn explain_finds_the_tasks_of_an_array() {
+    let Some(cluster) = cluster(enforcing()) else { return };
+    let array = cluster.submit(&["-N8", "-t10", "--exclusive", "--auto-mold", "--array=1-2"], "true").job();
+    for task in [1, 2] {
+        let name = format!("{}_{task}", array.id);
+        let report = explain_ended(&cluster, &name);
+        assert_eq!(report["job"]["array_task"], serde_json::json!([array.id.parse::<u32>().unwrap(), task]), "{report}");
+        assert_eq!(report["record"]["written"]["nodes"], 2);
+    }
+    let (status, _, _) = said(&cluster, &["explain", &format!("{}_7", array.id)]);
+    assert_eq!(status, 1);
+}
+
+#[test]
+fn status_and_predict_work_on_what_the_daemon_publishes() {
+    if skipped() {
+        return;
+    }
+    let cluster = Cluster::up(&Options::with_plugins("[policy]\nmode = \"advise\"\n[snapshot]\ninterval = \"1s\"\n"));
+    let (status, text, _) = said(&cluster, &["status"]);
+    assert!(status == 1 && text.contains("is queuecastd running?"), "{status}\n{text}");
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    wait_for("a snapshot with slurmctld's partitions", SOON, || {
+        let (status, report) = json(&cluster, &["status"]);
+        (status == 0 && report["partitions"][0]["cpus"] == 32).then_some(())
+    });
+    let job = cluster.submit(&["-N2", "-t10"], "true").job();
+    assert_eq!(job.end(SOON), "COMPLETED");
+    let (_, report) = json(&cluster, &["status"]);
+    assert_eq!((&report["policy"]["mode"], &report["counters"]["submissions"]), (&"advise".into(), &1.into()), "{report}");
+    assert_eq!(report["configuration"]["error"], Value::Null);
+    let (status, report) = json(&cluster, &["predict", "-N2", "-t10"]);
+    assert_eq!((status, &report["job"]["partition"], &report["filter"]["outcome"]), (0, &"main".into(), &"left".into()));
+    // The kill switch shows at once.
+    std::fs::write(cluster.state_directory().join("off"), "").unwrap();
+    assert_eq!(said(&cluster, &["status"]).0, 1);
+}
