@@ -62,7 +62,7 @@ pub(crate) fn moment(at: UnixTime) -> String {
 /// A moment, and how far it is from now.
 pub(crate) fn moment_and_distance(at: UnixTime, now: UnixTime) -> String {
     let distance = at - now;
-    if distance < Seconds::ZERO { format!("{}, {} ago", moment(at), now - at) } else { format!("{}, in {distance}", moment(at)) }
+    if distance <= Seconds::ZERO { format!("{}, {} ago", moment(at), now - at) } else { format!("{}, in {distance}", moment(at)) }
 }
 
 /// A number with a thin line between the thousands, as people read it.

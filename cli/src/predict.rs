@@ -68,14 +68,18 @@ Examples:
 
 Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
   generation, snapshot_age_s, cluster
-  job          user, user_name, partition, nodes, cpus, tasks, limit_s (null: unlimited), begin, deadline, reserve_at
-  wait         from the moment that the job may begin: class (partition, cpus, limits_s, pressure_level; null: all), jobs, pressure, confidence,
-               median_s, bounds_s (\"0.25\" to \"0.95\": the wait that is not exceeded with that probability), starts_within (list of
-               duration_s, probability)
-  run_time     jobs (0: no past, the time limit is taken), unit, point_s, ranges (list of lower_s, upper_s, probability)
-  done         list of by, probability, is_deadline: for --deadline and each --by
-  filter       outcome (left, observed, advised, unchanged, changed or refused), why, mode, line, changes and proposed (nodes, cpus, tasks,
-               limit_s, begin, hold_until), record (as in the job's admin_comment)
+  job          user, user_name, partition, nodes, cpus, tasks, limit_s (null: unlimited), begin,
+               deadline, reserve_at
+  wait         counted from the moment that the job may begin:
+               class (partition, cpus, limits_s, pressure_level; null: all), jobs, pressure,
+               confidence, median_s, bounds_s (\"0.25\" to \"0.95\": the wait that is not exceeded
+               with that probability), starts_within (list of duration_s, probability)
+  run_time     jobs (0: no past, the time limit is taken), unit, point_s,
+               ranges (list of lower_s, upper_s, probability)
+  done         for --deadline and each --by: by, probability, is_deadline
+  filter       outcome (left, observed, advised, unchanged, changed or refused), why, mode,
+               line, line_if_enforced, changes and proposed (nodes, cpus, tasks, limit_s, begin,
+               hold_until), record (as in the job's admin_comment)
   trajectory   for --reserve-at: list of begin, padded_limit_s, probability
   notes        what else is to be known";
 

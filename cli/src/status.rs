@@ -14,6 +14,7 @@ use predictor_core::snapshot::layout::LAYOUT_VERSION;
 use predictor_core::snapshot::{Partition, Snapshot};
 use predictor_core::time::UnixTime;
 use serde::Serialize;
+use slurm_conf::ConfigurationError;
 use slurm_sys::mapping::SharedNumbers;
 
 use crate::Format;
@@ -43,20 +44,28 @@ Examples:
   queuecast status --format json | jq .snapshot.age_s
   queuecast status > /dev/null || echo 'the submit filter leaves all jobs alone'
   touch /var/spool/queuecast/off
-      the kill switch: the filter leaves every job alone from the next submission on; remove the file to switch it on again
+      the kill switch: from the next submission on the filter leaves every job alone, until
+      the file is removed
 
 Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
-  acts, problem                whether the filter can act on the snapshot, and why not
+  acts, problem     whether the filter can act on the snapshot, and why not
   state_directory, kill_switch
-  snapshot                     state (usable, too_old, absent, unreadable, untrusted, damaged), path, error, layout_version, generation,
-                               length_bytes, published_at, age_s, maximum_age_s, confidence, cluster, ended_jobs, first_end, last_end,
-                               wait_classes, user_sizes, accounting_read_at, controller_read_at
-  configuration                path, error (of the file as it is), error_in_force (as the daemon found it), loaded_at, changed_since
-  policy                       mode, mold, defer, reserve, early_start, success_probability, defer_threshold, max_defer_s
-  partitions                   for each: name, is_default, cpus, nodes, whole_nodes, max_time_s, default_time_s, running_jobs,
-                               running_cpus, pending_jobs, pending_cpus, and the keys of policy
-  counters, counters_error     what the filter counted, by name; null where there is no file of counters
-  rewritten_at_least           submissions that were molded, deferred or reserved: a molded one may also be deferred or reserved";
+  snapshot          state (usable, too_old, absent, unreadable, untrusted, damaged), path, error,
+                    layout_version, generation, length_bytes, published_at, age_s,
+                    maximum_age_s, confidence, cluster, ended_jobs, first_end, last_end,
+                    wait_classes, user_sizes, accounting_read_at, controller_read_at
+  configuration     path, error (of the file as it is), error_in_force (as the daemon found it),
+                    loaded_at, changed_since
+  policy            mode, mold, defer, reserve, early_start, success_probability,
+                    defer_threshold, max_defer_s
+  partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
+                    default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
+                    and the keys of policy
+  counters, counters_error
+                    what the filter counted, by name, or why that is not known
+  rewritten_at_least
+                    submissions that were molded, deferred or reserved; one that was molded
+                    may have been deferred or reserved as well";
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -109,6 +118,8 @@ struct Content {
 struct ConfigurationReport {
     path: PathBuf,
     error: Option<String>,
+    #[serde(skip)]
+    is_missing: bool,
     error_in_force: Option<String>,
     loaded_at: Option<i64>,
     changed_since: bool,
@@ -228,6 +239,7 @@ impl ConfigurationReport {
         Self {
             path: place.configuration_path.clone(),
             error: place.configuration_error.as_ref().map(ToString::to_string),
+            is_missing: matches!(place.configuration_error, Some(ConfigurationError::Missing { .. })),
             error_in_force: provenance.map(|provenance| provenance.configuration_error.to_owned()).filter(|error| !error.is_empty()),
             loaded_at: loaded_at.map(|at| at.0),
             changed_since: loaded_at.zip(written_at).is_some_and(|(loaded, written)| written > loaded),

@@ -131,7 +131,7 @@ fn a_broken_configuration_is_named_and_the_snapshot_still_found() {
     let said = said(&mut site.command(&["status"]));
     assert_eq!(said.status, 0, "{}", said.output);
     assert!(line(&said.output, "the file can't be used").contains("queuecast.toml:3: "), "{}", said.output);
-    assert!(said.output.contains("stays in force"), "{}", said.output);
+    assert!(said.output.contains("what was loaded before stays in force"), "{}", said.output);
 }
 
 #[test]
@@ -142,6 +142,16 @@ fn what_the_daemon_found_wrong_is_shown_until_it_loads_a_good_file() {
     let said = site.run(&["status"]);
     assert!(line(&said.output, "when it was last loaded").contains("unknown mode"));
     assert!(said.output.contains("systemctl reload queuecastd"), "{}", said.output);
+}
+
+#[test]
+fn a_missing_configuration_is_not_a_fault() {
+    let error = |site: &Site| format!("{}: no such file; the defaults are in force", site.configuration().display());
+    let site = Site::empty();
+    site.publish(&Wanted { configuration_error: error(&site), ..Wanted::default() }.bytes());
+    let said = site.run(&["status"]);
+    assert_eq!((said.status, line(&said.output, "there is no such").as_str()), (0, "there is no such file"));
+    assert_eq!(line(&said.output, "the defaults"), "the defaults are in force");
 }
 
 #[test]

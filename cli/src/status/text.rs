@@ -33,11 +33,16 @@ fn configuration(lines: &mut Lines, configuration: &ConfigurationReport, now: Un
     lines.line("configuration", format!("{}{}", configuration.path.display(), loaded.unwrap_or_default()));
     match (&configuration.error, &configuration.error_in_force) {
         (Some(error), in_force) => {
-            lines.line("", format!("{BAD}the file can't be used{BAD:#}: {error}"));
+            let missing = configuration.is_missing;
+            lines.line(
+                "",
+                if missing { "there is no such file".to_owned() } else { format!("{BAD}the file can't be used{BAD:#}: {error}") },
+            );
+            // The daemon's own message begins with the same error, and says what is in force behind it.
+            let consequence =
+                in_force.as_deref().map(|in_force| in_force.strip_prefix(error.as_str()).unwrap_or(in_force).trim_start_matches("; "));
             if configuration.loaded_at.is_some() {
-                let what =
-                    in_force.as_deref().map_or("what was loaded before it broke stays in force", |_| "the last good one is in force");
-                lines.line("", what);
+                lines.line("", consequence.unwrap_or("what was loaded before stays in force"));
             }
         }
         (None, Some(error)) => {
