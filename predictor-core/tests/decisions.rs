@@ -70,6 +70,20 @@ fn a_job_is_molded_to_the_size_forecast_to_finish_first() {
 }
 
 #[test]
+fn a_size_that_the_user_has_hardly_run_is_not_tried_unless_named() {
+    let jobs = || {
+        let often = (0..200).map(|n| past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500));
+        let seldom = (0..9).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 10));
+        let by_another = (0..100).map(|n| past_job(2, 4, 3_600, 900_000 - n * 600, 100, 10));
+        often.chain(seldom).chain(by_another)
+    };
+    let snapshot = snapshot(jobs(), &partition(policy()));
+    assert_eq!(decided(&snapshot, &submission(16, mold())).molding, Some(Err(NotMolded::NoOtherSize)));
+    let named = Asked { mold_sizes: Some(MoldSizes::list([4]).unwrap()), ..mold() };
+    assert_eq!(decided(&snapshot, &submission(16, named)).molding, Some(Ok(())));
+}
+
+#[test]
 fn a_smaller_size_gets_no_more_than_the_limit_in_proportion() {
     // The user's longest limit at 4 nodes is the original one, the partition's is two days; a quarter of the CPUs needs four times as long at most.
     let jobs = (0..200)

@@ -10,6 +10,9 @@ use std::fmt;
 /// Most sizes that are compared for one job; of more, those nearest to the size as written.
 const MOST_CANDIDATES: usize = 64;
 
+/// Fewest past jobs of the user at a size that they did not name for it to be tried: with fewer there is no relevant history (III.C begins with ten).
+const FEWEST_PAST_JOBS: u32 = 10;
+
 /// A size with what is forecast for it.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -222,7 +225,9 @@ where
         return refuse(NotMolded::NoHistory { count: original_count, unit });
     }
     let counts = candidate_counts(context, original_count);
-    let others: Vec<_> = counts.into_iter().filter_map(|count| candidate(context, count, assumption)).collect();
+    let is_known = |candidate: &Candidate| candidate.run_time_jobs >= FEWEST_PAST_JOBS || submission.asked.mold_sizes.is_some();
+    let candidates = counts.into_iter().filter_map(|count| candidate(context, count, assumption));
+    let others: Vec<_> = candidates.filter(|(candidate, _)| is_known(candidate)).collect();
     if others.is_empty() {
         return refuse(NotMolded::NoOtherSize);
     }

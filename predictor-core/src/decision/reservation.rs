@@ -71,7 +71,7 @@ impl fmt::Display for NotReserved {
             NotReserved::NotOffered => f.write_str("this partition offers no virtual reservations"),
             NotReserved::NoWaits => f.write_str("no past waits are known for this partition"),
             NotReserved::Unlikely { best, wanted, .. } => {
-                write!(f, "it would be kept with probability {best:.2} at best, {wanted:.2} is wanted")
+                write!(f, "it would be kept with probability {best:.2} at best, {wanted} is wanted")
             }
         }
     }
