@@ -163,7 +163,8 @@ fn status_and_predict_work_on_what_the_daemon_publishes() {
     if skipped() {
         return;
     }
-    let cluster = Cluster::up(&Options::with_plugins("[policy]\nmode = \"advise\"\n[snapshot]\ninterval = \"1s\"\n"));
+    let cluster =
+        Cluster::up(&Options::with_plugins("[policy]\nmode = \"advise\"\n[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n"));
     let (status, text, _) = said(&cluster, &["status"]);
     assert!(status == 1 && text.contains("is queuecastd running?"), "{status}\n{text}");
     let _daemon = cluster.start_queuecastd();
