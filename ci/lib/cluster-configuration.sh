@@ -283,8 +283,11 @@ write_configuration() {
   [[ -s $directory/etc/database-password ]] || random_text | replace_file etc/database-password 600
   write_slurmdbd_conf
   write_database_conf
-  # Debian 12's Slurm (22.05) does not know the value and needs none.
-  if ((slurm_major >= 2311)); then echo "CgroupPlugin=disabled" | replace_file etc/cgroup.conf 644; fi
+  # No control groups: nothing above uses them, and a container may have none. Before 23.11 Slurm had no such value, but its plugin for the
+  # first version of control groups looks for them only when it is asked to confine something.
+  local cgroup_plugin=disabled
+  ((slurm_major >= 2311)) || cgroup_plugin=cgroup/v1
+  echo "CgroupPlugin=$cgroup_plugin" | replace_file etc/cgroup.conf 644
   for entry in "${plugstack_line[@]}"; do echo "$entry"; done | replace_file etc/plugstack.conf 644
   if [[ ${settings[lua_script]-} ]]; then
     replace_file etc/job_submit.lua 644 <"${settings[lua_script]}"

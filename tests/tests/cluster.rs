@@ -90,7 +90,8 @@ fn two_clusters_run_side_by_side_and_leave_nothing() {
         let job = cluster.submit(&["-N2"], "srun sleep 600").job();
         let _ = job.wait(&["RUNNING"], SOON);
         wait_for("the step", SOON, || cluster.output("squeue", &["-h", "-s", "-o", "%i"]).contains(&format!("{}.0", job.id)).then_some(()));
-        assert!(processes(cluster.directory()).iter().any(|process| process.ends_with(" sleep")));
+        let task_runs = || processes(cluster.directory()).iter().any(|process| process.ends_with(" sleep"));
+        wait_for("the task", SOON, || task_runs().then_some(()));
     }
     let [directory, other_directory] = [&one, &other].map(|cluster| cluster.directory().to_owned());
     drop(one);
