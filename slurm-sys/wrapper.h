@@ -10,3 +10,25 @@ extern char *slurm_xstrdup(const char *text);
 /* src/common/log.h */
 extern void slurm_info(const char *format, ...);
 extern void slurm_error(const char *format, ...);
+
+/*
+ * Flags that the headers write as plain numbers in one release and as calls of a macro in another. bindgen takes only plain numbers from
+ * macros, but the value of anything from an enumeration.
+ */
+enum {
+	FLAG_JOB_REQUEUE = JOB_REQUEUE,
+	FLAG_JOB_RESIZING = JOB_RESIZING,
+	FLAG_JOB_COMPLETING = JOB_COMPLETING,
+	FLAG_JOB_REVOKED = JOB_REVOKED,
+	FLAG_NODE_STATE_DRAIN = NODE_STATE_DRAIN,
+	FLAG_NODE_STATE_NO_RESPOND = NODE_STATE_NO_RESPOND,
+	FLAG_NODE_STATE_POWERED_DOWN = NODE_STATE_POWERED_DOWN,
+	FLAG_NODE_STATE_FAIL = NODE_STATE_FAIL,
+	FLAG_NODE_STATE_INVALID_REG = NODE_STATE_INVALID_REG,
+	FLAG_PART_DEFAULT = PART_FLAG_DEFAULT,
+	FLAG_SHOW_ALL = SHOW_ALL,
+	FLAG_JOBCOND_DUP = JOBCOND_FLAG_DUP,
+	FLAG_JOBCOND_NO_STEP = JOBCOND_FLAG_NO_STEP,
+	FLAG_JOBCOND_NO_TRUNC = JOBCOND_FLAG_NO_TRUNC,
+	FLAG_SLURMDB_JOB_NOTSET = SLURMDB_JOB_FLAG_NOTSET,
+};

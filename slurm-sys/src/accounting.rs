@@ -18,12 +18,12 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 pub use self::error::WriteError;
-use self::error::{error_number, error_of, forget_error, last_error};
+use self::error::{error_of, forget_error, last_error};
 use self::list::{List, Received};
 use self::quiet::quietly;
 pub use self::text::{Outcome, PastJob, TimeLimit, job_insertion, job_removal};
-use crate::bindings;
 use crate::client::{self, ClientError};
+use crate::{bindings, errno};
 
 /// A user in an account of a cluster, or the account itself where there is no user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -359,7 +359,7 @@ fn done(doing: &'static str, call: impl FnOnce() -> c_int) -> Result<(), WriteEr
     forget_error();
     match quietly(call) {
         0 => Ok(()),
-        -1 if error_number() != 0 => Err(last_error(doing)),
+        -1 if errno::get() != 0 => Err(last_error(doing)),
         code => Err(error_of(doing, code)),
     }
 }

@@ -17,6 +17,7 @@ pub mod bindings {
 
 pub mod accounting;
 pub mod client;
+mod errno;
 pub mod job_description;
 pub mod log;
 pub mod mapping;

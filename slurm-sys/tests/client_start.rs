@@ -1,5 +1,7 @@
 //! A configuration that libslurm cannot use is an error of ours, not the end of the process.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 use std::process::{Command, Output};
 

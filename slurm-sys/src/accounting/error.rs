@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use super::text_of;
-use crate::bindings;
 use crate::client::ClientError;
+use crate::{bindings, errno};
 
 /// Why slurmdbd did not take a record.
 #[derive(Debug, thiserror::Error)]
@@ -54,21 +54,11 @@ pub enum WriteError {
 
 /// Sets the thread's last error to none, so that what is found afterwards is of the next call.
 pub(super) fn forget_error() {
-    set_error_number(0);
+    errno::set(0);
 }
 
 pub(super) fn last_error(doing: &'static str) -> WriteError {
-    error_of(doing, error_number())
-}
-
-/// The thread's last error. libslurm keeps it in errno; its own functions for that come and go between releases.
-pub(super) fn error_number() -> c_int {
-    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
-}
-
-pub(super) fn set_error_number(code: c_int) {
-    // SAFETY: the calling thread's errno, which is always there.
-    unsafe { *libc::__errno_location() = code }
+    error_of(doing, errno::get())
 }
 
 pub(super) fn error_of(doing: &'static str, code: c_int) -> WriteError {

@@ -1,6 +1,6 @@
 //! Keeping libslurm's own messages off standard error.
 
-use super::error::{error_number, set_error_number};
+use crate::errno;
 
 /// Standard error, sent to nowhere until dropped.
 struct Quiet {
@@ -43,8 +43,8 @@ pub(super) fn quietly<T>(call: impl FnOnce() -> T) -> T {
     let quiet = Quiet::new();
     let result = call();
     // Putting standard error back may change errno.
-    let error = error_number();
+    let error = errno::get();
     drop(quiet);
-    set_error_number(error);
+    errno::set(error);
     result
 }

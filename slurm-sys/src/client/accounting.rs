@@ -12,15 +12,9 @@ use crate::bindings::{self, slurmdb_job_rec_t};
 
 mod one_job;
 
-// Macros that bindgen does not evaluate; the same in every release from 22.05 to 26.05 (slurm/slurmdb.h).
-/// Every run of a requeued job, not only its last.
-const JOBCOND_FLAG_DUP: u32 = 1 << 0;
-/// No steps, which are one more query for each job.
-const JOBCOND_FLAG_NO_STEP: u32 = 1 << 1;
-/// Times as they were, not cut to the window.
-const JOBCOND_FLAG_NO_TRUNC: u32 = 1 << 2;
-/// No condition on how the job was started.
-const SLURMDB_JOB_FLAG_NOTSET: u32 = 1 << 0;
+/// Every run of a requeued job, not only its last; no steps, which are one more query for each job; times as they were, not cut to the
+/// window.
+const RECORD_FLAGS: u32 = bindings::FLAG_JOBCOND_DUP | bindings::FLAG_JOBCOND_NO_STEP | bindings::FLAG_JOBCOND_NO_TRUNC;
 
 /// A connection to slurmdbd.
 ///
@@ -203,8 +197,9 @@ impl AccountingConnection {
         condition.state_list = pointer_or_null(Some(&states));
         condition.usage_start = window.start.max(1);
         condition.usage_end = (window.end - 1).max(1);
-        condition.db_flags = SLURMDB_JOB_FLAG_NOTSET;
-        condition.flags = JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_NO_TRUNC;
+        // No condition on how the job was started.
+        condition.db_flags = bindings::FLAG_SLURMDB_JOB_NOTSET;
+        condition.flags = RECORD_FLAGS;
         error::forget();
         // SAFETY: the connection is this object's; the condition and its lists outlive the call, and libslurm only reads them.
         let records = unsafe { OwnedList::adopt(bindings::slurmdb_jobs_get(self.connection, &raw mut condition)) };

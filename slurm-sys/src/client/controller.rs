@@ -11,15 +11,6 @@ mod one_job;
 
 pub use one_job::{KnownJob, jobs_with_number};
 
-// Macros that bindgen does not evaluate; the same in every release from 22.05 to 26.05 (slurm/slurm.h).
-const NODE_STATE_DRAIN: u32 = 1 << 9;
-const NODE_STATE_NO_RESPOND: u32 = 1 << 11;
-const NODE_STATE_POWERED_DOWN: u32 = 1 << 12;
-const NODE_STATE_FAIL: u32 = 1 << 13;
-const NODE_STATE_INVALID_REG: u32 = 1 << 22;
-/// Plain number in 22.05's headers, a macro call in later ones.
-const PART_FLAG_DEFAULT: u32 = 1 << 0;
-
 unsafe extern "C" {
     /// How many bits of a bitmap are set (src/common/bitstring.c). libslurm exports it; the installed headers only declare its type.
     fn slurm_bit_set_count(bitmap: *mut bindings::bitstr_t) -> i32;
@@ -27,7 +18,7 @@ unsafe extern "C" {
 
 /// Also what is hidden from users.
 #[allow(clippy::cast_possible_truncation, reason = "one bit, in all releases the lowest")]
-const SHOW_FLAGS: u16 = bindings::SHOW_ALL as u16;
+const SHOW_FLAGS: u16 = bindings::FLAG_SHOW_ALL as u16;
 
 /// A job in the queue. Times are Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -311,13 +302,16 @@ unsafe fn waiting_tasks(record: &bindings::slurm_job_info_t) -> u32 {
 
 /// What slurm/slurm.h's state with its flags means for jobs.
 fn node_state(raw: u32) -> NodeState {
-    let gone = NODE_STATE_NO_RESPOND | NODE_STATE_POWERED_DOWN | NODE_STATE_FAIL | NODE_STATE_INVALID_REG;
+    let gone = bindings::FLAG_NODE_STATE_NO_RESPOND
+        | bindings::FLAG_NODE_STATE_POWERED_DOWN
+        | bindings::FLAG_NODE_STATE_FAIL
+        | bindings::FLAG_NODE_STATE_INVALID_REG;
     let is_busy = match raw & bindings::NODE_STATE_BASE {
         bindings::NODE_STATE_IDLE => false,
         bindings::NODE_STATE_ALLOCATED | bindings::NODE_STATE_MIXED => true,
         _ => return NodeState::Unavailable,
     };
-    match (raw & gone != 0, raw & NODE_STATE_DRAIN != 0, is_busy) {
+    match (raw & gone != 0, raw & bindings::FLAG_NODE_STATE_DRAIN != 0, is_busy) {
         (true, _, _) | (false, true, false) => NodeState::Unavailable,
         (false, true, true) => NodeState::Draining,
         (false, false, true) => NodeState::Busy,
@@ -350,7 +344,7 @@ unsafe fn partition(record: &bindings::partition_info_t) -> Option<Partition> {
         max_time_seconds: value::limit_seconds(record.max_time),
         default_time_seconds: value::limit_seconds(record.default_time),
         max_nodes: value::number(record.max_nodes),
-        is_default: flags & u64::from(PART_FLAG_DEFAULT) != 0,
+        is_default: flags & u64::from(bindings::FLAG_PART_DEFAULT) != 0,
         is_up: u32::from(record.state_up) == bindings::PARTITION_UP,
         sharing,
         // SAFETY: the caller's promise.

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use thiserror::Error;
 
-use crate::bindings;
+use crate::{bindings, errno};
 
 /// Why a question to Slurm got no answer. Every variant but [`ClientError::Text`] may pass: asking again later is sensible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -57,14 +57,12 @@ pub enum ClientError {
 
 /// Forgets the thread's last error, so that [`last`] afterwards tells of the next call only.
 pub(super) fn forget() {
-    // SAFETY: sets the calling thread's errno, nothing else.
-    unsafe { bindings::slurm_seterrno(0) }
+    errno::set(0);
 }
 
 /// The thread's last error: its number, and Slurm's words for it. A failure that left no number is `SLURM_ERROR`.
 pub(super) fn last() -> (i32, String) {
-    // SAFETY: reads the calling thread's errno, nothing else.
-    let code = unsafe { bindings::slurm_get_errno() };
+    let code = errno::get();
     if code == 0 {
         return (-1, "no reason given".to_owned());
     }

@@ -2,13 +2,6 @@
 
 use crate::bindings;
 
-// Flags beside the base state. The headers write them as calls of a macro, which bindgen does not evaluate; the numbers are the same in
-// every release from 22.05 to 26.05 (slurm/slurm.h).
-pub(super) const JOB_REQUEUE: u32 = 1 << 10;
-const JOB_RESIZING: u32 = 1 << 13;
-const JOB_COMPLETING: u32 = 1 << 15;
-const JOB_REVOKED: u32 = 1 << 19;
-
 /// The state of a job, as slurmctld has it or as its record ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobState {
@@ -52,9 +45,12 @@ impl JobState {
     /// The state that Slurm's number stands for, flags included (slurm/slurm.h, `enum job_states` and `JOB_STATE_FLAGS`).
     #[must_use]
     pub fn from_raw(raw: u32) -> Self {
-        for (flag, state) in
-            [(JOB_REVOKED, Self::Revoked), (JOB_RESIZING, Self::Resized), (JOB_REQUEUE, Self::Requeued), (JOB_COMPLETING, Self::Completing)]
-        {
+        for (flag, state) in [
+            (bindings::FLAG_JOB_REVOKED, Self::Revoked),
+            (bindings::FLAG_JOB_RESIZING, Self::Resized),
+            (bindings::FLAG_JOB_REQUEUE, Self::Requeued),
+            (bindings::FLAG_JOB_COMPLETING, Self::Completing),
+        ] {
             if raw & flag != 0 {
                 return state;
             }
@@ -88,5 +84,5 @@ pub(super) const ENDED: [u32; 10] = [
     bindings::JOB_BOOT_FAIL,
     bindings::JOB_DEADLINE,
     bindings::JOB_OOM,
-    JOB_REQUEUE,
+    bindings::FLAG_JOB_REQUEUE,
 ];

@@ -2,8 +2,7 @@
 
 use std::ptr;
 
-use super::{AccountingConnection, EndedJobRecord, JOBCOND_FLAG_DUP, JOBCOND_FLAG_NO_STEP, JOBCOND_FLAG_NO_TRUNC};
-use super::{SLURMDB_JOB_FLAG_NOTSET, accounting_error, text_list, view};
+use super::{AccountingConnection, EndedJobRecord, RECORD_FLAGS, accounting_error, text_list, view};
 use crate::bindings::{self, slurmdb_job_rec_t};
 use crate::client::error::{self, ClientError};
 use crate::client::list::OwnedList;
@@ -39,8 +38,8 @@ impl AccountingConnection {
         let mut condition: bindings::slurmdb_job_cond_t = unsafe { std::mem::zeroed() };
         condition.cluster_list = clusters.as_ptr();
         condition.step_list = jobs.as_ptr();
-        condition.db_flags = SLURMDB_JOB_FLAG_NOTSET;
-        condition.flags = JOBCOND_FLAG_DUP | JOBCOND_FLAG_NO_STEP | JOBCOND_FLAG_NO_TRUNC;
+        condition.db_flags = bindings::FLAG_SLURMDB_JOB_NOTSET;
+        condition.flags = RECORD_FLAGS;
         error::forget();
         // SAFETY: the connection is this object's; the condition and its lists outlive the call, and libslurm only reads them.
         let records = unsafe { OwnedList::adopt(bindings::slurmdb_jobs_get(self.connection, &raw mut condition)) };
