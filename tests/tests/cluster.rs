@@ -1,5 +1,7 @@
 //! The private cluster itself, and the facts about Slurm that it leans on.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use end_to_end::{Cluster, Options, project, skipped, wait_for};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -107,15 +109,14 @@ fn daemons_are_stopped_and_started_again_one_by_one() {
         return;
     }
     let cluster = Cluster::up(&small());
-    for daemon in ["slurmctld", "slurmdbd", "mariadb", "munged", "slurmd", "n2"] {
-        for verb in ["stop", "kill"] {
-            cluster.daemon(verb, daemon);
-            let status = cluster.control("status", &[]);
-            assert_eq!(status.status.code(), Some(1), "{verb} {daemon}");
-            assert!(String::from_utf8_lossy(&status.stdout).contains(" stopped "));
-            cluster.daemon("start", daemon);
-            assert!(cluster.control("status", &[]).status.success(), "{verb} {daemon}");
-        }
+    let daemons = ["slurmctld", "slurmdbd", "mariadb", "munged", "slurmd", "n2"].map(|daemon| ("stop", daemon));
+    for (verb, daemon) in daemons.into_iter().chain([("kill", "slurmctld"), ("kill", "slurmdbd"), ("kill", "mariadb")]) {
+        cluster.daemon(verb, daemon);
+        let status = cluster.control("status", &[]);
+        assert_eq!(status.status.code(), Some(1), "{verb} {daemon}");
+        assert!(String::from_utf8_lossy(&status.stdout).contains(" stopped "));
+        cluster.daemon("start", daemon);
+        assert!(cluster.control("status", &[]).status.success(), "{verb} {daemon}");
     }
     let job = cluster.submit(&[], "true").job();
     assert_eq!(job.end(SOON), "COMPLETED");
