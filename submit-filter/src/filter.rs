@@ -77,11 +77,7 @@ pub fn submission_at(
         Ok(current) => current,
         Err((counter, why)) => {
             state.count(counter);
-            let answer = without_forecast(&Ok(asked), message, why);
-            if answer == Answer::Refused {
-                state.count(Counter::Refused);
-            }
-            return answer;
+            return refuse_or_leave(state, asked, message, why);
         }
     };
     decided(state, &current, description, message, asked, now, decide)
@@ -125,6 +121,15 @@ fn without_forecast(asked: &Result<Asked, OptionError>, message: &mut UserMessag
     Answer::Accepted
 }
 
+/// The same, counted.
+fn refuse_or_leave(state: &State, asked: Asked, message: &mut UserMessage<'_>, why: &str) -> Answer {
+    let answer = without_forecast(&Ok(asked), message, why);
+    if answer == Answer::Refused {
+        state.count(Counter::Refused);
+    }
+    answer
+}
+
 fn decided(
     state: &State,
     current: &Current,
@@ -138,7 +143,7 @@ fn decided(
         let submission = request::submission(description, asked);
         let Some((partition, policy)) = partition(&current.snapshot, &submission) else {
             state.count(Counter::PartitionUnknown);
-            return without_forecast(&Ok(submission.asked), message, "nothing is known of its partition");
+            return refuse_or_leave(state, submission.asked, message, "nothing is known of its partition");
         };
         if mode_of(&submission, &policy) == Mode::Off {
             state.count(Counter::Off);
