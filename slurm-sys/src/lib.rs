@@ -7,6 +7,7 @@
     non_camel_case_types,
     non_upper_case_globals,
     non_snake_case,
+    unnecessary_transmutes,
     clippy::all,
     clippy::undocumented_unsafe_blocks
 )]

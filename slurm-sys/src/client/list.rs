@@ -70,7 +70,7 @@ impl TextList {
         for text in &texts {
             // SAFETY: the list is valid; the text's buffer does not move while `texts` is kept beside the list, and libslurm only
             // reads from conditions.
-            let _ = unsafe { bindings::slurm_list_append(list.as_ptr(), text.as_ptr().cast_mut().cast()) };
+            unsafe { bindings::slurm_list_append(list.as_ptr(), text.as_ptr().cast_mut().cast()) };
         }
         Some(Self { list, _texts: texts })
     }

@@ -33,7 +33,7 @@ impl AccountingConnection {
         // SAFETY: no destructor, so that libslurm does not free our structure; the list is ours from here.
         let jobs = unsafe { OwnedList::adopt(bindings::slurm_list_create(None)) }.ok_or_else(|| accounting_error("list"))?;
         // SAFETY: the list is valid, and the structure outlives it: it is declared first.
-        let _ = unsafe { bindings::slurm_list_append(jobs.as_ptr(), ptr::from_mut(&mut job).cast()) };
+        unsafe { bindings::slurm_list_append(jobs.as_ptr(), ptr::from_mut(&mut job).cast()) };
         // SAFETY: a structure of numbers and pointers; zero in all of them is "no condition".
         let mut condition: bindings::slurmdb_job_cond_t = unsafe { std::mem::zeroed() };
         condition.cluster_list = clusters.as_ptr();
