@@ -57,7 +57,9 @@ fn a_panic_inside_a_decision_leaves_the_job_as_it_was() {
     assert_eq!((job.0.min_nodes, job.0.num_tasks, job.0.time_limit, job.0.env_size), (16, 64, 60, 3));
     assert!(message.is_null() && job.0.admin_comment.is_null());
     // The state is as good as before: the next submission is decided.
+    // SAFETY: a description and a place for a message of our own, which the decision that panicked has let go.
     let mut description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
+    // SAFETY: as above.
     let mut place = unsafe { UserMessage::from_raw(&raw mut message) };
     assert_eq!(submission(&state, &mut description, &mut place), Answer::Accepted);
     assert_eq!(job.0.min_nodes, 4, "{:?}", common::read(message));
