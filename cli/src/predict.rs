@@ -174,26 +174,15 @@ impl JobReport {
     }
 }
 
-/// The partition that the forecasts are about, the first that is named, with the most careful policy of all that are: as the filter takes it.
+/// The partition and the policy that the filter would take.
 fn partition_of<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &Submission<'_>) -> anyhow::Result<(Partition<'a>, Policy)> {
-    let known = || snapshot.partitions().map(|partition| partition.name.to_owned()).collect::<Vec<_>>().join(", ");
-    let mut named = submission.partitions();
-    let first = match named.next() {
-        None => snapshot.default_partition().ok_or_else(|| anyhow!("no default partition; name one with --partition: {}", known()))?,
-        Some(name) => snapshot.partition(name).ok_or_else(|| anyhow!("no partition {name:?} in the snapshot; there are: {}", known()))?,
-    };
-    let site = snapshot.provenance().site_policy;
-    let policy = named.fold(first.policy, |policy, name| {
-        let other = snapshot.partition(name).map_or(site, |partition| partition.policy);
-        Policy {
-            mode: policy.mode.min(other.mode),
-            mold: policy.mold.min(other.mold),
-            defer: policy.defer.min(other.defer),
-            reserve: policy.reserve && other.reserve,
-            ..policy
+    submission.governed_by(snapshot).ok_or_else(|| {
+        let known = snapshot.partitions().map(|partition| partition.name.to_owned()).collect::<Vec<_>>().join(", ");
+        match submission.partitions().next() {
+            None => anyhow!("no default partition; name one with --partition: {known}"),
+            Some(name) => anyhow!("no partition {name:?} in the snapshot; there are: {known}"),
         }
-    });
-    Ok((first, policy))
+    })
 }
 
 /// What else is to be known.

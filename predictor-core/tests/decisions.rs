@@ -1,5 +1,7 @@
 //! What is decided about a submission, and why.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{NOW, USER, partition, past_job, policy, running, snapshot};

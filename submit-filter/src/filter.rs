@@ -10,7 +10,7 @@ use predictor_core::decision::{Decision, Situation, Submission, decide, is_in_qu
 use predictor_core::options::{Asked, Mode, OptionError};
 use predictor_core::policy::Policy;
 use predictor_core::record::Record;
-use predictor_core::snapshot::{Partition, Snapshot};
+use predictor_core::snapshot::Snapshot;
 use predictor_core::time::UnixTime;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::mapping::ReadOnlyMapping;
@@ -141,7 +141,7 @@ fn decided(
 ) -> Answer {
     let outcome = {
         let submission = request::submission(description, asked);
-        let Some((partition, policy)) = partition(&current.snapshot, &submission) else {
+        let Some((partition, policy)) = submission.governed_by(&current.snapshot) else {
             state.count(Counter::PartitionUnknown);
             return refuse_or_leave(state, submission.asked, message, "nothing is known of its partition");
         };
@@ -241,25 +241,4 @@ fn count(state: &State, decision: &Decision) {
     if matches!(decision.reservation, Some(Ok(_))) {
         state.count(Counter::Reserved);
     }
-}
-
-/// The partition that the forecasts are about, the first that is named, with the most careful policy of all that are.
-fn partition<'a>(snapshot: &'a Forecasts, submission: &Submission<'_>) -> Option<(Partition<'a>, Policy)> {
-    let mut named = submission.partitions().map(|name| snapshot.partition(name));
-    let first = match named.next() {
-        None => snapshot.default_partition()?,
-        Some(first) => first?,
-    };
-    let site = snapshot.provenance().site_policy;
-    let policy = named.fold(first.policy, |policy, other| {
-        let other = other.map_or(site, |partition| partition.policy);
-        Policy {
-            mode: policy.mode.min(other.mode),
-            mold: policy.mold.min(other.mold),
-            defer: policy.defer.min(other.defer),
-            reserve: policy.reserve && other.reserve,
-            ..policy
-        }
-    });
-    Some((first, policy))
 }

@@ -1,8 +1,9 @@
 //! A submission as the decisions see it: no sentinel values, no pointers.
 
 use crate::options::Asked;
+use crate::policy::Policy;
 use crate::size::{Size, Unit};
-use crate::snapshot::Partition;
+use crate::snapshot::{Partition, Snapshot};
 use crate::time::{Seconds, UnixTime};
 use std::fmt;
 
@@ -134,5 +135,28 @@ impl Submission<'_> {
     /// The names of its partitions; none for the default.
     pub fn partitions(&self) -> impl Iterator<Item = &str> {
         self.partition.into_iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty())
+    }
+
+    /// The partition that forecasts are about, the first that it names, with the most careful policy of all that it names; `None` where the
+    /// snapshot does not know that partition.
+    #[must_use]
+    pub fn governed_by<'a, B: AsRef<[u8]>>(&self, snapshot: &'a Snapshot<B>) -> Option<(Partition<'a>, Policy)> {
+        let mut named = self.partitions();
+        let first = match named.next() {
+            None => snapshot.default_partition()?,
+            Some(name) => snapshot.partition(name)?,
+        };
+        let site = snapshot.provenance().site_policy;
+        let policy = named.fold(first.policy, |policy, name| {
+            let other = snapshot.partition(name).map_or(site, |partition| partition.policy);
+            Policy {
+                mode: policy.mode.min(other.mode),
+                mold: policy.mold.min(other.mold),
+                defer: policy.defer.min(other.defer),
+                reserve: policy.reserve && other.reserve,
+                ..policy
+            }
+        });
+        Some((first, policy))
     }
 }

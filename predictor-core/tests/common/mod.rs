@@ -1,5 +1,5 @@
 //! A small cluster with a known past, as a snapshot.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
