@@ -17,9 +17,11 @@ pub mod bindings {
 }
 
 pub mod accounting;
+pub mod allocation;
 pub mod client;
 mod errno;
 pub mod job_description;
 pub mod log;
 pub mod mapping;
+pub mod process;
 pub mod text;

@@ -10,7 +10,6 @@ mod given;
 mod grant;
 mod hold;
 mod node;
-mod process;
 mod submission;
 
 use std::error::Error;
@@ -21,6 +20,7 @@ use slurm_spank::spank_sys::spank_t;
 use slurm_spank::{Context, Plugin, SpankHandle, spank_log_error};
 
 use given::Refused;
+use slurm_sys::process;
 use submission::Submission;
 
 type Outcome = Result<(), Box<dyn Error>>;

@@ -7,9 +7,10 @@ use jiff::tz::TimeZone;
 use predictor_core::options::HOLD_UNTIL_VARIABLE;
 use slurm_spank::{SpankError, SpankHandle};
 use slurm_sys::bindings::SLURM_BATCH_SCRIPT;
+use slurm_sys::process;
 
+use crate::forwarded;
 use crate::hold::{self, Hold};
-use crate::{forwarded, process};
 
 /// In the task's process, as the user, just before the program is executed.
 pub(crate) fn task_init(spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
@@ -35,7 +36,7 @@ fn wait(spank: &SpankHandle<'_>, value: &str) -> Result<(), Box<dyn Error>> {
     // Releases before 23.02 do not set it; the time limit then ends the wait with the job.
     let job_end = spank.getenv_lossy("SLURM_JOB_END_TIME")?.and_then(|text| text.parse().ok());
     let speaks = spank.task_global_id()? == 0;
-    match hold::decide(value.trim(), process::now(), job_end) {
+    match hold::decide(value.trim(), jiff::Timestamp::now().as_second(), job_end) {
         Hold::Nothing => {}
         Hold::Ignored(reason) if speaks => say(&format!("queuecast: not waiting: {reason}")),
         Hold::Ignored(_) => {}

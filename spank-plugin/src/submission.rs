@@ -8,8 +8,10 @@ use jiff::tz::TimeZone;
 use predictor_core::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, OPTIONS, UserOption};
 use slurm_spank::{Context, SpankHandle, SpankOption, spank_log_info, spank_log_verbose};
 
+use slurm_sys::process;
+
 use crate::given::{self, Refused};
-use crate::{forwarded, grant, process};
+use crate::{forwarded, grant};
 
 /// What the submitting side keeps from one callback to the next.
 #[derive(Debug, Default)]
@@ -50,7 +52,8 @@ impl Submission {
     pub(crate) fn init_post_opt(&mut self, spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
         let is_step_of_a_job = self.inside_job && spank.context()? == Context::Local;
         let in_environment = |variable: &str| if is_step_of_a_job { None } else { env::var_os(variable) };
-        self.asked = given::read(|option| on_command_line(spank, option), in_environment, process::now(), &TimeZone::system())?;
+        self.asked =
+            given::read(|option| on_command_line(spank, option), in_environment, jiff::Timestamp::now().as_second(), &TimeZone::system())?;
         for option in &OPTIONS {
             match self.asked.canonical_value(option.key) {
                 Some(value) => spank.job_control_setenv(option.variable, value, true),

@@ -288,7 +288,7 @@ fn a_value_that_makes_no_sense_makes_no_wait() {
 
 /// Runs `date` on two nodes by an srun that allocates them, with a record that holds until `until`; returns the two times.
 fn times_of_srun(cluster: &Cluster, mode: &str, until: i64, options: &[&str]) -> Vec<i64> {
-    let record = format!(r#"--comment={{"queuecast":{{"version":1,"mode":"{mode}","written":{{"hold_until":{until}}}}}}}"#);
+    let record = record(mode, until);
     let arguments = [options, &["--nodes=2", &record, "date", "+%s"]].concat();
     cluster.output("srun", &arguments).lines().map(|line| line.parse().unwrap()).collect()
 }
@@ -312,7 +312,7 @@ fn a_step_whose_srun_made_the_allocation_waits_where_that_was_granted() {
 #[test]
 fn scancel_ends_the_wait_of_such_a_step() {
     let Some(cluster) = cluster() else { return };
-    let record = format!(r#"--comment={{"queuecast":{{"version":1,"mode":"enforce","written":{{"hold_until":{}}}}}}}"#, now() + 600);
+    let record = record("enforce", now() + 600);
     let mut srun = cluster.prepare("srun");
     srun.args(["--job-name=granted", "--nodes=2", "--reserve-at=now+1hour", &record, "date"]);
     let mut srun = srun.stderr(std::process::Stdio::null()).spawn().unwrap();
@@ -356,4 +356,12 @@ fn the_plugin_exports_its_callbacks_and_no_prolog_or_epilog() {
         "spank_option_callback",
     ];
     assert_eq!(symbols, expected);
+}
+
+/// The option that makes the script above write the filter's record of a reservation.
+fn record(mode: &str, hold_until: i64) -> String {
+    let asked = r#"{"nodes":1,"cpus":1}"#;
+    format!(
+        r#"--comment={{"queuecast":{{"version":1,"generation":1,"at":1,"mode":"{mode}","asked":{asked},"written":{{"hold_until":{hold_until}}}}}}}"#
+    )
 }

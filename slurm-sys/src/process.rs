@@ -1,17 +1,16 @@
-//! What the plugin does to the process that loaded it: its environment, its end, its signals, its sleep.
-#![allow(unsafe_code)]
+//! What a SPANK plugin does to the process that loaded it: its environment, its end, its signals, its sleep.
 
 use std::mem::MaybeUninit;
 
 /// Sets a variable of this process.
-pub(crate) fn set_variable(name: &str, value: &str) {
+pub fn set_variable(name: &str, value: &str) {
     // SAFETY: the callers run in sbatch, salloc or srun, in callbacks between which and Slurm's own changes of the
     // environment nothing runs in parallel; glibc itself locks among writers.
     unsafe { std::env::set_var(name, value) }
 }
 
 /// Removes a variable of this process.
-pub(crate) fn remove_variable(name: &str) {
+pub fn remove_variable(name: &str) {
     // SAFETY: as in `set_variable`.
     unsafe { std::env::remove_var(name) }
 }
@@ -19,7 +18,7 @@ pub(crate) fn remove_variable(name: &str) {
 /// Ends the process with the status that Slurm's commands use for errors (`SLURM_EXIT_ERROR`, by default 1).
 ///
 /// Handlers of `atexit` do not run: Slurm's would call back into this plugin and unload it while it is on the stack.
-pub(crate) fn leave() -> ! {
+pub fn leave() -> ! {
     let status = std::env::var("SLURM_EXIT_ERROR").ok().and_then(|text| text.parse().ok()).filter(|&status| status != 0);
     // SAFETY: a null pointer makes fflush write out every open stream; _exit takes any status.
     unsafe {
@@ -94,7 +93,7 @@ impl Drop for DefaultSignals {
 /// Sleeps until a time of the wall clock, in Unix seconds, whatever happens to the clock meanwhile.
 ///
 /// Signals have their default effect meanwhile, so that one that ends a process ends this one.
-pub(crate) fn sleep_until(unix_seconds: i64) {
+pub fn sleep_until(unix_seconds: i64) {
     let _signals = DefaultSignals::install();
     let wake = libc::timespec { tv_sec: unix_seconds, tv_nsec: 0 };
     loop {
@@ -104,9 +103,4 @@ pub(crate) fn sleep_until(unix_seconds: i64) {
             return;
         }
     }
-}
-
-/// The wall clock, in Unix seconds.
-pub(crate) fn now() -> i64 {
-    jiff::Timestamp::now().as_second()
 }

@@ -1,0 +1,354 @@
+//! `queuecastd` beside a real cluster: outages, signals, a broken configuration, death in the middle of publishing.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use end_to_end::{Cluster, Daemon, Options, skipped, wait_for};
+use predictor_core::options::Mode;
+use predictor_core::snapshot::Snapshot;
+
+/// Everything but the outage of slurmctld's own connection to slurmdbd, which it tries again every now and then, is much faster.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Publishes every second, and serves no metrics, because several clusters run at once.
+const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[log]\nlevel = \"debug\"\n";
+
+fn cluster(configuration: &str) -> Option<Cluster> {
+    if skipped() {
+        return None;
+    }
+    let cluster = Cluster::up(&Options::plain());
+    cluster.configure(configuration);
+    Some(cluster)
+}
+
+fn snapshot_at(state_directory: &Path) -> Option<Snapshot<Vec<u8>>> {
+    let bytes = std::fs::read(state_directory.join("snapshot")).ok()?;
+    Some(Snapshot::open(bytes).expect("a snapshot is whole whenever it is read"))
+}
+
+fn snapshot(cluster: &Cluster) -> Option<Snapshot<Vec<u8>>> {
+    snapshot_at(&cluster.state_directory())
+}
+
+/// The first snapshot that is as wished.
+fn snapshot_with(cluster: &Cluster, what: &str, wish: impl Fn(&Snapshot<Vec<u8>>) -> bool) -> Snapshot<Vec<u8>> {
+    wait_for(what, PATIENCE, || snapshot(cluster).filter(|snapshot| wish(snapshot)))
+}
+
+fn ended_jobs(snapshot: &Snapshot<Vec<u8>>) -> u64 {
+    snapshot.provenance().ended_jobs
+}
+
+/// Runs jobs to their end.
+fn run_jobs(cluster: &Cluster, count: usize) {
+    for _job in 0..count {
+        let output = cluster.run("sbatch", &["--wait", "-t1", "-o/dev/null", "--wrap=true"]);
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+/// The process of one of the cluster's daemons.
+fn process(cluster: &Cluster, name: &str) -> String {
+    let process = std::fs::read_to_string(cluster.path(&format!("run/{name}.process"))).unwrap();
+    process.split_whitespace().next().unwrap().to_owned()
+}
+
+fn signal(process: &str, signal: &str) {
+    assert!(Command::new("kill").args(["-s", signal, process]).status().unwrap().success());
+}
+
+#[test]
+fn it_publishes_while_slurmdbd_mariadb_and_slurmctld_are_away_and_catches_up() {
+    let Some(cluster) = cluster(QUICK) else { return };
+    run_jobs(&cluster, 2);
+    let mut daemon = cluster.start_queuecastd();
+    let first = snapshot_with(&cluster, "a snapshot with the first jobs", |snapshot| ended_jobs(snapshot) == 2);
+    assert_eq!(first.provenance().cluster, "queuecast");
+    assert_eq!(first.default_partition().unwrap().cpus(), 32);
+
+    let mut ended = 2;
+    for name in ["slurmdbd", "mariadb", "slurmctld"] {
+        cluster.daemon("stop", name);
+        let accounting = name != "slurmctld";
+        if accounting {
+            // slurmctld keeps the record until slurmdbd takes it.
+            run_jobs(&cluster, 1);
+            ended += 1;
+        }
+        let before = snapshot(&cluster).unwrap();
+        let during = snapshot_with(&cluster, "four more snapshots", |snapshot| snapshot.generation() >= before.generation() + 4);
+        let (before, during) = (before.provenance(), during.provenance());
+        let (stopped, other) = if accounting {
+            ((before.accounting_read_at, during.accounting_read_at), (before.controller_read_at, during.controller_read_at))
+        } else {
+            ((before.controller_read_at, during.controller_read_at), (before.accounting_read_at, during.accounting_read_at))
+        };
+        // One answer may have been on its way.
+        assert!((stopped.1.unwrap() - stopped.0.unwrap()).0 <= 1, "{name} is away, and its records become older: {stopped:?}");
+        assert!(other.1 > other.0, "what is not away is still read: {other:?}");
+
+        cluster.daemon("start", name);
+        let read_at = if accounting { during.accounting_read_at } else { during.controller_read_at };
+        snapshot_with(&cluster, "what ended meanwhile", |snapshot| {
+            let provenance = snapshot.provenance();
+            let now_read_at = if accounting { provenance.accounting_read_at } else { provenance.controller_read_at };
+            now_read_at > read_at && provenance.ended_jobs == ended
+        });
+    }
+    run_jobs(&cluster, 1);
+    snapshot_with(&cluster, "a job after all outages, counted once", |snapshot| ended_jobs(snapshot) == ended + 1);
+    daemon.signal("TERM");
+    assert!(daemon.end(Duration::from_secs(5)).success());
+}
+
+#[test]
+fn it_publishes_and_ends_also_while_slurmdbd_hangs() {
+    let Some(cluster) = cluster(QUICK) else { return };
+    let mut daemon = cluster.start_queuecastd();
+    let before = snapshot_with(&cluster, "a snapshot", |snapshot| snapshot.provenance().accounting_read_at.is_some());
+    let slurmdbd = process(&cluster, "slurmdbd");
+    signal(&slurmdbd, "STOP");
+    snapshot_with(&cluster, "five more snapshots", |snapshot| snapshot.generation() >= before.generation() + 5);
+    daemon.signal("TERM");
+    let ended = daemon.end(Duration::from_secs(5));
+    signal(&slurmdbd, "CONT");
+    assert!(ended.success(), "{ended}");
+}
+
+#[test]
+fn a_broken_missing_or_half_written_configuration_leaves_the_last_good_one_in_force() {
+    let Some(cluster) = cluster(&format!("{QUICK}[policy]\nmode = \"advise\"\n")) else { return };
+    let daemon = cluster.start_queuecastd();
+    let in_force = |snapshot: &Snapshot<Vec<u8>>| snapshot.default_partition().map(|partition| partition.policy.mode);
+    let error = |snapshot: &Snapshot<Vec<u8>>| snapshot.provenance().configuration_error.to_owned();
+    snapshot_with(&cluster, "the first configuration", |snapshot| in_force(snapshot) == Some(Mode::Advise) && error(snapshot).is_empty());
+
+    let file = cluster.path("etc/queuecast.toml");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let last_line = whole.lines().count();
+    let half = whole.trim_end().strip_suffix("ise\"").unwrap();
+    let broken = whole.replace("advise", "enforced");
+    for (what, text, complaint) in [
+        ("half-written", Some(half), format!("queuecast.toml:{last_line}: ")),
+        ("broken", Some(broken.as_str()), "`off`, `observe`, `advise`, `enforce`".to_owned()),
+        ("missing", None, "no such file".to_owned()),
+    ] {
+        match text {
+            Some(text) => std::fs::write(&file, text).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        daemon.signal("HUP");
+        let snapshot = snapshot_with(&cluster, what, |snapshot| error(snapshot).contains(&complaint));
+        assert_eq!(in_force(&snapshot), Some(Mode::Advise), "{what}");
+        assert!(error(&snapshot).contains("the last good configuration is in force"), "{}", error(&snapshot));
+    }
+    std::fs::write(&file, whole.replace("advise", "enforce")).unwrap();
+    daemon.signal("HUP");
+    snapshot_with(&cluster, "a good one again", |snapshot| in_force(snapshot) == Some(Mode::Enforce) && error(snapshot).is_empty());
+}
+
+#[test]
+fn a_broken_configuration_is_refused_at_the_start_and_by_check() {
+    let Some(cluster) = cluster("[snapshot]\ninterval = \"0s\"\n") else { return };
+    let started = cluster.run("queuecastd", &[]);
+    assert_eq!(started.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&started.stderr).contains("queuecast.toml:3: "), "{started:?}");
+    let checked = cluster.run("queuecastd", &["--check"]);
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&checked.stderr).contains("1s to 1h"), "{checked:?}");
+    cluster.configure(QUICK);
+    assert!(cluster.run("queuecastd", &["--check"]).status.success());
+}
+
+#[test]
+fn once_publishes_one_snapshot_of_all_and_none_while_a_source_is_away() {
+    let Some(cluster) = cluster(QUICK) else { return };
+    run_jobs(&cluster, 1);
+    // slurmctld hands records over some moments later.
+    wait_for("the job's record", PATIENCE, || {
+        let shown = cluster.output("sacct", &["-X", "-n", "-P", "-o", "End", "-S", "now-1hour"]);
+        (!shown.is_empty() && shown != "Unknown").then_some(())
+    });
+    assert!(cluster.run("queuecastd", &["--once"]).status.success());
+    let first = snapshot(&cluster).unwrap();
+    assert_eq!((first.generation(), ended_jobs(&first)), (1, 1));
+    assert!(cluster.run("queuecastd", &["--once"]).status.success());
+    assert_eq!(snapshot(&cluster).unwrap().generation(), 2, "generations go on where an earlier daemon was");
+    for name in ["slurmdbd", "slurmctld"] {
+        cluster.daemon("stop", name);
+        let output = cluster.run("queuecastd", &["--once"]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(&format!("queuecastd: {name} gave no ")), "{said}");
+        cluster.daemon("start", name);
+    }
+    assert_eq!(snapshot(&cluster).unwrap().generation(), 2);
+}
+
+#[test]
+fn a_daemon_without_history_leaves_a_usable_snapshot_in_place() {
+    let Some(cluster) = cluster(QUICK) else { return };
+    run_jobs(&cluster, 1);
+    let mut daemon = cluster.start_queuecastd();
+    let with_history = snapshot_with(&cluster, "a snapshot with history", |snapshot| ended_jobs(snapshot) == 1);
+    daemon.signal("TERM");
+    daemon.end(PATIENCE);
+    cluster.daemon("stop", "slurmdbd");
+    let generation = snapshot(&cluster).unwrap().generation();
+    let _daemon = cluster.start_queuecastd();
+    wait_for("slurmdbd to be missed", PATIENCE, || cluster.log("queuecastd").contains("does not answer").then_some(()));
+    std::thread::sleep(Duration::from_secs(4));
+    let kept = snapshot(&cluster).unwrap();
+    assert_eq!((kept.generation(), ended_jobs(&kept)), (generation, ended_jobs(&with_history)));
+    cluster.daemon("start", "slurmdbd");
+    snapshot_with(&cluster, "the next one", |snapshot| snapshot.generation() > generation && ended_jobs(snapshot) == 1);
+}
+
+#[test]
+fn a_second_daemon_on_the_state_directory_is_refused() {
+    let Some(cluster) = cluster(QUICK) else { return };
+    let first = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    let second = cluster.run("queuecastd", &["--once"]);
+    assert_eq!(second.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(said.contains(&format!("another queuecastd (process {}) publishes into", first.process_id())), "{said}");
+}
+
+#[test]
+fn it_publishes_at_once_when_asked_and_tells_prometheus() {
+    let slow = "[snapshot]\ninterval = \"1h\"\nmaximum_age = \"2h\"\n[metrics]\nlisten = \"127.0.0.1:0\"\n[log]\nformat = \"json\"\n";
+    let Some(cluster) = cluster(slow) else { return };
+    let daemon = cluster.start_queuecastd();
+    let first = snapshot_with(&cluster, "the first", |_snapshot| true).generation();
+    run_jobs(&cluster, 1);
+    // The job's record reaches slurmdbd some moments later, so one request may not be enough.
+    wait_for("a snapshot with the job", PATIENCE, || {
+        daemon.signal("USR1");
+        std::thread::sleep(Duration::from_millis(500));
+        snapshot(&cluster).filter(|snapshot| ended_jobs(snapshot) == 1 && snapshot.generation() > first)
+    });
+
+    let log = cluster.log("queuecastd");
+    let line = log.lines().find(|line| line.contains("metrics are served")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    let mut stream = TcpStream::connect(line["address"].as_str().unwrap()).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    for line in ["queuecast_ended_jobs_read_total 1", "queuecast_source_up{source=\"slurmdbd\"} 1", "queuecast_configuration_good 1"] {
+        assert!(answer.lines().any(|other| other == line), "{line} is not in {answer}");
+    }
+    for name in ["queuecast_snapshot_age_seconds ", "queuecast_publishing_seconds_count ", "queuecast_jobs{state=\"running\"} "] {
+        assert!(answer.lines().any(|line| line.starts_with(name)), "{name} is not in {answer}");
+    }
+}
+
+#[test]
+fn systemd_is_told_of_readiness_life_reload_and_end() {
+    let Some(cluster) = cluster(QUICK) else { return };
+    let socket_path = cluster.path("run/notify");
+    let socket = UnixDatagram::bind(&socket_path).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut command = cluster.prepare("queuecastd");
+    command.env("NOTIFY_SOCKET", &socket_path).env("WATCHDOG_USEC", "2000000");
+    let mut daemon = command.spawn().unwrap();
+    let heard = |wanted: &str| {
+        let mut buffer = [0; 4_096];
+        loop {
+            let length = socket.recv(&mut buffer).unwrap();
+            let message = String::from_utf8_lossy(&buffer[..length]).into_owned();
+            if message.lines().any(|line| line.starts_with(wanted)) {
+                return message;
+            }
+        }
+    };
+    heard("READY=1");
+    assert!(cluster.state_directory().join("snapshot").exists(), "ready means that there is a snapshot");
+    assert!(heard("STATUS=").contains("ended jobs"));
+    let begin = Instant::now();
+    for _sign in 0..4 {
+        heard("WATCHDOG=1");
+    }
+    assert!(begin.elapsed() < Duration::from_secs(6), "signs of life come faster than every two seconds");
+    signal(&daemon.id().to_string(), "HUP");
+    assert!(heard("RELOADING=1").contains("MONOTONIC_USEC="));
+    heard("READY=1");
+    signal(&daemon.id().to_string(), "TERM");
+    heard("STOPPING=1");
+    assert!(daemon.wait().unwrap().success());
+}
+
+/// Reads the snapshot again and again until told to stop. Returns how often, and how many generations it saw.
+fn read_until(state_directory: &Path, stop: &AtomicBool) -> (u64, u64) {
+    let (mut reads, mut generations, mut last) = (0, 0, 0);
+    while !stop.load(Ordering::Relaxed) {
+        if let Some(snapshot) = snapshot_at(state_directory) {
+            assert!(snapshot.generation() >= last, "generations never go back");
+            generations += u64::from(snapshot.generation() > last);
+            last = snapshot.generation();
+            reads += 1;
+        }
+    }
+    (reads, generations)
+}
+
+/// Kills a daemon with SIGKILL, `delay` after `trigger` has come or half a second has passed.
+fn kill_after(daemon: Daemon, delay: Duration, trigger: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_millis(500) && !trigger() {
+        std::hint::spin_loop();
+    }
+    std::thread::sleep(delay);
+    // Dropping it kills it.
+    drop(daemon);
+}
+
+#[test]
+fn killed_two_hundred_times_while_publishing_it_never_leaves_a_torn_snapshot() {
+    const KILLS: u32 = 200;
+    let Some(cluster) = cluster(QUICK) else { return };
+    // A history, so that a snapshot takes a while to write.
+    let arguments = ["import-swf", "--embedded", "--model-users", "100", "--model-jobs", "5000", "--into", "slurmdbd"];
+    let imported = cluster.run("queuecast", &arguments);
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let state_directory: PathBuf = cluster.state_directory();
+    let unfinished = state_directory.join("snapshot.new");
+
+    let stop = AtomicBool::new(false);
+    let mut left_unfinished = 0;
+    let (reads, generations) = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| read_until(&state_directory, &stop));
+        // The reader's own failure ends the test, not only the thread.
+        for kill in 0..KILLS {
+            let daemon = cluster.start_queuecastd();
+            // Delays of 0 to 6 ms in an order that does not repeat soon (multiples of the golden ratio), from the moment at which the
+            // new file appears; every fourth kill comes at any moment of the daemon's life instead.
+            let part = (f64::from(kill) * 0.618_033_988_75).fract();
+            if kill % 4 == 3 {
+                kill_after(daemon, Duration::from_secs_f64(part * 0.4), || true);
+            } else {
+                kill_after(daemon, Duration::from_secs_f64(part * 0.006), || unfinished.exists());
+            }
+            left_unfinished += u32::from(unfinished.exists());
+            assert!(!reader.is_finished(), "the reader has failed");
+        }
+        stop.store(true, Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    println!("{KILLS} kills, {left_unfinished} left an unfinished file; {reads} reads saw {generations} generations");
+    assert!(left_unfinished >= 10, "only {left_unfinished} of {KILLS} kills came in the middle of writing");
+    assert!(generations >= 10, "only {generations} generations were seen");
+
+    let _daemon = cluster.start_queuecastd();
+    let generation = snapshot(&cluster).unwrap().generation();
+    snapshot_with(&cluster, "publishing goes on", |snapshot| snapshot.generation() > generation);
+    assert!(!unfinished.exists() || snapshot(&cluster).is_some());
+}
