@@ -5,7 +5,7 @@
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use end_to_end::{Cluster, Options, skipped};
+use end_to_end::{Cluster, Options, skipped, wait_for};
 
 /// Four jobs on a machine of 16 processors, four to a node: one that completed, one that failed, one that was cancelled while it ran, one
 /// that was cancelled before; then one whose wait is not known and one that is too large. The last end is at second 9,100.
@@ -63,27 +63,28 @@ fn a_log_becomes_records_of_the_past() {
     for part in [r#""jobs":4"#, r#""users":2"#, r#""skipped":{"too_large":1,"wait_unknown":1}"#, r#""new_accounts":2"#] {
         assert!(summary.contains(part), "{part} in {summary}");
     }
-    let shown =
-        sacct(&cluster, "JobID,JobName,User,Account,Partition,AllocCPUS,ReqCPUS,NNodes,Timelimit,State,ExitCode,Submit,Eligible,Start,End");
+    let shown = sacct(&cluster, "JobID,JobName,User,Account,Partition,ReqCPUS,NNodes,Timelimit,State,ExitCode,Submit,Eligible,Start,End");
     let partition =
         cluster.output("sinfo", &["-h", "-o", "%P"]).lines().find(|line| line.ends_with('*')).unwrap().trim_end_matches('*').to_owned();
     let at = |second: i64| ENDS_AT - 9_100 + second;
     assert_eq!(
         shown,
         [
-            format!("50000000|app7|u12|g3|{partition}|6|8|2|02:00:00|COMPLETED|0:0|{}|{}|{}|{}", at(0), at(0), at(60), at(3660)),
-            format!("50000001|app7|u12|g3|{partition}|1|1|1|00:02:00|FAILED|1:0|{}|{}|{}|{}", at(100), at(100), at(200), at(1100)),
+            format!("50000000|app7|u12|g3|{partition}|8|2|02:00:00|COMPLETED|0:0|{}|{}|{}|{}", at(0), at(0), at(60), at(3660)),
+            format!("50000001|app7|u12|g3|{partition}|1|1|00:02:00|FAILED|1:0|{}|{}|{}|{}", at(100), at(100), at(200), at(1100)),
             format!(
-                "50000002|imported|u7|imported|{partition}|16|16|4|Partition_Limit|CANCELLED|0:0|{}|{}|{}|{}",
+                "50000002|imported|u7|imported|{partition}|16|4|Partition_Limit|CANCELLED|0:0|{}|{}|{}|{}",
                 at(5000),
                 at(5000),
                 at(5100),
                 at(9100)
             ),
-            // sacct shows what was asked for where nothing was allocated.
-            format!("50000003|imported|u7|g3|{partition}|4|4|1|00:10:00|CANCELLED|0:0|{}|{}|Unknown|{}", at(6000), at(6000), at(6300)),
+            format!("50000003|imported|u7|g3|{partition}|4|1|00:10:00|CANCELLED|0:0|{}|{}|Unknown|{}", at(6000), at(6000), at(6300)),
         ]
     );
+
+    let allocated = sacct(&cluster, "JobID,AllocCPUS");
+    assert_eq!(allocated[..3], ["50000000|6", "50000001|1", "50000002|16"]);
 
     // Once more: refused, added, replaced.
     let output = import_tiny(&cluster, &[]);
@@ -107,6 +108,14 @@ fn a_log_becomes_records_of_the_past() {
     let job = cluster.submit(&[], "true").job();
     assert!(job.id.parse::<u32>().unwrap() < 100, "{}", job.id);
     assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+
+    // For a job that never started, some releases of sacct show the CPUs that it asked for as allocated, others none.
+    let job = cluster.submit(&["--hold", "-n4"], "true").job();
+    assert!(cluster.run("scancel", &[&job.id]).status.success());
+    let cpus = |id: &str| cluster.output("sacct", &["-X", "-n", "-P", "-j", id, "-o", "AllocCPUS,ReqCPUS"]);
+    // slurmdbd learns of the end before it learns what was asked for.
+    let live = wait_for("the record", Duration::from_secs(30), || Some(cpus(&job.id)).filter(|cpus| cpus.ends_with("|4")));
+    assert_eq!(cpus("50000003"), live);
 }
 
 #[test]
