@@ -64,7 +64,8 @@ start_daemon() {
 
 stop_daemon() {
   [[ $daemon ]] || return 0
-  kill "$daemon" 2>/dev/null || true
+  # It may be paused.
+  if kill "$daemon" 2>/dev/null; then kill -s CONT "$daemon" 2>/dev/null || true; fi
   wait "$daemon" 2>/dev/null || true
   daemon=''
 }
