@@ -20,6 +20,9 @@ use crate::history_windows::Width;
 use crate::news::{AccountingRead, Ended, News};
 use crate::seen::Seen;
 
+/// How long a record may be incomplete after its job has ended.
+const INCOMPLETE_SECONDS: i64 = 20;
+
 /// How much is read again each time.
 const OVERLAP_SECONDS: i64 = 300;
 /// How much is read again now and then, and how often.
@@ -161,6 +164,9 @@ impl AccountingReader {
         let mut told = Vec::new();
         let started = Instant::now();
         let records = connection.ended_jobs(cluster, window.clone(), |record| {
+            if is_incomplete(&record, now()) {
+                return;
+            }
             let submitted = record.submitted.unwrap_or_default();
             let is_new = record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended);
             if is_new {
@@ -175,6 +181,12 @@ impl AccountingReader {
         }
         Ok(Ok(count))
     }
+}
+
+/// Whether slurmdbd may not know the job's start yet, which it is told after the end where the job was very short. Such a record has no time
+/// limit and no nodes; it is read again as long as it lies in the overlap of two readings.
+fn is_incomplete(record: &EndedJobRecord<'_>, now: i64) -> bool {
+    record.time_limit_seconds == Some(0) && record.ended > now - INCOMPLETE_SECONDS
 }
 
 /// What the history needs of a record; `None` where the job was never eligible, or its record says too little.
