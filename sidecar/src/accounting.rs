@@ -20,9 +20,6 @@ use crate::history_windows::Width;
 use crate::news::{AccountingRead, Ended, News};
 use crate::seen::Seen;
 
-/// How long a record may be incomplete after its job has ended.
-const INCOMPLETE_SECONDS: i64 = 20;
-
 /// How much is read again each time.
 const OVERLAP_SECONDS: i64 = 300;
 /// How much is read again now and then, and how often.
@@ -164,13 +161,11 @@ impl AccountingReader {
         let mut told = Vec::new();
         let started = Instant::now();
         let records = connection.ended_jobs(cluster, window.clone(), |record| {
-            if is_incomplete(&record, now()) {
-                return;
-            }
+            // What is not complete is not noted as seen either, and read again.
+            let Some(job) = ended(&record, partitions) else { return };
             let submitted = record.submitted.unwrap_or_default();
-            let is_new = record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended);
-            if is_new {
-                told.extend(ended(&record, partitions));
+            if record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended) {
+                told.push(job);
             }
         })?;
         tracing::debug!(from = window.start, to = window.end, records, new = told.len(), elapsed = ?started.elapsed(), "read ended jobs");
@@ -183,13 +178,11 @@ impl AccountingReader {
     }
 }
 
-/// Whether slurmdbd may not know the job's start yet, which it is told after the end where the job was very short. Such a record has no time
-/// limit and no nodes; it is read again as long as it lies in the overlap of two readings.
-fn is_incomplete(record: &EndedJobRecord<'_>, now: i64) -> bool {
-    record.time_limit_seconds == Some(0) && record.ended > now - INCOMPLETE_SECONDS
-}
-
-/// What the history needs of a record; `None` where the job was never eligible, or its record says too little.
+/// What the history needs of a record; `None` where the job was never eligible, or its record is not complete.
+///
+/// slurmctld tells of starts in batches, some seconds late, but of an end at once. The record of a short job, or of one that ended while
+/// slurmdbd was away, may so be made at its end, without partition, nodes and time limit, and be completed afterwards
+/// (src/plugins/accounting_storage/mysql/as_mysql_job.c, as_mysql_job_complete).
 fn ended(record: &EndedJobRecord<'_>, partitions: &mut HashSet<Arc<str>>) -> Option<Ended> {
     let eligible = record.eligible.or(record.started)?;
     let partition = first_partition(record.partition.as_deref()?);

@@ -4,7 +4,7 @@ use predictor_core::decision::Changes;
 use predictor_core::options::HOLD_UNTIL_VARIABLE;
 use predictor_core::size::{Size, Unit};
 use predictor_core::time::Seconds;
-use slurm_sys::job_description::{JobDescription, Variables};
+use slurm_sys::job_description::{JobDescription, Minutes, Variables};
 use slurm_sys::text::SlurmText;
 
 /// The variables that sbatch copies the task count into before it submits.
@@ -40,14 +40,11 @@ impl Rewrite {
                 }
             }
         }
-        if let (Some(limit), Some(hold_or_run), Some(minutes)) = (changes.limit, changes.begin, description.time_min()) {
-            // The shortest limit is padded as the limit is, or Slurm could take the padding back.
-            let _ = hold_or_run;
-            let before = description.time_limit();
-            if let Some(slurm_sys::job_description::Minutes::Limited(before)) = before {
-                let padding = minutes_of(limit).saturating_sub(before);
-                rewrite.time_min = Some(minutes.saturating_add(padding));
-            }
+        // The shortest limit is padded as the limit is, or Slurm could take the padding back to start the job earlier.
+        if let (Some(padded), Some(_), Some(Minutes::Limited(before)), Some(shortest)) =
+            (changes.limit, changes.begin, description.time_limit(), description.time_min())
+        {
+            rewrite.time_min = Some(shortest.saturating_add(minutes_of(padded).saturating_sub(before)));
         }
         if let Some(until) = changes.hold_until {
             rewrite.hold = Some(SlurmText::new(&format!("{HOLD_UNTIL_VARIABLE}={}", until.0))?);

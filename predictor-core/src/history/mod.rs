@@ -124,7 +124,7 @@ impl History {
         true
     }
 
-    /// Forgets nothing, but sets the demand of jobs that have not ended yet, in the place of those given before.
+    /// Sets the demand of jobs that have not ended yet, in the place of those given before.
     pub fn set_live<'a>(&mut self, jobs: impl IntoIterator<Item = LiveJob<'a>>, now: UnixTime) {
         self.demand.iter_mut().for_each(Demand::clear_live);
         for job in jobs {
