@@ -10,6 +10,8 @@ const LONGEST_SECONDS: i64 = 30 * 86_400;
 const FIRST_SECONDS: i64 = 600;
 /// A window is at most so much longer or shorter than the one before, because jobs come in bursts.
 const MOST_CHANGE: i64 = 4;
+/// An empty window tells of a quiet stretch, and is asked for twice (`AccountingConnection::ended_jobs`).
+const MOST_GROWTH_OF_EMPTY: i64 = 16;
 
 /// The width of the next window.
 #[derive(Debug, Clone)]
@@ -22,9 +24,10 @@ impl Width {
 
     /// The last window held so many records.
     pub(crate) fn learn(&mut self, records: usize) {
-        let [records, meant] = [records.max(1), MEANT].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-        let wanted = self.0.saturating_mul(meant) / records;
-        self.0 = wanted.clamp(self.0 / MOST_CHANGE, self.0 * MOST_CHANGE).clamp(SHORTEST_SECONDS, LONGEST_SECONDS);
+        let [records, meant] = [records, MEANT].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let wanted = self.0.saturating_mul(meant) / records.max(1);
+        let most_growth = if records == 0 { MOST_GROWTH_OF_EMPTY } else { MOST_CHANGE };
+        self.0 = wanted.clamp(self.0 / MOST_CHANGE, self.0 * most_growth).clamp(SHORTEST_SECONDS, LONGEST_SECONDS);
     }
 
     /// The last so many seconds of a stretch.
