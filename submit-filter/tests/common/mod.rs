@@ -182,7 +182,7 @@ fn list(entries: &[&str]) -> (*mut *mut c_char, u32) {
 
 /// The built plugin, loaded as slurmctld loads it.
 pub struct Plugin {
-    library: libloading::os::unix::Library,
+    loaded: libloading::os::unix::Library,
 }
 
 type Submit = unsafe extern "C" fn(*mut job_desc_msg_t, u32, *mut *mut c_char) -> c_int;
@@ -202,22 +202,22 @@ impl Plugin {
         let slurm = unsafe { Library::open(Some("libslurm.so"), RTLD_NOW | RTLD_GLOBAL) }.unwrap();
         std::mem::forget(slurm);
         // SAFETY: as above.
-        Plugin { library: unsafe { Library::open(Some(Plugin::path()), RTLD_LAZY) }.unwrap() }
+        Plugin { loaded: unsafe { Library::open(Some(Plugin::path()), RTLD_LAZY) }.unwrap() }
     }
 
     pub fn call(&self, name: &str) -> c_int {
         // SAFETY: `init` and `fini` take nothing and return an int.
-        unsafe { self.library.get::<unsafe extern "C" fn() -> c_int>(name).unwrap()() }
+        unsafe { self.loaded.get::<unsafe extern "C" fn() -> c_int>(name).unwrap()() }
     }
 
     pub fn number(&self, name: &str) -> u32 {
         // SAFETY: the symbol is a 32-bit number.
-        unsafe { **self.library.get::<*const u32>(name).unwrap() }
+        unsafe { **self.loaded.get::<*const u32>(name).unwrap() }
     }
 
     pub fn string(&self, name: &str) -> String {
         // SAFETY: the symbol is a NUL-terminated string.
-        unsafe { CStr::from_ptr(*self.library.get::<*const c_char>(name).unwrap()) }.to_str().unwrap().to_owned()
+        unsafe { CStr::from_ptr(*self.loaded.get::<*const c_char>(name).unwrap()) }.to_str().unwrap().to_owned()
     }
 
     pub fn submit(&self, description: &mut Description) -> (c_int, Option<String>) {
@@ -227,7 +227,7 @@ impl Plugin {
     pub fn submit_raw(&self, description: *mut job_desc_msg_t) -> (c_int, Option<String>) {
         let mut message = ptr::null_mut();
         // SAFETY: the symbol has this signature.
-        let submit = unsafe { self.library.get::<Submit>("job_submit") }.unwrap();
+        let submit = unsafe { self.loaded.get::<Submit>("job_submit") }.unwrap();
         // SAFETY: a description and a place for a message, both our own.
         let answer = unsafe { submit(description, 0, &raw mut message) };
         let said = read(message);
@@ -237,7 +237,7 @@ impl Plugin {
 
     pub fn submit_symbol(&self) -> Submit {
         // SAFETY: the symbol has this signature; the plugin stays loaded.
-        *unsafe { self.library.get::<Submit>("job_submit") }.unwrap()
+        *unsafe { self.loaded.get::<Submit>("job_submit") }.unwrap()
     }
 }
 
