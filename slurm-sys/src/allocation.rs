@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use crate::bindings::{job_info_msg_t, slurm_free_job_info_msg, slurm_load_job};
+use crate::job_number::JobNumber;
 
 /// The `admin_comment` of an allocation, asked of slurmctld; `None` where there is none, where slurmctld does not answer, and for a batch
 /// job, which no srun made. Not UTF-8 is made so.
@@ -10,7 +11,7 @@ use crate::bindings::{job_info_msg_t, slurm_free_job_info_msg, slurm_load_job};
 pub fn admin_comment(job_id: u32) -> Option<String> {
     let mut answer: *mut job_info_msg_t = std::ptr::null_mut();
     // SAFETY: slurm_load_job writes to the pointer only where it succeeds, and srun has initialised the library.
-    let status = unsafe { slurm_load_job(&raw mut answer, job_id, 0) };
+    let status = unsafe { slurm_load_job(&raw mut answer, JobNumber::of(job_id), 0) };
     if status != 0 || answer.is_null() {
         return None;
     }

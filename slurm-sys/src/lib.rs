@@ -21,6 +21,7 @@ pub mod allocation;
 pub mod client;
 mod errno;
 pub mod job_description;
+mod job_number;
 pub mod log;
 pub mod mapping;
 pub mod process;

@@ -5,6 +5,7 @@ use crate::bindings;
 use crate::client::error::ClientError;
 use crate::client::state::JobState;
 use crate::client::value;
+use crate::job_number::JobNumber;
 
 /// A job that slurmctld still knows, ended or not. Times are Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +25,9 @@ pub struct KnownJob {
 /// As [`jobs`](super::jobs).
 pub fn jobs_with_number(job_id: u32) -> Result<Vec<KnownJob>, ClientError> {
     // SAFETY: the place for the answer is ours.
-    let asked =
-        Answer::ask("job", bindings::slurm_free_job_info_msg, |place| unsafe { bindings::slurm_load_job(place, job_id, SHOW_FLAGS) });
+    let asked = Answer::ask("job", bindings::slurm_free_job_info_msg, |place| unsafe {
+        bindings::slurm_load_job(place, JobNumber::of(job_id), SHOW_FLAGS)
+    });
     let answer = match asked {
         Ok(answer) => answer,
         Err(ClientError::Controller { code, .. }) if u32::try_from(code) == Ok(bindings::ESLURM_INVALID_JOB_ID) => return Ok(Vec::new()),

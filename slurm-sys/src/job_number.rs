@@ -1,0 +1,28 @@
+//! A job's number as the installed libslurm takes it.
+
+use crate::bindings::{NO_VAL, slurm_step_id_t};
+
+/// What `slurm_load_job` takes for a job: its number in 22.05 and 24.11, the identifier of a step in 26.05. The headers decide which, as the
+/// type of the argument is inferred from them.
+pub(crate) trait JobNumber {
+    /// The job with this number, whole.
+    fn of(job_id: u32) -> Self;
+}
+
+impl JobNumber for u32 {
+    fn of(job_id: u32) -> Self {
+        job_id
+    }
+}
+
+impl JobNumber for slurm_step_id_t {
+    fn of(job_id: u32) -> Self {
+        // SAFETY: a structure of numbers; of those that only later releases have, zero is "not set" (slurm/slurm.h,
+        // SLURM_STEP_ID_INITIALIZER).
+        let mut step: Self = unsafe { std::mem::zeroed() };
+        step.job_id = job_id;
+        step.step_id = NO_VAL;
+        step.step_het_comp = NO_VAL;
+        step
+    }
+}
