@@ -145,6 +145,25 @@ fn explain_says_what_it_takes_where_there_is_no_record() {
 }
 
 #[test]
+fn explain_knows_that_a_job_which_was_cancelled_while_it_waited_never_started() {
+    let Some(cluster) = cluster(enforcing()) else { return };
+    let first = cluster.submit(&["-N8", "-t10", "--exclusive"], "sleep 600").job();
+    let _ = first.wait(&["RUNNING"], SOON);
+    let waiting = cluster.submit(&["-N8", "-t10", "--exclusive", "--auto-mold"], "true").job();
+    wait_for("eligibility", SOON, || (explain(&cluster, &waiting.id)["outcome"]["wait_s"].as_i64()? > 0).then_some(()));
+    assert!(cluster.run("scancel", &[&waiting.id]).status.success());
+    let never_started = |report: &Value| {
+        assert_eq!((&report["job"]["state"], &report["job"]["started"]), (&"cancelled".into(), &Value::Null), "{report}");
+        assert_eq!(report["outcome"]["run_s"], Value::Null, "{report}");
+    };
+    never_started(&explain_ended(&cluster, &waiting.id));
+    cluster.daemon("stop", "slurmdbd");
+    let report = explain(&cluster, &waiting.id);
+    assert_eq!(report["job"]["source"], "slurmctld");
+    never_started(&report);
+}
+
+#[test]
 fn explain_finds_the_tasks_of_an_array() {
     let Some(cluster) = cluster(enforcing()) else { return };
     let array = cluster.submit(&["-N8", "-t10", "--exclusive", "--auto-mold", "--array=1-2"], "true").job();

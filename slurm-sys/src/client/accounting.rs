@@ -245,6 +245,8 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
     };
     let requested_tres = text(record.tres_req_str);
     let allocated_tres = text(record.tres_alloc_str);
+    // Of a job that was cancelled while it waited, some releases (22.05) record that moment as its start too; it was allocated nothing.
+    let started = value::moment(record.start).filter(|&start| start < ended || allocated_tres.is_some() || has_nodes(record));
     Some(EndedJobRecord {
         job_id: record.jobid,
         array: (record.array_job_id != 0)
@@ -262,16 +264,21 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
         requested_nodes: tres(&requested_tres, value::TRES_NODE),
         // slurmdbd may learn of a short job's end before it learns of its start, which brings the count; the resources come with both.
         allocated_nodes: value::number(record.alloc_nodes)
-            .filter(|&nodes| nodes > 0)
+            .filter(|_nodes| has_nodes(record))
             .or_else(|| tres(&allocated_tres, value::TRES_NODE))
             .unwrap_or(0),
         time_limit_seconds: value::limit_seconds(record.timelimit),
         submitted: value::moment(record.submit),
         eligible: value::moment(record.eligible),
-        started: value::moment(record.start),
+        started,
         ended,
         suspended_seconds: i64::from(value::number(record.suspended).unwrap_or(0)),
         state: JobState::from_raw(record.state),
         admin_comment: text(record.admin_comment),
     })
+}
+
+/// Whether the record counts nodes that the job had.
+fn has_nodes(record: &slurmdb_job_rec_t) -> bool {
+    value::number(record.alloc_nodes).is_some_and(|nodes| nodes > 0)
 }

@@ -249,7 +249,9 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     let text = |pointer| unsafe { value::owned_text(pointer) };
     let state = JobState::from_raw(record.job_state);
     let waits = matches!(state, JobState::Pending | JobState::Requeued);
-    let start = value::moment(record.start_time);
+    // Of a job that was cancelled while it waited, some releases (22.05) give that moment as its start too; it has had no nodes.
+    let had_nodes = text(record.nodes).is_some();
+    let start = value::moment(record.start_time).filter(|_start| waits || had_nodes);
     // Tasks of an array that still wait are one record; each task that started is a record of its own.
     let task_count = if waits {
         // SAFETY: the caller's promise.
