@@ -43,6 +43,8 @@ pub(crate) struct AccountingReader {
     width: Width,
     /// Everything that ended from the start on and before this has been read.
     read_until: i64,
+    /// The first reading is of the past alone, which ends where `read_until` begins.
+    is_first: bool,
     last_deep: Instant,
     /// Since when slurmdbd has not answered.
     failing_since: Option<i64>,
@@ -66,6 +68,7 @@ impl AccountingReader {
             past: Some((now - settings.window_seconds..now, settings.maximum_jobs)),
             width: Width::new(),
             read_until: now,
+            is_first: true,
             last_deep: Instant::now(),
             failing_since: None,
             settling: None,
@@ -102,7 +105,9 @@ impl AccountingReader {
         if self.connection.is_none() {
             self.connection = Some(AccountingConnection::open()?);
         }
-        if let Err(abandoned) = self.read_recent(now)? {
+        if !std::mem::replace(&mut self.is_first, false)
+            && let Err(abandoned) = self.read_recent(now)?
+        {
             return Ok(Err(abandoned));
         }
         if let Err(abandoned) = self.read_past()? {

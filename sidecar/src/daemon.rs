@@ -29,7 +29,7 @@ use crate::state_directory::{Previous, StateDirectory};
 const WAITING_NEWS: usize = 4;
 /// How long a round waits for the readers at the most.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
-/// How long the first publication waits for the history.
+/// How long the first round waits for the history and the queue.
 const FIRST_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs until it is told to end.
@@ -212,6 +212,10 @@ impl Daemon {
                 if let Ok(read) = &answer {
                     self.publisher.set_accounting_read(read.until);
                 }
+                // The first answer means that the whole history has been read, which is worth a snapshot at once.
+                if self.accounting.is_up.is_none() && self.round.is_none() {
+                    self.next_round = Instant::now();
+                }
                 self.accounting.answered(&self.metrics, answer.err());
             }
             News::Controller(answer) => {
@@ -242,7 +246,12 @@ impl Daemon {
         self.accounting.ask();
         self.controller.ask();
         self.next_round = now + self.interval();
-        self.round = Some(Round { deadline: now + self.interval().min(LONGEST_PATIENCE) });
+        let mut deadline = now + self.interval().min(LONGEST_PATIENCE);
+        let first_deadline = self.started + FIRST_PATIENCE;
+        if !self.has_published && now < first_deadline {
+            deadline = first_deadline;
+        }
+        self.round = Some(Round { deadline });
     }
 
     /// Ends the round if both readers have answered or it has taken long enough.
@@ -257,7 +266,7 @@ impl Daemon {
             let error = [&self.accounting, &self.controller].into_iter().find_map(|asked| asked.last_error.clone());
             return error.map_or_else(|| self.publish().map(|()| Next::End), |error| Err(error.into()));
         }
-        if self.has_enough(all_answered) {
+        if self.is_worth_publishing() {
             // A full disk, for one: the snapshot before stays in place, and the next round tries again.
             if let Err(failure) = self.publish() {
                 self.metrics.not_published();
@@ -267,10 +276,9 @@ impl Daemon {
         Ok(Next::GoOn)
     }
 
-    /// Whether a snapshot now would be better than none, or than the one before.
-    ///
-    /// The first waits some time for the history. One without history does not replace one that has some and is not too old yet.
-    fn has_enough(&mut self, all_answered: bool) -> bool {
+    /// Whether a snapshot now would be better than the one in place: one without history does not replace one that has some and is not
+    /// too old yet.
+    fn is_worth_publishing(&mut self) -> bool {
         if self.has_published {
             return true;
         }
@@ -281,8 +289,7 @@ impl Daemon {
                 return false;
             }
         }
-        let history_is_read = self.accounting.is_up.is_some() && !self.accounting.is_busy;
-        all_answered || history_is_read || self.started.elapsed() >= FIRST_PATIENCE
+        true
     }
 
     fn publish(&mut self) -> Result<(), Failure> {
