@@ -113,9 +113,14 @@ pub struct Forecast {
     pub deadline_probability: Option<f64>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Envelope {
     queuecast: Record,
+}
+
+#[derive(Serialize)]
+struct BorrowedEnvelope<'a> {
+    queuecast: &'a Record,
 }
 
 impl Forecast {
@@ -193,16 +198,19 @@ impl Record {
     /// The record as it is written, without the parts that can be spared where it would be too long.
     #[must_use]
     pub fn to_json(&self) -> Option<String> {
+        let json = serde_json::to_string(&BorrowedEnvelope { queuecast: self }).ok()?;
+        if json.len() <= MOST_BYTES {
+            return Some(json);
+        }
         let mut record = self.clone();
-        let shorter: [fn(&mut Record); 4] = [
-            |_| {},
+        let shorter: [fn(&mut Record); 3] = [
             |record| record.left.clear(),
             |record| record.instead_of = None,
             |record| record.asked.options.retain(|(_, value)| value.len() < 32),
         ];
         for shorten in shorter {
             shorten(&mut record);
-            let json = serde_json::to_string(&Envelope { queuecast: record.clone() }).ok()?;
+            let json = serde_json::to_string(&BorrowedEnvelope { queuecast: &record }).ok()?;
             if json.len() <= MOST_BYTES {
                 return Some(json);
             }

@@ -247,6 +247,25 @@ impl<'a> JobDescription<'a> {
         self.list(which).iter().filter_map(|entry| self.string(*entry)?.split_once('='))
     }
 
+    /// Whether the job's environment has a variable of that name.
+    #[must_use]
+    pub fn has_variable(&self, name: &str) -> bool {
+        self.place_of(name).is_some()
+    }
+
+    /// Where a variable stands in the job's environment. Only the names are looked at, so that a long environment costs little.
+    fn place_of(&self, name: &str) -> Option<usize> {
+        let begins = |entry: *const c_char| {
+            // SAFETY: a string of the description ends with NUL, which no byte before it is and which is none of those compared with: the
+            // comparison ends there at the latest.
+            !entry.is_null() && name.bytes().chain([b'=']).enumerate().all(|(place, byte)| unsafe { *entry.add(place) } as u8 == byte)
+        };
+        if name.bytes().any(|byte| byte == 0) {
+            return None;
+        }
+        self.list(Variables::Environment).iter().position(|entry| begins(*entry))
+    }
+
     /// Sets fewest and most nodes.
     pub fn set_nodes(&mut self, nodes: u32) {
         self.0.min_nodes = nodes;
@@ -285,11 +304,7 @@ impl<'a> JobDescription<'a> {
 
     /// Replaces a variable of the job's environment, where it is set, by `entry`, which is `NAME=value`. Returns whether it was set.
     pub fn replace_variable(&mut self, name: &str, entry: SlurmText) -> bool {
-        let found = self
-            .list(Variables::Environment)
-            .iter()
-            .position(|entry| self.string(*entry).and_then(|entry| entry.split_once('=')).is_some_and(|(found, _)| found == name));
-        let Some(index) = found else { return false };
+        let Some(index) = self.place_of(name) else { return false };
         // SAFETY: `index` lies in the list of the environment, which belongs to the description.
         let slot = unsafe { &mut *self.0.environment.add(index) };
         entry.put_into(slot);

@@ -4,7 +4,7 @@ use predictor_core::decision::Changes;
 use predictor_core::options::HOLD_UNTIL_VARIABLE;
 use predictor_core::size::{Size, Unit};
 use predictor_core::time::Seconds;
-use slurm_sys::job_description::{JobDescription, Minutes, Variables};
+use slurm_sys::job_description::{JobDescription, Minutes};
 use slurm_sys::text::SlurmText;
 
 /// The variables that sbatch copies the task count into before it submits.
@@ -35,7 +35,7 @@ impl Rewrite {
             rewrite.min_cpus = description.min_cpus().map(|cpus| scaled(cpus, size.count(unit), before.count(unit)));
             for name in TASK_VARIABLES {
                 let Some(tasks) = tasks else { continue };
-                if description.variables(Variables::Environment).any(|(found, _)| found == name) {
+                if description.has_variable(name) {
                     rewrite.variables.push((name, SlurmText::new(&format!("{name}={tasks}"))?));
                 }
             }

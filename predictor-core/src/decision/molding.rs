@@ -2,7 +2,7 @@
 
 use super::submission::{Submission, Tie};
 use super::{Context, LIMIT_ROUNDING};
-use crate::forecast::{JobShape, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster};
+use crate::forecast::{JobShape, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster};
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
 use std::fmt;
@@ -118,12 +118,12 @@ where
         molded_limit(context, count < original_count, longest_past_limit, original.cpus, size.cpus)
     };
     if size.nodes > context.partition.nodes() || size.cpus > context.partition.cpus() {
-        return (count == original_count).then(|| forecast(context, count, size, tasks, limit, assumption));
+        return (count == original_count).then(|| forecast(context, count, size, tasks, limit, past, assumption));
     }
     let fits_deadline = submission
         .deadline
         .is_none_or(|deadline| limit.is_none_or(|limit| context.now + assumption.delay + limit + LIMIT_ROUNDING <= deadline));
-    (count == original_count || fits_deadline).then(|| forecast(context, count, size, tasks, limit, assumption))
+    (count == original_count || fits_deadline).then(|| forecast(context, count, size, tasks, limit, past, assumption))
 }
 
 fn forecast<F>(
@@ -132,14 +132,13 @@ fn forecast<F>(
     size: Size,
     tasks: Option<u32>,
     limit: Option<Seconds>,
+    past: Option<RunTimeForecast<'_>>,
     assumption: &Assumption,
 ) -> (Candidate, Vec<RunTimeRange>)
 where
     F: WaitForecaster + RunTimeForecaster,
 {
     let submission = context.submission;
-    let unit = submission.unit();
-    let past = context.forecasts.run_time(submission.user, context.partition.index, unit, count);
     // Without a past of its own, a size is taken to need the whole time limit, and more in proportion where it has fewer CPUs.
     let fallback = || {
         let scale = (f64::from(context.size.cpus) / f64::from(size.cpus.max(1))).max(1.0);
@@ -277,8 +276,12 @@ where
     // Of a range, whose every size can't be tried, the powers of two that lie in it.
     let powers = (0..32u32).map(|power| 1u32 << power).filter(|_| named.is_some());
     let mut counts: Vec<u32> = past.chain(listed).chain(powers).filter(allowed).collect();
-    let distance = |count: u32| (f64::from(count) / f64::from(original.max(1))).ln().abs();
-    counts.sort_by(|one, other| distance(*one).total_cmp(&distance(*other)).then(one.cmp(other)));
+    // Nearest in proportion first: of two, the one whose larger count is the smaller multiple of its smaller one.
+    let proportion = |count: u32| (u64::from(count.max(original)), u64::from(count.min(original).max(1)));
+    counts.sort_by(|one, other| {
+        let ((larger, smaller), (other_larger, other_smaller)) = (proportion(*one), proportion(*other));
+        (larger * other_smaller).cmp(&(other_larger * smaller)).then(one.cmp(other))
+    });
     counts.dedup();
     counts.truncate(MOST_CANDIDATES);
     counts
