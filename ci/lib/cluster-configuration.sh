@@ -252,6 +252,8 @@ write_database_conf() {
 # Written by ci/cluster.
 [mariadbd]
 datadir=$directory/mariadb/data
+# Its own: in a shared one, another server that starts removes the tables of queries that run.
+tmpdir=$directory/mariadb/tmp
 socket=$directory/mariadb/socket
 pid-file=$directory/mariadb/pid
 log-error=$directory/log/mariadb.log
