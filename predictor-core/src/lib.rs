@@ -9,6 +9,7 @@ pub mod decision;
 pub mod forecast;
 pub mod history;
 pub mod options;
+pub mod past;
 pub mod policy;
 pub mod record;
 pub mod size;

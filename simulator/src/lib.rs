@@ -1,12 +1,14 @@
 //! Workload logs and workload models.
 //!
 //! - [`swf`] reads and writes logs in the Standard Workload Format.
+//! - [`evaluation`] holds forecasts against logs.
 //! - [`lublin`] makes workloads by the Lublin-Feitelson model, with users and estimates.
 //! - [`schedule`] gives the jobs of a workload their start times.
 //!
 //! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here reads a clock, and randomness
 //! comes from a seed that the caller gives.
 
+pub mod evaluation;
 pub mod lublin;
 pub mod schedule;
 pub mod swf;

@@ -1,0 +1,94 @@
+//! The past in order of time.
+
+use super::PastJob;
+use crate::time::UnixTime;
+
+/// What can happen to a job. The order is that in which events of the same second are told: who arrives knows nothing of
+/// what else happens in that second, and CPUs become free before they are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Happening {
+    /// It becomes eligible.
+    Arrival,
+    /// It ends, having started in an earlier second; or it is cancelled before it starts.
+    End,
+    /// It starts.
+    Start,
+    /// It ends in the second in which it started.
+    EndAtOnce,
+}
+
+/// Something happens to a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// When.
+    pub at: UnixTime,
+    /// What.
+    pub happening: Happening,
+    /// Index of the job.
+    pub job: u32,
+}
+
+/// All that happens to the jobs, in order of time; ties keep the jobs' own order.
+#[must_use]
+pub fn events(jobs: &[PastJob]) -> Vec<Event> {
+    let mut events = Vec::with_capacity(3 * jobs.len());
+    for (index, job) in (0u32..).zip(jobs) {
+        let mut push = |at, happening| events.push(Event { at, happening, job: index });
+        push(job.eligible, Happening::Arrival);
+        let start = job.start.map(|start| start.max(job.eligible));
+        if let Some(start) = start {
+            push(start, Happening::Start);
+        }
+        if let Some(end) = job.end {
+            let end = end.max(start.unwrap_or(job.eligible));
+            let at_once = start == Some(end) || (start.is_none() && end == job.eligible);
+            push(end, if at_once { Happening::EndAtOnce } else { Happening::End });
+        }
+    }
+    events.sort_unstable();
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::size::Size;
+    use crate::time::Seconds;
+
+    fn job(eligible: i64, start: Option<i64>, end: i64) -> PastJob {
+        PastJob {
+            user: 1,
+            account: 0,
+            partition: 0,
+            qos: 0,
+            size: Size { nodes: 1, cpus: 1 },
+            limit: None,
+            eligible: UnixTime(eligible),
+            start: start.map(UnixTime),
+            end: Some(UnixTime(end)),
+            suspended: Seconds::ZERO,
+        }
+    }
+
+    #[test]
+    fn in_one_second_jobs_arrive_then_end_then_start() {
+        let jobs = [job(0, Some(0), 10), job(0, Some(10), 20), job(10, None, 10), job(5, Some(10), 10)];
+        let told: Vec<_> = events(&jobs).iter().map(|event| (event.at.0, event.happening, event.job)).collect();
+        assert_eq!(
+            told,
+            [
+                (0, Happening::Arrival, 0),
+                (0, Happening::Arrival, 1),
+                (0, Happening::Start, 0),
+                (5, Happening::Arrival, 3),
+                (10, Happening::Arrival, 2),
+                (10, Happening::End, 0),
+                (10, Happening::Start, 1),
+                (10, Happening::Start, 3),
+                (10, Happening::EndAtOnce, 2),
+                (10, Happening::EndAtOnce, 3),
+                (20, Happening::End, 1),
+            ]
+        );
+    }
+}

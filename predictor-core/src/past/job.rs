@@ -1,0 +1,49 @@
+//! One job of the past.
+
+use crate::size::Size;
+use crate::time::{Seconds, UnixTime};
+
+/// A job as slurmdbd or a workload log tells it. A task of an array and each run of a requeued job are jobs of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PastJob {
+    /// Numeric id of the user.
+    pub user: u32,
+    /// Index of the account (of the group, in a workload log).
+    pub account: u32,
+    /// Index of the partition (of the queue, in a workload log).
+    pub partition: u16,
+    /// Index of the quality of service.
+    pub qos: u16,
+    /// Nodes and CPUs.
+    pub size: Size,
+    /// Time limit; `None` is unlimited or not known.
+    pub limit: Option<Seconds>,
+    /// When it could first have started.
+    pub eligible: UnixTime,
+    /// When it started; `None` if it never did, or has not yet.
+    pub start: Option<UnixTime>,
+    /// When it ended, or was cancelled; `None` if it has not yet.
+    pub end: Option<UnixTime>,
+    /// How long it was suspended between start and end.
+    pub suspended: Seconds,
+}
+
+impl PastJob {
+    /// From eligibility to start; `None` where it never started.
+    #[must_use]
+    pub fn wait(&self) -> Option<Seconds> {
+        Some(Seconds((self.start? - self.eligible).0.max(0)))
+    }
+
+    /// From start to end, without the time that it was suspended; `None` where it never started or has not ended.
+    #[must_use]
+    pub fn run_time(&self) -> Option<Seconds> {
+        Some(Seconds(((self.end? - self.start?) - self.suspended).0.max(0)))
+    }
+
+    /// The time limit in seconds, 0 where there is none.
+    #[must_use]
+    pub fn limit_or_zero(&self) -> Seconds {
+        self.limit.unwrap_or(Seconds::ZERO)
+    }
+}

@@ -1,0 +1,10 @@
+//! Jobs of the past, and what was known when each of them arrived.
+//!
+//! A job *arrives* when it becomes eligible, it *starts*, and it *ends*. Its wait is known from its start on and its run time from its end on:
+//! nothing here tells them earlier, to the evaluation on workload logs or to the daemon.
+
+mod event;
+mod job;
+
+pub use event::{Event, Happening, events};
+pub use job::PastJob;
