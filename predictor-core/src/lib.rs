@@ -15,3 +15,4 @@ pub mod record;
 pub mod size;
 pub mod snapshot;
 pub mod time;
+pub mod waits;

@@ -3,8 +3,10 @@
 //! A job *arrives* when it becomes eligible, it *starts*, and it *ends*. Its wait is known from its start on and its run time from its end on:
 //! nothing here tells them earlier, to the evaluation on workload logs or to the daemon.
 
+mod arrivals;
 mod event;
 mod job;
 
+pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_FEATURES};
 pub use event::{Event, Happening, events};
 pub use job::PastJob;
