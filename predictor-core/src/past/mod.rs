@@ -4,9 +4,16 @@
 //! nothing here tells them earlier, to the evaluation on workload logs or to the daemon.
 
 mod arrivals;
+mod distributions;
 mod event;
+mod group;
 mod job;
+mod picture;
+mod sweep;
 
 pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_FEATURES};
 pub use event::{Event, Happening, events};
+pub use group::{Group, GroupKey, Kinship, Recent, Sum};
 pub use job::PastJob;
+pub use picture::{Ends, FEATURES, Picture, expected_run_time_s};
+pub use sweep::Sweep;

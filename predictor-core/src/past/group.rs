@@ -1,0 +1,177 @@
+//! Jobs that have something in common, summed: how many wait and run, and how long the latest waited.
+
+use super::PastJob;
+use crate::class::{limit_class, size_class};
+use crate::time::UnixTime;
+
+/// What the jobs of a group have in common. The order is that of [`Group`]s in a [`Picture`](super::Picture).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kinship {
+    /// All jobs of the cluster.
+    Cluster = 0,
+    /// Partition and quality of service.
+    Partition = 1,
+    /// User.
+    User = 2,
+    /// User and partition.
+    UserPartition = 3,
+    /// Account.
+    Account = 4,
+    /// Partition and size class.
+    SizeClass = 5,
+    /// Partition, size class and limit class.
+    Class = 6,
+    /// User, CPUs and time limit: most likely the same program again.
+    Twins = 7,
+}
+
+impl Kinship {
+    /// All of them, in order.
+    pub const ALL: [Kinship; 8] = [
+        Kinship::Cluster,
+        Kinship::Partition,
+        Kinship::User,
+        Kinship::UserPartition,
+        Kinship::Account,
+        Kinship::SizeClass,
+        Kinship::Class,
+        Kinship::Twins,
+    ];
+}
+
+/// A group: what its jobs have in common, and the values. Ordered as in a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupKey {
+    /// What they have in common.
+    pub kinship: Kinship,
+    /// The values, 0 where fewer than three are needed.
+    pub values: [u32; 3],
+}
+
+impl GroupKey {
+    /// The groups that a job belongs to, in the order of [`Kinship::ALL`].
+    #[must_use]
+    pub fn of(job: &PastJob) -> [GroupKey; Kinship::ALL.len()] {
+        let partition = u32::from(job.partition);
+        let size = u32::from(size_class(job.size));
+        let limit_s = job.limit.map_or(u32::MAX, |limit| limit.clamped_u32());
+        Kinship::ALL.map(|kinship| {
+            let values = match kinship {
+                Kinship::Cluster => [0; 3],
+                Kinship::Partition => [partition, u32::from(job.qos), 0],
+                Kinship::User => [job.user, 0, 0],
+                Kinship::UserPartition => [job.user, partition, 0],
+                Kinship::Account => [job.account, 0, 0],
+                Kinship::SizeClass => [partition, size, 0],
+                Kinship::Class => [partition, size, u32::from(limit_class(job.limit))],
+                Kinship::Twins => [job.user, job.size.cpus, limit_s],
+            };
+            GroupKey { kinship, values }
+        })
+    }
+}
+
+/// Sums over jobs that wait, or over jobs that run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sum {
+    /// How many.
+    pub jobs: f64,
+    /// Their CPUs.
+    pub cpus: f64,
+    /// Their time limits in seconds.
+    pub limits_s: f64,
+    /// CPUs times time limit, in CPU-seconds.
+    pub work: f64,
+    /// CPUs times expected run time, in CPU-seconds.
+    pub expected_work: f64,
+    /// The moments since which they wait or run, in Unix seconds.
+    pub since: f64,
+    /// CPUs times those moments.
+    pub cpus_since: f64,
+}
+
+impl Sum {
+    pub(super) fn add(&mut self, job: &PastJob, expected_s: f32, since: UnixTime) {
+        self.change(job, expected_s, since, 1.0);
+    }
+
+    pub(super) fn remove(&mut self, job: &PastJob, expected_s: f32, since: UnixTime) {
+        self.change(job, expected_s, since, -1.0);
+    }
+
+    fn change(&mut self, job: &PastJob, expected_s: f32, since: UnixTime, sign: f64) {
+        let (cpus, limit_s, since) = (f64::from(job.size.cpus), job.limit_or_zero().0 as f64, since.0 as f64);
+        self.jobs += sign;
+        self.cpus += sign * cpus;
+        self.limits_s += sign * limit_s;
+        self.work += sign * cpus * limit_s;
+        self.expected_work += sign * cpus * f64::from(expected_s);
+        self.since += sign * since;
+        self.cpus_since += sign * cpus * since;
+    }
+
+    /// Seconds for which they have waited or run, summed.
+    #[must_use]
+    pub fn elapsed_s(&self, now: UnixTime) -> f64 {
+        (self.jobs * now.0 as f64 - self.since).max(0.0)
+    }
+
+    /// CPU-seconds for which they have waited or run, summed.
+    #[must_use]
+    pub fn elapsed_work(&self, now: UnixTime) -> f64 {
+        (self.cpus * now.0 as f64 - self.cpus_since).max(0.0)
+    }
+}
+
+/// How much of a fast mean is the latest wait, and of a slow one.
+const FAST: f32 = 0.3;
+const SLOW: f32 = 0.03;
+
+/// The waits of a group's latest jobs, as square roots of seconds, which are less swayed by a few long ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Recent {
+    /// The latest, and the one before.
+    pub last: [f32; 2],
+    /// Mean over some three jobs.
+    pub fast: f32,
+    /// Mean over some thirty jobs.
+    pub slow: f32,
+    /// Share of those that waited no longer than a minute, likewise over some thirty.
+    pub at_once: f32,
+    /// How many jobs have started.
+    pub starts: f32,
+    /// When the latest started, in Unix seconds; 0 if none.
+    pub started_at: f64,
+    /// When the latest arrived; 0 if none.
+    pub arrived_at: f64,
+}
+
+impl Recent {
+    pub(super) fn learn(&mut self, wait_s: f64, at: UnixTime) {
+        let wait = wait_s.max(0.0).sqrt() as f32;
+        let at_once = if wait_s <= 60.0 { 1.0 } else { 0.0 };
+        // While there are few, a mean is the mean of all.
+        let fast = FAST.max(1.0 / (self.starts + 1.0));
+        let slow = SLOW.max(1.0 / (self.starts + 1.0));
+        self.fast += fast * (wait - self.fast);
+        self.slow += slow * (wait - self.slow);
+        self.at_once += slow * (at_once - self.at_once);
+        self.last = [wait, self.last[0]];
+        self.starts += 1.0;
+        self.started_at = at.0 as f64;
+    }
+}
+
+/// A group at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Group {
+    /// Its jobs that wait.
+    pub waiting: Sum,
+    /// Its jobs that run.
+    pub running: Sum,
+    /// Its latest waits.
+    pub recent: Recent,
+    /// Since when the first of those that wait does, in Unix seconds; 0 if none waits.
+    pub oldest: f64,
+}

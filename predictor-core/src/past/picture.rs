@@ -1,0 +1,177 @@
+//! What a job sees of the cluster as it arrives, and the features made of it.
+//!
+//! The sweep over the past and the snapshot both fill a [`Picture`]; [`Picture::write_features`] is the only place where features are made.
+
+use super::{Group, Kinship, PastJob};
+use crate::time::{Seconds, UnixTime};
+
+/// The cluster as one arriving job sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Picture<'a> {
+    /// The moment of its arrival.
+    pub now: UnixTime,
+    /// CPUs of the cluster.
+    pub cpus: u32,
+    /// How long the job is expected to run, in seconds.
+    pub expected_s: f32,
+    /// The groups that it belongs to, in the order of [`Kinship::ALL`], without itself.
+    pub groups: &'a [Group; Kinship::ALL.len()],
+    /// When the cluster's running jobs end if they use their time limits.
+    pub ends_by_limit: Ends<'a>,
+    /// When they end if they run as long as expected.
+    pub ends_expected: Ends<'a>,
+}
+
+/// When CPUs become free.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ends<'a> {
+    /// Ascending moments in Unix seconds, with the CPUs that are free from then on, beyond those that are free now.
+    pub freed: &'a [(i64, f32)],
+}
+
+impl Ends<'_> {
+    /// Seconds until `cpus` more are free; beyond the last end, in proportion to what is missing.
+    fn until(&self, cpus: f64, now: UnixTime) -> f64 {
+        if cpus <= 0.0 {
+            return 0.0;
+        }
+        let at = self.freed.partition_point(|(_, freed)| f64::from(*freed) < cpus);
+        let after = |end: &(i64, f32)| (end.0 - now.0).max(0) as f64;
+        match (self.freed.get(at), self.freed.last()) {
+            (Some(end), _) => after(end),
+            (None, Some(last)) => after(last) * (cpus / f64::from(last.1).max(1.0)),
+            (None, None) => 0.0,
+        }
+    }
+}
+
+/// Seconds since a moment that may be 0 for never; capped at 30 days, on a logarithmic scale.
+fn since(moment: f64, now: UnixTime) -> f32 {
+    const LONGEST_S: f64 = 30.0 * 86_400.0;
+    let elapsed = if moment == 0.0 { LONGEST_S } else { (now.0 as f64 - moment).clamp(0.0, LONGEST_S) };
+    (1.0 + elapsed).ln() as f32
+}
+
+fn root(seconds: f64) -> f32 {
+    seconds.max(0.0).sqrt() as f32
+}
+
+impl Picture<'_> {
+    /// The sixteen features of table II of the end-to-end paper, in its order.
+    #[must_use]
+    pub fn table(&self, job: &PastJob) -> [f32; super::TABLE_FEATURES] {
+        let (cluster, user) = (self.group(Kinship::Cluster), self.group(Kinship::User));
+        let features = [
+            f64::from(job.size.cpus),
+            job.limit_or_zero().0 as f64,
+            cluster.waiting.cpus,
+            cluster.waiting.limits_s,
+            cluster.waiting.elapsed_s(self.now),
+            cluster.running.cpus,
+            cluster.running.limits_s,
+            cluster.running.elapsed_s(self.now),
+            user.waiting.work / 3_600.0,
+            user.waiting.cpus,
+            user.waiting.limits_s,
+            user.waiting.jobs,
+            user.running.work / 3_600.0,
+            user.running.cpus,
+            user.running.limits_s,
+            user.running.jobs,
+        ];
+        features.map(|feature| feature as f32)
+    }
+
+    fn group(&self, kinship: Kinship) -> &Group {
+        &self.groups[kinship as usize]
+    }
+
+    /// Appends the features of the default predictor: [`FEATURES`] of them, whatever the job.
+    pub fn write_features(&self, job: &PastJob, out: &mut Vec<f32>) {
+        let before = out.len();
+        let cpus = f64::from(job.size.cpus);
+        let total = f64::from(self.cpus.max(1));
+        let limit_s = job.limit_or_zero().0 as f64;
+        let day_s = self.now.0.rem_euclid(86_400);
+        let weekday = (self.now.0.div_euclid(86_400) + 4).rem_euclid(7);
+        out.extend([
+            cpus as f32,
+            f64::from(job.size.nodes) as f32,
+            limit_s as f32,
+            (cpus * limit_s) as f32,
+            self.expected_s,
+            f32::from(job.partition),
+            day_s as f32,
+            weekday as f32 + day_s as f32 / 86_400.0,
+        ]);
+        let cluster = self.group(Kinship::Cluster);
+        let free = total - cluster.running.cpus;
+        let queue = cluster.waiting.cpus;
+        out.extend([
+            free as f32,
+            (cpus - free) as f32,
+            self.ends_by_limit.until(cpus - free, self.now) as f32,
+            self.ends_expected.until(cpus - free, self.now) as f32,
+            self.ends_by_limit.until(queue + cpus - free, self.now) as f32,
+            self.ends_expected.until(queue + cpus - free, self.now) as f32,
+            // How long the whole cluster would need for what is running and waiting.
+            ((cluster.waiting.expected_work + (cluster.running.expected_work - cluster.running.elapsed_work(self.now)).max(0.0)) / total) as f32,
+        ]);
+        for kinship in Kinship::ALL {
+            self.write_group(kinship, out);
+        }
+        debug_assert_eq!(out.len() - before, FEATURES);
+    }
+
+    fn write_group(&self, kinship: Kinship, out: &mut Vec<f32>) {
+        let Group { waiting, running, recent, oldest } = self.group(kinship);
+        let now = self.now;
+        out.extend([
+            waiting.jobs as f32,
+            root(waiting.elapsed_s(now) / waiting.jobs.max(1.0)),
+            recent.last[0],
+            recent.fast,
+            recent.slow,
+            since(recent.started_at, now),
+            running.jobs as f32,
+        ]);
+        if matches!(kinship, Kinship::Cluster | Kinship::Partition | Kinship::User | Kinship::SizeClass | Kinship::Class) {
+            out.extend([
+                waiting.work as f32,
+                waiting.cpus as f32,
+                if *oldest == 0.0 { 0.0 } else { root(now.0 as f64 - oldest) },
+                running.cpus as f32,
+                recent.at_once,
+                since(recent.arrived_at, now),
+            ]);
+        }
+        if matches!(kinship, Kinship::Cluster | Kinship::Partition | Kinship::User) {
+            out.extend([
+                waiting.limits_s as f32,
+                waiting.expected_work as f32,
+                running.limits_s as f32,
+                (running.work - running.elapsed_work(now)).max(0.0) as f32,
+                root(running.elapsed_s(now) / running.jobs.max(1.0)),
+            ]);
+        }
+    }
+}
+
+/// How many features [`Picture::write_features`] makes.
+pub const FEATURES: usize = 8 + 7 + 8 * 7 + 5 * 6 + 3 * 5;
+
+/// Run time to expect of a job whose user has run nothing yet and that has no time limit: an hour.
+const UNKNOWN_RUN_TIME_S: f32 = 3_600.0;
+
+/// How long a job is expected to run: the mean of its user's last two run times (Tsafrir, Etsion, Feitelson), within its limit.
+#[must_use]
+pub fn expected_run_time_s(limit: Option<Seconds>, last_two_s: Option<[f32; 2]>) -> f32 {
+    let limit_s = limit.map(|limit| limit.0 as f32);
+    let mean = last_two_s.map(|[last, before]| (last + before) / 2.0);
+    match (mean, limit_s) {
+        (Some(mean), Some(limit_s)) => mean.min(limit_s),
+        (Some(mean), None) => mean,
+        (None, Some(limit_s)) => limit_s,
+        (None, None) => UNKNOWN_RUN_TIME_S,
+    }
+}

@@ -1,0 +1,240 @@
+//! The sweep that reconstructs, in order of time, what each job saw as it arrived.
+
+use super::distributions::Distributions;
+use super::picture::expected_run_time_s;
+use super::{Arrivals, Ends, Group, GroupKey, Happening, Kinship, PastJob, Picture, events};
+use crate::time::{Seconds, UnixTime};
+use std::collections::{HashMap, VecDeque};
+
+/// Where a job that has arrived stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Running,
+}
+
+/// What the sweep keeps of a job that waits or runs.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    phase: Phase,
+    /// When it started to wait or to run.
+    since: UnixTime,
+    expected_s: f32,
+    groups: [u32; Kinship::ALL.len()],
+}
+
+/// A group, and its waiting jobs in order of arrival, gone ones among them until they are the first.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    group: Group,
+    queue: VecDeque<u32>,
+}
+
+/// Goes through the past in order of time; [`Sweep::arrivals`] has what it found.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    cpus: u32,
+    arrivals: Arrivals,
+    open: HashMap<u32, Open>,
+    index: HashMap<GroupKey, u32>,
+    groups: Vec<Kept>,
+    distributions: Distributions,
+    /// The last two run times of each user, in seconds.
+    last_two_s: HashMap<u32, [f32; 2]>,
+    by_limit: EndList,
+    expected: EndList,
+}
+
+/// Running jobs by their end: ascending moments with CPUs, and the CPUs summed.
+#[derive(Clone, Debug, Default)]
+struct EndList {
+    ends: Vec<(i64, u32)>,
+    freed: Vec<(i64, f32)>,
+    is_summed: bool,
+}
+
+impl EndList {
+    fn add(&mut self, end: i64, cpus: u32) {
+        let place = self.ends.partition_point(|other| *other < (end, cpus));
+        self.ends.insert(place, (end, cpus));
+        self.is_summed = false;
+    }
+
+    fn remove(&mut self, end: i64, cpus: u32) {
+        if let Ok(place) = self.ends.binary_search(&(end, cpus)) {
+            self.ends.remove(place);
+            self.is_summed = false;
+        }
+    }
+
+    fn sum(&mut self) {
+        if self.is_summed {
+            return;
+        }
+        self.freed.clear();
+        let mut freed = 0.0;
+        for (end, cpus) in &self.ends {
+            freed += *cpus as f32;
+            self.freed.push((*end, freed));
+        }
+        self.is_summed = true;
+    }
+}
+
+/// A job without a time limit is taken to end after a week, as far as its limit is concerned.
+const NO_LIMIT: Seconds = Seconds(7 * 86_400);
+
+fn limit_end(job: &PastJob, start: UnixTime) -> i64 {
+    (start + job.limit.unwrap_or(NO_LIMIT)).0
+}
+
+impl Sweep {
+    /// Before anything has happened on a cluster of `cpus`; distributions get `bins` bins.
+    #[must_use]
+    pub fn new(cpus: u32, bins: usize) -> Sweep {
+        Sweep {
+            cpus,
+            arrivals: Arrivals::new(bins),
+            open: HashMap::new(),
+            index: HashMap::new(),
+            groups: Vec::new(),
+            distributions: Distributions::new(bins, cpus),
+            last_two_s: HashMap::new(),
+            by_limit: EndList::default(),
+            expected: EndList::default(),
+        }
+    }
+
+    /// What all of `jobs` saw, who must be in order of eligibility.
+    #[must_use]
+    pub fn over(jobs: &[PastJob], cpus: u32, bins: usize) -> Arrivals {
+        let mut sweep = Sweep::new(cpus, bins);
+        for event in events(jobs) {
+            let Some(job) = jobs.get(event.job as usize) else { continue };
+            match event.happening {
+                Happening::Arrival => {
+                    sweep.arrive(job);
+                }
+                Happening::Start => sweep.start(event.job, event.at),
+                Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
+            }
+        }
+        sweep.arrivals
+    }
+
+    /// What was found so far.
+    #[must_use]
+    pub fn arrivals(&self) -> &Arrivals {
+        &self.arrivals
+    }
+
+    /// A job arrives; its row is what the other calls know it by. What the record says of its start and end is not looked at.
+    pub fn arrive(&mut self, job: &PastJob) -> u32 {
+        let now = job.eligible;
+        let row = self.arrivals.len() as u32;
+        let expected_s = self.expected_s(job);
+        let keys = GroupKey::of(job);
+        let indices = keys.map(|key| self.group_index(key));
+        let groups = indices.map(|index| self.settled(index));
+        self.by_limit.sum();
+        self.expected.sum();
+        let picture = Picture {
+            now,
+            cpus: self.cpus,
+            expected_s,
+            groups: &groups,
+            ends_by_limit: Ends { freed: &self.by_limit.freed },
+            ends_expected: Ends { freed: &self.expected.freed },
+        };
+        self.arrivals.push(job, &picture, &self.distributions);
+        for index in indices {
+            if let Some(kept) = self.groups.get_mut(index as usize) {
+                kept.group.waiting.add(job, expected_s, now);
+                kept.group.recent.arrived_at = now.0 as f64;
+                kept.queue.push_back(row);
+            }
+        }
+        self.distributions.add(false, job.size.cpus, job.limit_or_zero().0, now);
+        self.open.insert(row, Open { phase: Phase::Waiting, since: now, expected_s, groups: indices });
+        row
+    }
+
+    /// The job of a row starts: its wait is known.
+    pub fn start(&mut self, row: u32, at: UnixTime) {
+        let (Some(open), Some(job)) = (self.open.get_mut(&row), self.arrivals.job(row as usize)) else { return };
+        if open.phase != Phase::Waiting {
+            return;
+        }
+        let (job, eligible, at) = (*job, open.since, at.max(open.since));
+        (open.phase, open.since) = (Phase::Running, at);
+        let Open { expected_s, groups, .. } = *open;
+        let wait_s = (at - eligible).0 as f64;
+        for index in groups {
+            if let Some(Kept { group, .. }) = self.groups.get_mut(index as usize) {
+                group.waiting.remove(&job, expected_s, eligible);
+                group.running.add(&job, expected_s, at);
+                group.recent.learn(wait_s, at);
+            }
+        }
+        self.distributions.remove(false, job.size.cpus, job.limit_or_zero().0, eligible);
+        self.distributions.add(true, job.size.cpus, job.limit_or_zero().0, at);
+        self.by_limit.add(limit_end(&job, at), job.size.cpus);
+        self.expected.add(at.0 + expected_s as i64, job.size.cpus);
+        self.arrivals.set_start(row as usize, at);
+    }
+
+    /// The job of a row ends, or is cancelled before it starts.
+    pub fn end(&mut self, row: u32, at: UnixTime, suspended: Seconds) {
+        let (Some(open), Some(job)) = (self.open.remove(&row), self.arrivals.job(row as usize).copied()) else { return };
+        let runs = open.phase == Phase::Running;
+        for index in open.groups {
+            if let Some(Kept { group, .. }) = self.groups.get_mut(index as usize) {
+                let side = if runs { &mut group.running } else { &mut group.waiting };
+                side.remove(&job, open.expected_s, open.since);
+            }
+        }
+        self.distributions.remove(runs, job.size.cpus, job.limit_or_zero().0, open.since);
+        if runs {
+            self.by_limit.remove(limit_end(&job, open.since), job.size.cpus);
+            self.expected.remove(open.since.0 + open.expected_s as i64, job.size.cpus);
+            let run_time_s = ((at - open.since) - suspended).0.max(0) as f32;
+            let last_two = self.last_two_s.entry(job.user).or_insert([run_time_s; 2]);
+            *last_two = [run_time_s, last_two[0]];
+        }
+        self.arrivals.set_end(row as usize, at, suspended);
+    }
+
+    /// How long a job is expected to run, by what is known now.
+    #[must_use]
+    pub fn expected_s(&self, job: &PastJob) -> f32 {
+        expected_run_time_s(job.limit, self.last_two_s.get(&job.user).copied())
+    }
+
+    fn group_index(&mut self, key: GroupKey) -> u32 {
+        let next = self.groups.len() as u32;
+        let index = *self.index.entry(key).or_insert(next);
+        if index == next {
+            self.groups.push(Kept::default());
+        }
+        index
+    }
+
+    /// The group, with its oldest waiting job brought up to date.
+    fn settled(&mut self, index: u32) -> Group {
+        let Some(kept) = self.groups.get_mut(index as usize) else { return Group::default() };
+        let mut oldest = 0.0;
+        while let Some(row) = kept.queue.front() {
+            match self.open.get(row) {
+                Some(Open { phase: Phase::Waiting, since, .. }) => {
+                    oldest = since.0 as f64;
+                    break;
+                }
+                _ => {
+                    kept.queue.pop_front();
+                }
+            }
+        }
+        kept.group.oldest = oldest;
+        kept.group
+    }
+}
