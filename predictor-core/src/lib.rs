@@ -5,6 +5,7 @@
 pub mod binomial;
 pub mod class;
 pub mod counters;
+pub mod dbscan;
 pub mod decision;
 pub mod forecast;
 pub mod history;
