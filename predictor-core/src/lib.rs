@@ -8,6 +8,7 @@ pub mod counters;
 pub mod dbscan;
 pub mod decision;
 pub mod forecast;
+pub mod genetic;
 pub mod history;
 pub mod options;
 pub mod past;
