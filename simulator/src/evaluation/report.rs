@@ -1,0 +1,74 @@
+//! What an evaluation of forecasts of waits found.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// By name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default), and the members that the default weighs.
+pub type ByMethod<T> = BTreeMap<&'static str, T>;
+
+/// Forecasts of waits held against a log, by the protocol of the end-to-end paper (V). The keys of the first block are a contract.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitReport {
+    /// Jobs that were forecast.
+    pub test_jobs: usize,
+    /// Mean absolute error of the point forecast in hours (table V).
+    pub aae_hours: ByMethod<f64>,
+    /// Median absolute error of the default in hours.
+    pub median_ae_hours: f64,
+    /// Part of the jobs whose randomised probability integral transform under the default is at most the nominal value that is the key.
+    pub coverage: BTreeMap<&'static str, f64>,
+    /// Part of the jobs whose wait the default forecast within a factor of two; waits and forecasts of less than a minute count as a minute.
+    pub within_factor_2: f64,
+    /// How long one forecast of the default takes, features not counted.
+    pub prediction_us: PredictionTime,
+
+    /// First and last job that was forecast, counted from 1 among the jobs that ran.
+    pub from: usize,
+    /// See `from`.
+    pub to: usize,
+    /// Interval that holds the mean absolute error with 95 % by a bootstrap over blocks of jobs, in hours.
+    pub aae_interval_hours: ByMethod<[f64; 2]>,
+    /// Mean absolute error divided by the response time of each job (table V).
+    pub scaled_aae: ByMethod<f64>,
+    /// Median absolute errors in hours.
+    pub median_ae_hours_by_method: ByMethod<f64>,
+    /// Parts within a factor of two.
+    pub within_factor_2_by_method: ByMethod<f64>,
+    /// Jobs and mean absolute errors by class of wait (figure 5).
+    pub by_wait: Vec<WaitClassReport>,
+    /// Coverage in each block of 4,000 jobs, in order, by nominal value.
+    pub block_coverage: Vec<BTreeMap<&'static str, f64>>,
+    /// Reliability: nominal probabilities 0.05 to 0.95 and the part of the jobs at most at it.
+    pub reliability: Vec<[f64; 2]>,
+    /// Mean pinball loss over the quantiles 0.05 to 0.95 in hours, of `best` and `qbets`.
+    pub pinball_hours: ByMethod<f64>,
+    /// Part of the jobs whose wait was at most QBETS's bound on the quantile that is the key, at 95 % confidence.
+    pub qbets_coverage: BTreeMap<&'static str, f64>,
+    /// Mean weight of each member of the default over the test part.
+    pub member_weights: ByMethod<f64>,
+    /// What methods were left out, and other remarks.
+    pub notes: Vec<String>,
+}
+
+/// Quantiles of the time that one forecast takes, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PredictionTime {
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+/// Errors on the jobs of one class of wait.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitClassReport {
+    /// Shortest wait of the class in seconds.
+    pub at_least_s: u64,
+    /// Waits of the class are shorter; `None` for the last.
+    pub below_s: Option<u64>,
+    /// Jobs of the test part in it.
+    pub jobs: usize,
+    /// Mean absolute error in hours.
+    pub aae_hours: ByMethod<f64>,
+}
