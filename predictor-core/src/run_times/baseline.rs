@@ -1,0 +1,34 @@
+//! The end-to-end paper's baseline (VI.B).
+
+use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
+use crate::forecast::RunTimeRange;
+use crate::time::{Seconds, UnixTime};
+
+/// One range from the shortest to the longest run time of the like jobs in the history. The point, which the paper does not ask of it, is their mean.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    history: TupleHistory<u32>,
+}
+
+impl Baseline {
+    /// Nothing learnt; the history is to hold `most_jobs`.
+    #[must_use]
+    pub fn new(most_jobs: usize) -> Baseline {
+        Baseline { history: TupleHistory::new(most_jobs) }
+    }
+}
+
+impl RunTimePredictor for Baseline {
+    fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction> {
+        let run_times = self.history.get(&Tuple::of(job))?;
+        let (shortest, longest) = (run_times.iter().min()?, run_times.iter().max()?);
+        let mean = run_times.iter().map(|run_time_s| f64::from(*run_time_s)).sum::<f64>() / run_times.len() as f64;
+        Some(RunTimePrediction { ranges: vec![RunTimeRange::new(*shortest, *longest, 1.0)], point_s: job.within_limit(mean) })
+    }
+
+    fn ends(&mut self, job: &ArrivingJob, _: UnixTime, run_time: Option<Seconds>) {
+        if let Some(run_time) = run_time {
+            self.history.push(Tuple::of(job), run_time.clamped_u32());
+        }
+    }
+}

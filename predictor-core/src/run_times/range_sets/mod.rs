@@ -1,0 +1,145 @@
+//! Ranges of run times from the impact of load: the end-to-end paper's method (section III).
+
+mod functions;
+mod load;
+mod ranges;
+
+use self::functions::{LoadFunction, Observation};
+use self::load::Load;
+use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
+use crate::time::{Seconds, UnixTime};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+/// The relevant history begins with so many of the latest jobs (III.C).
+const FIRST_RELEVANT_JOBS: usize = 10;
+/// ... and grows until its run times span this part of what the whole history spans (III.C).
+const RELEVANT_SPAN: f64 = 0.9;
+/// Functions are made of so many tuples, those with the most jobs: the paper's `k`.
+const TUPLES: usize = 25;
+
+/// Predicts sets of ranges, each a past run time shifted along the load functions to the predicted load.
+///
+/// Learns the load functions from the jobs whose ids are below `validation_jobs`, when the first job beyond them arrives; until then, and where no tuple gives
+/// one, each range is 20 % wide about a past run time. The point is the mean of the middles weighted by the probabilities (VI.B).
+#[derive(Clone, Debug)]
+pub struct RangeSets {
+    validation_jobs: u32,
+    load: Load,
+    /// When each running job started, and the CPU seconds that had run by then.
+    running: HashMap<u32, (UnixTime, f64)>,
+    history: TupleHistory<(u32, f32)>,
+    validation: BTreeMap<Tuple, Vec<Observation>>,
+    functions: Option<Vec<LoadFunction>>,
+}
+
+impl RangeSets {
+    /// Nothing learnt of a machine of so many processors; the history is to hold `most_jobs`.
+    #[must_use]
+    pub fn new(processors: u32, validation_jobs: u32, most_jobs: usize) -> RangeSets {
+        RangeSets {
+            validation_jobs,
+            load: Load::new(processors),
+            running: HashMap::new(),
+            history: TupleHistory::new(most_jobs),
+            validation: BTreeMap::new(),
+            functions: None,
+        }
+    }
+
+    /// How many load functions there are; 0 before the validation set is over.
+    #[must_use]
+    pub fn load_functions(&self) -> usize {
+        self.functions.as_ref().map_or(0, Vec::len)
+    }
+
+    fn fit_functions(&mut self) {
+        let mut tuples: Vec<Vec<Observation>> = std::mem::take(&mut self.validation).into_values().collect();
+        // Stable: of tuples with as many jobs the first stays first.
+        tuples.sort_by_key(|jobs| std::cmp::Reverse(jobs.len()));
+        self.functions = Some(tuples.iter().take(TUPLES).filter_map(|jobs| LoadFunction::fit(jobs)).collect());
+    }
+}
+
+impl RunTimePredictor for RangeSets {
+    fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction> {
+        self.load.until(job.at);
+        if self.functions.is_none() && job.id >= self.validation_jobs {
+            self.fit_functions();
+        }
+        let history = self.history.get(&Tuple::of(job))?;
+        let functions = self.functions.as_deref().unwrap_or_default();
+        let load = self.load.predicted();
+        let single = relevant(history).filter_map(|(run_time_s, loaded)| {
+            let run_time_s = f64::from(*run_time_s);
+            let shifted = functions.iter().map(|function| run_time_s + function.at(load) - function.at(f64::from(*loaded)));
+            if functions.is_empty() { ranges::compacted(std::iter::once(run_time_s)) } else { ranges::compacted(shifted) }
+        });
+        let disjoint = ranges::disjoint(single.collect());
+        let run_times: Vec<u32> = history.iter().map(|(run_time_s, _)| *run_time_s).collect();
+        let ranges = ranges::with_probabilities(&disjoint, &run_times);
+        let probability: f64 = ranges.iter().map(|range| range.probability()).sum();
+        let weighted: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
+        let point_s = if probability > 0.0 { weighted / probability } else { 0.0 };
+        Some(RunTimePrediction { ranges, point_s: job.within_limit(point_s) })
+    }
+
+    fn starts(&mut self, job: &ArrivingJob, at: UnixTime) {
+        self.load.until(at);
+        self.load.starts(job.size.cpus);
+        self.running.insert(job.id, (at, self.load.ran()));
+    }
+
+    fn ends(&mut self, job: &ArrivingJob, at: UnixTime, run_time: Option<Seconds>) {
+        self.load.until(at);
+        let (Some((start, ran)), Some(run_time)) = (self.running.remove(&job.id), run_time) else { return };
+        let load = self.load.since(start, ran);
+        self.load.ends(job.size.cpus);
+        if self.functions.is_none() && job.id < self.validation_jobs {
+            self.validation.entry(Tuple::of(job)).or_default().push(Observation { load, run_time_s: run_time.0 as f64 });
+        }
+        self.history.push(Tuple::of(job), (run_time.clamped_u32(), load as f32));
+    }
+}
+
+/// The latest jobs, from ten on back until their run times span enough of the whole history's.
+fn relevant(history: &VecDeque<(u32, f32)>) -> impl Iterator<Item = &(u32, f32)> {
+    let run_times = || history.iter().map(|(run_time_s, _)| *run_time_s);
+    let span = run_times().max().unwrap_or(0) - run_times().min().unwrap_or(0);
+    let (mut shortest, mut longest, mut enough) = (u32::MAX, 0, false);
+    history.iter().rev().enumerate().map_while(move |(index, job)| {
+        if enough {
+            return None;
+        }
+        shortest = shortest.min(job.0);
+        longest = longest.max(job.0);
+        enough = index + 1 >= FIRST_RELEVANT_JOBS && f64::from(longest - shortest) >= RELEVANT_SPAN * f64::from(span);
+        Some(job)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::job;
+    use super::*;
+
+    #[test]
+    fn the_relevant_history_goes_back_until_it_spans_the_whole() {
+        let history: VecDeque<(u32, f32)> = [200, 1_000].into_iter().chain([100; 15]).map(|run_time_s| (run_time_s, 0.5)).collect();
+        assert_eq!(relevant(&history).count(), 16);
+        assert_eq!(relevant(&[(5, 0.5); 30].into()).count(), 10);
+    }
+
+    #[test]
+    fn without_a_load_function_ranges_lie_about_past_run_times() {
+        let mut predictor = RangeSets::new(4, 0, 100);
+        assert_eq!(predictor.predict(&job(0, 1, None)), None);
+        for (id, run_time_s) in [(1, 100), (2, 100), (3, 100), (4, 1_000)] {
+            predictor.starts(&job(id, 1, None), UnixTime(0));
+            predictor.ends(&job(id, 1, None), UnixTime(run_time_s), Some(Seconds(run_time_s)));
+        }
+        let prediction = predictor.predict(&job(5, 1, None)).unwrap();
+        let limits: Vec<_> = prediction.ranges.iter().map(|range| (range.lower().0, range.upper().0)).collect();
+        assert_eq!(limits, [(90, 110), (900, 1_100)]);
+        assert_eq!(prediction.point_s, 0.75 * 100.0 + 0.25 * 1_000.0);
+    }
+}

@@ -1,0 +1,119 @@
+//! From single ranges to disjoint ones with probabilities (end-to-end paper, III.D to III.F).
+
+use crate::forecast::RunTimeRange;
+
+/// The difference between a range's ends is within this part of its middle (III.D).
+const WIDTH: f64 = 0.2;
+/// Ranges that share more than this part of the shorter one are merged (III.E).
+const MERGE_OVERLAP: f64 = 0.5;
+/// What the ranges share that no past run time lies in (III.F).
+const NEW_RANGES_PROBABILITY: f64 = 0.1;
+/// Most ranges of one forecast (III.F).
+const MOST_RANGES: usize = 25;
+
+/// The range of the run times that the load functions give, cut about its middle to 20 %. The ends are whole seconds, at least 1.
+///
+/// Where there is one function, or none, the run times are one and the range is 20 % wide about it.
+pub(super) fn compacted(run_times_s: impl Iterator<Item = f64>) -> Option<(u32, u32)> {
+    let (mut count, mut least, mut most) = (0, f64::INFINITY, f64::NEG_INFINITY);
+    for run_time_s in run_times_s {
+        count += 1;
+        least = least.min(run_time_s.max(1.0));
+        most = most.max(run_time_s.max(1.0));
+    }
+    if count == 0 || !least.is_finite() || !most.is_finite() {
+        return None;
+    }
+    let middle = (least + most) / 2.0;
+    let half = if count < 2 { WIDTH / 2.0 * middle } else { (most - least).min(WIDTH * middle) / 2.0 };
+    Some(((middle - half).floor().max(1.0) as u32, (middle + half).ceil() as u32))
+}
+
+/// Merges ranges with a stack, in the order of their lower ends. Where two overlap too little to be merged, the later one begins after the earlier.
+pub(super) fn disjoint(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    ranges.sort_unstable();
+    let mut stack: Vec<(u32, u32)> = Vec::new();
+    for (lower, upper) in ranges {
+        match stack.last_mut() {
+            Some(top) if overlap(*top, (lower, upper)) > MERGE_OVERLAP => top.1 = top.1.max(upper),
+            Some(top) if lower <= top.1 => {
+                if top.1 < upper {
+                    let lower = top.1 + 1;
+                    stack.push((lower, upper));
+                }
+            }
+            _ => stack.push((lower, upper)),
+        }
+    }
+    stack
+}
+
+fn overlap(one: (u32, u32), other: (u32, u32)) -> f64 {
+    let length = |range: (u32, u32)| f64::from(range.1) - f64::from(range.0) + 1.0;
+    let shared = f64::from(one.1.min(other.1)) - f64::from(one.0.max(other.0)) + 1.0;
+    shared / length(one).min(length(other))
+}
+
+/// The ranges with the shares of the history's run times that lie in them; 0.1 in all for ranges where none lies, and 0.9 of its share for every other.
+/// Of more than 25 the most probable stay (the paper leaves open which).
+///
+/// The probabilities of run times in no range are lost, as in the paper: the sum is at most 1.
+pub(super) fn with_probabilities(ranges: &[(u32, u32)], history: &[u32]) -> Vec<RunTimeRange> {
+    let mut sorted = history.to_vec();
+    sorted.sort_unstable();
+    let count = |(lower, upper): &(u32, u32)| sorted.partition_point(|run| run <= upper) - sorted.partition_point(|run| run < lower);
+    let counts: Vec<usize> = ranges.iter().map(count).collect();
+    let new = counts.iter().filter(|count| **count == 0).count();
+    let share_of_new = if new == 0 { 0.0 } else { NEW_RANGES_PROBABILITY };
+    let probability = |count: usize| match count {
+        0 => share_of_new / new as f64,
+        _ => (1.0 - share_of_new) * count as f64 / sorted.len().max(1) as f64,
+    };
+    let mut kept: Vec<((u32, u32), f64)> = ranges.iter().zip(&counts).map(|(range, count)| (*range, probability(*count))).collect();
+    if kept.len() > MOST_RANGES {
+        kept.sort_by(|a, b| b.1.total_cmp(&a.1));
+        kept.truncate(MOST_RANGES);
+        kept.sort_by_key(|(range, _)| *range);
+    }
+    kept.iter().map(|((lower, upper), probability)| RunTimeRange::new(*lower, *upper, *probability as f32)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_wide_range_is_cut_to_a_fifth_of_its_middle() {
+        assert_eq!(compacted([500.0, 1_500.0].into_iter()), Some((900, 1_100)));
+        assert_eq!(compacted([990.0, 1_010.0].into_iter()), Some((990, 1_010)));
+        assert_eq!(compacted([1_000.0].into_iter()), Some((900, 1_100)));
+        assert_eq!(compacted([-50.0].into_iter()), Some((1, 2)));
+        assert_eq!(compacted(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn ranges_that_share_more_than_half_of_the_shorter_become_one() {
+        // 90..110 and 99..121 share 12 of 21; 90..121 and 117..143 share 5 of 27.
+        assert_eq!(disjoint(vec![(117, 143), (99, 121), (90, 110)]), [(90, 121), (122, 143)]);
+    }
+
+    #[test]
+    fn new_ranges_share_a_tenth() {
+        let ranges = with_probabilities(&[(90, 110), (200, 220), (300, 320)], &[100, 100, 105, 1_000]);
+        let probabilities: Vec<f64> = ranges.iter().map(RunTimeRange::probability).collect();
+        assert!((probabilities[0] - 0.675).abs() < 1e-6, "three of four times 0.9");
+        assert!((probabilities[1] - 0.05).abs() < 1e-6 && (probabilities[2] - 0.05).abs() < 1e-6);
+    }
+
+    proptest! {
+        #[test]
+        fn merged_ranges_are_disjoint_and_ascend(ranges in prop::collection::vec((1u32..10_000, 0u32..3_000), 0..80)) {
+            let merged = disjoint(ranges.iter().map(|(lower, length)| (*lower, lower + length)).collect());
+            prop_assert!(merged.iter().all(|range| range.0 <= range.1));
+            prop_assert!(merged.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            let priced = with_probabilities(&merged, &[50, 5_000]);
+            prop_assert!(priced.len() <= 25 && priced.iter().map(RunTimeRange::probability).sum::<f64>() <= 1.0 + 1e-5);
+        }
+    }
+}

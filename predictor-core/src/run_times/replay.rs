@@ -1,0 +1,30 @@
+//! A predictor goes through the past in order of time.
+
+use super::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use crate::past::{Event, Happening, PastJob};
+use crate::time::UnixTime;
+
+/// Tells `predictor` the `events` of the `jobs` (see [`crate::past::events`]) that happen before `until`, all of them where that is `None`, and asks it about
+/// each job as it arrives. What it says is handed to `arrived` and each end, after the predictor was told of it, to `ended`, both with the index of the job.
+pub fn replay<P: RunTimePredictor + ?Sized>(
+    jobs: &[PastJob],
+    events: &[Event],
+    until: Option<UnixTime>,
+    predictor: &mut P,
+    mut arrived: impl FnMut(usize, Option<RunTimePrediction>),
+    mut ended: impl FnMut(usize),
+) {
+    for event in events.iter().take_while(|event| until.is_none_or(|until| event.at < until)) {
+        let index = event.job as usize;
+        let Some(past) = jobs.get(index) else { continue };
+        let job = ArrivingJob::new(event.job, past);
+        match event.happening {
+            Happening::Arrival => arrived(index, predictor.predict(&job)),
+            Happening::Start => predictor.starts(&job, event.at),
+            Happening::End | Happening::EndAtOnce => {
+                predictor.ends(&job, event.at, past.run_time());
+                ended(index);
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The time that the user asked for.
+
+use super::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use crate::time::{Seconds, UnixTime};
+
+/// Takes the time limit for the run time. Says nothing of a job without one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Requested;
+
+impl RunTimePredictor for Requested {
+    fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction> {
+        job.limit.map(|limit| RunTimePrediction::point(job.within_limit(limit.0 as f64)))
+    }
+
+    fn ends(&mut self, _: &ArrivingJob, _: UnixTime, _: Option<Seconds>) {}
+}
