@@ -15,5 +15,5 @@ pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_FEATURES};
 pub use event::{Event, Happening, events};
 pub use group::{Group, GroupKey, Kinship, Recent, Sum};
 pub use job::PastJob;
-pub use picture::{Ends, FEATURES, Picture, expected_run_time_s};
-pub use sweep::Sweep;
+pub use picture::{Ends, FEATURES, LONGEST_SINCE, Picture, RecentFeatures, expected_run_time_s, recent_features};
+pub use sweep::{Sweep, UserPast};

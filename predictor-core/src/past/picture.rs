@@ -175,3 +175,78 @@ pub fn expected_run_time_s(limit: Option<Seconds>, last_two_s: Option<[f32; 2]>)
         (None, None) => UNKNOWN_RUN_TIME_S,
     }
 }
+
+/// What [`since`] makes of "never", and of anything longer than 30 days.
+pub const LONGEST_SINCE: f32 = 14.767_9;
+
+/// A group's recent waits, as they stand among the features.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecentFeatures {
+    /// The latest wait, as the square root of seconds.
+    pub last: f32,
+    /// Mean over some three jobs, likewise.
+    pub fast: f32,
+    /// Mean over some thirty jobs, likewise.
+    pub slow: f32,
+    /// Logarithm of the seconds since the latest start; [`LONGEST_SINCE`] or more if there was none.
+    pub since_start: f32,
+}
+
+/// Finds a group's recent waits among the features of a job; `None` if these are cut short.
+#[must_use]
+pub fn recent_features(kinship: Kinship, features: &[f32]) -> Option<RecentFeatures> {
+    let width = |kinship: &Kinship| match kinship {
+        Kinship::Cluster | Kinship::Partition | Kinship::User => 18,
+        Kinship::SizeClass | Kinship::Class => 13,
+        Kinship::UserPartition | Kinship::Account | Kinship::Twins => 7,
+    };
+    let first: usize = 15 + Kinship::ALL.iter().take_while(|other| **other != kinship).map(width).sum::<usize>();
+    match features.get(first + 2..first + 6)? {
+        [last, fast, slow, since_start] => Some(RecentFeatures { last: *last, fast: *fast, slow: *slow, since_start: *since_start }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::size::Size;
+
+    #[test]
+    fn recent_waits_are_found_again_among_the_features() {
+        let mut groups = [Group::default(); Kinship::ALL.len()];
+        for (index, group) in groups.iter_mut().enumerate() {
+            group.recent.last[0] = 100.0 + index as f32;
+            group.recent.fast = 200.0 + index as f32;
+        }
+        let job = PastJob {
+            user: 1,
+            account: 0,
+            partition: 0,
+            qos: 0,
+            size: Size { nodes: 1, cpus: 4 },
+            limit: Some(Seconds(3_600)),
+            eligible: UnixTime(1_000_000),
+            start: None,
+            end: None,
+            suspended: Seconds::ZERO,
+        };
+        let ends = Ends::default();
+        let picture = Picture { now: job.eligible, cpus: 8, expected_s: 60.0, groups: &groups, ends_by_limit: ends, ends_expected: ends };
+        let mut features = Vec::new();
+        picture.write_features(&job, &mut features);
+        assert_eq!(features.len(), FEATURES);
+        for (index, kinship) in Kinship::ALL.into_iter().enumerate() {
+            let recent = recent_features(kinship, &features).unwrap();
+            assert_eq!((recent.last, recent.fast), (100.0 + index as f32, 200.0 + index as f32));
+            assert!(recent.since_start >= LONGEST_SINCE);
+        }
+    }
+
+    #[test]
+    fn freed_cpus_are_extrapolated_beyond_the_last_end() {
+        let freed = [(100, 4.0), (200, 10.0)];
+        let ends = Ends { freed: &freed };
+        assert_eq!([0.0, 4.0, 5.0, 10.0, 20.0].map(|cpus| ends.until(cpus, UnixTime(50))), [0.0, 50.0, 150.0, 150.0, 300.0]);
+    }
+}

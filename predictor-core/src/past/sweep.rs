@@ -30,6 +30,19 @@ struct Kept {
     queue: VecDeque<u32>,
 }
 
+/// What is known of a user by what they did last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UserPast {
+    /// Numeric id.
+    pub user: u32,
+    /// Run times of the last two jobs that ended, in seconds, the last first; `None` if none has.
+    pub last_two_s: Option<[f32; 2]>,
+    /// Index of the account of the last job that arrived.
+    pub account: u32,
+    /// Index of its quality of service.
+    pub qos: u16,
+}
+
 /// Goes through the past in order of time; [`Sweep::arrivals`] has what it found.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -41,6 +54,8 @@ pub struct Sweep {
     distributions: Distributions,
     /// The last two run times of each user, in seconds.
     last_two_s: HashMap<u32, [f32; 2]>,
+    /// Account and quality of service of each user's last job.
+    associations: HashMap<u32, (u32, u16)>,
     by_limit: EndList,
     expected: EndList,
 }
@@ -100,6 +115,7 @@ impl Sweep {
             groups: Vec::new(),
             distributions: Distributions::new(bins, cpus),
             last_two_s: HashMap::new(),
+            associations: HashMap::new(),
             by_limit: EndList::default(),
             expected: EndList::default(),
         }
@@ -133,6 +149,7 @@ impl Sweep {
         let now = job.eligible;
         let row = self.arrivals.len() as u32;
         let expected_s = self.expected_s(job);
+        self.associations.insert(job.user, (job.account, job.qos));
         let keys = GroupKey::of(job);
         let indices = keys.map(|key| self.group_index(key));
         let groups = indices.map(|index| self.settled(index));
@@ -208,6 +225,37 @@ impl Sweep {
     #[must_use]
     pub fn expected_s(&self, job: &PastJob) -> f32 {
         expected_run_time_s(job.limit, self.last_two_s.get(&job.user).copied())
+    }
+
+    /// All groups as they are now, in no order.
+    #[must_use]
+    pub fn groups(&mut self) -> Vec<(GroupKey, Group)> {
+        let keys: Vec<(GroupKey, u32)> = self.index.iter().map(|(key, index)| (*key, *index)).collect();
+        keys.into_iter().map(|(key, index)| (key, self.settled(index))).collect()
+    }
+
+    /// When the running jobs end: by their time limits, and if they run as long as expected.
+    #[must_use]
+    pub fn ends(&mut self) -> [Ends<'_>; 2] {
+        self.by_limit.sum();
+        self.expected.sum();
+        [Ends { freed: &self.by_limit.freed }, Ends { freed: &self.expected.freed }]
+    }
+
+    /// What is known of each user, in no order.
+    pub fn users(&self) -> impl Iterator<Item = UserPast> + '_ {
+        self.associations.iter().map(|(user, (account, qos))| UserPast {
+            user: *user,
+            last_two_s: self.last_two_s.get(user).copied(),
+            account: *account,
+            qos: *qos,
+        })
+    }
+
+    /// CPUs of the cluster.
+    #[must_use]
+    pub fn cpus(&self) -> u32 {
+        self.cpus
     }
 
     fn group_index(&mut self, key: GroupKey) -> u32 {

@@ -2,6 +2,9 @@
 //!
 //! Each is a [`WaitPredictor`]: told the jobs that started, in order of time, and asked about jobs that arrive.
 
+pub mod blended;
+pub mod qbets;
+
 use crate::past::Arrivals;
 
 /// Forecasts waits as jobs arrive, and learns as they start.

@@ -1,0 +1,265 @@
+//! The blend as it lives through the past: asked as jobs arrive, told as they start.
+
+use super::levels::{KNOTS, Levels};
+use super::members::{MEMBERS, Member, member_forecasts};
+use super::outcomes::{BoundTable, Outcome};
+use super::retraining::{Retrained, Retraining};
+use super::weights::{FIRST, Weights, blend, renewed};
+use crate::binomial::PERCENTILES;
+use crate::past::{Arrivals, FEATURES};
+use crate::time::UnixTime;
+use crate::trees::Forest;
+use crate::trees::training::Training;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+/// How much is kept, and how often what is renewed. The same for every log and cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Fewest started jobs to train on.
+    pub first_training: usize,
+    /// Most started jobs to train on, the latest.
+    pub most_training: usize,
+    /// Started jobs between two trainings.
+    pub training_interval: usize,
+    /// Outcomes that weights and bounds rest on, the latest.
+    pub most_outcomes: usize,
+    /// Outcomes between two renewals of the weights.
+    pub weights_interval: usize,
+    /// Outcomes between two renewals of the table of bounds.
+    pub bounds_interval: usize,
+    /// How the trees are trained.
+    pub training: Training,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            first_training: 500,
+            most_training: 100_000,
+            training_interval: 1_000,
+            most_outcomes: 8_000,
+            weights_interval: 500,
+            bounds_interval: 200,
+            training: Training::default(),
+        }
+    }
+}
+
+/// A forecast of the wait of one job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlendedForecast {
+    /// The point forecast in seconds.
+    pub point_s: f64,
+    /// The members' forecasts, as square roots of seconds.
+    pub members: [f32; MEMBERS],
+    /// Upper bounds in seconds on the percentiles 1 to 99, ascending; `None` while there are too few outcomes.
+    pub bounds_s: Option<[u32; PERCENTILES]>,
+}
+
+/// Fewest outcomes for bounds.
+const FEWEST_OUTCOMES: usize = 200;
+
+/// A job that was forecast and has not started.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    members: [f32; MEMBERS],
+    eligible: UnixTime,
+    /// Its bounds at [`KNOTS`]; `None` where it had none.
+    bounds_s: Option<[u32; KNOTS.len()]>,
+    /// The levels that those bounds were taken at, and the share of jobs like it that did not wait.
+    levels: [f64; KNOTS.len()],
+    at_once: f64,
+    /// Which bounds it has outwaited, by bits.
+    missed: u16,
+}
+
+/// The default predictor of waits.
+#[derive(Clone, Debug)]
+pub struct BlendedWaits {
+    settings: Settings,
+    forests: Option<[Forest; 2]>,
+    weights: Weights,
+    levels: Levels,
+    outcomes: VecDeque<Outcome>,
+    table: BoundTable,
+    /// Rows of the jobs that have started, in that order.
+    started: VecDeque<u32>,
+    pending: HashMap<u32, Pending>,
+    /// When which bound of which pending job is outwaited.
+    misses: BinaryHeap<Reverse<(i64, u32, u8)>>,
+    until_training: usize,
+    until_weights: usize,
+    until_bounds: usize,
+}
+
+impl BlendedWaits {
+    /// Knows nothing yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> BlendedWaits {
+        BlendedWaits {
+            settings,
+            forests: None,
+            weights: FIRST,
+            levels: Levels::default(),
+            outcomes: VecDeque::new(),
+            table: BoundTable::default(),
+            started: VecDeque::new(),
+            pending: HashMap::new(),
+            misses: BinaryHeap::new(),
+            until_training: settings.first_training,
+            until_weights: settings.weights_interval,
+            until_bounds: FEWEST_OUTCOMES,
+        }
+    }
+
+    /// Forecasts the wait of the job of `row`, which arrives; what follows will be held against it.
+    pub fn arrive(&mut self, past: &Arrivals, row: usize) -> BlendedForecast {
+        let (Some(job), Some(features)) = (past.job(row), past.features(row)) else {
+            return BlendedForecast { point_s: 0.0, members: [0.0; MEMBERS], bounds_s: None };
+        };
+        self.outwait(job.eligible);
+        let forests = self.forests.as_ref().map(|[root, log]| [root.view(), log.view()]);
+        let members = member_forecasts(features, forests);
+        let root = blend(&members, &self.weights);
+        let part = self.table.row(root);
+        let bounds_s = self.table.bounds_s.get(part).copied();
+        let knots_s = bounds_s.map(|bounds_s| KNOTS.map(|knot| bounds_s[((knot * 100.0).round() as usize).clamp(1, PERCENTILES) - 1]));
+        let pending = Pending {
+            members,
+            eligible: job.eligible,
+            bounds_s: knots_s,
+            levels: KNOTS.map(|knot| self.levels.corrected(knot)),
+            at_once: self.table.at_once.get(part).copied().map_or(0.0, f64::from),
+            missed: 0,
+        };
+        if forests.is_some() {
+            let row = row as u32;
+            for (knot, bound_s) in (0u8..).zip(knots_s.into_iter().flatten()) {
+                self.misses.push(Reverse((job.eligible.0 + i64::from(bound_s) + 1, row, knot)));
+            }
+            self.pending.insert(row, pending);
+        }
+        BlendedForecast { point_s: f64::from(root * root), members, bounds_s }
+    }
+
+    /// Learns from the bounds that jobs have outwaited by `now`. A job that still waits beyond its bound has missed it, and waiting for its start
+    /// to say so would make long waits count too late.
+    pub fn outwait(&mut self, now: UnixTime) {
+        while let Some(Reverse((at, row, knot))) = self.misses.peek().copied() {
+            if at > now.0 {
+                break;
+            }
+            self.misses.pop();
+            if let Some(pending) = self.pending.get_mut(&row) {
+                pending.missed |= 1 << knot;
+                self.levels.observe(usize::from(knot), 0.0);
+            }
+        }
+    }
+
+    /// The job of `row` has started.
+    pub fn learn(&mut self, past: &Arrivals, row: usize) {
+        let Some(wait) = past.job(row).and_then(crate::past::PastJob::wait) else { return };
+        let wait_s = wait.0 as f32;
+        self.started.push_back(row as u32);
+        if self.started.len() > self.settings.most_training {
+            self.started.pop_front();
+        }
+        self.until_training = self.until_training.saturating_sub(1);
+        let Some(pending) = self.pending.remove(&(row as u32)) else { return };
+        self.outwait(pending.eligible + wait);
+        self.score(&pending, wait_s);
+        self.outcomes.push_back(Outcome { root: blend(&pending.members, &self.weights), members: pending.members, wait_s });
+        if self.outcomes.len() > self.settings.most_outcomes {
+            self.outcomes.pop_front();
+        }
+        self.until_weights = self.until_weights.saturating_sub(1);
+        self.until_bounds = self.until_bounds.saturating_sub(1);
+        if self.until_weights == 0 {
+            self.renew_weights();
+        }
+        if self.until_bounds == 0 {
+            self.until_bounds = self.settings.bounds_interval;
+            self.table = BoundTable::new(self.outcomes.make_contiguous(), &self.levels);
+        }
+    }
+
+    /// A job of a row will never start.
+    pub fn forget(&mut self, row: usize) {
+        self.pending.remove(&(row as u32));
+    }
+
+    fn score(&mut self, pending: &Pending, wait_s: f32) {
+        let Some(bounds_s) = pending.bounds_s else { return };
+        for (knot, (bound_s, level)) in bounds_s.into_iter().zip(pending.levels).enumerate() {
+            if pending.missed & (1 << knot) != 0 {
+                continue;
+            }
+            let held = if wait_s < 1.0 {
+                // One of many that did not wait: the bound divides them in proportion.
+                (level / pending.at_once.max(level)).min(1.0)
+            } else if wait_s <= bound_s as f32 {
+                1.0
+            } else {
+                0.0
+            };
+            self.levels.observe(knot, held);
+        }
+    }
+
+    fn renew_weights(&mut self) {
+        self.until_weights = self.settings.weights_interval;
+        self.weights = renewed(self.weights, self.outcomes.make_contiguous());
+        for outcome in &mut self.outcomes {
+            outcome.root = blend(&outcome.members, &self.weights);
+        }
+        self.until_bounds = 0;
+    }
+
+    /// What to train the forests on, if it is time to.
+    pub fn retraining(&mut self, past: &Arrivals) -> Option<Retraining> {
+        if self.until_training > 0 {
+            return None;
+        }
+        self.until_training = self.settings.training_interval;
+        let mut features = Vec::with_capacity(self.started.len() * FEATURES);
+        let mut waits_s = Vec::with_capacity(self.started.len());
+        for row in &self.started {
+            let row = *row as usize;
+            if let (Some(wait), Some(row)) = (past.job(row).and_then(crate::past::PastJob::wait), past.features(row)) {
+                features.extend_from_slice(row);
+                waits_s.push(wait.0 as f32);
+            }
+        }
+        Some(Retraining { features, waits_s, training: self.settings.training })
+    }
+
+    /// Takes forests that were trained.
+    pub fn adopt(&mut self, retrained: Retrained) {
+        self.forests = Some(retrained.forests);
+    }
+
+    /// The forests in use, of the root and of the logarithm of the wait.
+    #[must_use]
+    pub fn forests(&self) -> Option<&[Forest; 2]> {
+        self.forests.as_ref()
+    }
+
+    /// The weights in use.
+    #[must_use]
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// The bounds in use.
+    #[must_use]
+    pub fn table(&self) -> &BoundTable {
+        &self.table
+    }
+
+    /// Weights by the members' names.
+    pub fn named_weights(&self) -> impl Iterator<Item = (&'static str, f32)> {
+        Member::ALL.into_iter().map(Member::name).zip(self.weights)
+    }
+}

@@ -1,0 +1,60 @@
+//! What the blend is made of.
+
+use crate::past::{Kinship, LONGEST_SINCE, recent_features};
+use crate::trees::ForestView;
+
+/// A forecast of its own, among those that are weighed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Member {
+    /// No wait at all.
+    Zero = 0,
+    /// Trees trained on the square root of the wait.
+    RootTrees = 1,
+    /// Trees trained on the logarithm of the wait.
+    LogTrees = 2,
+    /// The recent waits of the nearest group that has any: same user, CPUs and limit; or same user and partition; or same class.
+    Like = 3,
+}
+
+/// How many members there are.
+pub const MEMBERS: usize = 4;
+
+impl Member {
+    /// All of them, in order.
+    pub const ALL: [Member; MEMBERS] = [Member::Zero, Member::RootTrees, Member::LogTrees, Member::Like];
+
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Member::Zero => "zero",
+            Member::RootTrees => "root_trees",
+            Member::LogTrees => "log_trees",
+            Member::Like => "like",
+        }
+    }
+}
+
+/// The members' forecasts for a job's features, as square roots of seconds. `forests` are those of the root and of the logarithm, `None` until
+/// they are trained.
+#[must_use]
+pub fn member_forecasts(features: &[f32], forests: Option<[ForestView<'_>; 2]>) -> [f32; MEMBERS] {
+    let like = like(features);
+    let [root, log] = match forests {
+        Some([root, log]) => [root.predict(features).max(0.0) as f32, log.predict(features).max(0.0).exp_m1().max(0.0).sqrt() as f32],
+        None => [like; 2],
+    };
+    // What no forest of ours gives, damaged records may.
+    let sane = |forecast: f32| if forecast.is_finite() { forecast.min(LONGEST) } else { 0.0 };
+    [0.0, sane(root), sane(log), sane(like)]
+}
+
+/// The root of ten years.
+const LONGEST: f32 = 17_760.0;
+
+fn like(features: &[f32]) -> f32 {
+    let groups = [Kinship::Twins, Kinship::UserPartition, Kinship::Class, Kinship::Partition];
+    let known = groups.into_iter().map(|kinship| recent_features(kinship, features));
+    known.flatten().find(|recent| recent.since_start < LONGEST_SINCE).map_or(0.0, |recent| recent.fast)
+}

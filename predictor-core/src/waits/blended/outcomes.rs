@@ -1,0 +1,111 @@
+//! Forecasts that were made, beside the waits that followed; and the bounds that follow from those.
+
+use super::levels::Levels;
+use super::members::MEMBERS;
+use crate::binomial::PERCENTILES;
+
+/// A forecast that was made without knowledge of what followed, and what followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The blend's forecast, as the square root of seconds.
+    pub root: f32,
+    /// The members' forecasts, likewise.
+    pub members: [f32; MEMBERS],
+    /// The wait in seconds.
+    pub wait_s: f32,
+}
+
+/// In how many parts the outcomes are split by what was forecast.
+const PARTS: usize = 32;
+
+/// Fewest outcomes in a part.
+const FEWEST_OUTCOMES: usize = 40;
+
+/// Bounds on the wait, by the point forecast: the quantiles of the waits that followed forecasts like it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BoundTable {
+    /// Up to which forecast, as the square root of seconds, each row of `bounds_s` is for; the last also for all above. Ascending.
+    pub up_to: Vec<f32>,
+    /// Upper bounds in seconds on the percentiles 1 to 99, ascending.
+    pub bounds_s: Vec<[u32; PERCENTILES]>,
+    /// How many outcomes each row rests on.
+    pub outcomes: Vec<u32>,
+    /// Share of the outcomes of each row that did not wait at all.
+    pub at_once: Vec<f32>,
+}
+
+impl BoundTable {
+    /// From outcomes in any order, at levels as corrected.
+    #[must_use]
+    pub fn new(outcomes: &[Outcome], levels: &Levels) -> BoundTable {
+        let mut sorted: Vec<(f32, f32)> = outcomes.iter().map(|outcome| (outcome.root, outcome.wait_s)).collect();
+        sorted.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+        let parts = (sorted.len() / FEWEST_OUTCOMES).clamp(1, PARTS);
+        let corrected: Vec<f64> = (1..=PERCENTILES).map(|percent| levels.corrected(percent as f64 / 100.0)).collect();
+        let mut table = BoundTable::default();
+        for part in 0..parts {
+            let (first, end) = (part * sorted.len() / parts, (part + 1) * sorted.len() / parts);
+            // Half a part on either side as well, so that bounds change little from row to row.
+            let padding = (end - first) / 2;
+            let near = sorted.get(first.saturating_sub(padding)..(end + padding).min(sorted.len())).unwrap_or_default();
+            let mut waits: Vec<f32> = near.iter().map(|(_, wait_s)| *wait_s).collect();
+            waits.sort_unstable_by(f32::total_cmp);
+            let Some((up_to, _)) = end.checked_sub(1).and_then(|last| sorted.get(last)) else { continue };
+            table.up_to.push(*up_to);
+            table.outcomes.push(waits.len() as u32);
+            table.at_once.push(waits.partition_point(|wait_s| *wait_s < 1.0) as f32 / waits.len().max(1) as f32);
+            let mut bounds_s = [0; PERCENTILES];
+            for (bound_s, level) in bounds_s.iter_mut().zip(&corrected) {
+                *bound_s = quantile(&waits, *level).round() as u32;
+            }
+            table.bounds_s.push(bounds_s);
+        }
+        table
+    }
+
+    /// The row for a point forecast, as the square root of seconds.
+    #[must_use]
+    pub fn row(&self, root: f32) -> usize {
+        row_of(&self.up_to, root)
+    }
+}
+
+/// The row of a table of bounds for a point forecast: the first that reaches up to it, or the last.
+#[must_use]
+pub fn row_of(up_to: &[f32], root: f32) -> usize {
+    up_to.partition_point(|limit| *limit < root).min(up_to.len().saturating_sub(1))
+}
+
+/// The quantile of ascending numbers, between the nearest two; 0 of none.
+fn quantile(sorted: &[f32], level: f64) -> f64 {
+    let place = level * sorted.len() as f64 - 0.5;
+    let at = |index: f64| sorted.get((index.max(0.0) as usize).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0);
+    let (below, above) = (f64::from(at(place.floor())), f64::from(at(place.floor() + 1.0)));
+    if place < 0.0 { f64::from(at(0.0)) } else { below + (above - below) * place.fract() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_the_quantiles_of_the_waits_that_followed_like_forecasts() {
+        // Forecasts of root 1 were followed by waits of 0 to 99 s, those of root 9 by waits of 1,000 s.
+        let outcome = |root, wait_s| Outcome { root, members: [0.0; MEMBERS], wait_s };
+        let mut outcomes: Vec<Outcome> = (0..100).map(|wait| outcome(1.0, wait as f32)).collect();
+        outcomes.extend((0..100).map(|_| outcome(9.0, 1_000.0)));
+        let table = BoundTable::new(&outcomes, &Levels::default());
+        let first = &table.bounds_s[table.row(0.5)];
+        assert!((40..=60).contains(&first[49]), "{}", first[49]);
+        assert_eq!(table.bounds_s[table.row(20.0)], [1_000; PERCENTILES]);
+        assert!(table.bounds_s.iter().all(|row| row.is_sorted()));
+    }
+
+    #[test]
+    fn a_quantile_lies_between_the_nearest_two() {
+        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.5), 2.5);
+        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.01), 1.0);
+        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.999), 4.0);
+        assert_eq!(quantile(&[], 0.5), 0.0);
+    }
+}

@@ -1,0 +1,183 @@
+//! What the forecasts come to.
+
+use std::collections::BTreeMap;
+
+use predictor_core::past::PastJob;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::methods::{Bounds, Method};
+use super::{Forecasts, Replay, WaitOptions};
+use crate::evaluation::report::{ByMethod, PredictionTime, WaitClassReport, WaitReport};
+
+/// Lower ends of the classes of wait of figure 5, in seconds.
+const WAIT_CLASSES_S: [u64; 5] = [0, 100, 1_000, 10_000, 100_000];
+
+/// Nominal levels whose coverage is reported.
+const LEVELS: [(&str, f64); 4] = [("0.5", 0.5), ("0.75", 0.75), ("0.9", 0.9), ("0.95", 0.95)];
+
+/// Jobs of a block, for coverage and for the bootstrap.
+const COVERAGE_BLOCK: usize = 4_000;
+const BOOTSTRAP_BLOCK: usize = 500;
+const BOOTSTRAP_SAMPLES: usize = 1_000;
+
+const HOUR_S: f64 = 3_600.0;
+
+pub(super) fn report(replay: &Replay, options: &WaitOptions, forecasts: Vec<Forecasts>) -> WaitReport {
+    let jobs: Vec<&PastJob> = replay.test.clone().filter_map(|row| replay.past.job(row)).collect();
+    let waits_s: Vec<f64> = jobs.iter().map(|job| job.wait().map_or(0.0, |wait| wait.0 as f64)).collect();
+    let responses_s: Vec<f64> =
+        jobs.iter().zip(&waits_s).map(|(job, wait_s)| wait_s + job.run_time().map_or(0.0, |time| time.0 as f64)).collect();
+    let mut points: Vec<(&'static str, &[f64])> = Vec::new();
+    for found in forecasts.iter().filter(|found| found.points_s.len() == waits_s.len()) {
+        points.push((found.method.name(), &found.points_s));
+        let members = found.members.iter().filter(|(name, _)| *name != Method::Zero.name());
+        points.extend(members.map(|(name, points_s)| (*name, points_s.as_slice())));
+    }
+    let errors: ByMethod<Vec<f64>> =
+        points.iter().map(|(name, points_s)| (*name, points_s.iter().zip(&waits_s).map(|(point, wait)| (point - wait).abs()).collect())).collect();
+    let by_method = |measure: &dyn Fn(&[f64]) -> f64| -> ByMethod<f64> { errors.iter().map(|(name, errors)| (*name, measure(errors))).collect() };
+    let within: ByMethod<f64> = points.iter().map(|(name, points_s)| (*name, within_factor_2(points_s, &waits_s))).collect();
+    let medians = by_method(&|errors| median(errors) / HOUR_S);
+    let find = |method| forecasts.iter().find(|found| found.method == method);
+    let best = find(Method::Best);
+    let transforms = best.map_or_else(Vec::new, |best| transforms(&best.bounds, &waits_s, options.seed));
+    let mut pinball_hours = ByMethod::new();
+    for found in [best, find(Method::Qbets)].into_iter().flatten() {
+        if let Some(loss_s) = pinball_s(&found.bounds, &waits_s) {
+            pinball_hours.insert(found.method.name(), loss_s / HOUR_S);
+        }
+    }
+    let qbets_coverage = find(Method::Qbets).map_or_else(BTreeMap::new, |found| bound_coverage(&found.bounds, &waits_s));
+    let best_name = Method::Best.name();
+    WaitReport {
+        test_jobs: waits_s.len(),
+        aae_hours: by_method(&|errors| mean(errors) / HOUR_S),
+        median_ae_hours: medians.get(best_name).copied().unwrap_or_default(),
+        coverage: coverage(&transforms),
+        within_factor_2: within.get(best_name).copied().unwrap_or_default(),
+        prediction_us: prediction_time(best.map_or(&[], |best| &best.durations_s)),
+        from: replay.test.start + 1,
+        to: replay.test.end,
+        aae_interval_hours: errors.iter().map(|(name, errors)| (*name, bootstrap_interval(errors, options.seed).map(|bound| bound / HOUR_S))).collect(),
+        scaled_aae: errors
+            .iter()
+            .map(|(name, errors)| (*name, mean(&errors.iter().zip(&responses_s).map(|(error, response)| error / response.max(1.0)).collect::<Vec<_>>())))
+            .collect(),
+        median_ae_hours_by_method: medians,
+        within_factor_2_by_method: within,
+        by_wait: by_wait(&errors, &waits_s),
+        block_coverage: transforms.chunks(COVERAGE_BLOCK).map(coverage).collect(),
+        reliability: (1..20).map(|step| f64::from(step) / 20.0).map(|level| [level, share(&transforms, level)]).collect(),
+        pinball_hours,
+        qbets_coverage,
+        member_weights: best.map_or_else(ByMethod::new, |best| best.weights.iter().copied().collect()),
+        notes: forecasts.iter().flat_map(|found| found.notes.iter().cloned()).collect(),
+    }
+}
+
+fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
+}
+
+fn median(numbers: &[f64]) -> f64 {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+}
+
+fn within_factor_2(points_s: &[f64], waits_s: &[f64]) -> f64 {
+    let is_within = |(point, wait): &(&f64, &f64)| {
+        let (point, wait) = (point.max(60.0), wait.max(60.0));
+        point <= 2.0 * wait && wait <= 2.0 * point
+    };
+    points_s.iter().zip(waits_s).filter(is_within).count() as f64 / waits_s.len().max(1) as f64
+}
+
+/// The interval between the quantiles 0.025 and 0.975 of the means of samples of blocks, drawn with replacement: neighbouring jobs' errors
+/// are alike, single ones would make it too narrow.
+fn bootstrap_interval(errors: &[f64], seed: u64) -> [f64; 2] {
+    let blocks: Vec<(f64, usize)> = errors.chunks(BOOTSTRAP_BLOCK).map(|block| (block.iter().sum(), block.len())).collect();
+    if blocks.is_empty() {
+        return [0.0; 2];
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut means: Vec<f64> = (0..BOOTSTRAP_SAMPLES)
+        .map(|_| {
+            let drawn = (0..blocks.len()).map(|_| blocks.get(random.random_range(0..blocks.len())).copied().unwrap_or_default());
+            let (sum, count) = drawn.fold((0.0, 0), |(sum, count), (block, jobs)| (sum + block, count + jobs));
+            sum / count.max(1) as f64
+        })
+        .collect();
+    means.sort_unstable_by(f64::total_cmp);
+    let at = |part: f64| means.get((part * means.len() as f64) as usize).copied().unwrap_or_default();
+    [at(0.025), at(0.975)]
+}
+
+/// The randomised probability integral transform of each wait: where it lies in its forecast distribution, drawn evenly from where it could lie. A
+/// job without a distribution counts as one that could lie anywhere.
+fn transforms(bounds: &[Option<Bounds>], waits_s: &[f64], seed: u64) -> Vec<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5049_5400);
+    let transform = |(bounds, wait_s): (&Option<Bounds>, &f64)| {
+        let part: f64 = random.random();
+        let Some(bounds) = bounds else { return part };
+        let below = bounds.partition_point(|bound| f64::from(*bound) < *wait_s) as f64;
+        let up_to = bounds.partition_point(|bound| f64::from(*bound) <= *wait_s) as f64 + 1.0;
+        (below + part * (up_to - below)) / 100.0
+    };
+    bounds.iter().zip(waits_s).map(transform).collect()
+}
+
+fn share(transforms: &[f64], level: f64) -> f64 {
+    transforms.iter().filter(|transform| **transform <= level).count() as f64 / transforms.len().max(1) as f64
+}
+
+fn coverage(transforms: &[f64]) -> BTreeMap<&'static str, f64> {
+    LEVELS.iter().map(|(name, level)| (*name, share(transforms, *level))).collect()
+}
+
+fn percentile(bounds: &Bounds, level: f64) -> f64 {
+    let index = ((level * 100.0).round() as usize).clamp(1, bounds.len()) - 1;
+    bounds.get(index).copied().map_or(0.0, f64::from)
+}
+
+fn bound_coverage(bounds: &[Option<Bounds>], waits_s: &[f64]) -> BTreeMap<&'static str, f64> {
+    let known: Vec<(&Bounds, f64)> = bounds.iter().zip(waits_s).filter_map(|(bounds, wait)| Some((bounds.as_ref()?, *wait))).collect();
+    let held = |level: f64| known.iter().filter(|(bounds, wait)| *wait <= percentile(bounds, level)).count() as f64;
+    LEVELS.iter().map(|(name, level)| (*name, held(*level) / known.len().max(1) as f64)).collect()
+}
+
+/// Mean over the jobs and over the quantiles 0.05 to 0.95 of the pinball loss in seconds; a job without a distribution counts as forecast to
+/// wait not at all.
+fn pinball_s(bounds: &[Option<Bounds>], waits_s: &[f64]) -> Option<f64> {
+    if bounds.is_empty() {
+        return None;
+    }
+    let loss = |(bounds, wait): (&Option<Bounds>, &f64)| {
+        let of_level = |step: i32| {
+            let level = f64::from(step) / 20.0;
+            let miss = wait - bounds.as_ref().map_or(0.0, |bounds| percentile(bounds, level));
+            (level * miss).max((level - 1.0) * miss)
+        };
+        (1..20).map(of_level).sum::<f64>() / 19.0
+    };
+    Some(bounds.iter().zip(waits_s).map(loss).sum::<f64>() / waits_s.len().max(1) as f64)
+}
+
+fn prediction_time(durations_s: &[f64]) -> PredictionTime {
+    let mut sorted = durations_s.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |part: f64| sorted.get((part * sorted.len() as f64) as usize).copied().unwrap_or_default() * 1e6;
+    PredictionTime { p50: at(0.5), p99: at(0.99) }
+}
+
+fn by_wait(errors: &ByMethod<Vec<f64>>, waits_s: &[f64]) -> Vec<WaitClassReport> {
+    let ends = WAIT_CLASSES_S.iter().copied().skip(1).map(Some).chain([None]);
+    let class = |(at_least_s, below_s): (u64, Option<u64>)| {
+        let is_in = |wait: f64| wait >= at_least_s as f64 && below_s.is_none_or(|below| wait < below as f64);
+        let rows: Vec<usize> = (0..waits_s.len()).filter(|row| waits_s.get(*row).copied().is_some_and(is_in)).collect();
+        let of = |errors: &Vec<f64>| mean(&rows.iter().filter_map(|row| errors.get(*row).copied()).collect::<Vec<_>>()) / HOUR_S;
+        WaitClassReport { at_least_s, below_s, jobs: rows.len(), aae_hours: errors.iter().map(|(name, errors)| (*name, of(errors))).collect() }
+    };
+    WAIT_CLASSES_S.into_iter().zip(ends).map(class).collect()
+}
