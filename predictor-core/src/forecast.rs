@@ -13,6 +13,18 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// The value that stands for "no bound": there is too little history for one.
 pub const UNBOUNDED_S: u32 = u32::MAX;
 
+/// Who forecasts the waits of a partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitSource {
+    /// Nobody: there is no history.
+    #[default]
+    Nothing,
+    /// The bounds of QBETS on the waits of the job's class.
+    Qbets,
+    /// The default: a blend of trees and recent waits, with bounds from what followed forecasts like it.
+    Blended,
+}
+
 /// What a forecast of a wait needs to know of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobShape {

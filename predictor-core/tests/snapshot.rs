@@ -46,7 +46,7 @@ fn a_snapshot_ages() {
 
 #[test]
 fn another_magic_or_version_is_named() {
-    let mut bytes = write(&mut history(some_jobs()), &[], &origin());
+    let mut bytes = write(&mut history(some_jobs()), &[], &origin(), None);
     bytes[8] += 1;
     assert_eq!(Snapshot::open(&bytes).unwrap_err(), SnapshotError::Version { found: LAYOUT_VERSION + 1 });
     bytes[0] = 0;
@@ -57,7 +57,7 @@ fn another_magic_or_version_is_named() {
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test where QUEUECAST_WRITE_GOLDEN is set.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v1");
-    let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin());
+    let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin(), None);
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();
     }
@@ -71,14 +71,14 @@ proptest! {
 
     #[test]
     fn a_snapshot_cut_short_is_refused(cut in 0usize..10_000) {
-        let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin());
+        let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), None);
         let cut = cut % bytes.len();
         prop_assert_eq!(Snapshot::open(&bytes[..cut]).unwrap_err(), SnapshotError::Length);
     }
 
     #[test]
     fn a_snapshot_with_a_changed_byte_is_refused(place in 0usize..100_000, change in 1u8..) {
-        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin());
+        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), None);
         let place = place % bytes.len();
         bytes[place] ^= change;
         prop_assert!(Snapshot::open(&bytes).is_err());
@@ -89,7 +89,7 @@ proptest! {
         changes in prop::collection::vec((48usize..4_000, any::<u8>()), 1..40),
     ) {
         use predictor_core::snapshot::layout::{CHECKSUM_AT, checksum};
-        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin());
+        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), None);
         for (place, value) in changes {
             let place = 48 + (place - 48) % (bytes.len() - 48);
             bytes[place] = value;

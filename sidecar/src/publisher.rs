@@ -97,7 +97,7 @@ impl Publisher {
             controller_read_at: self.cluster.as_ref().map(|cluster| cluster.read_at),
             configuration_loaded_at: settings.loaded_at,
         };
-        let bytes = write(&mut self.history, &partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings), &origin);
+        let bytes = write(&mut self.history, &partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings), &origin, None);
         directory.publish(&bytes).map_err(|source| Failure::Publish { path: directory.snapshot(), source })?;
         self.generation += 1;
         Ok(Published { generation: origin.generation, published_at: now, length: bytes.len(), fitting, writing: started.elapsed() })

@@ -4,8 +4,10 @@
 //! reader checks length, version and checksum once, in [`Snapshot::open`], and from then on reads it as it lies in memory.
 
 pub mod layout;
+mod model;
 mod reader;
 mod writer;
 
+pub use model::{PartitionScore, RELIABILITY, RELIABILITY_LEVELS, WaitModel, WaitSourceReason};
 pub use reader::{Partition, Provenance, Snapshot, SnapshotError};
 pub use writer::{Origin, PartitionState, RunningJob, write};

@@ -4,6 +4,7 @@ use super::layout::{
     CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, SectionRecord, SiteRecord,
     TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
 };
+use super::model::WaitModel;
 use crate::forecast::{RunTimeForecast, RunTimeRange};
 use crate::history::{History, UserSize};
 use crate::policy::Policy;
@@ -90,7 +91,8 @@ impl Text {
 
 /// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any more keep their index and get no CPUs.
 #[must_use]
-pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Origin) -> Vec<u8> {
+pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Origin, model: Option<&WaitModel>) -> Vec<u8> {
+    let _ = model;
     for partition in partitions {
         history.partition_index(&partition.name);
     }

@@ -69,7 +69,7 @@ pub fn history(jobs: impl IntoIterator<Item = EndedJob<'static>>) -> History {
 }
 
 pub fn snapshot(jobs: impl IntoIterator<Item = EndedJob<'static>>, partition: &PartitionState) -> Snapshot<Vec<u8>> {
-    Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin())).unwrap()
+    Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), None)).unwrap()
 }
 
 pub fn running(nodes: u32, ends_in: i64) -> RunningJob {

@@ -71,7 +71,7 @@ pub fn snapshot_bytes(policy: Policy, jobs: i64, published_at: UnixTime, generat
         site_policy: policy,
         ..Origin::default()
     };
-    write(&mut history, &[partition], &origin)
+    write(&mut history, &[partition], &origin, None)
 }
 
 /// Puts a snapshot into place as the daemon does.
