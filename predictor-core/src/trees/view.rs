@@ -42,7 +42,7 @@ impl ForestView<'_> {
         forecast
     }
 
-    /// The forecasts for several rows, into `forecasts`, as [`ForestView::predict`] gives them: faster, since each tree is fetched once
+    /// The forecasts for several rows, into `forecasts`, as [`ForestView::predict`] gives them; each tree is fetched once
     /// for all of them. What one of the two slices has more than the other is left alone.
     pub fn predict_many(&self, rows: &[&[f32]], forecasts: &mut [f64]) {
         let count = rows.len().min(forecasts.len());
