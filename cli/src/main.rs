@@ -1,12 +1,14 @@
-//! queuecast: status, predict, explain, import-swf.
+//! queuecast: status, predict, explain, evaluate, import-swf.
 
 mod asked;
 mod documentation;
+mod evaluate;
 mod explain;
 mod failure;
 mod import_swf;
 mod output;
 mod place;
+mod plot;
 mod policy_report;
 mod predict;
 mod status;
@@ -30,6 +32,7 @@ enum Command {
     Status(status::Arguments),
     Predict(Box<predict::Arguments>),
     Explain(explain::Arguments),
+    Evaluate(Box<evaluate::Arguments>),
     #[command(name = "import-swf")]
     ImportSwf(Box<import_swf::Arguments>),
     #[command(hide = true)]
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::ImportSwf(arguments) => import_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Documentation(arguments) => documentation::run(&arguments, CommandLine::command()),
     };

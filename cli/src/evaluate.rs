@@ -1,0 +1,108 @@
+//! `queuecast evaluate`: forecasts held against the past of a workload log, beside the published figures.
+
+mod log;
+mod methods;
+mod published;
+mod run;
+mod tables;
+mod waits;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use self::log::EvaluatedLog;
+use crate::failure::Failure;
+
+/// Hold forecasts against the past of a workload log, beside the published figures.
+///
+/// Each job is forecast in order of time, from what was known when it was submitted: a wait is known once the job has started, a run time
+/// once it has ended.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Waits(waits::Arguments),
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.what {
+        What::Waits(arguments) => waits::run(arguments)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was found on one log, and which log that is.
+#[derive(Debug, Serialize)]
+struct LogReport<R, P> {
+    log: String,
+    file: String,
+    /// Jobs that ran.
+    jobs: usize,
+    processors: u32,
+    published: Option<P>,
+    #[serde(skip)]
+    published_jobs: Option<usize>,
+    #[serde(flatten)]
+    found: R,
+}
+
+impl<R, P: From<&'static published::Published>> LogReport<R, P> {
+    fn of((log, found): (EvaluatedLog, R)) -> Self {
+        Self {
+            jobs: log.workload.jobs.len(),
+            processors: log.workload.processors,
+            published: log.published.map(P::from),
+            published_jobs: log.published.map(|published| published.completed_jobs),
+            log: log.name,
+            file: log.source,
+            found,
+        }
+    }
+}
+
+/// The report on all logs. One log is an object of its own; several are a list under `logs`.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Reports<L> {
+    One(Box<L>),
+    Several { logs: Vec<L> },
+}
+
+impl<L> Reports<L> {
+    fn of(mut logs: Vec<L>) -> Self {
+        match logs.pop() {
+            Some(log) if logs.is_empty() => Self::One(Box::new(log)),
+            last => {
+                logs.extend(last);
+                Self::Several { logs }
+            }
+        }
+    }
+
+    fn logs(&self) -> &[L] {
+        match self {
+            Self::One(log) => std::slice::from_ref(log),
+            Self::Several { logs } => logs,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reports;
+
+    #[test]
+    fn one_log_is_an_object_and_several_are_a_list() {
+        let json = |logs: &[u8]| serde_json::to_string(&Reports::of(logs.to_vec())).unwrap();
+        assert_eq!([json(&[1]), json(&[1, 2, 3])], ["1", r#"{"logs":[1,2,3]}"#]);
+        assert_eq!(Reports::of(vec![1, 2, 3]).logs(), [1, 2, 3]);
+        assert_eq!(Reports::of(vec![4]).logs(), [4]);
+    }
+}

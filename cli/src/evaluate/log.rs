@@ -1,0 +1,99 @@
+//! The log whose past is forecast again.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use simulator::evaluation::{self, Workload};
+use simulator::swf::{Log, Reader, Record};
+
+use super::published::Published;
+
+/// A log that was read whole.
+#[derive(Debug)]
+pub(super) struct EvaluatedLog {
+    /// The file's name without folder and endings.
+    pub(super) name: String,
+    /// The file as the user called it.
+    pub(super) source: String,
+    pub(super) workload: Workload,
+    pub(super) published: Option<&'static Published>,
+}
+
+impl EvaluatedLog {
+    /// Reads a log.
+    ///
+    /// # Errors
+    ///
+    /// A file that can't be read, or that lacks what forecasts are held against; the file is named.
+    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+        let source = path.display().to_string();
+        let reader = if path == Path::new("-") {
+            Reader::detecting_compression(io::stdin())
+        } else {
+            let file = File::open(path).with_context(|| format!("cannot open the log {source}"))?;
+            Reader::detecting_compression(file)
+        };
+        let log = reader.and_then(Reader::into_log).with_context(|| source.clone())?;
+        let workload = evaluation::read(&log);
+        if workload.jobs.is_empty() {
+            return Err(anyhow!("{source}: {}", what_is_missing(&log)));
+        }
+        let name = name(path);
+        Ok(Self { published: Published::about(&name, &log.header), name, source, workload })
+    }
+}
+
+/// The file's name without folder and endings.
+fn name(path: &Path) -> String {
+    let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    match file_name.split(".swf").next() {
+        Some("" | "-") | None => "standard input".to_owned(),
+        Some(name) => name.to_owned(),
+    }
+}
+
+/// Why a log has no job whose wait and run time are known.
+fn what_is_missing(log: &Log) -> String {
+    let jobs = log.records.len();
+    if jobs == 0 {
+        return "there are no jobs in it".to_owned();
+    }
+    let needed: [(fn(&Record) -> bool, &str); 5] = [
+        (|job| job.wait_time_seconds.is_some(), "says how long it waited (field 3); a log of what was submitted needs the starts as well"),
+        (|job| job.run_time_seconds.is_some_and(|seconds| seconds > 0), "says how long it ran (field 4)"),
+        (|job| job.submit_time_seconds.is_some(), "says when it was submitted (field 2)"),
+        (|job| job.processors().is_some(), "says on how many processors it ran (field 5 or 8)"),
+        (|job| job.user.is_some(), "says whose it is (field 12)"),
+    ];
+    let missing = needed.iter().find(|(has, _)| !log.records.iter().any(has)).map(|(_, what)| *what);
+    format!("none of its {jobs} jobs {}", missing.unwrap_or("has all of wait, run time, submit time, processors and user (fields 2 to 5 and 12)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use simulator::swf::Reader;
+
+    use super::{name, what_is_missing};
+
+    #[test]
+    fn a_log_is_called_by_its_file_without_folder_and_endings() {
+        for (path, called) in
+            [("/logs/KTH-SP2-1996-2.1-cln.swf.xz", "KTH-SP2-1996-2.1-cln"), ("log.txt", "log.txt"), ("-", "standard input")]
+        {
+            assert_eq!(name(Path::new(path)), called);
+        }
+    }
+
+    #[test]
+    fn the_field_that_no_job_has_is_named() {
+        let missing = |job: &str| what_is_missing(&Reader::new(job.as_bytes()).unwrap().into_log().unwrap());
+        assert!(missing("1 0 -1 60 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n").contains("field 3"));
+        assert!(missing("1 0 5 0 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n").contains("field 4"));
+        assert!(missing("1 0 5 60 4 -1 -1 4 90 -1 1 -1 1 -1 1 -1 -1 -1\n").contains("field 12"));
+        assert_eq!(missing("; a header alone\n"), "there are no jobs in it");
+    }
+}

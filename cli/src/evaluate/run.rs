@@ -1,0 +1,120 @@
+//! What both evaluations share: the options, reading the logs, all cores, and the progress.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::log::EvaluatedLog;
+use crate::Format;
+use crate::failure::Failure;
+use crate::plot;
+
+/// Which logs, which of their jobs, and how.
+#[derive(Debug, Args)]
+pub(super) struct RunArguments {
+    /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is standard input. Several are shown in one table.
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+
+    /// The first job to forecast, counted from 1 among the jobs that ran, in order of submission. Those before it are the history.
+    #[arg(long, value_name = "N", default_value = "20001")]
+    from: NonZeroUsize,
+
+    /// Where random numbers begin: the same options and seed give the same figures, whatever the number of threads.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// How many threads to use [default: one for each core].
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    /// Also draw the figures into this file, which has to end in .svg.
+    #[arg(long, value_name = "FILE.svg", value_parser = plot::file)]
+    pub(super) plot: Option<PathBuf>,
+
+    /// How to write the report.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
+}
+
+/// One evaluation of one log.
+pub(super) struct Task<'a> {
+    pub(super) log: &'a EvaluatedLog,
+    /// First job, counted from 1.
+    pub(super) from: usize,
+    /// Last job; `None` is the last of the log.
+    pub(super) to: Option<usize>,
+    pub(super) seed: u64,
+    progress: ProgressBar,
+}
+
+impl Task<'_> {
+    /// Shows that `done` of `all` is done.
+    pub(super) fn progress(&self, done: usize, all: usize) {
+        self.progress.set_length(all as u64);
+        self.progress.set_position(done as u64);
+    }
+}
+
+impl RunArguments {
+    /// Evaluates each log up to its job `to`, which is given here because its default differs. All logs are read before the first is evaluated,
+    /// so that a bad one is known at once.
+    ///
+    /// # Errors
+    ///
+    /// A log that can't be read or lacks what is asked for, with its name.
+    pub(super) fn run<R: Send, E: Into<anyhow::Error>>(
+        &self,
+        to: Option<NonZeroUsize>,
+        evaluate: impl Fn(&Task<'_>) -> Result<R, E> + Sync,
+    ) -> Result<Vec<(EvaluatedLog, R)>, Failure> {
+        self.evaluated(to.map(NonZeroUsize::get), evaluate).map_err(Failure::Input)
+    }
+
+    fn evaluated<R: Send, E: Into<anyhow::Error>>(
+        &self,
+        to: Option<usize>,
+        evaluate: impl Fn(&Task<'_>) -> Result<R, E> + Sync,
+    ) -> anyhow::Result<Vec<(EvaluatedLog, R)>> {
+        let from = self.from.get();
+        ensure!(to.is_none_or(|to| from <= to), "--from {from} lies behind --to {}", to.unwrap_or(0));
+        plot::check_folder(self.plot.as_deref())?;
+        let pool = ThreadPoolBuilder::new().num_threads(self.threads.map_or(0, NonZeroUsize::get)).build();
+        let pool = pool.context("cannot start the threads; try --threads 1")?;
+        let logs = self.logs.iter().map(|path| EvaluatedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        for log in &logs {
+            let (source, jobs) = (&log.source, log.workload.jobs.len());
+            ensure!(from <= jobs, "{source}: --from asks for job {from}, and {jobs} jobs ran; choose a smaller --from");
+        }
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let tasks: Vec<Task<'_>> = logs.iter().map(|log| Task { log, from, to, seed: self.seed, progress: bar(&bars, &log.name) }).collect();
+        let reports: Vec<anyhow::Result<R>> = pool.install(|| {
+            let one = |task: &Task<'_>| {
+                task.progress.reset();
+                task.progress.enable_steady_tick(Duration::from_millis(500));
+                let report = evaluate(task).map_err(|error| error.into().context(task.log.source.clone()));
+                task.progress.finish_and_clear();
+                report
+            };
+            tasks.par_iter().with_max_len(1).map(one).collect()
+        });
+        drop(tasks);
+        let reports = reports.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(logs.into_iter().zip(reports).collect())
+    }
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
+    let bar = bars.add(ProgressBar::new(1));
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3} %, {elapsed} since the start, about {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_prefix(name.to_owned());
+    bar
+}

@@ -1,0 +1,100 @@
+//! `queuecast evaluate waits`: forecasts of waits (end-to-end paper, table V and figure 5).
+
+mod picture;
+#[cfg(test)]
+mod sample;
+mod text;
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use simulator::evaluation::{WaitOptions, WaitReport, evaluate_waits};
+
+use super::published::PublishedWaitsReport;
+use super::run::RunArguments;
+use super::{LogReport, Reports};
+use crate::failure::Failure;
+use crate::output;
+
+/// Forecast the waits of a log's jobs again, by each method, and show how far off each was.
+///
+/// The published methods are QBETS, IBL (Li et al.) and APQ (the end-to-end paper); predicting 0 and k nearest neighbours show what little effort
+/// gets; queuecast is the forecast that the daemon gives. It is a whole distribution: its point is held against the others, and its
+/// probabilities against what happened.
+///
+/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks what is asked for.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    run: RunArguments,
+
+    /// The last job to forecast; the log's last where that has fewer.
+    #[arg(long, value_name = "N", default_value = "60000")]
+    to: NonZeroUsize,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast evaluate waits SDSC-SP2-1998-4.2-cln.swf.gz
+      the published test part, jobs 20,001 to 60,000
+  queuecast evaluate waits KTH-SP2-1996-2.1-cln.swf.gz --from 10001 --to 12000
+      a part of the log, in less time
+  queuecast evaluate waits SDSC-SP2-1998-4.2-cln.swf.gz --plot sp2.svg
+      with a reliability diagram, and errors by class of wait
+  queuecast evaluate waits *.swf.gz
+      one table over several logs
+  queuecast evaluate waits LOG --format json | jq '.aae_hours.best'
+
+How the figures are to be read:
+  mean absolute error    of the point forecast; the interval holds it with 95 % (bootstrap over blocks of
+                         consecutive jobs), because a few hundred very long waits carry most of it
+  scaled                 mean of the absolute error over the job's response time
+  within a factor of 2   waits and forecasts of less than a minute count as a minute
+  coverage               the part of the jobs whose wait was at most the forecast quantile; where many waits
+                         are 0, a random part of those that equal the quantile is counted (randomised
+                         probability integral transform)
+  pinball loss           the mean over the quantiles 0.05 to 0.95: how good the distribution is as a whole
+
+Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
+  log, file, jobs, processors
+                     the log; jobs are those that ran
+  from, to, test_jobs
+                     which jobs were forecast, and how many
+  aae_hours          mean absolute error by method: zero, knn, qbets, ibl, apq, best (the default),
+                     and the members that the default weighs
+  aae_interval_hours its 95 % interval by method: lower and upper
+  scaled_aae, median_ae_hours_by_method, within_factor_2_by_method
+                     by method
+  median_ae_hours, within_factor_2
+                     of the default
+  coverage           of the default, by nominal probability (\"0.5\", \"0.75\", \"0.9\", \"0.95\")
+  block_coverage     the same in each block of 4,000 jobs
+  reliability        list of nominal and observed probability
+  qbets_coverage     part of the jobs that waited at most QBETS's bound on the quantile
+  pinball_hours      of best and qbets
+  by_wait            list of at_least_s, below_s (null: the last), jobs, aae_hours by method (figure 5)
+  member_weights     mean weight of each member of the default
+  prediction_us      p50 and p99 of the time that one forecast takes, in microseconds
+  published          aae_hours and scaled_aae by method, source, remark; null for a log that the
+                     paper does not have
+  notes              what was left out, and other remarks";
+
+/// What was found on one log.
+type WaitsOfLog = LogReport<WaitReport, PublishedWaitsReport>;
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let found = arguments.run.run(Some(arguments.to), |task| {
+        let options = WaitOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed };
+        evaluate_waits(&task.log.workload, &options, &|done, all| task.progress(done, all))
+    })?;
+    let reports = Reports::of(found.into_iter().map(WaitsOfLog::of).collect());
+    if let Some(path) = &arguments.run.plot {
+        picture::draw(path, reports.logs()).map_err(Failure::Input)?;
+    }
+    output::print(arguments.run.format, &reports, |reports| match reports {
+        Reports::One(log) => text::one(log),
+        Reports::Several { logs } => text::several(logs),
+    })
+}

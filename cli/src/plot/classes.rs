@@ -1,0 +1,105 @@
+//! Errors of several methods by class of jobs (end-to-end paper, figure 5).
+
+use anyhow::ensure;
+use plotters::chart::{ChartBuilder, SeriesLabelPosition};
+use plotters::element::{Circle, PathElement};
+use plotters::series::LineSeries;
+use plotters::style::{BLACK, Color, WHITE};
+
+use super::axis::Axis;
+use super::{Area, GRID, Series, letters, plain, powers_of_ten};
+
+/// Errors of several methods in several classes.
+#[derive(Debug)]
+pub(crate) struct ErrorsByClass {
+    pub(crate) title: String,
+    /// What tells the classes apart, with its unit.
+    pub(crate) what: &'static str,
+    /// Names of the classes.
+    pub(crate) classes: Vec<String>,
+    /// What the errors are, with their unit.
+    pub(crate) errors: &'static str,
+    /// The number of a class in `classes`, from 0, and the error there.
+    pub(crate) series: Vec<Series<(usize, f64)>>,
+}
+
+/// Draws the diagram, with errors in the logarithm.
+///
+/// # Errors
+///
+/// There is nothing to draw.
+pub(crate) fn errors_by_class(area: &Area<'_>, diagram: &ErrorsByClass) -> anyhow::Result<()> {
+    let errors = || diagram.series.iter().flat_map(|series| &series.points).map(|(_, error)| *error).filter(|error| *error > 0.0);
+    let least = errors().fold(f64::INFINITY, f64::min);
+    let most = errors().fold(0.0, f64::max);
+    ensure!(least.is_finite() && most.is_finite(), "no method errs in any class");
+    // An error of 0 has no logarithm, and lies on the axis.
+    let marks = powers_of_ten(least, most);
+    let (bottom, top) = (marks.first().copied().unwrap_or(least), marks.last().copied().unwrap_or(most));
+    let right = diagram.classes.len() as f64 - 0.5;
+    let classes = Axis::linear(-0.5..right, diagram.classes.iter().enumerate().map(|(class, name)| (class as f64, name.clone())).collect());
+    let errors = Axis::logarithmic(bottom..top, marks.into_iter().map(|mark| (mark, plain(mark))).collect());
+    let mut chart = ChartBuilder::on(area)
+        .caption(&diagram.title, letters(20.0))
+        .margin(12)
+        .x_label_area_size(48)
+        .y_label_area_size(72)
+        .build_cartesian_2d(classes, errors)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .bold_line_style(GRID)
+        .light_line_style(WHITE)
+        .label_style(letters(14.0))
+        .axis_desc_style(letters(16.0))
+        .x_desc(diagram.what)
+        .y_desc(diagram.errors)
+        .draw()?;
+    for (place, series) in diagram.series.iter().enumerate() {
+        let style = series.style(place);
+        let points = || series.points.iter().map(|(class, error)| (*class as f64, error.max(bottom)));
+        chart
+            .draw_series(LineSeries::new(points(), style))?
+            .label(&series.name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
+        let marker = series.marker();
+        chart.draw_series(points().map(|point| Circle::new(point, marker, style.filled())))?;
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(BLACK.mix(0.3))
+        .label_font(letters(14.0))
+        .draw()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::drawn;
+    use super::*;
+
+    fn diagram(points: Vec<(usize, f64)>) -> ErrorsByClass {
+        ErrorsByClass {
+            title: "A log".to_owned(),
+            what: "wait",
+            classes: vec!["short".to_owned(), "long".to_owned()],
+            errors: "mean error (h)",
+            series: vec![Series { name: "ours".to_owned(), points, is_ours: true }],
+        }
+    }
+
+    #[test]
+    fn each_class_and_each_power_of_ten_is_named() {
+        let svg = drawn(|area| errors_by_class(area, &diagram(vec![(0, 0.02), (1, 30.0)])));
+        for text in ["A log", "wait", "short", "long", "mean error (h)", "ours", "0.01", "100"] {
+            assert!(svg.contains(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_0_lies_on_the_axis() {
+        drawn(|area| errors_by_class(area, &diagram(vec![(0, 0.0), (1, 30.0)])));
+    }
+}

@@ -1,0 +1,163 @@
+//! Pictures of figures, as SVG.
+
+mod axis;
+mod classes;
+mod reliability;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::style::colors::WHITE;
+use plotters::style::{BLACK, Color, RGBAColor, RGBColor, ShapeStyle, TextStyle};
+use plotters::style::{FontDesc, FontFamily, FontStyle, IntoTextStyle};
+
+pub(crate) use self::classes::{ErrorsByClass, errors_by_class};
+pub(crate) use self::reliability::{Reliability, reliability};
+
+/// A part of a picture.
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Size of one diagram, in points of the screen.
+pub(crate) const DIAGRAM: (u32, u32) = (720, 480);
+
+/// Colours that people who do not tell red from green can tell apart (M. Okabe and K. Ito, "Color Universal Design").
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 114, 178),
+    RGBColor(150, 140, 40),
+];
+
+/// Of grid lines.
+const GRID: RGBColor = RGBColor(225, 225, 225);
+
+/// One line of a diagram.
+#[derive(Debug, Clone)]
+pub(crate) struct Series<P> {
+    /// What the legend calls it.
+    pub(crate) name: String,
+    pub(crate) points: Vec<P>,
+    /// Whether it is the one that the picture is about.
+    pub(crate) is_ours: bool,
+}
+
+impl<P> Series<P> {
+    /// The style of the line that stands in this place among those that are not ours.
+    fn style(&self, place: usize) -> ShapeStyle {
+        let colour: RGBAColor = if self.is_ours { BLACK.to_rgba() } else { COLOURS.get(place % COLOURS.len()).unwrap_or(&BLACK).to_rgba() };
+        colour.stroke_width(if self.is_ours { 3 } else { 2 })
+    }
+
+    /// The radius of its markers.
+    fn marker(&self) -> i32 {
+        if self.is_ours { 5 } else { 4 }
+    }
+}
+
+/// Reads the name of a file to draw into.
+pub(crate) fn file(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    let is_svg = path.extension().and_then(OsStr::to_str).is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
+    if is_svg { Ok(path) } else { Err("the picture is an SVG file, and its name has to end in .svg".to_owned()) }
+}
+
+/// Says, before long work, that there is no folder to draw into.
+pub(crate) fn check_folder(path: Option<&Path>) -> anyhow::Result<()> {
+    if let Some(folder) = path.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()) {
+        ensure!(folder.is_dir(), "--plot: there is no folder {}; make it first", folder.display());
+    }
+    Ok(())
+}
+
+/// Writes a picture of the given width and height.
+///
+/// # Errors
+///
+/// The file can't be written.
+pub(crate) fn write(path: &Path, size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let svg = svg(size, draw).context("cannot draw the picture")?;
+    fs::write(path, svg).with_context(|| format!("cannot write the picture {}", path.display()))
+}
+
+/// Writes a picture with a row of `columns` diagrams for each of `rows`.
+///
+/// # Errors
+///
+/// The file can't be written.
+pub(crate) fn write_rows<R>(
+    path: &Path,
+    columns: usize,
+    rows: &[R],
+    draw_row: impl Fn(&[Area<'_>], &R) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let size = (DIAGRAM.0 * columns as u32, DIAGRAM.1 * rows.len().max(1) as u32);
+    write(path, size, |area| {
+        let areas = area.split_evenly((rows.len().max(1), columns));
+        areas.chunks(columns.max(1)).zip(rows).try_for_each(|(areas, row)| draw_row(areas, row))
+    })
+}
+
+fn svg(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> anyhow::Result<()>) -> anyhow::Result<String> {
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        area.fill(&WHITE)?;
+        draw(&area)?;
+        area.present()?;
+    }
+    Ok(svg)
+}
+
+/// Letters of this size.
+fn letters(size: f64) -> TextStyle<'static> {
+    FontDesc::new(FontFamily::SansSerif, size, FontStyle::Normal).into_text_style(&(0, 0))
+}
+
+/// The powers of ten from the one at or below `least` to the one at or above `most`, both positive.
+fn powers_of_ten(least: f64, most: f64) -> Vec<f64> {
+    let (first, last) = (least.log10().floor() as i32, most.log10().ceil() as i32);
+    (first..=last.max(first + 1)).map(|power| 10_f64.powi(power)).collect()
+}
+
+/// A number of an axis, without zeros that tell nothing.
+fn plain(value: f64) -> String {
+    if value >= 1_000.0 { crate::output::count(value.round() as u64) } else { format!("{}", (value * 1e6).round() / 1e6) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A picture drawn in memory.
+    pub(super) fn drawn(draw: impl FnOnce(&Area<'_>) -> anyhow::Result<()>) -> String {
+        svg(DIAGRAM, draw).unwrap()
+    }
+
+    #[test]
+    fn a_picture_is_an_svg_file() {
+        assert!(file("waits.svg").is_ok() && file("a/B.SVG").is_ok());
+        assert!(file("waits.png").is_err() && file("svg").is_err());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        assert!(check_folder(Some(Path::new("here.svg"))).is_ok());
+        let error = check_folder(Some(Path::new("/no/such/folder/picture.svg"))).unwrap_err();
+        assert!(error.to_string().contains("/no/such/folder"), "{error}");
+    }
+
+    #[test]
+    fn an_axis_goes_from_power_to_power_of_ten() {
+        assert_eq!(powers_of_ten(0.03, 40.0), [0.01, 0.1, 1.0, 10.0, 100.0]);
+        assert_eq!(powers_of_ten(1.0, 1.0), [1.0, 10.0]);
+        assert_eq!([0.01, 0.1, 1.0, 1_000.0].map(plain), ["0.01", "0.1", "1", "1,000"]);
+    }
+}
