@@ -3,7 +3,13 @@
 //! Each is a [`WaitPredictor`]: told the jobs that started, in order of time, and asked about jobs that arrive.
 
 pub mod blended;
+pub mod ibl;
+pub mod nearest;
 pub mod qbets;
+mod replay;
+mod started;
+
+pub use replay::Split;
 
 use crate::past::Arrivals;
 
