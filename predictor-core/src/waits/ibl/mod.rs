@@ -11,7 +11,7 @@ mod regression;
 
 use super::WaitPredictor;
 use super::replay::Split;
-use super::started::{Near, Started, nearer, nearest};
+use super::started::{Near, Started, nearer, nearest, sum};
 use crate::genetic::{Evolution, Gene};
 use crate::past::{Arrivals, PastJob, TABLE_FEATURES};
 use regression::LocalRegression;
@@ -145,7 +145,7 @@ impl InstanceBased {
                 *sum = (a - b) * (a - b) * factor;
             }
             let unequal = other.iter().zip(&nominals).zip(&weights);
-            sums.iter().sum::<f32>() + unequal.map(|((a, b), weight)| if a == b { 0.0 } else { *weight }).sum::<f32>()
+            sum(&sums) + unequal.map(|((a, b), weight)| if a == b { 0.0 } else { *weight }).sum::<f32>()
         }));
         Some(())
     }
