@@ -2,8 +2,10 @@
 
 mod log;
 mod report;
+mod run_times;
 mod waits;
 
 pub use log::{Workload, read};
 pub use report::{ByMethod, PredictionTime, WaitClassReport, WaitReport};
+pub use run_times::{RunTimeClassReport, RunTimeOptions, RunTimeReport, evaluate_run_times};
 pub use waits::{EvaluationError, WaitOptions, evaluate_waits};

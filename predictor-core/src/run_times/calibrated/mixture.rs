@@ -133,27 +133,22 @@ impl Mixture {
         Some(probabilities)
     }
 
-    /// Learns where the run time of a job lies, and gives the probabilities that the mixture gave to less and to no more than that.
-    pub(super) fn learn(&mut self, view: &View, place: Place) -> Option<(f64, f64)> {
-        let weights = self.weights(view)?;
-        let (mut below, mut within) = ([[0.0; PER_CONTEXT]; CONTEXTS], [[0.0; PER_CONTEXT]; CONTEXTS]);
-        for ((seen, below), within) in view.seen.iter().zip(&mut below).zip(&mut within) {
-            let members = below.chunks_exact_mut(KERNELS).zip(within.chunks_exact_mut(KERNELS));
-            for (recency, (below, within)) in RECENCY.iter().zip(members) {
+    /// Learns where the run time of a job lies.
+    pub(super) fn learn(&mut self, view: &View, place: Place) {
+        let Some(weights) = self.weights(view) else { return };
+        let mut within = [[0.0; PER_CONTEXT]; CONTEXTS];
+        for (seen, within) in view.seen.iter().zip(&mut within) {
+            for (recency, within) in RECENCY.iter().zip(within.chunks_exact_mut(KERNELS)) {
                 let Some(recency) = recency.get(seen.bins.len()) else { continue };
                 for (bin, recency) in seen.bins.iter().zip(recency) {
-                    for (kernel, (below, within)) in below.iter_mut().zip(within.iter_mut()).enumerate() {
-                        let (less, up_to) = shares(kernel, *bin, place, view.last_bin);
-                        *below += recency * less;
-                        *within += recency * (up_to - less);
+                    for (kernel, within) in within.iter_mut().enumerate() {
+                        *within += recency * share(kernel, *bin, place, view.last_bin);
                     }
                 }
             }
         }
-        let mixed = |values: &PerMember| -> f64 {
-            weights.iter().zip(values).map(|(weights, values)| weights.iter().zip(values).map(|(w, v)| w * v).sum::<f64>()).sum()
-        };
-        let (less, given) = (mixed(&below), mixed(&within));
+        let given: f64 =
+            weights.iter().zip(&within).map(|(weights, within)| weights.iter().zip(within).map(|(w, v)| w * v).sum::<f64>()).sum();
         let total = given + ANYTHING;
         let own = self.users.entry(view.user).or_insert([[0.0; PER_CONTEXT]; CONTEXTS]);
         for (context, ((seen, own), (weights, within))) in view.seen.iter().zip(own).zip(weights.iter().zip(&within)).enumerate() {
@@ -165,20 +160,19 @@ impl Mixture {
                 *own += USER_STEP * gradient - USER_FADING * *own;
             }
         }
-        Some((less, less + given))
     }
 }
 
-/// Shares of a run time's kernel that lie below a place, and up to and in it.
-fn shares(kernel: usize, centre: u8, place: Place, last_bin: usize) -> (f64, f64) {
+/// The share of a past run time's kernel that lies in a place.
+fn share(kernel: usize, centre: u8, place: Place, last_bin: usize) -> f64 {
     match (centre == AT_LIMIT, place) {
-        (true, Place::AtLimit) => (0.0, 1.0),
-        (true, Place::Bin(_)) => (0.0, 0.0),
-        (false, Place::AtLimit) => (1.0, 1.0),
+        (true, Place::AtLimit) => 1.0,
+        (true, Place::Bin(_)) | (false, Place::AtLimit) => 0.0,
         (false, Place::Bin(bin)) => {
             let (bin, centre) = (bin as i32, usize::from(centre).min(last_bin) as i32);
             let less = if bin == 0 { 0.0 } else { kernel::up_to(kernel, bin - 1, centre) };
-            (less, if bin as usize >= last_bin { 1.0 } else { kernel::up_to(kernel, bin, centre) })
+            let up_to = if bin as usize >= last_bin { 1.0 } else { kernel::up_to(kernel, bin, centre) };
+            up_to - less
         }
     }
 }

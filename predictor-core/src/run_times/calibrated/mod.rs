@@ -13,7 +13,7 @@ mod mixture;
 use self::contexts::Contexts;
 use self::levels::Levels;
 use self::mixture::{Mixture, View};
-use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple};
+use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
 use crate::forecast::RunTimeRange;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
@@ -23,6 +23,8 @@ pub use distribution::RunTimeDistribution;
 
 /// Most ranges of one forecast (end-to-end paper, III.F).
 const MOST_RANGES: usize = 25;
+/// What like jobs span is taken from so many jobs of the past, as many as the paper's history holds (V).
+const LIKE_JOBS: usize = 15_000;
 
 /// Which seconds of a distribution belong to its set of ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,9 +49,10 @@ pub struct Calibrated {
     contexts: Contexts,
     mixture: Mixture,
     levels: Levels,
-    pending: HashMap<u32, View>,
-    /// Shortest and longest run time of like jobs.
-    spans: HashMap<Tuple, (u32, u32)>,
+    /// What each job saw when it arrived, and the levels before correction.
+    pending: HashMap<u32, (View, Option<RunTimeDistribution>)>,
+    /// Run times of like jobs.
+    like: TupleHistory<u32>,
     mean_span: FadingMean,
 }
 
@@ -64,7 +67,7 @@ impl Calibrated {
             mixture: Mixture::new(),
             levels: Levels::new(),
             pending: HashMap::new(),
-            spans: HashMap::new(),
+            like: TupleHistory::new(LIKE_JOBS),
             mean_span: FadingMean::default(),
         }
     }
@@ -75,7 +78,8 @@ impl Calibrated {
         View { user: job.user, seen: self.contexts.seen_by(job, self.unit), last_bin, has_limit: limit_s.is_some() }
     }
 
-    fn distribution_of(&self, job: &ArrivingJob, view: &View) -> Option<(RunTimeDistribution, f64)> {
+    /// The distribution with its levels corrected, and as the mixture gives it.
+    fn distribution_of(&self, job: &ArrivingJob, view: &View) -> Option<(RunTimeDistribution, RunTimeDistribution)> {
         let probabilities = self.mixture.probabilities(view)?;
         let mut below = 0.0;
         let plain: Vec<f32> = probabilities
@@ -89,8 +93,7 @@ impl Calibrated {
         if let Some(last) = corrected.last_mut() {
             *last = 1.0;
         }
-        let median_s = RunTimeDistribution::new(plain, limit_s(job)).quantile(0.5);
-        Some((RunTimeDistribution::new(corrected, limit_s(job)), median_s))
+        Some((RunTimeDistribution::new(corrected, limit_s(job)), RunTimeDistribution::new(plain, limit_s(job))))
     }
 
     /// The distribution of a job's run time, from the run times that ended so far; `None` before the first.
@@ -122,12 +125,16 @@ impl Calibrated {
     pub fn predict_distribution(&mut self, job: &ArrivingJob) -> Option<(RunTimePrediction, RunTimeDistribution)> {
         let view = self.view(job);
         let forecast = self.distribution_of(job, &view);
-        self.pending.insert(job.id, view);
-        if let Some((shortest, longest)) = self.spans.get(&Tuple::of(job)) {
-            self.mean_span.push(f64::from(longest - shortest) + 1.0);
+        if let Some(run_times) = self.like.get(&Tuple::of(job)) {
+            let span_s = run_times.iter().max().zip(run_times.iter().min()).map_or(0, |(longest, shortest)| longest - shortest);
+            self.mean_span.push(f64::from(span_s) + 1.0);
         }
-        let (distribution, median_s) = forecast?;
-        let prediction = RunTimePrediction { ranges: self.range_set(&distribution), point_s: job.within_limit(median_s) };
+        let Some((distribution, plain)) = forecast else {
+            self.pending.insert(job.id, (view, None));
+            return None;
+        };
+        let prediction = RunTimePrediction { ranges: self.range_set(&distribution), point_s: job.within_limit(plain.quantile(0.5)) };
+        self.pending.insert(job.id, (view, Some(plain)));
         Some((prediction, distribution))
     }
 }
@@ -139,17 +146,20 @@ impl RunTimePredictor for Calibrated {
 
     /// A job that was not asked about is learnt as if it had been asked about when it ended.
     fn ends(&mut self, job: &ArrivingJob, _: UnixTime, run_time: Option<Seconds>) {
-        let view = self.pending.remove(&job.id);
+        let pending = self.pending.remove(&job.id);
         let Some(run_time) = run_time else { return };
-        let view = view.unwrap_or_else(|| self.view(job));
-        let place = view.place(run_time.clamped_u32(), limit_s(job));
-        if let Some((less, up_to)) = self.mixture.learn(&view, place) {
+        let (view, plain) = pending.unwrap_or_else(|| {
+            let view = self.view(job);
+            let plain = self.distribution_of(job, &view).map(|(_, plain)| plain);
+            (view, plain)
+        });
+        self.mixture.learn(&view, view.place(run_time.clamped_u32(), limit_s(job)));
+        if let Some(plain) = plain {
+            let (less, up_to) = plain.below_and_up_to(run_time.clamped_u32());
             self.levels.learn(less, up_to);
         }
         self.contexts.push(job, self.unit, run_time);
-        let run_time_s = run_time.clamped_u32();
-        let span = self.spans.entry(Tuple::of(job)).or_insert((run_time_s, run_time_s));
-        *span = (span.0.min(run_time_s), span.1.max(run_time_s));
+        self.like.push(Tuple::of(job), run_time.clamped_u32());
     }
 }
 
@@ -157,7 +167,7 @@ fn limit_s(job: &ArrivingJob) -> Option<u32> {
     job.limit.filter(|limit| limit.0 > 0).map(Seconds::clamped_u32)
 }
 
-/// A mean in which a value loses a ten-thousandth of its weight with every later one.
+/// A mean in which a value loses three ten-thousandths of its weight with every later one.
 #[derive(Clone, Copy, Debug, Default)]
 struct FadingMean {
     sum: f64,
@@ -166,8 +176,8 @@ struct FadingMean {
 
 impl FadingMean {
     fn push(&mut self, value: f64) {
-        self.sum = self.sum * 0.9999 + value;
-        self.weight = self.weight * 0.9999 + 1.0;
+        self.sum = self.sum * 0.9997 + value;
+        self.weight = self.weight * 0.9997 + 1.0;
     }
 
     fn mean(&self) -> Option<f64> {

@@ -69,10 +69,10 @@ impl RunTimePredictor for RangeSets {
         let history = self.history.get(&Tuple::of(job))?;
         let functions = self.functions.as_deref().unwrap_or_default();
         let load = self.load.predicted();
-        let single = relevant(history).filter_map(|(run_time_s, loaded)| {
+        let single = relevant(history).map(|(run_time_s, loaded)| {
             let run_time_s = f64::from(*run_time_s);
             let shifted = functions.iter().map(|function| run_time_s + function.at(load) - function.at(f64::from(*loaded)));
-            if functions.is_empty() { ranges::compacted(std::iter::once(run_time_s)) } else { ranges::compacted(shifted) }
+            ranges::compacted(run_time_s, shifted)
         });
         let disjoint = ranges::disjoint(single.collect());
         let run_times: Vec<u32> = history.iter().map(|(run_time_s, _)| *run_time_s).collect();

@@ -11,22 +11,23 @@ const NEW_RANGES_PROBABILITY: f64 = 0.1;
 /// Most ranges of one forecast (III.F).
 const MOST_RANGES: usize = 25;
 
-/// The range of the run times that the load functions give, cut about its middle to 20 %. The ends are whole seconds, at least 1.
+/// The range of the run times that the load functions give for a past job, cut to 20 % in all. The ends are whole seconds, at least 1.
 ///
-/// Where there is one function, or none, the run times are one and the range is 20 % wide about it.
-pub(super) fn compacted(run_times_s: impl Iterator<Item = f64>) -> Option<(u32, u32)> {
-    let (mut count, mut least, mut most) = (0, f64::INFINITY, f64::NEG_INFINITY);
-    for run_time_s in run_times_s {
-        count += 1;
+/// The paper does not say towards what the limits are adjusted: here towards the past job's own run time, or the limit that is nearer to it. Where there is no
+/// function the range lies about that run time.
+pub(super) fn compacted(past_s: f64, shifted_s: impl Iterator<Item = f64>) -> (u32, u32) {
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    for run_time_s in shifted_s {
         least = least.min(run_time_s.max(1.0));
         most = most.max(run_time_s.max(1.0));
     }
-    if count == 0 || !least.is_finite() || !most.is_finite() {
-        return None;
+    let (mut lower, mut upper) = (past_s * (1.0 - WIDTH / 2.0), past_s * (1.0 + WIDTH / 2.0));
+    if least <= most {
+        let centre = past_s.clamp(least, most);
+        lower = (centre * (1.0 - WIDTH / 2.0)).max(least);
+        upper = (centre * (1.0 + WIDTH / 2.0)).min(most);
     }
-    let middle = (least + most) / 2.0;
-    let half = if count < 2 { WIDTH / 2.0 * middle } else { (most - least).min(WIDTH * middle) / 2.0 };
-    Some(((middle - half).floor().max(1.0) as u32, (middle + half).ceil() as u32))
+    (lower.floor().max(1.0) as u32, upper.ceil().max(1.0) as u32)
 }
 
 /// Merges ranges with a stack, in the order of their lower ends. Where two overlap too little to be merged, the later one begins after the earlier.
@@ -84,12 +85,12 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_wide_range_is_cut_to_a_fifth_of_its_middle() {
-        assert_eq!(compacted([500.0, 1_500.0].into_iter()), Some((900, 1_100)));
-        assert_eq!(compacted([990.0, 1_010.0].into_iter()), Some((990, 1_010)));
-        assert_eq!(compacted([1_000.0].into_iter()), Some((900, 1_100)));
-        assert_eq!(compacted([-50.0].into_iter()), Some((1, 2)));
-        assert_eq!(compacted(std::iter::empty()), None);
+    fn a_wide_range_is_cut_to_a_tenth_on_either_side_of_the_past_run_time() {
+        assert_eq!(compacted(1_000.0, [500.0, 1_500.0].into_iter()), (900, 1_100));
+        assert_eq!(compacted(1_000.0, [990.0, 1_010.0].into_iter()), (990, 1_010));
+        assert_eq!(compacted(1_000.0, [2_000.0, 4_000.0].into_iter()), (2_000, 2_200));
+        assert_eq!(compacted(1_000.0, std::iter::empty()), (900, 1_100));
+        assert_eq!(compacted(50.0, [-50.0].into_iter()), (1, 1));
     }
 
     #[test]

@@ -1,0 +1,216 @@
+//! Forecasts of run times held against a log, by the protocol of the end-to-end paper (V).
+//!
+//! All methods go through the same events in the same order: each is asked about a job when it arrives, and told a run time when the job ends. Parameters and load
+//! functions come from the jobs before the test part.
+
+mod methods;
+mod report;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use predictor_core::past::{PastJob, events};
+use predictor_core::run_times::RunTimePrediction;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+pub use self::report::{RunTimeClassReport, RunTimeReport};
+
+use self::methods::{Forecast, HISTORY_JOBS, Method, Way};
+use super::{ByMethod, EvaluationError, Workload};
+
+/// What to evaluate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunTimeOptions {
+    /// First job to forecast, counted from 1 among the jobs that ran.
+    pub from: usize,
+    /// Last job to forecast; the last of the log where that has fewer.
+    pub to: usize,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+impl Default for RunTimeOptions {
+    /// The paper's test part: all jobs from the 20,001st on (V).
+    fn default() -> Self {
+        Self { from: 20_001, to: usize::MAX, seed: 1 }
+    }
+}
+
+/// Progress is told after so many events.
+const PROGRESS_EVENTS: usize = 4_096;
+/// Nominal values of the coverage.
+const NOMINAL: [(&str, f64); 4] = [("0.5", 0.5), ("0.75", 0.75), ("0.9", 0.9), ("0.95", 0.95)];
+/// First seconds of the classes of run times.
+const CLASSES_S: [u32; 5] = [0, 100, 1_000, 10_000, 100_000];
+/// Blocks in which the coverage is told as well.
+const BLOCK_JOBS: usize = 4_000;
+
+/// How one method did on one job.
+#[derive(Debug, Clone, Copy)]
+struct Outcome {
+    error_s: f64,
+    length_s: f64,
+    has_range: bool,
+    success: bool,
+    success_beyond_limit: bool,
+    /// Randomised probability integral transform.
+    transform: Option<f64>,
+}
+
+/// Forecasts the run times of the jobs `from` to `to` in order of time, each from what was known when it arrived. `progress` is told how much of the work is
+/// done, of how much.
+///
+/// # Errors
+///
+/// [`EvaluationError::TooFewJobs`] where the log has not got the jobs.
+pub fn evaluate_run_times(
+    workload: &Workload,
+    options: &RunTimeOptions,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<RunTimeReport, EvaluationError> {
+    let jobs = workload.jobs.as_slice();
+    let test = options.from.saturating_sub(1)..options.to.min(jobs.len());
+    if test.is_empty() {
+        return Err(EvaluationError::TooFewJobs { found: jobs.len(), wanted: options.from });
+    }
+    let events = events(jobs);
+    let way = Way { jobs, events: &events, processors: workload.processors, test: test.clone(), seed: options.seed };
+    let methods: Vec<Method> = Method::ALL.into_iter().filter(|method| workload.has_limits || *method != Method::Requested).collect();
+
+    let (done, all) = (AtomicUsize::new(0), methods.len() * events.len());
+    let pass = |count: usize| progress((done.fetch_add(count, Ordering::Relaxed) + count).min(all), all);
+    let results: Vec<(Method, Vec<Outcome>, Option<String>)> = methods
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|method| {
+            let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+            let mut outcomes = Vec::with_capacity(test.len());
+            let mut events_passed = 0;
+            let forecast =
+                |forecast: Forecast| outcomes.extend(jobs.get(forecast.index).and_then(|job| outcome(job, &forecast, random.random())));
+            let remark = way.go(method, forecast, || {
+                events_passed += 1;
+                if events_passed % PROGRESS_EVENTS == 0 {
+                    pass(PROGRESS_EVENTS);
+                }
+            });
+            pass(events.len() - events_passed / PROGRESS_EVENTS * PROGRESS_EVENTS);
+            (method, outcomes, remark)
+        })
+        .collect();
+    Ok(report(workload, &test, &results))
+}
+
+fn outcome(job: &PastJob, forecast: &Forecast, uniform: f64) -> Option<Outcome> {
+    let run_time = job.run_time()?;
+    let prediction: &RunTimePrediction = &forecast.prediction;
+    let in_range = prediction.holds(run_time.0);
+    let ran_into_limit = job.limit.is_some_and(|limit| run_time >= limit && prediction.holds(limit.0));
+    let transform = forecast.distribution.as_ref().map(|distribution| {
+        let (less, up_to) = distribution.below_and_up_to(run_time.clamped_u32());
+        less + uniform * (up_to - less)
+    });
+    Some(Outcome {
+        error_s: (prediction.point_s - run_time.0 as f64).abs(),
+        length_s: prediction.length_s(),
+        has_range: !prediction.ranges.is_empty(),
+        success: in_range || ran_into_limit,
+        success_beyond_limit: in_range,
+        transform,
+    })
+}
+
+fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method, Vec<Outcome>, Option<String>)]) -> RunTimeReport {
+    let of = |wanted: Method| results.iter().find(|(method, _, _)| *method == wanted).map_or(&[][..], |(_, outcomes, _)| outcomes);
+    let baseline = of(Method::Baseline);
+    let best = of(Method::Best);
+    let transforms: Vec<f64> = best.iter().filter_map(|outcome| outcome.transform).collect();
+    let by_method = |value: &dyn Fn(&[Outcome]) -> f64| -> ByMethod<f64> {
+        results.iter().map(|(method, outcomes, _)| (method.name(), value(outcomes))).collect()
+    };
+    let part = |is: fn(&Outcome) -> bool| by_method(&|outcomes| mean(outcomes.iter().map(|outcome| f64::from(is(outcome)))));
+    let base_length: f64 = baseline.iter().map(|outcome| outcome.length_s).sum();
+    let percent = |length: f64| 100.0 * length / base_length.max(f64::MIN_POSITIVE);
+
+    let run_times: Vec<f64> = workload
+        .jobs
+        .get(test.clone())
+        .unwrap_or_default()
+        .iter()
+        .filter_map(PastJob::run_time)
+        .map(|run_time| run_time.0 as f64)
+        .collect();
+    let classes = CLASSES_S.iter().enumerate().map(|(class, from_s)| {
+        let below_s = CLASSES_S.get(class + 1).copied();
+        let is_member = |run_time_s: f64| run_time_s >= f64::from(*from_s) && below_s.is_none_or(|below_s| run_time_s < f64::from(below_s));
+        let errors = |outcomes: &[Outcome]| {
+            mean(
+                outcomes
+                    .iter()
+                    .zip(&run_times)
+                    .filter(|(_, run_time_s)| is_member(**run_time_s))
+                    .map(|(outcome, _)| outcome.error_s / 60.0),
+            )
+        };
+        let jobs = run_times.iter().filter(|run_time_s| is_member(**run_time_s)).count();
+        RunTimeClassReport { from_s: *from_s, below_s, jobs, aae_minutes: by_method(&errors) }
+    });
+
+    let mut notes: Vec<String> = results.iter().filter_map(|(_, _, remark)| remark.clone()).collect();
+    if !workload.has_limits {
+        notes.push("requested: left out, the log has no requested times; the other methods go without them".to_owned());
+    }
+    notes.push(format!("baseline, range_sets and the errors of point forecasts look at the last {HISTORY_JOBS} jobs that ended"));
+    notes.push(
+        "smith, li, last_two, requested: a range as long as the mean absolute error of the like jobs lies about the point forecast"
+            .to_owned(),
+    );
+
+    RunTimeReport {
+        test_jobs: run_times.len(),
+        success_rate: part(|outcome| outcome.success),
+        coverage_percent: by_method(&|outcomes| {
+            percent(outcomes.iter().zip(baseline).filter(|(_, baseline)| baseline.has_range).map(|(outcome, _)| outcome.length_s).sum())
+        }),
+        aae_minutes: by_method(&|outcomes| mean(outcomes.iter().map(|outcome| outcome.error_s / 60.0))),
+        pit_coverage: coverage(&transforms),
+        from: test.start + 1,
+        to: test.end,
+        success_rate_beyond_limit: part(|outcome| outcome.success_beyond_limit),
+        coverage_with_new_percent: by_method(&|outcomes| percent(outcomes.iter().map(|outcome| outcome.length_s).sum())),
+        median_coverage_percent: by_method(&|outcomes| {
+            let with_baseline = outcomes.iter().zip(baseline).filter(|(_, baseline)| baseline.has_range);
+            median(with_baseline.map(|(outcome, baseline)| 100.0 * outcome.length_s / baseline.length_s).collect())
+        }),
+        with_range: part(|outcome| outcome.has_range),
+        by_run_time: classes.collect(),
+        reliability: (1..20).map(|step| f64::from(step) / 20.0).map(|nominal| [nominal, at_most(&transforms, nominal)]).collect(),
+        block_pit_coverage: transforms.chunks(BLOCK_JOBS).map(coverage).collect(),
+        notes,
+    }
+}
+
+fn coverage(transforms: &[f64]) -> BTreeMap<&'static str, f64> {
+    NOMINAL.iter().map(|(name, nominal)| (*name, at_most(transforms, *nominal))).collect()
+}
+
+fn at_most(transforms: &[f64], nominal: f64) -> f64 {
+    mean(transforms.iter().map(|transform| f64::from(*transform <= nominal)))
+}
+
+/// The mean, 0 of nothing.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| (sum + value, count + 1));
+    if count == 0 { 0.0 } else { sum / count as f64 }
+}
+
+/// The median, the upper one of two; 0 of nothing.
+fn median(mut values: Vec<f64>) -> f64 {
+    let middle = values.len() / 2;
+    if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
+}
+
+#[cfg(test)]
+mod tests;

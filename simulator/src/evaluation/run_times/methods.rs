@@ -1,0 +1,207 @@
+//! The methods that are held against a log, and their way through it.
+
+use predictor_core::forecast::RunTimeRange;
+use predictor_core::genetic::Evolution;
+use predictor_core::past::{Event, Happening, PastJob, events};
+use predictor_core::run_times::{
+    ArrivingJob, Baseline, Calibrated, LastTwo, Li, RangeSetRule, RangeSets, Requested, RunTimeDistribution, RunTimePrediction,
+    RunTimePredictor, Smith, Tuple, TupleHistory,
+};
+use predictor_core::size::Unit;
+
+/// The history holds so many jobs (V).
+pub(super) const HISTORY_JOBS: usize = 15_000;
+/// ... the first of which is the 5,000th (V).
+const HISTORY_FROM: usize = 4_999;
+/// Parameters are searched on so many jobs before the test part; the first of them only teach.
+const SEARCH_JOBS: usize = 6_000;
+const SEARCH_TEACHING_JOBS: usize = 2_000;
+/// Jobs of the search that are asked about, for the method whose forecasts cost much.
+const SEARCH_QUESTIONS: usize = 400;
+/// Bounds of the searches.
+const SEARCH: Evolution = Evolution { population: 24, generations: 12, tournament: 3, crossover: 0.8, mutation: 0.05, elite: 2, seed: 1 };
+
+/// One method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Method {
+    Li,
+    Best,
+    RangeSets,
+    Smith,
+    Baseline,
+    LastTwo,
+    Requested,
+}
+
+impl Method {
+    /// All of them, those that take long first.
+    pub(super) const ALL: [Method; 7] =
+        [Method::Li, Method::Best, Method::RangeSets, Method::Smith, Method::Baseline, Method::LastTwo, Method::Requested];
+
+    /// Its key in the report.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Method::Li => "li",
+            Method::Best => "best",
+            Method::RangeSets => "range_sets",
+            Method::Smith => "smith",
+            Method::Baseline => "baseline",
+            Method::LastTwo => "last_two",
+            Method::Requested => "requested",
+        }
+    }
+
+    /// Whether it gives a point that is yet to be turned into a range.
+    fn gives_points(self) -> bool {
+        matches!(self, Method::Li | Method::Smith | Method::LastTwo | Method::Requested)
+    }
+}
+
+/// What a method says of one job of the test part.
+pub(super) struct Forecast {
+    /// Index of the job.
+    pub(super) index: usize,
+    /// Ranges and point.
+    pub(super) prediction: RunTimePrediction,
+    /// The whole distribution, where the method has one.
+    pub(super) distribution: Option<RunTimeDistribution>,
+}
+
+enum Predictor {
+    Default(Box<Calibrated>),
+    Published(Box<dyn RunTimePredictor>),
+}
+
+/// The log that all methods go through.
+pub(super) struct Way<'a> {
+    pub(super) jobs: &'a [PastJob],
+    pub(super) events: &'a [Event],
+    pub(super) processors: u32,
+    /// Indices of the test part.
+    pub(super) test: std::ops::Range<usize>,
+    pub(super) seed: u64,
+}
+
+impl Way<'_> {
+    /// Lets a method go through the log until the last job of the test part arrives, and hands over what it says. `passed` is called after each event. Returns
+    /// a remark about what was chosen on the validation part.
+    pub(super) fn go(&self, method: Method, mut forecast: impl FnMut(Forecast), mut passed: impl FnMut()) -> Option<String> {
+        let (mut predictor, remark) = self.predictor(method);
+        let mut point_ranges = PointRanges::new(self.jobs.len());
+        let mut mean = Mean::default();
+        for event in self.events {
+            let index = event.job as usize;
+            let Some(past) = self.jobs.get(index).filter(|_| event.happening != Happening::Arrival || index < self.test.end) else { break };
+            let job = ArrivingJob::new(event.job, past);
+            match event.happening {
+                Happening::Arrival => {
+                    let (said, distribution) = match &mut predictor {
+                        Predictor::Default(calibrated) => calibrated.predict_distribution(&job).unzip(),
+                        Predictor::Published(published) => (published.predict(&job), None),
+                    };
+                    let fallback_s = job.limit.map_or(mean.value(), |limit| limit.0 as f64);
+                    let mut prediction = said.unwrap_or_else(|| RunTimePrediction::point(fallback_s));
+                    if method.gives_points() {
+                        prediction.ranges.extend(point_ranges.range(index, &job, prediction.point_s));
+                    }
+                    if self.test.contains(&index) {
+                        forecast(Forecast { index, prediction, distribution });
+                    }
+                }
+                Happening::Start => match &mut predictor {
+                    Predictor::Default(calibrated) => calibrated.starts(&job, event.at),
+                    Predictor::Published(published) => published.starts(&job, event.at),
+                },
+                Happening::End | Happening::EndAtOnce => {
+                    let run_time = past.run_time();
+                    match &mut predictor {
+                        Predictor::Default(calibrated) => calibrated.ends(&job, event.at, run_time),
+                        Predictor::Published(published) => published.ends(&job, event.at, run_time),
+                    }
+                    if let Some(run_time) = run_time {
+                        mean.push(run_time.0 as f64);
+                        point_ranges.ended(index, &job, run_time.0 as f64);
+                    }
+                }
+            }
+            passed();
+        }
+        remark
+    }
+
+    fn predictor(&self, method: Method) -> (Predictor, Option<String>) {
+        let published = |predictor: Box<dyn RunTimePredictor>| (Predictor::Published(predictor), None);
+        let search = Evolution { seed: self.seed, ..SEARCH };
+        let window = self.test.start.saturating_sub(SEARCH_JOBS)..self.test.start;
+        let teaching = SEARCH_TEACHING_JOBS.min(window.len() / 2);
+        let (validation, until) = (self.jobs.get(window).unwrap_or_default(), self.jobs.get(self.test.start).map(|job| job.eligible));
+        match (method, until) {
+            (Method::Baseline, _) => published(Box::new(Baseline::new(HISTORY_JOBS))),
+            (Method::LastTwo, _) => published(Box::new(LastTwo::new())),
+            (Method::Requested, _) => published(Box::new(Requested)),
+            (Method::RangeSets, _) => {
+                let validation_jobs = u32::try_from(self.test.start).unwrap_or(u32::MAX);
+                published(Box::new(RangeSets::new(self.processors, validation_jobs, HISTORY_JOBS)))
+            }
+            (Method::Smith, Some(until)) => {
+                let templates = Smith::search(validation, &events(validation), until, teaching, &search);
+                let remark = format!("smith: a set of {} templates was found on the validation part", templates.len());
+                (Predictor::Published(Box::new(Smith::new(templates))), Some(remark))
+            }
+            (Method::Li, Some(until)) => {
+                let parameters = Li::search(validation, &events(validation), until, teaching, SEARCH_QUESTIONS, &search);
+                let remark = format!(
+                    "li: {} neighbours, kernel width {:.3} and a history of {} jobs were found on the validation part",
+                    parameters.neighbours, parameters.kernel_width, parameters.history
+                );
+                (Predictor::Published(Box::new(Li::new(parameters))), Some(remark))
+            }
+            (Method::Best, _) | (_, None) => (Predictor::Default(Box::new(Calibrated::new(Unit::Cpus, RangeSetRule::default()))), None),
+        }
+    }
+}
+
+/// Turns points into ranges as the paper does (VI.B): as long as the mean absolute error of the method's forecasts for the like jobs in the history. The paper
+/// puts the range about the job's actual run time, which would make every range a success; here it lies about the point.
+struct PointRanges {
+    points_s: Vec<f64>,
+    errors_s: TupleHistory<f64>,
+}
+
+impl PointRanges {
+    fn new(jobs: usize) -> PointRanges {
+        PointRanges { points_s: vec![f64::NAN; jobs], errors_s: TupleHistory::new(HISTORY_JOBS) }
+    }
+
+    fn range(&mut self, index: usize, job: &ArrivingJob, point_s: f64) -> Option<RunTimeRange> {
+        if let Some(point) = self.points_s.get_mut(index) {
+            *point = point_s;
+        }
+        let errors = self.errors_s.get(&Tuple::of(job))?;
+        let half = errors.iter().sum::<f64>() / errors.len() as f64 / 2.0;
+        Some(RunTimeRange::new((point_s - half).max(0.0).round() as u32, (point_s + half).max(0.0).round() as u32, 1.0))
+    }
+
+    fn ended(&mut self, index: usize, job: &ArrivingJob, run_time_s: f64) {
+        if let Some(point_s) = self.points_s.get(index).filter(|point_s| index >= HISTORY_FROM && point_s.is_finite()) {
+            self.errors_s.push(Tuple::of(job), (point_s - run_time_s).abs());
+        }
+    }
+}
+
+#[derive(Default)]
+struct Mean {
+    sum: f64,
+    count: f64,
+}
+
+impl Mean {
+    fn push(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
+    fn value(&self) -> f64 {
+        if self.count > 0.0 { self.sum / self.count } else { 0.0 }
+    }
+}

@@ -1,0 +1,98 @@
+use predictor_core::size::Size;
+use predictor_core::time::{Seconds, UnixTime};
+
+use super::*;
+
+/// 600 jobs of four users, each of whom repeats two kinds of job with run times that vary a little; all follow from the index.
+fn workload() -> Workload {
+    let job = |index: i64| {
+        let user = index % 4;
+        let long = (index / 4) % 5 == 0;
+        let run_time = if long { 3_000 + 100 * user } else { 200 + 10 * user } + index * 7_919 % 37;
+        let (eligible, wait) = (index * 60, index * 31 % 400);
+        let start = UnixTime(eligible + wait);
+        PastJob {
+            user: user as u32,
+            account: 0,
+            partition: 0,
+            qos: 0,
+            size: Size { nodes: 1 + user as u32, cpus: 1 + user as u32 },
+            limit: Some(Seconds(if long { 3_600 } else { 600 })),
+            eligible: UnixTime(eligible),
+            start: Some(start),
+            end: Some(start + Seconds(run_time)),
+            suspended: Seconds::ZERO,
+        }
+    };
+    Workload { jobs: (0..600).map(job).collect(), processors: 100, has_limits: true }
+}
+
+/// Point and ranges of each job of the test part that arrives up to `until`.
+fn forecasts(workload: &Workload, method: Method, until: UnixTime) -> Vec<(usize, String)> {
+    let events = events(&workload.jobs);
+    let way = Way { jobs: &workload.jobs, events: &events, processors: workload.processors, test: 200..600, seed: 3 };
+    let mut said = Vec::new();
+    way.go(
+        method,
+        |forecast| {
+            if workload.jobs[forecast.index].eligible <= until {
+                said.push((forecast.index, format!("{:?} {:?}", forecast.prediction, forecast.distribution)));
+            }
+        },
+        || {},
+    );
+    said
+}
+
+#[test]
+fn no_forecast_changes_when_the_future_does() {
+    let past = workload();
+    let now = UnixTime(60 * 400);
+    let mut other = past.clone();
+    for job in &mut other.jobs {
+        // What starts or ends later than now does so at another time.
+        if job.start.is_some_and(|start| start > now) {
+            job.start = job.start.map(|start| start + Seconds(5_000));
+            job.end = job.end.map(|end| end + Seconds(9_000));
+        } else if job.end.is_some_and(|end| end > now) {
+            job.end = job.end.map(|end| end + Seconds(77_777));
+        }
+    }
+    for method in Method::ALL {
+        let (one, two) = (forecasts(&past, method, now), forecasts(&other, method, now));
+        assert_eq!(one.len(), 201);
+        assert_eq!(one, two, "{method:?}");
+    }
+    let everything = UnixTime(i64::MAX);
+    assert_ne!(forecasts(&past, Method::Best, everything), forecasts(&other, Method::Best, everything), "the marker is there");
+}
+
+#[test]
+fn the_report_follows_from_the_seed_and_the_default_knows_its_users() {
+    let options = RunTimeOptions { from: 201, to: 600, seed: 5 };
+    let report = evaluate_run_times(&workload(), &options, &|_, _| {}).unwrap();
+    assert_eq!(report, evaluate_run_times(&workload(), &options, &|_, _| {}).unwrap());
+    assert_eq!((report.test_jobs, report.from, report.to), (400, 201, 600));
+    assert_eq!(report.coverage_percent["baseline"], 100.0);
+    assert!(report.aae_minutes["best"] < 2.0, "{:?}", report.aae_minutes);
+    assert!(report.aae_minutes["best"] < report.aae_minutes["last_two"]);
+    assert!(report.success_rate["best"] > 0.9 && report.coverage_percent["best"] < 30.0, "{report:?}");
+}
+
+#[test]
+fn without_limits_the_requested_time_is_left_out() {
+    let mut workload = workload();
+    workload.has_limits = false;
+    for job in &mut workload.jobs {
+        job.limit = None;
+    }
+    let report = evaluate_run_times(&workload, &RunTimeOptions { from: 201, to: 600, seed: 5 }, &|_, _| {}).unwrap();
+    assert!(!report.aae_minutes.contains_key("requested"));
+    assert!(report.notes.iter().any(|note| note.contains("no requested times")));
+}
+
+#[test]
+fn a_log_that_is_too_short_says_so() {
+    let error = evaluate_run_times(&workload(), &RunTimeOptions::default(), &|_, _| {}).unwrap_err();
+    assert_eq!(error, EvaluationError::TooFewJobs { found: 600, wanted: 20_001 });
+}
