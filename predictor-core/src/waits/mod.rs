@@ -2,8 +2,8 @@
 //!
 //! Each is a [`WaitPredictor`]: told the jobs that started, in order of time, and asked about jobs that arrive.
 
-pub mod blended;
 pub mod apq;
+pub mod blended;
 pub mod ibl;
 pub mod nearest;
 pub mod qbets;

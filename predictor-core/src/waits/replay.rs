@@ -36,7 +36,9 @@ impl Split {
             let Some(wait) = wait else { continue };
             match event.happening {
                 Happening::Start => predictor.learn(past, row),
-                Happening::Arrival if self.validation.contains(&row) && row % self.every.max(1) == 0 => ask(predictor, row, wait.0 as f64),
+                Happening::Arrival if self.validation.contains(&row) && row.is_multiple_of(self.every.max(1)) => {
+                    ask(predictor, row, wait.0 as f64)
+                }
                 _ => {}
             }
         }
