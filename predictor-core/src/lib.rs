@@ -10,6 +10,8 @@ pub mod decision;
 pub mod forecast;
 pub mod genetic;
 pub mod history;
+#[cfg(feature = "training")]
+pub mod learning;
 pub mod options;
 pub mod past;
 pub mod policy;

@@ -2,6 +2,7 @@
 
 use super::PastJob;
 use crate::time::UnixTime;
+use std::borrow::Borrow;
 
 /// What can happen to a job. The order is that in which events of the same second are told: who arrives knows nothing of
 /// what else happens in that second, and CPUs become free before they are used again.
@@ -30,9 +31,11 @@ pub struct Event {
 
 /// All that happens to the jobs, in order of time; ties keep the jobs' own order.
 #[must_use]
-pub fn events(jobs: &[PastJob]) -> Vec<Event> {
-    let mut events = Vec::with_capacity(3 * jobs.len());
+pub fn events<J: Borrow<PastJob>>(jobs: impl IntoIterator<Item = J>) -> Vec<Event> {
+    let jobs = jobs.into_iter();
+    let mut events = Vec::with_capacity(3 * jobs.size_hint().0);
     for (index, job) in (0u32..).zip(jobs) {
+        let job = job.borrow();
         let mut push = |at, happening| events.push(Event { at, happening, job: index });
         push(job.eligible, Happening::Arrival);
         let start = job.start.map(|start| start.max(job.eligible));

@@ -3,6 +3,7 @@
 use super::distributions::Distributions;
 use super::picture::expected_run_time_s;
 use super::{Arrivals, Ends, Group, GroupKey, Happening, Kinship, PastJob, Picture, events};
+use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use std::collections::{HashMap, VecDeque};
 
@@ -16,6 +17,7 @@ enum Phase {
 /// What the sweep keeps of a job that waits or runs.
 #[derive(Clone, Copy, Debug)]
 struct Open {
+    job: PastJob,
     phase: Phase,
     /// When it started to wait or to run.
     since: UnixTime,
@@ -121,6 +123,18 @@ impl Sweep {
         }
     }
 
+    /// Keeps what the latest `rows` jobs saw, and a few thousand more, in the place of what all did.
+    #[must_use]
+    pub fn keeping(mut self, rows: usize) -> Sweep {
+        self.arrivals.keep(rows);
+        self
+    }
+
+    /// The cluster has so many CPUs from now on.
+    pub fn set_cpus(&mut self, cpus: u32) {
+        self.cpus = cpus;
+    }
+
     /// What all of `jobs` saw, who must be in order of eligibility.
     #[must_use]
     pub fn over(jobs: &[PastJob], cpus: u32, bins: usize) -> Arrivals {
@@ -146,7 +160,12 @@ impl Sweep {
 
     /// A job arrives; its row is what the other calls know it by. What the record says of its start and end is not looked at.
     pub fn arrive(&mut self, job: &PastJob) -> u32 {
-        let now = job.eligible;
+        self.arrive_at(job, job.eligible)
+    }
+
+    /// As [`Sweep::arrive`], of a job that is known of later than it became eligible: it sees what is there `now`.
+    pub fn arrive_at(&mut self, job: &PastJob, now: UnixTime) -> u32 {
+        let (eligible, now) = (job.eligible, now.max(job.eligible));
         let row = self.arrivals.len() as u32;
         let expected_s = self.expected_s(job);
         self.associations.insert(job.user, (job.account, job.qos));
@@ -166,44 +185,67 @@ impl Sweep {
         self.arrivals.push(job, &picture, &self.distributions);
         for index in indices {
             if let Some(kept) = self.groups.get_mut(index as usize) {
-                kept.group.waiting.add(job, expected_s, now);
+                kept.group.waiting.add(job, expected_s, eligible);
                 kept.group.recent.arrived_at = now.0 as f64;
                 kept.queue.push_back(row);
             }
         }
-        self.distributions.add(false, job.size.cpus, job.limit_or_zero().0, now);
-        self.open.insert(row, Open { phase: Phase::Waiting, since: now, expected_s, groups: indices });
+        self.distributions.add(false, job.size.cpus, job.limit_or_zero().0, eligible);
+        self.open.insert(row, Open { job: *job, phase: Phase::Waiting, since: eligible, expected_s, groups: indices });
         row
     }
 
     /// The job of a row starts: its wait is known.
     pub fn start(&mut self, row: u32, at: UnixTime) {
-        let (Some(open), Some(job)) = (self.open.get_mut(&row), self.arrivals.job(row as usize)) else { return };
+        if let Some(open) = self.open.get(&row) {
+            self.start_with(row, at, open.job.size);
+        }
+    }
+
+    /// As [`Sweep::start`], of a job that gets another size than it asked for.
+    pub fn start_with(&mut self, row: u32, at: UnixTime, size: Size) {
+        let Some(open) = self.open.get_mut(&row) else { return };
         if open.phase != Phase::Waiting {
             return;
         }
-        let (job, eligible, at) = (*job, open.since, at.max(open.since));
+        let (asked, eligible, at) = (open.job, open.since, at.max(open.since));
+        open.job.size = size;
         (open.phase, open.since) = (Phase::Running, at);
-        let Open { expected_s, groups, .. } = *open;
+        let Open { job, expected_s, groups, .. } = *open;
         let wait_s = (at - eligible).0 as f64;
         for index in groups {
             if let Some(Kept { group, .. }) = self.groups.get_mut(index as usize) {
-                group.waiting.remove(&job, expected_s, eligible);
+                group.waiting.remove(&asked, expected_s, eligible);
                 group.running.add(&job, expected_s, at);
                 group.recent.learn(wait_s, at);
             }
         }
-        self.distributions.remove(false, job.size.cpus, job.limit_or_zero().0, eligible);
+        self.distributions.remove(false, asked.size.cpus, job.limit_or_zero().0, eligible);
         self.distributions.add(true, job.size.cpus, job.limit_or_zero().0, at);
         self.by_limit.add(limit_end(&job, at), job.size.cpus);
         self.expected.add(at.0 + expected_s as i64, job.size.cpus);
-        self.arrivals.set_start(row as usize, at);
+        self.arrivals.set_start(row as usize, at, size);
     }
 
     /// The job of a row ends, or is cancelled before it starts.
     pub fn end(&mut self, row: u32, at: UnixTime, suspended: Seconds) {
-        let (Some(open), Some(job)) = (self.open.remove(&row), self.arrivals.job(row as usize).copied()) else { return };
-        let runs = open.phase == Phase::Running;
+        if let Some((job, since)) = self.close(row) {
+            let run_time_s = ((at - since) - suspended).0.max(0) as f32;
+            let last_two = self.last_two_s.entry(job.user).or_insert([run_time_s; 2]);
+            *last_two = [run_time_s, last_two[0]];
+        }
+        self.arrivals.set_end(row as usize, at, suspended);
+    }
+
+    /// The job of a row is put back into the queue, or ends because a node failed: how long it ran says nothing of how long it would have.
+    pub fn interrupt(&mut self, row: u32) {
+        self.close(row);
+    }
+
+    /// Takes a job out of all sums. If it ran, says which it was and since when it did.
+    fn close(&mut self, row: u32) -> Option<(PastJob, UnixTime)> {
+        let open = self.open.remove(&row)?;
+        let (job, runs) = (open.job, open.phase == Phase::Running);
         for index in open.groups {
             if let Some(Kept { group, .. }) = self.groups.get_mut(index as usize) {
                 let side = if runs { &mut group.running } else { &mut group.waiting };
@@ -211,14 +253,12 @@ impl Sweep {
             }
         }
         self.distributions.remove(runs, job.size.cpus, job.limit_or_zero().0, open.since);
-        if runs {
-            self.by_limit.remove(limit_end(&job, open.since), job.size.cpus);
-            self.expected.remove(open.since.0 + open.expected_s as i64, job.size.cpus);
-            let run_time_s = ((at - open.since) - suspended).0.max(0) as f32;
-            let last_two = self.last_two_s.entry(job.user).or_insert([run_time_s; 2]);
-            *last_two = [run_time_s, last_two[0]];
+        if !runs {
+            return None;
         }
-        self.arrivals.set_end(row as usize, at, suspended);
+        self.by_limit.remove(limit_end(&job, open.since), job.size.cpus);
+        self.expected.remove(open.since.0 + open.expected_s as i64, job.size.cpus);
+        Some((job, open.since))
     }
 
     /// How long a job is expected to run, by what is known now.

@@ -1,0 +1,383 @@
+//! The learner: one sweep over the cluster's past and present, and the default predictor beside it.
+
+use super::record::Record;
+use super::source::{Change, Choice, choose, farthest};
+use super::tracker::{Open, Tracker};
+use super::{Run, Scores};
+use crate::binomial::PERCENTILES;
+use crate::past::{Arrivals, Happening, PastJob, Sweep};
+use crate::size::Size;
+use crate::snapshot::{PartitionScore, WaitModel};
+use crate::time::{Seconds, UnixTime};
+use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LearnerSettings {
+    /// Of the default predictor.
+    pub waits: Settings,
+    /// Jobs whose features are kept, the latest, beside those that wait: enough for the most that are trained on, with some to spare,
+    /// because jobs are trained on in the order in which they started.
+    pub most_rows: usize,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+impl Default for LearnerSettings {
+    fn default() -> LearnerSettings {
+        let waits = Settings::default();
+        LearnerSettings { waits, most_rows: waits.most_training + waits.most_training / 4, seed: 1 }
+    }
+}
+
+/// An arrival that becomes known later than this has been overtaken by what it would be forecast from, and is not held against a forecast.
+const LATEST: Seconds = Seconds(60);
+
+/// The forecast that was made when a job arrived.
+#[derive(Clone, Debug)]
+struct Asked {
+    point_s: f64,
+    bounds_s: Arc<[u32; PERCENTILES]>,
+}
+
+/// Names in the order in which they were first heard; that of index 0 is empty, for jobs that have none.
+#[derive(Clone, Debug)]
+struct Names {
+    indices: HashMap<Box<str>, u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    fn new() -> Names {
+        Names { indices: HashMap::from([("".into(), 0)]), names: vec![String::new()] }
+    }
+
+    fn index(&mut self, name: &str) -> u32 {
+        if let Some(index) = self.indices.get(name) {
+            return *index;
+        }
+        let index = self.names.len() as u32;
+        self.indices.insert(name.into(), index);
+        self.names.push(name.to_owned());
+        index
+    }
+}
+
+/// What a refresh came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Refreshed {
+    /// Arrivals, starts and ends that were new.
+    pub events: usize,
+    /// Those of them that are older than what had been known before.
+    pub late: usize,
+    /// Partitions in which other forecasts are in force than before, or for another reason.
+    pub changes: Vec<Change>,
+}
+
+/// Learns from a cluster's past and present.
+#[derive(Clone, Debug)]
+pub struct Learner {
+    pub(super) settings: LearnerSettings,
+    pub(super) sweep: Sweep,
+    pub(super) waits: BlendedWaits,
+    /// What is to be swept over first; `None` once it has been.
+    pub(super) first: Option<Vec<Record>>,
+    pub(super) tracker: Tracker,
+    asked: HashMap<u32, Asked>,
+    /// Bounds that were told lately; the rows of one table are told again and again.
+    bounds: Vec<Arc<[u32; PERCENTILES]>>,
+    scores: HashMap<u16, Scores>,
+    /// Waits that are known, by partition.
+    known_waits: HashMap<u16, u64>,
+    choices: HashMap<u16, Choice>,
+    random: ChaCha8Rng,
+    accounts: Names,
+    qos: Names,
+    /// When the last event happened that was told.
+    pub(super) last: UnixTime,
+}
+
+impl Learner {
+    /// Knows nothing yet.
+    #[must_use]
+    pub fn new(settings: LearnerSettings) -> Learner {
+        Learner {
+            settings,
+            // The distributions of table I are for the published method, which is not in the daemon.
+            sweep: Sweep::new(0, 0).keeping(settings.most_rows),
+            waits: BlendedWaits::new(settings.waits),
+            first: Some(Vec::new()),
+            tracker: Tracker::default(),
+            asked: HashMap::new(),
+            bounds: Vec::new(),
+            scores: HashMap::new(),
+            known_waits: HashMap::new(),
+            choices: HashMap::new(),
+            random: ChaCha8Rng::seed_from_u64(settings.seed),
+            accounts: Names::new(),
+            qos: Names::new(),
+            last: UnixTime(0),
+        }
+    }
+
+    /// The cluster has so many CPUs from now on.
+    pub fn set_cpus(&mut self, cpus: u32) {
+        self.sweep.set_cpus(cpus);
+    }
+
+    /// A run has ended; each is to be told once. It counts from the next refresh on. Returns whether it was taken: one that was never
+    /// eligible is not, nor one whose times contradict each other.
+    pub fn ended(&mut self, run: &Run<'_>) -> bool {
+        let Some(job) = self.past_job(run).filter(|job| run.is_sound() && job.end.is_some()) else { return false };
+        match &mut self.first {
+            Some(records) => records.push(Record::new(run.id, &job, run.is_interrupted)),
+            None => self.tracker.ended(run, job),
+        }
+        true
+    }
+
+    /// Takes what has happened since the last refresh: the runs that were told to have ended, and those that slurmctld showed at `now` to wait
+    /// or to run. Before the first refresh all ended runs must have been told, in any order; it sweeps over them, and trains.
+    pub fn refresh<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
+        let mut refreshed = match self.first.take() {
+            Some(records) => self.fill(records, live, now),
+            None => self.go_on(live, now),
+        };
+        self.waits.outwait(now);
+        refreshed.changes = self.choose();
+        refreshed
+    }
+
+    /// Whether the first refresh has been.
+    #[must_use]
+    pub fn is_filled(&self) -> bool {
+        self.first.is_none()
+    }
+
+    fn go_on<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
+        self.look(live, now);
+        let mut refreshed = Refreshed::default();
+        for told in self.tracker.take_told() {
+            let moment = told.at.max(self.last);
+            refreshed.events += 1;
+            refreshed.late += usize::from(moment > told.at);
+            self.last = moment;
+            let Some(open) = self.tracker.get_mut(told.serial) else { continue };
+            match (told.happening, open.row) {
+                (Happening::Arrival, _) => {
+                    let job = open.job;
+                    let row = self.arrive(&job, moment, moment - told.at <= LATEST);
+                    if let Some(open) = self.tracker.get_mut(told.serial) {
+                        open.row = Some(row);
+                    }
+                }
+                (Happening::Start, Some(row)) => {
+                    let size = open.job.size;
+                    self.start(row, told.at, size);
+                }
+                (Happening::End | Happening::EndAtOnce, _) => {
+                    if let Some(Open { row: Some(row), job, is_interrupted, .. }) = self.tracker.remove(told.serial) {
+                        self.end(row, &job, told.at, is_interrupted);
+                    }
+                }
+                (Happening::Start, None) => {}
+            }
+        }
+        refreshed
+    }
+
+    /// Compares the queue with what was known of it.
+    fn look<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) {
+        self.tracker.begin_look();
+        let mut waiting: HashMap<super::RunId, (PastJob, u32)> = HashMap::new();
+        for run in live {
+            if run.start.is_some() {
+                match self.past_job(&run).filter(|_| run.is_sound()) {
+                    Some(job) if run.end.is_some() => self.tracker.ended(&run, job),
+                    Some(job) => self.tracker.runs(&run, job),
+                    None => {}
+                }
+                continue;
+            }
+            let is_eligible = run.eligible.is_some_and(|eligible| eligible <= now) && run.is_sound();
+            let tasks = if is_eligible { run.tasks } else { 0 };
+            let Some(job) = self.past_job(&Run { eligible: run.eligible.or(Some(now)), ..run }) else { continue };
+            let entry = waiting.entry(run.kin()).or_insert((job, 0));
+            if entry.1 == 0 {
+                entry.0 = job;
+            }
+            entry.1 = entry.1.saturating_add(tasks);
+        }
+        // In an order that does not depend on the map's.
+        let mut waiting: Vec<_> = waiting.into_iter().collect();
+        waiting.sort_unstable_by_key(|(kin, _)| *kin);
+        for (kin, (job, count)) in waiting {
+            self.tracker.waits(kin, job, count, now);
+        }
+        self.tracker.end_look(now);
+    }
+
+    /// The run with indices in the place of names; `None` if it was never eligible.
+    pub(super) fn past_job(&mut self, run: &Run<'_>) -> Option<PastJob> {
+        Some(PastJob {
+            user: run.user,
+            account: self.accounts.index(run.account),
+            partition: run.partition,
+            qos: u16::try_from(self.qos.index(run.qos)).unwrap_or(0),
+            size: run.size,
+            limit: run.limit,
+            eligible: run.eligible.or(run.start)?,
+            start: run.start,
+            end: run.end,
+            suspended: run.suspended,
+        })
+    }
+
+    /// A job arrives, as far as it is known `now`; and its wait is forecast, if it is to be.
+    pub(super) fn arrive(&mut self, job: &PastJob, now: UnixTime, forecasts: bool) -> u32 {
+        let row = self.sweep.arrive_at(job, now);
+        if forecasts && self.waits.forests().is_some() {
+            let forecast = self.waits.arrive(self.sweep.arrivals(), row as usize);
+            if let Some(bounds_s) = forecast.bounds_s {
+                let bounds_s = self.shared(bounds_s);
+                self.asked.insert(row, Asked { point_s: forecast.point_s, bounds_s });
+            }
+        }
+        row
+    }
+
+    /// A job starts, and its wait is known.
+    pub(super) fn start(&mut self, row: u32, at: UnixTime, size: Size) {
+        self.sweep.start_with(row, at, size);
+        let past = self.sweep.arrivals();
+        let Some((partition, wait)) = past.job(row as usize).and_then(|job| Some((job.partition, job.wait()?))) else {
+            self.forget(row);
+            return;
+        };
+        *self.known_waits.entry(partition).or_default() += 1;
+        self.waits.learn(past, row as usize);
+        let scores = self.scores.entry(partition).or_default();
+        if let Some(asked) = self.asked.remove(&row) {
+            scores.learn(asked.point_s, &asked.bounds_s, wait.0, self.random.random());
+        }
+    }
+
+    /// A job ends; or is cancelled before it starts.
+    pub(super) fn end(&mut self, row: u32, job: &PastJob, at: UnixTime, is_interrupted: bool) {
+        if job.start.is_none() {
+            self.forget(row);
+        }
+        if is_interrupted && job.start.is_some() {
+            self.sweep.interrupt(row);
+        } else {
+            self.sweep.end(row, at, job.suspended);
+        }
+    }
+
+    fn forget(&mut self, row: u32) {
+        self.waits.forget(row as usize);
+        self.asked.remove(&row);
+    }
+
+    fn shared(&mut self, bounds_s: [u32; PERCENTILES]) -> Arc<[u32; PERCENTILES]> {
+        if let Some(shared) = self.bounds.iter().find(|shared| ***shared == bounds_s) {
+            return Arc::clone(shared);
+        }
+        // A table has some tens of rows, and is renewed as a whole.
+        if self.bounds.len() >= 64 {
+            self.bounds.clear();
+        }
+        let shared = Arc::new(bounds_s);
+        self.bounds.push(Arc::clone(&shared));
+        shared
+    }
+
+    /// What the forests are to be trained on now, if it is time to. [`Retraining::run`] takes long, and may go on beside everything else.
+    pub fn retraining(&mut self) -> Option<Retraining> {
+        self.waits.retraining(self.sweep.arrivals())
+    }
+
+    /// Takes forests that were trained.
+    pub fn adopt(&mut self, retrained: Retrained) {
+        self.waits.adopt(retrained);
+    }
+
+    /// Decides for each partition which forecasts are in force. Returns what has changed.
+    fn choose(&mut self) -> Vec<Change> {
+        let is_trained = self.waits.forests().is_some();
+        let mut changes = Vec::new();
+        for (partition, scores) in &self.scores {
+            let before = self.choices.get(partition).copied();
+            let waits = self.known_waits.get(partition).copied().unwrap_or(0);
+            let now = choose(before.unwrap_or_default(), is_trained, scores, waits);
+            if before != Some(now) {
+                self.choices.insert(*partition, now);
+                changes.push(Change { partition: *partition, before, now, jobs: scores.jobs(), farthest: farthest(scores) });
+            }
+        }
+        changes.sort_unstable_by_key(|change| change.partition);
+        changes
+    }
+
+    /// What was learnt, for the snapshot.
+    #[must_use]
+    pub fn model(&mut self) -> WaitModel {
+        let [by_limit, expected] = self.sweep.ends();
+        let (ends_by_limit, ends_expected) = (by_limit.freed.to_vec(), expected.freed.to_vec());
+        let scores = self.scores.iter().map(|(partition, scores)| {
+            let choice = self.choices.get(partition).copied().unwrap_or_default();
+            PartitionScore {
+                partition: *partition,
+                jobs: scores.jobs(),
+                median_error_s: scores.median_error_s(),
+                pinball_s: scores.pinball_s(),
+                reliability: scores.reliability(),
+                source: choice.source,
+                reason: choice.reason,
+            }
+        });
+        let mut scores: Vec<PartitionScore> = scores.collect();
+        scores.sort_unstable_by_key(|score| score.partition);
+        WaitModel {
+            forests: self.waits.forests().cloned(),
+            weights: *self.waits.weights(),
+            table: self.waits.table().clone(),
+            groups: self.sweep.groups(),
+            cpus: self.sweep.cpus(),
+            ends_by_limit,
+            ends_expected,
+            users: self.sweep.users().collect(),
+            accounts: self.accounts.names.clone(),
+            qos: self.qos.names.clone(),
+            scores,
+        }
+    }
+
+    /// What each of the latest jobs saw as it arrived.
+    #[must_use]
+    pub fn past(&self) -> &Arrivals {
+        self.sweep.arrivals()
+    }
+
+    /// How well the forecasts do in a partition; `None` where no job has started.
+    #[must_use]
+    pub fn scores(&self, partition: u16) -> Option<&Scores> {
+        self.scores.get(&partition)
+    }
+
+    /// Which forecasts are in force in a partition; `None` where no job has started.
+    #[must_use]
+    pub fn choice(&self, partition: u16) -> Option<Choice> {
+        self.choices.get(&partition).copied()
+    }
+
+    /// How many runs wait or run.
+    #[must_use]
+    pub fn open_runs(&self) -> usize {
+        self.tracker.len()
+    }
+}

@@ -1,0 +1,22 @@
+//! What the daemon learns from the cluster's own past, as it happens.
+//!
+//! A [`Learner`] is told the runs of jobs, those that have ended and those that wait or run now, and keeps one sweep over them in order of
+//! time, by the same code as the evaluation on workload logs. It asks the default predictor about each job that arrives, tells it each
+//! start, and holds every forecast against the wait that followed. From that follows, partition by partition, which forecasts are in force.
+
+mod fill;
+mod learner;
+mod record;
+mod run;
+mod scores;
+mod source;
+mod tracker;
+
+#[cfg(test)]
+mod tests;
+
+pub use fill::REPLAYED;
+pub use learner::{Learner, LearnerSettings, Refreshed};
+pub use run::{Run, RunId};
+pub use scores::Scores;
+pub use source::{Change, Choice};

@@ -1,0 +1,79 @@
+//! A run in few bytes, for the time between its reading and the first sweep: a million of them are 52 MB.
+
+use super::RunId;
+use crate::past::PastJob;
+use crate::size::Size;
+use crate::time::{Seconds, UnixTime};
+
+/// A run; its moments in Unix seconds, 0 where there is none, which lasts until 2106.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    submitted: u32,
+    job: u32,
+    user: u32,
+    account: u32,
+    nodes: u32,
+    cpus: u32,
+    /// All bits set where there is none.
+    limit_s: u32,
+    eligible: u32,
+    start: u32,
+    end: u32,
+    suspended_s: u32,
+    partition: u16,
+    qos: u16,
+    pub(super) is_interrupted: bool,
+}
+
+fn narrow(moment: i64) -> u32 {
+    u32::try_from(moment.max(0)).unwrap_or(u32::MAX)
+}
+
+fn moment(seconds: u32) -> Option<UnixTime> {
+    (seconds != 0).then_some(UnixTime(i64::from(seconds)))
+}
+
+impl Record {
+    pub(super) fn new(id: RunId, job: &PastJob, is_interrupted: bool) -> Record {
+        Record {
+            submitted: narrow(id.submitted),
+            job: id.job,
+            user: job.user,
+            account: job.account,
+            nodes: job.size.nodes,
+            cpus: job.size.cpus,
+            limit_s: job.limit.map_or(u32::MAX, |limit| narrow(limit.0)),
+            eligible: narrow(job.eligible.0),
+            start: job.start.map_or(0, |start| narrow(start.0)),
+            end: job.end.map_or(0, |end| narrow(end.0)),
+            suspended_s: narrow(job.suspended.0),
+            partition: job.partition,
+            qos: job.qos,
+            is_interrupted,
+        }
+    }
+
+    pub(super) fn id(&self) -> RunId {
+        RunId { submitted: i64::from(self.submitted), job: self.job }
+    }
+
+    /// In the order in which runs arrive.
+    pub(super) fn order(&self) -> (u32, u32, u32) {
+        (self.eligible, self.submitted, self.job)
+    }
+
+    pub(super) fn past_job(&self) -> PastJob {
+        PastJob {
+            user: self.user,
+            account: self.account,
+            partition: self.partition,
+            qos: self.qos,
+            size: Size { nodes: self.nodes, cpus: self.cpus },
+            limit: (self.limit_s != u32::MAX).then_some(Seconds(i64::from(self.limit_s))),
+            eligible: UnixTime(i64::from(self.eligible)),
+            start: moment(self.start),
+            end: moment(self.end),
+            suspended: Seconds(i64::from(self.suspended_s)),
+        }
+    }
+}
