@@ -4,6 +4,7 @@ mod log;
 mod methods;
 mod published;
 mod run;
+mod run_times;
 mod tables;
 mod waits;
 
@@ -13,6 +14,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use self::log::EvaluatedLog;
+use self::published::{PublishedFigures, PublishedReport};
 use crate::failure::Failure;
 
 /// Hold forecasts against the past of a workload log, beside the published figures.
@@ -28,38 +30,38 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum What {
     Waits(waits::Arguments),
+    #[command(name = "runtimes")]
+    RunTimes(run_times::Arguments),
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.what {
         What::Waits(arguments) => waits::run(arguments)?,
+        What::RunTimes(arguments) => run_times::run(arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// What was found on one log, and which log that is.
 #[derive(Debug, Serialize)]
-struct LogReport<R, P> {
+struct LogReport<R, F> {
     log: String,
     file: String,
     /// Jobs that ran.
     jobs: usize,
     processors: u32,
-    published: Option<P>,
-    #[serde(skip)]
-    published_jobs: Option<usize>,
+    published: Option<PublishedReport<F>>,
     #[serde(flatten)]
     found: R,
 }
 
-impl<R, P: From<&'static published::Published>> LogReport<R, P> {
+impl<R, F: PublishedFigures> LogReport<R, F> {
     fn of((log, found): (EvaluatedLog, R)) -> Self {
         Self {
             jobs: log.workload.jobs.len(),
             processors: log.workload.processors,
-            published: log.published.map(P::from),
-            published_jobs: log.published.map(|published| published.completed_jobs),
+            published: log.published.map(PublishedReport::from),
             log: log.name,
             file: log.source,
             found,

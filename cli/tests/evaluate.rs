@@ -10,7 +10,7 @@ use serde_json::Value;
 use simulator::lublin::{self, Options};
 use simulator::swf::{self, Record};
 
-/// A folder with a made-up log of 400 jobs.
+/// A folder with a made-up log of 120 jobs.
 struct Logs(Site);
 
 impl Logs {
@@ -26,7 +26,7 @@ impl Logs {
 
     /// Writes the log again under another name, with each job changed.
     fn write(&self, name: &str, change: impl Fn(&mut Record)) {
-        let mut log = lublin::workload(&Options { jobs: 400, processors: 64, users: 8, ..Options::default() }).unwrap();
+        let mut log = lublin::workload(&Options { jobs: 120, processors: 64, users: 8, ..Options::default() }).unwrap();
         log.records.iter_mut().for_each(change);
         swf::write(fs::File::create(self.path(name)).unwrap(), &log.header, &log.records).unwrap();
     }
@@ -43,7 +43,7 @@ impl Logs {
 }
 
 /// The jobs that are forecast.
-const PART: [&str; 2] = ["--from=301", "--to=400"];
+const PART: [&str; 2] = ["--from=101", "--to=120"];
 
 fn error(said: &Said) -> &str {
     assert_eq!((said.status, said.output.as_str()), (2, ""), "{}", said.error);
@@ -54,8 +54,10 @@ fn error(said: &Said) -> &str {
 fn a_log_without_waits_is_no_ground_for_forecasts_of_waits() {
     let logs = Logs::new();
     logs.write("nowaits.swf", |job| job.wait_time_seconds = None);
-    let said = logs.run(&["waits", "nowaits.swf", PART[0], PART[1]]);
-    assert!(error(&said).contains("nowaits.swf: none of its 400 jobs says how long it waited"), "{}", said.error);
+    for question in ["waits", "runtimes"] {
+        let said = logs.run(&[question, "nowaits.swf", PART[0], PART[1]]);
+        assert!(error(&said).contains("nowaits.swf: none of its 120 jobs says how long it waited"), "{}", said.error);
+    }
 }
 
 #[test]
@@ -79,4 +81,51 @@ fn wrong_usage_is_said_before_the_work() {
     assert!(error(&logs.run(&["waits", "model.swf", "--plot=waits.png"])).contains(".svg"));
     let said = logs.run(&["waits", "model.swf", PART[0], "--plot=absent/waits.svg"]);
     assert!(error(&said).contains("there is no folder absent"), "{}", said.error);
+}
+
+/// The keys of an object that others rely on.
+fn assert_keys(object: &Value, keys: &[&str]) {
+    for key in keys {
+        assert!(object.get(key).is_some(), "no {key} in {object}");
+    }
+}
+
+#[test]
+fn the_report_on_waits_has_the_keys_of_the_contract() {
+    let logs = Logs::new();
+    let arguments = ["waits", "model.swf", PART[0], PART[1], "--plot=waits.svg"];
+    let report = logs.json(&arguments);
+    assert_keys(&report, &["test_jobs", "aae_hours", "median_ae_hours", "coverage", "within_factor_2", "prediction_us"]);
+    assert_keys(&report["aae_hours"], &["zero", "knn", "qbets", "ibl", "apq", "best"]);
+    assert_keys(&report["coverage"], &["0.5", "0.75", "0.9", "0.95"]);
+    assert_keys(&report["prediction_us"], &["p50", "p99"]);
+    assert_eq!((&report["log"], &report["test_jobs"], &report["published"]), (&"model".into(), &20.into(), &Value::Null));
+    assert!(fs::read_to_string(logs.path("waits.svg")).unwrap().contains("model: waits, reliability"));
+    let text = logs.run(&arguments);
+    assert_eq!((text.status, text.output.contains("published")), (0, false), "{}", text.error);
+}
+
+#[test]
+fn the_report_on_run_times_has_the_keys_of_the_contract() {
+    let logs = Logs::new();
+    let report = logs.json(&["runtimes", "model.swf", PART[0], PART[1], "--plot=runtimes.svg"]);
+    assert_keys(&report, &["test_jobs", "success_rate", "coverage_percent", "aae_minutes"]);
+    for by_method in ["success_rate", "coverage_percent", "aae_minutes"] {
+        assert_keys(&report[by_method], &["baseline", "smith", "li", "range_sets", "best"]);
+    }
+    assert_eq!((&report["log"], &report["test_jobs"]), (&"model".into(), &20.into()));
+    assert!(fs::read_to_string(logs.path("runtimes.svg")).unwrap().contains("model: run times, reliability"));
+}
+
+#[test]
+fn a_log_of_the_paper_stands_beside_its_figures_in_a_table_of_several() {
+    let logs = Logs::new();
+    logs.write("SDSC-SP2-1998.swf", |_| ());
+    let arguments = ["runtimes", "SDSC-SP2-1998.swf", "model.swf", "--from=111", "--threads=1"];
+    let report = logs.json(&arguments);
+    assert_eq!(report["logs"][0]["published"]["success_rate"]["range_sets"], 0.81);
+    assert_eq!(report["logs"][1]["log"], "model");
+    assert_eq!(report["logs"][0]["aae_minutes"], report["logs"][1]["aae_minutes"], "the same jobs under two names");
+    let text = logs.run(&arguments).output;
+    assert!(text.contains("(81 %)") && text.contains("tables VI and VII"), "{text}");
 }

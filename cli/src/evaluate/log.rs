@@ -68,7 +68,10 @@ fn what_is_missing(log: &Log) -> String {
         (|job| job.user.is_some(), "says whose it is (field 12)"),
     ];
     let missing = needed.iter().find(|(has, _)| !log.records.iter().any(has)).map(|(_, what)| *what);
-    format!("none of its {jobs} jobs {}", missing.unwrap_or("has all of wait, run time, submit time, processors and user (fields 2 to 5 and 12)"))
+    format!(
+        "none of its {jobs} jobs {}",
+        missing.unwrap_or("has all of wait, run time, submit time, processors and user (fields 2 to 5 and 12)")
+    )
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! What the methods are called for people, and in which order they stand.
 
+use simulator::evaluation::ByMethod;
+
+use crate::plot::Series;
+
 /// The methods that have a name of their own, by key, in the order of the tables.
 const NAMES: [(&str, &str); 12] = [
     ("zero", "predict 0"),
@@ -37,6 +41,22 @@ pub(super) fn ordered<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<&'a st
     keys.sort_by_key(|key| (place(key), *key));
     keys.dedup();
     keys
+}
+
+/// Errors by class of jobs as lines of a diagram: for each class its jobs and the errors by method. Classes without jobs have no point.
+pub(super) fn series<'a>(classes: impl Iterator<Item = (usize, &'a ByMethod<f64>)> + Clone) -> Vec<Series<(usize, f64)>> {
+    let keys = ordered(classes.clone().flat_map(|(_, errors)| errors.keys().copied()));
+    let one = |key: &str| Series {
+        name: name(key),
+        points: classes
+            .clone()
+            .enumerate()
+            .filter(|(_, (jobs, _))| *jobs > 0)
+            .filter_map(|(class, (_, errors))| Some((class, *errors.get(key)?)))
+            .collect(),
+        is_ours: key == DEFAULT,
+    };
+    keys.into_iter().map(one).collect()
 }
 
 #[cfg(test)]

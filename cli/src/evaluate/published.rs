@@ -6,11 +6,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use simulator::swf::Header;
 
-/// Where the figures of [`PublishedWaits`] stand.
-pub(super) const WAITS_SOURCE: &str = "end-to-end paper, VI.A, table V (jobs 20,001 to 60,000)";
-/// Where the figures of [`PublishedRunTimes`] stand.
-pub(super) const RUN_TIMES_SOURCE: &str = "end-to-end paper, VI.B, tables VI and VII (from job 20,001 on)";
-
 /// What was published about one log.
 #[derive(Debug, PartialEq)]
 pub(super) struct Published {
@@ -31,7 +26,7 @@ pub(super) struct Published {
 }
 
 /// Errors of forecasts of waits, of QBETS, IBL and APQ in this order.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PublishedWaits {
     /// Mean of the absolute error over the response time.
     scaled_aae: [f64; 3],
@@ -40,7 +35,7 @@ pub(super) struct PublishedWaits {
 }
 
 /// What was found of forecasts of run times; all in percent but the errors.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PublishedRunTimes {
     /// Success rates of the baseline, Smith et al., Li et al. and rangeSets.
     success_rate: [f64; 4],
@@ -165,25 +160,72 @@ fn letters_and_digits(text: &str) -> String {
 }
 
 /// Figures by the method's key in the reports.
-type ByMethod = BTreeMap<&'static str, f64>;
+pub(super) type ByPublishedMethod = BTreeMap<&'static str, f64>;
 
-/// The figures of table V as they stand in the report.
-#[derive(Debug, Serialize)]
-pub(super) struct PublishedWaitsReport {
-    pub(super) aae_hours: ByMethod,
-    pub(super) scaled_aae: ByMethod,
-    source: &'static str,
-    pub(super) remark: Option<&'static str>,
+/// Figures of one table as they stand in a report.
+pub(super) trait PublishedFigures: Serialize {
+    /// Where they stand in the paper.
+    const SOURCE: &'static str;
+
+    /// Those of one log.
+    fn of(published: &Published) -> Self;
 }
 
-impl From<&Published> for PublishedWaitsReport {
+/// What was published, as it stands in a report.
+#[derive(Debug, Serialize)]
+pub(super) struct PublishedReport<F> {
+    #[serde(flatten)]
+    pub(super) figures: F,
+    source: &'static str,
+    pub(super) remark: Option<&'static str>,
+    #[serde(skip)]
+    pub(super) completed_jobs: usize,
+}
+
+impl<F: PublishedFigures> From<&Published> for PublishedReport<F> {
     fn from(published: &Published) -> Self {
+        Self { figures: F::of(published), source: F::SOURCE, remark: published.remark, completed_jobs: published.completed_jobs }
+    }
+}
+
+/// Table V.
+#[derive(Debug, Serialize)]
+pub(super) struct WaitFigures {
+    pub(super) aae_hours: ByPublishedMethod,
+    pub(super) scaled_aae: ByPublishedMethod,
+}
+
+impl PublishedFigures for WaitFigures {
+    const SOURCE: &'static str = "end-to-end paper, VI.A, table V (jobs 20,001 to 60,000)";
+
+    fn of(published: &Published) -> Self {
         let by_method = |figures: [f64; 3]| ["qbets", "ibl", "apq"].into_iter().zip(figures).collect();
+        Self { aae_hours: by_method(published.waits.aae_hours), scaled_aae: by_method(published.waits.scaled_aae) }
+    }
+}
+
+/// Tables VI and VII.
+#[derive(Debug, Serialize)]
+pub(super) struct RunTimeFigures {
+    /// 0 to 1.
+    pub(super) success_rate: ByPublishedMethod,
+    pub(super) coverage_percent: ByPublishedMethod,
+    pub(super) aae_minutes: ByPublishedMethod,
+}
+
+impl PublishedFigures for RunTimeFigures {
+    const SOURCE: &'static str = "end-to-end paper, VI.B, tables VI and VII (from job 20,001 on)";
+
+    fn of(published: &Published) -> Self {
+        let PublishedRunTimes { success_rate, coverage, aae_minutes } = published.run_times;
+        let by_method = |figures: [f64; 3]| -> ByPublishedMethod { ["smith", "li", "range_sets"].into_iter().zip(figures).collect() };
+        let parts = success_rate.map(|percent| percent / 100.0);
+        let mut coverage_percent = by_method(coverage);
+        coverage_percent.insert("baseline", 100.0);
         Self {
-            aae_hours: by_method(published.waits.aae_hours),
-            scaled_aae: by_method(published.waits.scaled_aae),
-            source: WAITS_SOURCE,
-            remark: published.remark,
+            success_rate: ["baseline", "smith", "li", "range_sets"].into_iter().zip(parts).collect(),
+            coverage_percent,
+            aae_minutes: by_method(aae_minutes),
         }
     }
 }
@@ -233,7 +275,14 @@ mod tests {
         // VI.A: "up to 22%" below IBL, over all logs but SDSC Paragon and DAS2, which have 22 % and 25 %.
         let gains = LOGS.iter().map(|log| 1.0 - log.waits.aae_hours[2] / log.waits.aae_hours[1]);
         assert!((gains.fold(0.0, f64::max) - 0.25).abs() < 0.005);
-        let intrepid = PublishedWaitsReport::from(&LOGS[0]);
-        assert_eq!((intrepid.aae_hours["apq"], intrepid.scaled_aae["qbets"]), (4.52, 35.15));
+    }
+
+    #[test]
+    fn each_figure_stands_under_its_method() {
+        let waits = WaitFigures::of(&LOGS[0]);
+        assert_eq!((waits.aae_hours["apq"], waits.scaled_aae["qbets"]), (4.52, 35.15));
+        let run_times = RunTimeFigures::of(&LOGS[6]);
+        assert_eq!((run_times.success_rate["baseline"], run_times.success_rate["range_sets"]), (0.79, 0.81));
+        assert_eq!((run_times.coverage_percent["smith"], run_times.aae_minutes["li"]), (339.0, 69.0));
     }
 }

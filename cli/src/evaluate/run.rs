@@ -93,7 +93,8 @@ impl RunArguments {
             ensure!(from <= jobs, "{source}: --from asks for job {from}, and {jobs} jobs ran; choose a smaller --from");
         }
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        let tasks: Vec<Task<'_>> = logs.iter().map(|log| Task { log, from, to, seed: self.seed, progress: bar(&bars, &log.name) }).collect();
+        let tasks: Vec<Task<'_>> =
+            logs.iter().map(|log| Task { log, from, to, seed: self.seed, progress: bar(&bars, &log.name) }).collect();
         let reports: Vec<anyhow::Result<R>> = pool.install(|| {
             let one = |task: &Task<'_>| {
                 task.progress.reset();

@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use simulator::evaluation::{WaitOptions, WaitReport, evaluate_waits};
 
-use super::published::PublishedWaitsReport;
+use super::published::WaitFigures;
 use super::run::RunArguments;
 use super::{LogReport, Reports};
 use crate::failure::Failure;
@@ -81,7 +81,7 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
   notes              what was left out, and other remarks";
 
 /// What was found on one log.
-type WaitsOfLog = LogReport<WaitReport, PublishedWaitsReport>;
+type WaitsOfLog = LogReport<WaitReport, WaitFigures>;
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -1,11 +1,10 @@
 //! The picture: a reliability diagram and errors by class of wait, one row for each log.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::WaitsOfLog;
-use super::text::class_name;
 use crate::evaluate::methods;
+use crate::evaluate::tables::{Coverage, class_name};
 use crate::plot::{self, ErrorsByClass, Reliability, Series};
 
 /// Draws the picture into a file.
@@ -20,35 +19,27 @@ pub(super) fn draw(path: &Path, logs: &[WaitsOfLog]) -> anyhow::Result<()> {
 }
 
 fn reliability(log: &WaitsOfLog) -> Reliability {
-    let points_of = |coverage: &BTreeMap<&'static str, f64>| -> Vec<[f64; 2]> {
+    let points_of = |coverage: &Coverage| -> Vec<[f64; 2]> {
         coverage.iter().filter_map(|(nominal, observed)| Some([nominal.parse().ok()?, *observed])).collect()
     };
     let series = vec![
         Series { name: "QBETS (upper bounds)".to_owned(), points: points_of(&log.found.qbets_coverage), is_ours: false },
         Series { name: methods::name(methods::DEFAULT), points: log.found.reliability.clone(), is_ours: true },
     ];
-    Reliability { title: format!("{}: waits, reliability", log.log), series: series.into_iter().filter(|series| !series.points.is_empty()).collect() }
+    Reliability {
+        title: format!("{}: waits, reliability", log.log),
+        series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
+    }
 }
 
 fn errors(log: &WaitsOfLog) -> ErrorsByClass {
     let classes = &log.found.by_wait;
-    let keys = methods::ordered(classes.iter().flat_map(|class| class.aae_hours.keys().copied()));
-    let series = keys.into_iter().map(|key| Series {
-        name: methods::name(key),
-        points: classes
-            .iter()
-            .enumerate()
-            .filter(|(_, class)| class.jobs > 0)
-            .filter_map(|(place, class)| Some((place, *class.aae_hours.get(key)?)))
-            .collect(),
-        is_ours: key == methods::DEFAULT,
-    });
     ErrorsByClass {
         title: format!("{}: error by class of wait", log.log),
         what: "wait",
-        classes: classes.iter().map(class_name).collect(),
+        classes: classes.iter().map(|class| class_name(class.at_least_s, class.below_s)).collect(),
         errors: "mean absolute error (hours)",
-        series: series.collect(),
+        series: methods::series(classes.iter().map(|class| (class.jobs, &class.aae_hours))),
     }
 }
 

@@ -31,7 +31,6 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
         jobs: 54_041,
         processors: 128,
         published: published.map(Into::into),
-        published_jobs: published.map(|published| published.completed_jobs),
         found: WaitReport {
             test_jobs: 34_041,
             aae_hours: by_method(|place| 9.0 - place as f64),

@@ -1,34 +1,35 @@
 //! The reports for people.
 
-use std::collections::BTreeMap;
-
 use comfy_table::Table;
-use simulator::evaluation::{ByMethod, WaitClassReport};
 
 use super::WaitsOfLog;
 use crate::evaluate::methods;
-use crate::evaluate::published::{PublishedWaitsReport, WAITS_SOURCE};
-use crate::evaluate::tables::{NOT_KNOWN, figure, figures_table, interval, log_and_jobs, percent, remarks};
+use crate::evaluate::published::{ByPublishedMethod, PublishedFigures, WaitFigures};
+use crate::evaluate::tables::{
+    Jobs, by_class, class_name, coverage, figure, figures_table, interval, log_and_jobs, notes_of_logs, over_logs, percent, probability,
+    source_of_brackets,
+};
 use crate::output::{Lines, count};
 
 /// The report on one log.
 pub(super) fn one(log: &WaitsOfLog) -> String {
     let mut lines = Lines::default();
     let found = &log.found;
-    log_and_jobs(&mut lines, log, found.from, found.to, found.test_jobs);
-    remarks(&mut lines, log.published_jobs, log.jobs, log.published.as_ref().and_then(|published| published.remark), &found.notes);
+    let jobs = Jobs { from: found.from, to: found.to, test_jobs: found.test_jobs };
+    log_and_jobs(&mut lines, log, &jobs, &found.notes);
 
     lines.heading("Errors of the point forecast");
     lines.table(&errors(log));
     if log.published.is_some() {
-        lines.plain(format!("published: {WAITS_SOURCE}"));
+        lines.plain(format!("published: {}", WaitFigures::SOURCE));
     }
     lines.heading("Mean absolute error by class of wait, in hours (figure 5)");
-    lines.table(&by_wait(&found.by_wait));
+    let classes = found.by_wait.iter().map(|class| (class_name(class.at_least_s, class.below_s), class.jobs, &class.aae_hours));
+    lines.table(&by_class("wait", classes));
 
     lines.heading("Probabilities: the part of the jobs that waited at most the forecast quantile");
-    lines.table(&coverage(log));
-    lines.plain("QBETS gives upper bounds, at 95 % confidence: at least the nominal part is to be below them");
+    lines.table(&coverage(&jobs, &found.coverage, &found.block_coverage, Some(&found.qbets_coverage)));
+    lines.plain("QBETS gives upper bounds at 95 % confidence: at least the nominal part is to be below them");
     let losses: Vec<String> = methods::ordered(found.pinball_hours.keys().copied())
         .into_iter()
         .map(|key| format!("{} {} h", methods::name(key), figure(found.pinball_hours.get(key))))
@@ -49,21 +50,17 @@ pub(super) fn one(log: &WaitsOfLog) -> String {
     lines.text()
 }
 
-/// One table over several logs, as table V.
+/// Tables over several logs, as table V.
 pub(super) fn several(logs: &[WaitsOfLog]) -> String {
     let mut lines = Lines::default();
     lines.heading("Mean absolute error of forecasts of waits, in hours (table V)");
-    lines.table(&over_logs(logs, |log| &log.found.aae_hours, |published| &published.aae_hours));
+    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.aae_hours, |theirs| &theirs.aae_hours, figure));
     lines.heading("Absolute error over the response time, mean (table V)");
-    lines.table(&over_logs(logs, |log| &log.found.scaled_aae, |published| &published.scaled_aae));
-    if logs.iter().any(|log| log.published.is_some()) {
-        lines.plain(format!("in brackets as published: {WAITS_SOURCE}"));
-    }
-    lines.heading("The default");
-    let mut default = figures_table(
-        ["log", "jobs"],
-        ["error (h)", "95 % interval", "median (h)", "within factor 2", "at 0.5", "at 0.75", "at 0.9", "at 0.95", "pinball (h)", "QBETS's"],
-    );
+    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.scaled_aae, |theirs| &theirs.scaled_aae, figure));
+    source_of_brackets(&mut lines, logs);
+    lines.heading("The default: errors and pinball losses in hours, and the part of the jobs that waited at most the forecast quantile");
+    let columns = ["mean", "95 % interval", "median", "within factor 2", "0.5", "0.75", "0.9", "0.95", "pinball", "QBETS's"];
+    let mut default = figures_table(["log", "jobs"], columns);
     for log in logs {
         let found = &log.found;
         let mut row = vec![log.log.clone(), count(found.test_jobs as u64)];
@@ -76,34 +73,8 @@ pub(super) fn several(logs: &[WaitsOfLog]) -> String {
         default.add_row(row);
     }
     lines.table(&default);
-    lines.plain("at 0.5 to at 0.95: the part of the jobs that waited at most the forecast quantile");
-    for log in logs {
-        let remark = log.published.as_ref().and_then(|published| published.remark);
-        for note in remark.into_iter().chain(log.found.notes.iter().map(String::as_str)) {
-            lines.plain(format!("{}: {note}", log.log));
-        }
-    }
+    notes_of_logs(&mut lines, logs, |found| &found.notes);
     lines.text()
-}
-
-/// A table with a row for each log and a column for each method that any of them has.
-fn over_logs(
-    logs: &[WaitsOfLog],
-    of: impl Fn(&WaitsOfLog) -> &ByMethod<f64>,
-    published: impl Fn(&PublishedWaitsReport) -> &BTreeMap<&'static str, f64>,
-) -> Table {
-    let keys = methods::ordered(logs.iter().flat_map(|log| of(log).keys().copied()));
-    let mut table = figures_table(["log", "jobs"], keys.iter().map(|key| methods::name(key)));
-    for log in logs {
-        let mut row = vec![log.log.clone(), count(log.found.test_jobs as u64)];
-        row.extend(keys.iter().map(|key| {
-            let ours = figure(of(log).get(key));
-            let theirs = log.published.as_ref().and_then(|figures| published(figures).get(key));
-            theirs.map_or_else(|| ours.clone(), |theirs| format!("{ours} ({})", figure(Some(theirs))))
-        }));
-        table.add_row(row);
-    }
-    table
 }
 
 fn errors(log: &WaitsOfLog) -> Table {
@@ -115,13 +86,14 @@ fn errors(log: &WaitsOfLog) -> Table {
     }
     let mut table = figures_table(["method"], columns);
     for key in methods::ordered(found.aae_hours.keys().copied()) {
-        let mut row = vec![methods::name(key), figure(found.aae_hours.get(key)), interval(found.aae_interval_hours.get(key))];
-        let published = |of: fn(&PublishedWaitsReport) -> &BTreeMap<&'static str, f64>| {
-            log.published.as_ref().map(|published| of(published).get(key).map_or_else(String::new, |value| figure(Some(value))))
+        let published = |of: fn(&WaitFigures) -> &ByPublishedMethod| {
+            let figures = log.published.as_ref().map(|published| of(&published.figures));
+            figures.map(|figures| figures.get(key).map_or_else(String::new, |value| figure(Some(value))))
         };
-        row.extend(published(|published| &published.aae_hours));
+        let mut row = vec![methods::name(key), figure(found.aae_hours.get(key)), interval(found.aae_interval_hours.get(key))];
+        row.extend(published(|figures| &figures.aae_hours));
         row.push(figure(found.scaled_aae.get(key)));
-        row.extend(published(|published| &published.scaled_aae));
+        row.extend(published(|figures| &figures.scaled_aae));
         row.push(figure(found.median_ae_hours_by_method.get(key)));
         row.push(percent(found.within_factor_2_by_method.get(key)));
         table.add_row(row);
@@ -129,70 +101,11 @@ fn errors(log: &WaitsOfLog) -> Table {
     table
 }
 
-/// What a class of waits is called.
-pub(super) fn class_name(class: &WaitClassReport) -> String {
-    let seconds = |seconds: u64| count(seconds);
-    match (class.at_least_s, class.below_s) {
-        (0, Some(below)) => format!("< {} s", seconds(below)),
-        (at_least, Some(below)) => format!("{} to {} s", seconds(at_least), seconds(below)),
-        (at_least, None) => format!("≥ {} s", seconds(at_least)),
-    }
-}
-
-fn by_wait(classes: &[WaitClassReport]) -> Table {
-    let keys = methods::ordered(classes.iter().flat_map(|class| class.aae_hours.keys().copied()));
-    let columns = ["jobs".to_owned()].into_iter().chain(keys.iter().map(|key| methods::name(key)));
-    let mut table = figures_table(["wait"], columns);
-    for class in classes {
-        let mut row = vec![class_name(class), count(class.jobs as u64)];
-        row.extend(keys.iter().map(|key| if class.jobs == 0 { NOT_KNOWN.to_owned() } else { figure(class.aae_hours.get(key)) }));
-        table.add_row(row);
-    }
-    table
-}
-
-fn coverage(log: &WaitsOfLog) -> Table {
-    let found = &log.found;
-    let mut table = figures_table(["nominal"], ["queuecast", "worst block", "of jobs", "QBETS"]);
-    for (key, observed) in &found.coverage {
-        let nominal: f64 = key.parse().unwrap_or(f64::NAN);
-        let off = |block: &&(usize, f64)| (block.1 - nominal).abs();
-        let blocks: Vec<(usize, f64)> =
-            found.block_coverage.iter().enumerate().filter_map(|(place, block)| Some((place, *block.get(key)?))).collect();
-        let worst = blocks.iter().max_by(|one, other| off(one).total_cmp(&off(other)));
-        let jobs = worst.map(|(place, _)| {
-            let first = found.from + place * BLOCK;
-            format!("{} to {}", count(first as u64), count((first + BLOCK - 1).min(found.to) as u64))
-        });
-        table.add_row([
-            (*key).to_owned(),
-            probability(Some(observed)),
-            probability(worst.map(|(_, observed)| observed)),
-            jobs.unwrap_or_else(|| NOT_KNOWN.to_owned()),
-            probability(found.qbets_coverage.get(key)),
-        ]);
-    }
-    table
-}
-
-/// Jobs to a block of [`simulator::evaluation::WaitReport::block_coverage`].
-const BLOCK: usize = 4_000;
-
-fn probability(value: Option<&f64>) -> String {
-    value.map_or_else(|| NOT_KNOWN.to_owned(), |value| format!("{value:.3}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sample::report;
     use super::*;
-
-    /// The line that begins with `label`, blanks made single.
-    fn line(text: &str, label: &str) -> String {
-        let text = anstream::adapter::strip_str(text).to_string();
-        let single = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.lines().map(single).find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no line {label:?} in:\n{text}"))
-    }
+    use crate::evaluate::tables::line;
 
     #[test]
     fn figures_stand_beside_the_published_ones() {
