@@ -30,12 +30,13 @@ impl NearestNeighbours {
         NearestNeighbours { count: count.max(1), started: Started::new(HISTORY_JOBS), distances: Vec::new(), room: Vec::new() }
     }
 
-    /// The number of neighbours with the least mean absolute error on the validation part.
+    /// The number of neighbours with the least mean absolute error on the validation part, of which every job is forecast: one pass tries all numbers.
     #[must_use]
     pub fn tune(past: &Arrivals, split: &Split) -> usize {
         let most = COUNTS.iter().copied().max().unwrap_or(1);
         let mut errors = [0.0; COUNTS.len()];
-        split.replay(past, &mut NearestNeighbours::new(most), |predictor, row, wait_s| {
+        let whole = Split { every: 1, ..split.clone() };
+        whole.replay(past, &mut NearestNeighbours::new(most), |predictor, row, wait_s| {
             let started = &predictor.started;
             let found = found(started, past, row, most, &mut predictor.distances, &mut predictor.room);
             found.sort_unstable_by(nearer);
