@@ -11,6 +11,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use jiff::tz::TimeZone;
 use predictor_core::decision::{Situation, Submission};
+use predictor_core::forecast::{Claimed, WaitSource};
 use predictor_core::policy::Policy;
 use predictor_core::size::Unit;
 use predictor_core::snapshot::{Partition, Snapshot};
@@ -28,8 +29,9 @@ use crate::place::PlaceArguments;
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
 ///
-/// Describe the job with sbatch's own options; nothing is submitted. Waits are forecast from past jobs of the same class (partition, size,
-/// time limit, and how pressed the partition is), run times from your own past jobs of the same size.
+/// Describe the job with sbatch's own options; nothing is submitted. Waits are forecast from the state of the cluster by what followed such
+/// states, or, where too little of that is known, from past jobs of the same class (partition, size, time limit, and how pressed the
+/// partition is); run times from your own past jobs of the same size.
 ///
 /// Exit status: 0 if there is an answer; 1 if the job would be refused; 2 for wrong usage, or without a snapshot.
 #[derive(Debug, Args)]
@@ -71,8 +73,9 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   job          user, user_name, partition, nodes, cpus, tasks, limit_s (null: unlimited), begin,
                deadline, reserve_at
   wait         counted from the moment that the job may begin:
-               class (partition, cpus, limits_s, pressure_level; null: all), jobs, pressure,
-               confidence, median_s, bounds_s (\"0.25\" to \"0.95\": the wait that is not exceeded
+               source (blended: by the state of the cluster; qbets: by class), class (of qbets:
+               partition, cpus, limits_s, pressure_level; null: all), jobs (that it rests on),
+               pressure, confidence (of qbets' bounds), median_s (the point forecast), bounds_s (\"0.25\" to \"0.95\": the wait that is not exceeded
                with that probability), starts_within (list of duration_s, probability)
   run_time     jobs (0: no past, the time limit is taken), unit, point_s,
                ranges (list of lower_s, upper_s, probability)
@@ -129,7 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = place.needed_snapshot()?;
     let submission = job.submission();
     let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
-    let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, now, claimed_cpus: 0 };
+    let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, now, claimed: Claimed::default() };
 
     let filter = FilterReport::of(&situation, &place);
     let report = Report {
@@ -189,6 +192,13 @@ fn partition_of<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &Submission<'_>
 fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
     let Situation { submission, partition, forecasts: snapshot, now, .. } = situation;
     let mut notes = Vec::new();
+    match partition.score() {
+        Some(score) if score.source == WaitSource::Qbets => {
+            notes.push(format!("waits are forecast from past jobs of like class alone: {}", score.reason));
+        }
+        Some(score) if score.source == WaitSource::Nothing => notes.push(format!("no waits are forecast here: {}", score.reason)),
+        _ => {}
+    }
     if snapshot.is_too_old(*now) {
         notes.push(format!("the snapshot is {} old, and the filter does not use it any more", snapshot.age(*now)));
     }

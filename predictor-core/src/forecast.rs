@@ -5,8 +5,7 @@
 use crate::binomial::PERCENTILES;
 use crate::class::ClassKey;
 use crate::size::{Size, Unit};
-use crate::time::Seconds;
-use std::ops::RangeInclusive;
+use crate::time::{Seconds, UnixTime};
 use zerocopy::little_endian::{F32, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -25,9 +24,41 @@ pub enum WaitSource {
     Blended,
 }
 
+impl WaitSource {
+    /// Its name in records and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitSource::Nothing => "nothing",
+            WaitSource::Qbets => "qbets",
+            WaitSource::Blended => "blended",
+        }
+    }
+}
+
+/// The account and the quality of service of a job, by the indices that the daemon gave them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Association {
+    /// Index of the account.
+    pub account: u32,
+    /// Index of the quality of service.
+    pub qos: u16,
+}
+
+impl Default for Association {
+    /// Of what is not known.
+    fn default() -> Association {
+        Association { account: u32::MAX, qos: u16::MAX }
+    }
+}
+
 /// What a forecast of a wait needs to know of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobShape {
+    /// Numeric id of the user.
+    pub user: u32,
+    /// Account and quality of service.
+    pub association: Association,
     /// Index of the partition in the snapshot's table of partitions.
     pub partition: u16,
     /// Nodes and CPUs.
@@ -36,19 +67,77 @@ pub struct JobShape {
     pub limit: Option<Seconds>,
 }
 
+/// Jobs that were decided about since the forecasts were made, summed. The forecasts do not know of them by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    /// How many.
+    pub jobs: u64,
+    /// Their CPUs.
+    pub cpus: u64,
+    /// Their time limits in seconds, none counting as 0.
+    pub limits_s: u64,
+    /// CPUs times time limit.
+    pub work: u64,
+    /// CPUs times forecast run time.
+    pub expected_work: u64,
+}
+
+impl Claims {
+    /// Those of one job.
+    #[must_use]
+    pub fn of(cpus: u32, limit: Option<Seconds>, run_time: Seconds) -> Claims {
+        let (cpus, limit_s) = (u64::from(cpus), limit.map_or(0, |limit| u64::from(limit.clamped_u32())));
+        Claims { jobs: 1, cpus, limits_s: limit_s, work: cpus * limit_s, expected_work: cpus * u64::from(run_time.clamped_u32()) }
+    }
+}
+
+/// The claims on a job's partition and on the cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claimed {
+    /// On its partition.
+    pub partition: Claims,
+    /// On the whole cluster, its partition included.
+    pub cluster: Claims,
+}
+
+/// When a job becomes eligible, and what is known beyond the forecasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// The present.
+    pub now: UnixTime,
+    /// When the job becomes eligible.
+    pub at: UnixTime,
+    /// Jobs that were decided about since the forecasts were made.
+    pub claimed: Claimed,
+}
+
+impl Moment {
+    /// The present, with no claims.
+    #[must_use]
+    pub fn present(now: UnixTime) -> Moment {
+        Moment { now, at: now, claimed: Claimed::default() }
+    }
+
+    /// The same with the job becoming eligible later; the present where that has passed.
+    #[must_use]
+    pub fn at(self, at: UnixTime) -> Moment {
+        Moment { at: at.max(self.now), ..self }
+    }
+}
+
 /// A forecast of the time between a job's eligibility and its start.
 #[derive(Clone, Debug)]
 pub struct WaitForecast<'a> {
-    /// The class whose history it rests on.
-    pub class: ClassKey,
-    /// How many past jobs of that class.
+    /// Who made it.
+    pub source: WaitSource,
+    /// The class whose history it rests on, where it rests on one.
+    pub class: Option<ClassKey>,
+    /// How many past jobs it rests on: of that class, or outcomes of forecasts like it.
     pub jobs: u32,
-    /// The point forecast: the median of their waits.
+    /// The point forecast: the median of the class's waits, or the blend's own, which is not the 50th percentile of the bounds.
     pub median: Seconds,
     /// Upper bounds in seconds on the percentiles 1 to 99, ascending, [`UNBOUNDED_S`] where there is none.
     pub bounds: &'a [U32; PERCENTILES],
-    /// The time limits of the same job for which the forecast is this one.
-    pub limits: RangeInclusive<Seconds>,
 }
 
 impl WaitForecast<'_> {
@@ -124,18 +213,54 @@ pub struct RunTimeForecast<'a> {
 }
 
 impl RunTimeForecast<'_> {
-    /// The point forecast: the middles of the ranges weighted by their probabilities (end-to-end paper, IV.B).
+    /// The point forecast of the ranges.
     #[must_use]
     pub fn point(&self) -> Seconds {
-        let weighted: f64 = self.ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
-        Seconds(weighted.round() as i64)
+        point(self.ranges)
     }
+
+    /// The ranges of a job with a time limit: what would run longer ends there, so that what lies beyond falls on the limit itself.
+    #[must_use]
+    pub fn within(&self, limit: Option<Seconds>) -> Vec<RunTimeRange> {
+        let mut ranges = self.ranges.to_vec();
+        let Some(limit) = limit else { return ranges };
+        let limit_s = limit.clamped_u32();
+        let beyond: f64 = ranges.iter().filter(|range| range.lower() >= limit).map(RunTimeRange::probability).sum();
+        ranges.retain(|range| range.lower() < limit);
+        if let Some(last) = ranges.last_mut().filter(|last| last.upper() > limit) {
+            last.upper_s = limit_s.into();
+        }
+        if beyond > 0.0 {
+            // Ranges are disjoint: one that reaches the limit makes room for it.
+            if let Some(last) = ranges.last_mut().filter(|last| last.upper() == limit) {
+                last.upper_s = limit_s.saturating_sub(1).max(last.lower_s.get()).into();
+            }
+            ranges.push(RunTimeRange::new(limit_s, limit_s, beyond as f32));
+        }
+        ranges
+    }
+}
+
+/// The point forecast of run-time ranges: their middles weighted by their probabilities (end-to-end paper, IV.B).
+#[must_use]
+pub fn point(ranges: &[RunTimeRange]) -> Seconds {
+    let weighted: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
+    Seconds(weighted.round() as i64)
 }
 
 /// Forecasts waits.
 pub trait WaitForecaster {
-    /// The forecast for a job, at the given pressure of its partition or, with `None`, whatever the pressure; `None` where there is no history at all.
-    fn wait(&self, job: &JobShape, pressure: Option<f64>) -> Option<WaitForecast<'_>>;
+    /// The forecast for a job that becomes eligible at a moment or, with `None`, whatever the state of the cluster; `None` where there is no
+    /// history to forecast from.
+    fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>>;
+
+    /// As [`WaitForecaster::wait`], for several at once, which may be faster.
+    fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
+        asked.iter().map(|(job, moment)| self.wait(job, moment.as_ref())).collect()
+    }
+
+    /// The account and the quality of service that a user's job has: those named, or else those of the user's latest job.
+    fn association(&self, user: u32, account: Option<&str>, qos: Option<&str>) -> Association;
 }
 
 /// Forecasts run times from a user's own past.
@@ -152,8 +277,7 @@ mod tests {
     use super::*;
 
     fn forecast(bounds: &[U32; PERCENTILES]) -> WaitForecast<'_> {
-        let class = ClassKey { partition: 0, size: 0, limit: 0, pressure: 0 };
-        WaitForecast { class, jobs: 100, median: Seconds(50), bounds, limits: Seconds(0)..=Seconds(900) }
+        WaitForecast { source: WaitSource::Qbets, class: None, jobs: 100, median: Seconds(50), bounds }
     }
 
     #[test]
@@ -182,5 +306,18 @@ mod tests {
         let ranges = [RunTimeRange::new(80, 120, 0.75), RunTimeRange::new(400, 600, 0.25)];
         let forecast = RunTimeForecast { jobs: 4, longest_limit: None, ranges: &ranges };
         assert_eq!(forecast.point(), Seconds(200));
+    }
+
+    #[test]
+    fn run_times_beyond_the_limit_fall_on_it() {
+        let ranges = [RunTimeRange::new(80, 120, 0.5), RunTimeRange::new(400, 600, 0.25), RunTimeRange::new(900, 1_000, 0.25)];
+        let forecast = RunTimeForecast { jobs: 4, longest_limit: None, ranges: &ranges };
+        assert_eq!(forecast.within(None), ranges);
+        assert_eq!(forecast.within(Some(Seconds(2_000))), ranges);
+        let shorter = [ranges[0], ranges[1], RunTimeRange::new(700, 700, 0.25)];
+        assert_eq!(forecast.within(Some(Seconds(700))), shorter);
+        let cut = [ranges[0], RunTimeRange::new(400, 499, 0.25), RunTimeRange::new(500, 500, 0.25)];
+        assert_eq!(forecast.within(Some(Seconds(500))), cut);
+        assert_eq!(forecast.within(Some(Seconds(60))), [RunTimeRange::new(60, 60, 1.0)]);
     }
 }

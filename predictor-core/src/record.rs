@@ -99,6 +99,9 @@ pub struct Forecast {
     pub wait_95_s: Option<i64>,
     /// Past jobs that the wait rests on.
     pub wait_jobs: u32,
+    /// Who forecast it: `blended` or `qbets`; absent where nobody could or none was needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_from: Option<String>,
     /// Point forecast of the run time in seconds.
     pub run_s: i64,
     /// Shortest and longest run time in seconds.
@@ -130,6 +133,7 @@ impl Forecast {
             wait_s: wait.map(|wait| wait.0),
             wait_95_s: bound.flatten().map(|bound| bound.0),
             wait_jobs: candidate.wait_jobs,
+            wait_from: candidate.wait_source.map(|source| source.name().to_owned()),
             run_s: candidate.run_time.0,
             run_range_s: (candidate.run_time_range.0.0, candidate.run_time_range.1.0),
             run_jobs: candidate.run_time_jobs,

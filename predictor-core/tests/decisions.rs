@@ -6,9 +6,9 @@ mod common;
 
 use common::{NOW, USER, partition, past_job, policy, running, snapshot};
 use predictor_core::decision::{
-    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Situation, Submission, Tie, TimeLimit, decide, trajectory,
+    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide, trajectory,
 };
-use predictor_core::forecast::JobShape;
+use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
 use predictor_core::history::EndedJob;
 use predictor_core::options::{Asked, EarlyStart, Mode, MoldSizes};
 use predictor_core::policy::{Policy, When};
@@ -22,6 +22,8 @@ fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
     Submission {
         user: USER,
         partition: Some("batch"),
+        account: None,
+        qos: None,
         nodes: Some(NodeRange { least: nodes, most: nodes }),
         tasks: None,
         tasks_per_node: None,
@@ -40,7 +42,7 @@ fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
 
 fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
     let partition = snapshot.partition("batch").unwrap();
-    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, now: NOW, claimed_cpus: 0 }
+    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, now: NOW, claimed: Claimed::default() }
 }
 
 fn decided(snapshot: &Snapshot<Vec<u8>>, submission: &Submission<'_>) -> Decision {
@@ -184,7 +186,11 @@ fn claims_raise_the_pressure_and_turn_the_choice() {
     }
     let snapshot = snapshot(jobs, &partition(policy()));
     let asked = submission(4, mold());
-    let choice = |claimed_cpus| decide(&Situation { claimed_cpus, ..situation(&snapshot, &asked) }).decided.unwrap().size.nodes;
+    let choice = |cpus| {
+        let partition = Claims { cpus, ..Claims::default() };
+        let claimed = Claimed { partition, cluster: partition };
+        decide(&Situation { claimed, ..situation(&snapshot, &asked) }).decided.unwrap().size.nodes
+    };
     assert_eq!([choice(0), choice(250)], [16, 4]);
 }
 
@@ -335,9 +341,11 @@ proptest! {
         let reserved = NOW + Seconds(ahead);
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(nodes, reserve(ahead, wanted)) };
         let decision = decided(&snapshot, &asked);
-        let shape = JobShape { partition: 0, size: Size { nodes, cpus: nodes * 4 }, limit: Some(Seconds(limit)) };
-        let points: Vec<_> = trajectory(&snapshot, &shape, NOW, reserved)
-            .filter(|point| state.max_time.is_none_or(|longest| point.padded_limit <= longest)).collect();
+        let size = Size { nodes, cpus: nodes * 4 };
+        let shape = JobShape { user: USER, association: Association::default(), partition: 0, size, limit: Some(Seconds(limit)) };
+        let job = Reservable { forecasts: &snapshot, shape, now: Moment::present(NOW), longest_limit: state.max_time };
+        let points = trajectory(&job, reserved);
+        prop_assert!(points.iter().all(|point| state.max_time.is_none_or(|longest| point.padded_limit <= longest)));
         let by_walk = points.iter().rev().find(|point| point.probability >= wanted - 1e-9);
         match (decision.reservation.unwrap(), by_walk) {
             (Ok(reservation), Some(point)) => prop_assert_eq!(reservation.point, *point),

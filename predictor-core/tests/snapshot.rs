@@ -3,7 +3,7 @@
 mod common;
 
 use common::{NOW, USER, history, origin, partition, past_job, policy, snapshot};
-use predictor_core::forecast::{JobShape, RunTimeForecaster, WaitForecaster};
+use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, WaitForecaster};
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{Snapshot, SnapshotError, write};
@@ -25,7 +25,7 @@ fn what_was_fitted_is_read_back() {
     assert_eq!(snapshot.default_partition().unwrap().name, "batch");
     assert!(snapshot.partition("bat").is_none());
 
-    let shape = JobShape { partition: found.index, size: Size { nodes: 1, cpus: 4 }, limit: Some(Seconds(3_600)) };
+    let shape = JobShape { user: USER, association: Association::default(), partition: found.index, size: Size { nodes: 1, cpus: 4 }, limit: Some(Seconds(3_600)) };
     // 34 of the jobs have one node: too few for a class of their own, so the whole partition stands in.
     let wait = snapshot.wait(&shape, None).unwrap();
     assert_eq!((wait.jobs, wait.median), (100, Seconds(490)));
@@ -56,7 +56,7 @@ fn another_magic_or_version_is_named() {
 #[test]
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v1");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v2");
     let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin(), None);
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();
@@ -100,8 +100,8 @@ proptest! {
             let _ = snapshot.provenance();
             for partition in snapshot.partitions() {
                 let _ = partition.expected_ends().count();
-                let shape = JobShape { partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
-                let _ = snapshot.wait(&shape, Some(0.3)).map(|wait| (wait.bound(0.95), wait.probability_within(Seconds(50))));
+                let shape = JobShape { user: USER, association: Association::default(), partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
+                let _ = snapshot.wait(&shape, Some(&Moment::present(NOW).at(NOW + Seconds(600)))).map(|wait| (wait.bound(0.95), wait.probability_within(Seconds(50))));
                 let _ = snapshot.past_sizes(USER, partition.index, Unit::Nodes).count();
                 let _ = snapshot.run_time(USER, partition.index, Unit::Nodes, 1).map(|forecast| forecast.point());
             }

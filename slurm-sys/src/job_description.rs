@@ -91,6 +91,18 @@ impl<'a> JobDescription<'a> {
         self.string(self.0.partition).filter(|name| !name.is_empty())
     }
 
+    /// The account that it names.
+    #[must_use]
+    pub fn account(&self) -> Option<&str> {
+        self.string(self.0.account).filter(|name| !name.is_empty())
+    }
+
+    /// The quality of service that it names.
+    #[must_use]
+    pub fn qos(&self) -> Option<&str> {
+        self.string(self.0.qos).filter(|name| !name.is_empty())
+    }
+
     /// Fewest nodes.
     #[must_use]
     pub fn min_nodes(&self) -> Option<u32> {

@@ -7,11 +7,12 @@ use crate::state::Located;
 pub use crate::state::State;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{Decision, Situation, Submission, decide, is_in_question, mode_of};
+use predictor_core::forecast::Claims;
 use predictor_core::options::{Asked, Mode, OptionError};
 use predictor_core::policy::Policy;
 use predictor_core::record::Record;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::UnixTime;
+use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::mapping::ReadOnlyMapping;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -156,8 +157,8 @@ fn decided(
             state.count(Counter::NothingAsked);
             return Answer::Accepted;
         }
-        let claimed_cpus = current.claimed_cpus(partition.index);
-        let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, now, claimed_cpus };
+        let claimed = current.claimed(partition.index);
+        let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, now, claimed };
         let decision = decide(&situation);
         if decision.refusal().is_some() {
             state.count(Counter::Refused);
@@ -168,12 +169,15 @@ fn decided(
         let before = submission.size(&partition);
         let rewrite = Rewrite::prepare(description, before, submission.unit(), decision.changes(), record.as_deref());
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
-        let cpus = decision.decided.as_ref().map_or(before.cpus, |decided| decided.size.cpus);
+        let claims = match &decision.decided {
+            Some(decided) => Claims::of(decided.size.cpus, decided.limit, decided.run_time),
+            None => Claims::of(before.cpus, submission.limit_in(&partition), Seconds::ZERO),
+        };
         Outcome {
             reserves: submission.asked.reserve_at.is_some(),
             unit: submission.unit(),
             partition: partition.index,
-            cpus,
+            claims,
             decision,
             rewrite,
             line,
@@ -190,7 +194,7 @@ struct Outcome {
     unit: predictor_core::size::Unit,
     reserves: bool,
     partition: u16,
-    cpus: u32,
+    claims: Claims,
 }
 
 fn written(
@@ -209,7 +213,7 @@ fn written(
         }
         return Answer::Accepted;
     }
-    current.claim(outcome.partition, outcome.cpus);
+    current.claim(outcome.partition, &outcome.claims);
     if let Some(line) = &outcome.line {
         message.add(line);
     }

@@ -26,6 +26,8 @@ pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: Asked) 
     Submission {
         user: description.user(),
         partition: description.partition(),
+        account: description.account(),
+        qos: description.qos(),
         nodes,
         tasks: description.tasks(),
         tasks_per_node: description.tasks_per_node(),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use predictor_core::class::{ANY, ClassKey, size_class};
-use predictor_core::decision::{LONGEST_AHEAD, Situation, Submission, decide, trajectory};
-use predictor_core::forecast::{JobShape, RunTimeForecast, RunTimeForecaster, WaitForecast, WaitForecaster};
+use predictor_core::class::{ANY, ClassKey, limits_of_class, size_class};
+use predictor_core::decision::{LONGEST_AHEAD, Reservable, Situation, Submission, decide, trajectory};
+use predictor_core::forecast::{JobShape, Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecaster, WaitSource, point};
 use predictor_core::options::Asked;
 use predictor_core::policy::{Policy, When};
 use predictor_core::size::{Size, Unit};
@@ -26,11 +26,14 @@ const MOST_POINTS: usize = 60;
 /// The forecast of the wait.
 #[derive(Debug, Serialize)]
 pub(super) struct WaitReport {
-    pub(super) class: ClassReport,
+    pub(super) source: &'static str,
+    /// The class whose past it rests on, where it does on one.
+    pub(super) class: Option<ClassReport>,
     pub(super) jobs: u32,
     /// CPUs of the running and eligible jobs, this one included, over the partition's CPUs.
     pub(super) pressure: Option<f64>,
-    pub(super) confidence: f64,
+    /// Confidence of the bounds of a class; those of the default are corrected so as to hold as often as they say.
+    pub(super) confidence: Option<f64>,
     pub(super) median_s: i64,
     pub(super) bounds_s: BTreeMap<&'static str, Option<i64>>,
     pub(super) starts_within: Vec<StartReport>,
@@ -57,20 +60,19 @@ pub(super) struct StartReport {
 impl WaitReport {
     /// The forecast for the job as it is written; `None` where nothing is known of waits in its partition.
     pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
-        let Situation { submission, partition, forecasts: snapshot, .. } = situation;
-        let size = submission.size(partition);
-        let shape = JobShape { partition: partition.index, size, limit: submission.limit_in(partition) };
-        let (running, pending) = partition.demand_cpus();
-        let demand = running.saturating_add(pending).saturating_add(size.cpus.into());
-        let pressure = (partition.cpus() > 0).then(|| demand as f64 / f64::from(partition.cpus()));
-        let wait = snapshot.wait(&shape, pressure)?;
+        let Situation { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
+        let shape = shape_of(situation, submission.size(partition), submission.limit_in(partition));
+        let moment = Moment { now: *now, at: *now, claimed: *claimed }.at(submission.begin.unwrap_or(*now));
+        let wait = snapshot.wait(&shape, Some(&moment))?;
+        let pressure = partition.pressure(shape.size.cpus, &moment);
         let bound = |key: &&'static str| (*key, key.parse().ok().and_then(|probability| wait.bound(probability)).map(|bound| bound.0));
         let start = |duration_s: i64| StartReport { duration_s, probability: wait.probability_within(Seconds(duration_s)) };
         Some(Self {
-            class: ClassReport::of(partition.name, &wait),
+            source: wait.source.name(),
+            class: wait.class.map(|class| ClassReport::of(partition.name, class, shape.limit)),
             jobs: wait.jobs,
             pressure: pressure.map(|pressure| (pressure * 1e3).round() / 1e3),
-            confidence: (snapshot.provenance().confidence * 1e6).round() / 1e6,
+            confidence: (wait.source == WaitSource::Qbets).then(|| (snapshot.provenance().confidence * 1e6).round() / 1e6),
             median_s: wait.median.0,
             bounds_s: BOUND_PROBABILITIES.iter().map(bound).collect(),
             starts_within: START_DURATIONS_S.into_iter().map(start).collect(),
@@ -78,14 +80,22 @@ impl WaitReport {
     }
 }
 
+/// The job at a size, with a limit.
+fn shape_of(situation: &Situation<'_, Snapshot<Vec<u8>>>, size: Size, limit: Option<Seconds>) -> JobShape {
+    let Situation { submission, partition, forecasts: snapshot, .. } = situation;
+    let association = snapshot.association(submission.user, submission.account, submission.qos);
+    JobShape { user: submission.user, association, partition: partition.index, size, limit }
+}
+
 impl ClassReport {
-    fn of(partition: &str, wait: &WaitForecast<'_>) -> Self {
-        let ClassKey { size, limit, pressure, .. } = wait.class;
-        let longest = Some(wait.limits.end().0).filter(|longest| *longest < i64::MAX);
+    fn of(partition: &str, class: ClassKey, limit_of_job: Option<Seconds>) -> Self {
+        let ClassKey { size, limit, pressure, .. } = class;
+        let limits = limits_of_class(limit_of_job.unwrap_or(Seconds(i64::MAX)));
+        let longest = Some(limits.end().0).filter(|longest| *longest < i64::MAX);
         Self {
             partition: partition.to_owned(),
             cpus: (size != ANY).then(|| cpus_of(size)),
-            limits_s: (limit != ANY).then_some((wait.limits.start().0, longest)),
+            limits_s: (limit != ANY).then_some((limits.start().0, longest)),
             pressure_level: (pressure != ANY).then_some(pressure),
         }
     }
@@ -134,20 +144,15 @@ impl RunTimeReport {
         let (unit, count) = JobReport::counts_in(situation);
         let past: Option<RunTimeForecast<'_>> = snapshot.run_time(submission.user, partition.index, unit, count);
         match past.filter(|past| !past.ranges.is_empty()) {
-            Some(past) => Self {
-                jobs: past.jobs,
-                unit,
-                point_s: Some(past.point().0),
-                ranges: past
-                    .ranges
-                    .iter()
-                    .map(|range| RangeReport {
-                        lower_s: range.lower().0,
-                        upper_s: range.upper().0,
-                        probability: (range.probability() * 1e4).round() / 1e4,
-                    })
-                    .collect(),
-            },
+            Some(past) => {
+                let ranges = past.within(submission.limit_in(partition));
+                let report = |range: &RunTimeRange| RangeReport {
+                    lower_s: range.lower().0,
+                    upper_s: range.upper().0,
+                    probability: (range.probability() * 1e4).round() / 1e4,
+                };
+                Self { jobs: past.jobs, unit, point_s: Some(point(&ranges).0), ranges: ranges.iter().map(report).collect() }
+            }
             None => Self { jobs: 0, unit, point_s: submission.limit_in(partition).map(|limit| limit.0), ranges: Vec::new() },
         }
     }
@@ -198,14 +203,19 @@ impl TrajectoryReport {
     /// For a job of `size` with a limit, as decided, at evenly spaced times; `None` where no reservation is asked for or the time is none
     /// that can be reserved.
     pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
-        let Situation { submission, partition, forecasts: snapshot, now, .. } = situation;
+        let Situation { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
         let reserved = UnixTime(submission.asked.reserve_at?);
         if reserved <= *now || reserved - *now > LONGEST_AHEAD {
             return None;
         }
         let (size, limit) = decided.unwrap_or_else(|| (submission.size(partition), submission.limit_in(partition)));
-        let shape = JobShape { partition: partition.index, size, limit };
-        let points: Vec<_> = trajectory(*snapshot, &shape, *now, reserved).collect();
+        let job = Reservable {
+            forecasts: *snapshot,
+            shape: shape_of(situation, size, limit),
+            now: Moment { now: *now, at: *now, claimed: *claimed },
+            longest_limit: partition.max_time(),
+        };
+        let points = trajectory(&job, reserved);
         let every = points.len().div_ceil(MOST_POINTS).max(1);
         let points = points.iter().step_by(every).map(|point| PointReport {
             begin: point.begin.0,

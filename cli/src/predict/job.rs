@@ -20,6 +20,14 @@ pub(super) struct JobArguments {
     #[arg(short, long, value_name = "NAMES")]
     partition: Option<String>,
 
+    /// The account [default: that of the user's last job].
+    #[arg(short = 'A', long, value_name = "NAME")]
+    account: Option<String>,
+
+    /// The quality of service [default: that of the user's last job].
+    #[arg(short, long, value_name = "NAME")]
+    qos: Option<String>,
+
     /// Nodes: a number, or the least and the most, as 2-8.
     #[arg(short = 'N', long, value_name = "N[-MAX]")]
     nodes: Option<NodesArgument>,
@@ -100,6 +108,8 @@ pub(super) struct Job {
     /// The user's name, where there is one.
     pub(super) user_name: Option<String>,
     partition: Option<String>,
+    account: Option<String>,
+    qos: Option<String>,
     nodes: Option<NodeRange>,
     tasks: Option<u32>,
     tasks_per_node: Option<u32>,
@@ -136,6 +146,8 @@ impl JobArguments {
             user,
             user_name,
             partition: self.partition.clone(),
+            account: self.account.clone(),
+            qos: self.qos.clone(),
             nodes,
             tasks,
             tasks_per_node,
@@ -171,6 +183,8 @@ impl Job {
         Submission {
             user: self.user,
             partition: self.partition.as_deref(),
+            account: self.account.as_deref(),
+            qos: self.qos.as_deref(),
             nodes: self.nodes,
             tasks: self.tasks,
             tasks_per_node: self.tasks_per_node,

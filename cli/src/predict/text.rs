@@ -56,18 +56,25 @@ fn waits(lines: &mut Lines, wait: &WaitReport, report: &Report) {
     if let Some(begin) = report.job.begin.map(UnixTime).filter(|begin| *begin > report.now) {
         lines.line("counted from", moment_and_distance(begin, report.now));
     }
-    lines.line("rests on", class(&wait.class, wait.jobs));
+    let rests_on = match &wait.class {
+        Some(of) => class(of, wait.jobs),
+        None => format!("the state of the cluster, and {} past jobs that were forecast like it", count(wait.jobs.into())),
+    };
+    lines.line("rests on", rests_on);
     if let Some(pressure) = wait.pressure {
         lines.line("pressure now", format!("{pressure:.2} (CPUs of running and eligible jobs and this one, over the partition's)"));
     }
-    lines.line("median", Seconds(wait.median_s).to_string());
+    lines.line(if wait.class.is_some() { "median" } else { "about" }, Seconds(wait.median_s).to_string());
     let mut bounds = table(&["with probability", "it waits at most"], &["with probability"]);
     for (probability, bound) in &wait.bounds_s {
         let bound = bound.map_or("not known: too few past jobs".to_owned(), |bound| Seconds(bound).to_string());
         bounds.add_row([(*probability).to_owned(), bound]);
     }
     lines.table(&bounds);
-    lines.plain(format!("each bound holds with {:.0} % confidence", wait.confidence * 100.0));
+    lines.plain(match wait.confidence {
+        Some(confidence) => format!("each bound holds with {:.0} % confidence", confidence * 100.0),
+        None => "each bound is corrected so as to hold as often as it says".to_owned(),
+    });
     let mut starts = table(&["starts within", "probability", ""], &["starts within", "probability"]);
     // Once it is as high as it gets, further rows would tell nothing.
     let highest = wait.starts_within.last().map_or(0.0, |start| start.probability);
@@ -162,5 +169,8 @@ fn picture(lines: &mut Lines, trajectory: &TrajectoryReport, report: &Report) {
     let probability = |point: Option<&PointReport>| point.map_or(0.0, |point| point.probability);
     let (first, last) = (probability(points.first()), probability(points.last()));
     let reserved = report.job.reserve_at.map_or_else(String::new, |at| moment_and_distance(UnixTime(at), report.now));
-    lines.plain(format!(" from now ({first:.2}) to {reserved} ({last:.2})"));
+    // Where the limit would be padded beyond the partition's longest, the trajectory begins later.
+    let earliest = points.first().map(|point| point.begin).filter(|begin| *begin > report.now.0);
+    let earliest = earliest.map_or("now".to_owned(), |begin| moment_and_distance(UnixTime(begin), report.now));
+    lines.plain(format!(" from {earliest} ({first:.2}) to {reserved} ({last:.2})"));
 }

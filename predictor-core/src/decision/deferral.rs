@@ -66,10 +66,10 @@ impl fmt::Display for NotDeferred {
     }
 }
 
-/// The future time of IV.B, and the CPUs that are free by then: from the first expected end on, as long as another follows within 5 % of the time until it.
-fn future_time<F>(context: &Context<'_, F>, longest: Seconds) -> Option<(UnixTime, u64)> {
-    let (mut future, mut freed): (Option<UnixTime>, u64) = (None, 0);
-    for (end, cpus) in context.partition.expected_ends().filter(|(end, _)| *end > context.now) {
+/// The future time of IV.B: from the first expected end on, as long as another follows within 5 % of the time until it.
+fn future_time<F>(context: &Context<'_, F>, longest: Seconds) -> Option<UnixTime> {
+    let mut future: Option<UnixTime> = None;
+    for (end, _) in context.partition.expected_ends().filter(|(end, _)| *end > context.now) {
         let reach = match future {
             None => context.now + longest,
             Some(future) => {
@@ -81,9 +81,8 @@ fn future_time<F>(context: &Context<'_, F>, longest: Seconds) -> Option<(UnixTim
             break;
         }
         future = Some(end);
-        freed += u64::from(cpus);
     }
-    future.map(|future| (future, freed))
+    future
 }
 
 /// Decides whether to defer: compares `now`, what is forecast for the job as it would be submitted now, with the job at the future time, molded anew where `mold` says so.
@@ -105,9 +104,9 @@ where
         return Err(NotDeferred::NoWaits);
     }
     let longest = submission.asked.max_defer.map_or(context.policy.max_defer, |most| Seconds(most).min(context.policy.max_defer));
-    let (begin, freed) = future_time(context, longest).ok_or(NotDeferred::NoEndExpected)?;
-    let assumption =
-        Assumption { demand_cpus: (context.demand_cpus() - freed as f64).max(0.0), delay: begin - context.now, starts_then: false };
+    let begin = future_time(context, longest).ok_or(NotDeferred::NoEndExpected)?;
+    // The forecast at a later moment takes the CPUs to be free that are expected to be by then.
+    let assumption = Assumption { delay: begin - context.now, starts_then: false };
     let written = || molding::candidate(context, now.count, &assumption).map(|(candidate, _)| candidate);
     let then = if mold {
         let molding = molding::best(context, &assumption);

@@ -33,6 +33,10 @@ impl Decision {
         if parts.is_empty() {
             return None;
         }
+        let forecasts_wait = |candidate: &Option<super::Candidate>| candidate.as_ref().is_some_and(|candidate| candidate.wait.is_some());
+        if let Some(why) = self.fallback.filter(|_| forecasts_wait(&self.decided)) {
+            parts.push(format!("waits are forecast from past waits of jobs like it alone: {why}"));
+        }
         let line = parts.join("; ");
         let proposes = self.mode == Mode::Advise && !self.proposed().is_empty();
         Some(if proposes { format!("advice, nothing was changed: {line}") } else { line })

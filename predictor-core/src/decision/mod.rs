@@ -10,14 +10,14 @@ mod submission;
 
 pub use deferral::{Deferral, NotDeferred};
 pub use molding::{Candidate, NotMolded};
-pub use reservation::{LONGEST_AHEAD, NotReserved, STEP, TrajectoryPoint, trajectory};
+pub use reservation::{LONGEST_AHEAD, NotReserved, Reservable, STEP, TrajectoryPoint, trajectory};
 pub use submission::{NodeRange, Submission, Tie, TimeLimit};
 
-use crate::forecast::{RunTimeForecaster, WaitForecaster};
+use crate::forecast::{Association, Claimed, JobShape, Moment, RunTimeForecaster, WaitForecaster, WaitSource};
 use crate::options::{EarlyStart, Mode};
 use crate::policy::{Policy, When};
 use crate::size::Size;
-use crate::snapshot::Partition;
+use crate::snapshot::{Partition, WaitSourceReason};
 use crate::time::{Seconds, UnixTime};
 use molding::{Assumption, Molding};
 
@@ -37,8 +37,8 @@ pub struct Situation<'a, F> {
     pub submission: &'a Submission<'a>,
     /// The time.
     pub now: UnixTime,
-    /// CPUs of the jobs that were decided about in this partition since the forecasts were made.
-    pub claimed_cpus: u64,
+    /// The jobs that were decided about since the forecasts were made.
+    pub claimed: Claimed,
 }
 
 /// A situation with what follows from it at once.
@@ -49,22 +49,21 @@ struct Context<'a, F> {
     policy: Policy,
     submission: &'a Submission<'a>,
     now: UnixTime,
-    claimed_cpus: u64,
+    claimed: Claimed,
+    association: Association,
     size: Size,
     limit: Option<Seconds>,
 }
 
 impl<F> Context<'_, F> {
-    /// CPUs of the partition's other jobs, running, pending or claimed.
-    fn demand_cpus(&self) -> f64 {
-        let (running, pending) = self.partition.demand_cpus();
-        running.saturating_add(pending).saturating_add(self.claimed_cpus) as f64
+    /// The job at a size, with a limit.
+    fn shape(&self, size: Size, limit: Option<Seconds>) -> JobShape {
+        JobShape { user: self.submission.user, association: self.association, partition: self.partition.index, size, limit }
     }
 
-    /// The pressure on the partition with this job in it.
-    fn pressure(&self, demand_cpus: f64, size: Size) -> Option<f64> {
-        let cpus = self.partition.cpus();
-        (cpus > 0).then(|| (demand_cpus + f64::from(size.cpus)) / f64::from(cpus))
+    /// The moment at which it becomes eligible, so long from now.
+    fn moment(&self, delay: Seconds) -> Moment {
+        Moment { now: self.now, at: self.now, claimed: self.claimed }.at(self.now + delay)
     }
 }
 
@@ -94,6 +93,8 @@ pub struct Decision {
     pub deferral: Option<Result<Deferral, NotDeferred>>,
     /// Whether it is reserved.
     pub reservation: Option<Result<Reservation, NotReserved>>,
+    /// Why the default forecasts of waits are not in force in the partition, where they were measured.
+    pub fallback: Option<WaitSourceReason>,
     /// For a deadline that is likely missed: one that would be kept with the site's probability.
     pub deadline_that_holds: Option<UnixTime>,
 }
@@ -181,32 +182,33 @@ pub fn decide<F>(situation: &Situation<'_, F>) -> Decision
 where
     F: WaitForecaster + RunTimeForecaster,
 {
-    let Situation { forecasts, partition, policy, submission, now, claimed_cpus } = *situation;
+    let Situation { forecasts, partition, policy, submission, now, claimed } = *situation;
     let size = submission.size(&partition);
     let limit = submission.limit_in(&partition);
-    let context = Context { forecasts, partition, policy, submission, now, claimed_cpus, size, limit };
+    let association = forecasts.association(submission.user, submission.account, submission.qos);
+    let context = Context { forecasts, partition, policy, submission, now, claimed, association, size, limit };
     let asked = &submission.asked;
     let reserved = asked.reserve_at.map(UnixTime);
 
     let delay = submission.begin.map_or(Seconds::ZERO, |begin| (begin - now).max(Seconds::ZERO));
-    let plain = Assumption { demand_cpus: context.demand_cpus(), delay, starts_then: false };
+    let plain = Assumption { delay, starts_then: false };
     let assumption = match reserved {
-        Some(reserved) => Assumption { delay: (reserved - now).max(Seconds::ZERO), starts_then: true, ..plain },
+        Some(reserved) => Assumption { delay: (reserved - now).max(Seconds::ZERO), starts_then: true },
         None => plain,
     };
-    let mut as_written = molding::candidate(&context, size.count(submission.unit()), &plain).map(|(candidate, _)| candidate);
-    let mut decided = match reserved {
-        Some(_) => molding::candidate(&context, size.count(submission.unit()), &assumption).map(|(candidate, _)| candidate),
-        None => as_written.clone(),
-    };
-
+    let count = size.count(submission.unit());
+    let written = |assumption| molding::candidate(&context, count, assumption).map(|(candidate, _)| candidate);
     let mold = wanted(policy.mold, asked.auto_mold);
+    // Molding without a reservation looks at the size as written anyway.
+    let mut as_written = if mold && reserved.is_none() { None } else { written(&plain) };
+    let mut decided = if reserved.is_some() { written(&assumption) } else { as_written.clone() };
+
     let molding = mold.then(|| {
         let Molding { as_written: scored, better } = molding::best(&context, &assumption);
         // Scored against the others, the size as written tells more than its forecast alone.
-        if let (Some(scored), None) = (scored, reserved) {
-            as_written = Some(scored.clone());
-            decided = Some(scored);
+        if reserved.is_none() {
+            as_written.clone_from(&scored);
+            decided = scored;
         }
         better.map(|better| decided = Some(better))
     });
@@ -225,9 +227,9 @@ where
         let mut point = at_size(&decided);
         if point.is_err() && matches!(molding, Some(Ok(()))) {
             // A better size that can't be had in time is no reason to refuse the size as written.
-            let written = molding::candidate(&context, size.count(submission.unit()), &assumption).map(|(candidate, _)| candidate);
-            if let Ok(kept) = at_size(&written) {
-                decided = written;
+            let as_asked = written(&assumption);
+            if let Ok(kept) = at_size(&as_asked) {
+                decided = as_asked;
                 molding = Some(Err(NotMolded::NotReservable));
                 point = Ok(kept);
             }
@@ -258,7 +260,8 @@ where
 
     let likely_missed = decided.as_ref().and_then(|decided| decided.deadline_probability).is_some_and(|p| p < policy.success_probability);
     let deadline_that_holds = if likely_missed { molding::deadline_that_holds(&context, &plain, policy.success_probability) } else { None };
-    Decision { mode: mode_of(submission, &policy), as_written, decided, molding, deferral, reservation, deadline_that_holds }
+    let fallback = partition.score().filter(|score| score.source != WaitSource::Blended).map(|score| score.reason);
+    Decision { mode: mode_of(submission, &policy), as_written, decided, molding, deferral, reservation, fallback, deadline_that_holds }
 }
 
 fn wanted(when: When, asked: bool) -> bool {

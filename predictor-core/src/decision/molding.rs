@@ -2,7 +2,7 @@
 
 use super::submission::{Submission, Tie};
 use super::{Context, LIMIT_ROUNDING};
-use crate::forecast::{JobShape, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster};
+use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster, WaitSource, point};
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
 use std::fmt;
@@ -26,8 +26,10 @@ pub struct Candidate {
     pub limit: Option<Seconds>,
     /// Forecast of the wait: the median, and the bound that holds with 95 %.
     pub wait: Option<(Seconds, Option<Seconds>)>,
-    /// Jobs on which the forecast of the wait rests.
+    /// Jobs on which the forecast of the wait rests; 0 where none was needed.
     pub wait_jobs: u32,
+    /// Who forecast the wait; `None` where nobody could or none was needed.
+    pub wait_source: Option<WaitSource>,
     /// Point forecast of the run time.
     pub run_time: Seconds,
     /// Shortest and longest forecast run time.
@@ -93,16 +95,33 @@ impl fmt::Display for NotMolded {
 /// What a forecast at a size assumes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Assumption {
-    /// CPUs of the partition's other jobs, running or eligible, at the time of submission.
-    pub(super) demand_cpus: f64,
     /// Time from now until the job is eligible, or starts where `starts_then`.
     pub(super) delay: Seconds,
     /// Whether the job starts at that time without a wait (a virtual reservation).
     pub(super) starts_then: bool,
 }
 
+/// A size as it would be written, before its wait is forecast.
+#[derive(Debug)]
+struct Draft {
+    count: u32,
+    size: Size,
+    tasks: Option<u32>,
+    limit: Option<Seconds>,
+    /// Run times, and the past jobs that they rest on.
+    ranges: Vec<RunTimeRange>,
+    run_time_jobs: u32,
+}
+
 /// Forecasts the submission at `count`; `None` where it can't be made of its tasks, or exceeds what is allowed.
 pub(super) fn candidate<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Option<(Candidate, Vec<RunTimeRange>)>
+where
+    F: WaitForecaster + RunTimeForecaster,
+{
+    forecast(context, vec![draft(context, count, assumption)?], assumption).pop()
+}
+
+fn draft<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Option<Draft>
 where
     F: WaitForecaster + RunTimeForecaster,
 {
@@ -117,28 +136,13 @@ where
     } else {
         molded_limit(context, count < original_count, longest_past_limit, original.cpus, size.cpus)
     };
-    if size.nodes > context.partition.nodes() || size.cpus > context.partition.cpus() {
-        return (count == original_count).then(|| forecast(context, count, size, tasks, limit, past, assumption));
-    }
+    let fits_partition = size.nodes <= context.partition.nodes() && size.cpus <= context.partition.cpus();
     let fits_deadline = submission
         .deadline
         .is_none_or(|deadline| limit.is_none_or(|limit| context.now + assumption.delay + limit + LIMIT_ROUNDING <= deadline));
-    (count == original_count || fits_deadline).then(|| forecast(context, count, size, tasks, limit, past, assumption))
-}
-
-fn forecast<F>(
-    context: &Context<'_, F>,
-    count: u32,
-    size: Size,
-    tasks: Option<u32>,
-    limit: Option<Seconds>,
-    past: Option<RunTimeForecast<'_>>,
-    assumption: &Assumption,
-) -> (Candidate, Vec<RunTimeRange>)
-where
-    F: WaitForecaster + RunTimeForecaster,
-{
-    let submission = context.submission;
+    if count != original_count && !(fits_partition && fits_deadline) {
+        return None;
+    }
     // Without a past of its own, a size is taken to need the whole time limit, and more in proportion where it has fewer CPUs.
     let fallback = || {
         let scale = (f64::from(context.size.cpus) / f64::from(size.cpus.max(1))).max(1.0);
@@ -146,35 +150,53 @@ where
         let seconds = Seconds(seconds as i64).clamped_u32();
         vec![RunTimeRange::new(seconds, seconds, 1.0)]
     };
-    let ranges = past.filter(|past| !past.ranges.is_empty()).map_or_else(fallback, |past| past.ranges.to_vec());
-    let shape = JobShape { partition: context.partition.index, size, limit };
-    let pressure = context.pressure(assumption.demand_cpus, size);
-    let wait = context.forecasts.wait(&shape, pressure);
-    let run_time: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
-    let waits = match (&wait, assumption.starts_then) {
-        (_, true) => Some((assumption.delay, Some(assumption.delay))),
-        (Some(wait), false) => Some((assumption.delay + wait.median, wait.bound(0.95).map(|bound| assumption.delay + bound))),
-        (None, false) => None,
-    };
-    let deadline_probability =
-        submission.deadline.map(|deadline| probability_done(wait.as_ref(), &ranges, deadline - context.now, assumption));
-    let candidate = Candidate {
-        count,
-        size,
-        tasks,
-        limit,
-        wait: waits,
-        wait_jobs: wait.as_ref().map_or(0, |wait| wait.jobs),
-        run_time: Seconds(run_time.round() as i64),
-        run_time_range: (
-            ranges.first().map_or(Seconds::ZERO, RunTimeRange::lower),
-            ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper),
-        ),
-        run_time_jobs: past.map_or(0, |past| past.jobs),
-        score: 0.0,
-        deadline_probability,
-    };
-    (candidate, ranges)
+    let known: Option<RunTimeForecast<'_>> = past.filter(|past| !past.ranges.is_empty());
+    let ranges = known.map_or_else(fallback, |past| past.within(limit));
+    Some(Draft { count, size, tasks, limit, ranges, run_time_jobs: past.map_or(0, |past| past.jobs) })
+}
+
+/// Forecasts sizes, all their waits at once.
+fn forecast<F>(context: &Context<'_, F>, drafts: Vec<Draft>, assumption: &Assumption) -> Vec<(Candidate, Vec<RunTimeRange>)>
+where
+    F: WaitForecaster + RunTimeForecaster,
+{
+    let moment = context.moment(assumption.delay);
+    // A job that starts at a reserved time does not wait.
+    let asked: Vec<_> = drafts
+        .iter()
+        .filter(|_| !assumption.starts_then)
+        .map(|draft| (context.shape(draft.size, draft.limit), Some(moment)))
+        .collect();
+    let mut waits = context.forecasts.waits(&asked).into_iter();
+    let candidates = drafts.into_iter().map(|draft| {
+        let wait = waits.next().flatten();
+        let Draft { count, size, tasks, limit, ranges, run_time_jobs } = draft;
+        let waited = match (&wait, assumption.starts_then) {
+            (_, true) => Some((assumption.delay, Some(assumption.delay))),
+            (Some(wait), false) => Some((assumption.delay + wait.median, wait.bound(0.95).map(|bound| assumption.delay + bound))),
+            (None, false) => None,
+        };
+        let deadline = context.submission.deadline;
+        let candidate = Candidate {
+            count,
+            size,
+            tasks,
+            limit,
+            wait: waited,
+            wait_jobs: wait.as_ref().map_or(0, |wait| wait.jobs),
+            wait_source: wait.as_ref().map(|wait| wait.source),
+            run_time: point(&ranges),
+            run_time_range: (
+                ranges.first().map_or(Seconds::ZERO, RunTimeRange::lower),
+                ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper),
+            ),
+            run_time_jobs,
+            score: 0.0,
+            deadline_probability: deadline.map(|deadline| probability_done(wait.as_ref(), &ranges, deadline - context.now, assumption)),
+        };
+        (candidate, ranges)
+    });
+    candidates.collect()
 }
 
 /// Probability of being done within `time_left`: over the run-time ranges, each taken at its longer end, that of starting early enough.
@@ -211,26 +233,39 @@ where
     let submission = context.submission;
     let unit = submission.unit();
     let original_count = context.size.count(unit);
-    let original = candidate(context, original_count, assumption);
-    let refuse = |why| Molding { as_written: original.as_ref().map(|(candidate, _)| candidate.clone()), better: Err(why) };
-    if let Some(tie) = submission.tie {
-        return refuse(NotMolded::Tied(tie));
+    let mut drafts: Vec<Draft> = draft(context, original_count, assumption).into_iter().collect();
+    let refusal = match (submission.tie, drafts.first()) {
+        (Some(tie), _) => Some(NotMolded::Tied(tie)),
+        (None, None) => Some(NotMolded::NoOtherSize),
+        (None, Some(written)) if written.run_time_jobs == 0 && submission.asked.mold_sizes.is_none() => {
+            Some(NotMolded::NoHistory { count: original_count, unit })
+        }
+        _ => None,
+    };
+    if refusal.is_none() {
+        let is_known = |draft: &Draft| draft.run_time_jobs >= FEWEST_PAST_JOBS || submission.asked.mold_sizes.is_some();
+        let others = candidate_counts(context, original_count).into_iter().filter_map(|count| draft(context, count, assumption));
+        drafts.extend(others.filter(is_known));
     }
-    let Some(written) = &original else { return refuse(NotMolded::NoOtherSize) };
+    let forecasts = forecast(context, drafts, assumption);
+    let (original, others) = match forecasts.split_first() {
+        Some((original, others)) => (Some(original), others),
+        None => (None, [].as_slice()),
+    };
+    let refuse = |why| Molding { as_written: original.map(|(candidate, _)| candidate.clone()), better: Err(why) };
+    let Some(written) = original else { return refuse(refusal.unwrap_or(NotMolded::NoOtherSize)) };
+    if let Some(why) = refusal {
+        // Of the two reasons the wider one is told.
+        let no_waits = written.0.wait.is_none() && matches!(why, NotMolded::NoHistory { .. });
+        return refuse(if no_waits { NotMolded::NoWaits } else { why });
+    }
     if written.0.wait.is_none() {
         return refuse(NotMolded::NoWaits);
     }
-    if written.0.run_time_jobs == 0 && submission.asked.mold_sizes.is_none() {
-        return refuse(NotMolded::NoHistory { count: original_count, unit });
-    }
-    let counts = candidate_counts(context, original_count);
-    let is_known = |candidate: &Candidate| candidate.run_time_jobs >= FEWEST_PAST_JOBS || submission.asked.mold_sizes.is_some();
-    let candidates = counts.into_iter().filter_map(|count| candidate(context, count, assumption));
-    let others: Vec<_> = candidates.filter(|(candidate, _)| is_known(candidate)).collect();
     if others.is_empty() {
         return refuse(NotMolded::NoOtherSize);
     }
-    let longest = std::iter::once(written).chain(&others).map(|(candidate, ranges)| longest_response(candidate, ranges)).max();
+    let longest = std::iter::once(written).chain(others).map(|(candidate, ranges)| longest_response(candidate, ranges)).max();
     let longest = longest.unwrap_or(Seconds(1)).max(Seconds(1));
     let scored = |(candidate, ranges): &(Candidate, Vec<RunTimeRange>)| {
         let offset = candidate.response() - candidate.run_time;
@@ -365,8 +400,7 @@ where
     F: WaitForecaster + RunTimeForecaster,
 {
     let (candidate, ranges) = candidate(context, context.size.count(context.submission.unit()), assumption)?;
-    let shape = JobShape { partition: context.partition.index, size: candidate.size, limit: candidate.limit };
-    let wait = context.forecasts.wait(&shape, context.pressure(assumption.demand_cpus, candidate.size))?;
+    let wait = context.forecasts.wait(&context.shape(candidate.size, candidate.limit), Some(&context.moment(assumption.delay)))?;
     // The bound on the wait at the wanted probability, and after it the longest run time.
     let bound = wait.bound(probability)?;
     Some(context.now + assumption.delay + bound + ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper))

@@ -1,9 +1,10 @@
 //! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it runs at a promised time (VARQ paper, 3.1).
 
 use super::{Context, LIMIT_ROUNDING};
-use crate::forecast::{JobShape, WaitForecaster};
+use crate::forecast::{JobShape, Moment, WaitForecast, WaitForecaster};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
+use arrayvec::ArrayVec;
 use std::fmt;
 
 /// Width of the steps of the probability trajectory (VARQ paper, 3.1).
@@ -77,39 +78,148 @@ impl fmt::Display for NotReserved {
     }
 }
 
-/// The whole probability trajectory of a reservation, from now to the reserved time (VARQ paper, figure 3).
-pub fn trajectory<'a, F: WaitForecaster>(
-    forecasts: &'a F,
-    shape: &JobShape,
-    now: UnixTime,
-    reserved: UnixTime,
-) -> impl Iterator<Item = TrajectoryPoint> + 'a {
-    let shape = *shape;
-    let steps = ((reserved - now).0.max(0) as u64).div_ceil(STEP.0 as u64);
-    (0..steps).filter_map(move |step| point(forecasts, &shape, reserved, now + Seconds(step as i64 * STEP.0)))
+/// At how many time limits a trajectory is forecast.
+const MOST_LIMITS: usize = 24;
+
+/// How many of them are forecast together: the wanted probability is mostly found among the first.
+const TOGETHER: usize = 8;
+
+/// What a trajectory depends on.
+#[derive(Debug)]
+pub struct Reservable<'a, F> {
+    /// Who forecasts.
+    pub forecasts: &'a F,
+    /// The job as it is asked for, without padding.
+    pub shape: JobShape,
+    /// The present, with the claims.
+    pub now: Moment,
+    /// The partition's longest time limit, beyond which nothing is padded; `None` is unlimited.
+    pub longest_limit: Option<Seconds>,
 }
 
-fn point<F: WaitForecaster>(forecasts: &F, shape: &JobShape, reserved: UnixTime, begin: UnixTime) -> Option<TrajectoryPoint> {
-    let time_left = reserved - begin;
-    let padded_limit = (shape.limit? + time_left).rounded_up_to_minutes();
-    let wait = forecasts.wait(&JobShape { limit: Some(padded_limit), ..*shape }, None)?;
-    Some(TrajectoryPoint { begin, padded_limit, probability: wait.probability_within(time_left) })
+/// The time limits at which a trajectory is forecast: in steps of equal proportion from the job's own limit to the longest padded one, in
+/// whole minutes. A padded limit is forecast as the next of them, and as eligible when that one would be: no later than it is,
+/// with no shorter a limit. That is the careful side, and costs the same however far ahead the time is.
+#[derive(Debug)]
+struct Limits {
+    unpadded: Seconds,
+    ascending: ArrayVec<Seconds, MOST_LIMITS>,
+}
+
+impl Limits {
+    fn new(unpadded: Seconds, ahead: Seconds, longest: Option<Seconds>) -> Limits {
+        let top = (unpadded + ahead).rounded_up_to_minutes();
+        let top = longest.map_or(top, |longest| top.min(Seconds(longest.0.div_euclid(60) * 60)));
+        let first = unpadded.max(Seconds::MINUTE);
+        let proportion = (top.0 as f64 / first.0 as f64).max(1.0).powf(1.0 / MOST_LIMITS as f64);
+        let mut ascending = ArrayVec::new();
+        for step in 1..=MOST_LIMITS as i32 {
+            let limit = Seconds((first.0 as f64 * proportion.powi(step)) as i64).rounded_up_to_minutes().min(top);
+            let limit = if step == MOST_LIMITS as i32 { top } else { limit };
+            if limit > unpadded && ascending.last().is_none_or(|last| limit > *last) {
+                // There is room for each step.
+                let _ = ascending.try_push(limit);
+            }
+        }
+        Limits { unpadded, ascending }
+    }
+
+    /// Index of the limit that stands for a padded one; the number of limits for one beyond them.
+    fn index(&self, padded: Seconds) -> usize {
+        self.ascending.partition_point(|limit| *limit < padded)
+    }
+
+    /// The longest time left for which the limit of that index stands.
+    fn longest_left(&self, index: usize) -> Option<Seconds> {
+        self.ascending.get(index).map(|limit| Seconds(limit.0 - self.unpadded.0))
+    }
+}
+
+/// The more careful of two forecasts: by the state of the cluster when the job becomes eligible, as far as that can be told, and
+/// whatever the state. The first alone would promise nodes on a cluster that is taken to have emptied by a time before which others will come.
+#[derive(Clone, Debug)]
+struct Careful<'a> {
+    then: Option<WaitForecast<'a>>,
+    ever: Option<WaitForecast<'a>>,
+}
+
+impl<'a> Careful<'a> {
+    fn both(&self) -> impl Iterator<Item = &WaitForecast<'a>> {
+        self.then.iter().chain(&self.ever)
+    }
+
+    fn is_known(&self) -> bool {
+        self.both().next().is_some()
+    }
+
+    fn probability_within(&self, duration: Seconds) -> f64 {
+        self.both().map(|wait| wait.probability_within(duration)).fold(1.0, f64::min)
+    }
+
+    fn bound(&self, probability: f64) -> Option<Seconds> {
+        let mut longest = None;
+        for wait in self.both() {
+            longest = longest.max(Some(wait.bound(probability)?));
+        }
+        longest
+    }
+}
+
+impl<F: WaitForecaster> Reservable<'_, F> {
+    /// Forecasts at some limits, each as eligible at its time before the reserved one; or, without a reserved time, as eligible now.
+    fn forecasts_at(&self, limits: &[Seconds], reserved: Option<UnixTime>) -> impl Iterator<Item = Careful<'_>> {
+        let unpadded = self.shape.limit.unwrap_or(Seconds::ZERO);
+        let mut asked: ArrayVec<(JobShape, Option<Moment>), { 2 * MOST_LIMITS }> = ArrayVec::new();
+        for limit in limits.iter().take(MOST_LIMITS) {
+            let shape = JobShape { limit: Some(*limit), ..self.shape };
+            let at = reserved.map_or(self.now.now, |reserved| UnixTime(reserved.0 - (limit.0 - unpadded.0)));
+            asked.extend([(shape, Some(self.now.at(at))), (shape, None)]);
+        }
+        let mut waits = self.forecasts.waits(&asked).into_iter();
+        std::iter::from_fn(move || Some(Careful { then: waits.next()?, ever: waits.next()? }))
+    }
+}
+
+/// The whole probability trajectory of a reservation, from the earliest point with an allowed time limit to the reserved time (VARQ paper, figure 3).
+pub fn trajectory<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime) -> Vec<TrajectoryPoint> {
+    let Some(unpadded) = job.shape.limit else { return Vec::new() };
+    let now = job.now.now;
+    let ahead = (reserved - now).max(Seconds::ZERO);
+    let limits = Limits::new(unpadded, ahead, job.longest_limit);
+    let forecasts: Vec<_> = job.forecasts_at(&limits.ascending, Some(reserved)).collect();
+    let steps = (ahead.0 as u64).div_ceil(STEP.0 as u64);
+    let point = |step| {
+        let begin = now + Seconds(step as i64 * STEP.0);
+        let time_left = reserved - begin;
+        let padded_limit = (unpadded + time_left).rounded_up_to_minutes();
+        let wait = forecasts.get(limits.index(padded_limit)).filter(|wait| wait.is_known())?;
+        Some(TrajectoryPoint { begin, padded_limit, probability: wait.probability_within(time_left) })
+    };
+    (0..steps).filter_map(point).collect()
+}
+
+/// Which begins a walk is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    /// Each at its time before the reserved one.
+    BeforeReserved,
+    /// All of them now: what differs is the reserved time.
+    Now,
 }
 
 /// The latest point of the trajectory that reaches the wanted probability, so that as little as possible is paid for waiting on the nodes.
 ///
-/// It is what walking back through the trajectory finds first. Within one limit class the forecast is the same at each step, so that
-/// the walk goes from class to class, and takes as many steps as there are classes however far ahead the time is.
-pub(super) fn latest_point<F: WaitForecaster>(
-    forecasts: &F,
-    shape: &JobShape,
-    now: UnixTime,
-    reserved: UnixTime,
+/// It is what walking back through the trajectory finds first. Padded limits that are forecast as one have the same forecast, so that the
+/// walk goes from one to the next.
+fn latest_point<F: WaitForecaster>(
+    job: &Reservable<'_, F>,
+    ahead: Seconds,
     wanted: f64,
-    longest_limit: Option<Seconds>,
+    begins: Begins,
 ) -> Result<TrajectoryPoint, Option<f64>> {
-    let Some(limit) = shape.limit else { return Err(None) };
-    let ahead = reserved - now;
+    let Some(unpadded) = job.shape.limit else { return Err(None) };
+    let limits = Limits::new(unpadded, ahead, job.longest_limit);
+    let reserved = job.now.now + ahead;
     // Steps count from now, so that what is left at the last one is what the division leaves, or a whole step.
     let last_left = match ahead.0.rem_euclid(STEP.0) {
         0 => STEP,
@@ -118,32 +228,31 @@ pub(super) fn latest_point<F: WaitForecaster>(
     let on_step = |time_left: Seconds| last_left + Seconds((time_left - last_left).0.max(0).saturating_add(STEP.0 - 1) / STEP.0 * STEP.0);
     let mut best = None;
     let mut time_left = last_left;
-    while time_left <= ahead {
-        let padded_limit = (limit + time_left).rounded_up_to_minutes();
-        if longest_limit.is_some_and(|longest| padded_limit > longest) {
-            break;
-        }
-        let Some(wait) = forecasts.wait(&JobShape { limit: Some(padded_limit), ..*shape }, None) else { return Err(best) };
-        // The longest time left whose padded limit, in whole minutes, is still of this class.
-        let class_minutes = Seconds(wait.limits.end().0.div_euclid(60).saturating_mul(60));
-        let end_of_class = (class_minutes - limit).min(ahead).max(time_left);
-        let end_of_class =
-            longest_limit.map_or(end_of_class, |longest| end_of_class.min(Seconds(longest.0 / 60 * 60) - limit)).max(time_left);
-        if let Some(bound) = wait.bound(wanted) {
-            let needed = on_step(bound.max(time_left));
-            if needed <= end_of_class {
-                return Ok(TrajectoryPoint {
-                    begin: UnixTime(reserved.0 - needed.0),
-                    padded_limit: (limit + needed).rounded_up_to_minutes(),
-                    probability: wait.probability_within(needed),
-                });
+    for (first, together) in (0..).step_by(TOGETHER).zip(limits.ascending.chunks(TOGETHER)) {
+        let forecasts = job.forecasts_at(together, (begins == Begins::BeforeReserved).then_some(reserved));
+        for (index, wait) in (first..).zip(forecasts) {
+            let Some(longest_left) = limits.longest_left(index).map(|left| left.min(ahead)).filter(|left| *left >= time_left) else {
+                continue;
+            };
+            if !wait.is_known() {
+                return Err(best);
             }
+            if let Some(bound) = wait.bound(wanted) {
+                let needed = on_step(bound.max(time_left));
+                if needed <= longest_left {
+                    return Ok(TrajectoryPoint {
+                        begin: UnixTime(reserved.0 - needed.0),
+                        padded_limit: (unpadded + needed).rounded_up_to_minutes(),
+                        probability: wait.probability_within(needed),
+                    });
+                }
+            }
+            // Of one forecast the probability is highest with the most time left.
+            let steps = (longest_left - last_left).0.div_euclid(STEP.0);
+            let probability = wait.probability_within(last_left + Seconds(steps * STEP.0));
+            best = Some(best.map_or(probability, |best: f64| best.max(probability)));
+            time_left = on_step(longest_left + Seconds(1));
         }
-        // Within a class the probability is highest with the most time left.
-        let steps = (end_of_class - last_left).0.div_euclid(STEP.0);
-        let probability = wait.probability_within(last_left + Seconds(steps * STEP.0));
-        best = Some(best.map_or(probability, |best: f64| best.max(probability)));
-        time_left = on_step(end_of_class + Seconds(1));
     }
     Err(best)
 }
@@ -182,15 +291,43 @@ pub(super) fn reserve<F: WaitForecaster>(
     if submission.deadline.is_some_and(|deadline| reserved + limit + LIMIT_ROUNDING > deadline) {
         return Err(NotReserved::BeyondDeadline);
     }
-    let shape = JobShape { partition: context.partition.index, size, limit: Some(limit) };
-    let longest = context.partition.max_time();
-    latest_point(context.forecasts, &shape, context.now, reserved, wanted, longest).map_err(|best| match best {
-        None if context.forecasts.wait(&shape, None).is_none() => NotReserved::NoWaits,
+    let job = Reservable {
+        forecasts: context.forecasts,
+        shape: context.shape(size, Some(limit)),
+        now: context.moment(Seconds::ZERO),
+        longest_limit: context.partition.max_time(),
+    };
+    latest_point(&job, reserved - context.now, wanted, Begins::BeforeReserved).map_err(|best| match best {
+        None if context.forecasts.wait(&job.shape, None).is_none() => NotReserved::NoWaits,
         best => {
             let far = context.now + LONGEST_AHEAD;
-            let possible = latest_point(context.forecasts, &shape, context.now, far, wanted, longest);
+            let possible = latest_point(&job, LONGEST_AHEAD, wanted, Begins::Now);
             let earliest = possible.ok().map(|point| context.now + (far - point.begin));
             NotReserved::Unlikely { best: best.unwrap_or(0.0), wanted, earliest }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_padded_limit_is_forecast_as_one_that_is_no_shorter_and_little_longer(
+            unpadded in 60i64..500_000, ahead in 1i64..32_000_000, longest in prop::option::of(60i64..2_000_000), left in 1i64..32_000_000,
+        ) {
+            let limits = Limits::new(Seconds(unpadded), Seconds(ahead), longest.map(Seconds));
+            prop_assert!(limits.ascending.is_sorted());
+            let padded = Seconds(unpadded + left.min(ahead)).rounded_up_to_minutes();
+            if longest.is_none_or(|longest| padded.0 <= longest) {
+                let stands_for = limits.ascending[limits.index(padded)];
+                let proportion = ((unpadded + ahead + 60) as f64 / unpadded as f64).powf(1.0 / MOST_LIMITS as f64);
+                prop_assert!(stands_for >= padded && stands_for.0 as f64 <= (padded.0 + 120) as f64 * proportion);
+            } else {
+                prop_assert_eq!(limits.index(padded), limits.ascending.len());
+            }
+        }
+    }
 }

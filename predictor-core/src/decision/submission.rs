@@ -74,6 +74,10 @@ pub struct Submission<'a> {
     pub user: u32,
     /// The partition, or several separated by commas; `None` is the default.
     pub partition: Option<&'a str>,
+    /// The account, where given.
+    pub account: Option<&'a str>,
+    /// The quality of service, where given.
+    pub qos: Option<&'a str>,
     /// Nodes, where given.
     pub nodes: Option<NodeRange>,
     /// Tasks, where given.

@@ -30,11 +30,12 @@ pub struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Seconds until `cpus` more are free; beyond the last end, in proportion to what is missing.
-    fn until(&self, cpus: f64, now: UnixTime) -> f64 {
+    /// Seconds until `cpus` more are free than the `already` first of those freed; beyond the last end, in proportion to what is missing.
+    fn until(&self, cpus: f64, already: f64, now: UnixTime) -> f64 {
         if cpus <= 0.0 {
             return 0.0;
         }
+        let cpus = cpus + already;
         let at = self.freed.partition_point(|(_, freed)| f64::from(*freed) < cpus);
         let after = |end: &(i64, f32)| (end.0 - now.0).max(0) as f64;
         match (self.freed.get(at), self.freed.last()) {
@@ -89,6 +90,13 @@ impl Picture<'_> {
     /// Appends the features of the default predictor: [`FEATURES`] of them, whatever the job.
     pub fn write_features(&self, job: &PastJob, out: &mut Vec<f32>) {
         let before = out.len();
+        self.write_features_after(job, 0.0, out);
+        debug_assert_eq!(out.len() - before, FEATURES);
+    }
+
+    /// As [`Picture::write_features`], at a moment by which the first `freed` CPUs of the ends are free already: the groups do not count them
+    /// as running any more.
+    pub fn write_features_after(&self, job: &PastJob, freed: f64, out: &mut impl Extend<f32>) {
         let cpus = f64::from(job.size.cpus);
         let total = f64::from(self.cpus.max(1));
         let limit_s = job.limit_or_zero().0 as f64;
@@ -110,20 +118,19 @@ impl Picture<'_> {
         out.extend([
             free as f32,
             (cpus - free) as f32,
-            self.ends_by_limit.until(cpus - free, self.now) as f32,
-            self.ends_expected.until(cpus - free, self.now) as f32,
-            self.ends_by_limit.until(queue + cpus - free, self.now) as f32,
-            self.ends_expected.until(queue + cpus - free, self.now) as f32,
+            self.ends_by_limit.until(cpus - free, freed, self.now) as f32,
+            self.ends_expected.until(cpus - free, freed, self.now) as f32,
+            self.ends_by_limit.until(queue + cpus - free, freed, self.now) as f32,
+            self.ends_expected.until(queue + cpus - free, freed, self.now) as f32,
             // How long the whole cluster would need for what is running and waiting.
             ((cluster.waiting.expected_work + (cluster.running.expected_work - cluster.running.elapsed_work(self.now)).max(0.0)) / total) as f32,
         ]);
         for kinship in Kinship::ALL {
             self.write_group(kinship, out);
         }
-        debug_assert_eq!(out.len() - before, FEATURES);
     }
 
-    fn write_group(&self, kinship: Kinship, out: &mut Vec<f32>) {
+    fn write_group(&self, kinship: Kinship, out: &mut impl Extend<f32>) {
         let Group { waiting, running, recent, oldest } = self.group(kinship);
         let now = self.now;
         out.extend([
@@ -247,6 +254,7 @@ mod tests {
     fn freed_cpus_are_extrapolated_beyond_the_last_end() {
         let freed = [(100, 4.0), (200, 10.0)];
         let ends = Ends { freed: &freed };
-        assert_eq!([0.0, 4.0, 5.0, 10.0, 20.0].map(|cpus| ends.until(cpus, UnixTime(50))), [0.0, 50.0, 150.0, 150.0, 300.0]);
+        assert_eq!([0.0, 4.0, 5.0, 10.0, 20.0].map(|cpus| ends.until(cpus, 0.0, UnixTime(50))), [0.0, 50.0, 150.0, 150.0, 300.0]);
+        assert_eq!([0.0, 1.0, 6.0].map(|cpus| ends.until(cpus, 4.0, UnixTime(150))), [0.0, 50.0, 50.0]);
     }
 }

@@ -3,20 +3,26 @@
 //! All numbers are little-endian and unaligned, so that a record has no padding and the layout is the same everywhere. A snapshot is
 //! never changed once it has its name. Any change of this file is a new [`LAYOUT_VERSION`]; a golden file in the tests holds the present one.
 
+use super::model::RELIABILITY_LEVELS;
 use crate::binomial::PERCENTILES;
 use crate::forecast::RunTimeRange;
+use crate::trees::NodeRecord;
+use crate::waits::blended::MEMBERS;
 use std::mem::size_of;
-use zerocopy::little_endian::{F32, I64, U16, U32, U64};
+use zerocopy::little_endian::{F32, F64, I64, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// First bytes of every snapshot.
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 1;
+pub const LAYOUT_VERSION: u32 = 2;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
+
+/// Stands for "none" in an index of a record.
+pub const NO_RECORD: u32 = u32::MAX;
 
 /// First record of a snapshot.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
@@ -59,16 +65,52 @@ pub enum SectionKind {
     ExpectedEnds = 6,
     /// UTF-8 text that [`TextRecord`]s point into.
     Text = 7,
+    /// One [`ModelRecord`], or none where no waits have been learnt from.
+    Model = 8,
+    /// Indices of the trees' first nodes, of the first forest and then of the second; each forest's are counted from its own first node.
+    ForestRoots = 9,
+    /// [`NodeRecord`]s, of the first forest and then of the second.
+    ForestNodes = 10,
+    /// [`BoundRowRecord`]s, ascending.
+    BoundRows = 11,
+    /// [`GroupRecord`]s, ascending.
+    Groups = 12,
+    /// [`OpenGroupRecord`]s, of the groups that have jobs which wait or run.
+    OpenGroups = 13,
+    /// [`FreedRecord`]s by the time limits of the cluster's running jobs, ascending.
+    EndsByLimit = 14,
+    /// [`FreedRecord`]s by their expected run times, ascending.
+    EndsExpected = 15,
+    /// [`UserRecord`]s, ascending.
+    Users = 16,
+    /// [`NameRecord`]s of the accounts, ascending.
+    Accounts = 17,
+    /// [`NameRecord`]s of the qualities of service, ascending.
+    QualitiesOfService = 18,
+    /// [`ScoreRecord`]s, ascending by partition.
+    Scores = 19,
 }
 
 /// All sections, in the order in which they are written.
-pub const SECTIONS: [SectionKind; 7] = [
+pub const SECTIONS: [SectionKind; 19] = [
     SectionKind::Site,
     SectionKind::Partitions,
     SectionKind::WaitClasses,
     SectionKind::UserSizes,
     SectionKind::RunTimeRanges,
     SectionKind::ExpectedEnds,
+    SectionKind::Model,
+    SectionKind::ForestRoots,
+    SectionKind::ForestNodes,
+    SectionKind::BoundRows,
+    SectionKind::Groups,
+    SectionKind::OpenGroups,
+    SectionKind::EndsByLimit,
+    SectionKind::EndsExpected,
+    SectionKind::Users,
+    SectionKind::Accounts,
+    SectionKind::QualitiesOfService,
+    SectionKind::Scores,
     SectionKind::Text,
 ];
 
@@ -238,6 +280,162 @@ pub struct ExpectedEndRecord {
     pub at: I64,
     /// CPUs that it holds.
     pub cpus: U32,
+    /// CPUs of the partition's running jobs that are expected to have ended by then, this one's among them.
+    pub freed: U32,
+}
+
+/// The default predictor of waits, apart from what is in sections of its own.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ModelRecord {
+    /// Weights of the members.
+    pub weights: [F32; MEMBERS],
+    /// What each forest forecasts before any tree adds to it.
+    pub bases: [F64; 2],
+    /// How many trees each forest has.
+    pub trees: [U32; 2],
+    /// How many nodes.
+    pub nodes: [U32; 2],
+    /// CPUs of the cluster.
+    pub cpus: U32,
+    /// 1 if the forests are there, 0 if none have been trained.
+    pub has_forests: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 3],
+}
+
+/// Bounds on the wait for a range of point forecasts.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct BoundRowRecord {
+    /// Up to which point forecast, as the square root of seconds; the last also for all above.
+    pub up_to: F32,
+    /// Outcomes that the bounds rest on.
+    pub outcomes: U32,
+    /// Part of them that did not wait at all.
+    pub at_once: F32,
+    /// Median of the outcomes in seconds, as corrected.
+    pub median_s: U32,
+    /// Upper bounds in seconds on the percentiles 1 to 99, ascending.
+    pub bounds_s: [U32; PERCENTILES],
+}
+
+/// A group of jobs: what they have in common, and the waits of the latest.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct GroupRecord {
+    /// What they have in common, 0 to 7: see [`Kinship`](crate::past::Kinship).
+    pub kinship: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 3],
+    /// The values.
+    pub values: [U32; 3],
+    /// The latest wait and the one before, as square roots of seconds.
+    pub last: [F32; 2],
+    /// Mean over some three jobs, likewise.
+    pub fast: F32,
+    /// Mean over some thirty jobs, likewise.
+    pub slow: F32,
+    /// Share of those that waited no longer than a minute.
+    pub at_once: F32,
+    /// How many jobs have started.
+    pub starts: F32,
+    /// When the latest started in Unix seconds, 0 if none did.
+    pub started_at: F64,
+    /// When the latest arrived, likewise.
+    pub arrived_at: F64,
+    /// Index of its [`OpenGroupRecord`], [`NO_RECORD`] if none of its jobs waits or runs.
+    pub open: U32,
+}
+
+/// Sums over the jobs of a group that wait, or that run: see [`Sum`](crate::past::Sum).
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct SumRecord {
+    /// How many.
+    pub jobs: F64,
+    /// Their CPUs.
+    pub cpus: F64,
+    /// Their time limits in seconds.
+    pub limits_s: F64,
+    /// CPUs times time limit.
+    pub work: F64,
+    /// CPUs times expected run time.
+    pub expected_work: F64,
+    /// The moments since which they wait or run, in Unix seconds.
+    pub since: F64,
+    /// CPUs times those moments.
+    pub cpus_since: F64,
+}
+
+/// The jobs of a group that wait and run.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct OpenGroupRecord {
+    /// Those that wait.
+    pub waiting: SumRecord,
+    /// Those that run.
+    pub running: SumRecord,
+    /// Since when the first of those that wait does, in Unix seconds; 0 if none waits.
+    pub oldest: F64,
+}
+
+/// CPUs that are free from a moment on, beyond those that are free now.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct FreedRecord {
+    /// The moment in Unix seconds.
+    pub at: I64,
+    /// CPUs of all jobs that end until then.
+    pub cpus: F32,
+}
+
+/// A user.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct UserRecord {
+    /// Numeric id.
+    pub user: U32,
+    /// Index of the account of the user's latest job.
+    pub account: U32,
+    /// Index of its quality of service.
+    pub qos: U16,
+    /// 1 if there are run times.
+    pub has_run_times: u8,
+    /// Unused, zero.
+    pub reserved: u8,
+    /// Run times of the last two jobs that ended, in seconds, the last first.
+    pub last_two_s: [F32; 2],
+}
+
+/// A name with the index that stands for it.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct NameRecord {
+    /// The name.
+    pub name: TextRecord,
+    /// The index.
+    pub index: U32,
+}
+
+/// How well the default forecasts have done in a partition: see [`PartitionScore`](super::PartitionScore).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ScoreRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Which forecasts are in force, 0 to 2: none, those of QBETS, the default's.
+    pub source: u8,
+    /// Why, 0 to 3: not trained, too few jobs, not calibrated, calibrated.
+    pub reason: u8,
+    /// Jobs that were forecast and have started.
+    pub jobs: U32,
+    /// Median absolute error in seconds.
+    pub median_error_s: F32,
+    /// Mean pinball loss in seconds.
+    pub pinball_s: F32,
+    /// Part of the jobs that waited at most as long as the bounds at 0.05 to 0.95.
+    pub reliability: [F32; RELIABILITY_LEVELS],
 }
 
 /// Size in bytes of a record of a section.
@@ -250,6 +448,16 @@ pub const fn record_size(kind: SectionKind) -> usize {
         SectionKind::UserSizes => size_of::<UserSizeRecord>(),
         SectionKind::RunTimeRanges => size_of::<RunTimeRange>(),
         SectionKind::ExpectedEnds => size_of::<ExpectedEndRecord>(),
+        SectionKind::Model => size_of::<ModelRecord>(),
+        SectionKind::ForestRoots => size_of::<U32>(),
+        SectionKind::ForestNodes => size_of::<NodeRecord>(),
+        SectionKind::BoundRows => size_of::<BoundRowRecord>(),
+        SectionKind::Groups => size_of::<GroupRecord>(),
+        SectionKind::OpenGroups => size_of::<OpenGroupRecord>(),
+        SectionKind::EndsByLimit | SectionKind::EndsExpected => size_of::<FreedRecord>(),
+        SectionKind::Users => size_of::<UserRecord>(),
+        SectionKind::Accounts | SectionKind::QualitiesOfService => size_of::<NameRecord>(),
+        SectionKind::Scores => size_of::<ScoreRecord>(),
         SectionKind::Text => 1,
     }
 }
@@ -264,7 +472,17 @@ const _: () = {
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<UserSizeRecord>() == 28);
     assert!(size_of::<RunTimeRange>() == 12);
-    assert!(size_of::<ExpectedEndRecord>() == 12);
+    assert!(size_of::<ExpectedEndRecord>() == 16);
+    assert!(size_of::<ModelRecord>() == 56);
+    assert!(size_of::<NodeRecord>() == 8);
+    assert!(size_of::<BoundRowRecord>() == 412);
+    assert!(size_of::<GroupRecord>() == 60);
+    assert!(size_of::<SumRecord>() == 56);
+    assert!(size_of::<OpenGroupRecord>() == 120);
+    assert!(size_of::<FreedRecord>() == 12);
+    assert!(size_of::<UserRecord>() == 20);
+    assert!(size_of::<NameRecord>() == 12);
+    assert!(size_of::<ScoreRecord>() == 92);
 };
 
 /// XXH3-64 of a snapshot but the bytes of its checksum.

@@ -5,9 +5,13 @@
 
 pub mod layout;
 mod model;
+mod model_records;
+mod model_view;
 mod reader;
+mod waits;
 mod writer;
 
 pub use model::{PartitionScore, RELIABILITY, RELIABILITY_LEVELS, WaitModel, WaitSourceReason};
+pub use model_view::ModelSummary;
 pub use reader::{Partition, Provenance, Snapshot, SnapshotError};
 pub use writer::{Origin, PartitionState, RunningJob, write};

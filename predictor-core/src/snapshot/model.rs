@@ -4,6 +4,7 @@ use crate::forecast::WaitSource;
 use crate::past::{Group, GroupKey, UserPast};
 use crate::trees::Forest;
 use crate::waits::blended::{BoundTable, Weights};
+use std::fmt;
 
 /// How many nominal levels a reliability table has.
 pub const RELIABILITY_LEVELS: usize = 19;
@@ -73,4 +74,56 @@ pub struct PartitionScore {
     pub source: WaitSource,
     /// Why those.
     pub reason: WaitSourceReason,
+}
+
+impl WaitSource {
+    /// How it is written.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            WaitSource::Nothing => 0,
+            WaitSource::Qbets => 1,
+            WaitSource::Blended => 2,
+        }
+    }
+
+    /// A number that this version does not know is read as the most careful one.
+    pub(super) fn of_number(number: u8) -> WaitSource {
+        match number {
+            1 => WaitSource::Qbets,
+            2 => WaitSource::Blended,
+            _ => WaitSource::Nothing,
+        }
+    }
+}
+
+impl WaitSourceReason {
+    /// How it is written.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            WaitSourceReason::NotTrained => 0,
+            WaitSourceReason::TooFewJobs => 1,
+            WaitSourceReason::NotCalibrated => 2,
+            WaitSourceReason::Calibrated => 3,
+        }
+    }
+
+    pub(super) fn of_number(number: u8) -> WaitSourceReason {
+        match number {
+            1 => WaitSourceReason::TooFewJobs,
+            2 => WaitSourceReason::NotCalibrated,
+            3 => WaitSourceReason::Calibrated,
+            _ => WaitSourceReason::NotTrained,
+        }
+    }
+}
+
+impl fmt::Display for WaitSourceReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WaitSourceReason::NotTrained => "no trees have been trained yet",
+            WaitSourceReason::TooFewJobs => "too few jobs of the partition have been forecast and have started",
+            WaitSourceReason::NotCalibrated => "the bounds have lately not held as often as they should in the partition",
+            WaitSourceReason::Calibrated => "the bounds hold as often as they should in the partition",
+        })
+    }
 }

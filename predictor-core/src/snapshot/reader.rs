@@ -1,21 +1,18 @@
 //! Reads a snapshot as it lies in memory.
 
 use super::layout::{
-    ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, SectionKind, SectionRecord, SiteRecord,
-    TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
+    ExpectedEndRecord, FreedRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, ScoreRecord, SectionKind,
+    SectionRecord, SiteRecord, TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
 };
+use super::model::{PartitionScore, WaitSourceReason};
 use super::writer::unit_number;
-use crate::class::{ClassKey, limits_of_class, pressure_level};
-use crate::forecast::{JobShape, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster};
+use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitSource};
 use crate::policy::Policy;
 use crate::size::Unit;
 use crate::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
-
-/// Fewest jobs on which a class stands by itself: the fewest that bound the 95th percentile at 95 % confidence.
-const FEWEST_JOBS: u32 = 59;
 
 /// Why bytes are not a snapshot that can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -50,6 +47,9 @@ pub struct Snapshot<B> {
     published_at: UnixTime,
     sections: [Range<usize>; SECTIONS.len()],
     transparent: bool,
+    /// When CPUs of the cluster become free, by time limits and as expected: decoded once, to be looked at often.
+    pub(super) ends_by_limit: Vec<(i64, f32)>,
+    pub(super) ends_expected: Vec<(i64, f32)>,
 }
 
 /// A partition in a snapshot.
@@ -63,6 +63,7 @@ pub struct Partition<'a> {
     pub policy: Policy,
     record: &'a PartitionRecord,
     ends: &'a [ExpectedEndRecord],
+    score: Option<&'a ScoreRecord>,
 }
 
 /// Where a snapshot comes from.
@@ -123,10 +124,21 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             *place = section(kind, record, all.len()).ok_or(SnapshotError::Sections)?;
         }
         let (generation, published_at) = (header.generation.get(), UnixTime(header.published_at.get()));
-        let mut snapshot = Snapshot { bytes, generation, published_at, sections, transparent: false };
+        let mut snapshot = Snapshot {
+            bytes,
+            generation,
+            published_at,
+            sections,
+            transparent: false,
+            ends_by_limit: Vec::new(),
+            ends_expected: Vec::new(),
+        };
         if snapshot.site().is_none() {
             return Err(SnapshotError::Sections);
         }
+        let freed = |kind| snapshot.records::<FreedRecord>(kind).iter().map(|end| (end.at.get(), end.cpus.get())).collect();
+        let (ends_by_limit, ends_expected) = (freed(SectionKind::EndsByLimit), freed(SectionKind::EndsExpected));
+        (snapshot.ends_by_limit, snapshot.ends_expected) = (ends_by_limit, ends_expected);
         snapshot.transparent =
             snapshot.provenance().site_policy.is_transparent() || snapshot.partitions().any(|partition| partition.policy.is_transparent());
         Ok(snapshot)
@@ -213,35 +225,40 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let ends = self.records::<ExpectedEndRecord>(SectionKind::ExpectedEnds);
         let first = record.first_end.get() as usize;
         let ends = ends.get(first..first.saturating_add(record.ends.get() as usize)).unwrap_or(&[]);
-        Partition { index, name: self.text(record.name), policy: Policy::from(&record.policy), record, ends }
+        Partition { index, name: self.text(record.name), policy: Policy::from(&record.policy), record, ends, score: self.score(index) }
+    }
+
+    /// The partition of that index.
+    pub(super) fn partition_at(&self, index: u16) -> Option<Partition<'_>> {
+        let record = self.records::<PartitionRecord>(SectionKind::Partitions).get(usize::from(index))?;
+        Some(self.partition_of(index, record))
+    }
+
+    /// How well the default forecasts of waits have done, by partition; none without a model.
+    pub fn scores(&self) -> impl Iterator<Item = PartitionScore> + '_ {
+        self.records::<ScoreRecord>(SectionKind::Scores).iter().map(score_of)
+    }
+
+    /// The score of a partition.
+    pub(super) fn score(&self, partition: u16) -> Option<&ScoreRecord> {
+        let scores = self.records::<ScoreRecord>(SectionKind::Scores);
+        scores.get(scores.binary_search_by_key(&partition, |score| score.partition.get()).ok()?)
     }
 
     fn site(&self) -> Option<&SiteRecord> {
         self.records::<SiteRecord>(SectionKind::Site).first()
     }
 
-    fn records<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self, kind: SectionKind) -> &[T] {
+    pub(super) fn records<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self, kind: SectionKind) -> &[T] {
         let section = SECTIONS.iter().zip(&self.sections).find(|(other, _)| **other == kind);
         let bytes = section.and_then(|(_, range)| self.bytes.as_ref().get(range.clone())).unwrap_or(&[]);
         <[T]>::ref_from_bytes(bytes).unwrap_or(&[])
     }
 
-    fn text(&self, record: TextRecord) -> &str {
+    pub(super) fn text(&self, record: TextRecord) -> &str {
         let start = record.offset.get() as usize;
         let bytes = self.records::<u8>(SectionKind::Text).get(start..start.saturating_add(record.length.get() as usize));
         bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("")
-    }
-
-    fn class(&self, key: ClassKey) -> Option<&WaitClassRecord> {
-        let classes = self.records::<WaitClassRecord>(SectionKind::WaitClasses);
-        let key_of = |record: &WaitClassRecord| ClassKey {
-            partition: record.partition.get(),
-            size: record.size,
-            limit: record.limit,
-            pressure: record.pressure,
-        };
-        let index = classes.binary_search_by(|record| key_of(record).cmp(&key)).ok()?;
-        classes.get(index)
     }
 
     /// Records of a user in a partition, ascending by size.
@@ -262,30 +279,6 @@ fn section(kind: SectionKind, record: &SectionRecord, length: usize) -> Option<R
     let start = usize::try_from(record.offset.get()).ok()?;
     let end = start.checked_add(usize::try_from(record.count.get()).ok()?.checked_mul(record_size(kind))?)?;
     (end <= length).then_some(start..end)
-}
-
-impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
-    /// From the narrowest class that has enough jobs, or else the widest that has any.
-    fn wait(&self, job: &JobShape, pressure: Option<f64>) -> Option<WaitForecast<'_>> {
-        let class = ClassKey::of(job.partition, job.size, job.limit);
-        let widening = pressure.map_or(class, |pressure| class.at_pressure(pressure_level(pressure))).widening();
-        let mut widest = None;
-        let found = widening.into_iter().filter_map(|key| self.class(key).map(|record| (key, record)));
-        for (key, record) in found {
-            widest = Some((key, record));
-            if record.jobs.get() >= FEWEST_JOBS {
-                break;
-            }
-        }
-        let (class, record) = widest?;
-        Some(WaitForecast {
-            class,
-            jobs: record.jobs.get(),
-            median: Seconds(i64::from(record.median_s.get())),
-            bounds: &record.bounds_s,
-            limits: limits_of_class(job.limit.unwrap_or(Seconds(i64::MAX))),
-        })
-    }
 }
 
 impl<B: AsRef<[u8]>> RunTimeForecaster for Snapshot<B> {
@@ -350,6 +343,34 @@ impl Partition<'_> {
     /// The expected ends of its running jobs with their CPUs, ascending.
     pub fn expected_ends(&self) -> impl Iterator<Item = (UnixTime, u32)> {
         self.ends.iter().map(|end| (UnixTime(end.at.get()), end.cpus.get()))
+    }
+
+    /// CPUs of its running jobs that are expected to end after one moment and until another.
+    #[must_use]
+    pub fn freed_between(&self, after: UnixTime, until: UnixTime) -> u64 {
+        let freed = |moment: UnixTime| {
+            let ended = self.ends.partition_point(|end| end.at.get() <= moment.0);
+            ended.checked_sub(1).and_then(|last| self.ends.get(last)).map_or(0, |last| last.freed.get())
+        };
+        u64::from(freed(until).saturating_sub(freed(after)))
+    }
+
+    /// How well the default forecasts of waits have done in it, and which are in force; `None` where that was not measured.
+    #[must_use]
+    pub fn score(&self) -> Option<PartitionScore> {
+        self.score.map(score_of)
+    }
+}
+
+fn score_of(record: &ScoreRecord) -> PartitionScore {
+    PartitionScore {
+        partition: record.partition.get(),
+        jobs: record.jobs.get(),
+        median_error_s: record.median_error_s.get(),
+        pinball_s: record.pinball_s.get(),
+        reliability: record.reliability.map(|part| part.get()),
+        source: WaitSource::of_number(record.source),
+        reason: WaitSourceReason::of_number(record.reason),
     }
 }
 

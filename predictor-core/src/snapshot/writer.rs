@@ -5,6 +5,7 @@ use super::layout::{
     TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
 };
 use super::model::WaitModel;
+use super::model_records::ModelRecords;
 use crate::forecast::{RunTimeForecast, RunTimeRange};
 use crate::history::{History, UserSize};
 use crate::policy::Policy;
@@ -79,10 +80,10 @@ pub struct Origin {
 }
 
 #[derive(Default)]
-struct Text(Vec<u8>);
+pub(super) struct Text(Vec<u8>);
 
 impl Text {
-    fn add(&mut self, text: &str) -> TextRecord {
+    pub(super) fn add(&mut self, text: &str) -> TextRecord {
         let offset = self.0.len() as u32;
         self.0.extend_from_slice(text.as_bytes());
         TextRecord { offset: offset.into(), length: (text.len() as u32).into() }
@@ -90,9 +91,9 @@ impl Text {
 }
 
 /// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any more keep their index and get no CPUs.
+/// Without a `model` waits are forecast by their classes alone.
 #[must_use]
 pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Origin, model: Option<&WaitModel>) -> Vec<u8> {
-    let _ = model;
     for partition in partitions {
         history.partition_index(&partition.name);
     }
@@ -150,6 +151,7 @@ pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Orig
         .collect();
 
     let site = site_record(history, origin, &mut text);
+    let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
     let sections: [&[u8]; SECTIONS.len()] = [
         site.as_bytes(),
         partition_records.as_bytes(),
@@ -157,6 +159,18 @@ pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Orig
         user_records.as_bytes(),
         range_records.as_bytes(),
         expected_ends.as_bytes(),
+        model.model.as_bytes(),
+        model.roots.as_bytes(),
+        model.nodes.as_bytes(),
+        model.bound_rows.as_bytes(),
+        model.groups.as_bytes(),
+        model.open_groups.as_bytes(),
+        model.ends_by_limit.as_bytes(),
+        model.ends_expected.as_bytes(),
+        model.users.as_bytes(),
+        model.accounts.as_bytes(),
+        model.qos.as_bytes(),
+        model.scores.as_bytes(),
         &text.0,
     ];
     assemble(origin, sections)
@@ -270,9 +284,14 @@ fn ends(history: &History, partition: u16, state: &PartitionState, now: UnixTime
                 .find_map(|unit| fitted.get(&UserSize { user: job.user, partition, unit: *unit, count: job.size.count(*unit) }))
                 .map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges }.point());
             let at = forecast.map(|run_time| job.start + run_time).filter(|at| *at > now).or(job.limit_end)?;
-            Some(ExpectedEndRecord { at: at.0.into(), cpus: job.size.cpus.into() })
+            Some(ExpectedEndRecord { at: at.0.into(), cpus: job.size.cpus.into(), freed: 0.into() })
         })
         .collect();
     ends.sort_unstable_by_key(|end| end.at.get());
+    let mut freed = 0u32;
+    for end in &mut ends {
+        freed = freed.saturating_add(end.cpus.get());
+        end.freed = freed.into();
+    }
     ends
 }

@@ -40,9 +40,15 @@ impl Member {
 /// they are trained.
 #[must_use]
 pub fn member_forecasts(features: &[f32], forests: Option<[ForestView<'_>; 2]>) -> [f32; MEMBERS] {
+    members_of(features, forests.map(|forests| forests.map(|forest| forest.predict(features))))
+}
+
+/// As [`member_forecasts`], from what the two forests forecast for the features.
+#[must_use]
+pub fn members_of(features: &[f32], forecast: Option<[f64; 2]>) -> [f32; MEMBERS] {
     let like = like(features);
-    let [root, log] = match forests {
-        Some([root, log]) => [root.predict(features).max(0.0) as f32, log.predict(features).max(0.0).exp_m1().max(0.0).sqrt() as f32],
+    let [root, log] = match forecast {
+        Some([root, log]) => [root.max(0.0) as f32, log.max(0.0).exp_m1().max(0.0).sqrt() as f32],
         None => [like; 2],
     };
     // What no forest of ours gives, damaged records may.

@@ -18,7 +18,7 @@ mod default;
 mod retraining;
 
 pub use levels::{KNOTS, Levels};
-pub use members::{MEMBERS, Member, member_forecasts};
+pub use members::{MEMBERS, Member, member_forecasts, members_of};
 pub use outcomes::{BoundTable, Outcome, row_of};
 pub use weights::{Weights, blend};
 

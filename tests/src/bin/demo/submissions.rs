@@ -3,7 +3,7 @@
 use crate::workload::Workload;
 use end_to_end::{Cluster, Submitted, now, wait_for};
 use predictor_core::decision::STEP;
-use predictor_core::forecast::{JobShape, WaitForecaster};
+use predictor_core::forecast::{Association, JobShape, WaitForecaster};
 use predictor_core::record::Record;
 use predictor_core::size::Size;
 use predictor_core::time::Seconds;
@@ -109,6 +109,8 @@ fn reservable(cluster: &Cluster, workload: &Workload) -> Option<(u32, i64, f64)>
     let per_node = (partition.cpus() / partition.nodes().max(1)).max(1);
     let bound = |cpus: u32, probability: f64| {
         let shape = JobShape {
+            user: 0,
+            association: Association::default(),
             partition: partition.index,
             size: Size { nodes: cpus.div_ceil(per_node), cpus },
             limit: Some(Seconds(LIMIT_MINUTES * 60 + LONGEST_AHEAD_S)),

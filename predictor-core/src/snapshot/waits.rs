@@ -1,0 +1,251 @@
+//! Forecasts of waits from a snapshot: the blend where it is in force, else the bounds of the job's class.
+
+use super::layout::{SectionKind, WaitClassRecord};
+use super::model_view::ModelView;
+use super::reader::{Partition, Snapshot};
+use crate::class::{ClassKey, pressure_level};
+use crate::forecast::{Association, Claims, JobShape, Moment, WaitForecast, WaitForecaster, WaitSource};
+use crate::past::{Ends, FEATURES, Group, GroupKey, Kinship, PastJob, Picture, Sum, expected_run_time_s};
+use crate::time::{Seconds, UnixTime};
+use crate::waits::blended::{MEMBERS, blend, members_of};
+use arrayvec::ArrayVec;
+use zerocopy::little_endian::F32;
+
+/// Fewest jobs on which a class stands by itself: the fewest that bound the 95th percentile at 95 % confidence.
+const FEWEST_JOBS: u32 = 59;
+
+/// How far ahead the present state tells anything. Jobs that arrive in the meantime are not known, and after half a day they are most of those
+/// that matter.
+const PRESENT_TELLS: Seconds = Seconds(12 * 3_600);
+
+/// Jobs whose features are made and forecast together. They are on the stack.
+const ROWS: usize = 16;
+
+/// Rows that the trees take at once.
+const TOGETHER: usize = 8;
+
+type Features = ArrayVec<f32, FEATURES>;
+
+impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
+    /// From the blend where that is in force; else from the narrowest class that has enough jobs, or else the widest that has any.
+    fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
+        self.waits(&[(*job, moment.copied())]).pop().flatten()
+    }
+
+    fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
+        let model = self.model_view().filter(|model| !model.bound_rows.is_empty());
+        let mut forecasts = Vec::with_capacity(asked.len());
+        for asked in asked.chunks(ROWS) {
+            let mut found: ArrayVec<Option<WaitForecast<'_>>, ROWS> = ArrayVec::new();
+            let mut rows: ArrayVec<Features, ROWS> = ArrayVec::new();
+            let mut places: ArrayVec<usize, ROWS> = ArrayVec::new();
+            for (place, (job, moment)) in asked.iter().enumerate() {
+                let source = self.source(job.partition);
+                let moment = moment.as_ref().filter(|moment| moment.at - moment.now <= PRESENT_TELLS);
+                found.push(match (source, &model, moment) {
+                    (Some(WaitSource::Nothing), ..) => None,
+                    (Some(WaitSource::Blended), Some(model), Some(moment)) => {
+                        places.push(place);
+                        rows.push(self.features(model, job, moment));
+                        None
+                    }
+                    _ => self.by_class(job, moment),
+                });
+            }
+            if let Some(model) = &model {
+                for (place, members) in places.into_iter().zip(members(model, &rows)) {
+                    if let Some(forecast) = found.get_mut(place) {
+                        *forecast = model.forecast(&members);
+                    }
+                }
+            }
+            forecasts.extend(found);
+        }
+        forecasts
+    }
+
+    fn association(&self, user: u32, account: Option<&str>, qos: Option<&str>) -> Association {
+        let model = self.model_view();
+        let usual = model.and_then(|model| model.user(user)).map_or_else(Association::default, |user| Association {
+            account: user.account.get(),
+            qos: user.qos.get(),
+        });
+        let unknown = Association::default();
+        Association {
+            account: account.map_or(usual.account, |name| self.index_of(SectionKind::Accounts, name).unwrap_or(unknown.account)),
+            qos: qos.map_or(usual.qos, |name| {
+                let index = self.index_of(SectionKind::QualitiesOfService, name);
+                index.and_then(|index| u16::try_from(index).ok()).unwrap_or(unknown.qos)
+            }),
+        }
+    }
+}
+
+impl<B: AsRef<[u8]>> Snapshot<B> {
+    /// Whose forecasts are in force in a partition; `None` where that was not measured.
+    fn source(&self, partition: u16) -> Option<WaitSource> {
+        self.score(partition).map(|score| WaitSource::of_number(score.source))
+    }
+
+    fn by_class(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
+        let class = ClassKey::of(job.partition, job.size, job.limit);
+        let partition = self.partition_at(job.partition);
+        let pressure = partition.zip(moment).and_then(|(partition, moment)| partition.pressure(job.size.cpus, moment));
+        let widening = pressure.map_or(class, |pressure| class.at_pressure(pressure_level(pressure))).widening();
+        let mut widest = None;
+        let found = widening.into_iter().filter_map(|key| self.class(key).map(|record| (key, record)));
+        for (key, record) in found {
+            widest = Some((key, record));
+            if record.jobs.get() >= FEWEST_JOBS {
+                break;
+            }
+        }
+        let (class, record) = widest?;
+        Some(WaitForecast {
+            source: WaitSource::Qbets,
+            class: Some(class),
+            jobs: record.jobs.get(),
+            median: Seconds(i64::from(record.median_s.get())),
+            bounds: &record.bounds_s,
+        })
+    }
+
+    fn class(&self, key: ClassKey) -> Option<&WaitClassRecord> {
+        let classes = self.records::<WaitClassRecord>(SectionKind::WaitClasses);
+        let key_of = |record: &WaitClassRecord| ClassKey {
+            partition: record.partition.get(),
+            size: record.size,
+            limit: record.limit,
+            pressure: record.pressure,
+        };
+        let index = classes.binary_search_by(|record| key_of(record).cmp(&key)).ok()?;
+        classes.get(index)
+    }
+
+    /// What a job sees that arrives at a moment. Of the running jobs so many are taken to have ended by then as are expected to, in proportion in
+    /// each of the groups; the claims wait.
+    fn features(&self, model: &ModelView<'_>, job: &JobShape, moment: &Moment) -> Features {
+        let arriving = PastJob {
+            user: job.user,
+            account: job.association.account,
+            partition: job.partition,
+            qos: job.association.qos,
+            size: job.size,
+            limit: job.limit,
+            eligible: moment.at,
+            start: None,
+            end: None,
+            suspended: Seconds::ZERO,
+        };
+        let mut groups = GroupKey::of(&arriving).map(|key| model.group(&key));
+        let mut freed = 0.0;
+        if moment.at > moment.now
+            && let Some(partition) = self.partition_at(job.partition)
+        {
+            let of_partition = partition.freed_between(moment.now, moment.at) as f64;
+            // The two are expected by different means; what the partition frees, the cluster does.
+            freed = freed_between(&self.ends_expected, moment.now, moment.at).max(of_partition);
+            let stays_of = |freed: f64, running: f64| if running > 0.0 { 1.0 - (freed / running).clamp(0.0, 1.0) } else { 1.0 };
+            let [cluster, ..] = &groups;
+            let stays_in_cluster = stays_of(freed, cluster.running.cpus);
+            let stays_in_partition = stays_of(of_partition, partition.demand_cpus().0 as f64);
+            for (kinship, group) in Kinship::ALL.into_iter().zip(&mut groups) {
+                let stays = match kinship {
+                    Kinship::Cluster | Kinship::User | Kinship::Account | Kinship::Twins => stays_in_cluster,
+                    Kinship::Partition | Kinship::UserPartition | Kinship::SizeClass | Kinship::Class => stays_in_partition,
+                };
+                scale(&mut group.running, stays);
+            }
+        }
+        let [cluster, partition, ..] = &mut groups;
+        claim(cluster, &moment.claimed.cluster, moment.now);
+        claim(partition, &moment.claimed.partition, moment.now);
+        let last_two_s = model.user(job.user).filter(|user| user.has_run_times == 1).map(|user| user.last_two_s.map(F32::get));
+        let picture = Picture {
+            now: moment.at,
+            cpus: model.cpus,
+            expected_s: expected_run_time_s(job.limit, last_two_s),
+            groups: &groups,
+            ends_by_limit: Ends { freed: &self.ends_by_limit },
+            ends_expected: Ends { freed: &self.ends_expected },
+        };
+        let mut features = Features::new();
+        picture.write_features_after(&arriving, freed, &mut features);
+        features
+    }
+}
+
+impl Partition<'_> {
+    /// The pressure on the partition with a job of `cpus` in it: CPUs of running, eligible and claiming jobs, but of those that are expected to have
+    /// ended by the moment, over those there are; `None` where slurmctld does not know the partition.
+    #[must_use]
+    pub fn pressure(&self, cpus: u32, moment: &Moment) -> Option<f64> {
+        let (running, pending) = self.demand_cpus();
+        let others = running.saturating_add(pending).saturating_add(moment.claimed.partition.cpus);
+        let others = others.saturating_sub(self.freed_between(moment.now, moment.at));
+        (self.cpus() > 0).then(|| (others as f64 + f64::from(cpus)) / f64::from(self.cpus()))
+    }
+}
+
+impl<'a> ModelView<'a> {
+    /// The blend of the members' forecasts, with the bounds that go with it.
+    fn forecast(&self, members: &[f32; MEMBERS]) -> Option<WaitForecast<'a>> {
+        let root = blend(members, &self.weights);
+        let row = self.bounds(root)?;
+        Some(WaitForecast {
+            source: WaitSource::Blended,
+            class: None,
+            jobs: row.outcomes.get(),
+            median: Seconds(f64::from(root * root).round() as i64),
+            bounds: &row.bounds_s,
+        })
+    }
+}
+
+/// The members' forecasts for rows of features.
+fn members(model: &ModelView<'_>, rows: &[Features]) -> ArrayVec<[f32; MEMBERS], ROWS> {
+    let borrowed: ArrayVec<&[f32], ROWS> = rows.iter().take(ROWS).map(ArrayVec::as_slice).collect();
+    let Some(forests) = model.forests else {
+        return borrowed.iter().map(|features| members_of(features, None)).collect();
+    };
+    let (together, rest) = borrowed.split_at(borrowed.len() / TOGETHER * TOGETHER);
+    let mut forecasts = [[0.0; ROWS]; 2];
+    for (forest, forecasts) in forests.iter().zip(&mut forecasts) {
+        let (of_together, of_rest) = forecasts.split_at_mut(together.len());
+        forest.predict_many(together, of_together);
+        for (features, forecast) in rest.iter().zip(of_rest) {
+            *forecast = forest.predict(features);
+        }
+    }
+    let [root, log] = &forecasts;
+    borrowed.iter().zip(root.iter().zip(log)).map(|(features, (root, log))| members_of(features, Some([*root, *log]))).collect()
+}
+
+/// CPUs that become free after one moment and until another.
+fn freed_between(ends: &[(i64, f32)], after: UnixTime, until: UnixTime) -> f64 {
+    let freed = |moment: UnixTime| {
+        let ended = ends.partition_point(|(at, _)| *at <= moment.0);
+        ended.checked_sub(1).and_then(|last| ends.get(last)).map_or(0.0, |(_, freed)| f64::from(*freed))
+    };
+    (freed(until) - freed(after)).max(0.0)
+}
+
+fn scale(sum: &mut Sum, part: f64) {
+    let Sum { jobs, cpus, limits_s, work, expected_work, since, cpus_since } = sum;
+    for number in [jobs, cpus, limits_s, work, expected_work, since, cpus_since] {
+        *number *= part;
+    }
+}
+
+/// Adds jobs that wait since `now`.
+fn claim(group: &mut Group, claims: &Claims, now: UnixTime) {
+    let waiting = &mut group.waiting;
+    let (jobs, cpus) = (claims.jobs as f64, claims.cpus as f64);
+    waiting.jobs += jobs;
+    waiting.cpus += cpus;
+    waiting.limits_s += claims.limits_s as f64;
+    waiting.work += claims.work as f64;
+    waiting.expected_work += claims.expected_work as f64;
+    waiting.since += jobs * now.0 as f64;
+    waiting.cpus_since += cpus * now.0 as f64;
+}
