@@ -1,7 +1,7 @@
 //! Choosing the parameters of a predictor by its errors on the validation part.
 
 use super::WaitPredictor;
-use crate::past::{Arrivals, Happening, events};
+use crate::past::{Arrivals, Happening, PastJob, events};
 use crate::time::UnixTime;
 use std::ops::Range;
 
@@ -28,9 +28,9 @@ impl Split {
     /// start only after the last row of the validation part has arrived are neither learnt nor forecast: their waits are not known by then.
     pub(super) fn replay<P: WaitPredictor>(&self, past: &Arrivals, predictor: &mut P, mut ask: impl FnMut(&mut P, usize, f64)) {
         let rows = self.history.start..self.validation.end.min(past.len());
-        let Some(jobs) = past.jobs().get(rows.clone()) else { return };
+        let jobs: Vec<PastJob> = rows.clone().filter_map(|row| past.job(row).copied()).collect();
         let known_at = jobs.last().map_or(UnixTime(0), |job| job.eligible);
-        for event in events(jobs) {
+        for event in events(&jobs) {
             let row = rows.start + event.job as usize;
             let wait = past.job(row).filter(|job| job.start.is_some_and(|start| start <= known_at)).and_then(|job| job.wait());
             let Some(wait) = wait else { continue };
