@@ -109,6 +109,8 @@ impl Picture<'_> {
             (cpus * limit_s) as f32,
             self.expected_s,
             f32::from(job.partition),
+            job.user as f32,
+            job.account as f32,
             day_s as f32,
             weekday as f32 + day_s as f32 / 86_400.0,
         ]);
@@ -165,7 +167,7 @@ impl Picture<'_> {
 }
 
 /// How many features [`Picture::write_features`] makes.
-pub const FEATURES: usize = 8 + 7 + 8 * 7 + 5 * 6 + 3 * 5;
+pub const FEATURES: usize = 10 + 7 + 8 * 7 + 5 * 6 + 3 * 5;
 
 /// Run time to expect of a job whose user has run nothing yet and that has no time limit: an hour.
 const UNKNOWN_RUN_TIME_S: f32 = 3_600.0;
@@ -207,7 +209,7 @@ pub fn recent_features(kinship: Kinship, features: &[f32]) -> Option<RecentFeatu
         Kinship::SizeClass | Kinship::Class => 13,
         Kinship::UserPartition | Kinship::Account | Kinship::Twins => 7,
     };
-    let first: usize = 15 + Kinship::ALL.iter().take_while(|other| **other != kinship).map(width).sum::<usize>();
+    let first: usize = 17 + Kinship::ALL.iter().take_while(|other| **other != kinship).map(width).sum::<usize>();
     match features.get(first + 2..first + 6)? {
         [last, fast, slow, since_start] => Some(RecentFeatures { last: *last, fast: *fast, slow: *slow, since_start: *since_start }),
         _ => None,

@@ -5,7 +5,11 @@ use std::time::Instant;
 
 use predictor_core::binomial::PERCENTILES;
 use predictor_core::trees::training::Training;
+use predictor_core::waits::apq::Apq;
 use predictor_core::waits::blended::{BlendedWaits, MEMBERS, Member, Settings};
+use predictor_core::waits::nearest::NearestNeighbours;
+use predictor_core::waits::qbets::{self, Qbets};
+use predictor_core::waits::{Split, WaitPredictor, ibl};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::{EvaluationError, Forecasts, Replay};
@@ -62,9 +66,21 @@ fn forecast(method: Method, replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> R
             step(replay.test.end);
             Ok(Forecasts { points_s: vec![0.0; replay.test.len()], ..nothing(method) })
         }
-        _ => {
-            step(replay.test.end);
-            Ok(nothing(method))
+        Method::Qbets => Ok(qbets(replay, step)),
+        Method::Nearest => {
+            let count = NearestNeighbours::tune(&replay.past, &split(replay));
+            let note = format!("knn: the mean of {count} neighbours, chosen on the validation part");
+            Ok(points(method, NearestNeighbours::new(count), note, replay, step))
+        }
+        Method::Ibl => {
+            let parameters = ibl::InstanceBased::tune(&replay.past, &split(replay), replay.seed);
+            let note = format!("ibl: {:?}, weights found by a genetic algorithm on the validation part", parameters.model);
+            Ok(points(method, ibl::InstanceBased::new(parameters), note, replay, step))
+        }
+        Method::Apq => {
+            let parameters = Apq::tune(&replay.past, &split(replay));
+            let note = format!("apq: parameters of table IV, chosen on the validation part: {parameters:?}");
+            Ok(points(method, Apq::new(parameters), note, replay, step))
         }
     }
 }
@@ -81,8 +97,69 @@ fn nothing(method: Method) -> Forecasts {
     }
 }
 
+/// Jobs of the validation part, and of the history before it.
+const VALIDATION_JOBS: usize = 4_000;
+const HISTORY_JOBS: usize = 6_000;
+
 /// How often progress is told, in jobs.
 const PROGRESS_JOBS: usize = 250;
+
+/// The parts of the log that parameters are chosen on: the 4,000 jobs before the test part, with the 6,000 before those as history (V), or in the
+/// same proportion of what there is.
+fn split(replay: &Replay) -> Split {
+    let end = replay.test.start;
+    let validation = VALIDATION_JOBS.min(2 * end / 5);
+    let first = end.saturating_sub(validation + HISTORY_JOBS);
+    Split { history: first..end - validation, validation: end - validation..end, ..Split::default() }
+}
+
+/// A method that gives points only.
+fn points<P: WaitPredictor>(method: Method, predictor: P, note: String, replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Forecasts {
+    let mut state = (predictor, nothing(method));
+    let arrive = |(predictor, found): &mut (P, Forecasts), row: usize| {
+        tell(replay, row, step);
+        if replay.test.contains(&row) {
+            found.points_s.push(predictor.point(&replay.past, row));
+        }
+    };
+    replay.run(&mut state, arrive, |(predictor, _), row| predictor.learn(&replay.past, row));
+    Forecasts { notes: vec![note], ..state.1 }
+}
+
+/// QBETS, whose bounds are asked at every twentieth.
+fn qbets(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Forecasts {
+    let mut state = (Qbets::new(), nothing(Method::Qbets));
+    let arrive = |(predictor, found): &mut (Qbets, Forecasts), row: usize| {
+        tell(replay, row, step);
+        if replay.test.contains(&row) {
+            found.points_s.push(predictor.point(&replay.past, row));
+            found.bounds.push(qbets_bounds(predictor, replay, row));
+        }
+    };
+    replay.run(&mut state, arrive, |(predictor, _), row| predictor.learn(&replay.past, row));
+    state.1
+}
+
+/// QBETS's bounds on the percentiles 5, 10 to 95, which also stand for those below each. A percentile that the history is too short for has the
+/// bound of the one before.
+fn qbets_bounds(predictor: &Qbets, replay: &Replay, row: usize) -> Option<Bounds> {
+    let mut bounds = [0; PERCENTILES];
+    let mut known = None;
+    for (step, chunk) in (1..).zip(bounds.chunks_mut(5)) {
+        let quantile = (f64::from(step) / 20.0).min(0.99);
+        let bound = predictor.bound(&replay.past, row, quantile, qbets::CONFIDENCE);
+        known = bound.map(predictor_core::time::Seconds::clamped_u32).or(known);
+        chunk.fill(known.unwrap_or(0));
+    }
+    known.map(|_| bounds)
+}
+
+/// Tells the progress every some hundred jobs.
+fn tell(replay: &Replay, row: usize, step: &(dyn Fn(usize) + Sync)) {
+    if row.is_multiple_of(PROGRESS_JOBS) {
+        step(PROGRESS_JOBS.min(replay.test.end - row));
+    }
+}
 
 fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, EvaluationError> {
     struct State {
@@ -102,9 +179,7 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         failure: None,
     };
     let arrive = |state: &mut State, row: usize| {
-        if row % PROGRESS_JOBS == 0 {
-            step(PROGRESS_JOBS.min(replay.test.end - row));
-        }
+        tell(replay, row, step);
         if let Some(retraining) = state.waits.retraining(&replay.past) {
             match retraining.run() {
                 Ok(retrained) => state.waits.adopt(retrained),
