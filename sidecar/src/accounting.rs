@@ -5,7 +5,7 @@
 //! hands its backlog over. So a recent stretch is read again and again, a day of it every hour and what an outage covered for a while
 //! after it; [`Seen`] keeps a record from being told twice.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -17,7 +17,7 @@ use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 
 use crate::history_windows::Width;
-use crate::news::{AccountingRead, Ended, News};
+use crate::news::{AccountingRead, Ended, Identity, News};
 use crate::seen::Seen;
 
 /// How much is read again each time.
@@ -36,7 +36,10 @@ const MOST_REMEMBERED: usize = 1_000_000;
 pub(crate) struct AccountingReader {
     cluster: String,
     connection: Option<AccountingConnection>,
-    partitions: HashSet<Arc<str>>,
+    /// One copy of each name of a partition, an account or a quality of service.
+    names: HashSet<Arc<str>>,
+    /// The qualities of service by their numbers, which is how records name them.
+    qos: HashMap<u32, Arc<str>>,
     seen: Seen,
     /// What of the past is still to be read, and how many jobs at most.
     past: Option<(Range<i64>, u64)>,
@@ -63,7 +66,8 @@ impl AccountingReader {
         Self {
             cluster,
             connection: None,
-            partitions: HashSet::new(),
+            names: HashSet::new(),
+            qos: HashMap::new(),
             seen: Seen::new(now - REMEMBERED_SECONDS, MOST_REMEMBERED),
             past: Some((now - settings.window_seconds..now, settings.maximum_jobs)),
             width: Width::new(),
@@ -105,6 +109,9 @@ impl AccountingReader {
         if self.connection.is_none() {
             self.connection = Some(AccountingConnection::open()?);
         }
+        if self.qos.is_empty() || self.last_deep.elapsed() >= DEEP_INTERVAL {
+            self.read_qos()?;
+        }
         if !std::mem::replace(&mut self.is_first, false)
             && let Err(abandoned) = self.read_recent(now)?
         {
@@ -114,6 +121,13 @@ impl AccountingReader {
             return Ok(Err(abandoned));
         }
         Ok(Ok(AccountingRead { until: UnixTime(self.read_until) }))
+    }
+
+    /// Reads the names of the qualities of service, which change hardly ever.
+    fn read_qos(&mut self) -> Result<(), ClientError> {
+        let Self { connection: Some(connection), names, qos, .. } = self else { return Ok(()) };
+        *qos = connection.qos_names()?.into_iter().map(|(id, name)| (id, shared(&name, names))).collect();
+        Ok(())
     }
 
     /// Reads what has ended since the last time, and a stretch before it again.
@@ -160,14 +174,14 @@ impl AccountingReader {
 
     /// Reads what ended in a window and tells what is new. Returns how many jobs that were.
     fn read_window(&mut self, window: Range<i64>) -> Result<Result<u64, Abandoned>, ClientError> {
-        let Self { cluster, connection: Some(connection), partitions, seen, .. } = self else {
+        let Self { cluster, connection: Some(connection), names, qos, seen, .. } = self else {
             return Ok(Ok(0));
         };
         let mut told = Vec::new();
         let started = Instant::now();
         let records = connection.ended_jobs(cluster, window.clone(), |record| {
             // What is not complete is not noted as seen either, and read again.
-            let Some(job) = ended(&record, partitions) else { return };
+            let Some(job) = ended(&record, names, qos) else { return };
             let submitted = record.submitted.unwrap_or_default();
             if record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended) {
                 told.push(job);
@@ -188,7 +202,7 @@ impl AccountingReader {
 /// slurmctld tells of starts in batches, some seconds late, but of an end at once. The record of a short job, or of one that ended while
 /// slurmdbd was away, may so be made at its end, without partition, nodes and time limit, and be completed afterwards
 /// (src/plugins/accounting_storage/mysql/as_mysql_job.c, as_mysql_job_complete).
-fn ended(record: &EndedJobRecord<'_>, partitions: &mut HashSet<Arc<str>>) -> Option<Ended> {
+fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashMap<u32, Arc<str>>) -> Option<Ended> {
     let eligible = record.eligible.or(record.started)?;
     let partition = first_partition(record.partition.as_deref()?);
     let nodes = match record.started {
@@ -196,9 +210,18 @@ fn ended(record: &EndedJobRecord<'_>, partitions: &mut HashSet<Arc<str>>) -> Opt
         _ => record.requested_nodes.unwrap_or(1),
     };
     let cpus = record.allocated_cpus.filter(|cpus| *cpus > 0).unwrap_or(record.requested_cpus);
+    let qos = qos.get(&record.qos_id).map_or_else(|| shared("", names), Arc::clone);
     Some(Ended {
+        identity: Identity {
+            job_id: record.job_id,
+            array: record.array.map(|array| array.array_job_id),
+            submitted: record.submitted.unwrap_or_default(),
+            account: shared(record.account.as_deref().unwrap_or_default(), names),
+            qos,
+        },
+        is_interrupted: record.state.is_interruption(),
         user: record.user_id,
-        partition: shared(partition, partitions),
+        partition: shared(partition, names),
         size: Size { nodes: nodes.max(1), cpus: cpus.max(1) },
         limit: record.time_limit_seconds.map(Seconds),
         eligible: UnixTime(eligible),

@@ -10,24 +10,68 @@ use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{first_partition, now, shared};
-use crate::news::{Cluster, Live, News};
+use crate::news::{Cluster, Ended, Identity, Live, News};
 
 /// Reads at each request, until nobody asks any more.
 pub(crate) fn run(requests: &Receiver<()>, news: &Sender<News>) {
-    let mut partitions = HashSet::new();
+    let (mut names, mut cpus) = (HashSet::new(), None);
     for () in requests {
-        let answer = read(&mut partitions).map(Box::new);
+        let answer = read(&mut names, &mut cpus).map(Arc::new);
         if news.send(News::Controller(answer)).is_err() {
             return;
         }
     }
 }
 
-fn read(names: &mut HashSet<Arc<str>>) -> Result<Cluster, ClientError> {
+/// `cpus` remembers how many there are while the partitions stay as they are: a cluster may have more nodes than is worth asking for
+/// each time.
+fn read(names: &mut HashSet<Arc<str>>, cpus: &mut Option<(Vec<(String, u32)>, u32)>) -> Result<Cluster, ClientError> {
     let partitions = controller::partitions()?;
-    let jobs = controller::jobs()?;
-    let jobs = jobs.iter().filter_map(|job| live(job, names)).collect();
-    Ok(Cluster { read_at: UnixTime(now()), partitions, jobs })
+    let shape: Vec<(String, u32)> = partitions.iter().map(|partition| (partition.name.clone(), partition.total_cpus)).collect();
+    let total_cpus = match cpus {
+        Some((before, total)) if *before == shape => *total,
+        _ => {
+            let total = controller::nodes(&partitions)?.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
+            *cpus = Some((shape, total));
+            total
+        }
+    };
+    let read_at = UnixTime(now());
+    let queue = controller::jobs()?;
+    let jobs = queue.iter().filter_map(|job| live(job, names)).collect();
+    let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
+    Ok(Cluster { read_at, cpus: total_cpus, partitions, jobs, ended })
+}
+
+fn identity(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Identity {
+    Identity {
+        job_id: job.job_id,
+        array: job.array_job_id,
+        submitted: job.submitted.unwrap_or_default(),
+        account: shared(job.account.as_deref().unwrap_or_default(), names),
+        qos: shared(job.qos.as_deref().unwrap_or_default(), names),
+    }
+}
+
+/// A job that ran to its end, which slurmctld shows for some minutes more (`MinJobAge` of slurm.conf).
+fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
+    // What completes still holds its nodes; what was put back into the queue is told there.
+    if matches!(job.state, JobState::Completing | JobState::Resized | JobState::Revoked | JobState::Unknown(_)) {
+        return None;
+    }
+    let (start, end) = (job.started?, job.ended?);
+    Some(Ended {
+        identity: identity(job, names),
+        is_interrupted: job.state.is_interruption(),
+        user: job.user_id,
+        partition: shared(first_partition(job.partition.as_deref()?), names),
+        size: Size { nodes: job.nodes.max(1), cpus: job.cpus.max(1) },
+        limit: job.time_limit_seconds.map(Seconds),
+        eligible: UnixTime(job.eligible.unwrap_or(start)),
+        start: Some(UnixTime(start)),
+        end: UnixTime(end),
+        suspended: Seconds(job.suspended_seconds),
+    })
 }
 
 /// What the demand and the forecasts need of a job; `None` for one that has ended.
@@ -40,6 +84,7 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Live> {
     let tasks = if has_nodes { 1 } else { job.task_count };
     let start = job.started.filter(|_start| has_nodes);
     Some(Live {
+        identity: identity(job, names),
         user: job.user_id,
         partition: shared(first_partition(job.partition.as_deref()?), names),
         size: Size { nodes: job.nodes.max(1).saturating_mul(tasks), cpus: job.cpus.max(1).saturating_mul(tasks) },

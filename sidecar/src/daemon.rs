@@ -5,10 +5,13 @@
 //! older, which the snapshot says, and everything else goes on.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use predictor_core::forecast::WaitSource;
+use predictor_core::snapshot::WaitSourceReason;
 use predictor_core::time::UnixTime;
 use slurm_sys::client;
 
@@ -18,7 +21,8 @@ use crate::controller;
 use crate::failure::Failure;
 use crate::logging::Logging;
 use crate::metrics::{self, Metrics, Source};
-use crate::news::News;
+use crate::learner;
+use crate::news::{Learnt, News};
 use crate::notification::Notification;
 use crate::publisher::Publisher;
 use crate::settings::Settings;
@@ -29,6 +33,8 @@ use crate::state_directory::{Previous, StateDirectory};
 const WAITING_NEWS: usize = 4;
 /// How long a round waits for the readers at the most.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a round waits for the learner, which mostly needs some tens of milliseconds; what it says later goes into the next snapshot.
+const LEARNERS_PATIENCE: Duration = Duration::from_millis(250);
 /// How long the first round waits for the history and the queue.
 const FIRST_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -56,7 +62,10 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start("accounting", news_sender.clone(), move || reader.run(&requests))?;
     let (controller, requests) = bounded(1);
     let controller_news = news_sender.clone();
-    start("controller", news_sender, move || controller::run(&requests, &controller_news))?;
+    start("controller", news_sender.clone(), move || controller::run(&requests, &controller_news))?;
+    let (learner, tasks) = learner::Asked::new();
+    let learner_news = news_sender.clone();
+    start(learner::NAME, news_sender, move || learner::run(&tasks, &learner_news))?;
 
     let previous = directory.previous();
     let generation = previous.map_or(1, |previous| previous.generation + 1);
@@ -79,6 +88,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         notification: Notification::new(),
         accounting: Asked::new(Source::Accounting, accounting),
         controller: Asked::new(Source::Controller, controller),
+        learner,
+        may_learn: false,
         previous,
         has_published: false,
         round: None,
@@ -150,6 +161,26 @@ impl Asked {
 struct Round {
     /// When it is published at the latest.
     deadline: Instant,
+    has_asked_learner: bool,
+}
+
+/// The forecasts' name, as in `queuecast status`.
+fn source_name(source: WaitSource) -> &'static str {
+    match source {
+        WaitSource::Nothing => "none",
+        WaitSource::Qbets => "qbets",
+        WaitSource::Blended => "blended",
+    }
+}
+
+/// The reason's, likewise.
+fn reason_name(reason: WaitSourceReason) -> &'static str {
+    match reason {
+        WaitSourceReason::NotTrained => "not_trained",
+        WaitSourceReason::TooFewJobs => "too_few_jobs",
+        WaitSourceReason::NotCalibrated => "not_calibrated",
+        WaitSourceReason::Calibrated => "calibrated",
+    }
 }
 
 struct Daemon {
@@ -163,6 +194,9 @@ struct Daemon {
     notification: Notification,
     accounting: Asked,
     controller: Asked,
+    learner: learner::Asked,
+    /// Whether the whole history has been read.
+    may_learn: bool,
     /// The snapshot of an earlier daemon, until the first one of this is published.
     previous: Option<Previous>,
     has_published: bool,
@@ -207,6 +241,8 @@ impl Daemon {
                 self.metrics.read_jobs(jobs.len());
                 let taken = self.publisher.add(&jobs);
                 tracing::debug!(jobs = jobs.len(), taken, "took ended jobs");
+                let partitions = self.publisher.partition_indices(jobs.iter().map(|job| &job.partition));
+                self.learner.ended(jobs, partitions);
             }
             News::Accounting(answer) => {
                 if let Ok(read) = &answer {
@@ -232,9 +268,49 @@ impl Daemon {
             News::Publish => self.next_round = Instant::now(),
             News::Reload => self.reload(),
             News::Stop => return Ok(Next::End),
+            News::Learnt(learnt) => self.learnt(&learnt),
+            News::Died(learner::NAME) => {
+                self.learner.died();
+                self.metrics.learner_died();
+                tracing::error!("the learner has panicked: the default forecasts of waits end as they become too old; restart queuecastd");
+            }
             News::Died(name) => return Err(Failure::Thread { name }),
         }
         Ok(Next::GoOn)
+    }
+
+    /// Takes what was learnt, and tells what has changed.
+    fn learnt(&mut self, learnt: &Learnt) {
+        self.learner.answered();
+        for change in &learnt.changes {
+            let partition = self.publisher.partition_name(change.partition);
+            let (share, level) = change.farthest;
+            tracing::info!(
+                partition,
+                forecasts = source_name(change.now.source),
+                reason = reason_name(change.now.reason),
+                jobs_scored = change.jobs,
+                farthest_level = level,
+                observed = (share * 1e3).round() / 1e3,
+                "forecasts of waits in force"
+            );
+        }
+        tracing::debug!(events = learnt.events, late = learnt.late, took = ?learnt.took, "learnt");
+        for score in &learnt.model.scores {
+            self.metrics.score(self.publisher.partition_name(score.partition), score);
+        }
+        self.metrics.learnt(learnt);
+        self.publisher.set_model(Arc::clone(&learnt.model), learnt.at);
+    }
+
+    /// Asks the learner, once the history and the queue have been read. Returns whether it was asked.
+    fn ask_learner(&mut self) -> bool {
+        // Before the whole history has been read there is nothing that could be gone through in order of time.
+        self.may_learn |= self.accounting.is_up == Some(true);
+        let Some(cluster) = self.publisher.cluster().filter(|_| self.may_learn) else { return false };
+        let ended = cluster.ended.iter().map(|job| &job.partition);
+        let partitions = self.publisher.partition_indices(cluster.jobs.iter().map(|job| &job.partition).chain(ended));
+        self.learner.ask(cluster, partitions)
     }
 
     fn interval(&self) -> Duration {
@@ -251,14 +327,24 @@ impl Daemon {
         if !self.has_published && now < first_deadline {
             deadline = first_deadline;
         }
-        self.round = Some(Round { deadline });
+        self.round = Some(Round { deadline, has_asked_learner: false });
     }
 
     /// Ends the round if both readers have answered or it has taken long enough.
     fn end_round(&mut self) -> Result<Next, Failure> {
-        let Some(round) = &self.round else { return Ok(Next::GoOn) };
+        let Some(Round { deadline, has_asked_learner }) = self.round else { return Ok(Next::GoOn) };
         let all_answered = !self.accounting.is_busy && !self.controller.is_busy;
-        if !all_answered && (self.once || Instant::now() < round.deadline) {
+        if !all_answered && (self.once || Instant::now() < deadline) {
+            return Ok(Next::GoOn);
+        }
+        if !has_asked_learner {
+            let was_asked = self.ask_learner();
+            let deadline = if was_asked { deadline.min(Instant::now() + LEARNERS_PATIENCE) } else { deadline };
+            self.round = Some(Round { deadline, has_asked_learner: true });
+            if was_asked {
+                return Ok(Next::GoOn);
+            }
+        } else if self.learner.is_busy() && (self.once || Instant::now() < deadline) {
             return Ok(Next::GoOn);
         }
         self.round = None;

@@ -4,6 +4,7 @@
 //!
 //! * [`accounting`] reads ended jobs from slurmdbd,
 //! * [`controller`] reads the queue and the partitions from slurmctld; both may block while their source is away,
+//! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own for training,
 //! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever the sources do,
 //! * [`metrics`] answers Prometheus, [`signals`] waits for signals.
 //!
@@ -15,6 +16,7 @@ mod controller;
 mod daemon;
 mod failure;
 mod history_windows;
+mod learner;
 mod logging;
 mod metrics;
 mod news;

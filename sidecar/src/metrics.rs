@@ -5,12 +5,14 @@ use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use predictor_core::counters::{COUNTERS, COUNTERS_LENGTH, COUNTERS_MAGIC};
+use predictor_core::forecast::WaitSource;
+use predictor_core::snapshot::PartitionScore;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
 use prometheus_client::metrics::MetricType;
@@ -22,7 +24,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::accounting::now;
 use crate::failure::Failure;
-use crate::news::Cluster;
+use crate::news::{Cluster, Learnt};
 use crate::publisher::Published;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -59,6 +61,28 @@ struct EventLabel {
     event: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PartitionLabel {
+    partition: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SourceOfPartitionLabel {
+    partition: String,
+    source: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LevelLabel {
+    partition: String,
+    level: &'static str,
+}
+
+/// The levels whose coverage is told: names, and places in [`RELIABILITY`](predictor_core::snapshot::RELIABILITY).
+const LEVELS: [(&str, usize); 4] = [("0.5", 9), ("0.75", 14), ("0.9", 17), ("0.95", 18)];
+
+type Shares = Family<LevelLabel, Gauge<f64, AtomicU64>>;
+
 /// What is counted and measured.
 #[derive(Debug)]
 pub(crate) struct Metrics {
@@ -71,6 +95,13 @@ pub(crate) struct Metrics {
     source_up: Family<SourceLabel, Gauge>,
     source_errors: Family<SourceLabel, Counter>,
     configuration_good: Gauge,
+    learner_up: Gauge,
+    learning: Histogram,
+    late_events: Counter,
+    coverage: Shares,
+    jobs_scored: Family<PartitionLabel, Gauge>,
+    median_error: Family<PartitionLabel, Gauge<f64, AtomicU64>>,
+    forecasts_in_force: Family<SourceOfPartitionLabel, Gauge>,
     ages: Arc<Ages>,
 }
 
@@ -95,6 +126,13 @@ impl Metrics {
             source_up: Family::default(),
             source_errors: Family::default(),
             configuration_good: Gauge::default(),
+            learner_up: Gauge::default(),
+            learning: Histogram::new([0.01, 0.05, 0.1, 0.5, 1.0, 10.0, 60.0, 300.0]),
+            late_events: Counter::default(),
+            coverage: Family::default(),
+            jobs_scored: Family::default(),
+            median_error: Family::default(),
+            forecasts_in_force: Family::default(),
             ages: Arc::default(),
         };
         for source in [Source::Accounting, Source::Controller].map(|source| SourceLabel { source: source.name() }) {
@@ -114,6 +152,27 @@ impl Metrics {
             "configuration_good",
             "Whether the configuration in force is what the file says",
             metrics.configuration_good.clone(),
+        );
+        metrics.learner_up.set(1);
+        registry.register("learner_up", "Whether waits are learnt from", metrics.learner_up.clone());
+        registry.register_with_unit("learning", "Time to learn what is new, the first time with training", Unit::Seconds, metrics.learning.clone());
+        registry.register("late_events", "Arrivals, starts and ends that became known after later ones", metrics.late_events.clone());
+        registry.register(
+            "wait_forecast_coverage",
+            "Share of the latest jobs scored that waited at most as long as the default forecast's bound at this level",
+            metrics.coverage.clone(),
+        );
+        registry.register("wait_forecast_jobs_scored", "Jobs that these shares rest on", metrics.jobs_scored.clone());
+        registry.register_with_unit(
+            "wait_forecast_median_error",
+            "Median absolute error of the default forecast's points",
+            Unit::Seconds,
+            metrics.median_error.clone(),
+        );
+        registry.register(
+            "wait_forecast_in_force",
+            "Which forecasts of waits are in force in a partition: 1 for those, 0 for the others",
+            metrics.forecasts_in_force.clone(),
         );
         registry.register_collector(Box::new(Arc::clone(&metrics.ages)));
         registry.register_collector(Box::new(FilterCounters { file: counters_file }));
@@ -160,6 +219,32 @@ impl Metrics {
             age.store(now(), Ordering::Relaxed);
         } else {
             self.source_errors.get_or_create(&label).inc();
+        }
+    }
+
+    /// Something was learnt.
+    pub(crate) fn learnt(&self, learnt: &Learnt) {
+        self.learning.observe(learnt.took.as_secs_f64());
+        self.late_events.inc_by(u64::try_from(learnt.late).unwrap_or(u64::MAX));
+    }
+
+    /// Nothing will be learnt any more.
+    pub(crate) fn learner_died(&self) {
+        self.learner_up.set(0);
+    }
+
+    /// How well the default forecasts do in a partition, and which are in force.
+    pub(crate) fn score(&self, partition: &str, score: &PartitionScore) {
+        let partition_label = PartitionLabel { partition: partition.to_owned() };
+        self.jobs_scored.get_or_create(&partition_label).set(i64::from(score.jobs));
+        self.median_error.get_or_create(&partition_label).set(f64::from(score.median_error_s));
+        for (level, place) in LEVELS {
+            let share = score.reliability.get(place).copied().unwrap_or_default();
+            self.coverage.get_or_create(&LevelLabel { partition: partition.to_owned(), level }).set(f64::from(share));
+        }
+        for (source, name) in [(WaitSource::Nothing, "none"), (WaitSource::Qbets, "qbets"), (WaitSource::Blended, "blended")] {
+            let label = SourceOfPartitionLabel { partition: partition.to_owned(), source: name };
+            self.forecasts_in_force.get_or_create(&label).set((score.source == source).into());
         }
     }
 

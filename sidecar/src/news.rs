@@ -1,9 +1,11 @@
 //! What the other threads tell the main one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use predictor_core::learning::Change;
 use predictor_core::size::Size;
-use predictor_core::snapshot::RunningJob;
+use predictor_core::snapshot::{RunningJob, WaitModel};
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::{ClientError, controller};
 
@@ -15,7 +17,9 @@ pub(crate) enum News {
     /// The answer to a request to read slurmdbd.
     Accounting(Result<AccountingRead, ClientError>),
     /// The answer to a request to read slurmctld.
-    Controller(Result<Box<Cluster>, ClientError>),
+    Controller(Result<Arc<Cluster>, ClientError>),
+    /// What the learner has learnt.
+    Learnt(Box<Learnt>),
     /// Publish now (SIGUSR1).
     Publish,
     /// Read the configuration again (SIGHUP).
@@ -26,9 +30,26 @@ pub(crate) enum News {
     Died(&'static str),
 }
 
-/// A job that has ended, with its partition's name shared.
+/// What a run of a job is known by, and what it belongs to; names are shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) job_id: u32,
+    /// The array's number, where it is a task of one.
+    pub(crate) array: Option<u32>,
+    /// Unix seconds; of a requeued job, when it was requeued.
+    pub(crate) submitted: i64,
+    /// Empty where there is none.
+    pub(crate) account: Arc<str>,
+    /// Name of the quality of service, empty where that is not known.
+    pub(crate) qos: Arc<str>,
+}
+
+/// A run of a job that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ended {
+    pub(crate) identity: Identity,
+    /// Whether it ended although its program had not.
+    pub(crate) is_interrupted: bool,
     pub(crate) user: u32,
     pub(crate) partition: Arc<str>,
     pub(crate) size: Size,
@@ -37,6 +58,18 @@ pub(crate) struct Ended {
     pub(crate) start: Option<UnixTime>,
     pub(crate) end: UnixTime,
     pub(crate) suspended: Seconds,
+}
+
+/// What the learner has learnt.
+#[derive(Debug)]
+pub(crate) struct Learnt {
+    pub(crate) model: Arc<WaitModel>,
+    /// As of which moment.
+    pub(crate) at: UnixTime,
+    pub(crate) events: usize,
+    pub(crate) late: usize,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) took: Duration,
 }
 
 /// slurmdbd has been read.
@@ -51,13 +84,18 @@ pub(crate) struct AccountingRead {
 pub(crate) struct Cluster {
     pub(crate) read_at: UnixTime,
     pub(crate) partitions: Vec<controller::Partition>,
+    /// CPUs of all its nodes.
+    pub(crate) cpus: u32,
     /// Jobs that run or wait, whose partition is known.
     pub(crate) jobs: Vec<Live>,
+    /// Jobs that ran and have ended, whose records may still be on their way to slurmdbd.
+    pub(crate) ended: Vec<Ended>,
 }
 
 /// A job that runs or waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Live {
+    pub(crate) identity: Identity,
     pub(crate) user: u32,
     /// Where it runs, or the first of the partitions that it waits for.
     pub(crate) partition: Arc<str>,
@@ -74,6 +112,12 @@ pub(crate) struct Live {
 }
 
 impl Live {
+    /// Of one of its tasks.
+    pub(crate) fn task_size(&self) -> Size {
+        let tasks = self.tasks.max(1);
+        Size { nodes: (self.size.nodes / tasks).max(1), cpus: (self.size.cpus / tasks).max(1) }
+    }
+
     /// As the snapshot describes a running job.
     pub(crate) fn running(&self) -> Option<RunningJob> {
         let start = self.start.filter(|_start| self.runs)?;

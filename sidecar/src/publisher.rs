@@ -1,15 +1,17 @@
 //! Keeps the history and makes snapshots of it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use predictor_core::history::{EndedJob, History, HistoryLimits, LiveJob};
-use predictor_core::snapshot::{Origin, PartitionState, write};
+use predictor_core::snapshot::{Origin, PartitionState, WaitModel, write};
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::controller::Sharing;
 
 use crate::failure::Failure;
+use crate::learner::PartitionIndices;
 use crate::news::{Cluster, Ended, Live};
 use crate::settings::Settings;
 use crate::state_directory::StateDirectory;
@@ -20,7 +22,9 @@ pub(crate) struct Publisher {
     /// Whether the cluster gives whole nodes in every partition.
     whole_nodes: bool,
     history: History,
-    cluster: Option<Box<Cluster>>,
+    cluster: Option<Arc<Cluster>>,
+    /// What was learnt of waits, and as of when.
+    model: Option<(Arc<WaitModel>, UnixTime)>,
     accounting_read_at: Option<UnixTime>,
     generation: u64,
 }
@@ -40,13 +44,13 @@ impl Publisher {
     pub(crate) fn new(cluster_name: String, whole_nodes: bool, settings: &HistorySettings, generation: u64) -> Self {
         let limits =
             HistoryLimits { class_jobs: settings.class_jobs, window: Seconds(settings.window_seconds), ..HistoryLimits::default() };
-        Self { cluster_name, whole_nodes, history: History::new(limits), cluster: None, accounting_read_at: None, generation }
+        Self { cluster_name, whole_nodes, history: History::new(limits), cluster: None, model: None, accounting_read_at: None, generation }
     }
 
     /// Adds jobs that have ended. Returns how many of them the history took.
     pub(crate) fn add(&mut self, jobs: &[Ended]) -> usize {
         let taken = jobs.iter().filter(|job| {
-            self.history.push(&EndedJob {
+            let ended = EndedJob {
                 user: job.user,
                 partition: &job.partition,
                 size: job.size,
@@ -55,9 +59,33 @@ impl Publisher {
                 start: job.start,
                 end: job.end,
                 suspended: job.suspended,
-            })
+            };
+            if job.is_interrupted { self.history.push_interrupted(&ended) } else { self.history.push(&ended) }
         });
         taken.count()
+    }
+
+    /// The indices of these partitions, by which the learner and the snapshot know them.
+    pub(crate) fn partition_indices<'a>(&mut self, names: impl Iterator<Item = &'a Arc<str>>) -> PartitionIndices {
+        let mut indices = PartitionIndices::new();
+        for name in names {
+            if !indices.contains_key(name)
+                && let Some(index) = self.history.partition_index(name)
+            {
+                indices.insert(Arc::clone(name), index);
+            }
+        }
+        indices
+    }
+
+    /// The name of a partition.
+    pub(crate) fn partition_name(&self, index: u16) -> &str {
+        self.history.partition_names().get(usize::from(index)).copied().unwrap_or_default()
+    }
+
+    /// Replaces what was learnt of waits.
+    pub(crate) fn set_model(&mut self, model: Arc<WaitModel>, at: UnixTime) {
+        self.model = Some((model, at));
     }
 
     /// All jobs that ended before this have been added.
@@ -66,8 +94,13 @@ impl Publisher {
     }
 
     /// Replaces what is known of the cluster.
-    pub(crate) fn set_cluster(&mut self, cluster: Box<Cluster>) {
+    pub(crate) fn set_cluster(&mut self, cluster: Arc<Cluster>) {
         self.cluster = Some(cluster);
+    }
+
+    /// What is known of the cluster.
+    pub(crate) fn cluster(&self) -> Option<Arc<Cluster>> {
+        self.cluster.clone()
     }
 
     /// How many ended jobs the history has taken.
@@ -97,7 +130,10 @@ impl Publisher {
             controller_read_at: self.cluster.as_ref().map(|cluster| cluster.read_at),
             configuration_loaded_at: settings.loaded_at,
         };
-        let bytes = write(&mut self.history, &partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings), &origin, None);
+        // A queue that is long gone is no better to forecast from than none.
+        let model = self.model.as_ref().filter(|(_, at)| now - *at <= origin.maximum_age).map(|(model, _)| &**model);
+        let states = partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings);
+        let bytes = write(&mut self.history, &states, &origin, model);
         directory.publish(&bytes).map_err(|source| Failure::Publish { path: directory.snapshot(), source })?;
         self.generation += 1;
         Ok(Published { generation: origin.generation, published_at: now, length: bytes.len(), fitting, writing: started.elapsed() })

@@ -104,6 +104,16 @@ impl History {
     ///
     /// Returns whether it was taken: a record whose times contradict each other is not, nor one beyond 65,535 partitions.
     pub fn push(&mut self, job: &EndedJob<'_>) -> bool {
+        self.take(job, true)
+    }
+
+    /// As [`History::push`], of a run that ended because it was requeued or preempted, or a node failed: its wait counts, but how long it
+    /// ran says nothing of its program.
+    pub fn push_interrupted(&mut self, job: &EndedJob<'_>) -> bool {
+        self.take(job, false)
+    }
+
+    fn take(&mut self, job: &EndedJob<'_>, ran_whole: bool) -> bool {
         let in_order = job.eligible <= job.end && job.start.is_none_or(|start| start <= job.end);
         if !in_order || job.eligible.0 <= 0 || job.size.cpus == 0 || job.size.nodes == 0 {
             return false;
@@ -119,8 +129,10 @@ impl History {
         let Some(start) = job.start else { return true };
         let wait = Seconds((start - job.eligible).0.max(0));
         self.waits.push(partition, job.size, job.limit, job.eligible, wait);
-        let run_time = Seconds(((job.end - start) - job.suspended).0.max(0));
-        self.run_times.push(job.user, partition, job.size, job.limit, start, run_time);
+        if ran_whole {
+            let run_time = Seconds(((job.end - start) - job.suspended).0.max(0));
+            self.run_times.push(job.user, partition, job.size, job.limit, start, run_time);
+        }
         true
     }
 

@@ -25,10 +25,10 @@ impl Learner {
         let live_ids: HashSet<RunId> = live.iter().map(Record::id).collect();
         // What ended between the two readings is told by both.
         let ended_ids: HashSet<RunId> = records.iter().map(Record::id).filter(|id| live_ids.contains(id)).collect();
+        records.extend(live.into_iter().filter(|record| !ended_ids.contains(&record.id())));
         for record in records.iter().filter(|record| record.past_job().end.is_some_and(|end| now - end < REMEMBERED)) {
             self.tracker.finish(record.id());
         }
-        records.extend(live.into_iter().filter(|record| !ended_ids.contains(&record.id())));
         records.sort_unstable_by_key(Record::order);
 
         let events = events(records.iter().map(Record::past_job));
@@ -76,9 +76,9 @@ impl Learner {
         let mut records = Vec::new();
         let mut tasks_of: HashMap<RunId, u32> = HashMap::new();
         for run in live {
-            let is_eligible = run.start.is_some() || run.eligible.is_some_and(|eligible| eligible <= now);
+            let is_eligible = run.start.is_some() || run.end.is_some() || run.eligible.is_some_and(|eligible| eligible <= now);
             let Some(job) = self.past_job(&run).filter(|_| is_eligible && run.is_sound()) else { continue };
-            if run.start.is_some() {
+            if run.start.is_some() || run.end.is_some() {
                 records.push(Record::new(run.id, &job, run.is_interrupted));
                 continue;
             }

@@ -195,7 +195,7 @@ impl Learner {
         self.tracker.begin_look();
         let mut waiting: HashMap<super::RunId, (PastJob, u32)> = HashMap::new();
         for run in live {
-            if run.start.is_some() {
+            if run.start.is_some() || run.end.is_some() {
                 match self.past_job(&run).filter(|_| run.is_sound()) {
                     Some(job) if run.end.is_some() => self.tracker.ended(&run, job),
                     Some(job) => self.tracker.runs(&run, job),

@@ -1,6 +1,7 @@
 //! Records of ended jobs, from slurmdbd.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use super::error::{self, ClientError};
 use super::list::{OwnedList, TextList, pointer_or_null};
 use super::state::{self, JobState};
 use super::{start, value};
-use crate::bindings::{self, slurmdb_job_rec_t};
+use crate::bindings::{self, slurmdb_job_rec_t, slurmdb_qos_rec_t};
 
 mod one_job;
 
@@ -149,6 +150,28 @@ impl AccountingConnection {
             }
         });
         Ok(count)
+    }
+
+    /// The names of all qualities of service, by their numbers.
+    ///
+    /// # Errors
+    /// [`ClientError::Accounting`] where slurmdbd or its database does not answer.
+    pub fn qos_names(&mut self) -> Result<HashMap<u32, String>, ClientError> {
+        error::forget();
+        // SAFETY: the connection is this object's; null asks for all.
+        let list = unsafe { OwnedList::adopt(bindings::slurmdb_qos_get(self.connection, std::ptr::null_mut())) };
+        let list = list.ok_or_else(|| accounting_error("qualities of service"))?;
+        self.end_transaction()?;
+        let mut names = HashMap::new();
+        list.for_each(|qos| {
+            // SAFETY: slurmdbd answers with a list of such records; the list frees them after this call only.
+            let Some(qos) = (unsafe { qos.cast::<slurmdb_qos_rec_t>().as_ref() }) else { return };
+            // SAFETY: the name is null or null-terminated, and lives as long as the record.
+            if let Some(name) = unsafe { value::owned_text(qos.name) } {
+                names.insert(qos.id, name);
+            }
+        });
+        Ok(names)
     }
 
     /// Asks slurmdbd whether its database shows `cluster`.

@@ -53,6 +53,10 @@ pub struct QueuedJob {
     pub eligible: Option<i64>,
     /// When it started; `None` where it has not.
     pub started: Option<i64>,
+    /// When it ended, where it has and slurmctld still shows it.
+    pub ended: Option<i64>,
+    /// How long it has been suspended.
+    pub suspended_seconds: i64,
     /// Where it waits: when slurmctld expects it to start, or when it may begin.
     pub expected_start: Option<i64>,
     /// When it has to end, where its user said so.
@@ -259,6 +263,9 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     } else {
         1
     };
+    let goes_on = matches!(state, JobState::Pending | JobState::Running | JobState::Suspended | JobState::Requeued);
+    // Of a job that has not ended, slurmctld tells when it expects the end.
+    let ended = value::moment(record.end_time).filter(|_end| !goes_on);
     QueuedJob {
         job_id: record.job_id,
         array_job_id: (record.array_job_id != 0).then_some(record.array_job_id),
@@ -275,11 +282,21 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         submitted: value::moment(record.submit_time),
         eligible: value::moment(record.eligible_time),
         started: start.filter(|_start| !waits),
+        ended,
+        suspended_seconds: suspended_seconds(record, state, start, ended),
         expected_start: start.filter(|_start| waits),
         deadline: value::moment(record.deadline),
         reservation: text(record.resv_name),
         admin_comment: text(record.admin_comment),
     }
+}
+
+/// How long a job that has started was suspended, but for what goes on now. slurmctld counts how long it ran up to the last time that it was
+/// suspended or resumed (`pre_sus_time`), and when that was (`suspend_time`).
+fn suspended_seconds(record: &bindings::slurm_job_info_t, state: JobState, start: Option<i64>, ended: Option<i64>) -> i64 {
+    let (Some(start), Some(changed)) = (start, value::moment(record.suspend_time)) else { return 0 };
+    let until = if state == JobState::Suspended { changed } else { ended.map_or(changed, |ended| ended.min(changed)) };
+    (until - start - record.pre_sus_time).max(0)
 }
 
 /// How many tasks of an array a waiting job's record stands for; 1 where it is no array.

@@ -3,7 +3,6 @@
 use super::{Answer, QueuedJob, SHOW_FLAGS, queued_job};
 use crate::bindings;
 use crate::client::error::ClientError;
-use crate::client::state::JobState;
 use crate::client::value;
 use crate::job_number::JobNumber;
 
@@ -38,9 +37,7 @@ pub fn jobs_with_number(job_id: u32) -> Result<Vec<KnownJob>, ClientError> {
     let known = |record: &bindings::slurm_job_info_t| {
         // SAFETY: a record of a live answer.
         let job = unsafe { queued_job(record) };
-        let goes_on = matches!(job.state, JobState::Pending | JobState::Running | JobState::Suspended | JobState::Requeued);
-        // Of a job that has not ended, slurmctld tells when it expects the end.
-        let ended = value::moment(record.end_time).filter(|_end| !goes_on);
+        let ended = job.ended;
         KnownJob { job, array_task: value::number(record.array_task_id), ended }
     };
     Ok(records.iter().map(known).collect())

@@ -1,0 +1,142 @@
+//! How long it takes to learn from a long past, and how much memory: a million synthetic jobs at once, and a thousand more.
+//!
+//! Not a statistical benchmark: it runs once, because the first part takes minutes. `cargo bench -p predictor-core --features training --bench past --
+//! [JOBS]`.
+
+#![allow(clippy::unwrap_used)]
+
+use predictor_core::learning::{Learner, LearnerSettings, Run, RunId};
+use predictor_core::past::{PastJob, Sweep, events, Happening};
+use predictor_core::size::Size;
+use predictor_core::time::{Seconds, UnixTime};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Instant;
+
+const CPUS: u32 = 4_096;
+const BEGIN: i64 = 1_700_000_000;
+
+/// Jobs of a thousand users in four partitions, first come, first served on one machine, at nine tenths of what it can do.
+fn jobs(count: u32) -> Vec<Run<'static>> {
+    const ACCOUNTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let (mut eligible, mut clock, mut free) = (BEGIN as f64, BEGIN, CPUS);
+    let mut ends: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
+    let job = |number| {
+        let user = (random.random::<f64>().powi(3) * 1_000.0) as u32;
+        let cpus = (1u32 << random.random_range(0..8)) * if random.random::<f64>() < 0.05 { 8 } else { 1 };
+        let run_time_s = 10.0 * (random.random::<f64>() * 8.0).exp();
+        // Mean work: about 47 CPUs and 3,700 s.
+        eligible += -random.random::<f64>().max(1e-12).ln() * 51.0;
+        clock = clock.max(eligible as i64);
+        while free < cpus || ends.peek().is_some_and(|Reverse((end, _))| *end <= clock) {
+            let Some(Reverse((end, freed))) = ends.pop() else { break };
+            clock = clock.max(end);
+            free += freed;
+        }
+        free -= cpus;
+        let end = clock + run_time_s as i64;
+        ends.push(Reverse((end, cpus)));
+        let limit_s = ((run_time_s * random.random_range(1.0..10.0)) as i64).div_euclid(900) * 900 + 900;
+        Run {
+            id: RunId { submitted: eligible as i64, job: number },
+            array: None,
+            tasks: 1,
+            user,
+            account: ACCOUNTS[user as usize % 8],
+            partition: (user % 4) as u16,
+            qos: "normal",
+            size: Size { nodes: cpus.div_ceil(64), cpus },
+            limit: Some(Seconds(limit_s)),
+            eligible: Some(UnixTime(eligible as i64)),
+            start: Some(UnixTime(clock)),
+            end: Some(UnixTime(end)),
+            suspended: Seconds::ZERO,
+            is_interrupted: false,
+        }
+    };
+    (1..=count).map(job).collect()
+}
+
+fn status_mib(key: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with(key)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|number| number.parse::<f64>().ok()).unwrap_or_default() / 1_024.0
+}
+
+fn main() {
+    let count = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
+    let all = jobs(count + 1_000);
+    let (first, more) = all.split_at(count as usize);
+    println!("{count} jobs; mean wait {:.0} s", first.iter().map(|run| (run.start.unwrap() - run.eligible.unwrap()).0 as f64).sum::<f64>() / f64::from(count));
+
+    let before_mib = status_mib("VmRSS:");
+    let past: Vec<PastJob> = first
+        .iter()
+        .map(|run| PastJob {
+            user: run.user,
+            account: 0,
+            partition: run.partition,
+            qos: 0,
+            size: run.size,
+            limit: run.limit,
+            eligible: run.eligible.unwrap(),
+            start: run.start,
+            end: run.end,
+            suspended: Seconds::ZERO,
+        })
+        .collect();
+    let begin = Instant::now();
+    let mut sweep = Sweep::new(CPUS, 0).keeping(125_000);
+    for event in events(&past) {
+        let job = &past[event.job as usize];
+        match event.happening {
+            Happening::Arrival => {
+                sweep.arrive(job);
+            }
+            Happening::Start => sweep.start(event.job, event.at),
+            Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
+        }
+    }
+    println!("one sweep: {:.2} s, {:.0} MiB more at the most", begin.elapsed().as_secs_f64(), status_mib("VmHWM:") - before_mib);
+    drop((sweep, past));
+
+    let before_mib = status_mib("VmRSS:");
+    let mut learner = Learner::new(LearnerSettings::default());
+    learner.set_cpus(CPUS);
+    let begin = Instant::now();
+    for run in first {
+        learner.ended(run);
+    }
+    let now = first.iter().filter_map(|run| run.end).max().unwrap();
+    let refreshed = learner.refresh([], now);
+    println!(
+        "first refresh with training: {:.1} s, {} events, {:.0} MiB more now, {:.0} MiB at the most",
+        begin.elapsed().as_secs_f64(),
+        refreshed.events,
+        status_mib("VmRSS:") - before_mib,
+        status_mib("VmHWM:") - before_mib
+    );
+    for change in &refreshed.changes {
+        println!("  partition {}: {:?}, farthest {:?} of {} jobs", change.partition, change.now, change.farthest, change.jobs);
+    }
+
+    let begin = Instant::now();
+    for run in more {
+        learner.ended(run);
+    }
+    let now = more.iter().filter_map(|run| run.end).max().unwrap().max(now);
+    let refreshed = learner.refresh([], now);
+    println!("1,000 more: {:.1} ms, {} events", begin.elapsed().as_secs_f64() * 1e3, refreshed.events);
+    let begin = Instant::now();
+    let model = learner.model();
+    println!("model: {:.1} ms, {} groups", begin.elapsed().as_secs_f64() * 1e3, model.groups.len());
+    let begin = Instant::now();
+    if let Some(retraining) = learner.retraining() {
+        let jobs = retraining.jobs();
+        let trained = retraining.run();
+        println!("training on {jobs} jobs: {:.1} s, {}", begin.elapsed().as_secs_f64(), if trained.is_ok() { "done" } else { "failed" });
+    }
+}

@@ -1,0 +1,217 @@
+//! The thread that learns, and the one that trains for it.
+//!
+//! The learner keeps the cluster's past in order of time ([`predictor_core::learning`]) and hands a model back at each request. The main
+//! thread never waits for it: until it answers, the model before is in force. The first answer takes minutes where the history is long,
+//! because it includes a training; from then on the trainer, one thread and so one core at most, trains beside everything else.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
+use predictor_core::learning::{Learner, LearnerSettings, Run, RunId};
+use predictor_core::waits::blended::{Retrained, Retraining};
+
+use crate::failure::Failure;
+use crate::news::{Cluster, Ended, Identity, Learnt, Live, News};
+
+/// What its thread is called.
+pub(crate) const NAME: &str = "learner";
+
+/// Indices of partitions by their names.
+pub(crate) type PartitionIndices = HashMap<Arc<str>, u16>;
+
+/// What the main thread tells the learner.
+pub(crate) enum Task {
+    /// Runs that have ended, each told once; and their partitions, which all are among the indices.
+    Ended(Vec<Ended>, PartitionIndices),
+    /// The queue, to bring everything up to date and hand a model back.
+    Refresh(Arc<Cluster>, PartitionIndices),
+}
+
+/// The main thread's end of the learner.
+pub(crate) struct Asked {
+    tasks: Sender<Task>,
+    is_busy: bool,
+    is_alive: bool,
+}
+
+impl Asked {
+    /// An end, and the other one. The channel has no bound, because nothing may wait for the learner; ended jobs are told a batch at a time, and
+    /// a queue only when the one before has been answered.
+    pub(crate) fn new() -> (Self, Receiver<Task>) {
+        let (tasks, received) = unbounded();
+        (Self { tasks, is_busy: false, is_alive: true }, received)
+    }
+
+    /// Tells it what has ended.
+    pub(crate) fn ended(&self, jobs: Vec<Ended>, partitions: PartitionIndices) {
+        if self.is_alive {
+            let _ = self.tasks.send(Task::Ended(jobs, partitions));
+        }
+    }
+
+    /// Asks for a model, unless it has not answered the question before. Returns whether it was asked.
+    pub(crate) fn ask(&mut self, cluster: Arc<Cluster>, partitions: PartitionIndices) -> bool {
+        if self.is_busy || !self.is_alive {
+            return false;
+        }
+        self.is_busy = self.tasks.send(Task::Refresh(cluster, partitions)).is_ok();
+        self.is_busy
+    }
+
+    /// It has answered.
+    pub(crate) fn answered(&mut self) {
+        self.is_busy = false;
+    }
+
+    /// It will not answer any more.
+    pub(crate) fn died(&mut self) {
+        (self.is_busy, self.is_alive) = (false, false);
+    }
+
+    /// Whether an answer is to come.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.is_busy
+    }
+}
+
+/// The trainer's threads of messages.
+struct Trainer {
+    work: Sender<Retraining>,
+    done: Receiver<Result<Retrained, String>>,
+    is_busy: bool,
+}
+
+impl Trainer {
+    /// Starts the trainer's thread, which ends when nobody has work for it any more.
+    fn start() -> Result<Self, Failure> {
+        let (work, works) = bounded::<Retraining>(1);
+        let (answers, done) = bounded(1);
+        let body = move || {
+            for retraining in works {
+                let begin = Instant::now();
+                let trained = catch_unwind(AssertUnwindSafe(|| retraining.run()));
+                let trained = match trained {
+                    Ok(trained) => trained.map_err(|error| error.to_string()),
+                    Err(_panic) => Err("the training panicked".to_owned()),
+                };
+                tracing::debug!(jobs = retraining.jobs(), elapsed = ?begin.elapsed(), "trained");
+                drop(retraining);
+                if answers.send(trained).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("trainer".to_owned()).spawn(body);
+        thread.map_err(|source| Failure::System { what: "start a thread", source })?;
+        Ok(Self { work, done, is_busy: false })
+    }
+
+    /// Takes what was trained, and finds work.
+    fn attend(&mut self, learner: &mut Learner) {
+        match self.done.try_recv() {
+            Ok(Ok(retrained)) => {
+                self.is_busy = false;
+                learner.adopt(retrained);
+            }
+            Ok(Err(error)) => {
+                self.is_busy = false;
+                tracing::error!(error, "the forecasts of waits were not trained again; those before stay in force");
+            }
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => {}
+        }
+        if !self.is_busy
+            && let Some(retraining) = learner.retraining()
+        {
+            self.is_busy = self.work.try_send(retraining).is_ok();
+        }
+    }
+}
+
+/// Learns and answers until nobody asks any more.
+pub(crate) fn run(tasks: &Receiver<Task>, news: &Sender<News>) {
+    let mut trainer = match Trainer::start() {
+        Ok(trainer) => trainer,
+        Err(failure) => {
+            tracing::error!(%failure, "nothing is learnt");
+            let _ = news.send(News::Died(NAME));
+            return;
+        }
+    };
+    let mut learner = Learner::new(LearnerSettings::default());
+    for task in tasks {
+        match task {
+            Task::Ended(jobs, partitions) => {
+                for job in &jobs {
+                    if let Some(run) = ended_run(job, &partitions) {
+                        learner.ended(&run);
+                    }
+                }
+            }
+            Task::Refresh(cluster, partitions) => {
+                let begin = Instant::now();
+                learner.set_cpus(cluster.cpus);
+                let ended = cluster.ended.iter().filter_map(|job| ended_run(job, &partitions));
+                let live = cluster.jobs.iter().filter_map(|job| live_run(job, &partitions));
+                let refreshed = learner.refresh(live.chain(ended), cluster.read_at);
+                trainer.attend(&mut learner);
+                let learnt = Learnt {
+                    model: Arc::new(learner.model()),
+                    at: cluster.read_at,
+                    events: refreshed.events,
+                    late: refreshed.late,
+                    changes: refreshed.changes,
+                    took: begin.elapsed(),
+                };
+                if news.send(News::Learnt(Box::new(learnt))).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn id(identity: &Identity) -> RunId {
+    RunId { submitted: identity.submitted, job: identity.job_id }
+}
+
+fn ended_run<'a>(job: &'a Ended, partitions: &PartitionIndices) -> Option<Run<'a>> {
+    Some(Run {
+        id: id(&job.identity),
+        array: job.identity.array,
+        tasks: 1,
+        user: job.user,
+        account: &job.identity.account,
+        partition: *partitions.get(&job.partition)?,
+        qos: &job.identity.qos,
+        size: job.size,
+        limit: job.limit,
+        eligible: Some(job.eligible),
+        start: job.start,
+        end: Some(job.end),
+        suspended: job.suspended,
+        is_interrupted: job.is_interrupted,
+    })
+}
+
+fn live_run<'a>(job: &'a Live, partitions: &PartitionIndices) -> Option<Run<'a>> {
+    Some(Run {
+        id: id(&job.identity),
+        array: job.identity.array,
+        tasks: job.tasks,
+        user: job.user,
+        account: &job.identity.account,
+        partition: *partitions.get(&job.partition)?,
+        qos: &job.identity.qos,
+        size: job.task_size(),
+        limit: job.limit,
+        eligible: job.eligible,
+        start: job.start,
+        end: None,
+        suspended: predictor_core::time::Seconds::ZERO,
+        is_interrupted: false,
+    })
+}
