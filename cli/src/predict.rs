@@ -3,8 +3,10 @@
 mod filter;
 mod forecast;
 mod job;
+mod plot;
 mod text;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -51,6 +53,10 @@ pub(crate) struct Arguments {
     #[command(next_help_heading = "Options")]
     place: PlaceArguments,
 
+    /// Also draw the probability of starting over time and the ranges of run times into this file, which has to end in .svg.
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::plot::file, help_heading = "Options")]
+    plot: Option<PathBuf>,
+
     /// How to write the report.
     #[arg(long, value_enum, default_value_t, help_heading = "Options")]
     format: Format,
@@ -66,6 +72,8 @@ Examples:
       how likely is it done in time
   queuecast predict -N 4 -t 1:00:00 --reserve-at 18:00 --success-probability 0.9
       can its nodes be there at 18:00, and what does it cost
+  queuecast predict -N 4 -t 1:00:00 --plot forecast.svg
+      the forecasts as a picture
   queuecast predict -N 4 -t 1:00:00 --format json | jq '.wait.bounds_s[\"0.95\"]'
 
 Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
@@ -148,6 +156,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         notes: notes(&situation),
         now,
     };
+    if let Some(path) = &arguments.plot {
+        plot::draw(path, &report).map_err(Failure::Input)?;
+    }
     output::print(arguments.format, &report, text::text)?;
     Ok(ExitCode::from(u8::from(report.filter.is_refused())))
 }

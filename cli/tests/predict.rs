@@ -210,3 +210,16 @@ fn the_user_is_the_caller_unless_named() {
     assert_eq!(report["job"]["user"], nix::unistd::Uid::current().as_raw());
     assert_ne!(report["job"]["user"], USER);
 }
+
+#[test]
+fn the_forecasts_are_drawn_with_their_units() {
+    let site = Site::usable();
+    let path = site.path().join("forecast.svg");
+    let said = site.run(&described(&["--plot", path.to_str().unwrap()]));
+    assert_eq!(said.status, 0, "{}", said.error);
+    let svg = std::fs::read_to_string(path).unwrap();
+    for text in ["Wait of 4 nodes in batch", "probability of having started", "Run time of 4 nodes in batch", "1.00", "30 min"] {
+        assert!(svg.contains(text), "{text}");
+    }
+    assert_eq!(site.run(&described(&["--plot", "forecast.png"])).status, 2);
+}

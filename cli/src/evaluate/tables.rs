@@ -31,7 +31,9 @@ pub(super) fn figure(value: Option<&f64>) -> String {
         size if size >= 1_000.0 => count(value.round().max(0.0) as u64),
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 0.1 || size == 0.0 => format!("{value:.2}"),
+        size if size >= 0.1 => format!("{value:.2}"),
+        // Without the sign that a sum of nothing may have.
+        size if size < 0.0005 => format!("{size:.2}"),
         _ => format!("{value:.3}"),
     }
 }
@@ -186,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_figure_has_the_digits_that_tell_something() {
-        let shown = [3_020.44, 391.61, 44.37, 5.6, 0.31, 0.0314, 0.0].map(|value| figure(Some(&value)));
-        assert_eq!(shown, ["3,020", "392", "44.4", "5.60", "0.31", "0.031", "0.00"]);
+        let shown = [3_020.44, 391.61, 44.37, 5.6, 0.31, 0.0314, 0.0001, -0.0].map(|value| figure(Some(&value)));
+        assert_eq!(shown, ["3,020", "392", "44.4", "5.60", "0.31", "0.031", "0.00", "0.00"]);
         assert_eq!(figure(Some(&f64::NAN)), "-");
     }
 }

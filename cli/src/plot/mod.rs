@@ -2,6 +2,7 @@
 
 mod axis;
 mod classes;
+mod forecast;
 mod reliability;
 
 use std::ffi::OsStr;
@@ -17,6 +18,7 @@ use plotters::style::{BLACK, Color, RGBAColor, RGBColor, ShapeStyle, TextStyle};
 use plotters::style::{FontDesc, FontFamily, FontStyle, IntoTextStyle};
 
 pub(crate) use self::classes::{ErrorsByClass, errors_by_class};
+pub(crate) use self::forecast::{CumulativeStart, RunTimeRanges, cumulative_start, run_time_ranges};
 pub(crate) use self::reliability::{Reliability, reliability};
 
 /// A part of a picture.

@@ -37,6 +37,9 @@ pub(super) struct WaitReport {
     pub(super) median_s: i64,
     pub(super) bounds_s: BTreeMap<&'static str, Option<i64>>,
     pub(super) starts_within: Vec<StartReport>,
+    /// Probability and the bound that holds with it, for each percentile that has one; for the picture.
+    #[serde(skip)]
+    pub(super) percentiles_s: Vec<(f64, i64)>,
 }
 
 /// Which past jobs a forecast rests on; absent is "all".
@@ -76,6 +79,10 @@ impl WaitReport {
             median_s: wait.median.0,
             bounds_s: BOUND_PROBABILITIES.iter().map(bound).collect(),
             starts_within: START_DURATIONS_S.into_iter().map(start).collect(),
+            percentiles_s: (1..=99)
+                .map(|percent| f64::from(percent) / 100.0)
+                .filter_map(|probability| Some((probability, wait.bound(probability)?.0)))
+                .collect(),
         })
     }
 }
