@@ -7,31 +7,60 @@ use nalgebra::{SMatrix, SVector};
 /// The weight of the quadratic term, with features of mean 0 and variance 1. The paper does not name it; this is the usual default.
 const REGULARISATION: f64 = 1.0;
 
-/// The wait in seconds at the target, from a ridge regression on the jobs no farther than `most`; `None` where there are fewer than two.
-pub(super) fn forecast_s(started: &Started, distances: &[f32], most: f32, target: &Features) -> Option<f64> {
-    const N: usize = TABLE_FEATURES;
-    let scales = started.scales(target);
-    let mut products = [[0.0f64; N]; N];
-    let (mut sums, mut responses) = ([0.0f64; N], [0.0f64; N]);
-    let (mut count, mut wait_sum) = (0.0, 0.0);
-    for ((features, wait_s), distance) in started.features().iter().zip(started.waits_s()).zip(distances) {
-        if *distance > most {
-            continue;
-        }
-        // Differences from the target in units of the span keep the sums small.
-        let mut values = [0.0f64; N];
-        for (((value, feature), target), scale) in values.iter_mut().zip(features).zip(target).zip(&scales) {
-            *value = f64::from((feature - target) * scale);
-        }
-        let wait_s = f64::from(*wait_s);
-        count += 1.0;
-        wait_sum += wait_s;
-        for ((row, value), (sum, response)) in products.iter_mut().zip(&values).zip(sums.iter_mut().zip(&mut responses)) {
+const N: usize = TABLE_FEATURES;
+
+/// So many jobs are summed in single precision before the sum is added to the rest in double precision.
+const BLOCK: usize = 128;
+
+/// Sums over jobs: the features' products with each other, themselves, and their products with the wait.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums<T> {
+    products: [[T; N]; N],
+    sums: [T; N],
+    responses: [T; N],
+}
+
+impl Sums<f32> {
+    fn add(&mut self, values: &Features, wait_s: f32) {
+        let columns = self.products.iter_mut().zip(values).zip(self.sums.iter_mut().zip(&mut self.responses));
+        for ((row, value), (sum, response)) in columns {
             *sum += value;
             *response += value * wait_s;
-            row.iter_mut().zip(&values).for_each(|(product, other)| *product += value * other);
+            row.iter_mut().zip(values).for_each(|(product, other)| *product += value * other);
         }
     }
+}
+
+impl Sums<f64> {
+    fn add_block(&mut self, block: &Sums<f32>) {
+        let add = |(sum, part): (&mut f64, &f32)| *sum += f64::from(*part);
+        self.products.as_flattened_mut().iter_mut().zip(block.products.as_flattened()).for_each(add);
+        self.sums.iter_mut().zip(&block.sums).for_each(add);
+        self.responses.iter_mut().zip(&block.responses).for_each(add);
+    }
+}
+
+/// The wait in seconds at the target, from a ridge regression on the jobs no farther than `most`; `None` where there are fewer than two.
+pub(super) fn forecast_s(started: &Started, distances: &[f32], most: f32, target: &Features) -> Option<f64> {
+    let scales = started.scales(target);
+    let mut all = Sums::<f64>::default();
+    let (mut count, mut wait_sum) = (0.0, 0.0);
+    let jobs = started.features().chunks(BLOCK).zip(started.waits_s().chunks(BLOCK)).zip(distances.chunks(BLOCK));
+    for ((features, waits_s), distances) in jobs {
+        let mut block = Sums::<f32>::default();
+        for ((features, wait_s), _) in features.iter().zip(waits_s).zip(distances).filter(|(_, distance)| **distance <= most) {
+            // Differences from the target in units of the span keep the sums small.
+            let mut values = [0.0f32; N];
+            for (((value, feature), target), scale) in values.iter_mut().zip(features).zip(target).zip(&scales) {
+                *value = (feature - target) * scale;
+            }
+            count += 1.0;
+            wait_sum += f64::from(*wait_s);
+            block.add(&values, *wait_s);
+        }
+        all.add_block(&block);
+    }
+    let Sums { products, sums, responses } = all;
     if count < 2.0 {
         return None;
     }
