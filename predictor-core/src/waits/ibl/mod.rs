@@ -125,7 +125,10 @@ impl InstanceBased {
     /// The parameters of least mean absolute error on the validation part: 16 generations of 20, the default among the first of them.
     #[must_use]
     pub fn tune(past: &Arrivals, split: &Split, seed: u64) -> Parameters {
-        let evolution = Evolution { population: 20, generations: 16, seed, ..Evolution::default() };
+        InstanceBased::found_by(Evolution { population: 20, generations: 16, seed, ..Evolution::default() }, past, split)
+    }
+
+    fn found_by(evolution: Evolution, past: &Arrivals, split: &Split) -> Parameters {
         let regression = Parameters { model: Model::LocalRegression, neighbours: 50, ..Parameters::default() };
         let known = [Parameters::default().values(), regression.values()];
         let error_s = |values: &[f64]| split.mean_absolute_error_s(past, &mut InstanceBased::new(Parameters::from_values(values)));
@@ -226,8 +229,9 @@ mod tests {
         let past = arrivals(&pattern(300));
         let split = Split { history: 0..200, validation: 200..300, every: 4 };
         let error = |parameters| split.mean_absolute_error_s(&past, &mut InstanceBased::new(parameters));
-        let found = InstanceBased::tune(&past, &split, 1);
-        assert_eq!(found, InstanceBased::tune(&past, &split, 1));
+        let few = Evolution { population: 5, generations: 3, ..Evolution::default() };
+        let found = InstanceBased::found_by(few, &past, &split);
+        assert_eq!(found, InstanceBased::found_by(few, &past, &split));
         assert!(error(found) <= error(Parameters::default()));
     }
 

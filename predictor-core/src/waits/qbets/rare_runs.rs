@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn the_table_is_what_simulated_log_normal_series_give() {
         for (column, autocorrelation) in AUTOCORRELATIONS.iter().enumerate() {
-            let found = simulated(*autocorrelation, 100_000, 11);
+            let found = simulated(*autocorrelation, 60_000, 11);
             for (level, found) in found.iter().enumerate() {
                 let tabled = f64::from(RUNS[level][column]);
                 assert!(

@@ -53,7 +53,7 @@ fn coverage(waits: &[Seconds], quantile: f64) -> f64 {
 #[test]
 fn the_bounds_on_correlated_waits_cover_as_much_as_they_promise() {
     for (seed, autocorrelation) in [(1, 0.0), (2, 0.3), (3, 0.6)] {
-        let waits = waits(6_000, autocorrelation, &[], seed);
+        let waits = waits(4_000, autocorrelation, &[], seed);
         for quantile in [0.5, 0.75, 0.95] {
             let coverage = coverage(&waits, quantile);
             assert!(coverage >= quantile, "autocorrelation {autocorrelation}: {coverage} at {quantile}");
