@@ -2,16 +2,34 @@
 
 mod common;
 
-use common::{NOW, USER, history, origin, partition, past_job, policy, snapshot};
+use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
 use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, WaitForecaster};
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{Snapshot, SnapshotError, write};
+use predictor_core::snapshot::{Snapshot, SnapshotError, WaitModel, write};
 use predictor_core::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 
 fn some_jobs() -> impl Iterator<Item = predictor_core::history::EndedJob<'static>> {
     (0..100).map(|n| past_job(USER, 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 10, 600 + n))
+}
+
+fn some_model() -> WaitModel {
+    model(fork(FREE_CPUS, 100.0, 100.0, 0.0), 240)
+}
+
+#[test]
+fn what_was_learnt_is_read_back() {
+    let learnt = some_model();
+    let snapshot = snapshot_with(some_jobs(), &partition(policy()), &learnt);
+    let summary = snapshot.model().unwrap();
+    assert_eq!((summary.trees, summary.weights, summary.bound_rows, summary.groups, summary.cpus), (1, learnt.weights, 2, 2, 256));
+    assert_eq!(snapshot.scores().collect::<Vec<_>>(), learnt.scores);
+    assert_eq!(snapshot.partition("batch").unwrap().score(), learnt.scores.first().cloned());
+    let usual = Association { account: 1, qos: 1 };
+    assert_eq!(snapshot.association(USER, None, None), usual);
+    assert_eq!(snapshot.association(USER, Some("physics"), Some("nothing")), Association { account: 0, qos: u16::MAX });
+    assert_eq!(snapshot.association(USER + 1, None, Some("long")), Association { account: u32::MAX, qos: 1 });
 }
 
 #[test]
@@ -57,7 +75,7 @@ fn another_magic_or_version_is_named() {
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test where QUEUECAST_WRITE_GOLDEN is set.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v2");
-    let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin(), None);
+    let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin(), Some(&some_model()));
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();
     }
@@ -71,14 +89,14 @@ proptest! {
 
     #[test]
     fn a_snapshot_cut_short_is_refused(cut in 0usize..10_000) {
-        let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), None);
+        let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()));
         let cut = cut % bytes.len();
         prop_assert_eq!(Snapshot::open(&bytes[..cut]).unwrap_err(), SnapshotError::Length);
     }
 
     #[test]
     fn a_snapshot_with_a_changed_byte_is_refused(place in 0usize..100_000, change in 1u8..) {
-        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), None);
+        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()));
         let place = place % bytes.len();
         bytes[place] ^= change;
         prop_assert!(Snapshot::open(&bytes).is_err());
@@ -86,10 +104,10 @@ proptest! {
 
     #[test]
     fn bytes_with_a_right_checksum_never_panic_whatever_they_hold(
-        changes in prop::collection::vec((48usize..4_000, any::<u8>()), 1..40),
+        changes in prop::collection::vec((48usize..1_000_000, prop_oneof![any::<u8>(), 0u8..4]), 1..40),
     ) {
         use predictor_core::snapshot::layout::{CHECKSUM_AT, checksum};
-        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), None);
+        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()));
         for (place, value) in changes {
             let place = 48 + (place - 48) % (bytes.len() - 48);
             bytes[place] = value;
@@ -97,10 +115,13 @@ proptest! {
         let sum = checksum(&bytes);
         bytes[CHECKSUM_AT].copy_from_slice(&sum.to_le_bytes());
         if let Ok(snapshot) = Snapshot::open(&bytes) {
-            let _ = snapshot.provenance();
+            let _ = (snapshot.provenance(), snapshot.model(), snapshot.scores().count());
+            let association = snapshot.association(USER, Some("physics"), Some("long"));
             for partition in snapshot.partitions() {
                 let _ = partition.expected_ends().count();
-                let shape = JobShape { user: USER, association: Association::default(), partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
+                let shape = JobShape { user: USER, association, partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
+                let _ = partition.score();
+                let _ = snapshot.wait(&shape, Some(&Moment::present(NOW))).map(|wait| wait.bound(0.5));
                 let _ = snapshot.wait(&shape, Some(&Moment::present(NOW).at(NOW + Seconds(600)))).map(|wait| (wait.bound(0.95), wait.probability_within(Seconds(50))));
                 let _ = snapshot.past_sizes(USER, partition.index, Unit::Nodes).count();
                 let _ = snapshot.run_time(USER, partition.index, Unit::Nodes, 1).map(|forecast| forecast.point());

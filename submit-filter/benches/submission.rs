@@ -4,13 +4,16 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{Description, Site, free, now, policy, publish, snapshot_bytes};
+use common::{Description, Site, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
 use criterion::{BatchSize, Criterion};
 use std::ffi::{c_char, c_int};
 use std::time::{Duration, Instant};
 
 /// Calls per row of the table.
 const CALLS: usize = 20_000;
+
+/// The sizes that a job with forests behind its forecasts is compared at: its own and sixteen others, of each of which there is a past.
+const SIZES: [u32; 17] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64];
 
 fn call(job: &mut Description, message: &mut *mut c_char) -> c_int {
     // SAFETY: a description and a place for a message of our own.
@@ -52,11 +55,21 @@ fn main() {
         ),
     ];
     println!("{:<40} {:>12} {:>12} {:>12} {:>12}", "one submission", "median us", "p99 us", "p99.9 us", "longest us");
-    for (name, control) in &cases {
-        let make = || Description::batch(16, 64).with_control(control);
-        let row = percentiles(&make).map(|time| format!("{:>12.2}", time.as_secs_f64() * 1e6)).join(" ");
-        println!("{name:<40} {row}");
-    }
+    let table = |before: &str| {
+        for (name, control) in &cases {
+            let make = || Description::batch(16, 64).with_control(control);
+            let row = percentiles(&make).map(|time| format!("{:>12.2}", time.as_secs_f64() * 1e6)).join(" ");
+            println!("{:<40} {row}", format!("{before}{name}"));
+        }
+    };
+    table("");
+    // Each size with a distribution of its own, and the forests in force.
+    let past = SIZES.iter().flat_map(|nodes| {
+        let run_time = move |n: i64| 600 + (n * 7_919) % 2_400 / i64::from(*nodes);
+        (0..200).map(move |n| past_job(now(), n, *nodes, 3_600, n % 900, run_time(n)))
+    });
+    publish(site.path(), &snapshot_from(policy(), past, now(), 2, Some(&large_model(now(), 200_000))));
+    table("trees: ");
     let mut criterion = Criterion::default().configure_from_args();
     for (name, control) in &cases {
         criterion.bench_function(name, |bencher| {

@@ -301,7 +301,10 @@ pub struct ModelRecord {
     /// 1 if the forests are there, 0 if none have been trained.
     pub has_forests: u8,
     /// Unused, zero.
-    pub reserved: [u8; 3],
+    pub reserved: u8,
+    /// How many features the forests were trained on: [`FEATURES`](crate::past::FEATURES). A reader that makes another number does not use
+    /// the model.
+    pub features: U16,
 }
 
 /// Bounds on the wait for a range of point forecasts.

@@ -5,7 +5,7 @@ use super::layout::{
 };
 use super::model::{PartitionScore, WaitModel};
 use super::writer::Text;
-use crate::past::{Group, GroupKey, Sum, UserPast};
+use crate::past::{FEATURES, Group, GroupKey, Sum, UserPast};
 use crate::trees::NodeRecord;
 use crate::waits::blended::BoundTable;
 use zerocopy::little_endian::U32;
@@ -32,8 +32,12 @@ pub(super) struct ModelRecords {
 impl ModelRecords {
     pub(super) fn of(model: &WaitModel, text: &mut Text) -> ModelRecords {
         let mut records = ModelRecords::default();
-        let mut record =
-            ModelRecord { weights: model.weights.map(Into::into), cpus: model.cpus.into(), ..ModelRecord::default() };
+        let mut record = ModelRecord {
+            weights: model.weights.map(Into::into),
+            cpus: model.cpus.into(),
+            features: (FEATURES as u16).into(),
+            ..ModelRecord::default()
+        };
         if let Some(forests) = &model.forests {
             record.has_forests = 1;
             record.bases = forests.each_ref().map(|forest| forest.base.into());

@@ -4,7 +4,7 @@ use super::layout::{
     BoundRowRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, SectionKind, SumRecord, UserRecord,
 };
 use super::reader::Snapshot;
-use crate::past::{Group, GroupKey, Recent, Sum};
+use crate::past::{FEATURES, Group, GroupKey, Recent, Sum};
 use crate::trees::{ForestView, NodeRecord};
 use crate::waits::blended::Weights;
 use zerocopy::little_endian::{F32, U32};
@@ -52,6 +52,9 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 
     pub(super) fn model_view(&self) -> Option<ModelView<'_>> {
         let record = self.records::<ModelRecord>(SectionKind::Model).first()?;
+        if usize::from(record.features.get()) != FEATURES {
+            return None;
+        }
         let forests = || {
             let (roots, nodes) = (self.records::<U32>(SectionKind::ForestRoots), self.records::<NodeRecord>(SectionKind::ForestNodes));
             let [trees, nodes_of] = [record.trees, record.nodes].map(|counts| counts.map(|count| count.get() as usize));

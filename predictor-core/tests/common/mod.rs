@@ -1,12 +1,16 @@
 //! A small cluster with a known past, as a snapshot.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+use predictor_core::forecast::WaitSource;
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
+use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
+use predictor_core::snapshot::{Origin, PartitionScore, PartitionState, RELIABILITY, RunningJob, Snapshot, WaitModel, WaitSourceReason, write};
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::trees::{Forest, NodeRecord};
+use predictor_core::waits::blended::BoundTable;
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
 pub const USER: u32 = 1000;
@@ -70,6 +74,60 @@ pub fn history(jobs: impl IntoIterator<Item = EndedJob<'static>>) -> History {
 
 pub fn snapshot(jobs: impl IntoIterator<Item = EndedJob<'static>>, partition: &PartitionState) -> Snapshot<Vec<u8>> {
     Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), None)).unwrap()
+}
+
+/// As [`snapshot`], with what was learnt of waits.
+pub fn snapshot_with(
+    jobs: impl IntoIterator<Item = EndedJob<'static>>,
+    partition: &PartitionState,
+    model: &WaitModel,
+) -> Snapshot<Vec<u8>> {
+    Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), Some(model))).unwrap()
+}
+
+/// Indices of features: the job's time limit, the cluster's free CPUs, and how many of its jobs wait.
+pub const LIMIT: u16 = 2;
+pub const FREE_CPUS: u16 = WAITING_JOBS - 7;
+pub const WAITING_JOBS: u16 = (FEATURES - (8 * 7 + 5 * 6 + 3 * 5)) as u16;
+
+/// A forest of one tree with one fork: the square root of the wait is `low` up to a threshold of a feature and `high` beyond.
+pub fn fork(feature: u16, threshold: f32, low: f32, high: f32) -> Forest {
+    let nodes = vec![NodeRecord::fork(feature, threshold, 1), NodeRecord::leaf(low), NodeRecord::leaf(high)];
+    Forest { roots: vec![0.into()], nodes, base: 0.0 }
+}
+
+/// A model of the partition `batch` that forecasts by the first forest alone. Forecasts up to 50 (as root) are followed by 0 to 98 s, greater ones
+/// by 10,000 to 10,098 s. So many CPUs of the cluster are busy.
+pub fn model(forest: Forest, busy_cpus: u32) -> WaitModel {
+    let bounds = |first: u32| std::array::from_fn(|percentile| first + percentile as u32);
+    let mut cluster = Group::default();
+    cluster.running.jobs = 1.0;
+    cluster.running.cpus = f64::from(busy_cpus);
+    let key = GroupKey { kinship: Kinship::Cluster, values: [0; 3] };
+    let idle = GroupKey { kinship: Kinship::User, values: [USER, 0, 0] };
+    WaitModel {
+        forests: Some([forest, Forest::default()]),
+        weights: [0.0, 1.0, 0.0, 0.0],
+        table: BoundTable {
+            up_to: vec![50.0, 100.0],
+            bounds_s: vec![bounds(0), bounds(10_000)],
+            outcomes: vec![60, 70],
+            at_once: vec![0.01, 0.0],
+        },
+        groups: vec![(idle, Group::default()), (key, cluster)],
+        cpus: 256,
+        ends_by_limit: vec![(NOW.0 + 3_600, busy_cpus as f32)],
+        ends_expected: vec![(NOW.0 + 600, busy_cpus as f32)],
+        users: vec![UserPast { user: USER, last_two_s: Some([500.0; 2]), account: 1, qos: 1 }],
+        accounts: vec!["physics".into(), "chemistry".into()],
+        qos: vec!["normal".into(), "long".into()],
+        scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
+    }
+}
+
+pub fn score(source: WaitSource, reason: WaitSourceReason) -> PartitionScore {
+    let reliability = RELIABILITY.map(|level| level as f32);
+    PartitionScore { partition: 0, jobs: 1_000, median_error_s: 60.0, pinball_s: 30.0, reliability, source, reason }
 }
 
 pub fn running(nodes: u32, ends_in: i64) -> RunningJob {

@@ -1,12 +1,16 @@
 //! A state directory with a snapshot of a known past, and job descriptions as slurmctld makes them.
 #![allow(dead_code, unreachable_pub, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use predictor_core::forecast::WaitSource;
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
+use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
+use predictor_core::snapshot::{Origin, PartitionScore, PartitionState, RELIABILITY, RunningJob, WaitModel, WaitSourceReason, write};
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::trees::{Forest, NodeRecord};
+use predictor_core::waits::blended::BoundTable;
 use slurm_sys::bindings::{self, job_desc_msg_t};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
@@ -25,22 +29,40 @@ pub fn policy() -> Policy {
 
 /// A past of `jobs` jobs in which 16 nodes wait long and 4 do not, in one class each.
 pub fn snapshot_bytes(policy: Policy, jobs: i64, published_at: UnixTime, generation: u64) -> Vec<u8> {
+    let past = (0..jobs / 2).flat_map(|n| {
+        let sizes = [(16, 3_600, 5_000 + n % 500, 500 + n % 40), (4, 7_200, n % 200, 1_000 + n % 90)];
+        sizes.map(|(nodes, limit, wait, run_time)| past_job(published_at, n, nodes, limit, wait, run_time))
+    });
+    snapshot_from(policy, past, published_at, generation, None)
+}
+
+/// The `n`-th job of a past on nodes of 4 CPUs.
+pub fn past_job(published_at: UnixTime, n: i64, nodes: u32, limit: i64, wait: i64, run_time: i64) -> EndedJob<'static> {
+    let eligible = UnixTime(published_at.0 - 8_000_000 + n * 600);
+    let start = eligible + Seconds(wait);
+    EndedJob {
+        user: USER,
+        partition: "batch",
+        size: Size { nodes, cpus: nodes * 4 },
+        limit: Some(Seconds(limit)),
+        eligible,
+        start: Some(start),
+        end: start + Seconds(run_time),
+        suspended: Seconds::ZERO,
+    }
+}
+
+/// A snapshot of a past, and of what was learnt from it.
+pub fn snapshot_from(
+    policy: Policy,
+    past: impl IntoIterator<Item = EndedJob<'static>>,
+    published_at: UnixTime,
+    generation: u64,
+    model: Option<&WaitModel>,
+) -> Vec<u8> {
     let mut history = History::new(HistoryLimits::default());
-    for n in 0..jobs / 2 {
-        for (nodes, limit, wait, run_time) in [(16, 3_600, 5_000 + n % 500, 500 + n % 40), (4, 7_200, n % 200, 1_000 + n % 90)] {
-            let eligible = UnixTime(published_at.0 - 8_000_000 + n * 600);
-            let start = eligible + Seconds(wait);
-            history.push(&EndedJob {
-                user: USER,
-                partition: "batch",
-                size: Size { nodes, cpus: nodes * 4 },
-                limit: Some(Seconds(limit)),
-                eligible,
-                start: Some(start),
-                end: start + Seconds(run_time),
-                suspended: Seconds::ZERO,
-            });
-        }
+    for job in past {
+        history.push(&job);
     }
     history.fit(0.95, |_| Some(256));
     let running = |ends_in: i64| RunningJob {
@@ -71,7 +93,106 @@ pub fn snapshot_bytes(policy: Policy, jobs: i64, published_at: UnixTime, generat
         site_policy: policy,
         ..Origin::default()
     };
-    write(&mut history, &[partition], &origin, None)
+    write(&mut history, &[partition], &origin, model)
+}
+
+/// Numbers that are the same each time, evenly spread over 0 to 1.
+pub struct Numbers(u64);
+
+impl Numbers {
+    pub fn new() -> Numbers {
+        Numbers(1)
+    }
+
+    fn next(&mut self) -> f64 {
+        // Knuth's linear congruence.
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() * bound as f64) as usize
+    }
+}
+
+/// A forest of `trees` trees of `leaves` leaves each, grown by splitting leaves at random, with leaves that add up to about 60.
+fn forest(trees: usize, leaves: usize, numbers: &mut Numbers) -> Forest {
+    let mut forest = Forest::default();
+    for _ in 0..trees {
+        let mut children: Vec<Option<(usize, usize)>> = vec![None];
+        while children.len() < 2 * leaves - 1 {
+            let node = numbers.below(children.len());
+            if children[node].is_none() {
+                children[node] = Some((children.len(), children.len() + 1));
+                children.extend([None; 2]);
+            }
+        }
+        forest.roots.push((forest.nodes.len() as u32).into());
+        let mut order = vec![0];
+        let mut place = 0;
+        while place < order.len() {
+            forest.nodes.push(match children[order[place]] {
+                Some((left, right)) => {
+                    let offset = (order.len() - place) as u16;
+                    order.extend([left, right]);
+                    // Features span orders of magnitude.
+                    NodeRecord::fork(numbers.below(FEATURES) as u16, 10f64.powf(6.0 * numbers.next()) as f32, offset)
+                }
+                None => NodeRecord::leaf((120.0 * numbers.next() / trees as f64) as f32),
+            });
+            place += 1;
+        }
+    }
+    forest
+}
+
+/// A model as large as those that the daemon learns: two forests of 200 trees with 31 leaves, so many groups, and 10,000 running jobs.
+pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
+    let mut numbers = Numbers::new();
+    let forests = [forest(200, 31, &mut numbers), forest(200, 31, &mut numbers)];
+    let mut table = BoundTable::default();
+    for row in 0..32u32 {
+        table.up_to.push(row as f32 * 4.0);
+        table.bounds_s.push(std::array::from_fn(|percentile| row * 40 * (percentile as u32 + 1)));
+        table.outcomes.push(250);
+        table.at_once.push(0.1);
+    }
+    let mut keyed = Vec::new();
+    for n in 0..groups {
+        let kinship = Kinship::ALL[n as usize % Kinship::ALL.len()];
+        let mut group = Group::default();
+        group.recent.fast = (n % 97) as f32;
+        group.recent.started_at = published_at.0 as f64 - f64::from(n);
+        group.running.cpus = f64::from(n % 7);
+        let values = match kinship {
+            Kinship::Cluster => continue,
+            Kinship::User | Kinship::UserPartition | Kinship::Twins => [USER - 500 + n % 1_000, n / 8_000, 0],
+            _ => [n / 8, 0, 0],
+        };
+        keyed.push((GroupKey { kinship, values }, group));
+    }
+    let ends = |step: i64| (1..=10_000).map(|n| (published_at.0 + n * step, n as f32)).collect();
+    WaitModel {
+        forests: Some(forests),
+        weights: [0.0, 0.4, 0.4, 0.2],
+        table,
+        groups: keyed,
+        cpus: 20_000,
+        ends_by_limit: ends(20),
+        ends_expected: ends(10),
+        users: vec![UserPast { user: USER, last_two_s: Some([500.0, 700.0]), account: 1, qos: 0 }],
+        accounts: vec!["physics".into(), "chemistry".into()],
+        qos: vec!["normal".into()],
+        scores: vec![PartitionScore {
+            partition: 0,
+            jobs: 5_000,
+            median_error_s: 100.0,
+            pinball_s: 50.0,
+            reliability: RELIABILITY.map(|level| level as f32),
+            source: WaitSource::Blended,
+            reason: WaitSourceReason::Calibrated,
+        }],
+    }
 }
 
 /// Puts a snapshot into place as the daemon does.

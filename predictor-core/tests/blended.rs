@@ -1,0 +1,307 @@
+//! Decisions from the default forecasts of waits, as they come with a snapshot.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{
+    FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, snapshot_with,
+};
+use predictor_core::decision::{
+    Changes, Decision, NodeRange, NotDeferred, NotReserved, Reservable, Situation, Submission, TimeLimit, decide, trajectory,
+};
+use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster, WaitSource};
+use predictor_core::history::EndedJob;
+use predictor_core::options::Asked;
+use predictor_core::record::Record;
+use predictor_core::size::Size;
+use predictor_core::snapshot::{Snapshot, WaitModel, WaitSourceReason};
+use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::trees::Forest;
+use proptest::prelude::*;
+
+fn submission(asked: Asked) -> Submission<'static> {
+    Submission {
+        user: USER,
+        partition: Some("batch"),
+        account: None,
+        qos: None,
+        nodes: Some(NodeRange { least: 4, most: 4 }),
+        tasks: None,
+        tasks_per_node: None,
+        cpus_per_task: None,
+        min_cpus: None,
+        whole_nodes: false,
+        limit: TimeLimit::Limited(Seconds(3_600)),
+        begin: None,
+        deadline: None,
+        is_array: false,
+        is_immediate: false,
+        tie: None,
+        asked,
+    }
+}
+
+fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
+    let partition = snapshot.partition("batch").unwrap();
+    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, now: NOW, claimed: Claimed::default() }
+}
+
+fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
+    decide(&situation(snapshot, &submission(asked)))
+}
+
+/// Jobs on 4 nodes that waited 2,000 to 2,199 s and ran 500 s.
+fn past() -> impl Iterator<Item = EndedJob<'static>> {
+    (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 2_000 + n, 500))
+}
+
+/// A snapshot in which 240 of 256 CPUs are busy, and are expected to be free in 600 s.
+fn busy(model: &WaitModel) -> Snapshot<Vec<u8>> {
+    let mut busy = partition(policy());
+    busy.running = vec![running(60, 600)];
+    snapshot_with(past(), &busy, model)
+}
+
+/// A wait of 10,000 s while no more than 100 CPUs are free, and of none beyond.
+fn by_free_cpus() -> WaitModel {
+    model(fork(FREE_CPUS, 100.0, 100.0, 0.0), 240)
+}
+
+fn shape() -> JobShape {
+    let size = Size { nodes: 4, cpus: 16 };
+    JobShape { user: USER, association: Association::default(), partition: 0, size, limit: Some(Seconds(3_600)) }
+}
+
+#[test]
+fn a_forecast_is_the_blends_point_with_the_bounds_of_its_row() {
+    let snapshot = busy(&by_free_cpus());
+    let wait = snapshot.wait(&shape(), Some(&Moment::present(NOW))).unwrap();
+    assert_eq!((wait.source, wait.jobs, wait.median, wait.class), (WaitSource::Blended, 70, Seconds(10_000), None));
+    assert_eq!((wait.bound(0.5), wait.bound(0.95)), (Some(Seconds(10_049)), Some(Seconds(10_094))));
+    // The weights move the point away: half of it comes from the member that says none.
+    let mut half = by_free_cpus();
+    half.weights = [0.5, 0.5, 0.0, 0.0];
+    let halved = busy(&half);
+    let wait = halved.wait(&shape(), Some(&Moment::present(NOW))).unwrap();
+    assert_eq!((wait.median, wait.bound(0.95)), (Seconds(2_500), Some(Seconds(94))));
+}
+
+#[test]
+fn a_deferral_pays_where_the_queue_is_forecast_to_empty() {
+    let snapshot = busy(&by_free_cpus());
+    let decision = decided(&snapshot, Asked { auto_defer: true, ..Asked::default() });
+    assert_eq!(decision.changes(), Changes { begin: Some(UnixTime(NOW.0 + 600)), ..Changes::default() });
+    let Some(Ok(deferral)) = &decision.deferral else { panic!("{:?}", decision.deferral) };
+    assert_eq!((deferral.response_now, deferral.response_deferred), (Seconds(10_500), Seconds(600 + 500)));
+    // With a forecast that does not look at free CPUs nothing is gained.
+    let indifferent = busy(&model(fork(LIMIT, 60.0, 0.0, 100.0), 240));
+    let decision = decided(&indifferent, Asked { auto_defer: true, ..Asked::default() });
+    assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))));
+}
+
+#[test]
+fn claims_wait_before_the_job() {
+    let snapshot = busy(&model(fork(WAITING_JOBS, 2.5, 0.0, 100.0), 240));
+    let median = |jobs| {
+        let cluster = Claims { jobs, cpus: 4 * jobs, ..Claims::default() };
+        let claimed = Claimed { partition: cluster, cluster };
+        snapshot.wait(&shape(), Some(&Moment { claimed, ..Moment::present(NOW) })).unwrap().median
+    };
+    assert_eq!([median(0), median(2), median(3)], [0, 0, 10_000].map(Seconds));
+}
+
+#[test]
+fn without_the_default_the_class_stands_in_and_the_user_is_told() {
+    let mut uncalibrated = by_free_cpus();
+    uncalibrated.scores = vec![score(WaitSource::Qbets, WaitSourceReason::NotCalibrated)];
+    let snapshot = busy(&uncalibrated);
+    let asked = submission(Asked { auto_defer: true, ..Asked::default() });
+    let situation = situation(&snapshot, &asked);
+    let decision = decide(&situation);
+    let written = decision.as_written.as_ref().unwrap();
+    assert_eq!((written.wait_source, written.wait.unwrap().0), (Some(WaitSource::Qbets), Seconds(2_099)));
+    let line = decision.line(&asked, &policy(), NOW).unwrap();
+    assert!(line.ends_with("jobs like it alone: the bounds have lately not held as often as they should in the partition"), "{line}");
+    assert_eq!(Record::of(&decision, &situation, 7).forecast.unwrap().wait_from.unwrap(), "qbets");
+}
+
+#[test]
+fn what_is_in_force_is_what_the_partitions_score_says() {
+    let source = |scores: Vec<_>, at: i64| {
+        let snapshot = busy(&WaitModel { scores, ..by_free_cpus() });
+        snapshot.wait(&shape(), Some(&Moment::present(NOW).at(NOW + Seconds(at)))).map(|wait| wait.source)
+    };
+    let scored = |source, reason| vec![score(source, reason)];
+    assert_eq!(source(scored(WaitSource::Nothing, WaitSourceReason::NotTrained), 0), None);
+    assert_eq!(source(scored(WaitSource::Qbets, WaitSourceReason::TooFewJobs), 0), Some(WaitSource::Qbets));
+    assert_eq!(source(Vec::new(), 0), Some(WaitSource::Qbets));
+    assert_eq!(source(scored(WaitSource::Blended, WaitSourceReason::Calibrated), 12 * 3_600), Some(WaitSource::Blended));
+    // Half a day ahead the present tells nothing any more.
+    assert_eq!(source(scored(WaitSource::Blended, WaitSourceReason::Calibrated), 12 * 3_600 + 1), Some(WaitSource::Qbets));
+}
+
+#[test]
+fn a_reservation_is_given_by_the_more_careful_of_present_and_past() {
+    let reserve = |ahead: i64, model: &WaitModel| {
+        let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(0.9), ..Asked::default() };
+        decided(&busy(model), asked).reservation.unwrap().map(|reservation| reservation.at - reservation.point.begin)
+    };
+    // The cluster is forecast to be empty by then, but jobs here have waited 2,000 to 2,199 s.
+    assert!((2_190..=2_220).contains(&reserve(7_200, &by_free_cpus()).unwrap().0));
+    // Long waits are forecast whatever is free: the past does not say otherwise.
+    let full = model(fork(LIMIT, 60.0, 0.0, 100.0), 240);
+    assert!(matches!(reserve(7_200, &full), Err(NotReserved::Unlikely { .. })));
+    assert!((10_089..=10_140).contains(&reserve(20_000, &full).unwrap().0));
+}
+
+#[test]
+fn sizes_forecast_together_are_as_each_alone() {
+    // 50 trees by different features, so that the forecasts differ.
+    let mut trees = Forest::default();
+    for tree in 0..50u16 {
+        let one = fork(tree % 5, f32::from(tree * 60), f32::from(tree % 7) / 5.0, f32::from(tree % 11) / 5.0);
+        trees.roots.push((trees.nodes.len() as u32).into());
+        trees.nodes.extend(one.nodes);
+    }
+    let snapshot = busy(&model(trees, 100));
+    let asked: Vec<_> = (1..=45u32)
+        .map(|n| {
+            let shape = JobShape { size: Size { nodes: n, cpus: 4 * n }, limit: Some(Seconds(60 * i64::from(n))), ..shape() };
+            (shape, (n % 9 != 0).then(|| Moment::present(NOW).at(NOW + Seconds(i64::from(n % 3) * 300))))
+        })
+        .collect();
+    let alone = asked.iter().map(|(shape, moment)| snapshot.wait(shape, moment.as_ref()).unwrap());
+    for (alone, together) in alone.zip(snapshot.waits(&asked)) {
+        let together = together.unwrap();
+        assert_eq!((alone.source, alone.median, alone.bounds), (together.source, together.median, together.bounds));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// The walk from limit to limit finds what the paper's walk back through every step finds.
+    #[test]
+    fn the_latest_point_is_the_one_that_walking_back_finds_first(
+        feature in prop_oneof![Just(LIMIT), Just(FREE_CPUS)], threshold in 0f32..20_000.0, low in 0f32..100.0, high in 0f32..100.0,
+        ahead in 1i64..100_000, limit in 60i64..50_000, percent in 1u32..100,
+    ) {
+        let snapshot = busy(&model(fork(feature, threshold, low, high), 240));
+        let wanted = f64::from(percent) / 100.0;
+        let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(wanted), ..Asked::default() };
+        let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(asked) };
+        let decision = decide(&situation(&snapshot, &asked));
+        let longest_limit = snapshot.partition("batch").unwrap().max_time();
+        let association = Association { account: 1, qos: 1 };
+        let shape = JobShape { limit: Some(Seconds(limit)), association, ..shape() };
+        let job = Reservable { forecasts: &snapshot, shape, now: Moment::present(NOW), longest_limit };
+        let points = trajectory(&job, NOW + Seconds(ahead));
+        match (decision.reservation.unwrap(), points.iter().rev().find(|point| point.probability >= wanted - 1e-9)) {
+            (Ok(reservation), Some(point)) => prop_assert_eq!(reservation.point, *point),
+            (Err(NotReserved::Unlikely { best, .. }), None) => {
+                let highest = points.iter().map(|point| point.probability).fold(0.0, f64::max);
+                prop_assert!((best - highest).abs() < 1e-9, "best {best}, highest {highest}");
+            }
+            (other, point) => prop_assert!(false, "{other:?} against {point:?}"),
+        }
+    }
+}
+
+/// The plugin forecasts what the daemon would.
+#[cfg(feature = "training")]
+mod against_the_daemon {
+    use super::*;
+    use predictor_core::past::{Happening, PastJob, Sweep, events};
+    use predictor_core::trees::training::Training;
+    use predictor_core::waits::blended::{BlendedWaits, Settings};
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    const CPUS: u32 = 64;
+
+    /// Jobs first come, first served.
+    fn past(jobs: i64) -> Vec<PastJob> {
+        let mut random = ChaCha8Rng::seed_from_u64(3);
+        let mut free_at = vec![1_000_000i64; CPUS as usize];
+        let mut eligible = 1_000_000;
+        let job = |_| {
+            eligible += random.random_range(1..240);
+            let cpus = 1 << random.random_range(0..5);
+            let limit = 600 * random.random_range(1..12i64);
+            free_at.sort_unstable();
+            let start = free_at[cpus as usize - 1].max(eligible);
+            let end = start + random.random_range(1..=limit);
+            free_at[..cpus as usize].fill(end);
+            PastJob {
+                user: USER + random.random_range(0..7),
+                account: random.random_range(0..3),
+                partition: 0,
+                qos: random.random_range(0..2),
+                size: Size { nodes: cpus.div_ceil(4), cpus },
+                limit: Some(Seconds(limit)),
+                eligible: UnixTime(eligible),
+                start: Some(UnixTime(start)),
+                end: Some(UnixTime(end)),
+                suspended: Seconds::ZERO,
+            }
+        };
+        (0..jobs).map(job).collect()
+    }
+
+    #[test]
+    fn a_forecast_from_the_snapshot_equals_the_one_on_arrival() {
+        let jobs = past(2_000);
+        let training = Training { trees: 20, leaves: 8, ..Training::default() };
+        let settings = Settings { first_training: 300, training_interval: 500, training, ..Settings::default() };
+        let mut waits = BlendedWaits::new(settings);
+        let mut sweep = Sweep::new(CPUS, 4);
+        let (mut compared, mut longest) = (0, 0.0f64);
+        for event in events(&jobs) {
+            let job = &jobs[event.job as usize];
+            match event.happening {
+                Happening::Arrival => {
+                    let published = (event.job > 1_500 && event.job.is_multiple_of(10)).then(|| publish(&mut sweep, &waits));
+                    let row = sweep.arrive(job) as usize;
+                    let forecast = waits.arrive(sweep.arrivals(), row);
+                    let Some(snapshot) = published else { continue };
+                    let association = Association { account: job.account, qos: job.qos };
+                    let shape = JobShape { user: job.user, association, partition: 0, size: job.size, limit: job.limit };
+                    let wait = snapshot.wait(&shape, Some(&Moment::present(job.eligible))).unwrap();
+                    assert_eq!(wait.source, WaitSource::Blended);
+                    assert!((wait.median.0 as f64 - forecast.point_s).abs() <= 0.501, "{} {}", wait.median, forecast.point_s);
+                    assert_eq!(wait.bounds.map(|bound| bound.get()), forecast.bounds_s.unwrap());
+                    (compared, longest) = (compared + 1, longest.max(forecast.point_s));
+                }
+                Happening::Start => {
+                    sweep.start(event.job, event.at);
+                    waits.learn(sweep.arrivals(), event.job as usize);
+                    if let Some(retraining) = waits.retraining(sweep.arrivals()) {
+                        waits.adopt(retraining.run().unwrap());
+                    }
+                }
+                Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, Seconds::ZERO),
+            }
+        }
+        assert!(compared >= 49 && longest > 600.0, "{compared} forecasts, the longest {longest} s");
+    }
+
+    fn publish(sweep: &mut Sweep, waits: &BlendedWaits) -> Snapshot<Vec<u8>> {
+        let [by_limit, expected] = sweep.ends();
+        let (ends_by_limit, ends_expected) = (by_limit.freed.to_vec(), expected.freed.to_vec());
+        let learnt = WaitModel {
+            forests: waits.forests().cloned(),
+            weights: *waits.weights(),
+            table: waits.table().clone(),
+            groups: sweep.groups(),
+            cpus: sweep.cpus(),
+            ends_by_limit,
+            ends_expected,
+            users: sweep.users().collect(),
+            accounts: Vec::new(),
+            qos: Vec::new(),
+            scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
+        };
+        snapshot_with(std::iter::empty(), &partition(policy()), &learnt)
+    }
+}
