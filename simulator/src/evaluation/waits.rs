@@ -5,6 +5,8 @@
 
 mod measures;
 mod methods;
+#[cfg(test)]
+mod tests;
 
 use predictor_core::past::{Arrivals, Event, Happening, Sweep, events};
 
