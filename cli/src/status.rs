@@ -1,6 +1,7 @@
 //! `queuecast status`: what the filter decides from, and what it did.
 
 mod text;
+mod wait_forecasts;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use slurm_conf::ConfigurationError;
 use slurm_sys::mapping::SharedNumbers;
 
+use self::wait_forecasts::WaitForecasts;
 use crate::Format;
 use crate::failure::Failure;
 use crate::output;
@@ -60,7 +62,14 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                     defer_threshold, max_defer_s
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
-                    and the keys of policy
+                    wait_forecasts, and the keys of policy
+  wait_forecasts    of a partition, null where nothing was learnt: in_force (blended, the
+                    default; qbets, by class of job; none), reason (calibrated: the default's
+                    bounds hold; not_calibrated; too_few_jobs; not_trained), jobs_scored (the
+                    latest that were forecast on arrival and have started), median_error_s,
+                    pinball_s (mean pinball loss over the percentiles), coverage (by level 0.5,
+                    0.75, 0.9, 0.95: the share of them that waited at most as long as the bound
+                    at that level), reliability (list of nominal level and observed share)
   counters, counters_error
                     what the filter counted, by name, or why that is not known
   rewritten_at_least
@@ -138,6 +147,7 @@ struct PartitionReport {
     running_cpus: u64,
     pending_jobs: u32,
     pending_cpus: u64,
+    wait_forecasts: Option<WaitForecasts>,
     #[serde(flatten)]
     policy: PolicyReport,
 }
@@ -268,6 +278,7 @@ impl PartitionReport {
             running_cpus,
             pending_jobs,
             pending_cpus,
+            wait_forecasts: partition.score().as_ref().map(WaitForecasts::of),
             policy: (&partition.policy).into(),
         }
     }

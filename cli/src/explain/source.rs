@@ -1,6 +1,7 @@
 //! What slurmctld or slurmdbd tells of a job.
 
 use anyhow::anyhow;
+use nix::unistd::{Uid, User};
 use serde::Serialize;
 use slurm_sys::client::controller::{self, KnownJob};
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, JobState, site};
@@ -86,7 +87,8 @@ fn queued(known: &KnownJob) -> Job {
         array_task: job.array_job_id.map(|array| (array, known.array_task)),
         source: "slurmctld",
         state: state(job.state),
-        user: job.user.clone(),
+        // slurmctld names users only where it is configured to.
+        user: job.user.clone().or_else(|| user_name(job.user_id)),
         user_id: job.user_id,
         partition: job.partition.clone(),
         nodes: job.nodes,
@@ -101,6 +103,11 @@ fn queued(known: &KnownJob) -> Job {
         runs: None,
         admin_comment: job.admin_comment.clone(),
     }
+}
+
+/// The user's name on this machine.
+fn user_name(user_id: u32) -> Option<String> {
+    User::from_uid(Uid::from_raw(user_id)).ok().flatten().map(|user| user.name)
 }
 
 fn from_accounting(name: JobName) -> Result<Option<Job>, ClientError> {
@@ -123,7 +130,7 @@ fn ended(record: &EndedJobRecord<'_>) -> Job {
         array_task: record.array.map(|array| (array.array_job_id, array.task_id)),
         source: "slurmdbd",
         state: state(record.state),
-        user: owned(&record.user),
+        user: owned(&record.user).or_else(|| user_name(record.user_id)),
         user_id: record.user_id,
         partition: owned(&record.partition),
         nodes: if record.allocated_nodes > 0 { record.allocated_nodes } else { record.requested_nodes.unwrap_or(0) },

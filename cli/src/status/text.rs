@@ -3,7 +3,7 @@
 use predictor_core::counters::COUNTERS;
 use predictor_core::time::{Seconds, UnixTime};
 
-use super::{ConfigurationReport, Content, Report};
+use super::{ConfigurationReport, Content, Report, wait_forecasts};
 use crate::output::{BAD, GOOD, Lines, count, moment_and_distance, table};
 use crate::policy_report::PolicyReport;
 
@@ -23,6 +23,7 @@ pub(super) fn text(report: &Report) -> String {
     if let Some(policy) = &report.policy {
         policies(&mut lines, policy, report);
         partitions(&mut lines, report);
+        wait_forecasts::text(&mut lines, report);
     }
     counters(&mut lines, report);
     lines.text()
