@@ -1,4 +1,5 @@
 //! Forecasts are held against the past of a log, and wrong questions are answered as such.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

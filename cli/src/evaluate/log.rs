@@ -60,7 +60,8 @@ fn what_is_missing(log: &Log) -> String {
     if jobs == 0 {
         return "there are no jobs in it".to_owned();
     }
-    let needed: [(fn(&Record) -> bool, &str); 5] = [
+    type Has = fn(&Record) -> bool;
+    let needed: [(Has, &str); 5] = [
         (|job| job.wait_time_seconds.is_some(), "says how long it waited (field 3); a log of what was submitted needs the starts as well"),
         (|job| job.run_time_seconds.is_some_and(|seconds| seconds > 0), "says how long it ran (field 4)"),
         (|job| job.submit_time_seconds.is_some(), "says when it was submitted (field 2)"),

@@ -37,12 +37,13 @@ pub(crate) struct RunTimeRanges {
     pub(crate) ranges: Vec<(i64, i64, f64)>,
 }
 
-/// An axis of times by their logarithm, which shows at least the times from `least` to `most` (in seconds). Times below a second lie at one second.
+/// An axis of times by their logarithm, from a mark below `least` to one above `most` (in seconds). Times below a second lie at one second.
 fn times(least: i64, most: i64) -> Axis {
-    let (least, most) = (least.max(1), most.max(1));
-    let first = TIMES_S.iter().rposition(|time| *time <= least).unwrap_or(0);
-    let last = TIMES_S.iter().position(|time| *time >= most).unwrap_or(TIMES_S.len() - 1).max(first + 1).min(TIMES_S.len() - 1);
-    let shown = TIMES_S.get(first.min(last.saturating_sub(1))..=last).unwrap_or(&TIMES_S);
+    let end = TIMES_S.len() - 1;
+    let last = TIMES_S.iter().position(|time| *time > most).unwrap_or(end);
+    let first = TIMES_S.iter().rposition(|time| *time < least).unwrap_or(0).min(last.saturating_sub(1));
+    // Two marks alone would be a poor scale.
+    let shown = TIMES_S.get(first.saturating_sub(1)..=(last + 1).min(end)).unwrap_or(&TIMES_S);
     let step = shown.len().div_ceil(MOST_MARKS);
     let marks = shown.iter().step_by(step.max(1)).map(|time| (*time as f64, Seconds(*time).to_string())).collect();
     let (from, to) = (shown.first().copied().unwrap_or(1), shown.last().copied().unwrap_or(most).max(most));
@@ -140,7 +141,7 @@ mod tests {
         let axis = times(45, 20_000);
         let marks = axis.key_points(10);
         let names: Vec<String> = marks.iter().map(|mark| axis.format_ext(mark)).collect();
-        assert_eq!(names, ["30 s", "1 min", "3 min", "10 min", "30 min", "1 h", "3 h", "6 h"]);
+        assert_eq!(names, ["10 s", "30 s", "1 min", "3 min", "10 min", "30 min", "1 h", "3 h", "6 h", "12 h"]);
         assert_eq!(times(0, 0).range(), 1.0..3.0);
         assert!(times(0, i64::MAX).key_points(10).len() <= MOST_MARKS);
     }
