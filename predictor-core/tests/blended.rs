@@ -227,7 +227,7 @@ mod against_the_daemon {
         let mut eligible = 1_000_000;
         let job = |_| {
             eligible += random.random_range(1..240);
-            let cpus = 1 << random.random_range(0..5);
+            let cpus = 1u32 << random.random_range(0..5);
             let limit = 600 * random.random_range(1..12i64);
             free_at.sort_unstable();
             let start = free_at[cpus as usize - 1].max(eligible);
