@@ -1,8 +1,8 @@
 //! What was known when each job arrived, in columns.
 
+use super::PastJob;
 use super::distributions::Distributions;
 use super::picture::{FEATURES, Picture};
-use super::PastJob;
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use std::collections::{HashMap, VecDeque};
@@ -76,15 +76,7 @@ impl Block {
 
 impl Arrivals {
     pub(super) fn new(bins: usize) -> Arrivals {
-        Arrivals {
-            bins,
-            most: usize::MAX,
-            first: 0,
-            len: 0,
-            blocks: VecDeque::new(),
-            left: HashMap::new(),
-            left_started: VecDeque::new(),
-        }
+        Arrivals { bins, most: usize::MAX, first: 0, len: 0, blocks: VecDeque::new(), left: HashMap::new(), left_started: VecDeque::new() }
     }
 
     /// From now on keeps the latest `rows` rows, and at most [`BLOCK`] more.

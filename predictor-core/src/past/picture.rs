@@ -125,7 +125,8 @@ impl Picture<'_> {
             self.ends_by_limit.until(queue + cpus - free, freed, self.now) as f32,
             self.ends_expected.until(queue + cpus - free, freed, self.now) as f32,
             // How long the whole cluster would need for what is running and waiting.
-            ((cluster.waiting.expected_work + (cluster.running.expected_work - cluster.running.elapsed_work(self.now)).max(0.0)) / total) as f32,
+            ((cluster.waiting.expected_work + (cluster.running.expected_work - cluster.running.elapsed_work(self.now)).max(0.0)) / total)
+                as f32,
         ]);
         for kinship in Kinship::ALL {
             self.write_group(kinship, out);

@@ -53,6 +53,8 @@ pub struct Sweep {
     open: HashMap<u32, Open>,
     index: HashMap<GroupKey, u32>,
     groups: Vec<Kept>,
+    /// Places among the groups that are of no group any more.
+    unused: Vec<u32>,
     distributions: Distributions,
     /// The last two run times of each user, in seconds.
     last_two_s: HashMap<u32, [f32; 2]>,
@@ -115,6 +117,7 @@ impl Sweep {
             open: HashMap::new(),
             index: HashMap::new(),
             groups: Vec::new(),
+            unused: Vec::new(),
             distributions: Distributions::new(bins, cpus),
             last_two_s: HashMap::new(),
             associations: HashMap::new(),
@@ -292,6 +295,24 @@ impl Sweep {
         })
     }
 
+    /// Lets go of the groups in which nothing waits or runs and nothing has arrived or started since a moment: programs, users and limits come
+    /// and go, and their groups would else become more and more.
+    pub fn forget_groups(&mut self, since: UnixTime) {
+        let Sweep { index, groups, unused, .. } = self;
+        index.retain(|_, place| {
+            let Some(Kept { group, queue }) = groups.get_mut(*place as usize) else { return false };
+            let lately = group.recent.started_at.max(group.recent.arrived_at) >= since.0 as f64;
+            let stays = lately || group.waiting.jobs > 0.0 || group.running.jobs > 0.0;
+            if !stays {
+                (*group, *queue) = (Group::default(), VecDeque::new());
+                unused.push(*place);
+            }
+            stays
+        });
+        // In an order that does not depend on the map's.
+        unused.sort_unstable();
+    }
+
     /// CPUs of the cluster.
     #[must_use]
     pub fn cpus(&self) -> u32 {
@@ -299,11 +320,14 @@ impl Sweep {
     }
 
     fn group_index(&mut self, key: GroupKey) -> u32 {
-        let next = self.groups.len() as u32;
-        let index = *self.index.entry(key).or_insert(next);
-        if index == next {
-            self.groups.push(Kept::default());
+        if let Some(index) = self.index.get(&key) {
+            return *index;
         }
+        let index = self.unused.pop().unwrap_or_else(|| {
+            self.groups.push(Kept::default());
+            self.groups.len() as u32 - 1
+        });
+        self.index.insert(key, index);
         index
     }
 
@@ -324,5 +348,64 @@ impl Sweep {
         }
         kept.group.oldest = oldest;
         kept.group
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(user: u32, eligible: i64) -> PastJob {
+        PastJob {
+            user,
+            account: 0,
+            partition: 0,
+            qos: 0,
+            size: Size { nodes: 1, cpus: 2 },
+            limit: None,
+            eligible: UnixTime(eligible),
+            start: None,
+            end: None,
+            suspended: Seconds::ZERO,
+        }
+    }
+
+    #[test]
+    fn groups_of_long_ago_are_let_go_of_but_not_those_in_which_something_runs() {
+        let mut sweep = Sweep::new(8, 0);
+        for user in 0..100 {
+            let row = sweep.arrive(&job(user, 1_000));
+            sweep.start(row, UnixTime(1_000));
+            if user != 7 {
+                sweep.end(row, UnixTime(1_100), Seconds::ZERO);
+            }
+        }
+        let all = sweep.groups().len();
+        sweep.forget_groups(UnixTime(5_000));
+        let mut left = sweep.groups();
+        // Of user 7's job: one group of each kinship.
+        assert_eq!((all, left.len()), (5 + 3 * 100, Kinship::ALL.len()));
+        assert!(left.iter().all(|(_, group)| group.running.jobs == 1.0));
+        // Their places are used again.
+        sweep.arrive(&job(200, 6_000));
+        left = sweep.groups();
+        assert_eq!(left.len(), Kinship::ALL.len() + 3);
+        let new = left.iter().find(|(key, _)| key.kinship == Kinship::User && key.values[0] == 200).unwrap();
+        assert_eq!((new.1.waiting.jobs, new.1.recent.starts), (1.0, 0.0));
+        assert!(sweep.groups.len() <= 5 + 3 * 100);
+    }
+
+    #[test]
+    fn a_job_that_becomes_known_late_sees_the_present_and_has_waited_since_it_was_eligible() {
+        let mut sweep = Sweep::new(8, 0);
+        let first = sweep.arrive(&job(1, 1_000));
+        sweep.start(first, UnixTime(1_010));
+        let late = sweep.arrive_at(&job(2, 1_005), UnixTime(1_020));
+        sweep.start_with(late, UnixTime(1_015), Size { nodes: 1, cpus: 4 });
+        let past = sweep.arrivals();
+        assert_eq!(past.table(late as usize).unwrap()[5], 2.0, "the first job runs by now");
+        assert_eq!(past.job(late as usize).unwrap().wait(), Some(Seconds(10)));
+        let cluster = sweep.groups().into_iter().find(|(key, _)| key.kinship == Kinship::Cluster).unwrap().1;
+        assert_eq!((cluster.running.cpus, cluster.running.since, cluster.recent.last[0]), (6.0, 2_025.0, 10f32.sqrt()));
     }
 }

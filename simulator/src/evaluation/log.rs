@@ -25,8 +25,7 @@ pub struct Workload {
 pub fn read(log: &Log) -> Workload {
     let begin = log.header.unix_start_time().unwrap_or(0);
     let (mut partitions, mut accounts) = (Indices::default(), Indices::default());
-    let mut jobs: Vec<PastJob> =
-        log.records.iter().filter_map(|record| past_job(record, begin, &mut partitions, &mut accounts)).collect();
+    let mut jobs: Vec<PastJob> = log.records.iter().filter_map(|record| past_job(record, begin, &mut partitions, &mut accounts)).collect();
     // Some logs are in order of their ends. The sort is stable: jobs of one second keep the log's order.
     jobs.sort_by_key(|job| job.eligible);
     let with_limit = jobs.iter().filter(|job| job.limit.is_some()).count();

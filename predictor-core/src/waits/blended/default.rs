@@ -69,11 +69,8 @@ const FEWEST_OUTCOMES: usize = 200;
 struct Pending {
     members: [f32; MEMBERS],
     eligible: UnixTime,
-    /// Its bounds at [`KNOTS`]; `None` where it had none.
-    bounds_s: Option<[u32; KNOTS.len()]>,
-    /// The levels that those bounds were taken at, and the share of jobs like it that did not wait.
-    levels: [f64; KNOTS.len()],
-    at_once: f64,
+    /// Its bounds; `None` where it had none.
+    bounds_s: Option<[u32; PERCENTILES]>,
     /// Which bounds it has outwaited, by bits.
     missed: u16,
 }
@@ -129,14 +126,7 @@ impl BlendedWaits {
         let part = self.table.row(root);
         let bounds_s = self.table.bounds_s.get(part).copied();
         let knots_s = bounds_s.map(|bounds_s| KNOTS.map(|knot| bounds_s[((knot * 100.0).round() as usize).clamp(1, PERCENTILES) - 1]));
-        let pending = Pending {
-            members,
-            eligible: job.eligible,
-            bounds_s: knots_s,
-            levels: KNOTS.map(|knot| self.levels.corrected(knot)),
-            at_once: self.table.at_once.get(part).copied().map_or(0.0, f64::from),
-            missed: 0,
-        };
+        let pending = Pending { members, eligible: job.eligible, bounds_s, missed: 0 };
         if forests.is_some() {
             let row = row as u32;
             for (knot, bound_s) in (0u8..).zip(knots_s.into_iter().flatten()) {
@@ -198,19 +188,13 @@ impl BlendedWaits {
 
     fn score(&mut self, pending: &Pending, wait_s: f32) {
         let Some(bounds_s) = pending.bounds_s else { return };
-        for (knot, (bound_s, level)) in bounds_s.into_iter().zip(pending.levels).enumerate() {
-            if pending.missed & (1 << knot) != 0 {
-                continue;
+        // Where the wait lies in the forecast distribution: anywhere between these two, because waits are whole seconds and many are equal.
+        let below = bounds_s.partition_point(|bound_s| (*bound_s as f32) < wait_s) as f64 / 100.0;
+        let up_to = (bounds_s.partition_point(|bound_s| *bound_s as f32 <= wait_s) + 1) as f64 / 100.0;
+        for (knot, nominal) in KNOTS.into_iter().enumerate() {
+            if pending.missed & (1 << knot) == 0 {
+                self.levels.observe(knot, ((nominal - below) / (up_to - below)).clamp(0.0, 1.0));
             }
-            let held = if wait_s < 1.0 {
-                // One of many that did not wait: the bound divides them in proportion.
-                (level / pending.at_once.max(level)).min(1.0)
-            } else if wait_s <= bound_s as f32 {
-                1.0
-            } else {
-                0.0
-            };
-            self.levels.observe(knot, held);
         }
     }
 

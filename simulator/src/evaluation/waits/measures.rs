@@ -34,9 +34,12 @@ pub(super) fn report(replay: &Replay, options: &WaitOptions, forecasts: Vec<Fore
         let members = found.members.iter().filter(|(name, _)| *name != Method::Zero.name());
         points.extend(members.map(|(name, points_s)| (*name, points_s.as_slice())));
     }
-    let errors: ByMethod<Vec<f64>> =
-        points.iter().map(|(name, points_s)| (*name, points_s.iter().zip(&waits_s).map(|(point, wait)| (point - wait).abs()).collect())).collect();
-    let by_method = |measure: &dyn Fn(&[f64]) -> f64| -> ByMethod<f64> { errors.iter().map(|(name, errors)| (*name, measure(errors))).collect() };
+    let errors: ByMethod<Vec<f64>> = points
+        .iter()
+        .map(|(name, points_s)| (*name, points_s.iter().zip(&waits_s).map(|(point, wait)| (point - wait).abs()).collect()))
+        .collect();
+    let by_method =
+        |measure: &dyn Fn(&[f64]) -> f64| -> ByMethod<f64> { errors.iter().map(|(name, errors)| (*name, measure(errors))).collect() };
     let within: ByMethod<f64> = points.iter().map(|(name, points_s)| (*name, within_factor_2(points_s, &waits_s))).collect();
     let medians = by_method(&|errors| median(errors) / HOUR_S);
     let find = |method| forecasts.iter().find(|found| found.method == method);
@@ -59,10 +62,15 @@ pub(super) fn report(replay: &Replay, options: &WaitOptions, forecasts: Vec<Fore
         prediction_us: prediction_time(best.map_or(&[], |best| &best.durations_s)),
         from: replay.test.start + 1,
         to: replay.test.end,
-        aae_interval_hours: errors.iter().map(|(name, errors)| (*name, bootstrap_interval(errors, options.seed).map(|bound| bound / HOUR_S))).collect(),
+        aae_interval_hours: errors
+            .iter()
+            .map(|(name, errors)| (*name, bootstrap_interval(errors, options.seed).map(|bound| bound / HOUR_S)))
+            .collect(),
         scaled_aae: errors
             .iter()
-            .map(|(name, errors)| (*name, mean(&errors.iter().zip(&responses_s).map(|(error, response)| error / response.max(1.0)).collect::<Vec<_>>())))
+            .map(|(name, errors)| {
+                (*name, mean(&errors.iter().zip(&responses_s).map(|(error, response)| error / response.max(1.0)).collect::<Vec<_>>()))
+            })
             .collect(),
         median_ae_hours_by_method: medians,
         within_factor_2_by_method: within,
@@ -177,7 +185,12 @@ fn by_wait(errors: &ByMethod<Vec<f64>>, waits_s: &[f64]) -> Vec<WaitClassReport>
         let is_in = |wait: f64| wait >= at_least_s as f64 && below_s.is_none_or(|below| wait < below as f64);
         let rows: Vec<usize> = (0..waits_s.len()).filter(|row| waits_s.get(*row).copied().is_some_and(is_in)).collect();
         let of = |errors: &Vec<f64>| mean(&rows.iter().filter_map(|row| errors.get(*row).copied()).collect::<Vec<_>>()) / HOUR_S;
-        WaitClassReport { at_least_s, below_s, jobs: rows.len(), aae_hours: errors.iter().map(|(name, errors)| (*name, of(errors))).collect() }
+        WaitClassReport {
+            at_least_s,
+            below_s,
+            jobs: rows.len(),
+            aae_hours: errors.iter().map(|(name, errors)| (*name, of(errors))).collect(),
+        }
     };
     WAIT_CLASSES_S.into_iter().zip(ends).map(class).collect()
 }
