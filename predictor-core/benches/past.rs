@@ -66,6 +66,29 @@ fn status_mib(key: &str) -> f64 {
     line.split_whitespace().nth(1).and_then(|number| number.parse::<f64>().ok()).unwrap_or_default() / 1_024.0
 }
 
+/// Seconds of processor time that this process has used: what other processes do has no part in it.
+fn used_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    // User and system time, in hundredths of a second.
+    after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// What something took: wall and processor time.
+struct Took(Instant, f64);
+
+impl Took {
+    fn begin() -> Took {
+        Took(Instant::now(), used_s())
+    }
+}
+
+impl std::fmt::Display for Took {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.3} s ({:.2} s of processor time)", self.0.elapsed().as_secs_f64(), used_s() - self.1)
+    }
+}
+
 fn main() {
     let count = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     let all = jobs(count + 1_000);
@@ -88,7 +111,7 @@ fn main() {
             suspended: Seconds::ZERO,
         })
         .collect();
-    let begin = Instant::now();
+    let took = Took::begin();
     let mut sweep = Sweep::new(CPUS, 0).keeping(125_000);
     for event in events(&past) {
         let job = &past[event.job as usize];
@@ -100,21 +123,20 @@ fn main() {
             Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
         }
     }
-    println!("one sweep: {:.2} s, {:.0} MiB more at the most", begin.elapsed().as_secs_f64(), status_mib("VmHWM:") - before_mib);
+    println!("one sweep: {took}, {:.0} MiB more at the most", status_mib("VmHWM:") - before_mib);
     drop((sweep, past));
 
     let before_mib = status_mib("VmRSS:");
     let mut learner = Learner::new(LearnerSettings::default());
     learner.set_cpus(CPUS);
-    let begin = Instant::now();
+    let took = Took::begin();
     for run in first {
         learner.ended(run);
     }
     let now = first.iter().filter_map(|run| run.end).max().unwrap();
     let refreshed = learner.refresh([], now);
     println!(
-        "first refresh with training: {:.1} s, {} events, {:.0} MiB more now, {:.0} MiB at the most",
-        begin.elapsed().as_secs_f64(),
+        "first refresh with training: {took}, {} events, {:.0} MiB more now, {:.0} MiB at the most",
         refreshed.events,
         status_mib("VmRSS:") - before_mib,
         status_mib("VmHWM:") - before_mib
@@ -123,20 +145,20 @@ fn main() {
         println!("  partition {}: {:?}, farthest {:?} of {} jobs", change.partition, change.now, change.farthest, change.jobs);
     }
 
-    let begin = Instant::now();
+    let took = Took::begin();
     for run in more {
         learner.ended(run);
     }
     let now = more.iter().filter_map(|run| run.end).max().unwrap().max(now);
     let refreshed = learner.refresh([], now);
-    println!("1,000 more: {:.1} ms, {} events", begin.elapsed().as_secs_f64() * 1e3, refreshed.events);
-    let begin = Instant::now();
+    println!("1,000 more: {took}, {} events", refreshed.events);
+    let took = Took::begin();
     let model = learner.model();
-    println!("model: {:.1} ms, {} groups", begin.elapsed().as_secs_f64() * 1e3, model.groups.len());
-    let begin = Instant::now();
+    println!("model: {took}, {} groups", model.groups.len());
+    let took = Took::begin();
     if let Some(retraining) = learner.retraining() {
         let jobs = retraining.jobs();
         let trained = retraining.run();
-        println!("training on {jobs} jobs: {:.1} s, {}", begin.elapsed().as_secs_f64(), if trained.is_ok() { "done" } else { "failed" });
+        println!("training on {jobs} jobs: {took}, {}", if trained.is_ok() { "done" } else { "failed" });
     }
 }

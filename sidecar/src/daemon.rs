@@ -35,6 +35,8 @@ const WAITING_NEWS: usize = 4;
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a round waits for the learner, which mostly needs some tens of milliseconds; what it says later goes into the next snapshot.
 const LEARNERS_PATIENCE: Duration = Duration::from_millis(250);
+/// How long the learner may need for its first answer, which the only snapshot of `--once` waits for.
+const LONGEST_FILL: Duration = Duration::from_secs(3_600);
 /// How long the first round waits for the history and the queue.
 const FIRST_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -339,12 +341,13 @@ impl Daemon {
         }
         if !has_asked_learner {
             let was_asked = self.ask_learner();
-            let deadline = if was_asked { deadline.min(Instant::now() + LEARNERS_PATIENCE) } else { deadline };
+            let patience = if self.once { LONGEST_FILL } else { LEARNERS_PATIENCE };
+            let deadline = if was_asked { Instant::now() + patience } else { deadline };
             self.round = Some(Round { deadline, has_asked_learner: true });
             if was_asked {
                 return Ok(Next::GoOn);
             }
-        } else if self.learner.is_busy() && (self.once || Instant::now() < deadline) {
+        } else if self.learner.is_busy() && Instant::now() < deadline {
             return Ok(Next::GoOn);
         }
         self.round = None;

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use predictor_core::learning::{Learner, LearnerSettings, Run, RunId};
+use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::waits::blended::{Retrained, Retraining};
 
 use crate::failure::Failure;
@@ -36,6 +37,8 @@ pub(crate) struct Asked {
     tasks: Sender<Task>,
     is_busy: bool,
     is_alive: bool,
+    /// As of when the queue was that it was told last.
+    told: Option<UnixTime>,
 }
 
 impl Asked {
@@ -43,7 +46,7 @@ impl Asked {
     /// a queue only when the one before has been answered.
     pub(crate) fn new() -> (Self, Receiver<Task>) {
         let (tasks, received) = unbounded();
-        (Self { tasks, is_busy: false, is_alive: true }, received)
+        (Self { tasks, is_busy: false, is_alive: true, told: None }, received)
     }
 
     /// Tells it what has ended.
@@ -53,11 +56,13 @@ impl Asked {
         }
     }
 
-    /// Asks for a model, unless it has not answered the question before. Returns whether it was asked.
+    /// Asks for a model, unless it has not answered the question before or was told this queue already: beside newer records an old queue
+    /// would show jobs that wait and have long ended. Returns whether it was asked.
     pub(crate) fn ask(&mut self, cluster: Arc<Cluster>, partitions: PartitionIndices) -> bool {
-        if self.is_busy || !self.is_alive {
+        if self.is_busy || !self.is_alive || self.told >= Some(cluster.read_at) {
             return false;
         }
+        self.told = Some(cluster.read_at);
         self.is_busy = self.tasks.send(Task::Refresh(cluster, partitions)).is_ok();
         self.is_busy
     }
@@ -78,7 +83,7 @@ impl Asked {
     }
 }
 
-/// The trainer's threads of messages.
+/// The learner's end of the trainer.
 struct Trainer {
     work: Sender<Retraining>,
     done: Receiver<Result<Retrained, String>>,
@@ -211,7 +216,7 @@ fn live_run<'a>(job: &'a Live, partitions: &PartitionIndices) -> Option<Run<'a>>
         eligible: job.eligible,
         start: job.start,
         end: None,
-        suspended: predictor_core::time::Seconds::ZERO,
+        suspended: Seconds::ZERO,
         is_interrupted: false,
     })
 }

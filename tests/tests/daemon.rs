@@ -287,6 +287,38 @@ fn systemd_is_told_of_readiness_life_reload_and_end() {
     assert!(daemon.wait().unwrap().success());
 }
 
+#[test]
+fn it_scores_its_forecasts_against_what_follows_and_status_shows_how_they_do() {
+    let Some(cluster) = cluster(&format!("{QUICK}[history]\nwindow = \"20d\"\n")) else { return };
+    // Enough history to train on: the model's month within some days.
+    let model = ["--embedded", "--model-users", "50", "--model-jobs", "1500", "--time-scale", "0.2"];
+    let imported = cluster.run("queuecast", &[&["import-swf", "--into", "slurmdbd"], &model[..]].concat());
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let _daemon = cluster.start_queuecastd();
+    let name = cluster.output("sinfo", &["-h", "-o", "%R"]).lines().next().unwrap().to_owned();
+    let forecasts = || {
+        let output = cluster.run("queuecast", &["status", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+        let partitions = report["partitions"].as_array()?;
+        let partition = partitions.iter().find(|partition| partition["name"] == name.as_str())?;
+        Some(partition["wait_forecasts"].clone()).filter(|forecasts| !forecasts.is_null())
+    };
+    let jobs = |forecasts: &serde_json::Value| forecasts["jobs_scored"].as_u64().unwrap();
+    let before = wait_for("jobs of the past to be scored", PATIENCE, || forecasts().filter(|forecasts| jobs(forecasts) >= 200));
+    assert_eq!(before["reliability"].as_array().unwrap().len(), 19, "{before}");
+    assert!(before["coverage"]["0.95"].is_f64() && before["in_force"].is_string() && before["reason"].is_string(), "{before}");
+
+    for _job in 0..24 {
+        let output = cluster.run("sbatch", &["-t1", "-o/dev/null", "--wrap=sleep 2"]);
+        assert!(output.status.success(), "{output:?}");
+    }
+    wait_for("the jobs that ran here to be scored", PATIENCE, || forecasts().filter(|forecasts| jobs(forecasts) >= jobs(&before) + 24));
+    let text = cluster.output("queuecast", &["status"]);
+    assert!(text.contains("Forecasts of waits") && text.contains("Reliability"), "{text}");
+    let log = cluster.log("queuecastd");
+    assert!(log.contains("forecasts of waits in force"), "{log}");
+}
+
 /// Reads the snapshot again and again until told to stop. Returns how often, and how many generations it saw.
 fn read_until(state_directory: &Path, stop: &AtomicBool) -> (u64, u64) {
     let (mut reads, mut generations, mut last) = (0, 0, 0);

@@ -1,6 +1,7 @@
 //! The learner: one sweep over the cluster's past and present, and the default predictor beside it.
 
 use super::record::Record;
+use super::run_times::RunTimeLearner;
 use super::source::{Change, Choice, choose, farthest};
 use super::tracker::{Open, Tracker};
 use super::{Run, Scores};
@@ -36,6 +37,15 @@ impl Default for LearnerSettings {
 
 /// An arrival that becomes known later than this has been overtaken by what it would be forecast from, and is not held against a forecast.
 const LATEST: Seconds = Seconds(60);
+
+/// How long a group of jobs is remembered after its last arrival or start. Features cap the time since then at as much.
+const REMEMBERED_GROUPS: Seconds = Seconds(30 * 86_400);
+
+/// How often older ones are let go of.
+const FORGETTING_INTERVAL: Seconds = Seconds(6 * 3_600);
+
+/// How many sizes of users are fitted again at a refresh, at the most: each takes about 50 microseconds.
+const MOST_FITTED: usize = 500;
 
 /// The forecast that was made when a job arrived.
 #[derive(Clone, Debug)]
@@ -84,6 +94,7 @@ pub struct Learner {
     pub(super) settings: LearnerSettings,
     pub(super) sweep: Sweep,
     pub(super) waits: BlendedWaits,
+    pub(super) run_times: RunTimeLearner,
     /// What is to be swept over first; `None` once it has been.
     pub(super) first: Option<Vec<Record>>,
     pub(super) tracker: Tracker,
@@ -99,6 +110,7 @@ pub struct Learner {
     qos: Names,
     /// When the last event happened that was told.
     pub(super) last: UnixTime,
+    groups_forgotten_at: UnixTime,
 }
 
 impl Learner {
@@ -110,6 +122,7 @@ impl Learner {
             // The distributions of table I are for the published method, which is not in the daemon.
             sweep: Sweep::new(0, 0).keeping(settings.most_rows),
             waits: BlendedWaits::new(settings.waits),
+            run_times: RunTimeLearner::new(),
             first: Some(Vec::new()),
             tracker: Tracker::default(),
             asked: HashMap::new(),
@@ -121,6 +134,7 @@ impl Learner {
             accounts: Names::new(),
             qos: Names::new(),
             last: UnixTime(0),
+            groups_forgotten_at: UnixTime(0),
         }
     }
 
@@ -143,11 +157,17 @@ impl Learner {
     /// Takes what has happened since the last refresh: the runs that were told to have ended, and those that slurmctld showed at `now` to wait
     /// or to run. Before the first refresh all ended runs must have been told, in any order; it sweeps over them, and trains.
     pub fn refresh<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
+        let most_fitted = if self.is_filled() { MOST_FITTED } else { usize::MAX };
         let mut refreshed = match self.first.take() {
             Some(records) => self.fill(records, live, now),
             None => self.go_on(live, now),
         };
+        self.run_times.fit(most_fitted);
         self.waits.outwait(now);
+        if now - self.groups_forgotten_at > FORGETTING_INTERVAL {
+            self.sweep.forget_groups(UnixTime(now.0 - REMEMBERED_GROUPS.0));
+            self.groups_forgotten_at = now;
+        }
         refreshed.changes = self.choose();
         refreshed
     }
@@ -182,6 +202,9 @@ impl Learner {
                 (Happening::End | Happening::EndAtOnce, _) => {
                     if let Some(Open { row: Some(row), job, is_interrupted, .. }) = self.tracker.remove(told.serial) {
                         self.end(row, &job, told.at, is_interrupted);
+                        if !is_interrupted {
+                            self.run_times.ended(&job, told.at);
+                        }
                     }
                 }
                 (Happening::Start, None) => {}
@@ -354,6 +377,7 @@ impl Learner {
             accounts: self.accounts.names.clone(),
             qos: self.qos.names.clone(),
             scores,
+            run_times: self.run_times.published(),
         }
     }
 

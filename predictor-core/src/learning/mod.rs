@@ -3,11 +3,13 @@
 //! A [`Learner`] is told the runs of jobs, those that have ended and those that wait or run now, and keeps one sweep over them in order of
 //! time, by the same code as the evaluation on workload logs. It asks the default predictor about each job that arrives, tells it each
 //! start, and holds every forecast against the wait that followed. From that follows, partition by partition, which forecasts are in force.
+//! The default forecast of run times is told each end, and says what it makes of each size of each user.
 
 mod fill;
 mod learner;
 mod record;
 mod run;
+mod run_times;
 mod scores;
 mod source;
 mod tracker;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::forecast::WaitSource;
 use crate::past::{PastJob, Sweep};
-use crate::size::Size;
+use crate::size::{Size, Unit};
 use crate::snapshot::WaitSourceReason;
 use crate::time::{Seconds, UnixTime};
 use crate::trees::training::Training;
@@ -232,6 +232,8 @@ fn a_requeued_runs_wait_counts_and_its_run_time_does_not() {
     assert_eq!((learner.past().len(), learner.open_runs()), (3, 1));
     let model = learner.model();
     assert_eq!(model.users[0].last_two_s, Some([100.0; 2]));
+    let told: Vec<u32> = model.run_times.values().map(|run_times| run_times.jobs).collect();
+    assert_eq!(told, [1, 1], "once in nodes, once in CPUs");
     let waits: Vec<i64> = (0..3).map(|row| learner.past().job(row).unwrap().wait().unwrap().0).collect();
     assert_eq!(waits, [10, 28, 10]);
 }
@@ -274,6 +276,27 @@ fn a_held_job_leaves_the_queue_and_arrives_anew_when_it_is_released() {
     assert_eq!((learner.past().len(), learner.open_runs()), (2, 1));
     assert_eq!(learner.past().job(1).unwrap().wait(), Some(Seconds(30)));
     assert_eq!(learner.past().job(0).unwrap().wait(), None);
+}
+
+#[test]
+fn run_times_of_the_past_and_of_the_present_are_published() {
+    let runs = past(600, 8);
+    let mut learner = learner();
+    let middle = runs[400].eligible.unwrap().0;
+    refresh(&mut learner, &runs, 0, middle);
+    let jobs = |learner: &mut Learner, unit| -> u32 {
+        let run_times = learner.model().run_times;
+        run_times.iter().filter(|(key, _)| key.unit == unit).map(|(_, model)| model.jobs).sum()
+    };
+    let ran = |until: i64| runs.iter().filter(|run| run.start.is_some() && run.end <= Some(UnixTime(until))).count() as u32;
+    assert_eq!([jobs(&mut learner, Unit::Nodes), jobs(&mut learner, Unit::Cpus)], [ran(middle); 2]);
+    refresh(&mut learner, &runs, middle, BEGIN + 10_000_000);
+    assert_eq!([jobs(&mut learner, Unit::Nodes), jobs(&mut learner, Unit::Cpus)], [ran(i64::MAX); 2]);
+    // Five users on one node; each of them with one to four CPUs.
+    let run_times = learner.model().run_times;
+    assert_eq!(run_times.len(), 5 + 5 * 4);
+    let shortest = run_times.values().flat_map(|model| model.ranges.first()).map(|range| range.lower()).min();
+    assert!(shortest < Some(Seconds(30)));
 }
 
 #[test]

@@ -148,6 +148,10 @@ impl Tracker {
 
     /// So many alike runs wait and are eligible; none: they wait, but something else than resources and priority keeps them.
     pub(super) fn waits(&mut self, kin: RunId, job: PastJob, count: u32, now: UnixTime) {
+        // The queue may have been read before the record of its end.
+        if self.done.contains(&kin) {
+            return;
+        }
         let mut rows = self.waiting.remove(&kin).unwrap_or_default();
         // Held, released or put off since it was last seen: the earlier arrival comes to nothing.
         let eligible = if count > 0 { Some(job.eligible) } else { None };
