@@ -301,6 +301,7 @@ mod against_the_daemon {
             accounts: Vec::new(),
             qos: Vec::new(),
             scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
+            run_times: std::collections::BTreeMap::new(),
         };
         snapshot_with(std::iter::empty(), &partition(policy()), &learnt)
     }

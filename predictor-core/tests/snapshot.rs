@@ -3,12 +3,14 @@
 mod common;
 
 use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
-use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, WaitForecaster};
+use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
+use predictor_core::history::{RunTimeModel, UserSize};
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{Snapshot, SnapshotError, WaitModel, write};
 use predictor_core::time::{Seconds, UnixTime};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn some_jobs() -> impl Iterator<Item = predictor_core::history::EndedJob<'static>> {
     (0..100).map(|n| past_job(USER, 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 10, 600 + n))
@@ -30,6 +32,23 @@ fn what_was_learnt_is_read_back() {
     assert_eq!(snapshot.association(USER, None, None), usual);
     assert_eq!(snapshot.association(USER, Some("physics"), Some("nothing")), Association { account: 0, qos: u16::MAX });
     assert_eq!(snapshot.association(USER + 1, None, Some("long")), Association { account: u32::MAX, qos: 1 });
+}
+
+#[test]
+fn learnt_run_times_go_before_the_historys_own() {
+    let ranges = vec![RunTimeRange::new(50, 70, 0.75), RunTimeRange::new(2_900, 3_000, 0.25)];
+    let key = UserSize { user: USER, partition: 0, unit: Unit::Nodes, count: 2 };
+    let nobodys = UserSize { user: USER + 1, ..key };
+    let run_times = Arc::new(RunTimeModel { jobs: 20, longest_limit_s: 7_200, ranges: ranges.clone() });
+    let learnt = WaitModel { run_times: [(key, Arc::clone(&run_times)), (nobodys, run_times)].into(), ..some_model() };
+    let snapshot = snapshot_with(some_jobs(), &partition(policy()), &learnt);
+    let read = snapshot.run_time(USER, 0, Unit::Nodes, 2).unwrap();
+    assert_eq!((read.jobs, read.longest_limit, read.ranges), (20, Some(Seconds(7_200)), &ranges[..]));
+    // 60 s in three of four cases, 2950 s in the fourth.
+    assert_eq!(read.point(), Seconds(783));
+    let own = snapshot.run_time(USER, 0, Unit::Nodes, 1).unwrap();
+    assert_eq!((own.jobs, own.longest_limit), (34, Some(Seconds(3_600))));
+    assert!(snapshot.run_time(USER + 1, 0, Unit::Nodes, 2).is_none());
 }
 
 #[test]

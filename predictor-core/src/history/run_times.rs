@@ -1,5 +1,8 @@
 //! Run times by user and size, and the ranges that they give (end-to-end paper, III.C to III.F).
 //!
+//! They are in force where the default forecast of run times ([`Calibrated`](crate::run_times::Calibrated)) says nothing of a user's size: until
+//! the daemon's learner has gone through the past, without it, and for sizes that were run too long ago for it to remember.
+//!
 //! The paper shifts load functions through each run time of the relevant history to get a range. Without load functions each run time
 //! gives the range that the paper's compaction leaves: 20 % wide around it.
 

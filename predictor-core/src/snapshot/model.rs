@@ -1,10 +1,13 @@
-//! What the daemon has learnt of waits, as it is handed to the writer of snapshots.
+//! What the daemon has learnt of waits and run times, as it is handed to the writer of snapshots.
 
 use crate::forecast::WaitSource;
+use crate::history::{RunTimeModel, UserSize};
 use crate::past::{Group, GroupKey, UserPast};
 use crate::trees::Forest;
 use crate::waits::blended::{BoundTable, Weights};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// How many nominal levels a reliability table has.
 pub const RELIABILITY_LEVELS: usize = 19;
@@ -41,6 +44,8 @@ pub struct WaitModel {
     pub qos: Vec<String>,
     /// How well the forecasts have done in each partition, and which are in force there; in any order.
     pub scores: Vec<PartitionScore>,
+    /// Run times by the default forecast of them. They go before the history's own; sizes that the history does not know are left out.
+    pub run_times: BTreeMap<UserSize, Arc<RunTimeModel>>,
 }
 
 /// Why a partition's forecasts of waits come from where they do.

@@ -7,7 +7,7 @@ use super::layout::{
 use super::model::WaitModel;
 use super::model_records::ModelRecords;
 use crate::forecast::{RunTimeForecast, RunTimeRange};
-use crate::history::{History, UserSize};
+use crate::history::{History, RunTimeModel, UserSize};
 use crate::policy::Policy;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
@@ -91,7 +91,7 @@ impl Text {
 }
 
 /// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any more keep their index and get no CPUs.
-/// Without a `model` waits are forecast by their classes alone.
+/// Without a `model` waits are forecast by their classes alone, and run times by what the history makes of them.
 #[must_use]
 pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Origin, model: Option<&WaitModel>) -> Vec<u8> {
     for partition in partitions {
@@ -105,7 +105,7 @@ pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Orig
         .map(|(index, name)| match by_name.get(name) {
             Some(state) => {
                 let first_end = expected_ends.len();
-                expected_ends.extend(ends(history, index, state, origin.published_at));
+                expected_ends.extend(ends(history, model, index, state, origin.published_at));
                 partition_record(state, &mut text, first_end, expected_ends.len() - first_end)
             }
             None => unknown_partition_record(name, &origin.site_policy, &mut text),
@@ -133,7 +133,8 @@ pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Orig
         .run_times()
         .fitted()
         .iter()
-        .map(|(key, model)| {
+        .map(|(key, fitted)| {
+            let model = learnt(model, key).unwrap_or(fitted);
             let first_range = range_records.len() as u32;
             range_records.extend_from_slice(&model.ranges);
             UserSizeRecord {
@@ -174,6 +175,11 @@ pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Orig
         &text.0,
     ];
     assemble(origin, sections)
+}
+
+/// What was learnt of the run times of a user at a size.
+fn learnt<'a>(model: Option<&'a WaitModel>, key: &UserSize) -> Option<&'a RunTimeModel> {
+    model?.run_times.get(key).map(|run_times| &**run_times)
 }
 
 /// How a unit is written.
@@ -273,7 +279,7 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
 }
 
 /// When the running jobs of a partition are expected to end: by their forecast run time, or by their time limit where they have outlived that.
-fn ends(history: &History, partition: u16, state: &PartitionState, now: UnixTime) -> Vec<ExpectedEndRecord> {
+fn ends(history: &History, model: Option<&WaitModel>, partition: u16, state: &PartitionState, now: UnixTime) -> Vec<ExpectedEndRecord> {
     let fitted = history.run_times().fitted();
     let mut ends: Vec<ExpectedEndRecord> = state
         .running
@@ -281,7 +287,10 @@ fn ends(history: &History, partition: u16, state: &PartitionState, now: UnixTime
         .filter_map(|job| {
             let forecast = Unit::ALL
                 .iter()
-                .find_map(|unit| fitted.get(&UserSize { user: job.user, partition, unit: *unit, count: job.size.count(*unit) }))
+                .find_map(|unit| {
+                    let key = UserSize { user: job.user, partition, unit: *unit, count: job.size.count(*unit) };
+                    fitted.get(&key).map(|fitted| learnt(model, &key).unwrap_or(fitted))
+                })
                 .map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges }.point());
             let at = forecast.map(|run_time| job.start + run_time).filter(|at| *at > now).or(job.limit_end)?;
             Some(ExpectedEndRecord { at: at.0.into(), cpus: job.size.cpus.into(), freed: 0.into() })

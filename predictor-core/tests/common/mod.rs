@@ -122,6 +122,7 @@ pub fn model(forest: Forest, busy_cpus: u32) -> WaitModel {
         accounts: vec!["physics".into(), "chemistry".into()],
         qos: vec!["normal".into(), "long".into()],
         scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
+        run_times: std::collections::BTreeMap::new(),
     }
 }
 

@@ -192,6 +192,7 @@ pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
             source: WaitSource::Blended,
             reason: WaitSourceReason::Calibrated,
         }],
+        run_times: std::collections::BTreeMap::new(),
     }
 }
 

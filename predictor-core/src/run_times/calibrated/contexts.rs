@@ -12,6 +12,9 @@ use super::bins;
 pub(super) const CONTEXTS: usize = 11;
 /// A context remembers so many run times, the latest.
 pub(super) const MEMORY: usize = 32;
+/// Contexts that are kept at the most, and those that stay when there were more: the ones that a job ended in last. 100,000 take 60 MB.
+const MOST_CONTEXTS: usize = 100_000;
+const KEPT_CONTEXTS: usize = MOST_CONTEXTS / 4 * 3;
 /// Stands for a run that lasted until the job's own limit.
 pub(super) const AT_LIMIT: u8 = u8::MAX;
 
@@ -72,6 +75,8 @@ struct Latest {
     /// As a ring: the next place to write is `count` modulo [`MEMORY`].
     runs: ArrayVec<Run, MEMORY>,
     count: usize,
+    /// The number of the job that ended in it last, of all jobs.
+    last: u64,
 }
 
 impl Latest {
@@ -98,14 +103,17 @@ pub(super) struct Seen {
 
 /// All contexts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Contexts(HashMap<Context, Latest>);
+pub(super) struct Contexts {
+    latest: HashMap<Context, Latest>,
+    jobs: u64,
+}
 
 impl Contexts {
     /// What each context says to a job. A run time of its limit or more is [`AT_LIMIT`].
     pub(super) fn seen_by(&self, job: &ArrivingJob, unit: Unit) -> [Seen; CONTEXTS] {
         let limit_s = job.limit.filter(|limit| limit.0 > 0).map(Seconds::clamped_u32);
         Context::of(job, unit).map(|context| {
-            let Some((context, latest)) = context.and_then(|context| Some((context, self.0.get(&context)?))) else {
+            let Some((context, latest)) = context.and_then(|context| Some((context, self.latest.get(&context)?))) else {
                 return Seen::default();
             };
             let bin = |run: &Run| {
@@ -123,7 +131,7 @@ impl Contexts {
 
     /// Whether the user has run a job of that size in the partition.
     pub(super) fn knows_size(&self, user: u32, partition: u16, count: u32) -> bool {
-        self.0.contains_key(&Context::UserSize(user, partition, count))
+        self.latest.contains_key(&Context::UserSize(user, partition, count))
     }
 
     /// Adds the run time of a job to all its contexts.
@@ -131,8 +139,17 @@ impl Contexts {
         let part = job.limit.map_or(0.0, |limit| run_time.0 as f64 / limit.0.max(1) as f64);
         let reached_limit = job.limit.is_some_and(|limit| limit.0 > 0 && run_time >= limit);
         let run = Run { run_time_s: run_time.clamped_u32(), part: part as f32, reached_limit };
+        self.jobs += 1;
         for context in Context::of(job, unit).into_iter().flatten() {
-            self.0.entry(context).or_default().push(run);
+            let latest = self.latest.entry(context).or_default();
+            latest.last = self.jobs;
+            latest.push(run);
+        }
+        if self.latest.len() > MOST_CONTEXTS {
+            let mut last: Vec<u64> = self.latest.values().map(|latest| latest.last).collect();
+            let first_kept = last.len().saturating_sub(KEPT_CONTEXTS);
+            let (_, first_kept, _) = last.select_nth_unstable(first_kept);
+            self.latest.retain(|_, latest| latest.last >= *first_kept);
         }
     }
 }
@@ -152,6 +169,18 @@ mod tests {
         assert_eq!((all.bins.len(), all.count), (MEMORY, 40));
         assert_eq!(all.bins.first().copied(), Some(bins::of(40) as u8));
         assert_eq!(all.bins.last().copied(), Some(bins::of(9) as u8));
+    }
+
+    #[test]
+    fn contexts_in_which_no_job_has_ended_for_long_are_let_go_of() {
+        let mut contexts = Contexts::default();
+        for user in 0..60_000 {
+            contexts.push(&job(user, user, None), Unit::Cpus, Seconds(10));
+        }
+        assert!((KEPT_CONTEXTS..=MOST_CONTEXTS).contains(&contexts.latest.len()), "{}", contexts.latest.len());
+        assert!(!contexts.knows_size(0, 0, 1) && contexts.knows_size(59_999, 0, 1));
+        let [.., all] = contexts.seen_by(&job(1, 2, None), Unit::Cpus);
+        assert_eq!(all.count, 60_000);
     }
 
     #[test]

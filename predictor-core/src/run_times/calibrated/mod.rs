@@ -121,6 +121,13 @@ impl Calibrated {
         Some(self.distribution(&job)?.summary(MOST_RANGES))
     }
 
+    /// Takes the run time of a job that ended long ago as one of the past, at a hundredth of the cost of
+    /// [`ends`](RunTimePredictor::ends): it teaches nothing of how the past is to be weighed.
+    pub fn remembers(&mut self, job: &ArrivingJob, run_time: Seconds) {
+        self.contexts.push(job, self.unit, run_time);
+        self.like.push(Tuple::of(job), run_time.clamped_u32());
+    }
+
     /// The forecast for a job that arrives now, with its distribution.
     pub fn predict_distribution(&mut self, job: &ArrivingJob) -> Option<(RunTimePrediction, RunTimeDistribution)> {
         let view = self.view(job);
@@ -158,8 +165,7 @@ impl RunTimePredictor for Calibrated {
             let (less, up_to) = plain.below_and_up_to(run_time.clamped_u32());
             self.levels.learn(less, up_to);
         }
-        self.contexts.push(job, self.unit, run_time);
-        self.like.push(Tuple::of(job), run_time.clamped_u32());
+        self.remembers(job, run_time);
     }
 }
 
