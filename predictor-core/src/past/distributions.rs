@@ -45,6 +45,7 @@ fn bin(value: f64, largest: f64, bins: usize) -> usize {
 }
 
 impl Distributions {
+    /// Of no bins where nobody wants them: then nothing is counted.
     pub(super) fn new(bins: usize, cpus: u32) -> Distributions {
         let edge = |index: usize| ((1.0 + LONGEST_S).powf(index as f64 / bins as f64) - 1.0).ceil() as i64;
         Distributions {
@@ -61,6 +62,9 @@ impl Distributions {
     }
 
     pub(super) fn add(&mut self, runs: bool, cpus: u32, limit_s: i64, since: UnixTime) {
+        if self.bins == 0 {
+            return;
+        }
         let (size, limit) = self.places(cpus, limit_s);
         let side = if runs { &mut self.running } else { &mut self.waiting };
         // Jobs come in order of time, so that this is nearly always the end.
@@ -73,6 +77,9 @@ impl Distributions {
     }
 
     pub(super) fn remove(&mut self, runs: bool, cpus: u32, limit_s: i64, since: UnixTime) {
+        if self.bins == 0 {
+            return;
+        }
         let (size, limit) = self.places(cpus, limit_s);
         let side = if runs { &mut self.running } else { &mut self.waiting };
         if let Ok(place) = side.since.binary_search(&since.0) {
@@ -86,6 +93,9 @@ impl Distributions {
 
     /// Appends the six histograms as of `now`, in the order of table I.
     pub(super) fn write(&self, now: UnixTime, out: &mut Vec<u8>) {
+        if self.bins == 0 {
+            return;
+        }
         let mut counts = vec![0u32; self.bins];
         for side in [&self.waiting, &self.running] {
             normalised(&side.sizes, out);
