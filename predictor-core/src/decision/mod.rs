@@ -220,18 +220,19 @@ where
     let reservation = reserved.map(|reserved| {
         let wanted = asked.success_probability.unwrap_or(policy.success_probability);
         let early_start = asked.early_start.unwrap_or(policy.early_start);
-        let at_size = |candidate: &Option<Candidate>| {
+        let at_size = |candidate: &Option<Candidate>, tell_earliest| {
             let (size, limit) = candidate.as_ref().map_or((size, limit), |candidate| (candidate.size, candidate.limit));
-            reservation::reserve(&context, size, limit, reserved, wanted)
+            reservation::reserve(&context, size, limit, reserved, wanted, tell_earliest)
         };
-        let mut point = at_size(&decided);
-        if point.is_err() && matches!(molding, Some(Ok(()))) {
+        let is_molded = matches!(molding, Some(Ok(())));
+        let mut point = at_size(&decided, !is_molded);
+        if point.is_err() && is_molded {
             // A better size that can't be had in time is no reason to refuse the size as written.
             let as_asked = written(&assumption);
-            if let Ok(kept) = at_size(&as_asked) {
+            point = at_size(&as_asked, true);
+            if point.is_ok() {
                 decided = as_asked;
                 molding = Some(Err(NotMolded::NotReservable));
-                point = Ok(kept);
             }
         }
         point.map(|point| Reservation { at: reserved, point, early_start })

@@ -78,11 +78,8 @@ impl fmt::Display for NotReserved {
     }
 }
 
-/// At how many time limits a trajectory is forecast.
-const MOST_LIMITS: usize = 24;
-
-/// How many of them are forecast together: the wanted probability is mostly found among the first.
-const TOGETHER: usize = 8;
+/// At how many time limits a trajectory is forecast: so many rows are forecast together in little more time than one.
+const MOST_LIMITS: usize = 8;
 
 /// What a trajectory depends on.
 #[derive(Debug)]
@@ -228,42 +225,41 @@ fn latest_point<F: WaitForecaster>(
     let on_step = |time_left: Seconds| last_left + Seconds((time_left - last_left).0.max(0).saturating_add(STEP.0 - 1) / STEP.0 * STEP.0);
     let mut best = None;
     let mut time_left = last_left;
-    for (first, together) in (0..).step_by(TOGETHER).zip(limits.ascending.chunks(TOGETHER)) {
-        let forecasts = job.forecasts_at(together, (begins == Begins::BeforeReserved).then_some(reserved));
-        for (index, wait) in (first..).zip(forecasts) {
-            let Some(longest_left) = limits.longest_left(index).map(|left| left.min(ahead)).filter(|left| *left >= time_left) else {
-                continue;
-            };
-            if !wait.is_known() {
-                return Err(best);
-            }
-            if let Some(bound) = wait.bound(wanted) {
-                let needed = on_step(bound.max(time_left));
-                if needed <= longest_left {
-                    return Ok(TrajectoryPoint {
-                        begin: UnixTime(reserved.0 - needed.0),
-                        padded_limit: (unpadded + needed).rounded_up_to_minutes(),
-                        probability: wait.probability_within(needed),
-                    });
-                }
-            }
-            // Of one forecast the probability is highest with the most time left.
-            let steps = (longest_left - last_left).0.div_euclid(STEP.0);
-            let probability = wait.probability_within(last_left + Seconds(steps * STEP.0));
-            best = Some(best.map_or(probability, |best: f64| best.max(probability)));
-            time_left = on_step(longest_left + Seconds(1));
+    let forecasts = job.forecasts_at(&limits.ascending, (begins == Begins::BeforeReserved).then_some(reserved));
+    for (index, wait) in forecasts.enumerate() {
+        let Some(longest_left) = limits.longest_left(index).map(|left| left.min(ahead)).filter(|left| *left >= time_left) else {
+            continue;
+        };
+        if !wait.is_known() {
+            return Err(best);
         }
+        if let Some(bound) = wait.bound(wanted) {
+            let needed = on_step(bound.max(time_left));
+            if needed <= longest_left {
+                return Ok(TrajectoryPoint {
+                    begin: UnixTime(reserved.0 - needed.0),
+                    padded_limit: (unpadded + needed).rounded_up_to_minutes(),
+                    probability: wait.probability_within(needed),
+                });
+            }
+        }
+        // Of one forecast the probability is highest with the most time left.
+        let steps = (longest_left - last_left).0.div_euclid(STEP.0);
+        let probability = wait.probability_within(last_left + Seconds(steps * STEP.0));
+        best = Some(best.map_or(probability, |best: f64| best.max(probability)));
+        time_left = on_step(longest_left + Seconds(1));
     }
     Err(best)
 }
 
-/// Decides on a reservation of the submission at a size.
+/// Decides on a reservation of the submission at a size. Of one that is refused it says, where `tell_earliest`, when it could be had.
 pub(super) fn reserve<F: WaitForecaster>(
     context: &Context<'_, F>,
     size: Size,
     limit: Option<Seconds>,
     reserved: UnixTime,
     wanted: f64,
+    tell_earliest: bool,
 ) -> Result<TrajectoryPoint, NotReserved> {
     let submission = context.submission;
     if !context.policy.reserve {
@@ -301,8 +297,8 @@ pub(super) fn reserve<F: WaitForecaster>(
         None if context.forecasts.wait(&job.shape, None).is_none() => NotReserved::NoWaits,
         best => {
             let far = context.now + LONGEST_AHEAD;
-            let possible = latest_point(&job, LONGEST_AHEAD, wanted, Begins::Now);
-            let earliest = possible.ok().map(|point| context.now + (far - point.begin));
+            let possible = tell_earliest.then(|| latest_point(&job, LONGEST_AHEAD, wanted, Begins::Now).ok());
+            let earliest = possible.flatten().map(|point| context.now + (far - point.begin));
             NotReserved::Unlikely { best: best.unwrap_or(0.0), wanted, earliest }
         }
     })
