@@ -4,9 +4,7 @@
 
 mod common;
 
-use common::{
-    FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, snapshot_with,
-};
+use common::{FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, snapshot_with};
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotReserved, Reservable, Situation, Submission, TimeLimit, decide, trajectory,
 };

@@ -6,7 +6,8 @@ mod common;
 
 use common::{NOW, USER, partition, past_job, policy, running, snapshot};
 use predictor_core::decision::{
-    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide, trajectory,
+    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
+    trajectory,
 };
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
 use predictor_core::history::EndedJob;

@@ -62,7 +62,13 @@ fn what_was_fitted_is_read_back() {
     assert_eq!(snapshot.default_partition().unwrap().name, "batch");
     assert!(snapshot.partition("bat").is_none());
 
-    let shape = JobShape { user: USER, association: Association::default(), partition: found.index, size: Size { nodes: 1, cpus: 4 }, limit: Some(Seconds(3_600)) };
+    let shape = JobShape {
+        user: USER,
+        association: Association::default(),
+        partition: found.index,
+        size: Size { nodes: 1, cpus: 4 },
+        limit: Some(Seconds(3_600)),
+    };
     // 34 of the jobs have one node: too few for a class of their own, so the whole partition stands in.
     let wait = snapshot.wait(&shape, None).unwrap();
     assert_eq!((wait.jobs, wait.median), (100, Seconds(490)));

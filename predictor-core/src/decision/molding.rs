@@ -162,11 +162,8 @@ where
 {
     let moment = context.moment(assumption.delay);
     // A job that starts at a reserved time does not wait.
-    let asked: Vec<_> = drafts
-        .iter()
-        .filter(|_| !assumption.starts_then)
-        .map(|draft| (context.shape(draft.size, draft.limit), Some(moment)))
-        .collect();
+    let asked: Vec<_> =
+        drafts.iter().filter(|_| !assumption.starts_then).map(|draft| (context.shape(draft.size, draft.limit), Some(moment))).collect();
     let mut waits = context.forecasts.waits(&asked).into_iter();
     let candidates = drafts.into_iter().map(|draft| {
         let wait = waits.next().flatten();

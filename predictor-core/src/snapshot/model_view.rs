@@ -1,8 +1,6 @@
 //! The default predictor of waits as it lies in a snapshot.
 
-use super::layout::{
-    BoundRowRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, SectionKind, SumRecord, UserRecord,
-};
+use super::layout::{BoundRowRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, SectionKind, SumRecord, UserRecord};
 use super::reader::Snapshot;
 use crate::past::{FEATURES, Group, GroupKey, Recent, Sum};
 use crate::trees::{ForestView, NodeRecord};

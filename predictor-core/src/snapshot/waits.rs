@@ -66,10 +66,9 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
 
     fn association(&self, user: u32, account: Option<&str>, qos: Option<&str>) -> Association {
         let model = self.model_view();
-        let usual = model.and_then(|model| model.user(user)).map_or_else(Association::default, |user| Association {
-            account: user.account.get(),
-            qos: user.qos.get(),
-        });
+        let usual = model
+            .and_then(|model| model.user(user))
+            .map_or_else(Association::default, |user| Association { account: user.account.get(), qos: user.qos.get() });
         let unknown = Association::default();
         Association {
             account: account.map_or(usual.account, |name| self.index_of(SectionKind::Accounts, name).unwrap_or(unknown.account)),

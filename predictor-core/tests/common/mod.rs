@@ -7,7 +7,9 @@ use predictor_core::options::Mode;
 use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Origin, PartitionScore, PartitionState, RELIABILITY, RunningJob, Snapshot, WaitModel, WaitSourceReason, write};
+use predictor_core::snapshot::{
+    Origin, PartitionScore, PartitionState, RELIABILITY, RunningJob, Snapshot, WaitModel, WaitSourceReason, write,
+};
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::waits::blended::BoundTable;
