@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 use predictor_core::learning::{Learner, LearnerSettings, Run, RunId};
-use predictor_core::past::{PastJob, Sweep, events, Happening};
+use predictor_core::past::{Happening, PastJob, Sweep, events};
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 use rand::{Rng, SeedableRng};
@@ -93,7 +93,10 @@ fn main() {
     let count = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     let all = jobs(count + 1_000);
     let (first, more) = all.split_at(count as usize);
-    println!("{count} jobs; mean wait {:.0} s", first.iter().map(|run| (run.start.unwrap() - run.eligible.unwrap()).0 as f64).sum::<f64>() / f64::from(count));
+    println!(
+        "{count} jobs; mean wait {:.0} s",
+        first.iter().map(|run| (run.start.unwrap() - run.eligible.unwrap()).0 as f64).sum::<f64>() / f64::from(count)
+    );
 
     let before_mib = status_mib("VmRSS:");
     let past: Vec<PastJob> = first

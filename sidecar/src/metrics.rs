@@ -155,7 +155,12 @@ impl Metrics {
         );
         metrics.learner_up.set(1);
         registry.register("learner_up", "Whether waits are learnt from", metrics.learner_up.clone());
-        registry.register_with_unit("learning", "Time to learn what is new, the first time with training", Unit::Seconds, metrics.learning.clone());
+        registry.register_with_unit(
+            "learning",
+            "Time to learn what is new, the first time with training",
+            Unit::Seconds,
+            metrics.learning.clone(),
+        );
         registry.register("late_events", "Arrivals, starts and ends that became known after later ones", metrics.late_events.clone());
         registry.register(
             "wait_forecast_coverage",

@@ -68,11 +68,8 @@ impl WaitForecasts {
 /// The part of the report for people.
 pub(super) fn text(lines: &mut Lines, report: &Report) {
     lines.heading("Forecasts of waits");
-    let known: Vec<(&str, &WaitForecasts)> = report
-        .partitions
-        .iter()
-        .filter_map(|partition| Some((partition.name.as_str(), partition.wait_forecasts.as_ref()?)))
-        .collect();
+    let known: Vec<(&str, &WaitForecasts)> =
+        report.partitions.iter().filter_map(|partition| Some((partition.name.as_str(), partition.wait_forecasts.as_ref()?))).collect();
     if known.is_empty() {
         lines.plain("by class of job (QBETS) where there is history; the default's have not been tried yet");
         return;
@@ -83,7 +80,8 @@ pub(super) fn text(lines: &mut Lines, report: &Report) {
     let mut forecasts = table(&header, &numbers);
     for (name, waits) in &known {
         let is_scored = waits.jobs_scored > 0;
-        let mut row = vec![(*name).to_owned(), waits.in_force.to_owned(), waits.reason_in_words().to_owned(), count(waits.jobs_scored.into())];
+        let mut row =
+            vec![(*name).to_owned(), waits.in_force.to_owned(), waits.reason_in_words().to_owned(), count(waits.jobs_scored.into())];
         row.push(if is_scored { Seconds(waits.median_error_s.round() as i64).to_string() } else { "-".to_owned() });
         row.extend(levels.map(|level| waits.coverage.get(level).map_or("-".to_owned(), |share| format!("{share:.3}"))));
         forecasts.add_row(row);

@@ -54,6 +54,7 @@ impl Run<'_> {
     /// Whether its times can be true.
     pub(super) fn is_sound(&self) -> bool {
         let begin = self.eligible.or(self.start);
-        begin.is_some_and(|begin| begin.0 > 0 && self.end.is_none_or(|end| begin.max(self.start.unwrap_or(begin)) <= end)) && self.size.cpus > 0
+        begin.is_some_and(|begin| begin.0 > 0 && self.end.is_none_or(|end| begin.max(self.start.unwrap_or(begin)) <= end))
+            && self.size.cpus > 0
     }
 }

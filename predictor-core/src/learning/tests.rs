@@ -75,7 +75,10 @@ fn refresh(learner: &mut Learner, runs: &[Run<'static>], from: i64, now: i64) ->
 
 fn settings() -> LearnerSettings {
     let training = Training { trees: 10, leaves: 8, ..Training::default() };
-    LearnerSettings { waits: Settings { training, first_training: 200, training_interval: 400, ..Settings::default() }, ..LearnerSettings::default() }
+    LearnerSettings {
+        waits: Settings { training, first_training: 200, training_interval: 400, ..Settings::default() },
+        ..LearnerSettings::default()
+    }
 }
 
 fn learner() -> Learner {
@@ -257,7 +260,11 @@ fn tasks_of_an_array_wait_together_and_start_one_by_one() {
     learner.refresh([task(8, BEGIN + 25, None), task(9, BEGIN + 30, Some(BEGIN + 40)), Run { tasks: 3, ..array }], UnixTime(BEGIN + 60));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 4));
     // The others are cancelled: one record for all, which never come back.
-    assert!(learner.ended(&Run { id: RunId { submitted: BEGIN + 10, job: 7 }, array: Some(7), ..run(7, BEGIN + 10, None, Some(BEGIN + 70)) }));
+    assert!(learner.ended(&Run {
+        id: RunId { submitted: BEGIN + 10, job: 7 },
+        array: Some(7),
+        ..run(7, BEGIN + 10, None, Some(BEGIN + 70))
+    }));
     learner.refresh([task(8, BEGIN + 25, None)], UnixTime(BEGIN + 80));
     learner.refresh([task(8, BEGIN + 25, None)], UnixTime(BEGIN + 2_000));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 1));
