@@ -13,10 +13,6 @@ use std::collections::{HashMap, HashSet};
 /// Jobs that are gone through as if they came now: as many as weights and bounds rest on.
 pub const REPLAYED: usize = 8_000;
 
-/// Runs that teach the forecast of run times its weights, the latest; what goes before takes part as past run times only. Each takes about
-/// 100 microseconds.
-const TAUGHT: usize = 100_000;
-
 /// Starts between two trainings meanwhile, at the most. A short past is trained on whenever it has grown by half.
 const LONGEST_INTERVAL: usize = 4_000;
 
@@ -37,7 +33,7 @@ impl Learner {
 
         let events = events(records.iter().map(Record::past_job));
         let replayed_from = records.len().saturating_sub(REPLAYED);
-        let taught_from = records.len().saturating_sub(TAUGHT);
+        let taught_from = records.len().saturating_sub(self.settings.most_taught);
         let mut progress = Progress::default();
         for event in &events {
             let Some(record) = records.get(event.job as usize) else { continue };

@@ -24,6 +24,9 @@ pub struct LearnerSettings {
     /// Jobs whose features are kept, the latest, beside those that wait: enough for the most that are trained on, with some to spare,
     /// because jobs are trained on in the order in which they started.
     pub most_rows: usize,
+    /// Runs of the past that teach the forecast of run times its weights, the latest, about 100 microseconds each; what goes before takes part as
+    /// past run times only.
+    pub most_taught: usize,
     /// Seed of all that is random.
     pub seed: u64,
 }
@@ -31,7 +34,7 @@ pub struct LearnerSettings {
 impl Default for LearnerSettings {
     fn default() -> LearnerSettings {
         let waits = Settings::default();
-        LearnerSettings { waits, most_rows: waits.most_training + waits.most_training / 4, seed: 1 }
+        LearnerSettings { waits, most_rows: waits.most_training + waits.most_training / 4, most_taught: 100_000, seed: 1 }
     }
 }
 

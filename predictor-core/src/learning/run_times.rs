@@ -173,7 +173,7 @@ mod tests {
                 let model = &published[&UserSize { user: 5, partition: 3, unit, count }];
                 assert_eq!((model.jobs, model.longest_limit_s), (400, 7_200));
                 assert!(model.ranges.len() <= 25 && model.ranges.windows(2).all(|pair| pair[0].upper() < pair[1].lower()));
-                let shares = [share(model, 0, 200), share(model, 2_000, i64::MAX)];
+                let shares = [share(model, 0, 1_000), share(model, 1_500, i64::MAX)];
                 assert!((shares[0] - 0.75).abs() < 0.15 && (shares[1] - 0.25).abs() < 0.15, "{shares:?} {:?}", model.ranges);
                 let likeliest = |from_s: i64, to_s: i64| {
                     let ranges = model.ranges.iter().filter(|range| (from_s..to_s).contains(&range.lower().0));
@@ -198,7 +198,12 @@ mod tests {
         let before = learner.published();
         learner.ended(&run(3, 600, 70), UnixTime(2_000));
         learner.fit(usize::MAX);
-        let changed = learner.published().iter().filter(|(key, model)| !Arc::ptr_eq(model, &before[key])).map(|(key, _)| key.user).collect::<Vec<_>>();
+        let changed = learner
+            .published()
+            .iter()
+            .filter(|(key, model)| !Arc::ptr_eq(model, &before[key]))
+            .map(|(key, _)| key.user)
+            .collect::<Vec<_>>();
         assert_eq!(changed, [3, 3]);
     }
 

@@ -77,6 +77,7 @@ fn settings() -> LearnerSettings {
     let training = Training { trees: 10, leaves: 8, ..Training::default() };
     LearnerSettings {
         waits: Settings { training, first_training: 200, training_interval: 400, ..Settings::default() },
+        most_taught: 100,
         ..LearnerSettings::default()
     }
 }
