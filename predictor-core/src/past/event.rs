@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn in_one_second_jobs_arrive_then_end_then_start() {
         let jobs = [job(0, Some(0), 10), job(0, Some(10), 20), job(10, None, 10), job(5, Some(10), 10)];
-        let told: Vec<_> = events(&jobs).iter().map(|event| (event.at.0, event.happening, event.job)).collect();
+        let told: Vec<_> = events(jobs).iter().map(|event| (event.at.0, event.happening, event.job)).collect();
         assert_eq!(
             told,
             [

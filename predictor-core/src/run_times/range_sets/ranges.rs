@@ -8,6 +8,9 @@ const WIDTH: f64 = 0.2;
 const MERGE_OVERLAP: f64 = 0.5;
 /// What the ranges share that no past run time lies in (III.F).
 const NEW_RANGES_PROBABILITY: f64 = 0.1;
+
+/// Seconds by which a limit of a range may be off because of the last binary digit: 1.1 times 100 s is not to become 111 s.
+const ROUNDING_S: f64 = 1e-6;
 /// Most ranges of one forecast (III.F).
 const MOST_RANGES: usize = 25;
 
@@ -27,7 +30,7 @@ pub(super) fn compacted(past_s: f64, shifted_s: impl Iterator<Item = f64>) -> (u
         lower = (centre * (1.0 - WIDTH / 2.0)).max(least);
         upper = (centre * (1.0 + WIDTH / 2.0)).min(most);
     }
-    (lower.floor().max(1.0) as u32, upper.ceil().max(1.0) as u32)
+    ((lower + ROUNDING_S).floor().max(1.0) as u32, (upper - ROUNDING_S).ceil().max(1.0) as u32)
 }
 
 /// Merges ranges with a stack, in the order of their lower ends. Where two overlap too little to be merged, the later one begins after the earlier.

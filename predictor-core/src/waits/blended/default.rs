@@ -3,8 +3,9 @@
 use super::levels::{KNOTS, Levels};
 use super::members::{MEMBERS, Member, member_forecasts};
 use super::outcomes::{BoundTable, Outcome};
+use super::renewal::{FIRST, renewed};
 use super::retraining::{Retrained, Retraining};
-use super::weights::{FIRST, Weights, blend, renewed};
+use super::weights::{Weights, blend};
 use crate::binomial::PERCENTILES;
 use crate::past::{Arrivals, FEATURES};
 use crate::time::UnixTime;

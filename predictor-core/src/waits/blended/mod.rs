@@ -15,6 +15,8 @@ mod weights;
 #[cfg(feature = "training")]
 mod default;
 #[cfg(feature = "training")]
+mod renewal;
+#[cfg(feature = "training")]
 mod retraining;
 
 pub use levels::{KNOTS, Levels};
