@@ -21,7 +21,7 @@ fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Run<'st
         array: None,
         tasks: 1,
         user: 1_000 + job % 5,
-        account: if job % 2 == 0 { "physics" } else { "biology" },
+        account: if job.is_multiple_of(2) { "physics" } else { "biology" },
         partition: 0,
         qos: "normal",
         size: Size { nodes: 1, cpus: 1 + job % 4 },
@@ -118,8 +118,8 @@ fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
     let heard = learner.past().job(0).unwrap().account;
     let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { 3 - heard })).collect();
     let whole = Sweep::over(&jobs, CPUS, 0);
-    for row in 0..jobs.len() {
-        assert_eq!(learner.past().job(row), Some(&jobs[row]), "{row}");
+    for (row, job) in jobs.iter().enumerate() {
+        assert_eq!(learner.past().job(row), Some(job), "{row}");
         assert_eq!(learner.past().features(row), whole.features(row), "{row}");
     }
 }
