@@ -72,7 +72,7 @@ fn a_damaged_snapshot_is_told_from_a_foreign_file_and_another_version() {
     *flipped.last_mut().unwrap() ^= 1;
     assert!(shown(&flipped).contains("checksum"));
     other[8] += 1;
-    assert!(shown(&other).contains("layout version 2"));
+    assert!(shown(&other).contains(&format!("layout version {}", other[8])));
 }
 
 #[test]
