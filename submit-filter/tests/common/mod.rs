@@ -146,10 +146,10 @@ fn forest(trees: usize, leaves: usize, numbers: &mut Numbers) -> Forest {
     forest
 }
 
-/// A model as large as those that the daemon learns: two forests of 200 trees with 31 leaves, so many groups, and 10,000 running jobs.
+/// A model as large as those that the daemon learns: two forests of 100 trees with 32 leaves, so many groups, and 10,000 running jobs.
 pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
     let mut numbers = Numbers::new();
-    let forests = [forest(200, 31, &mut numbers), forest(200, 31, &mut numbers)];
+    let forests = [forest(100, 32, &mut numbers), forest(100, 32, &mut numbers)];
     let mut table = BoundTable::default();
     for row in 0..32u32 {
         table.up_to.push(row as f32 * 4.0);
