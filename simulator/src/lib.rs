@@ -3,6 +3,7 @@
 //! - [`swf`] reads and writes logs in the Standard Workload Format.
 //! - [`evaluation`] holds forecasts against logs.
 //! - [`lublin`] makes workloads by the Lublin-Feitelson model, with users and estimates.
+//! - [`profile`] counts free processors over time.
 //! - [`schedule`] gives the jobs of a workload their start times.
 //!
 //! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here reads a clock, and randomness
@@ -10,5 +11,6 @@
 
 pub mod evaluation;
 pub mod lublin;
+pub mod profile;
 pub mod schedule;
 pub mod swf;

@@ -1,0 +1,256 @@
+//! Free processors over time.
+//!
+//! A [`Profile`] is a step function: from each of its points on, so many processors are free, until the next point. Backfilling
+//! asks it for the earliest time at which a job fits, and marks what running and reserved jobs take.
+//!
+//! The points are kept in a sorted list of blocks of at most [`BLOCK_POINTS`] points. Each block knows the fewest and the most
+//! processors free within it, so that a search steps over blocks, and what has been added to all of it, so that a long job marks
+//! whole blocks at once. With n points and blocks of b points, marking costs O(log n + b + n / b), a search O(n / b + b) for each
+//! hole that is too short.
+
+mod block;
+#[cfg(test)]
+mod tests;
+
+use block::{BLOCK_POINTS, Block, Summary};
+
+/// How many processors are free, from some time on, for ever.
+///
+/// Times are seconds on any one clock, `i64::MAX` is "for ever". Processors may fall below zero: a block of nodes (a
+/// reservation, a node that is down) may take what running jobs still hold, and nothing fits until the two no longer overlap.
+/// Before the first point the profile is what it is at the first point; neighbouring points of the same value are one.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// One a block, in the order of time; never empty. Apart from the points, so that walking over blocks touches little memory.
+    summaries: Vec<Summary>,
+    /// The points of each block; none is empty.
+    blocks: Vec<Block>,
+}
+
+/// A point of a profile: its block and its index within.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    block: usize,
+    index: usize,
+}
+
+impl Profile {
+    /// A profile with `free` processors from `from_seconds` on.
+    #[must_use]
+    pub fn new(from_seconds: i64, free: i64) -> Self {
+        let block = Block::of(from_seconds, free);
+        Self { summaries: vec![block.summary(0)], blocks: vec![block] }
+    }
+
+    /// Takes `processors` during `[start, end)`. What lies before the profile's beginning is left out; an empty interval takes
+    /// nothing.
+    pub fn take(&mut self, start: i64, end: i64, processors: i64) {
+        self.change(start, end, -processors);
+    }
+
+    /// Gives `processors` back during `[start, end)`: the opposite of [`Profile::take`].
+    pub fn give_back(&mut self, start: i64, end: i64, processors: i64) {
+        self.change(start, end, processors);
+    }
+
+    /// How many processors are free at a time.
+    #[must_use]
+    pub fn free_at(&self, at: i64) -> i64 {
+        self.value(self.place(at))
+    }
+
+    /// The earliest time, not before `from`, at which `processors` are free for `duration` seconds (at least one). None if there
+    /// is no such time.
+    #[must_use]
+    pub fn earliest(&self, from: i64, processors: i64, duration: i64) -> Option<i64> {
+        let mut start = from.max(self.begins());
+        let mut place = self.place(start);
+        if self.value(place) < processors {
+            place = self.next_with_at_least(place, processors)?;
+            start = self.time(place);
+        }
+        loop {
+            let end = start.saturating_add(duration.max(1));
+            let Some(hindrance) = self.next_below(place, processors, end) else {
+                return Some(start);
+            };
+            place = self.next_with_at_least(hindrance, processors)?;
+            start = self.time(place);
+        }
+    }
+
+    /// Forgets what was before `now`: the profile begins then. Does nothing if it begins later.
+    pub fn forget_before(&mut self, now: i64) {
+        if now <= self.begins() {
+            return;
+        }
+        let place = self.place(now);
+        self.blocks.drain(..place.block);
+        self.summaries.drain(..place.block);
+        let (block, summary) = (&mut self.blocks[0], &mut self.summaries[0]);
+        block.forget_first(place.index);
+        block.times[0] = now;
+        *summary = block.summary(summary.added);
+    }
+
+    /// The points in the order of time: when, and how many processors are free from then on.
+    pub fn steps(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        self.blocks
+            .iter()
+            .zip(&self.summaries)
+            .flat_map(|(block, summary)| block.times.iter().zip(&block.free).map(|(&time, &free)| (time, free + summary.added)))
+    }
+
+    /// When the profile begins.
+    #[must_use]
+    pub fn begins(&self) -> i64 {
+        self.summaries[0].first
+    }
+
+    fn change(&mut self, start: i64, end: i64, difference: i64) {
+        let start = start.max(self.begins());
+        if start >= end || difference == 0 {
+            return;
+        }
+        let from = self.point(start);
+        // The last place that changes: before the point of the end, which may be the first of a later block.
+        let until = (end < i64::MAX).then(|| self.point(end));
+        // A point put in before the end may have split the block of the start.
+        let from = if self.has(from, start) { from } else { self.place(start) };
+        let last = until.map_or(self.blocks.len() - 1, |until| until.block);
+        for block in from.block..=last {
+            let first_index = if block == from.block { from.index } else { 0 };
+            let end_index = match until {
+                Some(until) if block == last => until.index,
+                _ => self.blocks[block].len(),
+            };
+            if first_index == 0 && end_index == self.blocks[block].len() {
+                self.summaries[block].add(difference);
+            } else if first_index < end_index {
+                self.blocks[block].add(first_index..end_index, difference);
+                self.summaries[block] = self.blocks[block].summary(self.summaries[block].added);
+            }
+        }
+        if let Some(until) = until {
+            self.join_with_previous(until);
+        }
+        // Two blocks may have become one.
+        let from = if self.has(from, start) { from } else { self.place(start) };
+        self.join_with_previous(from);
+    }
+
+    /// The place of the point at `time`, which is put in where there is none.
+    fn point(&mut self, time: i64) -> Place {
+        let mut place = self.place(time);
+        if self.time(place) == time {
+            return place;
+        }
+        if self.blocks[place.block].len() >= BLOCK_POINTS {
+            let added = self.summaries[place.block].added;
+            let rest = self.blocks[place.block].split();
+            self.summaries[place.block] = self.blocks[place.block].summary(added);
+            self.summaries.insert(place.block + 1, rest.summary(added));
+            self.blocks.insert(place.block + 1, rest);
+            place = self.place(time);
+        }
+        let Place { block, index } = place;
+        let free = self.blocks[block].free[index];
+        self.blocks[block].times.insert(index + 1, time);
+        self.blocks[block].free.insert(index + 1, free);
+        Place { block, index: index + 1 }
+    }
+
+    /// Takes a point out that says the same as the one before it.
+    fn join_with_previous(&mut self, place: Place) {
+        let Place { block, index } = place;
+        let previous = match (block, index) {
+            (0, 0) => return,
+            (_, 0) => Place { block: block - 1, index: self.blocks[block - 1].len() - 1 },
+            _ => Place { block, index: index - 1 },
+        };
+        if self.value(previous) != self.value(place) {
+            return;
+        }
+        self.blocks[block].times.remove(index);
+        self.blocks[block].free.remove(index);
+        if self.blocks[block].len() == 0 {
+            self.blocks.remove(block);
+            self.summaries.remove(block);
+            return;
+        }
+        if index == 0 {
+            self.summaries[block] = self.blocks[block].summary(self.summaries[block].added);
+        }
+        if block > 0 && self.blocks[block - 1].len() + self.blocks[block].len() <= BLOCK_POINTS / 2 {
+            self.unite_with_previous(block);
+        }
+    }
+
+    /// Makes one block of a block and the one before it.
+    fn unite_with_previous(&mut self, block: usize) {
+        let rest = self.blocks.remove(block);
+        let rest_summary = self.summaries.remove(block);
+        let added = self.summaries[block - 1].added;
+        let into = &mut self.blocks[block - 1];
+        into.times.extend(&rest.times);
+        into.free.extend(rest.free.iter().map(|free| free + rest_summary.added - added));
+        self.summaries[block - 1] = into.summary(added);
+    }
+
+    /// The last point not later than `time`, or else the first of all.
+    fn place(&self, time: i64) -> Place {
+        let block = self.summaries.partition_point(|summary| summary.first <= time).saturating_sub(1);
+        let index = self.blocks[block].times.partition_point(|&point| point <= time).saturating_sub(1);
+        Place { block, index }
+    }
+
+    /// The first point behind `place` at which `processors` or more are free.
+    fn next_with_at_least(&self, place: Place, processors: i64) -> Option<Place> {
+        let Place { mut block, index } = place;
+        let least = processors - self.summaries[block].added;
+        if let Some(index) = self.blocks[block].first_with_at_least(index + 1, least) {
+            return Some(Place { block, index });
+        }
+        loop {
+            block += 1;
+            let summary = self.summaries.get(block)?;
+            if summary.most >= processors {
+                let index = self.blocks[block].first_with_at_least(0, processors - summary.added)?;
+                return Some(Place { block, index });
+            }
+        }
+    }
+
+    /// The first point behind `place` and before `end` from which on fewer than `processors` are free.
+    fn next_below(&self, place: Place, processors: i64, end: i64) -> Option<Place> {
+        let Place { mut block, index } = place;
+        let limit = processors - self.summaries[block].added;
+        let found = match self.blocks[block].first_below(index + 1, limit) {
+            Some(index) => Place { block, index },
+            None => loop {
+                block += 1;
+                let summary = self.summaries.get(block)?;
+                if summary.first >= end {
+                    return None;
+                }
+                if summary.least < processors {
+                    let index = self.blocks[block].first_below(0, processors - summary.added)?;
+                    break Place { block, index };
+                }
+            },
+        };
+        (self.time(found) < end).then_some(found)
+    }
+
+    fn has(&self, place: Place, time: i64) -> bool {
+        self.blocks.get(place.block).and_then(|block| block.times.get(place.index)) == Some(&time)
+    }
+
+    fn time(&self, place: Place) -> i64 {
+        self.blocks[place.block].times[place.index]
+    }
+
+    fn value(&self, place: Place) -> i64 {
+        self.blocks[place.block].free[place.index] + self.summaries[place.block].added
+    }
+}
