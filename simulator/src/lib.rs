@@ -9,8 +9,11 @@
 //! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here reads a clock, and randomness
 //! comes from a seed that the caller gives.
 
+pub mod engine;
 pub mod evaluation;
 pub mod lublin;
+pub mod metrics;
 pub mod profile;
 pub mod schedule;
 pub mod swf;
+pub mod workload;

@@ -1,0 +1,20 @@
+//! Who may start now.
+
+mod easy;
+mod in_order;
+
+pub use easy::{Candidates, Easy};
+pub use in_order::InOrder;
+
+use super::{Cluster, Event};
+
+/// Who may start now.
+pub trait Backfill: Send {
+    /// After an event: starts the jobs of the queue that may start now, by [`Cluster::start`].
+    fn pass(&mut self, event: Event, cluster: &mut Cluster);
+
+    /// When it wants to be asked again, whatever happens until then.
+    fn wakes_at_seconds(&self) -> Option<i64> {
+        None
+    }
+}

@@ -1,0 +1,171 @@
+//! The state of the machine and its queue.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::waiting::Queue;
+use super::{Event, Job, JobIndex, Machine, Record, Running, Waiting};
+use crate::profile::Profile;
+
+/// A start time that is not known yet.
+pub(super) const NOT_STARTED: i64 = i64::MIN;
+
+/// The state of the machine and its queue: what a scheduler decides from, and where it starts jobs.
+#[derive(Debug)]
+pub struct Cluster {
+    pub(super) now: i64,
+    pub(super) machine: Machine,
+    /// The jobs as the policy passed them on.
+    pub(super) jobs: Vec<Job>,
+    pub(super) records: Vec<Record>,
+    /// Processors that no running job has.
+    free: i64,
+    running: Running,
+    pub(super) queue: Queue,
+    /// Ends of the running jobs, which only the engine knows.
+    ends: BinaryHeap<Reverse<(i64, JobIndex)>>,
+    /// By job: when it is expected to end, once it runs.
+    expected_ends: Vec<i64>,
+}
+
+impl Cluster {
+    pub(super) fn new(jobs: &[Job], machine: &Machine) -> Self {
+        let record = |job: &Job| Record {
+            submit_seconds: job.submit_seconds,
+            eligible_seconds: job.submit_seconds,
+            start_seconds: NOT_STARTED,
+            end_seconds: NOT_STARTED,
+            estimate_seconds: job.estimate_seconds,
+            processors: job.processors,
+        };
+        Self {
+            now: jobs.first().map_or(0, |job| job.submit_seconds),
+            machine: machine.clone(),
+            records: jobs.iter().map(record).collect(),
+            jobs: jobs.to_vec(),
+            free: i64::from(machine.processors),
+            running: Running::default(),
+            queue: Queue::default(),
+            ends: BinaryHeap::new(),
+            expected_ends: vec![NOT_STARTED; jobs.len()],
+        }
+    }
+
+    /// The time, in seconds from the beginning of the workload.
+    #[must_use]
+    pub fn now_seconds(&self) -> i64 {
+        self.now
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// A job, as the policy passed it on. Its run time is not for a scheduler to look at before it has ended.
+    #[must_use]
+    pub fn job(&self, index: JobIndex) -> &Job {
+        &self.jobs[index as usize]
+    }
+
+    /// What is known of a job that has ended, or is known of it so far.
+    #[must_use]
+    pub fn record(&self, index: JobIndex) -> &Record {
+        &self.records[index as usize]
+    }
+
+    /// The running jobs.
+    #[must_use]
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+
+    /// The queue, in order. During a pass, jobs that it started stay where they are.
+    #[must_use]
+    pub fn waiting(&self) -> &[Waiting] {
+        self.queue.entries()
+    }
+
+    /// Processors on which a job could start now: those that are free, with those of jobs that end at this very instant as expected.
+    #[must_use]
+    pub fn free(&self) -> i64 {
+        self.free + self.ending_now() - self.blocked_now()
+    }
+
+    /// Processors of jobs whose end, expected for now, is at this instant but still to come.
+    #[must_use]
+    pub fn ending_now(&self) -> i64 {
+        if self.running.soonest_end_seconds().is_none_or(|end| end > self.now) {
+            return 0;
+        }
+        let due = self.running.by_expected_end().take_while(|&(expected, ..)| expected <= self.now);
+        due.filter(|&(_, _, job)| self.records[job as usize].end_seconds <= self.now).map(|(_, processors, _)| i64::from(processors)).sum()
+    }
+
+    fn blocked_now(&self) -> i64 {
+        let under_way = self.machine.blocks.iter().filter(|block| block.start_seconds <= self.now && self.now < block.end_seconds);
+        under_way.map(|block| i64::from(block.processors)).sum()
+    }
+
+    /// Free processors over time, as expected: running jobs until their expected ends, and blocks.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        let mut profile = Profile::new(self.now, i64::from(self.machine.processors));
+        for (end, processors, job) in self.running.by_expected_end() {
+            let ends_now = end <= self.now && self.records[job as usize].end_seconds <= self.now;
+            if !ends_now {
+                profile.take(self.now, end.max(self.now + 1), i64::from(processors));
+            }
+        }
+        for block in self.machine.blocks.iter().filter(|block| block.end_seconds > self.now) {
+            profile.take(block.start_seconds.max(self.now), block.end_seconds, i64::from(block.processors));
+        }
+        profile
+    }
+
+    /// Starts the job at a position of the queue. The caller sees to it that it fits.
+    pub fn start(&mut self, position: usize) {
+        let Some(entry) = self.queue.mark_started(position) else { return };
+        let place = entry.job as usize;
+        let end = self.now + self.jobs[place].run_seconds;
+        let expected_end = self.now + entry.expected_seconds;
+        self.records[place].start_seconds = self.now;
+        self.records[place].end_seconds = end;
+        self.free -= i64::from(entry.processors);
+        self.ends.push(Reverse((end, entry.job)));
+        self.expected_ends[place] = expected_end;
+        self.running.insert(expected_end, entry.processors, entry.job);
+    }
+
+    /// When the next running job ends.
+    pub(super) fn next_end(&self) -> Option<i64> {
+        self.ends.peek().map(|&Reverse((end, _))| end)
+    }
+
+    /// Ends the next running job.
+    pub(super) fn end_next(&mut self) -> Option<Event> {
+        let Reverse((_, job)) = self.ends.pop()?;
+        let expected_end = self.expected_ends[job as usize];
+        self.running.remove(expected_end, job);
+        self.free += i64::from(self.jobs[job as usize].processors);
+        Some(Event::Ended { job, expected_end_seconds: expected_end })
+    }
+
+    /// The running job that is expected to have ended by now.
+    pub(super) fn outlived(&self) -> Option<(JobIndex, i64)> {
+        let (expected_end, _, job) = self.running.by_expected_end().next()?;
+        (expected_end <= self.now).then(|| (job, expected_end - self.records[job as usize].start_seconds))
+    }
+
+    /// Expects a running job to run so long in all.
+    pub(super) fn expect(&mut self, job: JobIndex, seconds: i64) -> Event {
+        let place = job as usize;
+        let before = self.expected_ends[place];
+        let after = (self.records[place].start_seconds + seconds).max(self.now + 1);
+        self.running.remove(before, job);
+        self.running.insert(after, self.jobs[place].processors, job);
+        self.expected_ends[place] = after;
+        Event::Corrected { job, expected_end_seconds: before }
+    }
+}

@@ -1,0 +1,27 @@
+//! The mean of a user's last two run times.
+
+use std::collections::HashMap;
+
+use super::{Estimates, Job, Record};
+
+/// The mean of the run times of the last two jobs of the same user that have ended, no more than the user's own estimate (D. Tsafrir, Y. Etsion and
+/// D. Feitelson, IEEE TPDS 18(6), 2007); that estimate where there are not two.
+#[derive(Debug, Clone, Default)]
+pub struct LastTwo {
+    /// The last run time of each user, and the one before.
+    latest: HashMap<u32, (i64, Option<i64>)>,
+}
+
+impl Estimates for LastTwo {
+    fn expect(&mut self, job: &Job) -> i64 {
+        match self.latest.get(&job.user) {
+            Some(&(last, Some(before))) => ((last + before) / 2).clamp(1, job.estimate_seconds),
+            _ => job.estimate_seconds,
+        }
+    }
+
+    fn ended(&mut self, job: &Job, record: &Record) {
+        let run = record.run_seconds();
+        self.latest.entry(job.user).and_modify(|(last, before)| *before = Some(std::mem::replace(last, run))).or_insert((run, None));
+    }
+}

@@ -1,0 +1,13 @@
+//! What users say.
+
+use super::{Estimates, Job};
+
+/// The users' own estimates.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Requested;
+
+impl Estimates for Requested {
+    fn expect(&mut self, job: &Job) -> i64 {
+        job.estimate_seconds
+    }
+}

@@ -1,0 +1,29 @@
+//! The machine that jobs run on.
+
+/// Processors that are taken for a time, whatever waits: an advance reservation, or maintenance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// From then on, in seconds from the beginning of the workload.
+    pub start_seconds: i64,
+    /// Until then.
+    pub end_seconds: i64,
+    /// So many.
+    pub processors: u32,
+}
+
+/// One pool of equal processors.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// How many.
+    pub processors: u32,
+    /// When some of them are not for jobs.
+    pub blocks: Vec<Block>,
+}
+
+impl Machine {
+    /// A machine that is always there whole.
+    #[must_use]
+    pub fn new(processors: u32) -> Self {
+        Self { processors, blocks: Vec::new() }
+    }
+}

@@ -1,0 +1,42 @@
+//! The scheduling engine: jobs, a machine, a scheduler and a policy in front of it in; a record per job out.
+//!
+//! It goes from event to event and is pure: the same input gives the same records, whatever runs beside it. A scheduler has three parts, each behind
+//! a trait of its own, with one file for each implementation:
+//!
+//! - [`Order`]: who comes first in the queue ([`order`]),
+//! - [`Backfill`]: who may start now ([`backfill`]),
+//! - [`Estimates`]: how long jobs are expected to run ([`estimates`]).
+//!
+//! A [`Policy`] stands in front of the scheduler and may change a job when it is submitted ([`policy`]).
+//!
+//! At one instant the events come in this order: submissions, terminations, corrections of outlived estimates, wishes of the scheduler to
+//! be woken; among equals, the order of the jobs. The scheduler is asked after each of them.
+
+pub mod backfill;
+mod cluster;
+pub mod estimates;
+mod event;
+mod job;
+mod machine;
+pub mod order;
+pub mod policy;
+mod record;
+mod running;
+mod simulation;
+mod waiting;
+
+pub use backfill::Backfill;
+pub use cluster::Cluster;
+pub use estimates::Estimates;
+pub use event::Event;
+pub use job::{Job, JobIndex};
+pub use machine::{Block, Machine};
+pub use order::Order;
+pub use policy::{Policy, Submitted};
+pub use record::Record;
+pub use running::Running;
+pub use simulation::{DoesNotFit, Scheduler, simulate};
+pub use waiting::Waiting;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! From event to event.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Backfill, Cluster, Estimates, Event, Job, JobIndex, Machine, Order, Policy, Record, Submitted, Waiting};
+
+/// Why a workload cannot be scheduled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("job {number} wants {wanted} processors of a machine that has {available}")]
+pub struct DoesNotFit {
+    /// Its number in the log.
+    pub number: u32,
+    /// Its size.
+    pub wanted: u32,
+    /// The machine's size.
+    pub available: u32,
+}
+
+/// A scheduler, made of its three parts.
+pub struct Scheduler {
+    /// Who comes first.
+    pub order: Box<dyn Order>,
+    /// Who may start now.
+    pub backfill: Box<dyn Backfill>,
+    /// How long jobs are expected to run.
+    pub estimates: Box<dyn Estimates>,
+}
+
+/// Runs `jobs` on `machine` under `scheduler`, with `policy` in front. Returns a record for each job, in the order of `jobs`.
+///
+/// `jobs` are in order of submission; where they are not, a job is taken to be submitted no earlier than the one before it.
+///
+/// # Errors
+///
+/// [`DoesNotFit`] for a job larger than the machine, as written or as the policy changed it.
+pub fn simulate(
+    jobs: &[Job],
+    machine: &Machine,
+    scheduler: &mut Scheduler,
+    policy: &mut (impl Policy + ?Sized),
+) -> Result<Vec<Record>, DoesNotFit> {
+    let mut simulation = Simulation {
+        cluster: Cluster::new(jobs, machine),
+        scheduler,
+        policy,
+        next_submission: 0,
+        held: BinaryHeap::new(),
+        block_edges: block_edges(machine),
+        next_edge: 0,
+    };
+    while simulation.step()? {}
+    Ok(simulation.cluster.records)
+}
+
+fn block_edges(machine: &Machine) -> Vec<i64> {
+    let mut edges: Vec<i64> = machine.blocks.iter().flat_map(|block| [block.start_seconds, block.end_seconds]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+struct Simulation<'a, P: ?Sized> {
+    cluster: Cluster,
+    scheduler: &'a mut Scheduler,
+    policy: &'a mut P,
+    next_submission: JobIndex,
+    /// Jobs that the policy holds back, by the time until which it does.
+    held: BinaryHeap<Reverse<(i64, JobIndex)>>,
+    block_edges: Vec<i64>,
+    next_edge: usize,
+}
+
+impl<P: Policy + ?Sized> Simulation<'_, P> {
+    /// Goes to the next event; false after the last.
+    fn step(&mut self) -> Result<bool, DoesNotFit> {
+        let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit_seconds);
+        let release = self.held.peek().map(|&Reverse((until, _))| until);
+        let end = self.cluster.next_end();
+        // Nothing is left to happen but what nobody waits for.
+        if submission.is_none() && release.is_none() && end.is_none() && self.cluster.waiting().is_empty() {
+            return Ok(false);
+        }
+        let outlived = self.cluster.running().soonest_end_seconds();
+        let edge = self.block_edges.get(self.next_edge).copied();
+        let wish = self.scheduler.backfill.wakes_at_seconds();
+        let moments = [submission, release, end, outlived, edge, wish];
+        let Some(moment) = moments.into_iter().flatten().min() else { return Ok(false) };
+        let now = moment.max(self.cluster.now);
+        self.cluster.now = now;
+        let is_due = |moment: Option<i64>| moment.is_some_and(|moment| moment <= now);
+        let event = if is_due(release) {
+            self.held.pop().map(|Reverse((_, job))| self.queue(job))
+        } else if is_due(submission) {
+            self.submit()?
+        } else if is_due(end) {
+            self.end()
+        } else if is_due(outlived) {
+            self.correct()
+        } else {
+            if is_due(edge) {
+                self.next_edge += 1;
+            }
+            Some(Event::Woken)
+        };
+        if let Some(event) = event {
+            self.pass(event);
+        }
+        Ok(true)
+    }
+
+    /// Hands the next submission to the policy; an event unless that holds it back.
+    fn submit(&mut self) -> Result<Option<Event>, DoesNotFit> {
+        let index = self.next_submission;
+        self.next_submission += 1;
+        let written = self.cluster.jobs[index as usize];
+        let Submitted { job, eligible_seconds } = self.policy.submit(index, &written, &self.cluster);
+        let available = self.cluster.machine.processors;
+        if job.processors > available {
+            return Err(DoesNotFit { number: job.number, wanted: job.processors, available });
+        }
+        let eligible = eligible_seconds.max(self.cluster.now);
+        let record = &mut self.cluster.records[index as usize];
+        record.eligible_seconds = eligible;
+        record.estimate_seconds = job.estimate_seconds;
+        record.processors = job.processors;
+        self.cluster.jobs[index as usize] = job;
+        if eligible > self.cluster.now {
+            self.held.push(Reverse((eligible, index)));
+            return Ok(None);
+        }
+        Ok(Some(self.queue(index)))
+    }
+
+    fn queue(&mut self, job: JobIndex) -> Event {
+        let described = &self.cluster.jobs[job as usize];
+        let expected_seconds = self.scheduler.estimates.expect(described).max(1);
+        let key = self.scheduler.order.key(described, expected_seconds, self.cluster.now);
+        let entry = Waiting { key, expected_seconds, processors: described.processors, job };
+        Event::Queued { job, position: self.cluster.queue.insert(entry) }
+    }
+
+    fn end(&mut self) -> Option<Event> {
+        let event = self.cluster.end_next()?;
+        if let Event::Ended { job, .. } = event {
+            let (described, record) = (&self.cluster.jobs[job as usize], &self.cluster.records[job as usize]);
+            self.scheduler.estimates.ended(described, record);
+            self.scheduler.order.ended(described, record);
+            self.policy.ended(job, described, record);
+        }
+        Some(event)
+    }
+
+    fn correct(&mut self) -> Option<Event> {
+        let (job, expected_seconds) = self.cluster.outlived()?;
+        let corrected = self.scheduler.estimates.correct(&self.cluster.jobs[job as usize], expected_seconds);
+        Some(self.cluster.expect(job, corrected))
+    }
+
+    /// Lets the scheduler start what may start.
+    fn pass(&mut self, event: Event) {
+        let now = self.cluster.now;
+        let Cluster { jobs, queue, .. } = &mut self.cluster;
+        let is_reordered = self.scheduler.order.reorder(now, jobs, queue.entries_mut());
+        let event = match event {
+            // Where everything may have moved, a position means nothing.
+            Event::Queued { .. } if is_reordered => Event::Woken,
+            event => event,
+        };
+        self.scheduler.backfill.pass(event, &mut self.cluster);
+        for job in self.cluster.queue.started() {
+            let (described, record) = (&self.cluster.jobs[job as usize], &self.cluster.records[job as usize]);
+            self.scheduler.order.started(described, record);
+            self.policy.started(job, described, record);
+        }
+        self.cluster.queue.close_up();
+    }
+}
