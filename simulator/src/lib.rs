@@ -3,6 +3,7 @@
 //! - [`swf`] reads and writes logs in the Standard Workload Format.
 //! - [`evaluation`] holds forecasts against logs.
 //! - [`lublin`] makes workloads by the Lublin-Feitelson model, with users and estimates.
+//! - [`plan`] says when the pending jobs of a cluster will start.
 //! - [`profile`] counts free processors over time.
 //! - [`schedule`] gives the jobs of a workload their start times.
 //!
@@ -13,6 +14,7 @@ pub mod engine;
 pub mod evaluation;
 pub mod lublin;
 pub mod metrics;
+pub mod plan;
 pub mod profile;
 pub mod schedule;
 pub mod swf;

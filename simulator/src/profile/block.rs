@@ -74,13 +74,35 @@ impl Block {
         }
     }
 
-    /// The first point from `index` on with so many processors or more.
-    pub(super) fn first_with_at_least(&self, index: usize, processors: i64) -> Option<usize> {
-        self.free[index..].iter().position(|&free| free >= processors).map(|position| index + position)
+    /// Goes on with a search at the point `index`: `start` is as early as what was before allows, `end` is when the next block begins, if
+    /// there is one. Points where too little is free are many and hard to foretell, so that the loop branches only where the search ends.
+    pub(super) fn earliest(&self, index: usize, start: i64, end: Option<i64>, processors: i64, duration: i64) -> Search {
+        let mut start = start;
+        let last = self.times.len() - 1;
+        for (free, next) in self.free[index..last].iter().zip(&self.times[index + 1..]) {
+            start = if *free < processors { *next } else { start };
+            if next - start >= duration {
+                return Search::Found(start);
+            }
+        }
+        let is_enough = self.free[last] >= processors;
+        match end {
+            None if is_enough => Search::Found(start),
+            None => Search::Never,
+            Some(end) if !is_enough => Search::Open(end),
+            Some(end) if end - start >= duration => Search::Found(start),
+            Some(_) => Search::Open(start),
+        }
     }
+}
 
-    /// The first point from `index` on with fewer processors.
-    pub(super) fn first_below(&self, index: usize, processors: i64) -> Option<usize> {
-        self.free[index..].iter().position(|&free| free < processors).map(|position| index + position)
-    }
+/// How far a search has come at the end of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Search {
+    /// There is room from here on, for long enough.
+    Found(i64),
+    /// From here on there may be.
+    Open(i64),
+    /// The last block ends with too little, for ever.
+    Never,
 }

@@ -12,7 +12,7 @@ mod block;
 #[cfg(test)]
 mod tests;
 
-use block::{BLOCK_POINTS, Block, Summary};
+use block::{BLOCK_POINTS, Block, Search, Summary};
 
 /// How many processors are free, from some time on, for ever.
 ///
@@ -64,19 +64,25 @@ impl Profile {
     #[must_use]
     pub fn earliest(&self, from: i64, processors: i64, duration: i64) -> Option<i64> {
         let mut start = from.max(self.begins());
-        let mut place = self.place(start);
-        if self.value(place) < processors {
-            place = self.next_with_at_least(place, processors)?;
-            start = self.time(place);
-        }
-        loop {
-            let end = start.saturating_add(duration.max(1));
-            let Some(hindrance) = self.next_below(place, processors, end) else {
+        let Place { block: first, mut index } = self.place(start);
+        let duration = duration.max(1);
+        let (blocks, summaries) = (self.blocks.get(first..)?, self.summaries.get(first..)?);
+        for (place, (block, summary)) in blocks.iter().zip(summaries).enumerate() {
+            let end = summaries.get(place + 1).map(|next| next.first);
+            if summary.most < processors {
+                start = end?;
+            } else if summary.least < processors {
+                match block.earliest(index, start, end, processors - summary.added, duration) {
+                    Search::Found(start) => return Some(start),
+                    Search::Open(open) => start = open,
+                    Search::Never => return None,
+                }
+            } else if end.is_none_or(|end| end - start >= duration) {
                 return Some(start);
-            };
-            place = self.next_with_at_least(hindrance, processors)?;
-            start = self.time(place);
+            }
+            index = 0;
         }
+        None
     }
 
     /// Forgets what was before `now`: the profile begins then. Does nothing if it begins later.
@@ -202,44 +208,6 @@ impl Profile {
         let block = self.summaries.partition_point(|summary| summary.first <= time).saturating_sub(1);
         let index = self.blocks[block].times.partition_point(|&point| point <= time).saturating_sub(1);
         Place { block, index }
-    }
-
-    /// The first point behind `place` at which `processors` or more are free.
-    fn next_with_at_least(&self, place: Place, processors: i64) -> Option<Place> {
-        let Place { mut block, index } = place;
-        let least = processors - self.summaries[block].added;
-        if let Some(index) = self.blocks[block].first_with_at_least(index + 1, least) {
-            return Some(Place { block, index });
-        }
-        loop {
-            block += 1;
-            let summary = self.summaries.get(block)?;
-            if summary.most >= processors {
-                let index = self.blocks[block].first_with_at_least(0, processors - summary.added)?;
-                return Some(Place { block, index });
-            }
-        }
-    }
-
-    /// The first point behind `place` and before `end` from which on fewer than `processors` are free.
-    fn next_below(&self, place: Place, processors: i64, end: i64) -> Option<Place> {
-        let Place { mut block, index } = place;
-        let limit = processors - self.summaries[block].added;
-        let found = match self.blocks[block].first_below(index + 1, limit) {
-            Some(index) => Place { block, index },
-            None => loop {
-                block += 1;
-                let summary = self.summaries.get(block)?;
-                if summary.first >= end {
-                    return None;
-                }
-                if summary.least < processors {
-                    let index = self.blocks[block].first_below(0, processors - summary.added)?;
-                    break Place { block, index };
-                }
-            },
-        };
-        (self.time(found) < end).then_some(found)
     }
 
     fn has(&self, place: Place, time: i64) -> bool {

@@ -1,0 +1,85 @@
+//! Time to plan for 10,000 pending and 5,000 running jobs on a cluster of 2,000 nodes with three partitions.
+#![allow(missing_docs)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use simulator::plan::{Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State, plan};
+
+const NOW: i64 = 1_800_000_000;
+const NODES: u32 = 2_000;
+const CPUS: u32 = 64;
+
+fn run_times(random: &mut ChaCha8Rng, longest: i64) -> RunTimes {
+    let limit = (600.0 * (longest as f64 / 600.0).powf(random.random::<f64>())) as i64;
+    let expected = ((limit as f64) * random.random::<f64>()).max(1.0) as i64;
+    RunTimes { optimistic: (expected / 2).max(1), expected, limit }
+}
+
+/// Running jobs share nodes; `shared` says whether pending jobs ask for single CPUs as well.
+fn state(running: u32, pending: u32) -> State {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let partition = |nodes: std::ops::Range<u32>, tier| Partition {
+        nodes: nodes.collect(),
+        is_up: true,
+        longest_limit: Some(7 * 86_400),
+        tier,
+        ..Partition::default()
+    };
+    let partitions = vec![partition(0..NODES, 1), partition(0..200, 2), partition(1_500..NODES, 1)];
+    let running = (0..running).map(|_| {
+        let first = random.random_range(0..NODES);
+        let nodes: Vec<u32> = (first..(first + random.random_range(1..8)).min(NODES)).collect();
+        let cpus = nodes.len() as u32 * random.random_range(1..6);
+        RunningJob { cpus, nodes, reservation: None, remaining: run_times(&mut random, 7 * 86_400) }
+    });
+    let running = running.collect();
+    let pending = (0..pending).map(|id| {
+        let run_time = run_times(&mut random, 7 * 86_400);
+        let nodes = 1 << random.random_range(0..8).min(random.random_range(0..10));
+        let is_small = random.random_bool(0.5);
+        PendingJob {
+            id,
+            partitions: vec![[0, 0, 0, 1, 2][random.random_range(0..5)]],
+            nodes: if is_small { 1 } else { nodes },
+            cpus: if is_small { random.random_range(1..=CPUS) } else { nodes * CPUS },
+            tasks: 1,
+            whole_nodes: !is_small,
+            priority: random.random_range(0..100_000),
+            eligible: NOW - 1_000,
+            limit: Some(run_time.limit),
+            run_time,
+            ..PendingJob::default()
+        }
+    });
+    let pending = pending.collect();
+    let maintenance = Reservation { start: NOW + 3 * 86_400, end: NOW + 3 * 86_400 + 28_800, nodes: (0..NODES).collect(), cpus: None };
+    State {
+        now: NOW,
+        nodes: vec![Node { cpus: CPUS, takes_jobs: true }; NODES as usize],
+        partitions,
+        reservations: vec![maintenance],
+        running,
+        pending,
+    }
+}
+
+fn plans(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("plan");
+    group.sample_size(20);
+    for (running, pending) in [(500, 1_000), (5_000, 10_000)] {
+        let state = state(running, pending);
+        let begin = Instant::now();
+        let planned = plan(&state);
+        let starts = planned.pending.iter().filter(|job| job.start.is_ok()).count();
+        println!("{pending} pending, {running} running: {starts} starts in {:?} at first", begin.elapsed());
+        group.bench_function(format!("{pending} pending, {running} running"), |bencher| bencher.iter(|| black_box(plan(&state))));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, plans);
+criterion_main!(benches);

@@ -1,0 +1,60 @@
+//! When a job that is submitted now would start, by size and time limit.
+
+use super::places::Places;
+use super::run_time::LONGEST;
+use super::schedule::{Schedule, Wanted};
+use super::state::{Partition, State};
+use super::{ExpectedStart, MOST_SIZES};
+
+/// Time limits of a grid in seconds: 10 min, 1, 4 and 12 h, 1, 2 and 7 d; and the partition's longest.
+const LIMITS: [i64; 7] = [600, 3_600, 14_400, 43_200, 86_400, 172_800, 604_800];
+
+/// When a job that is submitted to a partition now would start: behind all that waits, in the holes that this leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grid {
+    /// Sizes in CPUs, ascending: powers of two of CPUs, or of nodes where jobs get whole ones, and all there is.
+    pub cpus: Vec<u32>,
+    /// Time limits in seconds, ascending.
+    pub limits: Vec<i64>,
+    /// The start for each size and limit, by size; `None` where there is never room. Neither a larger job nor a longer one starts earlier.
+    pub starts: Vec<Option<ExpectedStart>>,
+}
+
+impl Grid {
+    /// The grid of a partition after everything else has been placed.
+    pub(super) fn of(state: &State, places: &Places, index: usize, schedules: &[Schedule; 3]) -> Self {
+        let Some(partition) = state.partitions.get(index).filter(|partition| partition.is_up) else { return Self::default() };
+        let (cpus, limits) = (sizes(partition, places, index), limits(partition));
+        let mut starts = Vec::with_capacity(cpus.len() * limits.len());
+        for cpus in &cpus {
+            for limit in &limits {
+                let wanted = Wanted { cpus: i64::from(*cpus), duration: *limit, limit: *limit, from: state.now };
+                let starts_of = schedules.each_ref().map(|schedule| schedule.earliest(places, index, &wanted));
+                starts.push(ExpectedStart::of(starts_of));
+            }
+        }
+        Self { cpus, limits, starts }
+    }
+}
+
+fn limits(partition: &Partition) -> Vec<i64> {
+    let longest = partition.longest_limit.unwrap_or(LONGEST).clamp(1, LONGEST);
+    LIMITS.into_iter().filter(|limit| *limit < longest).chain([longest]).collect()
+}
+
+fn sizes(partition: &Partition, places: &Places, index: usize) -> Vec<u32> {
+    let place = places.of_partition.get(index).and_then(|places| places.last()).map(|place| usize::from(*place));
+    let all = |of: &[i64]| place.and_then(|place| of.get(place)).copied().unwrap_or_default();
+    let all_cpus = u32::try_from(all(&places.cpus)).unwrap_or(u32::MAX);
+    let all_nodes = place.and_then(|place| places.nodes.get(place)).copied().unwrap_or_default();
+    if all_cpus == 0 || all_nodes == 0 {
+        return Vec::new();
+    }
+    let most_nodes = partition.most_nodes.unwrap_or(all_nodes).clamp(1, all_nodes);
+    let cpus_of = |nodes: u32| places.needed_cpus(index, nodes, 1, true).and_then(|cpus| u32::try_from(cpus).ok()).unwrap_or(all_cpus);
+    let largest = if most_nodes < all_nodes { cpus_of(most_nodes) } else { all_cpus };
+    let powers = (0..MOST_SIZES as u32 - 1).filter_map(|exponent| 1u32.checked_shl(exponent));
+    let sizes: Vec<u32> =
+        if partition.whole_nodes { powers.take_while(|nodes| *nodes < most_nodes).map(cpus_of).collect() } else { powers.collect() };
+    sizes.into_iter().take_while(|cpus| *cpus < largest).chain([largest]).collect()
+}

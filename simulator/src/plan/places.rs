@@ -1,0 +1,171 @@
+//! Which nodes compete with which: the places in which CPUs are counted.
+//!
+//! Partitions that share nodes, directly or through others, make a pool, and a job must fit into its pool. A partition that has only some of
+//! its pool's nodes is a place of its own besides: a job of it must fit into both. For two partitions that overlap, and for partitions that
+//! lie one within the other, that is as good as counting the CPUs of each part; where three or more overlap in other ways it may find room
+//! where there is none.
+
+use std::collections::BTreeMap;
+
+use super::state::State;
+
+/// Index of a place.
+pub(super) type PlaceIndex = u16;
+
+/// The places, and what lies where.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// CPUs of the nodes that take jobs, by place.
+    pub(super) cpus: Vec<i64>,
+    /// How many nodes these are.
+    pub(super) nodes: Vec<u32>,
+    /// The places of each partition: its pool, and its own where it has only some of the pool's nodes; none where it has no node.
+    pub(super) of_partition: Vec<Vec<PlaceIndex>>,
+    /// The class of each node.
+    pub(super) class_of_node: Vec<usize>,
+    /// The classes.
+    pub(super) classes: Vec<Class>,
+}
+
+/// Nodes that are alike in where they lie and who reserves them.
+#[derive(Debug)]
+pub(super) struct Class {
+    /// The places that they belong to.
+    pub(super) places: Vec<PlaceIndex>,
+    /// The reservations that have them, by index.
+    pub(super) reservations: Vec<u32>,
+    /// Whether they take jobs.
+    pub(super) takes_jobs: bool,
+    /// CPUs of all of them.
+    pub(super) cpus: i64,
+}
+
+impl Places {
+    /// Finds the places of a cluster. Nodes that the lists name but the state does not have are left out.
+    pub(super) fn of(state: &State) -> Self {
+        let count = state.nodes.len();
+        let mut pools = Pools::new(count);
+        for partition in &state.partitions {
+            for pair in partition.nodes.windows(2) {
+                if let [one, other] = pair {
+                    pools.unite(*one as usize, *other as usize);
+                }
+            }
+        }
+        // A set of nodes is a place once, whoever has it; pools come first.
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        let mut known: BTreeMap<Vec<u32>, PlaceIndex> = BTreeMap::new();
+        let mut place_of = |nodes: Vec<u32>| {
+            let next = PlaceIndex::try_from(members.len()).unwrap_or(PlaceIndex::MAX);
+            *known.entry(nodes).or_insert_with_key(|nodes| {
+                members.push(nodes.clone());
+                next
+            })
+        };
+        let mut pool_nodes: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        let mut is_in_partition = vec![false; count];
+        for node in state.partitions.iter().flat_map(|partition| &partition.nodes) {
+            if let Some(is_in) = is_in_partition.get_mut(*node as usize) {
+                *is_in = true;
+            }
+        }
+        for (node, _) in (0u32..).zip(&is_in_partition).filter(|(_, is_in)| **is_in) {
+            pool_nodes.entry(pools.root(node as usize)).or_default().push(node);
+        }
+        let pool_places: BTreeMap<usize, PlaceIndex> = pool_nodes.into_iter().map(|(root, nodes)| (root, place_of(nodes))).collect();
+        let of_partition = state.partitions.iter().map(|partition| {
+            let mut nodes: Vec<u32> = partition.nodes.iter().copied().filter(|node| (*node as usize) < count).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            let Some(first) = nodes.first() else { return Vec::new() };
+            let pool = pool_places.get(&pools.root(*first as usize)).copied();
+            let own = place_of(nodes);
+            pool.filter(|pool| *pool != own).into_iter().chain([own]).collect()
+        });
+        let of_partition = of_partition.collect();
+        let mut places = Self { cpus: Vec::new(), nodes: Vec::new(), of_partition, class_of_node: Vec::new(), classes: Vec::new() };
+        places.classify(state, &members);
+        places
+    }
+
+    fn classify(&mut self, state: &State, members: &[Vec<u32>]) {
+        (self.cpus, self.nodes) = (vec![0; members.len()], vec![0; members.len()]);
+        let mut places_of = vec![Vec::new(); state.nodes.len()];
+        for (place, nodes) in (0..).zip(members) {
+            for node in nodes {
+                if let Some(places) = places_of.get_mut(*node as usize) {
+                    places.push(place);
+                }
+            }
+        }
+        let mut reservations_of = vec![Vec::new(); state.nodes.len()];
+        for (index, reservation) in (0u32..).zip(&state.reservations) {
+            for node in &reservation.nodes {
+                if let Some(reservations) = reservations_of.get_mut(*node as usize) {
+                    reservations.push(index);
+                }
+            }
+        }
+        let mut known: BTreeMap<(Vec<PlaceIndex>, Vec<u32>, bool), usize> = BTreeMap::new();
+        for ((node, places), reservations) in state.nodes.iter().zip(places_of).zip(reservations_of) {
+            for place in places.iter().filter(|_| node.takes_jobs) {
+                let place = usize::from(*place);
+                self.cpus[place] += i64::from(node.cpus);
+                self.nodes[place] += 1;
+            }
+            let class = *known.entry((places, reservations, node.takes_jobs)).or_insert_with_key(|(places, reservations, takes_jobs)| {
+                let class = Class { places: places.clone(), reservations: reservations.clone(), takes_jobs: *takes_jobs, cpus: 0 };
+                self.classes.push(class);
+                self.classes.len() - 1
+            });
+            self.classes[class].cpus += i64::from(node.cpus);
+            self.class_of_node.push(class);
+        }
+    }
+
+    /// CPUs that a job needs in a partition: those that it asks for, or those of its nodes where it gets whole ones, which are taken to be
+    /// alike. `None` where the partition has no node, or fewer nodes or CPUs than that in use.
+    pub(super) fn needed_cpus(&self, partition: usize, nodes: u32, cpus: u32, whole_nodes: bool) -> Option<i64> {
+        let place = usize::from(*self.of_partition.get(partition)?.last()?);
+        let (all_cpus, all_nodes) = (*self.cpus.get(place)?, *self.nodes.get(place)?);
+        if nodes > all_nodes || all_nodes == 0 {
+            return None;
+        }
+        let asked = i64::from(cpus.max(nodes).max(1));
+        let needed = if whole_nodes { asked.max(rounded_up(all_cpus * i64::from(nodes.max(1)), i64::from(all_nodes))) } else { asked };
+        (needed <= all_cpus).then_some(needed)
+    }
+}
+
+/// A quotient of numbers that are not negative, rounded up.
+pub(super) fn rounded_up(dividend: i64, divisor: i64) -> i64 {
+    (dividend + divisor - 1) / divisor
+}
+
+/// Nodes that belong together, found by uniting sets.
+struct Pools(Vec<usize>);
+
+impl Pools {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn root(&mut self, node: usize) -> usize {
+        let mut node = node;
+        while let Some(&above) = self.0.get(node).filter(|above| **above != node) {
+            // Halves the way for those who come after.
+            let next = self.0.get(above).copied().unwrap_or(above);
+            self.0[node] = next;
+            node = next;
+        }
+        node
+    }
+
+    fn unite(&mut self, one: usize, other: usize) {
+        if one < self.0.len() && other < self.0.len() {
+            let (one, other) = (self.root(one), self.root(other));
+            let (lower, higher) = (one.min(other), one.max(other));
+            self.0[higher] = lower;
+        }
+    }
+}

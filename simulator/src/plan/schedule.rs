@@ -1,0 +1,230 @@
+//! Free CPUs of each place over time, and jobs put into them.
+
+use std::collections::BTreeMap;
+
+use super::places::{PlaceIndex, Places, rounded_up};
+use super::run_time::{LONGEST, RunTimes};
+use super::state::{PendingJob, State};
+use crate::profile::Profile;
+
+/// Which of its run times each job is taken to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Assumption {
+    Optimistic,
+    Expected,
+    Limit,
+}
+
+impl Assumption {
+    fn of(self, run_time: &RunTimes) -> i64 {
+        let seconds = match self {
+            Self::Optimistic => run_time.optimistic,
+            Self::Expected => run_time.expected,
+            Self::Limit => run_time.limit,
+        };
+        seconds.clamp(1, LONGEST)
+    }
+}
+
+/// Free CPUs over time, with what is known to take them.
+#[derive(Clone, Debug)]
+pub(super) struct Schedule {
+    now: i64,
+    assumption: Assumption,
+    /// What is free in each place.
+    free: Vec<Profile>,
+    /// What is in no reservation, taken or not, in each place; `None` where there are none. A job must be able to run until its time
+    /// limit there, because slurmctld starts none that might run into a reservation.
+    unreserved: Vec<Option<Profile>>,
+    /// What is free in each reservation.
+    reserved: Vec<Profile>,
+}
+
+/// When a job starts, and which CPUs it takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fit {
+    pub(super) start: i64,
+    partition: usize,
+    cpus: i64,
+}
+
+/// What is to be placed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) cpus: i64,
+    pub(super) duration: i64,
+    /// Until when it must not run into a reservation, counted from its start.
+    pub(super) limit: i64,
+    pub(super) from: i64,
+}
+
+impl Schedule {
+    /// The cluster with its reservations and what runs.
+    pub(super) fn of(state: &State, places: &Places, assumption: Assumption) -> Self {
+        let now = state.now;
+        let mut schedule = Self {
+            now,
+            assumption,
+            free: places.cpus.iter().map(|cpus| Profile::new(now, *cpus)).collect(),
+            unreserved: vec![None; places.cpus.len()],
+            reserved: state.reservations.iter().map(|_| Profile::new(now, 0)).collect(),
+        };
+        let kept = schedule.reserve(state, places);
+        for job in &state.running {
+            let end = now.saturating_add(assumption.of(&job.remaining));
+            let mut cpus_by_class: BTreeMap<usize, i64> = BTreeMap::new();
+            let (count, cpus) = (job.nodes.len().max(1) as i64, i64::from(job.cpus));
+            for (place, node) in (0i64..).zip(&job.nodes) {
+                if let Some(class) = places.class_of_node.get(*node as usize) {
+                    // Evenly, and all of them together exactly.
+                    *cpus_by_class.entry(*class).or_default() += cpus * (place + 1) / count - cpus * place / count;
+                }
+            }
+            for (class, cpus) in cpus_by_class {
+                let Some(class_of) = places.classes.get(class).filter(|class| class.takes_jobs) else { continue };
+                if let Some(reserved) = job.reservation.and_then(|reservation| schedule.reserved.get_mut(reservation as usize)) {
+                    reserved.take(now, end, cpus);
+                }
+                // What its nodes' reservation has taken already is not taken twice.
+                let mut from = now;
+                for (start, until) in kept.get(class).into_iter().flatten() {
+                    schedule.take(&class_of.places, from, end.min(*start), cpus);
+                    from = from.max(*until);
+                }
+                schedule.take(&class_of.places, from, end, cpus);
+            }
+        }
+        schedule
+    }
+
+    /// Takes what is reserved. Returns when the nodes of each class are reserved as a whole, in the order of time, without overlaps.
+    fn reserve(&mut self, state: &State, places: &Places) -> Vec<Vec<(i64, i64)>> {
+        let reserved_cpus: Vec<i64> = (0u32..)
+            .zip(&state.reservations)
+            .map(|(index, _)| {
+                places.classes.iter().filter(|class| class.reservations.contains(&index)).map(|class| class.cpus).sum::<i64>().max(1)
+            })
+            .collect();
+        let mut kept = vec![Vec::new(); places.classes.len()];
+        for (class, kept) in places.classes.iter().zip(&mut kept) {
+            for index in &class.reservations {
+                let index = *index as usize;
+                let (Some(reservation), Some(all)) = (state.reservations.get(index), reserved_cpus.get(index)) else { continue };
+                let (start, end) = (reservation.start.max(self.now), reservation.end);
+                if start >= end || !class.takes_jobs {
+                    continue;
+                }
+                let cpus = reservation.cpus.map_or(class.cpus, |cpus| rounded_up(class.cpus * i64::from(cpus), *all).min(class.cpus));
+                self.reserved[index].give_back(start, end, cpus);
+                if cpus == class.cpus {
+                    kept.push((start, end));
+                } else {
+                    self.keep(&class.places, start, end, cpus, places);
+                }
+            }
+            *kept = united(std::mem::take(kept));
+            for (start, end) in kept.iter() {
+                self.keep(&class.places, *start, *end, class.cpus, places);
+            }
+        }
+        kept
+    }
+
+    fn keep(&mut self, of: &[PlaceIndex], start: i64, end: i64, cpus: i64, places: &Places) {
+        self.take(of, start, end, cpus);
+        for place in of.iter().map(|place| usize::from(*place)) {
+            let all = places.cpus.get(place).copied().unwrap_or_default();
+            self.unreserved[place].get_or_insert_with(|| Profile::new(self.now, all)).take(start, end, cpus);
+        }
+    }
+
+    fn take(&mut self, places: &[PlaceIndex], start: i64, end: i64, cpus: i64) {
+        for place in places {
+            self.free[usize::from(*place)].take(start, end, cpus);
+        }
+    }
+
+    /// How long a job runs under the assumption.
+    pub(super) fn duration(&self, job: &PendingJob) -> i64 {
+        self.assumption.of(&job.run_time)
+    }
+
+    /// The earliest time at which there is room in a partition.
+    pub(super) fn earliest(&self, places: &Places, partition: usize, wanted: &Wanted) -> Option<i64> {
+        let of = places.of_partition.get(partition)?;
+        let mut at = wanted.from.max(self.now);
+        loop {
+            let before = at;
+            for place in of.iter().map(|place| usize::from(*place)) {
+                at = self.free.get(place)?.earliest(at, wanted.cpus, wanted.duration)?;
+                if let Some(unreserved) = self.unreserved.get(place)? {
+                    at = unreserved.earliest(at, wanted.cpus, wanted.limit)?;
+                }
+            }
+            if at == before || of.len() == 1 && self.unreserved.get(usize::from(*of.first()?))?.is_none() {
+                return Some(at);
+            }
+        }
+    }
+
+    /// Places one task of a job, whose needs in each of its partitions are given, where it can start first and not before `from`.
+    pub(super) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, i64)], from: i64) -> Option<Fit> {
+        let duration = self.duration(job);
+        let limit = job.run_time.limit.max(duration);
+        let fit = if let Some(reservation) = job.reservation {
+            let (partition, cpus) = *needs.first()?;
+            let start = self.reserved.get(reservation as usize)?.earliest(from.max(self.now), cpus, limit)?;
+            Fit { start, partition, cpus }
+        } else {
+            let fits = needs.iter().filter_map(|(partition, cpus)| {
+                let wanted = Wanted { cpus: *cpus, duration, limit, from };
+                Some(Fit { start: self.earliest(places, *partition, &wanted)?, partition: *partition, cpus: *cpus })
+            });
+            fits.min_by_key(|fit| fit.start)?
+        };
+        let end = fit.start.saturating_add(duration);
+        match job.reservation {
+            Some(reservation) => self.reserved.get_mut(reservation as usize)?.take(fit.start, end, fit.cpus),
+            None => self.take(places.of_partition.get(fit.partition)?, fit.start, end, fit.cpus),
+        }
+        Some(fit)
+    }
+
+    /// What is free for a partition over time: at each point the least of its places.
+    pub(super) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(i64, i64)> {
+        let profiles: Vec<&Profile> =
+            places.of_partition.get(partition).into_iter().flatten().filter_map(|place| self.free.get(usize::from(*place))).collect();
+        let mut times: Vec<i64> = profiles.iter().flat_map(|profile| profile.steps().map(|(time, _)| time)).collect();
+        times.sort_unstable();
+        times.dedup();
+        let mut walks: Vec<_> = profiles.iter().map(|profile| (profile.steps().peekable(), 0)).collect();
+        let mut steps: Vec<(i64, i64)> = Vec::new();
+        for time in times {
+            let mut least = i64::MAX;
+            for (walk, free) in &mut walks {
+                while let Some((_, value)) = walk.next_if(|(at, _)| *at <= time) {
+                    *free = value;
+                }
+                least = least.min(*free);
+            }
+            let least = least.max(0);
+            if steps.last().is_none_or(|(_, before)| *before != least) {
+                steps.push((time, least));
+            }
+        }
+        steps
+    }
+}
+
+/// Intervals in the order of time; those that overlap or touch are one.
+fn united(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    intervals.sort_unstable();
+    let mut united: Vec<(i64, i64)> = Vec::with_capacity(intervals.len());
+    for (start, end) in intervals {
+        match united.last_mut().filter(|(_, until)| start <= *until) {
+            Some((_, until)) => *until = end.max(*until),
+            None => united.push((start, end)),
+        }
+    }
+    united
+}

@@ -1,0 +1,125 @@
+//! What a plan is made from: the cluster as it is now.
+
+use super::run_time::RunTimes;
+
+/// The cluster as it is now. Times are Unix seconds, durations seconds; nodes, partitions and reservations are known by their places in
+/// the lists here.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// The present.
+    pub now: i64,
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// The partitions.
+    pub partitions: Vec<Partition>,
+    /// The reservations that have not ended.
+    pub reservations: Vec<Reservation>,
+    /// The jobs that hold nodes.
+    pub running: Vec<RunningJob>,
+    /// The jobs that wait, in any order.
+    pub pending: Vec<PendingJob>,
+}
+
+/// A node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// CPUs that jobs may use.
+    pub cpus: u32,
+    /// Whether it takes new jobs. Of one that is down or drained nothing is expected; when it will return is not known.
+    pub takes_jobs: bool,
+}
+
+/// A partition.
+#[derive(Clone, Debug, Default)]
+pub struct Partition {
+    /// Its nodes.
+    pub nodes: Vec<u32>,
+    /// Whether jobs start in it.
+    pub is_up: bool,
+    /// Its longest time limit; `None` is unlimited.
+    pub longest_limit: Option<i64>,
+    /// The most nodes for one job; `None` is all.
+    pub most_nodes: Option<u32>,
+    /// Whether every job gets whole nodes.
+    pub whole_nodes: bool,
+    /// Jobs of a partition with a higher tier come before all of those with a lower one (`PriorityTier` of slurm.conf).
+    pub tier: u32,
+}
+
+/// Nodes, or CPUs of them, kept for some during a time.
+#[derive(Clone, Debug, Default)]
+pub struct Reservation {
+    /// From when on.
+    pub start: i64,
+    /// Until when.
+    pub end: i64,
+    /// The nodes.
+    pub nodes: Vec<u32>,
+    /// How many of their CPUs; `None` is all.
+    pub cpus: Option<u32>,
+}
+
+/// A job that holds nodes.
+#[derive(Clone, Debug, Default)]
+pub struct RunningJob {
+    /// The nodes.
+    pub nodes: Vec<u32>,
+    /// Its CPUs, which are taken to be spread evenly over them.
+    pub cpus: u32,
+    /// The reservation that it runs in.
+    pub reservation: Option<u32>,
+    /// How much longer it runs.
+    pub remaining: RunTimes,
+}
+
+/// A job that waits, or the waiting tasks of an array.
+#[derive(Clone, Debug, Default)]
+pub struct PendingJob {
+    /// Its number.
+    pub id: u32,
+    /// Where it may run.
+    pub partitions: Vec<u16>,
+    /// Nodes of one task.
+    pub nodes: u32,
+    /// CPUs of one task.
+    pub cpus: u32,
+    /// How many tasks it stands for, 1 where it is no array.
+    pub tasks: u32,
+    /// Whether it wants its nodes to itself.
+    pub whole_nodes: bool,
+    /// slurmctld's priority; the higher comes first.
+    pub priority: u32,
+    /// When it may start at the earliest.
+    pub eligible: i64,
+    /// Its time limit; `None` is unlimited.
+    pub limit: Option<i64>,
+    /// How long it runs.
+    pub run_time: RunTimes,
+    /// The reservation that it waits for.
+    pub reservation: Option<u32>,
+    /// What keeps it from starting at a time that could be told.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// Why no start is expected for a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Obstacle {
+    /// Its user or an operator holds it.
+    Held,
+    /// It waits for another job.
+    Dependency,
+    /// It waits for licences, which are not modelled.
+    Licences,
+    /// A limit of its account, its user or its quality of service is reached, or it may not run at all.
+    Limit,
+    /// Its partition does not start jobs.
+    PartitionDown,
+    /// It asks for more than the partition allows.
+    PartitionLimit,
+    /// It asks for more than there is while nodes are down or drained.
+    TooLarge,
+    /// Its reservation is gone, or has no place for it.
+    Reservation,
+    /// More jobs wait before it than are planned.
+    TooFarBehind,
+}
