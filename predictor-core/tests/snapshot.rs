@@ -7,7 +7,9 @@ use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster,
 use predictor_core::history::{RunTimeModel, UserSize};
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{Snapshot, SnapshotError, WaitModel, write};
+use predictor_core::snapshot::{
+    ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, Snapshot, SnapshotError, WaitModel, write,
+};
 use predictor_core::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -18,6 +20,63 @@ fn some_jobs() -> impl Iterator<Item = predictor_core::history::EndedJob<'static
 
 fn some_model() -> WaitModel {
     model(fork(FREE_CPUS, 100.0, 100.0, 0.0), 240)
+}
+
+fn in_seconds(lower: i64, expected: i64, upper: i64) -> ExpectedStart {
+    ExpectedStart { lower: NOW + Seconds(lower), expected: NOW + Seconds(expected), upper: NOW + Seconds(upper) }
+}
+
+/// Two jobs wait; a grid of 8, 16 and 256 CPUs by 10 min and 1 h, where the largest is never free for long.
+fn some_plan() -> QueuePlan {
+    let job = PlannedJob {
+        job: 7,
+        user: USER,
+        partition: 0,
+        size: Size { nodes: 2, cpus: 8 },
+        tasks: 3,
+        limit: Some(Seconds(600)),
+        priority: 100,
+        start: Ok(in_seconds(10, 20, 30)),
+    };
+    let held = PlannedJob { job: 5, tasks: 1, limit: None, start: Err(PlanObstacle::Held), ..job };
+    let start = |seconds: i64| Some(in_seconds(seconds / 2, seconds, seconds * 2));
+    QueuePlan {
+        at: NOW,
+        pending_jobs: 2,
+        is_complete: true,
+        jobs: vec![job, held],
+        partitions: vec![PlannedPartition {
+            index: 0,
+            cpus_per_node: 4,
+            free: vec![(NOW, 16), (NOW + Seconds(500), 256)],
+            cpus: vec![8, 16, 256],
+            limits: vec![Seconds(600), Seconds(3_600)],
+            starts: vec![start(0), start(100), start(100), start(200), start(500), None],
+        }],
+    }
+}
+
+#[test]
+fn a_plan_is_read_back_and_asked_on_the_careful_side() {
+    let plan = some_plan();
+    let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), None, Some(&plan));
+    let snapshot = Snapshot::open(bytes).unwrap();
+    let read = snapshot.plan().unwrap();
+    assert_eq!((read.at, read.pending_jobs, read.is_complete), (NOW, 2, true));
+    assert_eq!(read.jobs().collect::<Vec<_>>(), plan.jobs);
+    assert_eq!(read.free(0).collect::<Vec<_>>(), plan.partitions[0].free);
+    assert_eq!(read.free(1).count(), 0);
+    let expected = |nodes: u32, cpus: u32, limit: Option<i64>| {
+        let start = snapshot.expected_start(0, Size { nodes, cpus }, limit.map(Seconds))?;
+        assert!(start.lower <= start.expected && start.expected <= start.upper);
+        Some((start.expected - NOW).0)
+    };
+    assert_eq!((expected(1, 1, Some(60)), expected(2, 8, Some(600)), expected(2, 8, Some(601))), (Some(0), Some(0), Some(100)));
+    // Three whole nodes of 4 CPUs are 12, for which the next size is 16, whatever the job asks for on them.
+    assert_eq!((expected(3, 3, Some(60)), expected(4, 16, None), expected(5, 5, Some(1))), (Some(100), Some(200), Some(500)));
+    assert_eq!((expected(64, 256, None), expected(1, 257, Some(60)), expected(1, 1, Some(3_601))), (None, None, None));
+    assert!(snapshot.expected_start(1, Size { nodes: 1, cpus: 1 }, None).is_none());
+    assert!(common::snapshot([], &partition(policy())).plan().is_none());
 }
 
 #[test]
@@ -89,7 +148,7 @@ fn a_snapshot_ages() {
 
 #[test]
 fn another_magic_or_version_is_named() {
-    let mut bytes = write(&mut history(some_jobs()), &[], &origin(), None);
+    let mut bytes = write(&mut history(some_jobs()), &[], &origin(), None, None);
     bytes[8] += 1;
     assert_eq!(Snapshot::open(&bytes).unwrap_err(), SnapshotError::Version { found: LAYOUT_VERSION + 1 });
     bytes[0] = 0;
@@ -99,8 +158,8 @@ fn another_magic_or_version_is_named() {
 #[test]
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v2");
-    let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin(), Some(&some_model()));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v3");
+    let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();
     }
@@ -114,14 +173,14 @@ proptest! {
 
     #[test]
     fn a_snapshot_cut_short_is_refused(cut in 0usize..10_000) {
-        let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()));
+        let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
         let cut = cut % bytes.len();
         prop_assert_eq!(Snapshot::open(&bytes[..cut]).unwrap_err(), SnapshotError::Length);
     }
 
     #[test]
     fn a_snapshot_with_a_changed_byte_is_refused(place in 0usize..100_000, change in 1u8..) {
-        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()));
+        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
         let place = place % bytes.len();
         bytes[place] ^= change;
         prop_assert!(Snapshot::open(&bytes).is_err());
@@ -132,7 +191,7 @@ proptest! {
         changes in prop::collection::vec((48usize..1_000_000, prop_oneof![any::<u8>(), 0u8..4]), 1..40),
     ) {
         use predictor_core::snapshot::layout::{CHECKSUM_AT, checksum};
-        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()));
+        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
         for (place, value) in changes {
             let place = 48 + (place - 48) % (bytes.len() - 48);
             bytes[place] = value;
@@ -142,7 +201,14 @@ proptest! {
         if let Ok(snapshot) = Snapshot::open(&bytes) {
             let _ = (snapshot.provenance(), snapshot.model(), snapshot.scores().count());
             let association = snapshot.association(USER, Some("physics"), Some("long"));
+            if let Some(plan) = snapshot.plan() {
+                let _ = plan.jobs().filter(|job| job.start.is_ok_and(|start| start.lower > start.upper)).count();
+            }
             for partition in snapshot.partitions() {
+                let _ = snapshot.plan().map(|plan| plan.free(partition.index).count());
+                for (nodes, limit) in [(1, None), (64, Some(Seconds(600))), (u32::MAX, Some(Seconds(i64::MAX)))] {
+                    let _ = snapshot.expected_start(partition.index, Size { nodes, cpus: nodes }, limit);
+                }
                 let _ = partition.expected_ends().count();
                 let shape = JobShape { user: USER, association, partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
                 let _ = partition.score();

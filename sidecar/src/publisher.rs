@@ -133,7 +133,7 @@ impl Publisher {
         // A queue that is long gone is no better to forecast from than none.
         let model = self.model.as_ref().filter(|(_, at)| now - *at <= origin.maximum_age).map(|(model, _)| &**model);
         let states = partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings);
-        let bytes = write(&mut self.history, &states, &origin, model);
+        let bytes = write(&mut self.history, &states, &origin, model, None);
         directory.publish(&bytes).map_err(|source| Failure::Publish { path: directory.snapshot(), source })?;
         self.generation += 1;
         Ok(Published { generation: origin.generation, published_at: now, length: bytes.len(), fitting, writing: started.elapsed() })

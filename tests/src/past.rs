@@ -86,7 +86,7 @@ impl Cluster {
             site_policy: policy,
             ..Origin::default()
         };
-        self.publish_bytes(&write(&mut history, &[partition], &origin, None));
+        self.publish_bytes(&write(&mut history, &[partition], &origin, None, None));
     }
 
     /// Puts bytes into the snapshot's place as the daemon does.

@@ -93,7 +93,7 @@ impl Wanted {
             configuration_loaded_at: self.published_at,
             ..Origin::default()
         };
-        write(&mut history, &[batch, debug], &origin, None)
+        write(&mut history, &[batch, debug], &origin, None, None)
     }
 }
 

@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 2;
+pub const LAYOUT_VERSION: u32 = 3;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -89,10 +89,24 @@ pub enum SectionKind {
     QualitiesOfService = 18,
     /// [`ScoreRecord`]s, ascending by partition.
     Scores = 19,
+    /// One [`PlanRecord`], or none where no plan was made in time.
+    Plan = 20,
+    /// [`PlannedJobRecord`]s, in the order in which the jobs are served.
+    PlannedJobs = 21,
+    /// [`PlannedPartitionRecord`]s, ascending by partition.
+    PlannedPartitions = 22,
+    /// [`FreeRecord`]s, by partition, each partition's ascending.
+    FreeCpus = 23,
+    /// Sizes of the grids in CPUs, by partition, each partition's ascending.
+    PlanSizes = 24,
+    /// Time limits of the grids in seconds, likewise.
+    PlanLimits = 25,
+    /// [`StartRecord`]s of the grids, by partition, size and limit.
+    PlanStarts = 26,
 }
 
 /// All sections, in the order in which they are written.
-pub const SECTIONS: [SectionKind; 19] = [
+pub const SECTIONS: [SectionKind; 26] = [
     SectionKind::Site,
     SectionKind::Partitions,
     SectionKind::WaitClasses,
@@ -111,6 +125,13 @@ pub const SECTIONS: [SectionKind; 19] = [
     SectionKind::Accounts,
     SectionKind::QualitiesOfService,
     SectionKind::Scores,
+    SectionKind::Plan,
+    SectionKind::PlannedJobs,
+    SectionKind::PlannedPartitions,
+    SectionKind::FreeCpus,
+    SectionKind::PlanSizes,
+    SectionKind::PlanLimits,
+    SectionKind::PlanStarts,
     SectionKind::Text,
 ];
 
@@ -441,6 +462,100 @@ pub struct ScoreRecord {
     pub reliability: [F32; RELIABILITY_LEVELS],
 }
 
+/// A plan of the queue: see [`QueuePlan`](super::QueuePlan).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PlanRecord {
+    /// As of when, in Unix seconds.
+    pub at: I64,
+    /// How many jobs wait.
+    pub pending_jobs: U32,
+    /// 1 if every job was placed for which there is room at all.
+    pub is_complete: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 3],
+}
+
+/// A job that waits, and when it is expected to start.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PlannedJobRecord {
+    /// Its number.
+    pub job: U32,
+    /// Numeric id of its user.
+    pub user: U32,
+    /// Index of its partition.
+    pub partition: U16,
+    /// Why no start is expected: the place in [`PlanObstacle::ALL`](super::PlanObstacle::ALL) counted from 1; 0 if one is.
+    pub obstacle: u8,
+    /// Unused, zero.
+    pub reserved: u8,
+    /// Nodes of one task.
+    pub nodes: U32,
+    /// CPUs of one task.
+    pub cpus: U32,
+    /// How many tasks of an array it stands for.
+    pub tasks: U32,
+    /// Time limit in seconds, [`NONE_S`] if unlimited.
+    pub limit_s: U32,
+    /// slurmctld's priority.
+    pub priority: U32,
+    /// When it starts if jobs end early, in Unix seconds; 0 if no start is expected.
+    pub lower: I64,
+    /// When it is expected to, likewise.
+    pub expected: I64,
+    /// When it starts if jobs run to their time limits, likewise.
+    pub upper: I64,
+}
+
+/// What a plan says of a partition.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PlannedPartitionRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// CPUs of a node.
+    pub cpus_per_node: U32,
+    /// First of its records among the free CPUs.
+    pub first_free: U32,
+    /// How many they are.
+    pub free: U32,
+    /// First of the sizes of its grid.
+    pub first_size: U32,
+    /// How many they are.
+    pub sizes: U32,
+    /// First of the limits of its grid.
+    pub first_limit: U32,
+    /// How many they are.
+    pub limits: U32,
+    /// First of the starts of its grid: sizes times limits, those of one size together.
+    pub first_start: U32,
+}
+
+/// CPUs that are free from a moment on.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct FreeRecord {
+    /// The moment in Unix seconds.
+    pub at: I64,
+    /// How many.
+    pub cpus: U32,
+}
+
+/// When a job of the grid would start, in seconds after the plan was made; [`NONE_S`] if there is never room.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct StartRecord {
+    /// If jobs end early.
+    pub lower_s: U32,
+    /// As they are expected to end.
+    pub expected_s: U32,
+    /// If jobs run to their time limits.
+    pub upper_s: U32,
+}
+
 /// Size in bytes of a record of a section.
 #[must_use]
 pub const fn record_size(kind: SectionKind) -> usize {
@@ -461,6 +576,12 @@ pub const fn record_size(kind: SectionKind) -> usize {
         SectionKind::Users => size_of::<UserRecord>(),
         SectionKind::Accounts | SectionKind::QualitiesOfService => size_of::<NameRecord>(),
         SectionKind::Scores => size_of::<ScoreRecord>(),
+        SectionKind::Plan => size_of::<PlanRecord>(),
+        SectionKind::PlannedJobs => size_of::<PlannedJobRecord>(),
+        SectionKind::PlannedPartitions => size_of::<PlannedPartitionRecord>(),
+        SectionKind::FreeCpus => size_of::<FreeRecord>(),
+        SectionKind::PlanSizes | SectionKind::PlanLimits => size_of::<U32>(),
+        SectionKind::PlanStarts => size_of::<StartRecord>(),
         SectionKind::Text => 1,
     }
 }
@@ -486,6 +607,11 @@ const _: () = {
     assert!(size_of::<UserRecord>() == 20);
     assert!(size_of::<NameRecord>() == 12);
     assert!(size_of::<ScoreRecord>() == 92);
+    assert!(size_of::<PlanRecord>() == 16);
+    assert!(size_of::<PlannedJobRecord>() == 56);
+    assert!(size_of::<PlannedPartitionRecord>() == 36);
+    assert!(size_of::<FreeRecord>() == 12);
+    assert!(size_of::<StartRecord>() == 12);
 };
 
 /// XXH3-64 of a snapshot but the bytes of its checksum.

@@ -7,11 +7,16 @@ pub mod layout;
 mod model;
 mod model_records;
 mod model_view;
+mod plan;
+mod plan_records;
+mod plan_view;
 mod reader;
 mod waits;
 mod writer;
 
 pub use model::{PartitionScore, RELIABILITY, RELIABILITY_LEVELS, WaitModel, WaitSourceReason};
 pub use model_view::ModelSummary;
+pub use plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
+pub use plan_view::PlanView;
 pub use reader::{Partition, Provenance, Snapshot, SnapshotError};
 pub use writer::{Origin, PartitionState, RunningJob, write};

@@ -6,6 +6,8 @@ use super::layout::{
 };
 use super::model::WaitModel;
 use super::model_records::ModelRecords;
+use super::plan::QueuePlan;
+use super::plan_records::PlanRecords;
 use crate::forecast::{RunTimeForecast, RunTimeRange};
 use crate::history::{History, RunTimeModel, UserSize};
 use crate::policy::Policy;
@@ -91,9 +93,16 @@ impl Text {
 }
 
 /// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any more keep their index and get no CPUs.
-/// Without a `model` waits are forecast by their classes alone, and run times by what the history makes of them.
+/// Without a `model` waits are forecast by their classes alone, and run times by what the history makes of them. A `plan` knows the partitions by
+/// the history's indices.
 #[must_use]
-pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Origin, model: Option<&WaitModel>) -> Vec<u8> {
+pub fn write(
+    history: &mut History,
+    partitions: &[PartitionState],
+    origin: &Origin,
+    model: Option<&WaitModel>,
+    plan: Option<&QueuePlan>,
+) -> Vec<u8> {
     for partition in partitions {
         history.partition_index(&partition.name);
     }
@@ -153,6 +162,7 @@ pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Orig
 
     let site = site_record(history, origin, &mut text);
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
+    let plan = plan.map(PlanRecords::of).unwrap_or_default();
     let sections: [&[u8]; SECTIONS.len()] = [
         site.as_bytes(),
         partition_records.as_bytes(),
@@ -172,6 +182,13 @@ pub fn write(history: &mut History, partitions: &[PartitionState], origin: &Orig
         model.accounts.as_bytes(),
         model.qos.as_bytes(),
         model.scores.as_bytes(),
+        plan.plan.as_bytes(),
+        plan.jobs.as_bytes(),
+        plan.partitions.as_bytes(),
+        plan.free.as_bytes(),
+        plan.sizes.as_bytes(),
+        plan.limits.as_bytes(),
+        plan.starts.as_bytes(),
         &text.0,
     ];
     assemble(origin, sections)

@@ -75,7 +75,7 @@ pub fn history(jobs: impl IntoIterator<Item = EndedJob<'static>>) -> History {
 }
 
 pub fn snapshot(jobs: impl IntoIterator<Item = EndedJob<'static>>, partition: &PartitionState) -> Snapshot<Vec<u8>> {
-    Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), None)).unwrap()
+    Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), None, None)).unwrap()
 }
 
 /// As [`snapshot`], with what was learnt of waits.
@@ -84,7 +84,7 @@ pub fn snapshot_with(
     partition: &PartitionState,
     model: &WaitModel,
 ) -> Snapshot<Vec<u8>> {
-    Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), Some(model))).unwrap()
+    Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), Some(model), None)).unwrap()
 }
 
 /// Indices of features: the job's time limit, the cluster's free CPUs, and how many of its jobs wait.

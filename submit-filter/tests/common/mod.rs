@@ -93,7 +93,7 @@ pub fn snapshot_from(
         site_policy: policy,
         ..Origin::default()
     };
-    write(&mut history, &[partition], &origin, model)
+    write(&mut history, &[partition], &origin, model, None)
 }
 
 /// Numbers that are the same each time, evenly spread over 0 to 1.

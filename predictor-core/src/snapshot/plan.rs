@@ -1,0 +1,148 @@
+//! What a plan says of the queue, as it is handed to the writer of snapshots and read back.
+
+use crate::size::Size;
+use crate::time::{Seconds, UnixTime};
+use std::fmt;
+
+/// A plan of the queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueuePlan {
+    /// As of when.
+    pub at: UnixTime,
+    /// How many jobs wait; tasks of an array that slurmctld has as one record count once.
+    pub pending_jobs: u32,
+    /// Whether every job was placed for which there is room at all.
+    pub is_complete: bool,
+    /// The jobs that wait, in the order in which they are served; perhaps not those at the end.
+    pub jobs: Vec<PlannedJob>,
+    /// The partitions that were planned, in any order, each once.
+    pub partitions: Vec<PlannedPartition>,
+}
+
+/// A job that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedJob {
+    /// Its number.
+    pub job: u32,
+    /// Numeric id of its user.
+    pub user: u32,
+    /// Index of its partition, of several the first.
+    pub partition: u16,
+    /// Nodes and CPUs, of one task where it stands for several of an array.
+    pub size: Size,
+    /// How many tasks it stands for.
+    pub tasks: u32,
+    /// Time limit; `None` is unlimited.
+    pub limit: Option<Seconds>,
+    /// slurmctld's priority.
+    pub priority: u32,
+    /// When it is expected to start, of several tasks the first; or why that is not known.
+    pub start: Result<ExpectedStart, PlanObstacle>,
+}
+
+/// When a job is expected to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpectedStart {
+    /// If jobs end early.
+    pub lower: UnixTime,
+    /// If they run as long as forecast.
+    pub expected: UnixTime,
+    /// If they run to their time limits.
+    pub upper: UnixTime,
+}
+
+/// What a plan says of a partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlannedPartition {
+    /// Its index.
+    pub index: u16,
+    /// CPUs of a node, the greater number where they differ; by this a job that gets whole nodes is found in the grid.
+    pub cpus_per_node: u32,
+    /// From when on how many CPUs are free with all that runs and waits; times ascend.
+    pub free: Vec<(UnixTime, u32)>,
+    /// The sizes of the grid in CPUs, ascending.
+    pub cpus: Vec<u32>,
+    /// Its time limits, ascending.
+    pub limits: Vec<Seconds>,
+    /// When a job submitted now would start, by size and then by limit; `None` where there is never room.
+    pub starts: Vec<Option<ExpectedStart>>,
+}
+
+/// Why a plan tells no start of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanObstacle {
+    /// Its user or an operator holds it.
+    Held,
+    /// It waits for another job.
+    Dependency,
+    /// It waits for licences.
+    Licences,
+    /// A limit of its account, its user or its quality of service is reached.
+    Limit,
+    /// Its partition does not start jobs.
+    PartitionDown,
+    /// It asks for more than the partition allows.
+    PartitionLimit,
+    /// It asks for more than there is in use.
+    TooLarge,
+    /// Its reservation is gone or has no place for it.
+    Reservation,
+    /// More jobs wait before it than are planned.
+    TooFarBehind,
+}
+
+impl PlanObstacle {
+    /// All of them; the number of each in a snapshot is its place here, counted from one.
+    pub const ALL: [PlanObstacle; 9] = [
+        PlanObstacle::Held,
+        PlanObstacle::Dependency,
+        PlanObstacle::Licences,
+        PlanObstacle::Limit,
+        PlanObstacle::PartitionDown,
+        PlanObstacle::PartitionLimit,
+        PlanObstacle::TooLarge,
+        PlanObstacle::Reservation,
+        PlanObstacle::TooFarBehind,
+    ];
+
+    pub(super) fn number(self) -> u8 {
+        (1u8..).zip(PlanObstacle::ALL).find(|(_, obstacle)| *obstacle == self).map_or(0, |(number, _)| number)
+    }
+
+    pub(super) fn of_number(number: u8) -> Option<PlanObstacle> {
+        PlanObstacle::ALL.get(usize::from(number).checked_sub(1)?).copied()
+    }
+
+    /// Its name in reports for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            PlanObstacle::Held => "held",
+            PlanObstacle::Dependency => "dependency",
+            PlanObstacle::Licences => "licences",
+            PlanObstacle::Limit => "limit",
+            PlanObstacle::PartitionDown => "partition_down",
+            PlanObstacle::PartitionLimit => "partition_limit",
+            PlanObstacle::TooLarge => "too_large",
+            PlanObstacle::Reservation => "reservation",
+            PlanObstacle::TooFarBehind => "too_far_behind",
+        }
+    }
+}
+
+impl fmt::Display for PlanObstacle {
+    /// For people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PlanObstacle::Held => "held",
+            PlanObstacle::Dependency => "waits for another job",
+            PlanObstacle::Licences => "waits for licences",
+            PlanObstacle::Limit => "a limit of account or quality of service",
+            PlanObstacle::PartitionDown => "the partition starts no jobs",
+            PlanObstacle::PartitionLimit => "more than the partition allows",
+            PlanObstacle::TooLarge => "more than the nodes in use have",
+            PlanObstacle::Reservation => "no place in its reservation",
+            PlanObstacle::TooFarBehind => "too far behind to be planned",
+        })
+    }
+}

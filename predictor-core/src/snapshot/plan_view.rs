@@ -1,0 +1,113 @@
+//! The plan in a snapshot, read as it lies in memory.
+
+use super::layout::{FreeRecord, NONE_S, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, SectionKind, StartRecord};
+use super::plan::{ExpectedStart, PlanObstacle, PlannedJob};
+use super::reader::Snapshot;
+use crate::size::Size;
+use crate::time::{Seconds, UnixTime};
+use zerocopy::little_endian::U32;
+
+/// The plan in a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanView<'a> {
+    /// As of when.
+    pub at: UnixTime,
+    /// How many jobs wait; those beyond [`PlanView::jobs`] are not in the snapshot.
+    pub pending_jobs: u32,
+    /// Whether every job was placed for which there is room at all.
+    pub is_complete: bool,
+    jobs: &'a [PlannedJobRecord],
+    partitions: &'a [PlannedPartitionRecord],
+    free: &'a [FreeRecord],
+}
+
+impl<'a> PlanView<'a> {
+    /// The jobs that wait, in the order in which they are served.
+    pub fn jobs(&self) -> impl Iterator<Item = PlannedJob> + use<'a> {
+        self.jobs.iter().map(planned_job)
+    }
+
+    /// From when on how many CPUs are free for a partition, with all that runs and waits; none where it is not planned.
+    pub fn free(&self, partition: u16) -> impl Iterator<Item = (UnixTime, u32)> + use<'a> {
+        let free = planned(self.partitions, partition).and_then(|partition| part(self.free, partition.first_free, partition.free));
+        free.unwrap_or(&[]).iter().map(|step| (UnixTime(step.at.get()), step.cpus.get()))
+    }
+}
+
+impl<B: AsRef<[u8]>> Snapshot<B> {
+    /// The plan; `None` where none was made in time.
+    #[must_use]
+    pub fn plan(&self) -> Option<PlanView<'_>> {
+        let plan = self.records::<PlanRecord>(SectionKind::Plan).first()?;
+        Some(PlanView {
+            at: UnixTime(plan.at.get()),
+            pending_jobs: plan.pending_jobs.get(),
+            is_complete: plan.is_complete == 1,
+            jobs: self.records(SectionKind::PlannedJobs),
+            partitions: self.records(SectionKind::PlannedPartitions),
+            free: self.records(SectionKind::FreeCpus),
+        })
+    }
+
+    /// When a job of that size and limit that is submitted to a partition now would start, behind all that waits: that of the next larger
+    /// size and the next longer limit of the grid, which start no sooner. A job without a limit is taken to have the longest. `None` without a plan,
+    /// where the job is larger or longer than the partition's grid, and where there is never room. Takes the logarithm of the grid's size, and
+    /// allocates nothing.
+    #[must_use]
+    pub fn expected_start(&self, partition: u16, size: Size, limit: Option<Seconds>) -> Option<ExpectedStart> {
+        let at = UnixTime(self.records::<PlanRecord>(SectionKind::Plan).first()?.at.get());
+        let planned = planned(self.records(SectionKind::PlannedPartitions), partition)?;
+        let whole_nodes = self.partition_at(partition).is_some_and(|partition| partition.gives_whole_nodes());
+        let of_nodes = size.nodes.saturating_mul(if whole_nodes { planned.cpus_per_node.get() } else { 1 });
+        let sizes: &[U32] = part(self.records(SectionKind::PlanSizes), planned.first_size, planned.sizes)?;
+        let limits: &[U32] = part(self.records(SectionKind::PlanLimits), planned.first_limit, planned.limits)?;
+        // Where nodes differ in CPUs, all of them have fewer than so many of the largest.
+        let cpus = size.cpus.max(of_nodes.min(sizes.last()?.get()));
+        let row = sizes.partition_point(|size| size.get() < cpus);
+        let column = match limit {
+            Some(limit) => limits.partition_point(|longest| i64::from(longest.get()) < limit.0),
+            None => limits.len().checked_sub(1)?,
+        };
+        if row >= sizes.len() || column >= limits.len() {
+            return None;
+        }
+        let place = (planned.first_start.get() as usize).checked_add(row.checked_mul(limits.len())?)?.checked_add(column)?;
+        expected_start(self.records::<StartRecord>(SectionKind::PlanStarts).get(place)?, at)
+    }
+}
+
+fn planned(partitions: &[PlannedPartitionRecord], partition: u16) -> Option<&PlannedPartitionRecord> {
+    let place = partitions.binary_search_by_key(&partition, |record| record.partition.get()).ok()?;
+    partitions.get(place)
+}
+
+/// So many records from the first on.
+fn part<T>(records: &[T], first: U32, count: U32) -> Option<&[T]> {
+    let first = first.get() as usize;
+    records.get(first..first.checked_add(count.get() as usize)?)
+}
+
+fn planned_job(record: &PlannedJobRecord) -> PlannedJob {
+    let limit = record.limit_s.get();
+    let start = ordered(record.lower.get(), record.expected.get(), record.upper.get());
+    PlannedJob {
+        job: record.job.get(),
+        user: record.user.get(),
+        partition: record.partition.get(),
+        size: Size { nodes: record.nodes.get(), cpus: record.cpus.get() },
+        tasks: record.tasks.get(),
+        limit: (limit != NONE_S).then_some(Seconds(i64::from(limit))),
+        priority: record.priority.get(),
+        start: PlanObstacle::of_number(record.obstacle).map_or(Ok(start), Err),
+    }
+}
+
+fn expected_start(record: &StartRecord, at: UnixTime) -> Option<ExpectedStart> {
+    let moment = |seconds: U32| (seconds.get() != NONE_S).then(|| (at + Seconds(i64::from(seconds.get()))).0);
+    Some(ordered(moment(record.lower_s)?, moment(record.expected_s)?, moment(record.upper_s)?))
+}
+
+/// Bounds that hold whatever the snapshot says.
+fn ordered(lower: i64, expected: i64, upper: i64) -> ExpectedStart {
+    ExpectedStart { lower: UnixTime(lower.min(expected)), expected: UnixTime(expected), upper: UnixTime(upper.max(expected)) }
+}
