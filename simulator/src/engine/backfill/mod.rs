@@ -2,9 +2,11 @@
 
 mod easy;
 mod in_order;
+mod slurm;
 
 pub use easy::{Candidates, Easy};
 pub use in_order::InOrder;
+pub use slurm::{ParameterError, Slurm, SlurmParameters};
 
 use super::{Cluster, Event};
 

@@ -1,9 +1,11 @@
 //! Who comes first in the queue.
 
 mod first_come;
+mod multifactor;
 mod shortest;
 
 pub use first_come::FirstCome;
+pub use multifactor::{AssociationIndex, Associations, FairShare, Multifactor, PrioritySettings, SettingsError, SiteFactor};
 pub use shortest::ShortestFirst;
 
 use super::{Job, Record, Waiting};

@@ -1,0 +1,178 @@
+//! When Slurm's two schedulers look at the queue.
+
+use super::SlurmParameters;
+
+/// How much of the queue a pass of the main scheduler looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// `default_queue_depth`.
+    Default,
+    /// All of it.
+    Full,
+}
+
+/// slurmctld's background loop looks once a second whether a submission asks for a pass (src/slurmctld/controller.c, `_slurmctld_background`).
+const LOOP_SECONDS: i64 = 1;
+
+/// When the next passes are due, in seconds of the simulation.
+#[derive(Debug, Clone)]
+pub(super) struct Clock {
+    /// The first submission that no pass has seen.
+    submission: Option<i64>,
+    /// A termination that no pass has seen.
+    termination: Option<i64>,
+    /// The last pass of the main scheduler that the background loop made, and the last of them over the full queue.
+    last_timed: i64,
+    last_full: i64,
+    /// The last pass of the main scheduler, whatever caused it.
+    last_main: i64,
+    last_backfill: i64,
+    /// Something was queued, started or ended after the last backfill pass.
+    changed_at: Option<i64>,
+}
+
+impl Clock {
+    /// A slurmctld that started long enough ago that nothing has to wait for it.
+    pub(super) fn new(now: i64, parameters: &SlurmParameters) -> Self {
+        Self {
+            submission: None,
+            termination: None,
+            last_timed: now - parameters.batch_sched_delay_seconds,
+            last_full: now,
+            last_main: now - 1,
+            last_backfill: now - parameters.bf_interval_seconds.max(0),
+            changed_at: None,
+        }
+    }
+
+    pub(super) fn submitted(&mut self, now: i64) {
+        self.submission.get_or_insert(now);
+        self.changed_at.get_or_insert(now);
+    }
+
+    pub(super) fn ended(&mut self, now: i64) {
+        self.termination = Some(now);
+        self.changed_at.get_or_insert(now);
+    }
+
+    pub(super) fn started(&mut self, now: i64) {
+        self.changed_at.get_or_insert(now);
+    }
+
+    /// What the backfill scheduler did while nobody waited: it looks every `bf_interval` as long as something changes, and once a second when that time has passed
+    /// without a change (`backfill_agent`).
+    pub(super) fn idle_until(&mut self, now: i64, parameters: &SlurmParameters) {
+        if parameters.bf_interval_seconds < 0 {
+            return;
+        }
+        if let Some(looked_at) =
+            self.changed_at.map(|at| at.max(self.last_backfill + parameters.bf_interval_seconds)).filter(|&at| at < now)
+        {
+            self.last_backfill = looked_at;
+            self.changed_at = None;
+        }
+    }
+
+    /// When the main scheduler looks next, as long as somebody waits, and at how much.
+    pub(super) fn main_due(&self, parameters: &SlurmParameters) -> Option<(i64, Depth)> {
+        if parameters.sched_interval_seconds < 0 {
+            return None;
+        }
+        let apart = if parameters.sched_min_interval_microseconds < 1_000_000 {
+            0
+        } else {
+            (parameters.sched_min_interval_microseconds + 999_999) / 1_000_000
+        };
+        let earliest = self.last_main + apart;
+        let full = self.last_full + parameters.sched_interval_seconds.max(1);
+        let submission = self.submission.map(|at| (at + LOOP_SECONDS).max(self.last_timed + parameters.batch_sched_delay_seconds));
+        let soonest = [self.termination, submission].into_iter().flatten().min();
+        Some(match soonest {
+            Some(soonest) if soonest < full => (soonest.max(earliest), Depth::Default),
+            _ => (full.max(earliest), Depth::Full),
+        })
+    }
+
+    pub(super) fn main_ran(&mut self, now: i64, depth: Depth, parameters: &SlurmParameters) {
+        let by_loop = depth == Depth::Full
+            || self.submission.is_some_and(|at| (at + LOOP_SECONDS).max(self.last_timed + parameters.batch_sched_delay_seconds) <= now);
+        if by_loop {
+            self.last_timed = now;
+            self.submission = None;
+        }
+        if depth == Depth::Full {
+            self.last_full = now;
+        }
+        self.termination = None;
+        self.last_main = now;
+    }
+
+    /// When the backfill scheduler looks next, as long as somebody waits.
+    pub(super) fn backfill_due(&self, parameters: &SlurmParameters) -> Option<i64> {
+        let regular = self.last_backfill + parameters.bf_interval_seconds;
+        let after_change = self.changed_at.map_or(regular, |at| regular.max(at + LOOP_SECONDS));
+        (parameters.bf_interval_seconds > 0).then_some(if self.changed_at.is_some_and(|at| at >= regular) { after_change } else { regular })
+    }
+
+    /// Whether something happened since the last backfill pass.
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed_at.is_some()
+    }
+
+    pub(super) fn backfill_ran(&mut self, now: i64) {
+        self.last_backfill = now;
+        self.changed_at = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clock, Depth, SlurmParameters};
+
+    #[test]
+    fn submissions_are_looked_at_within_a_second_and_then_after_the_delay() {
+        let parameters = SlurmParameters::default();
+        let mut clock = Clock::new(1_000, &parameters);
+        clock.submitted(1_000);
+        assert_eq!(clock.main_due(&parameters), Some((1_001, Depth::Default)));
+        clock.main_ran(1_001, Depth::Default, &parameters);
+        clock.submitted(1_002);
+        // batch_sched_delay is 3.
+        assert_eq!(clock.main_due(&parameters), Some((1_004, Depth::Default)));
+    }
+
+    #[test]
+    fn a_termination_is_looked_at_at_once_and_leaves_the_submissions_turn_as_it_was() {
+        let parameters = SlurmParameters::default();
+        let mut clock = Clock::new(1_000, &parameters);
+        clock.submitted(1_000);
+        clock.main_ran(1_001, Depth::Default, &parameters);
+        clock.submitted(1_002);
+        clock.ended(1_003);
+        assert_eq!(clock.main_due(&parameters), Some((1_003, Depth::Default)));
+        clock.main_ran(1_003, Depth::Default, &parameters);
+        assert_eq!(clock.main_due(&parameters), Some((1_004, Depth::Default)));
+    }
+
+    #[test]
+    fn the_whole_queue_is_looked_at_every_interval() {
+        let parameters = SlurmParameters::default();
+        let clock = Clock::new(1_000, &parameters);
+        assert_eq!(clock.main_due(&parameters), Some((1_060, Depth::Full)));
+    }
+
+    #[test]
+    fn the_backfill_scheduler_keeps_its_interval_while_things_change() {
+        let parameters = SlurmParameters::default();
+        let mut clock = Clock::new(1_000, &parameters);
+        clock.submitted(1_000);
+        assert_eq!(clock.backfill_due(&parameters), Some(1_001));
+        clock.backfill_ran(1_001);
+        clock.ended(1_010);
+        assert_eq!(clock.backfill_due(&parameters), Some(1_031));
+        // Nobody waited, and the pass at 1031 had nothing to do.
+        clock.idle_until(1_500, &parameters);
+        clock.submitted(1_500);
+        assert_eq!(clock.backfill_due(&parameters), Some(1_501));
+    }
+}

@@ -1,0 +1,157 @@
+//! Slurm's `SchedulerParameters`.
+
+use super::parse::{ParameterError, number, switch};
+
+/// The parameters of Slurm's main scheduler and of its backfill scheduler that this model knows, with Slurm's own names and defaults
+/// (22.05 to 26.05).
+///
+/// Those of the main scheduler are read in src/slurmctld/job_scheduler.c (`_schedule`), those that begin with `bf_` in
+/// src/plugins/sched/backfill/backfill.c (`_load_config`).
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct SlurmParameters {
+    /// `default_queue_depth` (100): so many jobs and one more are tried by a pass of the main scheduler that a submission or a termination caused.
+    pub default_queue_depth: usize,
+    /// `sched_interval` (60): every so many seconds the main scheduler tries the whole queue; -1 switches the main scheduler off.
+    pub sched_interval_seconds: i64,
+    /// `sched_min_interval` (2): at least so many microseconds between two passes of the main scheduler. Rounded up to whole seconds,
+    /// fewer than one to none.
+    pub sched_min_interval_microseconds: i64,
+    /// `batch_sched_delay` (3): a submission causes a pass no earlier than so many seconds after the last pass that one caused.
+    pub batch_sched_delay_seconds: i64,
+    /// `bf_interval` (30): seconds between two passes of the backfill scheduler; -1 switches it off.
+    pub bf_interval_seconds: i64,
+    /// `bf_window` (1440 minutes): a job that could start only later than so many seconds from now is not planned.
+    pub bf_window_seconds: i64,
+    /// `bf_resolution` (60): planned starts and ends are rounded down to multiples of so many seconds.
+    pub bf_resolution_seconds: i64,
+    /// `bf_max_job_test` (500): so many jobs are tried in a pass.
+    pub bf_max_job_test: usize,
+    /// `bf_max_job_start` (0, no bound): so many jobs are started in a pass.
+    pub bf_max_job_start: usize,
+    /// `bf_min_age_reserve` (0): a job that has waited less than so many seconds is started if it can be, but nothing is planned for it, and the main
+    /// scheduler goes on behind it.
+    pub bf_min_age_reserve_seconds: i64,
+    /// `bf_continue` (off): whether a pass that gave way to other work goes on where it was. A simulated pass takes no time, so that it changes nothing.
+    pub bf_continue: bool,
+}
+
+impl Default for SlurmParameters {
+    fn default() -> Self {
+        Self {
+            default_queue_depth: 100,
+            sched_interval_seconds: 60,
+            sched_min_interval_microseconds: 2,
+            batch_sched_delay_seconds: 3,
+            bf_interval_seconds: 30,
+            bf_window_seconds: 24 * 3_600,
+            bf_resolution_seconds: 60,
+            bf_max_job_test: 500,
+            bf_max_job_start: 0,
+            bf_min_age_reserve_seconds: 0,
+            bf_continue: false,
+        }
+    }
+}
+
+/// The names of [`SlurmParameters`], as messages list them.
+pub(super) const KNOWN: &str = "default_queue_depth, sched_interval, sched_min_interval, batch_sched_delay, bf_interval, bf_window, bf_resolution, \
+     bf_max_job_test, bf_max_job_start, bf_min_age_reserve, bf_continue";
+
+impl SlurmParameters {
+    /// Reads the value of `SchedulerParameters` in slurm.conf, such as `bf_window=2880,bf_interval=60`; what is not in it has Slurm's default.
+    /// Empty and `(null)`, as scontrol shows it, are the defaults.
+    ///
+    /// # Errors
+    ///
+    /// [`ParameterError`] names what is unknown to this model, what is no number, and what is beyond Slurm's own bounds (which slurmctld would
+    /// replace by the default, with a line in its log).
+    pub fn parse(text: &str) -> Result<Self, ParameterError> {
+        let mut parameters = Self::default();
+        let text = text.trim();
+        if text.is_empty() || text == "(null)" {
+            return Ok(parameters);
+        }
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            parameters.set(part)?;
+        }
+        Ok(parameters)
+    }
+
+    fn set(&mut self, part: &str) -> Result<(), ParameterError> {
+        const THIRTY_DAYS: i64 = 30 * 86_400;
+        let (name, value) = match part.split_once('=') {
+            Some((name, value)) => (name.trim(), Some(value.trim())),
+            None => (part, None),
+        };
+        // The bounds are those of the two files named above.
+        match name.to_ascii_lowercase().as_str() {
+            "default_queue_depth" => self.default_queue_depth = number(name, value, 0..=1_000_000)? as usize,
+            "sched_interval" => self.sched_interval_seconds = number(name, value, -1..=86_400)?,
+            "sched_min_interval" => self.sched_min_interval_microseconds = number(name, value, 0..=3_600_000_000)?,
+            "batch_sched_delay" => self.batch_sched_delay_seconds = number(name, value, 0..=86_400)?,
+            "bf_interval" => {
+                self.bf_interval_seconds = number(name, value, -1..=10_800)?;
+                if self.bf_interval_seconds == 0 {
+                    return Err(ParameterError::Bounds { name: name.to_owned(), value: 0, bounds: "from 1 to 10800, or -1".to_owned() });
+                }
+            }
+            "bf_window" => self.bf_window_seconds = 60 * number(name, value, 1..=THIRTY_DAYS / 60)?,
+            "bf_resolution" => self.bf_resolution_seconds = number(name, value, 1..=3_600)?,
+            "bf_max_job_test" => self.bf_max_job_test = number(name, value, 1..=1_000_000)? as usize,
+            "bf_max_job_start" => self.bf_max_job_start = number(name, value, 0..=10_000)? as usize,
+            "bf_min_age_reserve" => self.bf_min_age_reserve_seconds = number(name, value, 0..=THIRTY_DAYS)?,
+            "bf_continue" => self.bf_continue = switch(name, value)?,
+            _ => return Err(ParameterError::Unknown { name: name.to_owned(), known: KNOWN }),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SlurmParameters;
+
+    fn error(text: &str) -> String {
+        SlurmParameters::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nothing_written_means_slurms_defaults() {
+        assert_eq!(SlurmParameters::parse(""), Ok(SlurmParameters::default()));
+        assert_eq!(SlurmParameters::parse("(null)"), Ok(SlurmParameters::default()));
+    }
+
+    #[test]
+    fn what_is_written_replaces_the_default() {
+        let parameters = SlurmParameters::parse("bf_window=2880, bf_interval=5,bf_continue,batch_sched_delay=0").unwrap();
+        let expected = SlurmParameters {
+            bf_window_seconds: 172_800,
+            bf_interval_seconds: 5,
+            bf_continue: true,
+            batch_sched_delay_seconds: 0,
+            ..SlurmParameters::default()
+        };
+        assert_eq!(parameters, expected);
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_named() {
+        assert!(
+            error("bf_window=60,bf_licenses").starts_with("the model of Slurm's scheduler knows no bf_licenses"),
+            "{}",
+            error("bf_licenses")
+        );
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_named() {
+        assert_eq!(error("bf_window=day"), "bf_window: \"day\" is not a whole number");
+        assert_eq!(error("bf_window"), "bf_window needs a value, as in bf_window=NUMBER");
+    }
+
+    #[test]
+    fn a_value_beyond_slurms_bounds_is_refused() {
+        assert_eq!(error("bf_resolution=3601"), "bf_resolution: 3601 is out of bounds: it has to be from 1 to 3600");
+        assert_eq!(error("bf_interval=0"), "bf_interval: 0 is out of bounds: it has to be from 1 to 10800, or -1");
+    }
+}

@@ -1,0 +1,67 @@
+//! Reading of parameters.
+
+use std::ops::RangeInclusive;
+
+/// Why parameters of Slurm's scheduler can't be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParameterError {
+    /// This model has no such parameter.
+    #[error("the model of Slurm's scheduler knows no {name}: it knows {known}")]
+    Unknown {
+        /// What was written.
+        name: String,
+        /// What could have been.
+        known: &'static str,
+    },
+    /// A value is missing.
+    #[error("{name} needs a value, as in {name}=NUMBER")]
+    Missing {
+        /// Whose.
+        name: String,
+    },
+    /// A value stands where none belongs.
+    #[error("{name} takes no value: leave ={value} out")]
+    Superfluous {
+        /// Whose.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// A value is no number.
+    #[error("{name}: {value:?} is not a whole number")]
+    NoNumber {
+        /// Whose.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// A value is beyond Slurm's bounds.
+    #[error("{name}: {value} is out of bounds: it has to be {bounds}")]
+    Bounds {
+        /// Whose.
+        name: String,
+        /// The value.
+        value: i64,
+        /// What it may be.
+        bounds: String,
+    },
+}
+
+/// A whole number within bounds.
+pub(super) fn number(name: &str, value: Option<&str>, bounds: RangeInclusive<i64>) -> Result<i64, ParameterError> {
+    let name = || name.to_owned();
+    let text = value.ok_or_else(|| ParameterError::Missing { name: name() })?;
+    let value = text.parse().map_err(|_| ParameterError::NoNumber { name: name(), value: text.to_owned() })?;
+    if bounds.contains(&value) {
+        return Ok(value);
+    }
+    Err(ParameterError::Bounds { name: name(), value, bounds: format!("from {} to {}", bounds.start(), bounds.end()) })
+}
+
+/// A name that stands alone.
+pub(super) fn switch(name: &str, value: Option<&str>) -> Result<bool, ParameterError> {
+    match value {
+        None => Ok(true),
+        Some(value) => Err(ParameterError::Superfluous { name: name.to_owned(), value: value.to_owned() }),
+    }
+}
