@@ -1,4 +1,4 @@
-//! The thread that reads the queue and the partitions from slurmctld.
+//! The thread that reads the queue, the partitions, the nodes and the reservations from slurmctld.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,36 +11,30 @@ use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{first_partition, now, shared};
 use crate::news::{Cluster, Ended, Identity, Live, News};
+use crate::plan::Queue;
 
 /// Reads at each request, until nobody asks any more.
 pub(crate) fn run(requests: &Receiver<()>, news: &Sender<News>) {
-    let (mut names, mut cpus) = (HashSet::new(), None);
+    let mut names = HashSet::new();
     for () in requests {
-        let answer = read(&mut names, &mut cpus).map(Arc::new);
+        let answer = read(&mut names).map(Arc::new);
         if news.send(News::Controller(answer)).is_err() {
             return;
         }
     }
 }
 
-/// `cpus` remembers how many there are while the partitions stay as they are: a cluster may have more nodes than is worth asking for
-/// each time.
-fn read(names: &mut HashSet<Arc<str>>, cpus: &mut Option<(Vec<(String, u32)>, u32)>) -> Result<Cluster, ClientError> {
+fn read(names: &mut HashSet<Arc<str>>) -> Result<Cluster, ClientError> {
     let partitions = controller::partitions()?;
-    let shape: Vec<(String, u32)> = partitions.iter().map(|partition| (partition.name.clone(), partition.total_cpus)).collect();
-    let total_cpus = match cpus {
-        Some((before, total)) if *before == shape => *total,
-        _ => {
-            let total = controller::nodes(&partitions)?.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
-            *cpus = Some((shape, total));
-            total
-        }
-    };
+    let nodes = controller::nodes(&partitions)?;
+    let reservations = controller::reservations()?;
+    let cpus = nodes.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
     let read_at = UnixTime(now());
     let queue = controller::jobs()?;
     let jobs = queue.iter().filter_map(|job| live(job, names)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
-    Ok(Cluster { read_at, cpus: total_cpus, partitions, jobs, ended })
+    let queue = Queue::new(&nodes, reservations, &queue, names);
+    Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue })
 }
 
 fn identity(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Identity {

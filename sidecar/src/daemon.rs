@@ -24,6 +24,7 @@ use crate::logging::Logging;
 use crate::metrics::{self, Metrics, Source};
 use crate::news::{Learnt, News};
 use crate::notification::Notification;
+use crate::plan;
 use crate::publisher::Publisher;
 use crate::settings::Settings;
 use crate::signals;
@@ -35,6 +36,8 @@ const WAITING_NEWS: usize = 4;
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a round waits for the learner, which mostly needs some tens of milliseconds; what it says later goes into the next snapshot.
 const LEARNERS_PATIENCE: Duration = Duration::from_millis(250);
+/// How long a round waits for the planner; a plan that takes longer is left out.
+const PLANNERS_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the learner may need for its first answer, which the only snapshot of `--once` waits for.
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
 /// How long the first round waits for the history and the queue.
@@ -67,7 +70,10 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start("controller", news_sender.clone(), move || controller::run(&requests, &controller_news))?;
     let (learner, tasks) = learner::Asked::new();
     let learner_news = news_sender.clone();
-    start(learner::NAME, news_sender, move || learner::run(&tasks, &learner_news))?;
+    start(learner::NAME, news_sender.clone(), move || learner::run(&tasks, &learner_news))?;
+    let (planner, questions) = plan::Asked::new();
+    let planner_news = news_sender.clone();
+    start(plan::NAME, news_sender, move || plan::run(&questions, &planner_news))?;
 
     let previous = directory.previous();
     let generation = previous.map_or(1, |previous| previous.generation + 1);
@@ -92,6 +98,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         controller: Asked::new(Source::Controller, controller),
         learner,
         may_learn: false,
+        planner,
+        is_planned: true,
         previous,
         has_published: false,
         round: None,
@@ -164,6 +172,7 @@ struct Round {
     /// When it is published at the latest.
     deadline: Instant,
     has_asked_learner: bool,
+    has_asked_planner: bool,
 }
 
 /// The forecasts' name, as in `queuecast status`.
@@ -199,6 +208,9 @@ struct Daemon {
     learner: learner::Asked,
     /// Whether the whole history has been read.
     may_learn: bool,
+    planner: plan::Asked,
+    /// Whether the last snapshot had a plan, as far as there was a queue to plan.
+    is_planned: bool,
     /// The snapshot of an earlier daemon, until the first one of this is published.
     previous: Option<Previous>,
     has_published: bool,
@@ -271,6 +283,7 @@ impl Daemon {
             News::Reload => self.reload(),
             News::Stop => return Ok(Next::End),
             News::Learnt(learnt) => self.learnt(&learnt),
+            News::Planned(planned) => self.planned(*planned),
             News::Died(learner::NAME) => {
                 self.learner.died();
                 self.metrics.learner_died();
@@ -315,6 +328,29 @@ impl Daemon {
         self.learner.ask(cluster, partitions)
     }
 
+    /// Takes a plan.
+    fn planned(&mut self, planned: plan::Planned) {
+        self.planner.answered();
+        self.metrics.planned(planned.took);
+        match planned.plan {
+            Some(plan) => {
+                tracing::debug!(jobs = plan.pending_jobs, complete = plan.is_complete, took = ?planned.took, "planned");
+                self.publisher.set_plan(plan);
+            }
+            None => tracing::error!("the planner has panicked over this queue; the snapshot goes without a plan"),
+        }
+    }
+
+    /// Asks the planner about the queue as it was read last, unless it was asked before. Returns whether it was asked.
+    fn ask_planner(&mut self) -> bool {
+        let read_at = self.publisher.cluster().map(|cluster| cluster.read_at);
+        if !read_at.is_some_and(|read_at| self.planner.is_ready(read_at)) {
+            return false;
+        }
+        let question = self.publisher.question(UnixTime(now()), &self.settings);
+        question.is_some_and(|question| self.planner.ask(Box::new(question)))
+    }
+
     fn interval(&self) -> Duration {
         Duration::from_secs(self.settings.configuration.snapshot.interval_seconds.unsigned_abs())
     }
@@ -329,25 +365,36 @@ impl Daemon {
         if !self.has_published && now < first_deadline {
             deadline = first_deadline;
         }
-        self.round = Some(Round { deadline, has_asked_learner: false });
+        self.round = Some(Round { deadline, has_asked_learner: false, has_asked_planner: false });
     }
 
     /// Ends the round if both readers have answered or it has taken long enough.
     fn end_round(&mut self) -> Result<Next, Failure> {
-        let Some(Round { deadline, has_asked_learner }) = self.round else { return Ok(Next::GoOn) };
+        let Some(Round { deadline, has_asked_learner, has_asked_planner }) = self.round else { return Ok(Next::GoOn) };
         let all_answered = !self.accounting.is_busy && !self.controller.is_busy;
-        if !all_answered && (self.once || Instant::now() < deadline) {
-            return Ok(Next::GoOn);
-        }
         if !has_asked_learner {
+            if !all_answered && (self.once || Instant::now() < deadline) {
+                return Ok(Next::GoOn);
+            }
             let was_asked = self.ask_learner();
             let patience = if self.once { LONGEST_FILL } else { LEARNERS_PATIENCE };
             let deadline = if was_asked { Instant::now() + patience } else { deadline };
-            self.round = Some(Round { deadline, has_asked_learner: true });
+            self.round = Some(Round { deadline, has_asked_learner: true, has_asked_planner: false });
             if was_asked {
                 return Ok(Next::GoOn);
             }
-        } else if self.learner.is_busy() && Instant::now() < deadline {
+        } else if !has_asked_planner && self.learner.is_busy() && Instant::now() < deadline {
+            return Ok(Next::GoOn);
+        }
+        if !has_asked_planner {
+            let was_asked = self.ask_planner();
+            let patience = if self.once { LONGEST_PATIENCE } else { PLANNERS_PATIENCE.min(self.interval()) };
+            let deadline = Instant::now() + patience;
+            self.round = Some(Round { deadline, has_asked_learner: true, has_asked_planner: true });
+            if was_asked {
+                return Ok(Next::GoOn);
+            }
+        } else if self.planner.is_busy() && Instant::now() < deadline {
             return Ok(Next::GoOn);
         }
         self.round = None;
@@ -384,6 +431,7 @@ impl Daemon {
     fn publish(&mut self) -> Result<(), Failure> {
         let published = self.publisher.publish(UnixTime(now()), &self.settings, &self.directory)?;
         self.metrics.published(&published);
+        self.note_plan(published.has_plan);
         if !self.has_published {
             tracing::info!(generation = published.generation, after = ?self.started.elapsed(), "first snapshot");
         }
@@ -411,6 +459,22 @@ impl Daemon {
             if self.settings.error.is_empty() { "" } else { "; the configuration file is broken" }
         ));
         Ok(())
+    }
+
+    /// Counts snapshots that go without a plan although there is a queue; what changes is logged, what stays so is not.
+    fn note_plan(&mut self, has_plan: bool) {
+        let is_planned = has_plan || self.publisher.cluster().is_none();
+        if !is_planned {
+            self.metrics.not_planned();
+        }
+        match (self.is_planned, is_planned) {
+            (true, false) => {
+                tracing::warn!(busy = self.planner.is_busy(), "the snapshot has no plan of the queue: it was not made in time")
+            }
+            (false, true) => tracing::info!("snapshots have a plan of the queue again"),
+            _ => {}
+        }
+        self.is_planned = is_planned;
     }
 
     /// Reads the configuration again, and publishes what follows from it.

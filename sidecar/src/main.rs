@@ -5,6 +5,7 @@
 //! * [`accounting`] reads ended jobs from slurmdbd,
 //! * [`controller`] reads the queue and the partitions from slurmctld; both may block while their source is away,
 //! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own for training,
+//! * [`plan`] says when the pending jobs will start,
 //! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever the sources do,
 //! * [`metrics`] answers Prometheus, [`signals`] waits for signals.
 //!
@@ -21,6 +22,7 @@ mod logging;
 mod metrics;
 mod news;
 mod notification;
+mod plan;
 mod publisher;
 mod seen;
 mod settings;

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -98,6 +99,8 @@ pub(crate) struct Metrics {
     learner_up: Gauge,
     learning: Histogram,
     late_events: Counter,
+    planning: Histogram,
+    plans_missed: Counter,
     coverage: Shares,
     jobs_scored: Family<PartitionLabel, Gauge>,
     median_error: Family<PartitionLabel, Gauge<f64, AtomicU64>>,
@@ -129,6 +132,8 @@ impl Metrics {
             learner_up: Gauge::default(),
             learning: Histogram::new([0.01, 0.05, 0.1, 0.5, 1.0, 10.0, 60.0, 300.0]),
             late_events: Counter::default(),
+            planning: Histogram::new([0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 10.0]),
+            plans_missed: Counter::default(),
             coverage: Family::default(),
             jobs_scored: Family::default(),
             median_error: Family::default(),
@@ -162,6 +167,8 @@ impl Metrics {
             metrics.learning.clone(),
         );
         registry.register("late_events", "Arrivals, starts and ends that became known after later ones", metrics.late_events.clone());
+        registry.register_with_unit("planning", "Time to plan the queue", Unit::Seconds, metrics.planning.clone());
+        registry.register("plans_missed", "Snapshots that went without a plan of the queue", metrics.plans_missed.clone());
         registry.register(
             "wait_forecast_coverage",
             "Share of the latest jobs scored that waited at most as long as the default forecast's bound at this level",
@@ -231,6 +238,16 @@ impl Metrics {
     pub(crate) fn learnt(&self, learnt: &Learnt) {
         self.learning.observe(learnt.took.as_secs_f64());
         self.late_events.inc_by(u64::try_from(learnt.late).unwrap_or(u64::MAX));
+    }
+
+    /// The queue was planned.
+    pub(crate) fn planned(&self, took: Duration) {
+        self.planning.observe(took.as_secs_f64());
+    }
+
+    /// A snapshot went without a plan although there is a queue.
+    pub(crate) fn not_planned(&self) {
+        self.plans_missed.inc();
     }
 
     /// Nothing will be learnt any more.

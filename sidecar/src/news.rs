@@ -9,6 +9,8 @@ use predictor_core::snapshot::{RunningJob, WaitModel};
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::{ClientError, controller};
 
+use crate::plan::{Planned, Queue};
+
 /// What the other threads tell the main one.
 #[derive(Debug)]
 pub(crate) enum News {
@@ -20,6 +22,8 @@ pub(crate) enum News {
     Controller(Result<Arc<Cluster>, ClientError>),
     /// What the learner has learnt.
     Learnt(Box<Learnt>),
+    /// What the planner has planned.
+    Planned(Box<Planned>),
     /// Publish now (SIGUSR1).
     Publish,
     /// Read the configuration again (SIGHUP).
@@ -90,6 +94,8 @@ pub(crate) struct Cluster {
     pub(crate) jobs: Vec<Live>,
     /// Jobs that ran and have ended, whose records may still be on their way to slurmdbd.
     pub(crate) ended: Vec<Ended>,
+    /// What a plan needs.
+    pub(crate) queue: Queue,
 }
 
 /// A job that runs or waits.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use predictor_core::history::{EndedJob, History, HistoryLimits, LiveJob};
-use predictor_core::snapshot::{Origin, PartitionState, WaitModel, write};
+use predictor_core::history::{EndedJob, History, HistoryLimits, LiveJob, UserSize};
+use predictor_core::snapshot::{Origin, PartitionState, QueuePlan, WaitModel, write};
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::controller::Sharing;
@@ -13,6 +13,7 @@ use slurm_sys::client::controller::Sharing;
 use crate::failure::Failure;
 use crate::learner::PartitionIndices;
 use crate::news::{Cluster, Ended, Live};
+use crate::plan::Question;
 use crate::settings::Settings;
 use crate::state_directory::StateDirectory;
 
@@ -25,6 +26,10 @@ pub(crate) struct Publisher {
     cluster: Option<Arc<Cluster>>,
     /// What was learnt of waits, and as of when.
     model: Option<(Arc<WaitModel>, UnixTime)>,
+    /// The last plan of the queue.
+    plan: Option<QueuePlan>,
+    /// How long the last fit took, if nothing has been published since.
+    fitting: Option<Duration>,
     accounting_read_at: Option<UnixTime>,
     generation: u64,
 }
@@ -35,6 +40,8 @@ pub(crate) struct Published {
     pub(crate) generation: u64,
     pub(crate) published_at: UnixTime,
     pub(crate) length: usize,
+    /// Whether it has a plan of the queue as it was read last.
+    pub(crate) has_plan: bool,
     pub(crate) fitting: Duration,
     pub(crate) writing: Duration,
 }
@@ -44,7 +51,17 @@ impl Publisher {
     pub(crate) fn new(cluster_name: String, whole_nodes: bool, settings: &HistorySettings, generation: u64) -> Self {
         let limits =
             HistoryLimits { class_jobs: settings.class_jobs, window: Seconds(settings.window_seconds), ..HistoryLimits::default() };
-        Self { cluster_name, whole_nodes, history: History::new(limits), cluster: None, model: None, accounting_read_at: None, generation }
+        Self {
+            cluster_name,
+            whole_nodes,
+            history: History::new(limits),
+            cluster: None,
+            model: None,
+            plan: None,
+            fitting: None,
+            accounting_read_at: None,
+            generation,
+        }
     }
 
     /// Adds jobs that have ended. Returns how many of them the history took.
@@ -98,6 +115,25 @@ impl Publisher {
         self.cluster = Some(cluster);
     }
 
+    /// Replaces the plan of the queue.
+    pub(crate) fn set_plan(&mut self, plan: QueuePlan) {
+        self.plan = Some(plan);
+    }
+
+    /// Fits what has changed, and puts a question to the planner; `None` where nothing is known of the cluster.
+    pub(crate) fn question(&mut self, now: UnixTime, settings: &Settings) -> Option<Question> {
+        let cluster = self.cluster.clone()?;
+        self.fit(now, settings.configuration.wait.confidence);
+        let names: Vec<Arc<str>> = cluster.partitions.iter().map(|partition| Arc::from(partition.name.as_str())).collect();
+        let indices = self.partition_indices(names.iter());
+        let (fitted, learnt) = (self.history.run_times().fitted(), self.model.as_ref().map(|(model, _)| &model.run_times));
+        let run_times = |key: &UserSize| {
+            let model = learnt.and_then(|learnt| learnt.get(key)).map(|model| &**model).or_else(|| fitted.get(key))?;
+            Some(model.ranges.as_slice()).filter(|ranges| !ranges.is_empty())
+        };
+        Some(Question::new(&cluster, &indices, self.whole_nodes, run_times))
+    }
+
     /// What is known of the cluster.
     pub(crate) fn cluster(&self) -> Option<Arc<Cluster>> {
         self.cluster.clone()
@@ -113,10 +149,11 @@ impl Publisher {
     /// # Errors
     /// The snapshot cannot be put in place; the one before stays there.
     pub(crate) fn publish(&mut self, now: UnixTime, settings: &Settings, directory: &StateDirectory) -> Result<Published, Failure> {
-        let started = Instant::now();
         let confidence = settings.configuration.wait.confidence;
-        self.fit(now, confidence);
-        let fitting = started.elapsed();
+        if self.fitting.is_none() {
+            self.fit(now, confidence);
+        }
+        let fitting = self.fitting.take().unwrap_or_default();
         let started = Instant::now();
         let origin = Origin {
             cluster: self.cluster_name.clone(),
@@ -133,13 +170,24 @@ impl Publisher {
         // A queue that is long gone is no better to forecast from than none.
         let model = self.model.as_ref().filter(|(_, at)| now - *at <= origin.maximum_age).map(|(model, _)| &**model);
         let states = partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings);
-        let bytes = write(&mut self.history, &states, &origin, model, None);
+        // A plan of a queue that has been read again since would tell of jobs that have started, and not of new ones.
+        let plan = self.plan.as_ref().filter(|plan| Some(plan.at) == origin.controller_read_at && now - plan.at <= origin.maximum_age);
+        let has_plan = plan.is_some();
+        let bytes = write(&mut self.history, &states, &origin, model, plan);
         directory.publish(&bytes).map_err(|source| Failure::Publish { path: directory.snapshot(), source })?;
         self.generation += 1;
-        Ok(Published { generation: origin.generation, published_at: now, length: bytes.len(), fitting, writing: started.elapsed() })
+        Ok(Published {
+            generation: origin.generation,
+            published_at: now,
+            length: bytes.len(),
+            has_plan,
+            fitting,
+            writing: started.elapsed(),
+        })
     }
 
     fn fit(&mut self, now: UnixTime, confidence: f64) {
+        let started = Instant::now();
         let jobs = self.cluster.iter().flat_map(|cluster| &cluster.jobs);
         let live = jobs.filter_map(|job| {
             Some(LiveJob {
@@ -155,6 +203,7 @@ impl Publisher {
         let partitions = self.cluster.iter().flat_map(|cluster| &cluster.partitions);
         let cpus: HashMap<&str, u32> = partitions.map(|partition| (partition.name.as_str(), partition.total_cpus)).collect();
         self.history.fit(confidence, |partition| cpus.get(partition).copied());
+        self.fitting = Some(started.elapsed());
     }
 }
 

@@ -516,7 +516,7 @@ pub struct PlannedPartitionRecord {
     pub partition: U16,
     /// Unused, zero.
     pub reserved: [u8; 2],
-    /// CPUs of a node.
+    /// CPUs of a node, on average, rounded up.
     pub cpus_per_node: U32,
     /// First of its records among the free CPUs.
     pub first_free: U32,

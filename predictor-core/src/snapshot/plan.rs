@@ -56,7 +56,7 @@ pub struct ExpectedStart {
 pub struct PlannedPartition {
     /// Its index.
     pub index: u16,
-    /// CPUs of a node, the greater number where they differ; by this a job that gets whole nodes is found in the grid.
+    /// CPUs of a node, on average, rounded up; by this a job that gets whole nodes is found in the grid.
     pub cpus_per_node: u32,
     /// From when on how many CPUs are free with all that runs and waits; times ascend.
     pub free: Vec<(UnixTime, u32)>,

@@ -61,7 +61,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let of_nodes = size.nodes.saturating_mul(if whole_nodes { planned.cpus_per_node.get() } else { 1 });
         let sizes: &[U32] = part(self.records(SectionKind::PlanSizes), planned.first_size, planned.sizes)?;
         let limits: &[U32] = part(self.records(SectionKind::PlanLimits), planned.first_limit, planned.limits)?;
-        // Where nodes differ in CPUs, all of them have fewer than so many of the largest.
+        // Where nodes differ in CPUs, all of them may have fewer than the average rounded up makes.
         let cpus = size.cpus.max(of_nodes.min(sizes.last()?.get()));
         let row = sizes.partition_point(|size| size.get() < cpus);
         let column = match limit {

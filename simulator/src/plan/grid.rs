@@ -22,14 +22,14 @@ pub struct Grid {
 
 impl Grid {
     /// The grid of a partition after everything else has been placed.
-    pub(super) fn of(state: &State, places: &Places, index: usize, schedules: &[Schedule; 3]) -> Self {
+    pub(super) fn of(state: &State, places: &Places, index: usize, schedules: &mut [Schedule; 3]) -> Self {
         let Some(partition) = state.partitions.get(index).filter(|partition| partition.is_up) else { return Self::default() };
         let (cpus, limits) = (sizes(partition, places, index), limits(partition));
         let mut starts = Vec::with_capacity(cpus.len() * limits.len());
         for cpus in &cpus {
             for limit in &limits {
                 let wanted = Wanted { cpus: i64::from(*cpus), duration: *limit, limit: *limit, from: state.now };
-                let starts_of = schedules.each_ref().map(|schedule| schedule.earliest(places, index, &wanted));
+                let starts_of = schedules.each_mut().map(|schedule| schedule.earliest(places, index, &wanted));
                 starts.push(ExpectedStart::of(starts_of));
             }
         }

@@ -21,6 +21,7 @@
 //! **Bounds on the work.** At most [`MOST_PLACED`] jobs and tasks of arrays are placed, of one array at most [`MOST_TASKS`]; jobs behind them are
 //! [`Obstacle::TooFarBehind`].
 
+mod floors;
 mod grid;
 mod places;
 mod run_time;
@@ -129,10 +130,10 @@ pub fn plan(state: &State) -> Plan {
         };
         pending.push(PlannedJob { index, start });
     }
-    let [_, expected, _] = &schedules;
-    let partitions = (0..state.partitions.len()).map(|partition| PartitionPlan {
-        free: coarsened(&expected.free_steps(&places, partition)),
-        grid: Grid::of(state, &places, partition, &schedules),
+    let partitions = (0..state.partitions.len()).map(|partition| {
+        let [_, expected, _] = &schedules;
+        let free = coarsened(&expected.free_steps(&places, partition));
+        PartitionPlan { free, grid: Grid::of(state, &places, partition, &mut schedules) }
     });
     Plan { at: state.now, pending, partitions: partitions.collect(), is_complete }
 }

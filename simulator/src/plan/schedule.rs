@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::floors::Floors;
 use super::places::{PlaceIndex, Places, rounded_up};
 use super::run_time::{LONGEST, RunTimes};
 use super::state::{PendingJob, State};
@@ -38,6 +39,8 @@ pub(super) struct Schedule {
     unreserved: Vec<Option<Profile>>,
     /// What is free in each reservation.
     reserved: Vec<Profile>,
+    /// What is known of searches in each place from now on; room is only taken while jobs are placed.
+    floors: Vec<Floors>,
 }
 
 /// When a job starts, and which CPUs it takes.
@@ -68,6 +71,7 @@ impl Schedule {
             free: places.cpus.iter().map(|cpus| Profile::new(now, *cpus)).collect(),
             unreserved: vec![None; places.cpus.len()],
             reserved: state.reservations.iter().map(|_| Profile::new(now, 0)).collect(),
+            floors: vec![Floors::default(); places.cpus.len()],
         };
         let kept = schedule.reserve(state, places);
         for job in &state.running {
@@ -150,21 +154,39 @@ impl Schedule {
     }
 
     /// The earliest time at which there is room in a partition.
-    pub(super) fn earliest(&self, places: &Places, partition: usize, wanted: &Wanted) -> Option<i64> {
+    pub(super) fn earliest(&mut self, places: &Places, partition: usize, wanted: &Wanted) -> Option<i64> {
         let of = places.of_partition.get(partition)?;
         let mut at = wanted.from.max(self.now);
-        loop {
-            let before = at;
-            for place in of.iter().map(|place| usize::from(*place)) {
-                at = self.free.get(place)?.earliest(at, wanted.cpus, wanted.duration)?;
-                if let Some(unreserved) = self.unreserved.get(place)? {
-                    at = unreserved.earliest(at, wanted.cpus, wanted.limit)?;
-                }
-            }
-            if at == before || of.len() == 1 && self.unreserved.get(usize::from(*of.first()?))?.is_none() {
+        // How many in a row have found nothing against the time.
+        let mut agreed = 0;
+        for place in of.iter().map(|place| usize::from(*place)).cycle() {
+            let found = self.earliest_in(place, at, wanted)?;
+            let unreserved = match self.unreserved.get(place)? {
+                Some(unreserved) => unreserved.earliest(found, wanted.cpus, wanted.limit)?,
+                None => found,
+            };
+            agreed = match unreserved {
+                same if same == at => agreed + 1,
+                same if same == found => 1,
+                _ => 0,
+            };
+            at = unreserved;
+            if agreed >= of.len() {
                 return Some(at);
             }
         }
+        None
+    }
+
+    /// The earliest time at which enough is free in one place.
+    fn earliest_in(&mut self, place: usize, from: i64, wanted: &Wanted) -> Option<i64> {
+        let (floors, free) = (self.floors.get_mut(place)?, self.free.get(place)?);
+        let floor = floors.of(wanted.cpus, wanted.duration);
+        let found = free.earliest(from.max(floor), wanted.cpus, wanted.duration)?;
+        if from <= floor.max(self.now) && found > self.now {
+            floors.raise(wanted.cpus, wanted.duration, found);
+        }
+        Some(found)
     }
 
     /// Places one task of a job, whose needs in each of its partitions are given, where it can start first and not before `from`.
@@ -176,11 +198,15 @@ impl Schedule {
             let start = self.reserved.get(reservation as usize)?.earliest(from.max(self.now), cpus, limit)?;
             Fit { start, partition, cpus }
         } else {
-            let fits = needs.iter().filter_map(|(partition, cpus)| {
+            let mut first: Option<Fit> = None;
+            for (partition, cpus) in needs {
                 let wanted = Wanted { cpus: *cpus, duration, limit, from };
-                Some(Fit { start: self.earliest(places, *partition, &wanted)?, partition: *partition, cpus: *cpus })
-            });
-            fits.min_by_key(|fit| fit.start)?
+                let start = self.earliest(places, *partition, &wanted);
+                if let Some(start) = start.filter(|start| first.is_none_or(|first| *start < first.start)) {
+                    first = Some(Fit { start, partition: *partition, cpus: *cpus });
+                }
+            }
+            first?
         };
         let end = fit.start.saturating_add(duration);
         match job.reservation {

@@ -8,8 +8,12 @@ use super::{start, value};
 use crate::bindings;
 
 mod one_job;
+mod pending_reason;
+mod reservation;
 
 pub use one_job::{KnownJob, jobs_with_number};
+pub use pending_reason::PendingReason;
+pub use reservation::{Reservation, reservations};
 
 unsafe extern "C" {
     /// How many bits of a bitmap are set (src/common/bitstring.c). libslurm exports it; the installed headers only declare its type.
@@ -65,6 +69,14 @@ pub struct QueuedJob {
     pub reservation: Option<String>,
     /// The administrator's comment, where decisions about the job are recorded.
     pub admin_comment: Option<String>,
+    /// slurmctld's priority of a waiting job; the higher is served first, and 0 is held.
+    pub priority: u32,
+    /// Why it waits, if it does.
+    pub reason: PendingReason,
+    /// Whether it has, or wants, its nodes to itself (`--exclusive`); a partition may give whole nodes all the same.
+    pub exclusive: bool,
+    /// Inclusive ranges of places in slurmctld's node table: its nodes; none while it waits.
+    pub node_ranges: Vec<(usize, usize)>,
 }
 
 /// What a node is up to.
@@ -129,8 +141,31 @@ pub struct Partition {
     pub is_up: bool,
     /// How its jobs share nodes.
     pub sharing: Sharing,
+    /// Jobs of a partition with a higher tier are served before all of those with a lower one.
+    pub priority_tier: u32,
     /// Inclusive ranges of places in slurmctld's node table.
     node_ranges: Vec<(usize, usize)>,
+}
+
+impl Partition {
+    /// A partition that is up, whose jobs share nodes, without nodes of its own: for tests of what is made of one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn for_tests(name: &str, max_time_seconds: i64) -> Self {
+        Self {
+            name: name.to_owned(),
+            total_cpus: 0,
+            total_nodes: 0,
+            max_time_seconds: Some(max_time_seconds),
+            default_time_seconds: None,
+            max_nodes: None,
+            is_default: true,
+            is_up: true,
+            sharing: Sharing::Cpus,
+            priority_tier: 1,
+            node_ranges: Vec::new(),
+        }
+    }
 }
 
 /// An answer of slurmctld, freed by libslurm's own function for it.
@@ -247,7 +282,7 @@ fn controller_error(what: &'static str) -> ClientError {
 }
 
 /// # Safety
-/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's.
+/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's, its list of nodes null or ended by -1.
 unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     // SAFETY: the caller's promise, for each of the record's strings.
     let text = |pointer| unsafe { value::owned_text(pointer) };
@@ -288,6 +323,11 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         deadline: value::moment(record.deadline),
         reservation: text(record.resv_name),
         admin_comment: text(record.admin_comment),
+        priority: value::number(record.priority).unwrap_or(0),
+        reason: PendingReason::from_raw(record.state_reason.into()),
+        exclusive: record.shared == 0,
+        // SAFETY: the caller's promise.
+        node_ranges: if had_nodes { unsafe { node_ranges(record.node_inx) } } else { Vec::new() },
     }
 }
 
@@ -366,6 +406,7 @@ unsafe fn partition(record: &bindings::partition_info_t) -> Option<Partition> {
         is_default: flags & u64::from(bindings::FLAG_PART_DEFAULT) != 0,
         is_up: u32::from(record.state_up) == bindings::PARTITION_UP,
         sharing,
+        priority_tier: u32::from(record.priority_tier),
         // SAFETY: the caller's promise.
         node_ranges: unsafe { node_ranges(record.node_inx) },
     })

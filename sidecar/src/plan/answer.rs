@@ -1,0 +1,74 @@
+//! A plan in the words of the snapshot.
+
+use predictor_core::size::Size;
+use predictor_core::snapshot::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::time::{Seconds, UnixTime};
+use simulator::plan::{self, Obstacle, Plan};
+
+use super::state::Question;
+
+/// The most pending jobs in a snapshot, which every submission's reader checks: some 560 KB.
+const MOST_JOBS: usize = 10_000;
+
+/// The plan as it is published.
+pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
+    let state = &question.state;
+    let index_of = |partition: usize| question.partition_indices.get(partition).copied().flatten();
+    let jobs = plan.pending.iter().filter_map(|planned| {
+        let job = state.pending.get(planned.index)?;
+        Some(PlannedJob {
+            job: job.id,
+            user: *question.users.get(planned.index)?,
+            partition: job.partitions.first().and_then(|partition| index_of(usize::from(*partition))).unwrap_or(u16::MAX),
+            size: Size { nodes: job.nodes, cpus: job.cpus },
+            tasks: job.tasks,
+            limit: job.limit.map(Seconds),
+            priority: job.priority,
+            start: planned.start.map(start).map_err(obstacle),
+        })
+    });
+    let partitions = plan.partitions.iter().enumerate().filter_map(|(place, partition)| {
+        Some(PlannedPartition {
+            index: index_of(place)?,
+            cpus_per_node: cpus_per_node(question, place),
+            free: partition.free.iter().map(|(at, cpus)| (UnixTime(*at), u32::try_from(*cpus).unwrap_or(u32::MAX))).collect(),
+            cpus: partition.grid.cpus.clone(),
+            limits: partition.grid.limits.iter().copied().map(Seconds).collect(),
+            starts: partition.grid.starts.iter().map(|cell| cell.map(start)).collect(),
+        })
+    });
+    QueuePlan {
+        at: UnixTime(plan.at),
+        pending_jobs: u32::try_from(plan.pending.len()).unwrap_or(u32::MAX),
+        is_complete: plan.is_complete,
+        jobs: jobs.take(MOST_JOBS).collect(),
+        partitions: partitions.collect(),
+    }
+}
+
+fn start(start: plan::ExpectedStart) -> ExpectedStart {
+    let plan::ExpectedStart { lower, expected, upper } = start;
+    ExpectedStart { lower: UnixTime(lower), expected: UnixTime(expected), upper: UnixTime(upper) }
+}
+
+fn obstacle(obstacle: Obstacle) -> PlanObstacle {
+    match obstacle {
+        Obstacle::Held => PlanObstacle::Held,
+        Obstacle::Dependency => PlanObstacle::Dependency,
+        Obstacle::Licences => PlanObstacle::Licences,
+        Obstacle::Limit => PlanObstacle::Limit,
+        Obstacle::PartitionDown => PlanObstacle::PartitionDown,
+        Obstacle::PartitionLimit => PlanObstacle::PartitionLimit,
+        Obstacle::TooLarge => PlanObstacle::TooLarge,
+        Obstacle::Reservation => PlanObstacle::Reservation,
+        Obstacle::TooFarBehind => PlanObstacle::TooFarBehind,
+    }
+}
+
+/// CPUs of a node that takes jobs, on average, rounded up.
+fn cpus_per_node(question: &Question, partition: usize) -> u32 {
+    let nodes = question.state.partitions.get(partition).map_or(&[][..], |partition| &partition.nodes);
+    let nodes = nodes.iter().filter_map(|node| question.state.nodes.get(*node as usize)).filter(|node| node.takes_jobs);
+    let (count, cpus) = nodes.fold((0u64, 0u64), |(count, cpus), node| (count + 1, cpus + u64::from(node.cpus)));
+    u32::try_from(cpus.div_ceil(count.max(1))).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,84 @@
+//! The thread that plans the queue.
+//!
+//! The main thread puts the question, which takes the history to forecast run times from, and never waits longer for the answer than a
+//! round allows: a plan that comes too late, or fails, leaves the snapshot without one.
+
+mod answer;
+mod queue;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{Receiver, Sender, bounded};
+use predictor_core::snapshot::QueuePlan;
+use predictor_core::time::UnixTime;
+
+use crate::news::News;
+
+pub(crate) use queue::Queue;
+pub(crate) use state::Question;
+
+/// What its thread is called.
+pub(crate) const NAME: &str = "planner";
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    /// `None` where planning failed.
+    pub(crate) plan: Option<QueuePlan>,
+    pub(crate) took: Duration,
+}
+
+/// The main thread's end of the planner.
+pub(crate) struct Asked {
+    questions: Sender<Box<Question>>,
+    is_busy: bool,
+    /// As of when the queue was that it was asked about last.
+    told: Option<UnixTime>,
+}
+
+impl Asked {
+    /// An end, and the other one.
+    pub(crate) fn new() -> (Self, Receiver<Box<Question>>) {
+        let (questions, received) = bounded(1);
+        (Self { questions, is_busy: false, told: None }, received)
+    }
+
+    /// Whether it can be asked about a queue as of that moment: it has answered, and was not asked about this one before.
+    pub(crate) fn is_ready(&self, read_at: UnixTime) -> bool {
+        !self.is_busy && self.told < Some(read_at)
+    }
+
+    /// Asks. Returns whether there will be an answer.
+    pub(crate) fn ask(&mut self, question: Box<Question>) -> bool {
+        self.told = Some(UnixTime(question.state.now));
+        self.is_busy = self.questions.try_send(question).is_ok();
+        self.is_busy
+    }
+
+    /// It has answered.
+    pub(crate) fn answered(&mut self) {
+        self.is_busy = false;
+    }
+
+    /// Whether an answer is to come.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.is_busy
+    }
+}
+
+/// Plans and answers until nobody asks any more.
+pub(crate) fn run(questions: &Receiver<Box<Question>>, news: &Sender<News>) {
+    for question in questions {
+        let begin = Instant::now();
+        // A panic costs this plan, not the daemon.
+        let plan = catch_unwind(AssertUnwindSafe(|| answer::published(&question, &simulator::plan::plan(&question.state))));
+        let planned = Planned { plan: plan.ok(), took: begin.elapsed() };
+        if news.send(News::Planned(Box::new(planned))).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What a plan needs of the cluster, as slurmctld described it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use slurm_sys::client::JobState;
+use slurm_sys::client::controller::{Node, NodeState, PendingReason, QueuedJob, Reservation};
+
+use crate::accounting::shared;
+
+/// What a plan needs of the cluster. Nodes are known by their places in slurmctld's node table.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    /// By place; `None` for a place without a node.
+    pub(crate) nodes: Vec<Option<PlanNode>>,
+    pub(crate) reservations: Vec<Reservation>,
+    pub(crate) jobs: Vec<PlanJob>,
+}
+
+/// A node.
+#[derive(Debug, Clone)]
+pub(crate) struct PlanNode {
+    pub(crate) cpus: u32,
+    /// Whether it takes new jobs.
+    pub(crate) takes_jobs: bool,
+    pub(crate) partitions: Vec<Arc<str>>,
+}
+
+/// A job that waits or holds nodes.
+#[derive(Debug, Clone)]
+pub(crate) struct PlanJob {
+    pub(crate) job_id: u32,
+    pub(crate) user: u32,
+    /// Where it runs, or may run, in the order in which it names them.
+    pub(crate) partitions: Vec<Arc<str>>,
+    pub(crate) nodes: u32,
+    pub(crate) cpus: u32,
+    pub(crate) limit_seconds: Option<i64>,
+    pub(crate) reservation: Option<String>,
+    pub(crate) phase: Phase,
+}
+
+/// How far it has come.
+#[derive(Debug, Clone)]
+pub(crate) enum Phase {
+    /// It waits.
+    Pending {
+        tasks: u32,
+        exclusive: bool,
+        priority: u32,
+        reason: PendingReason,
+        /// `None` where something else than resources and priority keeps it waiting.
+        eligible: Option<i64>,
+    },
+    /// It runs.
+    Running {
+        start: i64,
+        suspended_seconds: i64,
+        /// Inclusive ranges.
+        nodes: Vec<(usize, usize)>,
+    },
+    /// It has ended, and its nodes are about to be free.
+    Completing { nodes: Vec<(usize, usize)> },
+}
+
+impl Queue {
+    /// From slurmctld's answers.
+    pub(crate) fn new(nodes: &[Node], reservations: Vec<Reservation>, queue: &[QueuedJob], names: &mut HashSet<Arc<str>>) -> Self {
+        let count = nodes.iter().map(|node| node.index + 1).max().unwrap_or(0);
+        let mut places = vec![None; count];
+        for node in nodes {
+            if let Some(place) = places.get_mut(node.index) {
+                *place = Some(PlanNode {
+                    cpus: node.cpus,
+                    takes_jobs: matches!(node.state, NodeState::Idle | NodeState::Busy),
+                    partitions: node.partitions.iter().map(|name| shared(name, names)).collect(),
+                });
+            }
+        }
+        Self { nodes: places, reservations, jobs: queue.iter().filter_map(|job| PlanJob::of(job, names)).collect() }
+    }
+}
+
+impl PlanJob {
+    /// `None` for a job that neither waits nor holds nodes. One that is suspended has given its CPUs back.
+    fn of(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Self> {
+        let phase = match job.state {
+            JobState::Pending => Phase::Pending {
+                tasks: job.task_count,
+                exclusive: job.exclusive,
+                priority: job.priority,
+                reason: job.reason,
+                eligible: job.eligible,
+            },
+            JobState::Running => {
+                Phase::Running { start: job.started?, suspended_seconds: job.suspended_seconds, nodes: job.node_ranges.clone() }
+            }
+            JobState::Completing => Phase::Completing { nodes: job.node_ranges.clone() },
+            _ => return None,
+        };
+        Some(Self {
+            job_id: job.job_id,
+            user: job.user_id,
+            partitions: job.partition.as_deref()?.split(',').map(|name| shared(name, names)).collect(),
+            nodes: job.nodes.max(1),
+            cpus: job.cpus.max(1),
+            limit_seconds: job.time_limit_seconds,
+            reservation: job.reservation.clone(),
+            phase,
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! The planner's state of the cluster, with forecast run times.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use predictor_core::forecast::RunTimeRange;
+use predictor_core::history::UserSize;
+use predictor_core::size::{Size, Unit};
+use simulator::plan::{LONGEST, Node, Obstacle, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
+use slurm_sys::client::controller::{PendingReason, Sharing};
+
+use super::queue::{Phase, PlanJob, Queue};
+use crate::learner::PartitionIndices;
+use crate::news::Cluster;
+
+/// What is to be planned, and how the plan is told.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) state: State,
+    /// The user of each pending job.
+    pub(crate) users: Vec<u32>,
+    /// The index of each partition in the snapshot, in the state's order; `None` where it has none.
+    pub(crate) partition_indices: Vec<Option<u16>>,
+}
+
+impl Question {
+    /// The cluster at the moment at which it was read. `run_times` gives the forecast of a user's run times at a size, if there is one.
+    pub(crate) fn new<'a>(
+        cluster: &Cluster,
+        indices: &PartitionIndices,
+        whole_nodes: bool,
+        run_times: impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>,
+    ) -> Self {
+        let now = cluster.read_at.0;
+        let Queue { nodes, reservations, jobs } = &cluster.queue;
+        let places: HashMap<&str, u16> = (0u16..).zip(&cluster.partitions).map(|(place, partition)| (&*partition.name, place)).collect();
+        let reservation_places: HashMap<&str, u32> =
+            (0u32..).zip(reservations).map(|(place, reservation)| (&*reservation.name, place)).collect();
+        let mut question = Self {
+            state: State {
+                now,
+                nodes: nodes
+                    .iter()
+                    .map(|node| {
+                        node.as_ref()
+                            .map_or(Node { cpus: 0, takes_jobs: false }, |node| Node { cpus: node.cpus, takes_jobs: node.takes_jobs })
+                    })
+                    .collect(),
+                partitions: partitions(cluster, &places, whole_nodes),
+                reservations: reservations.iter().map(|reservation| self::reservation(reservation, nodes.len())).collect(),
+                ..State::default()
+            },
+            users: Vec::new(),
+            partition_indices: cluster.partitions.iter().map(|partition| indices.get(&*partition.name).copied()).collect(),
+        };
+        for job in jobs {
+            let forecast = |elapsed| {
+                let ranges = job.partitions.iter().find_map(|partition| ranges(job, *indices.get(partition)?, &run_times));
+                RunTimes::after(elapsed, ranges.unwrap_or(&[]), job.limit_seconds)
+            };
+            let reservation = job.reservation.as_deref().map(|name| reservation_places.get(name).copied());
+            let running = |remaining, held: &[(usize, usize)]| RunningJob {
+                nodes: numbers(held, nodes.len()),
+                cpus: job.cpus,
+                reservation: reservation.flatten(),
+                remaining,
+            };
+            match &job.phase {
+                Phase::Running { start, suspended_seconds, nodes } => {
+                    question.state.running.push(running(forecast(now - start - suspended_seconds), nodes));
+                }
+                Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(1)), nodes)),
+                Phase::Pending { tasks, exclusive, priority, reason, eligible } => {
+                    question.users.push(job.user);
+                    question.state.pending.push(PendingJob {
+                        id: job.job_id,
+                        partitions: job.partitions.iter().filter_map(|name| places.get(&**name).copied()).collect(),
+                        nodes: job.nodes,
+                        cpus: job.cpus,
+                        tasks: *tasks,
+                        whole_nodes: *exclusive,
+                        priority: *priority,
+                        eligible: eligible.unwrap_or(now),
+                        limit: job.limit_seconds,
+                        run_time: forecast(0),
+                        reservation: reservation.flatten(),
+                        obstacle: obstacle(*reason, *priority, reservation),
+                    });
+                }
+            }
+        }
+        question
+    }
+}
+
+/// What keeps a job from starting at a time that could be told. Whether its partition is up, and whether the job fits into it, the planner sees
+/// for each of several.
+fn obstacle(reason: PendingReason, priority: u32, reservation: Option<Option<u32>>) -> Option<Obstacle> {
+    match reason {
+        PendingReason::Held => Some(Obstacle::Held),
+        _ if priority == 0 => Some(Obstacle::Held),
+        PendingReason::Dependency => Some(Obstacle::Dependency),
+        PendingReason::Licences => Some(Obstacle::Licences),
+        PendingReason::Other => Some(Obstacle::Limit),
+        PendingReason::PartitionLimit => Some(Obstacle::PartitionLimit),
+        PendingReason::Resources | PendingReason::PartitionDown | PendingReason::Reservation => {
+            // One that is gone, or not to be seen.
+            reservation.is_some_and(|place| place.is_none()).then_some(Obstacle::Reservation)
+        }
+    }
+}
+
+/// The forecast run times of a job, by its nodes or else by its CPUs.
+fn ranges<'a>(job: &PlanJob, partition: u16, run_times: &impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>) -> Option<&'a [RunTimeRange]> {
+    let size = Size { nodes: job.nodes, cpus: job.cpus };
+    Unit::ALL.into_iter().find_map(|unit| run_times(&UserSize { user: job.user, partition, unit, count: size.count(unit) }))
+}
+
+fn partitions(cluster: &Cluster, places: &HashMap<&str, u16>, whole_nodes: bool) -> Vec<Partition> {
+    let partitions = cluster.partitions.iter().map(|partition| Partition {
+        nodes: Vec::new(),
+        is_up: partition.is_up,
+        longest_limit: partition.max_time_seconds,
+        most_nodes: partition.max_nodes,
+        whole_nodes: whole_nodes || partition.sharing == Sharing::Exclusive,
+        tier: partition.priority_tier,
+    });
+    let mut partitions: Vec<Partition> = partitions.collect();
+    for (number, node) in (0u32..).zip(&cluster.queue.nodes) {
+        let names: &[Arc<str>] = node.as_ref().map_or(&[], |node| &node.partitions);
+        for place in names.iter().filter_map(|name| places.get(&**name)) {
+            if let Some(partition) = partitions.get_mut(usize::from(*place)) {
+                partition.nodes.push(number);
+            }
+        }
+    }
+    partitions
+}
+
+fn reservation(reservation: &slurm_sys::client::controller::Reservation, nodes: usize) -> Reservation {
+    let end = reservation.end.unwrap_or(reservation.start.saturating_add(LONGEST));
+    Reservation { start: reservation.start, end, nodes: numbers(&reservation.node_ranges, nodes), cpus: reservation.cpus }
+}
+
+/// The numbers in inclusive ranges, below `count`.
+fn numbers(ranges: &[(usize, usize)], count: usize) -> Vec<u32> {
+    let numbers = ranges.iter().flat_map(|(first, last)| *first..last.saturating_add(1).min(count));
+    numbers.filter_map(|number| u32::try_from(number).ok()).collect()
+}

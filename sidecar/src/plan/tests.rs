@@ -1,0 +1,135 @@
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use predictor_core::forecast::RunTimeRange;
+use predictor_core::history::UserSize;
+use predictor_core::size::Unit;
+use predictor_core::snapshot::PlanObstacle;
+use predictor_core::time::{Seconds, UnixTime};
+use simulator::plan::plan;
+use slurm_sys::client::JobState;
+use slurm_sys::client::controller::{Node, NodeState, PendingReason, QueuedJob, Reservation};
+
+use super::answer::published;
+use super::{Question, Queue};
+use crate::learner::PartitionIndices;
+use crate::news::Cluster;
+
+const NOW: i64 = 1_800_000_000;
+
+fn node(index: usize, state: NodeState) -> Node {
+    Node { name: format!("n{index}"), cpus: 4, state, index, partitions: vec!["main".to_owned()] }
+}
+
+fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
+    QueuedJob {
+        job_id,
+        array_job_id: None,
+        task_count: 1,
+        user_id: 7,
+        user: None,
+        account: None,
+        partition: Some("main".to_owned()),
+        qos: None,
+        state,
+        cpus: 4 * nodes,
+        nodes,
+        time_limit_seconds: Some(3_600),
+        submitted: Some(NOW - 100),
+        eligible: Some(NOW - 100),
+        started: None,
+        ended: None,
+        suspended_seconds: 0,
+        expected_start: None,
+        deadline: None,
+        reservation: None,
+        admin_comment: None,
+        priority: 10,
+        reason: PendingReason::Resources,
+        exclusive: false,
+        node_ranges: Vec::new(),
+    }
+}
+
+fn running(job_id: u32, first: usize, last: usize, since: i64) -> QueuedJob {
+    let nodes = u32::try_from(last - first + 1).unwrap();
+    QueuedJob { started: Some(NOW - since), node_ranges: vec![(first, last)], ..job(job_id, JobState::Running, nodes) }
+}
+
+/// Six nodes, of which the fourth in slurmctld's table is down and the second place is empty.
+fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
+    let nodes: Vec<Node> =
+        [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
+    let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
+    let (jobs, ended) = (Vec::new(), Vec::new());
+    Cluster { read_at: UnixTime(NOW), partitions: vec![main_partition()], cpus: 20, jobs, ended, queue }
+}
+
+fn main_partition() -> slurm_sys::client::controller::Partition {
+    slurm_sys::client::controller::Partition::for_tests("main", 86_400)
+}
+
+fn planned(cluster: &Cluster, ranges: &[RunTimeRange]) -> Vec<(u32, Result<i64, PlanObstacle>)> {
+    let indices: PartitionIndices = [(Arc::from("main"), 3)].into();
+    let key = UserSize { user: 7, partition: 3, unit: Unit::Nodes, count: 2 };
+    let question = Question::new(cluster, &indices, false, |asked: &UserSize| (*asked == key).then_some(ranges));
+    let plan = published(&question, &plan(&question.state));
+    assert_eq!((plan.at, plan.partitions[0].index, plan.partitions[0].cpus_per_node), (UnixTime(NOW), 3, 4));
+    plan.jobs.iter().map(|job| (job.job, job.start.map(|start| (start.expected - UnixTime(NOW)).0))).collect()
+}
+
+#[test]
+fn what_slurmctld_says_becomes_a_plan_with_forecast_run_times() {
+    let ranges = [RunTimeRange::new(1_000, 1_200, 1.0)];
+    // Two nodes run since 600 s what takes 1,100 s on two nodes; one runs up to its limit of 3,600 s; one completes.
+    let completing = QueuedJob { state: JobState::Completing, ..running(3, 5, 5, 10) };
+    let jobs = [
+        running(1, 0, 2, 600),
+        running(2, 4, 4, 1_000),
+        completing,
+        job(5, JobState::Pending, 1),
+        job(4, JobState::Pending, 4),
+        QueuedJob { priority: 20, ..job(6, JobState::Pending, 3) },
+        QueuedJob { reason: PendingReason::Dependency, ..job(7, JobState::Pending, 1) },
+        QueuedJob { priority: 0, ..job(8, JobState::Pending, 1) },
+        QueuedJob { reservation: Some("gone".to_owned()), ..job(9, JobState::Pending, 1) },
+    ];
+    // The first job's nodes are 0 to 2, of which place 1 is empty: its 12 CPUs are counted as spread over three.
+    let mut jobs = jobs.to_vec();
+    jobs[0].node_ranges = vec![(0, 0), (2, 2)];
+    (jobs[0].cpus, jobs[0].nodes) = (8, 2);
+    let cluster = cluster(&jobs, Vec::new());
+    assert_eq!(
+        planned(&cluster, &ranges),
+        [
+            // Three nodes once the two end, 500 s from now, beside that which completes.
+            (6, Ok(500)),
+            // All four once that has run to its limit.
+            (4, Ok(4_100)),
+            // One node, an hour by its limit: from the next second on, as the larger ones leave none for longer.
+            (5, Ok(7_700)),
+            (7, Err(PlanObstacle::Dependency)),
+            (9, Err(PlanObstacle::Reservation)),
+            (8, Err(PlanObstacle::Held)),
+        ]
+    );
+}
+
+#[test]
+fn a_reservation_keeps_its_nodes_for_those_that_wait_for_it() {
+    let reservation = Reservation {
+        name: "course".to_owned(),
+        start: NOW - 10,
+        end: Some(NOW + 10_000),
+        cpus: Some(8),
+        node_ranges: vec![(0, 0), (2, 2)],
+    };
+    let jobs = [
+        job(1, JobState::Pending, 2),
+        job(2, JobState::Pending, 1),
+        QueuedJob { reservation: Some("course".to_owned()), ..job(3, JobState::Pending, 2) },
+        job(4, JobState::Pending, 3),
+    ];
+    let start = Seconds(10_000).0;
+    assert_eq!(planned(&cluster(&jobs, vec![reservation]), &[]), [(3, Ok(0)), (1, Ok(0)), (2, Ok(3_600)), (4, Ok(start))]);
+}
