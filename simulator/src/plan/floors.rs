@@ -1,0 +1,90 @@
+//! What earlier searches have found out about where later ones need not look.
+//!
+//! As long as room is only taken, a job with as many CPUs and as long a run time as one before it starts no sooner than that one could. So each
+//! search tells the floor for all larger and longer jobs, in steps of about 1.5 in both.
+
+/// Steps of CPUs: up to 2^24.
+const SIZES: usize = 2 * 24;
+/// Steps of durations in seconds: up to 2^25, more than a year.
+const DURATIONS: usize = 2 * 25 + 1;
+
+/// The floors of one place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Floors {
+    /// By size and duration, ascending in both; empty until there are any.
+    floors: Vec<i64>,
+}
+
+impl Floors {
+    /// A time before which no job of that size and duration starts.
+    pub(super) fn of(&self, cpus: i64, duration: i64) -> i64 {
+        let (size, duration) = (step_at_most(cpus).min(SIZES - 1), step_at_most(duration).min(DURATIONS - 1));
+        self.floors.get(size * DURATIONS + duration).copied().unwrap_or(i64::MIN)
+    }
+
+    /// No job of that size and duration, and none that is larger or longer, starts before `start`.
+    pub(super) fn raise(&mut self, cpus: i64, duration: i64, start: i64) {
+        if self.floors.is_empty() {
+            self.floors = vec![i64::MIN; SIZES * DURATIONS];
+        }
+        let (first_size, first_duration) = (step_at_least(cpus), step_at_least(duration));
+        if first_duration >= DURATIONS {
+            return;
+        }
+        for row in self.floors.chunks_mut(DURATIONS).skip(first_size) {
+            let raised = row.iter_mut().skip(first_duration).take_while(|floor| **floor < start);
+            if raised.map(|floor| *floor = start).count() == 0 {
+                break;
+            }
+        }
+    }
+}
+
+/// The highest step that is not more: steps are 1, 2, 3, 4, 6, 8, 12, ...
+fn step_at_most(number: i64) -> usize {
+    let number = number.max(1) as u64;
+    let exponent = number.ilog2() as usize;
+    let half = exponent > 0 && number >> (exponent - 1) & 1 == 1;
+    2 * exponent + usize::from(half)
+}
+
+/// The lowest step that is not less.
+fn step_at_least(number: i64) -> usize {
+    let below = step_at_most(number);
+    let exponent = below / 2;
+    let step = if below % 2 == 0 { 1 << exponent } else { 3 << (exponent - 1) };
+    if step >= number.max(1) {
+        below
+    } else if exponent == 0 {
+        2
+    } else {
+        below + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_floor_holds_for_larger_and_longer_jobs_only() {
+        let mut floors = Floors::default();
+        floors.raise(5, 100, 1_000);
+        // The next steps are 6 and 128.
+        assert_eq!((floors.of(6, 128), floors.of(7, 10_000)), (1_000, 1_000));
+        assert_eq!((floors.of(5, 10_000), floors.of(100, 127)), (i64::MIN, i64::MIN));
+        floors.raise(12, 64, 2_000);
+        floors.raise(6, 64, 500);
+        assert_eq!((floors.of(12, 1_000), floors.of(6, 64), floors.of(8, 128)), (2_000, 500, 1_000));
+    }
+
+    #[test]
+    fn steps_enclose_every_number() {
+        let step = |place: usize| if place % 2 == 0 { 1_i64 << (place / 2) } else { 3 << (place / 2 - 1) };
+        for number in 1..10_000 {
+            let (below, above) = (step_at_most(number), step_at_least(number));
+            assert!(step(below) <= number && number <= step(above), "{number}");
+            assert!(above <= below + 2);
+        }
+    }
+}
