@@ -1,4 +1,4 @@
-//! queuecast: status, predict, explain, evaluate, import-swf.
+//! queuecast: status, predict, queue, explain, evaluate, simulate, import-swf.
 
 mod asked;
 mod documentation;
@@ -11,7 +11,10 @@ mod place;
 mod plot;
 mod policy_report;
 mod predict;
+mod queue;
+mod simulate;
 mod status;
+mod user;
 
 use std::process::ExitCode;
 
@@ -31,8 +34,10 @@ struct CommandLine {
 enum Command {
     Status(status::Arguments),
     Predict(Box<predict::Arguments>),
+    Queue(queue::Arguments),
     Explain(explain::Arguments),
     Evaluate(Box<evaluate::Arguments>),
+    Simulate(Box<simulate::Arguments>),
     #[command(name = "import-swf")]
     ImportSwf(Box<import_swf::Arguments>),
     #[command(hide = true)]
@@ -53,8 +58,10 @@ fn main() -> ExitCode {
     let outcome = match CommandLine::parse().command {
         Command::Status(arguments) => status::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Queue(arguments) => queue::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::ImportSwf(arguments) => import_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Documentation(arguments) => documentation::run(&arguments, CommandLine::command()),
     };

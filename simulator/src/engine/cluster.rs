@@ -22,8 +22,10 @@ pub struct Cluster {
     free: i64,
     running: Running,
     pub(super) queue: Queue,
-    /// Ends of the running jobs, which only the engine knows.
-    ends: BinaryHeap<Reverse<(i64, JobIndex)>>,
+    /// Ends of the running jobs, which only the engine knows; those of one moment in the order in which they started.
+    ends: BinaryHeap<Reverse<(i64, u32, JobIndex)>>,
+    /// How many jobs have started.
+    starts: u32,
     /// By job: when it is expected to end, once it runs.
     expected_ends: Vec<i64>,
 }
@@ -47,6 +49,7 @@ impl Cluster {
             running: Running::default(),
             queue: Queue::default(),
             ends: BinaryHeap::new(),
+            starts: 0,
             expected_ends: vec![NOT_STARTED; jobs.len()],
         }
     }
@@ -133,19 +136,20 @@ impl Cluster {
         self.records[place].start_seconds = self.now;
         self.records[place].end_seconds = end;
         self.free -= i64::from(entry.processors);
-        self.ends.push(Reverse((end, entry.job)));
+        self.ends.push(Reverse((end, self.starts, entry.job)));
+        self.starts += 1;
         self.expected_ends[place] = expected_end;
         self.running.insert(expected_end, entry.processors, entry.job);
     }
 
     /// When the next running job ends.
     pub(super) fn next_end(&self) -> Option<i64> {
-        self.ends.peek().map(|&Reverse((end, _))| end)
+        self.ends.peek().map(|&Reverse((end, ..))| end)
     }
 
     /// Ends the next running job.
     pub(super) fn end_next(&mut self) -> Option<Event> {
-        let Reverse((_, job)) = self.ends.pop()?;
+        let Reverse((_, _, job)) = self.ends.pop()?;
         let expected_end = self.expected_ends[job as usize];
         self.running.remove(expected_end, job);
         self.free += i64::from(self.jobs[job as usize].processors);

@@ -10,7 +10,7 @@
 //! A [`Policy`] stands in front of the scheduler and may change a job when it is submitted ([`policy`]).
 //!
 //! At one instant the events come in this order: submissions, terminations, corrections of outlived estimates, wishes of the scheduler to
-//! be woken; among equals, the order of the jobs. The scheduler is asked after each of them.
+//! be woken; among equals, submissions in the order of the jobs and terminations in the order of the starts. The scheduler is asked after each of them.
 
 pub mod backfill;
 mod cluster;

@@ -21,13 +21,13 @@ pub struct Class {
 }
 
 impl Class {
-    fn of<'a>(name: String, records: impl Iterator<Item = &'a Record> + Clone) -> Self {
+    fn of(name: String, records: &[&Record]) -> Self {
         Self {
             name,
-            jobs: records.clone().count(),
-            wait_s: Distribution::of(records.clone().map(|record| record.wait_seconds() as f64)),
-            response_s: Distribution::of(records.clone().map(|record| record.response_seconds() as f64)),
-            bounded_slowdown: Distribution::of(records.map(bounded_slowdown)),
+            jobs: records.len(),
+            wait_s: Distribution::of(records.iter().map(|record| record.wait_seconds() as f64)),
+            response_s: Distribution::of(records.iter().map(|record| record.response_seconds() as f64)),
+            bounded_slowdown: Distribution::of(records.iter().map(|record| bounded_slowdown(record))),
         }
     }
 }
@@ -35,14 +35,17 @@ impl Class {
 /// By size: 1, 2, 3 to 4, 5 to 8 processors, and on by powers of two; classes without jobs are left out.
 #[must_use]
 pub fn by_size(records: &[Record]) -> Vec<Class> {
-    let power = |record: &Record| record.processors.max(1).next_power_of_two().trailing_zeros();
-    let name = |power: u32| match power {
+    let name = |power: usize| match power {
         0 | 1 => format!("{}", 1_u64 << power),
         _ => format!("{}-{}", (1_u64 << (power - 1)) + 1, 1_u64 << power),
     };
-    let classes = (0..=32).map(|size| (size, records.iter().filter(move |record| power(record) == size)));
-    let classes = classes.filter(|(_, records)| records.clone().next().is_some());
-    classes.map(|(size, records)| Class::of(name(size), records)).collect()
+    let mut classes: [Vec<&Record>; 33] = std::array::from_fn(|_| Vec::new());
+    for record in records {
+        let power = u64::from(record.processors.max(1)).next_power_of_two().trailing_zeros();
+        classes[power as usize].push(record);
+    }
+    let found = classes.iter().enumerate().filter(|(_, records)| !records.is_empty());
+    found.map(|(power, records)| Class::of(name(power), records)).collect()
 }
 
 /// By user: those who together account for the first half of the work when the heaviest come first, those of the next four tenths, and all others. `jobs` and `records` are in the
@@ -50,28 +53,43 @@ pub fn by_size(records: &[Record]) -> Vec<Class> {
 #[must_use]
 pub fn by_user(jobs: &[Job], records: &[Record]) -> Vec<Class> {
     const CLASSES: [(&str, f64); 3] = [("heaviest users", 0.5), ("middle", 0.9), ("lightest users", f64::INFINITY)];
-    let mut work: HashMap<u32, f64> = HashMap::new();
-    for (job, record) in jobs.iter().zip(records) {
-        *work.entry(job.user).or_default() += f64::from(record.processors) * record.run_seconds() as f64;
+    // Users are numbered in the order in which they come, and worked on by those numbers.
+    let mut numbers: HashMap<u32, usize> = HashMap::new();
+    let mut latest = None;
+    let users: Vec<usize> = jobs
+        .iter()
+        .map(|job| {
+            let next = numbers.len();
+            match latest {
+                Some((user, number)) if user == job.user => number,
+                _ => {
+                    let number = *numbers.entry(job.user).or_insert(next);
+                    latest = Some((job.user, number));
+                    number
+                }
+            }
+        })
+        .collect();
+    let mut work = vec![0.0; numbers.len()];
+    for (&user, record) in users.iter().zip(records) {
+        work[user] += f64::from(record.processors) * record.run_seconds() as f64;
     }
-    let total: f64 = work.values().sum();
-    let mut users: Vec<(u32, f64)> = work.into_iter().collect();
-    users.sort_by(|(one, work), (other, other_work)| other_work.total_cmp(work).then(one.cmp(other)));
+    let total: f64 = work.iter().sum();
+    let mut heaviest_first: Vec<usize> = (0..work.len()).collect();
+    heaviest_first.sort_by(|&one, &other| work[other].total_cmp(&work[one]));
+    let mut class_of = vec![0; work.len()];
     let mut before = 0.0;
-    let mut class_of: HashMap<u32, usize> = HashMap::new();
-    for (user, work) in users {
+    for user in heaviest_first {
         // A user belongs where the first part of their work falls.
-        let class = CLASSES.iter().position(|&(_, part)| before < part * total).unwrap_or(CLASSES.len() - 1);
-        class_of.insert(user, class);
-        before += work;
+        class_of[user] = CLASSES.iter().position(|&(_, part)| before < part * total).unwrap_or(CLASSES.len() - 1);
+        before += work[user];
     }
-    let of_class = |class: usize| {
-        let class_of = &class_of;
-        let pairs = jobs.iter().zip(records);
-        pairs.filter(move |(job, _)| class_of.get(&job.user) == Some(&class)).map(|(_, record)| record)
-    };
-    let classes = CLASSES.iter().enumerate().map(|(class, (name, _))| Class::of((*name).to_owned(), of_class(class)));
-    classes.filter(|class| class.jobs > 0).collect()
+    let mut classes: [Vec<&Record>; CLASSES.len()] = Default::default();
+    for (&user, record) in users.iter().zip(records) {
+        classes[class_of[user]].push(record);
+    }
+    let named = CLASSES.iter().zip(&classes).filter(|(_, records)| !records.is_empty());
+    named.map(|((name, _), records)| Class::of((*name).to_owned(), records)).collect()
 }
 
 #[cfg(test)]

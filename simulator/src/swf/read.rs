@@ -133,47 +133,67 @@ pub fn decompressed(input: impl Read + 'static) -> io::Result<Box<dyn BufRead>> 
 }
 
 /// The fields of one line, taken one after the other.
-struct Fields<'a, I> {
-    words: I,
+struct Fields<'a> {
+    rest: &'a [u8],
     line: u64,
     field: u8,
     text: &'a [u8],
 }
 
-impl<'a, I: Iterator<Item = &'a [u8]>> Fields<'a, I> {
+impl<'a> Fields<'a> {
     fn error(&self, expected: &'static str) -> ReadError {
         let text = String::from_utf8_lossy(self.text).chars().take(40).collect();
         ReadError::Field { line: self.line, field: self.field, text, expected }
     }
 
-    fn next_text(&mut self) -> Result<&'a str, ReadError> {
+    fn advance(&mut self) {
         self.field += 1;
-        self.text = self.words.next().unwrap_or_default();
+        self.rest = self.rest.trim_ascii_start();
+        let end = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
+        (self.text, self.rest) = self.rest.split_at(end);
+    }
+
+    fn text(&self) -> Result<&'a str, ReadError> {
         std::str::from_utf8(self.text).map_err(|_| self.error("a number"))
     }
 
+    /// The field in hand if it is written as almost all are: in digits alone, or -1.
+    fn in_digits(&self) -> Option<Option<u64>> {
+        if self.text == b"-1" {
+            return Some(None);
+        }
+        if self.text.is_empty() || self.text.len() > 18 {
+            return None;
+        }
+        let digits = self.text.iter().map(|byte| byte.wrapping_sub(b'0'));
+        digits.into_iter().try_fold(0_u64, |number, digit| (digit < 10).then(|| number * 10 + u64::from(digit))).map(Some)
+    }
+
     /// A whole number, or `None` for -1. Some logs write whole numbers with a fraction of zero, as in `3.0`.
-    fn whole(&mut self) -> Result<Option<i64>, ReadError> {
+    fn count(&mut self) -> Result<Option<u64>, ReadError> {
         const EXPECTED: &str = "a whole number, or -1 for not known";
-        let text = self.next_text()?;
+        self.advance();
+        if let Some(number) = self.in_digits() {
+            return Ok(number);
+        }
+        let text = self.text()?;
         let digits = match text.split_once('.') {
             Some((digits, fraction)) if fraction.bytes().all(|byte| byte == b'0') => digits,
             _ => text,
         };
-        match digits.parse() {
+        match digits.parse::<i64>() {
             Ok(-1) => Ok(None),
-            Ok(number) if number >= 0 => Ok(Some(number)),
-            _ => Err(self.error(EXPECTED)),
+            Ok(number) => u64::try_from(number).map(Some).map_err(|_| self.error(EXPECTED)),
+            Err(_) => Err(self.error(EXPECTED)),
         }
     }
 
-    fn count(&mut self) -> Result<Option<u64>, ReadError> {
-        Ok(self.whole()?.and_then(|number| u64::try_from(number).ok()))
-    }
-
     fn real(&mut self) -> Result<Option<f64>, ReadError> {
-        let text = self.next_text()?;
-        match text.parse::<f64>() {
+        self.advance();
+        if let Some(number) = self.in_digits() {
+            return Ok(number.map(|number| number as f64));
+        }
+        match self.text()?.parse::<f64>() {
             Ok(-1.0) => Ok(None),
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(Some(number)),
             _ => Err(self.error("a number, or -1 for not known")),
@@ -181,45 +201,52 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Fields<'a, I> {
     }
 
     fn status(&mut self) -> Result<Option<Status>, ReadError> {
-        match self.whole()? {
+        let number = self.count()?;
+        let status = number.map(|number| i64::try_from(number).ok().and_then(Status::from_number));
+        match status {
             None => Ok(None),
-            Some(number) => match Status::from_number(number) {
-                Some(status) => Ok(Some(status)),
-                None => Err(self.error("a status from 0 to 5, or -1 for not known")),
-            },
+            Some(Some(status)) => Ok(Some(status)),
+            Some(None) => Err(self.error("a status from 0 to 5, or -1 for not known")),
         }
+    }
+
+    fn record(&mut self) -> Result<Record, ReadError> {
+        let job_number = match self.count()? {
+            Some(number) => number,
+            None => return Err(self.error("the number of a job")),
+        };
+        Ok(Record {
+            job_number,
+            submit_time_seconds: self.count()?,
+            wait_time_seconds: self.count()?,
+            run_time_seconds: self.count()?,
+            allocated_processors: self.count()?,
+            average_cpu_time_seconds: self.real()?,
+            used_memory_kilobytes: self.real()?,
+            requested_processors: self.count()?,
+            requested_time_seconds: self.count()?,
+            requested_memory_kilobytes: self.real()?,
+            status: self.status()?,
+            user: self.count()?,
+            group: self.count()?,
+            executable: self.count()?,
+            queue: self.count()?,
+            partition: self.count()?,
+            preceding_job: self.count()?,
+            think_time_seconds: self.count()?,
+        })
     }
 }
 
 fn record(line: &[u8], line_number: u64) -> Result<Record, ReadError> {
-    let words = || line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let found = words().count();
-    if found != 18 {
-        return Err(ReadError::FieldCount { line: line_number, found });
+    let mut fields = Fields { rest: line, line: line_number, field: 0, text: b"" };
+    let record = fields.record();
+    // A line with another number of fields is of another format: that is told first.
+    if record.is_err() || !fields.rest.is_empty() {
+        let found = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        if found != 18 {
+            return Err(ReadError::FieldCount { line: line_number, found });
+        }
     }
-    let mut fields = Fields { words: words(), line: line_number, field: 0, text: b"" };
-    let job_number = match fields.count()? {
-        Some(number) => number,
-        None => return Err(fields.error("the number of a job")),
-    };
-    Ok(Record {
-        job_number,
-        submit_time_seconds: fields.count()?,
-        wait_time_seconds: fields.count()?,
-        run_time_seconds: fields.count()?,
-        allocated_processors: fields.count()?,
-        average_cpu_time_seconds: fields.real()?,
-        used_memory_kilobytes: fields.real()?,
-        requested_processors: fields.count()?,
-        requested_time_seconds: fields.count()?,
-        requested_memory_kilobytes: fields.real()?,
-        status: fields.status()?,
-        user: fields.count()?,
-        group: fields.count()?,
-        executable: fields.count()?,
-        queue: fields.count()?,
-        partition: fields.count()?,
-        preceding_job: fields.count()?,
-        think_time_seconds: fields.count()?,
-    })
+    record
 }

@@ -4,4 +4,4 @@ mod read;
 mod rules;
 
 pub use read::{Unusable, Workload, read};
-pub use rules::{BadRecords, Overruns, Rules};
+pub use rules::{BadRecords, Overruns, Rules, UnknownRequests};

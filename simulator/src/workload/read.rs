@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::Rules;
+use super::{Rules, UnknownRequests};
 use crate::engine::Job;
 use crate::swf::{Header, ReadError, Reader};
 
@@ -43,18 +43,62 @@ pub fn read(reader: Reader<impl BufRead>, processors: Option<u32>, rules: &Rules
     let stated = || header.max_processors().and_then(|stated| u32::try_from(stated).ok());
     let processors = processors.or_else(stated).filter(|&processors| processors > 0).ok_or(Unusable::NoProcessors)?;
     let (mut jobs, mut left_out) = (Vec::new(), 0);
+    let (mut has_requests, mut without_request) = (false, Vec::new());
     for record in reader {
-        match rules.job(&record?, processors) {
-            Some(job) => jobs.push(job),
+        let record = record?;
+        match rules.job(&record, processors) {
+            Some(job) => {
+                match record.requested_time_seconds {
+                    Some(_) => has_requests = true,
+                    None => without_request.push(jobs.len()),
+                }
+                jobs.push(job);
+            }
             None => left_out += 1,
         }
     }
     if jobs.is_empty() {
         return Err(Unusable::NoJobs);
     }
+    if has_requests && rules.unknown_requests == UnknownRequests::OneSecondAmongOthers {
+        without_request.iter().for_each(|&place| jobs[place].run_seconds = 1);
+    }
     if !jobs.is_sorted_by_key(|job: &Job| job.submit_seconds) {
         jobs.sort_by_key(|job| job.submit_seconds);
     }
     jobs.shrink_to_fit();
     Ok(Workload { header, processors, jobs, left_out })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_times(log: &str, rules: Rules) -> Vec<i64> {
+        let workload = read(Reader::new(log.as_bytes()).unwrap(), Some(8), &rules).unwrap();
+        workload.jobs.iter().map(|job| job.run_seconds).collect()
+    }
+
+    const ASKED: &str = "1 0 5 60 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n";
+    const NOT_ASKED: &str = "2 9 5 70 4 -1 -1 4 -1 -1 1 3 1 -1 1 -1 -1 -1\n";
+
+    #[test]
+    fn a_job_without_a_request_runs_one_second_only_among_jobs_with_one() {
+        assert_eq!(run_times(&format!("{ASKED}{NOT_ASKED}"), Rules::default()), [60, 1]);
+        assert_eq!(run_times(NOT_ASKED, Rules::default()), [70]);
+        let as_run = Rules { unknown_requests: UnknownRequests::AsRun, ..Rules::default() };
+        assert_eq!(run_times(&format!("{ASKED}{NOT_ASKED}"), as_run), [60, 70]);
+    }
+
+    #[test]
+    fn jobs_come_in_order_of_submission() {
+        let workload = read(Reader::new(format!("{NOT_ASKED}{ASKED}").as_bytes()).unwrap(), Some(8), &Rules::default()).unwrap();
+        assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_log_that_does_not_know_its_machine_is_refused_with_what_to_do() {
+        let error = read(Reader::new(ASKED.as_bytes()).unwrap(), None, &Rules::default()).unwrap_err();
+        assert!(error.to_string().contains("--processors"), "{error}");
+    }
 }

@@ -23,6 +23,16 @@ pub enum Overruns {
     RaiseEstimate,
 }
 
+/// What becomes of a job whose user did not say how long it runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UnknownRequests {
+    /// In a log where nobody says it, it runs as long as it did; where others do, it runs one second. Its estimate is what it ran.
+    #[default]
+    OneSecondAmongOthers,
+    /// It runs as long as it did, and its estimate is as long.
+    AsRun,
+}
+
 /// The rules by which records become jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rules {
@@ -30,11 +40,13 @@ pub struct Rules {
     pub bad_records: BadRecords,
     /// Of jobs that ran too long.
     pub overruns: Overruns,
+    /// Of jobs without a requested time.
+    pub unknown_requests: UnknownRequests,
 }
 
 impl Rules {
     /// The job that a record becomes on a machine of so many processors; `None` if it is left out. A job larger than the machine gets the
-    /// whole machine; a job without a requested time is estimated at what it ran.
+    /// whole machine; a job without a requested time runs as long as it did, and is estimated at that.
     #[must_use]
     pub fn job(&self, record: &Record, processors: u32) -> Option<Job> {
         let allocated = record.allocated_processors.filter(|&allocated| allocated > 0);

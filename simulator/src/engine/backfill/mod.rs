@@ -1,9 +1,11 @@
 //! Who may start now.
 
+mod conservative;
 mod easy;
 mod in_order;
 mod slurm;
 
+pub use conservative::Conservative;
 pub use easy::{Candidates, Easy};
 pub use in_order::InOrder;
 pub use slurm::{ParameterError, Slurm, SlurmParameters};

@@ -1,0 +1,53 @@
+//! What a simulation came to.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use simulator::engine::Record;
+use simulator::metrics::{self, Class, Counted, Summary};
+use simulator::workload::Workload;
+
+/// What a simulation came to. The means of the contract are those of [`Counted`], or over all jobs where none counts.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) log: String,
+    pub(super) scheduler: &'static str,
+    pub(super) processors: u32,
+    /// Records that were left out by the rules.
+    pub(super) left_out: usize,
+    #[serde(flatten)]
+    pub(super) counted: Counted,
+    pub(super) utilisation: f64,
+    pub(super) makespan_s: i64,
+    pub(super) all: Summary,
+    pub(super) by_size: Vec<Class>,
+    pub(super) by_user: Vec<Class>,
+    /// Of the whole, reading the log included.
+    pub(super) wall_s: f64,
+}
+
+impl Report {
+    pub(super) fn of(log: String, scheduler: &'static str, workload: &Workload, records: &[Record], wall: Duration) -> Self {
+        let all = Summary::of(records, workload.processors);
+        let counted = metrics::counted(records).unwrap_or(Counted {
+            jobs_simulated: records.len(),
+            jobs_counted: 0,
+            mean_wait_s: all.wait_s.mean,
+            mean_response_s: all.response_s.mean,
+            mean_bounded_slowdown: all.bounded_slowdown.mean,
+        });
+        Self {
+            log,
+            scheduler,
+            processors: workload.processors,
+            left_out: workload.left_out,
+            counted,
+            utilisation: all.utilisation,
+            makespan_s: all.makespan_s,
+            all,
+            by_size: metrics::by_size(records),
+            by_user: metrics::by_user(&workload.jobs, records),
+            wall_s: wall.as_secs_f64(),
+        }
+    }
+}
