@@ -3,6 +3,7 @@
 mod filter;
 mod forecast;
 mod job;
+mod plan;
 mod plot;
 mod text;
 
@@ -23,6 +24,7 @@ use slurm_conf::moment;
 
 use self::filter::FilterReport;
 use self::forecast::{DoneReport, RunTimeReport, TrajectoryReport, WaitReport};
+use self::plan::PlanReport;
 use crate::Format;
 use crate::asked::AskedArguments;
 use crate::failure::Failure;
@@ -33,7 +35,8 @@ use crate::place::PlaceArguments;
 ///
 /// Describe the job with sbatch's own options; nothing is submitted. Waits are forecast from the state of the cluster by what followed such
 /// states, or, where too little of that is known, from past jobs of the same class (partition, size, time limit, and how pressed the
-/// partition is); run times from your own past jobs of the same size.
+/// partition is); run times from your own past jobs of the same size. Beside that stands when the job would start by the daemon's plan of
+/// the queue, which knows the jobs that wait and none that are still to come.
 ///
 /// Exit status: 0 if there is an answer; 1 if the job would be refused; 2 for wrong usage, or without a snapshot.
 #[derive(Debug, Args)]
@@ -85,6 +88,11 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                partition, cpus, limits_s, pressure_level; null: all), jobs (that it rests on),
                pressure, confidence (of qbets' bounds), median_s (the point forecast), bounds_s (\"0.25\" to \"0.95\": the wait that is not exceeded
                with that probability), starts_within (list of duration_s, probability)
+  plan         by the plan of the queue, for a job of that size and limit submitted now (of the next
+               larger and longer ones that were planned): plan_at, is_complete (whether all jobs
+               that wait were placed), expected_start, earliest_start (if jobs end early),
+               latest_start (if they run to their limits), expected_wait_s; no starts where there
+               is never room or the partition starts no jobs; null without a plan
   run_time     jobs (0: no past, the time limit is taken), unit, point_s,
                ranges (list of lower_s, upper_s, probability)
   done         for --deadline and each --by: by, probability, is_deadline
@@ -102,6 +110,7 @@ pub(super) struct Report {
     cluster: String,
     job: JobReport,
     wait: Option<WaitReport>,
+    plan: Option<PlanReport>,
     run_time: RunTimeReport,
     done: Vec<DoneReport>,
     filter: FilterReport,
@@ -149,6 +158,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         cluster: snapshot.provenance().cluster.to_owned(),
         job: JobReport::of(&situation, job.user_name.clone()),
         wait: WaitReport::of(&situation),
+        plan: PlanReport::of(&situation),
         run_time: RunTimeReport::of(&situation),
         done: DoneReport::all(&situation, &by),
         trajectory: TrajectoryReport::of(&situation, filter.decided_size()),

@@ -15,6 +15,7 @@ fn each_command_gets_a_page_and_each_shell_its_completions() {
         ("queuecast.1", "queuecast\\-status"),
         ("queuecast-status.1", "kill switch"),
         ("queuecast-predict.1", "mold\\-sizes"),
+        ("queuecast-queue.1", "earliest"),
         ("queuecast-explain.1", "reservation_kept"),
         ("queuecast-import-swf.1", "Standard Workload Format"),
     ] {

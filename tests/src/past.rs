@@ -5,7 +5,7 @@ use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
+use predictor_core::snapshot::{Origin, PartitionState, QueuePlan, RunningJob, write};
 use predictor_core::time::{Seconds, UnixTime};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -86,7 +86,9 @@ impl Cluster {
             site_policy: policy,
             ..Origin::default()
         };
-        self.publish_bytes(&write(&mut history, &[partition], &origin, None, None));
+        // An empty queue.
+        let plan = QueuePlan { at: now, is_complete: true, ..QueuePlan::default() };
+        self.publish_bytes(&write(&mut history, &[partition], &origin, None, Some(&plan)));
     }
 
     /// Puts bytes into the snapshot's place as the daemon does.

@@ -3,14 +3,15 @@
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use clap::Args;
 use jiff::tz::TimeZone;
-use nix::unistd::{Uid, User};
 use predictor_core::decision::{NodeRange, Submission, Tie, TimeLimit};
 use predictor_core::options::Asked;
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_conf::{duration, moment};
+
+use crate::user;
 
 /// The job, by options named as sbatch's.
 #[derive(Debug, Args)]
@@ -126,7 +127,7 @@ impl JobArguments {
     /// The job, with what sbatch adds: tasks from the tasks per node of a fixed number of nodes, and the fewest CPUs from the tasks, of which
     /// there is one on each node where none are given (src/sbatch/opt.c, src/sbatch/sbatch.c).
     pub(super) fn job(&self, asked: &Asked, now: UnixTime) -> anyhow::Result<Job> {
-        let (user, user_name) = user(self.user.as_deref())?;
+        let (user, user_name) = user::find(self.user.as_deref())?;
         let number = |number: Option<NonZeroU32>| number.map(NonZeroU32::get);
         let nodes = self.nodes.map(|nodes| nodes.0);
         let tasks_per_node = number(self.ntasks_per_node);
@@ -160,21 +161,6 @@ impl JobArguments {
             asked: asked.clone(),
         })
     }
-}
-
-/// Number and name of a user: the caller where none is given.
-fn user(given: Option<&str>) -> anyhow::Result<(u32, Option<String>)> {
-    let by_number = |number: u32| User::from_uid(Uid::from_raw(number)).ok().flatten().map(|user| user.name);
-    let Some(given) = given else {
-        let number = Uid::current().as_raw();
-        return Ok((number, by_number(number)));
-    };
-    if let Ok(number) = given.parse::<u32>() {
-        return Ok((number, by_number(number)));
-    }
-    let found = User::from_name(given).context("--user")?;
-    let user = found.ok_or_else(|| anyhow!("--user: this machine knows no user {given:?}; give a user number, which needs no account"))?;
-    Ok((user.uid.as_raw(), Some(user.name)))
 }
 
 impl Job {

@@ -6,6 +6,7 @@ use predictor_core::time::{Seconds, UnixTime};
 use super::Report;
 use super::filter::{FilterReport, Outcome};
 use super::forecast::{ClassReport, DoneReport, PointReport, RunTimeReport, TrajectoryReport, WaitReport};
+use super::plan::PlanReport;
 use crate::output::{BAD, GOOD, Lines, bar, count, moment_and_distance, sparkline, table};
 
 /// Width of the bar of a certain event.
@@ -24,6 +25,11 @@ pub(super) fn text(report: &Report) -> String {
     match &report.wait {
         Some(wait) => waits(&mut lines, wait, report),
         None => lines.plain("no past waits are known for this partition"),
+    }
+    lines.heading("Plan of the queue");
+    match &report.plan {
+        Some(plan) => planned(&mut lines, plan, report),
+        None => lines.plain("the snapshot has none"),
     }
     lines.heading("Run time");
     run_times(&mut lines, &report.run_time);
@@ -85,6 +91,22 @@ fn waits(lines: &mut Lines, wait: &WaitReport, report: &Report) {
     }
     lines.plain("");
     lines.table(&starts);
+}
+
+fn planned(lines: &mut Lines, plan: &PlanReport, report: &Report) {
+    let Some(start) = &plan.start else {
+        lines.plain("it has no start for a job of that size and limit here");
+        return;
+    };
+    let shown = |at: i64| if at <= report.now.0 { "now".to_owned() } else { moment_and_distance(UnixTime(at), report.now) };
+    lines.line("expected start", shown(start.expected_start));
+    lines.line("earliest", format!("{} (if jobs end early)", shown(start.earliest_start)));
+    lines.line("latest", format!("{} (if they run to their time limits)", shown(start.latest_start)));
+    lines.plain(if plan.is_complete {
+        "behind all that waits; jobs still to come are not foreseen"
+    } else {
+        "more jobs wait than are planned: it may be later"
+    });
 }
 
 fn class(class: &ClassReport, jobs: u32) -> String {

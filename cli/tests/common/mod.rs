@@ -11,7 +11,9 @@ use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
+use predictor_core::snapshot::{
+    ExpectedStart, Origin, PartitionState, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, RunningJob, write,
+};
 use predictor_core::time::{Seconds, UnixTime};
 use serde_json::Value;
 
@@ -30,11 +32,12 @@ pub struct Wanted {
     pub policy: Policy,
     pub published_at: UnixTime,
     pub configuration_error: String,
+    pub plan: Option<QueuePlan>,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { policy: policy(), published_at: now(), configuration_error: String::new() }
+        Self { policy: policy(), published_at: now(), configuration_error: String::new(), plan: None }
     }
 }
 
@@ -93,8 +96,43 @@ impl Wanted {
             configuration_loaded_at: self.published_at,
             ..Origin::default()
         };
-        write(&mut history, &[batch, debug], &origin, None, None)
+        write(&mut history, &[batch, debug], &origin, None, self.plan.as_ref())
     }
+}
+
+/// A plan of the cluster above as of `at`: three jobs wait in `batch`, of which one is held, and an array in `debug`. A job that is submitted to
+/// `batch` now starts at once on up to 16 CPUs for up to an hour, in 1,000 s for up to two days, in 5,000 s on all CPUs.
+pub fn plan(at: UnixTime) -> QueuePlan {
+    let after = |seconds: i64| ExpectedStart {
+        lower: at + Seconds(seconds / 2),
+        expected: at + Seconds(seconds),
+        upper: at + Seconds(2 * seconds),
+    };
+    let job = |job, user, partition, nodes: u32, start| PlannedJob {
+        job,
+        user,
+        partition,
+        size: Size { nodes, cpus: 4 * nodes },
+        tasks: 1,
+        limit: Some(Seconds(3_600)),
+        priority: 100,
+        start,
+    };
+    let jobs = vec![
+        job(11, USER, 0, 16, Ok(after(1_200))),
+        PlannedJob { tasks: 20, limit: None, ..job(14, 0, 1, 1, Ok(after(0))) },
+        job(12, 0, 0, 64, Ok(after(7_200))),
+        job(13, USER, 0, 1, Err(PlanObstacle::Held)),
+    ];
+    let batch = PlannedPartition {
+        index: 0,
+        cpus_per_node: 4,
+        free: vec![(at, 16), (at + Seconds(9_000), 256)],
+        cpus: vec![4, 8, 16, 256],
+        limits: vec![Seconds(3_600), Seconds(2 * 86_400)],
+        starts: [0, 1_000, 0, 1_000, 0, 1_000, 5_000, 5_000].map(|seconds| Some(after(seconds))).to_vec(),
+    };
+    QueuePlan { at, pending_jobs: 4, is_complete: true, jobs, partitions: vec![batch] }
 }
 
 /// A state directory of its own, and no configuration.

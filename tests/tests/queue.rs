@@ -1,0 +1,137 @@
+//! The plan of the queue on a real cluster: what `queuecast queue` expects, and when jobs start.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+use std::time::Duration;
+
+use end_to_end::{Cluster, Job, Options, now, skipped, wait_for};
+use serde_json::Value;
+
+const PATIENCE: Duration = Duration::from_secs(180);
+/// Publishes every second, and serves no metrics, because several clusters run at once.
+const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[log]\nlevel = \"debug\"\n";
+/// How long the jobs on 8 and on 4 nodes run; their limits are five minutes.
+const EIGHT_NODES_S: i64 = 30;
+const FOUR_NODES_S: i64 = 20;
+/// By how much starts may differ from what was expected: slurmctld starts jobs some seconds after there is room, more on a busy machine.
+const TOLERANCE_S: i64 = 12;
+
+fn cluster() -> Option<Cluster> {
+    if skipped() {
+        return None;
+    }
+    let cluster = Cluster::up(&Options::plain());
+    cluster.configure(QUICK);
+    Some(cluster)
+}
+
+fn submit<'a>(cluster: &'a Cluster, nodes: u32, seconds: i64, more: &[&str]) -> Job<'a> {
+    let nodes = format!("-N{nodes}");
+    cluster.submit(&[&[&nodes, "-t5", "--exclusive"], more].concat(), &format!("sleep {seconds}")).job()
+}
+
+/// What `queuecast queue` says of a job once the plan has it.
+fn planned(cluster: &Cluster, job: &Job<'_>) -> Value {
+    wait_for(&format!("job {} in the plan", job.id), PATIENCE, || {
+        let output = cluster.run("queuecast", &["queue", "--format", "json"]);
+        let report: Value = serde_json::from_slice(&output.stdout).ok()?;
+        report["jobs"].as_array()?.iter().find(|planned| planned["job_id"].to_string() == job.id).cloned()
+    })
+}
+
+fn moment(job: &Value, key: &str) -> i64 {
+    job[key].as_i64().unwrap_or_else(|| panic!("no {key} in {job}"))
+}
+
+/// A moment as scontrol shows it, in Unix seconds.
+fn unix(cluster: &Cluster, shown: &str) -> Option<i64> {
+    let output = cluster.run("date", &["-d", shown, "+%s"]);
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+}
+
+#[test]
+fn jobs_start_when_the_plan_expects_them_to() {
+    let Some(cluster) = cluster() else { return };
+    // The past from which run times are forecast.
+    for (nodes, seconds) in [(8, EIGHT_NODES_S), (4, FOUR_NODES_S)] {
+        assert_eq!(submit(&cluster, nodes, seconds, &[]).end(PATIENCE), "COMPLETED");
+    }
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+
+    let first = submit(&cluster, 8, EIGHT_NODES_S, &[]);
+    let _ = first.wait(&["RUNNING"], PATIENCE);
+    let began = unix(&cluster, &first.field("StartTime")).unwrap();
+    let second = submit(&cluster, 8, EIGHT_NODES_S, &[]);
+    let third = submit(&cluster, 4, FOUR_NODES_S, &[]);
+    let fourth = submit(&cluster, 4, FOUR_NODES_S, &[]);
+    let fifth = submit(&cluster, 8, EIGHT_NODES_S, &[]);
+    let held = submit(&cluster, 1, 1, &["--hold"]);
+    let dependent = submit(&cluster, 1, 1, &["--dependency", &format!("afterok:{}", held.id)]);
+    let later = submit(&cluster, 1, 1, &["--begin=now+1hour"]);
+
+    // In turn: 8 nodes, twice 4 beside each other, 8 nodes.
+    let expected =
+        [(&second, EIGHT_NODES_S), (&third, 2 * EIGHT_NODES_S), (&fourth, 2 * EIGHT_NODES_S), (&fifth, 2 * EIGHT_NODES_S + FOUR_NODES_S)];
+    let plans: Vec<Value> = expected.iter().map(|(job, _)| planned(&cluster, job)).collect();
+    for ((_, after), plan) in expected.iter().zip(&plans) {
+        let start = moment(plan, "expected_start") - began;
+        assert!((start - after).abs() <= TOLERANCE_S, "expected {start} s after the first job, not {after}: {plan}");
+        assert!(moment(plan, "earliest_start") <= moment(plan, "expected_start"));
+        assert!(moment(plan, "expected_start") <= moment(plan, "latest_start"));
+    }
+    // By time limits the second job starts when the limit of the first ends, which is what slurmctld's backfill scheduler says.
+    let latest = moment(&plans[0], "latest_start") - began;
+    assert!((latest - 300).abs() <= TOLERANCE_S, "{latest}");
+    let by_limits = wait_for("slurmctld's expected start", PATIENCE, || {
+        // It says nothing until the backfill scheduler has run; once the job has started, there is nothing more to compare.
+        let has_started = second.field("JobState") != "PENDING";
+        has_started.then_some(None).or_else(|| unix(&cluster, &second.field("StartTime")).map(Some))
+    });
+    if let Some(by_limits) = by_limits {
+        assert!((by_limits - began - latest).abs() <= TOLERANCE_S, "slurmctld: {by_limits}, plan: {latest} s after {began}");
+    }
+
+    for (job, why) in [(&held, "held"), (&dependent, "dependency")] {
+        assert_eq!(planned(&cluster, job)["obstacle"], why);
+    }
+    assert!((moment(&planned(&cluster, &later), "expected_start") - now() - 3_600).abs() <= 60);
+    let text = cluster.output("queuecast", &["queue", "--user", "root", "--partition", "main"]);
+    assert!(text.contains("jobs wait on cluster queuecast") && text.contains("held"), "{text}");
+    let predicted = cluster.output("queuecast", &["predict", "-N8", "-t5", "--exclusive", "--format", "json"]);
+    let predicted: Value = serde_json::from_str(&predicted).unwrap();
+    assert!(moment(&predicted["plan"], "expected_start") >= moment(&plans[3], "expected_start"), "behind the last: {predicted}");
+
+    // Now let it happen.
+    for ((job, _), plan) in expected.iter().zip(&plans) {
+        let _ = job.wait(&["RUNNING", "COMPLETED"], PATIENCE);
+        let started = unix(&cluster, &job.field("StartTime")).unwrap();
+        let expected = moment(plan, "expected_start");
+        assert!((started - expected).abs() <= TOLERANCE_S, "job {}: started {} s after it was expected to", job.id, started - expected);
+        assert!(started <= moment(plan, "latest_start"));
+    }
+}
+
+#[test]
+fn reservations_partitions_and_nodes_that_are_down_are_planned_around() {
+    let Some(cluster) = cluster() else { return };
+    let begins = now() + 120;
+    let reserve = ["create", "reservation", "ReservationName=course", "StartTime=now+2minutes", "Duration=30", "Nodes=ALL", "Users=root"];
+    let _ = cluster.output("scontrol", &reserve);
+    let _ = cluster.output("scontrol", &["update", "NodeName=n8", "State=DOWN", "Reason=test"]);
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    // Its limit of five minutes reaches into the reservation of half an hour.
+    let outside = submit(&cluster, 2, 1, &[]);
+    let start = moment(&planned(&cluster, &outside), "expected_start");
+    assert!((start - begins - 1_800).abs() <= 60 + TOLERANCE_S, "{} s after the reservation begins", start - begins);
+    let inside = submit(&cluster, 2, 1, &["--reservation=course"]);
+    let start = moment(&planned(&cluster, &inside), "expected_start");
+    assert!((start - begins).abs() <= 60 + TOLERANCE_S, "{} s after the reservation begins", start - begins);
+    let too_large = submit(&cluster, 8, 1, &[]);
+    assert_eq!(planned(&cluster, &too_large)["obstacle"], "too_large");
+    let _ = cluster.output("scontrol", &["update", "PartitionName=main", "State=DOWN"]);
+    wait_for("the partition to be down in the plan", PATIENCE, || {
+        (planned(&cluster, &outside)["obstacle"] == "partition_down").then_some(())
+    });
+}
