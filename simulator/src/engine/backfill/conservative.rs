@@ -8,7 +8,7 @@ use crate::profile::Profile;
 const NONE: i64 = i64::MIN;
 
 /// Conservative backfilling: every job has a reservation from the moment it comes into the queue, the earliest that delays nobody's; when a
-/// job ends before it was expected to, reservations move forward in the order of the queue, each to the earliest time that is then free, never back (A. Mu'alem and
+/// job ends before it was expected to, reservations move forward, the soonest first and those of one moment in the order of the queue, each to the earliest time that is then free, never back (A. Mu'alem and
 /// D. Feitelson, IEEE TPDS 12(6), 2001).
 ///
 /// Where running jobs outlive what they were expected to run, or the queue's order changes with time, all reservations are made anew, and a promise may
@@ -61,16 +61,15 @@ impl Conservative {
         profile
     }
 
-    /// Moves reservations forward, in the order of the queue.
+    /// Moves reservations forward, the soonest first: what stands in the way of one has then moved already, and no gap is left that a later one
+    /// leaves behind.
     fn compress(&mut self, profile: &mut Profile, cluster: &Cluster) {
         let now = cluster.now_seconds();
-        for entry in cluster.waiting() {
-            let processors = i64::from(entry.processors);
-            let before = self.promised_seconds(entry.job).unwrap_or(now);
-            if before <= now {
-                continue;
-            }
-            profile.give_back(before, before.saturating_add(entry.expected_seconds), processors);
+        let promised = cluster.waiting().iter().filter_map(|entry| Some((self.promised_seconds(entry.job)?, entry)));
+        let mut promised: Vec<(i64, &Waiting)> = promised.filter(|&(at, _)| at > now).collect();
+        promised.sort_by_key(|&(at, _)| at);
+        for (before, entry) in promised {
+            profile.give_back(before, before.saturating_add(entry.expected_seconds), i64::from(entry.processors));
             let at = reserve(profile, now, entry);
             self.promise(entry.job, at);
         }

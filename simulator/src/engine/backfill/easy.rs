@@ -1,5 +1,6 @@
 //! EASY backfilling.
 
+use super::beside_blocks;
 use super::in_order::start_heads;
 use super::{Backfill, Cluster, Event};
 
@@ -97,6 +98,9 @@ fn skip(cluster: &Cluster, position: usize, free: i64, reservation: &Reservation
 
 impl Backfill for Easy {
     fn pass(&mut self, event: Event, cluster: &mut Cluster) {
+        if !cluster.machine().blocks.is_empty() {
+            return beside_blocks::pass(cluster, self.candidates);
+        }
         if let (Event::Queued { position, .. }, Some(mut reservation)) = (event, self.reservation)
             && position > 0
             && cluster.ending_now() == 0

@@ -1,5 +1,6 @@
 //! Who may start now.
 
+mod beside_blocks;
 mod conservative;
 mod easy;
 mod in_order;

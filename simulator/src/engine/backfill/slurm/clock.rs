@@ -1,4 +1,7 @@
 //! When Slurm's two schedulers look at the queue.
+//!
+//! slurmctld's loop looks once a second whether a submission asks for a pass (src/slurmctld/controller.c, `_slurmctld_background`), and so does an idle
+//! backfill scheduler whether anything has changed. On a clock of whole seconds that is within the second.
 
 use super::SlurmParameters;
 
@@ -10,9 +13,6 @@ pub(super) enum Depth {
     /// All of it.
     Full,
 }
-
-/// slurmctld's background loop looks once a second whether a submission asks for a pass (src/slurmctld/controller.c, `_slurmctld_background`).
-const LOOP_SECONDS: i64 = 1;
 
 /// When the next passes are due, in seconds of the simulation.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl Clock {
         };
         let earliest = self.last_main + apart;
         let full = self.last_full + parameters.sched_interval_seconds.max(1);
-        let submission = self.submission.map(|at| (at + LOOP_SECONDS).max(self.last_timed + parameters.batch_sched_delay_seconds));
+        let submission = self.submission.map(|at| at.max(self.last_timed + parameters.batch_sched_delay_seconds));
         let soonest = [self.termination, submission].into_iter().flatten().min();
         Some(match soonest {
             Some(soonest) if soonest < full => (soonest.max(earliest), Depth::Default),
@@ -94,8 +94,8 @@ impl Clock {
     }
 
     pub(super) fn main_ran(&mut self, now: i64, depth: Depth, parameters: &SlurmParameters) {
-        let by_loop = depth == Depth::Full
-            || self.submission.is_some_and(|at| (at + LOOP_SECONDS).max(self.last_timed + parameters.batch_sched_delay_seconds) <= now);
+        let by_loop =
+            depth == Depth::Full || self.submission.is_some_and(|at| at.max(self.last_timed + parameters.batch_sched_delay_seconds) <= now);
         if by_loop {
             self.last_timed = now;
             self.submission = None;
@@ -109,9 +109,7 @@ impl Clock {
 
     /// When the backfill scheduler looks next, as long as somebody waits.
     pub(super) fn backfill_due(&self, parameters: &SlurmParameters) -> Option<i64> {
-        let regular = self.last_backfill + parameters.bf_interval_seconds;
-        let after_change = self.changed_at.map_or(regular, |at| regular.max(at + LOOP_SECONDS));
-        (parameters.bf_interval_seconds > 0).then_some(if self.changed_at.is_some_and(|at| at >= regular) { after_change } else { regular })
+        (parameters.bf_interval_seconds > 0).then_some(self.last_backfill + parameters.bf_interval_seconds)
     }
 
     /// Whether something happened since the last backfill pass.
@@ -130,15 +128,15 @@ mod tests {
     use super::{Clock, Depth, SlurmParameters};
 
     #[test]
-    fn submissions_are_looked_at_within_a_second_and_then_after_the_delay() {
+    fn submissions_are_looked_at_at_once_and_then_after_the_delay() {
         let parameters = SlurmParameters::default();
         let mut clock = Clock::new(1_000, &parameters);
         clock.submitted(1_000);
-        assert_eq!(clock.main_due(&parameters), Some((1_001, Depth::Default)));
-        clock.main_ran(1_001, Depth::Default, &parameters);
-        clock.submitted(1_002);
+        assert_eq!(clock.main_due(&parameters), Some((1_000, Depth::Default)));
+        clock.main_ran(1_000, Depth::Default, &parameters);
+        clock.submitted(1_001);
         // batch_sched_delay is 3.
-        assert_eq!(clock.main_due(&parameters), Some((1_004, Depth::Default)));
+        assert_eq!(clock.main_due(&parameters), Some((1_003, Depth::Default)));
     }
 
     #[test]
@@ -146,12 +144,12 @@ mod tests {
         let parameters = SlurmParameters::default();
         let mut clock = Clock::new(1_000, &parameters);
         clock.submitted(1_000);
-        clock.main_ran(1_001, Depth::Default, &parameters);
-        clock.submitted(1_002);
-        clock.ended(1_003);
+        clock.main_ran(1_000, Depth::Default, &parameters);
+        clock.submitted(1_001);
+        clock.ended(1_002);
+        assert_eq!(clock.main_due(&parameters), Some((1_002, Depth::Default)));
+        clock.main_ran(1_002, Depth::Default, &parameters);
         assert_eq!(clock.main_due(&parameters), Some((1_003, Depth::Default)));
-        clock.main_ran(1_003, Depth::Default, &parameters);
-        assert_eq!(clock.main_due(&parameters), Some((1_004, Depth::Default)));
     }
 
     #[test]
@@ -166,13 +164,13 @@ mod tests {
         let parameters = SlurmParameters::default();
         let mut clock = Clock::new(1_000, &parameters);
         clock.submitted(1_000);
-        assert_eq!(clock.backfill_due(&parameters), Some(1_001));
-        clock.backfill_ran(1_001);
+        assert_eq!(clock.backfill_due(&parameters), Some(1_000));
+        clock.backfill_ran(1_000);
         clock.ended(1_010);
-        assert_eq!(clock.backfill_due(&parameters), Some(1_031));
-        // Nobody waited, and the pass at 1031 had nothing to do.
+        assert_eq!(clock.backfill_due(&parameters), Some(1_030));
+        // Nobody waited, and the pass at 1030 had nothing to do; the next looks at once.
         clock.idle_until(1_500, &parameters);
         clock.submitted(1_500);
-        assert_eq!(clock.backfill_due(&parameters), Some(1_501));
+        assert_eq!(clock.backfill_due(&parameters), Some(1_060));
     }
 }
