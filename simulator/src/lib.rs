@@ -12,6 +12,7 @@
 
 pub mod engine;
 pub mod evaluation;
+pub mod experiment;
 pub mod lublin;
 pub mod metrics;
 pub mod plan;

@@ -2,13 +2,17 @@
 //!
 //! The same inputs give the same decision. Nothing here reads a clock or a file.
 
+mod choice;
 mod deferral;
+mod gain;
 mod line;
 mod molding;
 mod reservation;
 mod submission;
 
+pub use choice::{Offer, Terms, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
+pub use gain::gain;
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{LONGEST_AHEAD, NotReserved, Reservable, STEP, TrajectoryPoint, trajectory};
 pub use submission::{NodeRange, Submission, Tie, TimeLimit};

@@ -111,6 +111,14 @@ impl Sum {
         self.cpus_since += sign * cpus * since;
     }
 
+    /// So large a part of it.
+    pub(super) fn scale(&mut self, part: f64) {
+        let Sum { jobs, cpus, limits_s, work, expected_work, since, cpus_since } = self;
+        for number in [jobs, cpus, limits_s, work, expected_work, since, cpus_since] {
+            *number *= part;
+        }
+    }
+
     /// Seconds for which they have waited or run, summed.
     #[must_use]
     pub fn elapsed_s(&self, now: UnixTime) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::distributions::Distributions;
 use super::picture::expected_run_time_s;
-use super::{Arrivals, Ends, Group, GroupKey, Happening, Kinship, PastJob, Picture, events};
+use super::{Arrivals, Ends, FEATURES, Group, GroupKey, Happening, Kinship, PastJob, Picture, events};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use std::collections::{HashMap, VecDeque};
@@ -97,6 +97,12 @@ impl EndList {
             self.freed.push((*end, freed));
         }
         self.is_summed = true;
+    }
+
+    /// CPUs whose end is expected no later than a moment; to be asked once summed.
+    fn freed_by(&self, moment: UnixTime) -> f64 {
+        let ended = self.freed.partition_point(|(at, _)| *at <= moment.0);
+        ended.checked_sub(1).and_then(|last| self.freed.get(last)).map_or(0.0, |(_, freed)| f64::from(*freed))
     }
 }
 
@@ -196,6 +202,33 @@ impl Sweep {
         self.distributions.add(false, job.size.cpus, job.limit_or_zero().0, eligible);
         self.open.insert(row, Open { job: *job, phase: Phase::Waiting, since: eligible, expected_s, groups: indices });
         row
+    }
+
+    /// The features of the default forecast ([`Picture::write_features`]) of a job that would arrive `now` or, where its eligibility is later, then. By then so many of
+    /// the running jobs are taken to have ended as are expected to, in proportion in each group. The job is not taken to have arrived.
+    pub fn look(&mut self, job: &PastJob, now: UnixTime) -> Vec<f32> {
+        let indices = GroupKey::of(job).map(|key| self.group_index(key));
+        let mut groups = indices.map(|index| self.settled(index));
+        self.by_limit.sum();
+        self.expected.sum();
+        let freed = if job.eligible > now { self.expected.freed_by(job.eligible) - self.expected.freed_by(now) } else { 0.0 };
+        if let [cluster, ..] = &groups
+            && cluster.running.cpus > 0.0
+        {
+            let stays = 1.0 - (freed / cluster.running.cpus).clamp(0.0, 1.0);
+            groups.iter_mut().for_each(|group| group.running.scale(stays));
+        }
+        let picture = Picture {
+            now: now.max(job.eligible),
+            cpus: self.cpus,
+            expected_s: self.expected_s(job),
+            groups: &groups,
+            ends_by_limit: Ends { freed: &self.by_limit.freed },
+            ends_expected: Ends { freed: &self.expected.freed },
+        };
+        let mut features = Vec::with_capacity(FEATURES);
+        picture.write_features_after(job, freed, &mut features);
+        features
     }
 
     /// The job of a row starts: its wait is known.
@@ -393,6 +426,19 @@ mod tests {
         let new = left.iter().find(|(key, _)| key.kinship == Kinship::User && key.values[0] == 200).unwrap();
         assert_eq!((new.1.waiting.jobs, new.1.recent.starts), (1.0, 0.0));
         assert!(sweep.groups.len() <= 5 + 3 * 100);
+    }
+
+    #[test]
+    fn to_look_tells_what_an_arrival_sees_and_changes_nothing() {
+        let mut sweep = Sweep::new(8, 0);
+        let first = sweep.arrive(&job(1, 1_000));
+        sweep.start(first, UnixTime(1_010));
+        sweep.arrive(&job(1, 1_020));
+        let next = job(2, 1_030);
+        let seen = sweep.look(&next, UnixTime(1_030));
+        assert_eq!(seen, sweep.look(&next, UnixTime(1_030)));
+        let row = sweep.arrive(&next) as usize;
+        assert_eq!(sweep.arrivals().features(row), Some(seen.as_slice()));
     }
 
     #[test]

@@ -138,6 +138,14 @@ impl BlendedWaits {
         BlendedForecast { point_s: f64::from(root * root), members, bounds_s }
     }
 
+    /// The point forecast in seconds for a job with these features. Nothing will be held against it.
+    #[must_use]
+    pub fn point_s(&self, features: &[f32]) -> f64 {
+        let forests = self.forests.as_ref().map(|[root, log]| [root.view(), log.view()]);
+        let root = blend(&member_forecasts(features, forests), &self.weights);
+        f64::from(root * root)
+    }
+
     /// Learns from the bounds that jobs have outwaited by `now`. A job that still waits beyond its bound has missed it, and waiting for its start
     /// to say so would make long waits count too late.
     pub fn outwait(&mut self, now: UnixTime) {

@@ -1,0 +1,144 @@
+//! At which of several sizes a job is taken to be done first, where a plan of the queue says when it would start at each.
+//!
+//! Nothing is known of how a program's run time changes with its size: past runs at other sizes are of other computations. So what a size
+//! costs is taken from the careful end of what can be: fewer CPUs make the job as much longer, and more of them gain only the square root. A job
+//! is made smaller where the wait saved is worth that, and larger only into CPUs that nobody waits for.
+
+use crate::time::Seconds;
+
+/// A size at which a job could be submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// CPUs.
+    pub cpus: u32,
+    /// How long it is expected to wait at that size.
+    pub wait: Seconds,
+}
+
+/// What is assumed of a job at another size, and how much a change has to gain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// Run time on a part of the CPUs: one over that part to this power.
+    pub slower: f64,
+    /// Run time on a multiple of the CPUs: one over that multiple to this power.
+    pub faster: f64,
+    /// The part of the response as written that has to be gained.
+    pub margin: f64,
+    /// The part of the CPUs that stays free where a job is made larger.
+    pub spare: f64,
+}
+
+impl Default for Terms {
+    /// Chosen by what they were worth on workload logs: docs/molding.md.
+    fn default() -> Terms {
+        Terms { slower: 1.0, faster: 0.5, margin: 0.05, spare: 0.5 }
+    }
+}
+
+impl Terms {
+    /// The run time to take on `to` CPUs of a job that is forecast to run so long on `from`.
+    #[must_use]
+    pub fn run_time(&self, run_time: Seconds, from: u32, to: u32) -> Seconds {
+        let ratio = f64::from(from.max(1)) / f64::from(to.max(1));
+        let power = if to < from { self.slower } else { self.faster };
+        Seconds((run_time.0 as f64 * ratio.powf(power)).ceil() as i64)
+    }
+
+    /// The place of the offer with the shortest response: wait, and run time as far as it follows from that forecast for the job as written. `None` where none
+    /// gains enough. Of equals the one nearer to the front is taken.
+    #[must_use]
+    pub fn best(&self, run_time: Seconds, written: Offer, others: &[Offer]) -> Option<usize> {
+        let response = |offer: &Offer| (offer.wait + self.run_time(run_time, written.cpus, offer.cpus)).0;
+        let enough = (response(&written) as f64 * (1.0 - self.margin)).floor() as i64;
+        let best = others.iter().enumerate().map(|(place, offer)| (response(offer), place)).min();
+        best.filter(|(response, _)| *response < enough).map(|(_, place)| place)
+    }
+
+    /// The most CPUs that a job may be made larger to, which starts at once as written: of so many that are `free` of `all`, the spare part stays free. With jobs
+    /// that wait, none.
+    #[must_use]
+    pub fn room_to_grow(&self, free: u64, all: u64, waiting_jobs: u64) -> u64 {
+        if waiting_jobs > 0 { 0 } else { free.saturating_sub((all as f64 * self.spare).ceil() as u64) }
+    }
+}
+
+/// The time limit on `to` CPUs of a job with `limit` on `from`: in proportion on fewer, which is enough for everything that does not run faster on fewer
+/// CPUs for the same work; the same on more.
+#[must_use]
+pub fn limit_at(limit: Seconds, from: u32, to: u32) -> Seconds {
+    if to >= from {
+        return limit;
+    }
+    Seconds((limit.0 as f64 * f64::from(from) / f64::from(to.max(1))).ceil() as i64)
+}
+
+/// The sizes to try besides `written`: its eighths, its halves down to a 64th, and its double.
+pub fn sizes_to_try(written: u32) -> impl Iterator<Item = u32> {
+    let eighths = (1..8).rev().map(move |part| (u64::from(written) * part / 8) as u32);
+    let halves = (4..7).map(move |power| written >> power);
+    eighths.chain(halves).chain(written.checked_mul(2)).filter(|size| *size > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn offer(cpus: u32, wait_s: i64) -> Offer {
+        Offer { cpus, wait: Seconds(wait_s) }
+    }
+
+    #[test]
+    fn a_wait_that_is_saved_is_weighed_against_a_run_time_in_proportion() {
+        let terms = Terms::default();
+        // 5,000 + 500 as written; 500 * 4 on a quarter, 500 * 2 on half after another 1,500.
+        let others = [offer(8, 1_500), offer(4, 100), offer(2, 0)];
+        assert_eq!(terms.best(Seconds(500), offer(16, 5_000), &others), Some(1));
+        assert_eq!(terms.best(Seconds(500), offer(16, 2_000), &others), Some(1));
+        // 1,700 against 2,100 and 2,500.
+        assert_eq!(terms.best(Seconds(500), offer(16, 1_200), &others), None);
+    }
+
+    #[test]
+    fn more_cpus_gain_the_square_root() {
+        let terms = Terms::default();
+        assert_eq!(terms.run_time(Seconds(1_000), 4, 16), Seconds(500));
+        assert_eq!(terms.run_time(Seconds(1_000), 16, 4), Seconds(4_000));
+        assert_eq!(terms.best(Seconds(1_000), offer(4, 0), &[offer(16, 0)]), Some(0));
+        assert_eq!(terms.best(Seconds(1_000), offer(4, 0), &[offer(16, 460)]), None, "960 is not 5 % less");
+    }
+
+    #[test]
+    fn nothing_grows_where_jobs_wait_or_into_the_spare_part() {
+        let terms = Terms::default();
+        assert_eq!(terms.room_to_grow(100, 128, 0), 36);
+        assert_eq!(terms.room_to_grow(60, 128, 0), 0);
+        assert_eq!(terms.room_to_grow(128, 128, 1), 0);
+    }
+
+    #[test]
+    fn sizes_are_parts_and_the_double() {
+        assert_eq!(sizes_to_try(64).collect::<Vec<_>>(), [56, 48, 40, 32, 24, 16, 8, 4, 2, 1, 128]);
+        assert_eq!(sizes_to_try(2).collect::<Vec<_>>(), [1, 1, 1, 1, 4]);
+        assert_eq!(sizes_to_try(1).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn limits_grow_in_proportion_and_never_shrink() {
+        assert_eq!(limit_at(Seconds(600), 16, 4), Seconds(2_400));
+        assert_eq!(limit_at(Seconds(100), 3, 2), Seconds(150));
+        assert_eq!(limit_at(Seconds(600), 4, 16), Seconds(600));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_chosen_is_forecast_to_end_sooner(run_time in 1i64..1_000_000, wait in 0i64..1_000_000, others in prop::collection::vec((1u32..500, 0i64..1_000_000), 0..20)) {
+            let terms = Terms::default();
+            let others: Vec<Offer> = others.into_iter().map(|(cpus, wait)| offer(cpus, wait)).collect();
+            if let Some(chosen) = terms.best(Seconds(run_time), offer(64, wait), &others) {
+                let response = others[chosen].wait + terms.run_time(Seconds(run_time), 64, others[chosen].cpus);
+                prop_assert!((response.0 as f64) < (wait + run_time) as f64 * 0.95);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Delayed submissions by the end-to-end paper (IV.B).
+
+use super::Decider;
+use super::paper_molding::PaperMolding;
+use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
+
+/// Another job's end this soon after the last one, as a part of the time until that, is waited for as well (IV.B).
+const SOON_AFTER: f64 = 0.05;
+
+/// By which part the response has to become shorter (IV.B).
+const THRESHOLD: f64 = 0.3;
+
+/// What happens to jobs that are submitted while one is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// They are held behind it and keep their distance: the hold queue of IV.B. Nothing else is deferred meanwhile.
+    Queue,
+    /// They are decided about as if it was not there: it carries a begin time.
+    SingleJobs,
+}
+
+/// From when on a deferred job's response counts, of which the paper says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// From its submission by the user, who waits.
+    FromSubmission,
+    /// From the time at which it is passed on.
+    FromRelease,
+}
+
+/// Molding by the end-to-end paper, and deferral until running jobs are expected to end where that makes the response shorter by 30 %. A job's size is decided when
+/// it is submitted, with what is forecast for the time at which it is passed on.
+pub struct Deferral {
+    molding: PaperMolding,
+    hold: Hold,
+    counted: Counted,
+    /// By job: expected run time.
+    expected: Vec<i64>,
+    /// Until when the hold queue is closed, and for how long it holds each job.
+    closed_until: i64,
+    delay: i64,
+}
+
+impl Deferral {
+    /// For a workload of so many jobs.
+    #[must_use]
+    pub fn new(molding: PaperMolding, hold: Hold, counted: Counted, jobs: usize) -> Self {
+        Self { molding, hold, counted, expected: vec![0; jobs], closed_until: i64::MIN, delay: 0 }
+    }
+
+    /// The future time of IV.B: from the first expected end on, as long as another follows within 5 % of the time until it.
+    fn future_time(&self, cluster: &Cluster) -> Option<i64> {
+        let now = cluster.now_seconds();
+        let end = |job: JobIndex| cluster.record(job).start_seconds + self.expected.get(job as usize).copied().unwrap_or(0);
+        let mut ends: Vec<i64> = cluster.running().by_expected_end().map(|(.., job)| end(job)).filter(|end| *end > now).collect();
+        ends.sort_unstable();
+        let mut ends = ends.into_iter();
+        let mut future = ends.next()?;
+        for end in ends {
+            if end > future + ((future - now) as f64 * SOON_AFTER) as i64 {
+                break;
+            }
+            future = end;
+        }
+        Some(future)
+    }
+}
+
+impl Decider for Deferral {
+    fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
+        let now = cluster.now_seconds();
+        let pass = |best: Option<(u32, i64)>, eligible_seconds: i64| {
+            let (processors, estimate_seconds) = best.unwrap_or((asked.processors, asked.estimate_seconds));
+            Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds }
+        };
+        if self.hold == Hold::Queue && now < self.closed_until {
+            let best = self.molding.best(index, asked, now, now + self.delay);
+            return pass(best.map(|best| best.written()), now + self.delay);
+        }
+        let Some(current) = self.molding.best(index, asked, now, now) else { return pass(None, now) };
+        let later = self.future_time(cluster).and_then(|time| Some((time, self.molding.best(index, asked, now, time)?)));
+        if let Some((time, later)) = later {
+            let until = if self.counted == Counted::FromSubmission { (time - now) as f64 } else { 0.0 };
+            if until + later.response_seconds() <= (1.0 - THRESHOLD) * current.response_seconds() {
+                (self.closed_until, self.delay) = (time, time - now);
+                return pass(Some(later.written()), time);
+            }
+        }
+        pass(Some(current.written()), now)
+    }
+
+    fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {
+        if let Some(place) = self.expected.get_mut(index as usize) {
+            *place = self.molding.expected_seconds(index, &submitted.job);
+        }
+        self.molding.passed(index, asked, submitted, cluster);
+    }
+
+    fn started(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        self.molding.started(index, job, record);
+    }
+
+    fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        self.molding.ended(index, job, record);
+    }
+}

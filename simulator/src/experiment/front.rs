@@ -1,0 +1,192 @@
+//! What stands between a log's jobs and the engine: which jobs may be changed, and how long a changed job then runs.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use predictor_core::decision::limit_at;
+use predictor_core::time::Seconds;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::SpeedUp;
+use crate::engine::{Cluster, Job, JobIndex, Policy, Record, Submitted};
+
+/// Decides about jobs. It never sees the run time of a job that has not ended: the jobs that it is shown have a run time of 0.
+pub trait Decider {
+    /// Decides about a job that is submitted now. The run time of what it returns does not count.
+    fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted;
+
+    /// A job is passed on, changed or not.
+    fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster);
+
+    /// A job has started.
+    fn started(&mut self, index: JobIndex, job: &Job, record: &Record);
+
+    /// A job has ended.
+    fn ended(&mut self, index: JobIndex, job: &Job, record: &Record);
+}
+
+/// How long a job runs at another size.
+#[derive(Debug)]
+pub enum Truth {
+    /// As long as the same computation takes there, by the curve of each job.
+    Computation(Vec<SpeedUp>),
+    /// As long as one of the user's own runs at that size: see [`OwnRuns`].
+    OwnRuns(OwnRuns),
+}
+
+/// The roulette wheel of the end-to-end paper (VI.C): the runs of the same user at that size that have ended, each with a slot of the same width. Runs
+/// of jobs that were molded themselves are not on it.
+#[derive(Debug)]
+pub struct OwnRuns {
+    runs: HashMap<(u32, u32), Vec<i64>>,
+    random: ChaCha8Rng,
+}
+
+impl OwnRuns {
+    /// Without any runs yet.
+    #[must_use]
+    pub fn new(random: ChaCha8Rng) -> Self {
+        Self { runs: HashMap::new(), random }
+    }
+
+    fn ended(&mut self, user: u32, processors: u32, run_seconds: i64) {
+        self.runs.entry((user, processors)).or_default().push(run_seconds);
+    }
+
+    /// Where the user has run none of that size, the run time is in proportion on fewer processors, and the same on more.
+    fn draw(&mut self, job: &Job, processors: u32) -> i64 {
+        let drawn = self.runs.get(&(job.user, processors)).and_then(|runs| runs.choose(&mut self.random));
+        drawn.copied().unwrap_or_else(|| limit_at(Seconds(job.run_seconds), job.processors, processors).0)
+    }
+}
+
+/// What was done to the jobs, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Changed {
+    /// Jobs that got fewer processors.
+    pub smaller: usize,
+    /// Jobs that got more.
+    pub larger: usize,
+    /// Jobs that were held back.
+    pub deferred: usize,
+    /// Jobs at another size that their time limit ended before they were done.
+    pub cut_by_limit: usize,
+}
+
+/// A decider in front of the engine.
+pub struct Front<D> {
+    decider: D,
+    truth: Truth,
+    window: Range<JobIndex>,
+    adopts: Vec<bool>,
+    /// What is shown in the place of time limits, where the log has none.
+    instead_of_limits: Option<i64>,
+    changed: Changed,
+    is_molded: Vec<bool>,
+}
+
+impl<D: Decider> Front<D> {
+    /// The jobs in `window` of which `adopts` says so are decided about.
+    ///
+    /// In a log without time limits the scheduler is told how long each job runs, as by the rules of [`Rules`](crate::workload::Rules). The decider is not: all that
+    /// it is shown is `instead_of_limits`.
+    pub fn new(decider: D, truth: Truth, window: Range<JobIndex>, adopts: Vec<bool>, instead_of_limits: Option<i64>) -> Self {
+        let is_molded = vec![false; adopts.len()];
+        Self { decider, truth, window, adopts, instead_of_limits, changed: Changed::default(), is_molded }
+    }
+
+    /// What was done so far.
+    pub fn changed(&self) -> Changed {
+        self.changed
+    }
+
+    /// By job: whether it got another size.
+    pub fn is_molded(&self) -> &[bool] {
+        &self.is_molded
+    }
+
+    /// The job as the decider sees it.
+    fn shown(&self, job: &Job) -> Job {
+        Job { run_seconds: 0, estimate_seconds: self.instead_of_limits.unwrap_or(job.estimate_seconds), ..*job }
+    }
+
+    /// How long the job runs as it was changed.
+    fn run_seconds(&mut self, index: JobIndex, written: &Job, changed: &Job) -> i64 {
+        let (from, to) = (written.processors, changed.processors);
+        if from == to {
+            return written.run_seconds;
+        }
+        let run = match &mut self.truth {
+            Truth::Computation(curves) => {
+                curves.get(index as usize).map_or(written.run_seconds, |curve| curve.run_seconds(written.run_seconds, from, to))
+            }
+            Truth::OwnRuns(runs) => runs.draw(written, to),
+        };
+        if to < from {
+            self.changed.smaller += 1;
+        } else {
+            self.changed.larger += 1;
+        }
+        if let Some(is_molded) = self.is_molded.get_mut(index as usize) {
+            *is_molded = true;
+        }
+        if self.instead_of_limits.is_some() {
+            return run;
+        }
+        self.changed.cut_by_limit += usize::from(run > changed.estimate_seconds);
+        run.min(changed.estimate_seconds)
+    }
+}
+
+impl<D: Decider> Policy for Front<D> {
+    fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Cluster) -> Submitted {
+        let asked = self.shown(job);
+        let may = self.window.contains(&index) && self.adopts.get(index as usize) == Some(&true);
+        let mut submitted = Submitted { job: asked, eligible_seconds: cluster.now_seconds() };
+        if may {
+            submitted = self.decider.decide(index, &asked, cluster);
+            self.changed.deferred += usize::from(submitted.eligible_seconds > cluster.now_seconds());
+        }
+        self.decider.passed(index, &asked, &submitted, cluster);
+        submitted.job.run_seconds = self.run_seconds(index, job, &submitted.job);
+        if self.instead_of_limits.is_some() {
+            submitted.job.estimate_seconds = submitted.job.run_seconds;
+        }
+        submitted
+    }
+
+    fn started(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        let job = self.shown(job);
+        self.decider.started(index, &job, record);
+    }
+
+    fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        if let Truth::OwnRuns(runs) = &mut self.truth
+            && self.is_molded.get(index as usize) != Some(&true)
+        {
+            runs.ended(job.user, job.processors, record.run_seconds());
+        }
+        let job = self.shown(job);
+        self.decider.ended(index, &job, record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn the_wheel_gives_each_run_at_that_size_the_same_chance() {
+        let mut wheel = OwnRuns::new(ChaCha8Rng::seed_from_u64(1));
+        [100, 100, 100, 900].iter().for_each(|run| wheel.ended(7, 4, *run));
+        wheel.ended(7, 8, 5);
+        wheel.ended(8, 4, 5);
+        let job = Job { user: 7, processors: 16, run_seconds: 50, ..Job::default() };
+        let drawn: Vec<i64> = (0..4_000).map(|_| wheel.draw(&job, 4)).collect();
+        let long = drawn.iter().filter(|run| **run == 900).count();
+        assert!(drawn.iter().all(|run| [100, 900].contains(run)) && (900..1_100).contains(&long), "{long}");
+        assert_eq!((wheel.draw(&job, 2), wheel.draw(&job, 32)), (400, 50), "no run at that size");
+    }
+}

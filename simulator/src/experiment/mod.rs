@@ -1,0 +1,254 @@
+//! Molding and deferral held against workload logs.
+//!
+//! A log is replayed under EASY twice: as it is, and with a policy in front that may change the jobs of a window. The jobs before the window are the
+//! history; none follows it. Figures are over the window's jobs.
+//!
+//! What a changed job runs at another size is not in any log. There are two protocols, and the figures of one say nothing of the other:
+//!
+//! - [`Protocol::Paper`]: a run time drawn from the user's own runs at that size (end-to-end paper, VI.C). A job becomes another job of its user's, shorter or longer.
+//! - [`Protocol::WorkConserving`]: the same computation, along a speed-up curve that no policy sees.
+
+mod computations;
+mod deferral;
+mod front;
+mod outcome;
+mod outlook;
+mod paper_molding;
+mod planned_molding;
+mod speed_up;
+#[cfg(test)]
+mod tests;
+mod waits;
+
+pub use computations::{SpeedUpModel, speed_ups};
+pub use deferral::{Counted, Deferral, Hold};
+pub use front::{Changed, Decider, Front, OwnRuns, Truth};
+pub use outcome::Outcome;
+pub use paper_molding::PaperMolding;
+pub use planned_molding::{Parts, PlannedMolding};
+pub use speed_up::SpeedUp;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::engine::backfill::Easy;
+use crate::engine::estimates::Requested;
+use crate::engine::order::FirstCome;
+use crate::engine::policy::AsSubmitted;
+use crate::engine::{DoesNotFit, Job, JobIndex, Machine, Record, Scheduler, simulate};
+
+/// What a job runs at another size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// One of the user's own run times at that size.
+    Paper,
+    /// What the same computation takes there.
+    #[default]
+    WorkConserving,
+}
+
+/// Which policy stands in front.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Molding by the end-to-end paper (IV.A).
+    PaperMolding,
+    /// Molding and deferral by the end-to-end paper (IV.B).
+    PaperDeferral(Hold, Counted),
+    /// What the plugin ships with.
+    #[default]
+    Default,
+}
+
+/// An experiment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// What a job runs at another size.
+    pub protocol: Protocol,
+    /// The policy.
+    pub method: Method,
+    /// Where computations keep their work: the curve of their speed-up.
+    pub speed_up: SpeedUpModel,
+    /// The part of the window's jobs that the policy may change, drawn job by job.
+    pub adoption: f64,
+    /// First job of the window, counted from 1.
+    pub from: usize,
+    /// Last job of the window; the last there is where there are fewer.
+    pub to: usize,
+    /// How old the state gets that the default decides from, in seconds.
+    pub refresh_seconds: i64,
+    /// What of the default is in force.
+    pub parts: Parts,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    /// Molding by the paper's split: 10,000 jobs of history, 20,000 that may be changed.
+    fn default() -> Self {
+        Self {
+            protocol: Protocol::default(),
+            method: Method::default(),
+            speed_up: SpeedUpModel::default(),
+            adoption: 1.0,
+            from: 10_001,
+            to: 30_000,
+            refresh_seconds: 0,
+            parts: Parts::default(),
+            seed: 1,
+        }
+    }
+}
+
+/// Why an experiment cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ExperimentError {
+    /// Too few jobs.
+    #[error("the log has {found} jobs that ran, job {wanted} is asked for; choose a smaller --from")]
+    TooFewJobs {
+        /// How many ran.
+        found: usize,
+        /// The first that was asked for.
+        wanted: usize,
+    },
+    /// A job larger than the machine.
+    #[error(transparent)]
+    DoesNotFit(#[from] DoesNotFit),
+}
+
+/// Mean responses of the jobs that ask for about as much work.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct WorkClass {
+    /// Processor hours of the job as written, from so many on.
+    pub at_least_processor_hours: f64,
+    /// How many jobs.
+    pub jobs: usize,
+    /// In the log as it is.
+    pub baseline_response_s: f64,
+    /// With the policy.
+    pub response_s: f64,
+}
+
+/// Where the classes of work begin, in processor hours.
+const WORK_CLASSES: [f64; 6] = [0.0, 0.1, 1.0, 10.0, 100.0, 1_000.0];
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Comparison {
+    /// The log as it is.
+    pub baseline: Outcome,
+    /// With the policy.
+    pub ours: Outcome,
+    /// What the policy did.
+    pub changed: Changed,
+    /// Jobs of the window that kept their size and were not held.
+    pub unmolded_jobs: usize,
+    /// Mean response of those jobs in the log as it is.
+    pub unmolded_baseline_response_s: f64,
+    /// Their mean response with the policy.
+    pub unmolded_response_s: f64,
+    /// By the work of the jobs as written (figures 7 and 9 of the paper).
+    pub by_work: Vec<WorkClass>,
+}
+
+/// A log under EASY.
+fn scheduler() -> Scheduler {
+    Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(Requested) }
+}
+
+/// Replays `jobs` with and without the policy.
+///
+/// # Errors
+///
+/// [`ExperimentError`] where the window lies behind the last job, or a job is larger than the machine.
+pub fn compare(jobs: &[Job], processors: u32, options: &Options) -> Result<Comparison, ExperimentError> {
+    let (found, first) = (jobs.len(), options.from.saturating_sub(1));
+    let end = options.to.min(found);
+    if first >= end {
+        return Err(ExperimentError::TooFewJobs { found, wanted: options.from });
+    }
+    let jobs = jobs.get(..end).unwrap_or_default();
+    let machine = Machine::new(processors);
+    let baseline = simulate(jobs, &machine, &mut scheduler(), &mut AsSubmitted)?;
+    let (records, changed, is_changed) = with_policy(jobs, &machine, first, options)?;
+    let kept = || is_changed.iter().enumerate().skip(first).filter(|(_, changed)| !**changed).map(|(place, _)| place);
+    let mean = |records: &[Record]| {
+        let responses = kept().filter_map(|place| records.get(place)).map(|record| record.response_seconds() as f64);
+        crate::metrics::Distribution::of(responses).mean
+    };
+    Ok(Comparison {
+        baseline: Outcome::of(&baseline, first..end, processors),
+        ours: Outcome::of(&records, first..end, processors),
+        changed,
+        unmolded_jobs: kept().count(),
+        unmolded_baseline_response_s: mean(&baseline),
+        unmolded_response_s: mean(&records),
+        by_work: by_work(jobs, &baseline, &records, first),
+    })
+}
+
+fn by_work(jobs: &[Job], baseline: &[Record], records: &[Record], first: usize) -> Vec<WorkClass> {
+    let window = || jobs.iter().zip(baseline.iter().zip(records)).skip(first);
+    let class = |place: usize, at_least: f64| {
+        let below = WORK_CLASSES.get(place + 1).copied().unwrap_or(f64::INFINITY);
+        let here = |job: &Job| (at_least..below).contains(&(job.work_processor_seconds() / 3_600.0));
+        let of = |response: fn((&Record, &Record)) -> i64| {
+            let responses = window().filter(|(job, _)| here(job)).map(|(_, records)| response(records) as f64);
+            crate::metrics::Distribution::of(responses).mean
+        };
+        WorkClass {
+            at_least_processor_hours: at_least,
+            jobs: window().filter(|(job, _)| here(job)).count(),
+            baseline_response_s: of(|(baseline, _)| baseline.response_seconds()),
+            response_s: of(|(_, changed)| changed.response_seconds()),
+        }
+    };
+    WORK_CLASSES.into_iter().enumerate().map(|(place, at_least)| class(place, at_least)).collect()
+}
+
+/// The records with the policy, what it did, and by job whether that was changed.
+fn with_policy(
+    jobs: &[Job],
+    machine: &Machine,
+    first: usize,
+    options: &Options,
+) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
+    let (processors, seed) = (machine.processors, options.seed);
+    // Of a log without time limits the estimates are the run times.
+    let has_limits = jobs.iter().any(|job| job.estimate_seconds != job.run_seconds);
+    let longest = jobs.iter().map(|job| job.estimate_seconds).max().unwrap_or(1);
+    // Streams of one seed: what one thing draws does not move the others.
+    let stream = |number: u64| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(number);
+        random
+    };
+    let mut random = stream(1);
+    let adopts: Vec<bool> = jobs.iter().map(|_| random.random::<f64>() < options.adoption).collect();
+    let truth = match options.protocol {
+        Protocol::Paper => Truth::OwnRuns(OwnRuns::new(stream(2))),
+        Protocol::WorkConserving => Truth::Computation(speed_ups(jobs, options.speed_up, seed)),
+    };
+    let window = first as JobIndex..jobs.len() as JobIndex;
+    let paper = || PaperMolding::new(processors, first as u32, longest, seed);
+    let instead_of_limits = (!has_limits).then_some(longest);
+    match options.method {
+        Method::PaperMolding => run(jobs, machine, Front::new(paper(), truth, window, adopts, instead_of_limits)),
+        Method::PaperDeferral(hold, counted) => {
+            let deferral = Deferral::new(paper(), hold, counted, jobs.len());
+            run(jobs, machine, Front::new(deferral, truth, window, adopts, instead_of_limits))
+        }
+        Method::Default => {
+            // Without limits there is none that a job could reach.
+            let longest_limit = if has_limits { longest } else { i64::MAX };
+            let molding = PlannedMolding::new(jobs.len(), processors, longest_limit, options.refresh_seconds, options.parts, seed);
+            run(jobs, machine, Front::new(molding, truth, window, adopts, instead_of_limits))
+        }
+    }
+}
+
+fn run<D: Decider>(jobs: &[Job], machine: &Machine, mut front: Front<D>) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
+    let records = simulate(jobs, machine, &mut scheduler(), &mut front)?;
+    let held = records.iter().map(|record| record.eligible_seconds > record.submit_seconds);
+    let is_changed = front.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
+    Ok((records, front.changed(), is_changed))
+}

@@ -1,0 +1,141 @@
+//! Molding by the end-to-end paper (IV.A and VI.C).
+
+use std::collections::{BTreeMap, HashMap};
+
+use predictor_core::decision::gain;
+use predictor_core::forecast::RunTimeRange;
+use predictor_core::run_times::{RangeSets, RunTimePredictor};
+use predictor_core::time::{Seconds, UnixTime};
+
+use super::Decider;
+use super::outlook::arriving;
+use super::waits::PastWaits;
+use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
+
+/// Molding by the end-to-end paper: among the sizes that the user has asked for, the one whose response-time ranges have the highest gain (IV.A), with the time
+/// limit of VI.C. Run times are its rangeSets. Waits are the default forecast of this project, which is better than the paper's own and
+/// cheap enough to be asked for each size.
+pub struct PaperMolding {
+    run_times: RangeSets,
+    waits: PastWaits,
+    /// By user: the longest estimate that they gave at each size.
+    sizes: HashMap<u32, BTreeMap<u32, i64>>,
+    longest_limit: i64,
+}
+
+/// What is forecast at a size.
+#[derive(Debug, Clone)]
+pub(super) struct Forecast {
+    processors: u32,
+    estimate_seconds: i64,
+    wait: Seconds,
+    ranges: Vec<RunTimeRange>,
+    run_seconds: f64,
+}
+
+impl Forecast {
+    /// Size and estimate, as they are to be written.
+    pub(super) fn written(&self) -> (u32, i64) {
+        (self.processors, self.estimate_seconds)
+    }
+
+    /// Point forecast of the response (IV.B).
+    pub(super) fn response_seconds(&self) -> f64 {
+        self.wait.0 as f64 + self.run_seconds
+    }
+}
+
+impl PaperMolding {
+    /// For a machine of so many processors on which no job runs longer than `longest_limit` seconds. The load functions are learnt from the first `history` jobs.
+    #[must_use]
+    pub fn new(processors: u32, history: u32, longest_limit: i64, seed: u64) -> Self {
+        Self {
+            run_times: RangeSets::new(processors, history, 15_000),
+            waits: PastWaits::new(processors, seed),
+            sizes: HashMap::new(),
+            longest_limit,
+        }
+    }
+
+    /// Point forecast of a job's run time; its estimate where its user never ran one of that size.
+    pub(super) fn expected_seconds(&mut self, index: JobIndex, job: &Job) -> i64 {
+        let prediction = self.run_times.predict(&arriving(index, job));
+        prediction.map_or(job.estimate_seconds, |prediction| (prediction.point_s as i64).clamp(1, job.estimate_seconds))
+    }
+
+    /// Forecasts a job at a size; `None` where its user never ran one of that size.
+    fn forecast(&mut self, index: JobIndex, asked: &Job, processors: u32, now: i64, eligible: i64) -> Option<Forecast> {
+        let longest_past = self.sizes.get(&asked.user).and_then(|sizes| sizes.get(&processors)).copied();
+        let estimate_seconds = estimate(asked, processors, longest_past, self.longest_limit);
+        let job = Job { processors, estimate_seconds, ..*asked };
+        let prediction = self.run_times.predict(&arriving(index, &job))?;
+        let wait = Seconds(self.waits.forecast_s(&job, now, eligible) as i64);
+        Some(Forecast { processors, estimate_seconds, wait, ranges: prediction.ranges, run_seconds: prediction.point_s })
+    }
+
+    /// The forecasts at the size as written, where its user has run that, and at the one with the highest gain.
+    pub(super) fn best(&mut self, index: JobIndex, asked: &Job, now: i64, eligible: i64) -> Option<Forecast> {
+        let sizes: Vec<u32> = self.sizes.get(&asked.user)?.keys().copied().filter(|size| *size != asked.processors).collect();
+        let written = self.forecast(index, asked, asked.processors, now, eligible)?;
+        let others = sizes.into_iter().filter_map(|size| self.forecast(index, asked, size, now, eligible));
+        let all: Vec<Forecast> = std::iter::once(written).chain(others).collect();
+        let end = |forecast: &Forecast| forecast.wait + forecast.ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper);
+        let longest = all.iter().map(end).max().unwrap_or(Seconds(1)).max(Seconds(1));
+        let score = |forecast: &Forecast| gain(&forecast.ranges, forecast.wait, longest);
+        // Of equals the first, which is the size as written.
+        all.into_iter()
+            .map(|forecast| (score(&forecast), forecast))
+            .reduce(|best, next| if next.0 > best.0 { next } else { best })
+            .map(|best| best.1)
+    }
+}
+
+/// The estimate at another size (VI.C): for a larger one the original; for a smaller one the least of the user's longest at that size and the system's longest
+/// that exceeds the original, or else the original.
+fn estimate(asked: &Job, processors: u32, longest_past: Option<i64>, longest_limit: i64) -> i64 {
+    let original = asked.estimate_seconds;
+    if processors >= asked.processors {
+        return original;
+    }
+    longest_past.into_iter().chain([longest_limit]).filter(|limit| *limit > original).min().unwrap_or(original)
+}
+
+impl Decider for PaperMolding {
+    fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
+        let now = cluster.now_seconds();
+        let best = self.best(index, asked, now, now).map(|best| best.written());
+        let (processors, estimate_seconds) = best.unwrap_or((asked.processors, asked.estimate_seconds));
+        Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds: now }
+    }
+
+    fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {
+        let longest = self.sizes.entry(asked.user).or_default().entry(asked.processors).or_default();
+        *longest = asked.estimate_seconds.max(*longest);
+        self.waits.passed(index, &submitted.job, cluster.now_seconds(), submitted.eligible_seconds);
+    }
+
+    fn started(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        self.run_times.starts(&arriving(index, job), UnixTime(record.start_seconds));
+        self.waits.started(index, record.start_seconds);
+    }
+
+    fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        self.run_times.ends(&arriving(index, job), UnixTime(record.end_seconds), Some(Seconds(record.run_seconds())));
+        self.waits.ended(index, record.end_seconds);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_estimate_rule() {
+        let asked = Job { processors: 16, estimate_seconds: 3_600, ..Job::default() };
+        // Larger: the original. Smaller: the least of the two that exceeds it.
+        assert_eq!(estimate(&asked, 32, Some(600), 86_400), 3_600);
+        assert_eq!(estimate(&asked, 8, Some(7_200), 86_400), 7_200);
+        assert_eq!(estimate(&asked, 8, Some(600), 86_400), 86_400);
+        assert_eq!(estimate(&asked, 8, Some(600), 3_600), 3_600);
+    }
+}

@@ -1,0 +1,91 @@
+//! Experiments on a made-up workload.
+
+use super::*;
+use crate::lublin::{self, Options as Model};
+use crate::swf;
+use crate::workload::{Rules, read};
+
+/// 900 jobs on 64 processors, well loaded.
+fn jobs() -> Vec<Job> {
+    let log = lublin::workload(&Model { jobs: 900, processors: 64, users: 6, ..Model::default() }).unwrap();
+    let mut text = Vec::new();
+    swf::write(&mut text, &log.header, &log.records).unwrap();
+    read(swf::Reader::new(text.as_slice()).unwrap(), Some(64), &Rules::default()).unwrap().jobs
+}
+
+fn options(method: Method, protocol: Protocol) -> Options {
+    Options { method, protocol, from: 301, to: 900, ..Options::default() }
+}
+
+const METHODS: [Method; 4] = [
+    Method::PaperMolding,
+    Method::PaperDeferral(Hold::Queue, Counted::FromSubmission),
+    Method::PaperDeferral(Hold::SingleJobs, Counted::FromRelease),
+    Method::Default,
+];
+
+#[test]
+fn the_same_seed_gives_the_same_figures() {
+    let jobs = jobs();
+    for protocol in [Protocol::Paper, Protocol::WorkConserving] {
+        for method in METHODS {
+            let found = compare(&jobs, 64, &options(method, protocol)).unwrap();
+            assert_eq!(found, compare(&jobs, 64, &options(method, protocol)).unwrap(), "{method:?}");
+        }
+    }
+}
+
+#[test]
+fn the_default_has_no_job_cut_by_its_limit_where_work_is_conserved() {
+    let jobs = jobs();
+    for speed_up in [SpeedUpModel::Downey, SpeedUpModel::Amdahl] {
+        let found = compare(&jobs, 64, &Options { speed_up, ..options(Method::Default, Protocol::WorkConserving) }).unwrap();
+        assert!(found.changed.smaller + found.changed.larger > 0, "{found:?}");
+        assert_eq!(found.changed.cut_by_limit, 0);
+    }
+}
+
+#[test]
+fn nobody_adopts_and_nothing_changes() {
+    let jobs = jobs();
+    for method in METHODS {
+        let found = compare(&jobs, 64, &Options { adoption: 0.0, ..options(method, Protocol::WorkConserving) }).unwrap();
+        assert_eq!((found.baseline, found.changed), (found.ours, Changed::default()));
+        assert_eq!(found.unmolded_jobs, 600);
+    }
+}
+
+#[test]
+fn a_window_behind_the_last_job_is_refused() {
+    let outcome = compare(&jobs(), 64, &Options { from: 901, ..options(Method::Default, Protocol::Paper) });
+    assert_eq!(outcome, Err(ExperimentError::TooFewJobs { found: 900, wanted: 901 }));
+}
+
+/// A machine of 64 processors half of which are free, a snapshot an hour old, and twenty jobs of 32 processors a second apart.
+fn burst() -> Vec<Job> {
+    let job = |submit_seconds: i64, processors: u32, run_seconds: i64| Job {
+        submit_seconds,
+        processors,
+        run_seconds,
+        estimate_seconds: 4_000,
+        user: 1,
+        executable: 1,
+        ..Job::default()
+    };
+    std::iter::once(job(0, 32, 4_000)).chain((1..=20).map(|second| job(second, 64, 1_000))).collect()
+}
+
+#[test]
+fn with_claims_a_burst_on_one_snapshot_does_not_run_for_the_same_processors() {
+    let jobs = burst();
+    let sizes = |claims: bool| {
+        let parts = Parts { claims, ..Parts::default() };
+        let options = Options { from: 2, to: 21, refresh_seconds: 3_600, parts, ..options(Method::Default, Protocol::WorkConserving) };
+        let (records, ..) = with_policy(&jobs, &Machine::new(64), 1, &options).unwrap();
+        records.iter().skip(1).map(|record| record.processors).collect::<Vec<u32>>()
+    };
+    let small = |sizes: &[u32]| sizes.iter().filter(|size| **size <= 32).count();
+    let (with, without) = (sizes(true), sizes(false));
+    assert_eq!(small(&without), 20, "everybody believes that the free half is theirs: {without:?}");
+    assert!(small(&with) <= 2, "{with:?}");
+}

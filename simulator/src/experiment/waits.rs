@@ -1,0 +1,111 @@
+//! Waits as the daemon forecasts them from the past, while a simulation runs.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use predictor_core::past::{PastJob, Sweep};
+use predictor_core::size::Size;
+use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::trees::training::Training;
+use predictor_core::waits::blended::{BlendedWaits, Settings};
+
+use crate::engine::{Job, JobIndex};
+
+/// The default forecast of waits, which learns from what happens in the simulation.
+pub(super) struct PastWaits {
+    sweep: Sweep,
+    waits: BlendedWaits,
+    /// Rows of the jobs that have arrived and not ended.
+    rows: HashMap<JobIndex, u32>,
+    /// Jobs that are held until a time.
+    held: BinaryHeap<Reverse<(i64, JobIndex)>>,
+    held_jobs: HashMap<JobIndex, Job>,
+}
+
+impl PastWaits {
+    /// Knows nothing of a machine of so many processors.
+    pub(super) fn new(processors: u32, seed: u64) -> Self {
+        let defaults = Settings::default();
+        // Trained half as often as by the daemon, and on fewer jobs: this is most of the time that an experiment takes.
+        let training = Training { seed, ..defaults.training };
+        let settings = Settings { training_interval: 2_000, most_training: 20_000, training, ..defaults };
+        Self {
+            sweep: Sweep::new(processors, 0),
+            waits: BlendedWaits::new(settings),
+            rows: HashMap::new(),
+            held: BinaryHeap::new(),
+            held_jobs: HashMap::new(),
+        }
+    }
+
+    /// Forecast wait in seconds of a job that would come into the queue at a time, now or later.
+    pub(super) fn forecast_s(&mut self, job: &Job, now_seconds: i64, eligible_seconds: i64) -> f64 {
+        self.release_until(now_seconds);
+        let features = self.sweep.look(&past_job(job, eligible_seconds), UnixTime(now_seconds));
+        self.waits.point_s(&features)
+    }
+
+    /// A job is submitted that comes into the queue at a time, now or later.
+    pub(super) fn passed(&mut self, index: JobIndex, job: &Job, now_seconds: i64, eligible_seconds: i64) {
+        self.release_until(now_seconds);
+        if eligible_seconds > now_seconds {
+            self.held.push(Reverse((eligible_seconds, index)));
+            self.held_jobs.insert(index, *job);
+        } else {
+            self.arrive(index, job, now_seconds);
+        }
+    }
+
+    fn release_until(&mut self, now_seconds: i64) {
+        while let Some(&Reverse((eligible, index))) = self.held.peek()
+            && eligible <= now_seconds
+        {
+            self.held.pop();
+            if let Some(job) = self.held_jobs.remove(&index) {
+                self.arrive(index, &job, eligible);
+            }
+        }
+    }
+
+    fn arrive(&mut self, index: JobIndex, job: &Job, at: i64) {
+        let row = self.sweep.arrive(&past_job(job, at));
+        self.rows.insert(index, row);
+        if let Some(retraining) = self.waits.retraining(self.sweep.arrivals())
+            && let Ok(retrained) = retraining.run()
+        {
+            self.waits.adopt(retrained);
+        }
+        self.waits.arrive(self.sweep.arrivals(), row as usize);
+    }
+
+    /// A job has started.
+    pub(super) fn started(&mut self, index: JobIndex, at: i64) {
+        self.release_until(at);
+        let Some(&row) = self.rows.get(&index) else { return };
+        self.sweep.start(row, UnixTime(at));
+        self.waits.learn(self.sweep.arrivals(), row as usize);
+    }
+
+    /// A job has ended.
+    pub(super) fn ended(&mut self, index: JobIndex, at: i64) {
+        self.release_until(at);
+        if let Some(row) = self.rows.remove(&index) {
+            self.sweep.end(row, UnixTime(at), Seconds::ZERO);
+        }
+    }
+}
+
+fn past_job(job: &Job, eligible_seconds: i64) -> PastJob {
+    PastJob {
+        user: job.user,
+        account: job.group,
+        partition: job.queue as u16,
+        qos: 0,
+        size: Size { nodes: job.processors, cpus: job.processors },
+        limit: Some(Seconds(job.estimate_seconds)),
+        eligible: UnixTime(eligible_seconds),
+        start: None,
+        end: None,
+        suspended: Seconds::ZERO,
+    }
+}
