@@ -1,7 +1,10 @@
-//! `queuecast evaluate`: forecasts held against the past of a workload log, beside the published figures.
+//! `queuecast evaluate`: forecasts and policies held against the past of a workload log, beside the published figures.
 
+mod deferral;
 mod log;
 mod methods;
+mod molding;
+mod policies;
 mod published;
 mod run;
 mod run_times;
@@ -17,10 +20,10 @@ use self::log::EvaluatedLog;
 use self::published::{PublishedFigures, PublishedReport};
 use crate::failure::Failure;
 
-/// Hold forecasts against the past of a workload log, beside the published figures.
+/// Hold forecasts and policies against the past of a workload log, beside the published figures.
 ///
-/// Each job is forecast in order of time, from what was known when it was submitted: a wait is known once the job has started, a run time
-/// once it has ended.
+/// Waits and run times: each job is forecast in order of time, from what was known when it was submitted: a wait is known once the job has started, a run time
+/// once it has ended. Molding and deferral: the log is replayed under EASY backfilling, with a policy in front and without.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -32,6 +35,8 @@ enum What {
     Waits(waits::Arguments),
     #[command(name = "runtimes")]
     RunTimes(run_times::Arguments),
+    Molding(molding::Arguments),
+    Deferral(deferral::Arguments),
 }
 
 /// Runs the command.
@@ -39,6 +44,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.what {
         What::Waits(arguments) => waits::run(arguments)?,
         What::RunTimes(arguments) => run_times::run(arguments)?,
+        What::Molding(arguments) => molding::run(arguments)?,
+        What::Deferral(arguments) => deferral::run(arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

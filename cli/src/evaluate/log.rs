@@ -1,7 +1,7 @@
 //! The log whose past is forecast again.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
@@ -13,7 +13,22 @@ use super::published::Published;
 /// A log that was read whole.
 #[derive(Debug)]
 pub(super) struct EvaluatedLog {
-    /// The file's name without folder and endings.
+    /// A reader of a log, packed or not.
+///
+/// # Errors
+///
+/// A file that can't be opened or read; it is named.
+pub(super) fn reader(path: &Path) -> anyhow::Result<Reader<impl BufRead + use<>>> {
+    let source = path.display();
+    let file: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        Box::new(File::open(path).with_context(|| format!("cannot open the log {source}"))?)
+    };
+    Reader::detecting_compression(file).with_context(|| source.to_string())
+}
+
+/// The file's name without folder and endings.
     pub(super) name: String,
     /// The file as the user called it.
     pub(super) source: String,
@@ -29,13 +44,7 @@ impl EvaluatedLog {
     /// A file that can't be read, or that lacks what forecasts are held against; the file is named.
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let source = path.display().to_string();
-        let reader = if path == Path::new("-") {
-            Reader::detecting_compression(io::stdin())
-        } else {
-            let file = File::open(path).with_context(|| format!("cannot open the log {source}"))?;
-            Reader::detecting_compression(file)
-        };
-        let log = reader.and_then(Reader::into_log).with_context(|| source.clone())?;
+        let log = reader(path)?.into_log().with_context(|| source.clone())?;
         let workload = evaluation::read(&log);
         if workload.jobs.is_empty() {
             return Err(anyhow!("{source}: {}", what_is_missing(&log)));
@@ -46,7 +55,7 @@ impl EvaluatedLog {
 }
 
 /// The file's name without folder and endings.
-fn name(path: &Path) -> String {
+pub(super) fn name(path: &Path) -> String {
     let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match file_name.split(".swf").next() {
         Some("" | "-") | None => "standard input".to_owned(),

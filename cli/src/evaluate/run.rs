@@ -112,7 +112,7 @@ impl RunArguments {
 }
 
 /// A bar on a terminal, nothing elsewhere.
-fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
+pub(super) fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
     let bar = bars.add(ProgressBar::new(1));
     let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3} %, {elapsed} since the start, about {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -1,0 +1,299 @@
+//! What the evaluations of molding and of deferral share: the options, the runs, and the report.
+
+mod picture;
+#[cfg(test)]
+mod sample;
+mod text;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+use indicatif::{MultiProgress, ProgressDrawTarget};
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use serde::Serialize;
+use simulator::experiment::{Comparison, Method, Options, Parts, Protocol, SpeedUpModel, compare};
+use simulator::workload::{self, BadRecords, Rules, Workload};
+
+use super::published::{Published, PublishedMinutes};
+use super::{Reports, log, run};
+use crate::failure::Failure;
+use crate::{Format, output, plot};
+
+/// Which logs, which of their jobs, and how.
+#[derive(Debug, Args)]
+pub(super) struct PolicyArguments {
+    /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is standard input.
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+
+    /// What a job runs at another size [default: both, one after the other].
+    #[arg(long, value_enum)]
+    protocol: Option<ProtocolName>,
+
+    /// Which curve the speed-up of a computation follows, with --protocol work-conserving.
+    #[arg(long, value_enum, default_value_t)]
+    speedup: SpeedUpName,
+
+    /// The part of the jobs that may be changed, drawn job by job: 0 to 1.
+    #[arg(long, value_name = "PART", default_value_t = 1.0, value_parser = part)]
+    adoption: f64,
+
+    /// How old the state gets that the default decides from, in seconds: as a snapshot that is published so often. With 0 it sees the present.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    refresh: u32,
+
+    /// Leave a part of the default out, to see what it is worth.
+    #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
+    without: Vec<Part>,
+
+    /// The first job that may be changed, counted from 1 among the jobs that ran, in order of submission. Those before it are the history.
+    #[arg(long, value_name = "N", default_value = "10001")]
+    from: NonZeroUsize,
+
+    /// Where random numbers begin: the same options and seed give the same figures, whatever the number of threads.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// How many threads to use [default: one for each core].
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    /// Also draw the responses by size of job into this file, which has to end in .svg or .png.
+    #[arg(long, value_name = "FILE", value_parser = plot::file)]
+    plot: Option<PathBuf>,
+
+    /// How to write the report.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What a job runs at another size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ProtocolName {
+    /// A run time drawn from the user's own runs at that size: the job becomes another one.
+    Paper,
+    /// What the same computation takes there, by a speed-up curve that no policy sees.
+    WorkConserving,
+}
+
+impl ProtocolName {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::WorkConserving => "work-conserving",
+        }
+    }
+}
+
+/// Curves of speed-up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum SpeedUpName {
+    /// A. Downey's model, HPDC 1997.
+    #[default]
+    Downey,
+    /// Amdahl's law.
+    Amdahl,
+}
+
+/// Parts of the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Part {
+    /// Jobs are made larger where many processors are free.
+    Growth,
+    /// Sizes are tried that the user never ran.
+    OtherSizes,
+    /// Waits come from a plan of the queue; without it from past waits.
+    Plan,
+    /// What was decided since the state was read is counted.
+    Claims,
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    let part: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=1.0).contains(&part) { Ok(part) } else { Err("a part lies between 0 and 1".to_owned()) }
+}
+
+/// A policy by the name that it has on the command line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NamedMethod {
+    pub(super) name: &'static str,
+    pub(super) method: Method,
+}
+
+/// What is evaluated.
+#[derive(Debug)]
+pub(super) struct Question<'a> {
+    pub(super) policies: Vec<NamedMethod>,
+    /// The last job that may be changed.
+    pub(super) to: NonZeroUsize,
+    /// Which of the published figures are about it, and where they stand.
+    pub(super) published: fn(&Published) -> PublishedMinutes,
+    pub(super) source: &'a str,
+}
+
+/// What was published, in seconds as ours are.
+#[derive(Debug, Serialize)]
+pub(super) struct PublishedOutcomes {
+    baseline: PublishedOutcome,
+    ours: PublishedOutcome,
+    source: String,
+    remark: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct PublishedOutcome {
+    mean_wait_s: f64,
+    mean_run_s: f64,
+    mean_response_s: f64,
+}
+
+impl PublishedOutcome {
+    fn of([wait, run, response]: [f64; 3]) -> Self {
+        let [mean_wait_s, mean_run_s, mean_response_s] = [wait, run, response].map(|minutes| minutes * 60.0);
+        Self { mean_wait_s, mean_run_s, mean_response_s }
+    }
+}
+
+/// What was found on one log with one policy by one protocol.
+#[derive(Debug, Serialize)]
+pub(super) struct PolicyReport {
+    log: String,
+    file: String,
+    /// Jobs that ran.
+    jobs: usize,
+    processors: u32,
+    from: usize,
+    to: usize,
+    protocol: ProtocolName,
+    policy: &'static str,
+    /// Of the work-conserving protocol.
+    speedup: Option<SpeedUpName>,
+    adoption: f64,
+    refresh_s: u32,
+    without: Vec<Part>,
+    published: Option<PublishedOutcomes>,
+    #[serde(flatten)]
+    found: Comparison,
+}
+
+/// A log that is replayed.
+struct ReplayedLog {
+    name: String,
+    source: String,
+    workload: Workload,
+    published: Option<&'static Published>,
+}
+
+impl ReplayedLog {
+    /// Reads the jobs that ran: bad records are left out, and a job that ran too long is cut at what it asked for.
+    fn read(path: &std::path::Path) -> anyhow::Result<Self> {
+        let source = path.display().to_string();
+        let rules = Rules { bad_records: BadRecords::LeaveOut, ..Rules::default() };
+        let workload = workload::read(log::reader(path)?, None, &rules).with_context(|| source.clone())?;
+        let name = log::name(path);
+        Ok(Self { published: Published::about(&name, &workload.header), name, source, workload })
+    }
+}
+
+impl PolicyArguments {
+    /// Answers a question about each log, each policy and each protocol, all side by side, and prints the report.
+    ///
+    /// # Errors
+    ///
+    /// A log that can't be read or has too few jobs, with its name.
+    pub(super) fn answer(&self, question: &Question<'_>) -> Result<(), Failure> {
+        let reports = Reports::of(self.reports(question).map_err(Failure::Input)?);
+        if let Some(path) = &self.plot {
+            picture::draw(path, reports.logs()).map_err(Failure::Input)?;
+        }
+        output::print(self.format, &reports, |reports| text::report(reports.logs(), question.source))
+    }
+
+    fn reports(&self, question: &Question<'_>) -> anyhow::Result<Vec<PolicyReport>> {
+        let (from, to) = (self.from.get(), question.to.get());
+        ensure!(from <= to, "--from {from} lies behind --to {to}");
+        plot::check_folder(self.plot.as_deref())?;
+        let pool = ThreadPoolBuilder::new().num_threads(self.threads.map_or(0, NonZeroUsize::get)).build();
+        let pool = pool.context("cannot start the threads; try --threads 1")?;
+        let logs = self.logs.iter().map(|path| ReplayedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        let protocols = self.protocol.map_or_else(|| vec![ProtocolName::Paper, ProtocolName::WorkConserving], |protocol| vec![protocol]);
+        let mut tasks = Vec::new();
+        for log in &logs {
+            for protocol in &protocols {
+                tasks.extend(question.policies.iter().map(|policy| (log, *protocol, *policy)));
+            }
+        }
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let bar = run::bar(&bars, "replays");
+        bar.set_length(tasks.len() as u64);
+        bar.enable_steady_tick(Duration::from_millis(500));
+        let one = |(log, protocol, policy): &(&ReplayedLog, ProtocolName, NamedMethod)| {
+            let report = self.report(question, log, *protocol, *policy).with_context(|| log.source.clone());
+            bar.inc(1);
+            report
+        };
+        let reports: Vec<anyhow::Result<PolicyReport>> = pool.install(|| tasks.par_iter().with_max_len(1).map(one).collect());
+        bar.finish_and_clear();
+        reports.into_iter().collect()
+    }
+
+    fn report(
+        &self,
+        question: &Question<'_>,
+        log: &ReplayedLog,
+        protocol: ProtocolName,
+        policy: NamedMethod,
+    ) -> anyhow::Result<PolicyReport> {
+        let left_out = |part| self.without.contains(&part);
+        let options = Options {
+            protocol: if protocol == ProtocolName::Paper { Protocol::Paper } else { Protocol::WorkConserving },
+            method: policy.method,
+            speed_up: if self.speedup == SpeedUpName::Downey { SpeedUpModel::Downey } else { SpeedUpModel::Amdahl },
+            adoption: self.adoption,
+            from: self.from.get(),
+            to: question.to.get(),
+            refresh_seconds: i64::from(self.refresh),
+            parts: Parts {
+                growth: !left_out(Part::Growth),
+                any_size: !left_out(Part::OtherSizes),
+                plan: !left_out(Part::Plan),
+                claims: !left_out(Part::Claims),
+            },
+            seed: self.seed,
+        };
+        let Workload { jobs, processors, .. } = &log.workload;
+        let found = compare(jobs, *processors, &options)?;
+        let published = log.published.map(|published| {
+            let minutes = (question.published)(published);
+            PublishedOutcomes {
+                baseline: PublishedOutcome::of(minutes.baseline),
+                ours: PublishedOutcome::of(minutes.ours),
+                source: question.source.to_owned(),
+                remark: published.remark,
+            }
+        });
+        Ok(PolicyReport {
+            log: log.name.clone(),
+            file: log.source.clone(),
+            jobs: jobs.len(),
+            processors: *processors,
+            from: options.from,
+            to: options.to.min(jobs.len()),
+            protocol,
+            policy: policy.name,
+            speedup: (protocol == ProtocolName::WorkConserving).then_some(self.speedup),
+            adoption: self.adoption,
+            refresh_s: self.refresh,
+            without: self.without.clone(),
+            published,
+            found,
+        })
+    }
+}
