@@ -28,7 +28,7 @@ pub(crate) struct Publisher {
     model: Option<(Arc<WaitModel>, UnixTime)>,
     /// The last plan of the queue.
     plan: Option<QueuePlan>,
-    /// How long the last fit took, if nothing has been published since.
+    /// How long the last fit took, if nothing has come since and it has not been published.
     fitting: Option<Duration>,
     accounting_read_at: Option<UnixTime>,
     generation: u64,
@@ -66,6 +66,7 @@ impl Publisher {
 
     /// Adds jobs that have ended. Returns how many of them the history took.
     pub(crate) fn add(&mut self, jobs: &[Ended]) -> usize {
+        self.fitting = None;
         let taken = jobs.iter().filter(|job| {
             let ended = EndedJob {
                 user: job.user,
@@ -113,6 +114,7 @@ impl Publisher {
     /// Replaces what is known of the cluster.
     pub(crate) fn set_cluster(&mut self, cluster: Arc<Cluster>) {
         self.cluster = Some(cluster);
+        self.fitting = None;
     }
 
     /// Replaces the plan of the queue.

@@ -8,7 +8,7 @@ use predictor_core::snapshot::PlanObstacle;
 use predictor_core::time::{Seconds, UnixTime};
 use simulator::plan::plan;
 use slurm_sys::client::JobState;
-use slurm_sys::client::controller::{Node, NodeState, PendingReason, QueuedJob, Reservation};
+use slurm_sys::client::controller::{Node, NodeState, Partition, PendingReason, QueuedJob, Reservation, Sharing};
 
 use super::answer::published;
 use super::{Question, Queue};
@@ -65,8 +65,20 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
     Cluster { read_at: UnixTime(NOW), partitions: vec![main_partition()], cpus: 20, jobs, ended, queue }
 }
 
-fn main_partition() -> slurm_sys::client::controller::Partition {
-    slurm_sys::client::controller::Partition::for_tests("main", 86_400)
+fn main_partition() -> Partition {
+    Partition {
+        name: "main".to_owned(),
+        total_cpus: 20,
+        total_nodes: 5,
+        max_time_seconds: Some(86_400),
+        default_time_seconds: None,
+        max_nodes: None,
+        is_default: true,
+        is_up: true,
+        sharing: Sharing::Cpus,
+        priority_tier: 1,
+        node_ranges: vec![(0, 5)],
+    }
 }
 
 fn planned(cluster: &Cluster, ranges: &[RunTimeRange]) -> Vec<(u32, Result<i64, PlanObstacle>)> {
@@ -84,7 +96,7 @@ fn what_slurmctld_says_becomes_a_plan_with_forecast_run_times() {
     // Two nodes run since 600 s what takes 1,100 s on two nodes; one runs up to its limit of 3,600 s; one completes.
     let completing = QueuedJob { state: JobState::Completing, ..running(3, 5, 5, 10) };
     let jobs = [
-        running(1, 0, 2, 600),
+        QueuedJob { node_ranges: vec![(0, 0), (2, 2)], cpus: 8, nodes: 2, ..running(1, 0, 2, 600) },
         running(2, 4, 4, 1_000),
         completing,
         job(5, JobState::Pending, 1),
@@ -94,10 +106,6 @@ fn what_slurmctld_says_becomes_a_plan_with_forecast_run_times() {
         QueuedJob { priority: 0, ..job(8, JobState::Pending, 1) },
         QueuedJob { reservation: Some("gone".to_owned()), ..job(9, JobState::Pending, 1) },
     ];
-    // The first job's nodes are 0 to 2, of which place 1 is empty: its 12 CPUs are counted as spread over three.
-    let mut jobs = jobs.to_vec();
-    jobs[0].node_ranges = vec![(0, 0), (2, 2)];
-    (jobs[0].cpus, jobs[0].nodes) = (8, 2);
     let cluster = cluster(&jobs, Vec::new());
     assert_eq!(
         planned(&cluster, &ranges),

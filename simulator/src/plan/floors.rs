@@ -52,7 +52,7 @@ fn step_at_most(number: i64) -> usize {
 fn step_at_least(number: i64) -> usize {
     let below = step_at_most(number);
     let exponent = below / 2;
-    let step = if below % 2 == 0 { 1 << exponent } else { 3 << (exponent - 1) };
+    let step = if below.is_multiple_of(2) { 1 << exponent } else { 3 << (exponent - 1) };
     if step >= number.max(1) {
         below
     } else if exponent == 0 {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn steps_enclose_every_number() {
-        let step = |place: usize| if place % 2 == 0 { 1_i64 << (place / 2) } else { 3 << (place / 2 - 1) };
+        let step = |place: usize| if place.is_multiple_of(2) { 1_i64 << (place / 2) } else { 3 << (place / 2 - 1) };
         for number in 1..10_000 {
             let (below, above) = (step_at_most(number), step_at_least(number));
             assert!(step(below) <= number && number <= step(above), "{number}");

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 /// How many points a block holds at most. A block that is full is split in two; two neighbours are united when they hold no more
 /// than half of this together.
-pub(super) const BLOCK_POINTS: usize = 64;
+pub(super) const BLOCK_POINTS: usize = 128;
 
 /// What is known of a block without looking at its points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Summary {
     /// When its first point is.
     pub(super) first: i64,
-    /// The fewest processors free within, with what has been added.
+    /// The fewest processors free within, with what has been added; less where nobody has counted.
     pub(super) least: i64,
-    /// The most processors free within, with what has been added.
+    /// The most processors free within, with what has been added; more where nobody has counted.
     pub(super) most: i64,
     /// What has been added to all points of the block, and is not in them.
     pub(super) added: i64,
@@ -22,8 +22,8 @@ pub(super) struct Summary {
 impl Summary {
     /// Adds to all points.
     pub(super) fn add(&mut self, difference: i64) {
-        self.least += difference;
-        self.most += difference;
+        self.least = self.least.saturating_add(difference);
+        self.most = self.most.saturating_add(difference);
         self.added += difference;
     }
 }
@@ -51,6 +51,11 @@ impl Block {
     pub(super) fn summary(&self, added: i64) -> Summary {
         let (least, most) = self.free.iter().fold((i64::MAX, i64::MIN), |(least, most), &free| (least.min(free), most.max(free)));
         Summary { first: self.times[0], least: least + added, most: most + added, added }
+    }
+
+    /// What is known of the block without counting.
+    pub(super) fn uncounted(&self, added: i64) -> Summary {
+        Summary { first: self.times[0], least: i64::MIN, most: i64::MAX, added }
     }
 
     /// Keeps the first half of the points and returns the others.

@@ -134,7 +134,10 @@ impl Profile {
                 self.summaries[block].add(difference);
             } else if first_index < end_index {
                 self.blocks[block].add(first_index..end_index, difference);
-                self.summaries[block] = self.blocks[block].summary(self.summaries[block].added);
+                let added = self.summaries[block].added;
+                // Where there is one block only, nobody steps over it.
+                let is_only = self.blocks.len() == 1;
+                self.summaries[block] = if is_only { self.blocks[block].uncounted(added) } else { self.blocks[block].summary(added) };
             }
         }
         if let Some(until) = until {

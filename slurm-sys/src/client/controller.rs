@@ -144,28 +144,7 @@ pub struct Partition {
     /// Jobs of a partition with a higher tier are served before all of those with a lower one.
     pub priority_tier: u32,
     /// Inclusive ranges of places in slurmctld's node table.
-    node_ranges: Vec<(usize, usize)>,
-}
-
-impl Partition {
-    /// A partition that is up, whose jobs share nodes, without nodes of its own: for tests of what is made of one.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn for_tests(name: &str, max_time_seconds: i64) -> Self {
-        Self {
-            name: name.to_owned(),
-            total_cpus: 0,
-            total_nodes: 0,
-            max_time_seconds: Some(max_time_seconds),
-            default_time_seconds: None,
-            max_nodes: None,
-            is_default: true,
-            is_up: true,
-            sharing: Sharing::Cpus,
-            priority_tier: 1,
-            node_ranges: Vec::new(),
-        }
-    }
+    pub node_ranges: Vec<(usize, usize)>,
 }
 
 /// An answer of slurmctld, freed by libslurm's own function for it.
