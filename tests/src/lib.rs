@@ -7,6 +7,7 @@
 #![allow(clippy::expect_used, clippy::panic)]
 
 mod cluster;
+pub mod comparison;
 mod daemon;
 mod job;
 mod past;

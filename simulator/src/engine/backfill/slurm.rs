@@ -1,7 +1,7 @@
 //! Slurm's main scheduler and its backfill scheduler.
 //!
-//! The main scheduler (src/slurmctld/job_scheduler.c, `_schedule`) starts jobs in the order of the queue until one does not fit. It runs when a job has
-//! ended, soon after submissions, and from time to time over the whole queue ([`SlurmParameters`] has the times). A batch job never
+//! The main scheduler (src/slurmctld/job_scheduler.c, `_schedule`) starts jobs in the order of the queue until one does not fit. It runs soon
+//! after submissions and terminations, and from time to time over the whole queue ([`SlurmParameters`] has the times). A batch job never
 //! starts within its submission. The backfill scheduler (src/plugins/sched/backfill/backfill.c, `_attempt_backfill`) runs every `bf_interval`: it
 //! goes through the queue in order, starts what fits beside all that it has planned so far, and plans every other job at the earliest time
 //! that running jobs' limits and earlier plans leave. Plans last only for the pass.
@@ -46,6 +46,7 @@ pub struct Slurm {
     parameters: SlurmParameters,
     /// Processors of a node, if the plan is to be made with named nodes.
     processors_per_node: Option<u32>,
+    has_epilog: bool,
     state: Option<State>,
     /// When to be woken.
     wish: Option<i64>,
@@ -65,7 +66,13 @@ impl Slurm {
     /// Slurm with these parameters. Plans count processors, which costs little on a machine of any size.
     #[must_use]
     pub fn new(parameters: SlurmParameters) -> Self {
-        Self { parameters, processors_per_node: None, state: None, wish: None }
+        Self { parameters, processors_per_node: None, has_epilog: false, state: None, wish: None }
+    }
+
+    /// The site has an `Epilog`: the end of a job then starts a pass of the main scheduler at once, which otherwise comes as after a submission.
+    #[must_use]
+    pub fn with_epilog(self) -> Self {
+        Self { has_epilog: true, ..self }
     }
 
     /// Plans with named nodes of so many processors, of which jobs have whole ones, as Slurm itself does: a job that is planned keeps certain nodes free, not
@@ -96,7 +103,7 @@ impl Backfill for Slurm {
             state.clock.submitted(now);
         }
         if let Event::Ended { job, .. } = event {
-            state.clock.ended(now);
+            state.clock.ended(now, self.has_epilog);
             if let Some(placed) = &mut state.placed {
                 placed.ended(job);
             }

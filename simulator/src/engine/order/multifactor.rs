@@ -52,7 +52,7 @@ impl Multifactor {
     /// Jobs of users that are not among the associations have no fair share.
     #[must_use]
     pub fn new(settings: PrioritySettings, associations: Associations, machine_processors: u32, first_calculation_seconds: i64) -> Self {
-        let usage = Usage::new(associations, settings.decay_half_life_seconds, first_calculation_seconds);
+        let usage = Usage::new(associations, settings.decay_half_life_seconds, settings.charges_at_end, first_calculation_seconds);
         Self {
             machine_processors: machine_processors.max(1),
             usage,

@@ -17,10 +17,10 @@ pub(super) enum Depth {
 /// When the next passes are due, in seconds of the simulation.
 #[derive(Debug, Clone)]
 pub(super) struct Clock {
-    /// The first submission that no pass has seen.
-    submission: Option<i64>,
-    /// A termination that no pass has seen.
-    termination: Option<i64>,
+    /// The first submission or termination that waits for the loop.
+    request: Option<i64>,
+    /// A termination that asks for a pass at once.
+    epilog: Option<i64>,
     /// The last pass of the main scheduler that the background loop made, and the last of them over the full queue.
     last_timed: i64,
     last_full: i64,
@@ -35,8 +35,8 @@ impl Clock {
     /// A slurmctld that started long enough ago that nothing has to wait for it.
     pub(super) fn new(now: i64, parameters: &SlurmParameters) -> Self {
         Self {
-            submission: None,
-            termination: None,
+            request: None,
+            epilog: None,
             last_timed: now - parameters.batch_sched_delay_seconds,
             last_full: now,
             last_main: now - 1,
@@ -46,12 +46,18 @@ impl Clock {
     }
 
     pub(super) fn submitted(&mut self, now: i64) {
-        self.submission.get_or_insert(now);
+        self.request.get_or_insert(now);
         self.changed_at.get_or_insert(now);
     }
 
-    pub(super) fn ended(&mut self, now: i64) {
-        self.termination = Some(now);
+    /// The end of an epilog starts a pass at once (src/slurmctld/proc_req.c, `_slurm_rpc_epilog_complete`); without one the nodes say with their answer that the job
+    /// is gone, which only asks for a pass (src/slurmctld/agent.c).
+    pub(super) fn ended(&mut self, now: i64, has_epilog: bool) {
+        if has_epilog {
+            self.epilog = Some(now);
+        } else {
+            self.request.get_or_insert(now);
+        }
         self.changed_at.get_or_insert(now);
     }
 
@@ -59,9 +65,14 @@ impl Clock {
         self.changed_at.get_or_insert(now);
     }
 
-    /// What the backfill scheduler did while nobody waited: it looks every `bf_interval` as long as something changes, and once a second when that time has passed
+    /// What the schedulers did while nobody waited. The loop makes the passes that were asked for; the backfill scheduler looks every `bf_interval` as long as something changes, and once a second when that time has passed
     /// without a change (`backfill_agent`).
     pub(super) fn idle_until(&mut self, now: i64, parameters: &SlurmParameters) {
+        let asked = self.request.map(|at| at.max(self.last_timed + parameters.batch_sched_delay_seconds));
+        if let Some(passed_at) = asked.filter(|&at| at < now) {
+            self.last_timed = passed_at;
+            self.request = None;
+        }
         if parameters.bf_interval_seconds < 0 {
             return;
         }
@@ -85,8 +96,8 @@ impl Clock {
         };
         let earliest = self.last_main + apart;
         let full = self.last_full + parameters.sched_interval_seconds.max(1);
-        let submission = self.submission.map(|at| at.max(self.last_timed + parameters.batch_sched_delay_seconds));
-        let soonest = [self.termination, submission].into_iter().flatten().min();
+        let request = self.request.map(|at| at.max(self.last_timed + parameters.batch_sched_delay_seconds));
+        let soonest = [self.epilog, request].into_iter().flatten().min();
         Some(match soonest {
             Some(soonest) if soonest < full => (soonest.max(earliest), Depth::Default),
             _ => (full.max(earliest), Depth::Full),
@@ -94,16 +105,16 @@ impl Clock {
     }
 
     pub(super) fn main_ran(&mut self, now: i64, depth: Depth, parameters: &SlurmParameters) {
-        let by_loop =
-            depth == Depth::Full || self.submission.is_some_and(|at| at.max(self.last_timed + parameters.batch_sched_delay_seconds) <= now);
+        let is_due = |at: i64| at.max(self.last_timed + parameters.batch_sched_delay_seconds) <= now;
+        let by_loop = depth == Depth::Full || self.request.is_some_and(is_due);
         if by_loop {
             self.last_timed = now;
-            self.submission = None;
+            self.request = None;
         }
         if depth == Depth::Full {
             self.last_full = now;
         }
-        self.termination = None;
+        self.epilog = None;
         self.last_main = now;
     }
 
@@ -128,25 +139,25 @@ mod tests {
     use super::{Clock, Depth, SlurmParameters};
 
     #[test]
-    fn submissions_are_looked_at_at_once_and_then_after_the_delay() {
+    fn requests_are_looked_at_at_once_and_then_after_the_delay() {
         let parameters = SlurmParameters::default();
         let mut clock = Clock::new(1_000, &parameters);
         clock.submitted(1_000);
         assert_eq!(clock.main_due(&parameters), Some((1_000, Depth::Default)));
         clock.main_ran(1_000, Depth::Default, &parameters);
-        clock.submitted(1_001);
+        clock.ended(1_001, false);
         // batch_sched_delay is 3.
         assert_eq!(clock.main_due(&parameters), Some((1_003, Depth::Default)));
     }
 
     #[test]
-    fn a_termination_is_looked_at_at_once_and_leaves_the_submissions_turn_as_it_was() {
+    fn the_end_of_an_epilog_is_looked_at_at_once_and_leaves_the_requests_turn_as_it_was() {
         let parameters = SlurmParameters::default();
         let mut clock = Clock::new(1_000, &parameters);
         clock.submitted(1_000);
         clock.main_ran(1_000, Depth::Default, &parameters);
         clock.submitted(1_001);
-        clock.ended(1_002);
+        clock.ended(1_002, true);
         assert_eq!(clock.main_due(&parameters), Some((1_002, Depth::Default)));
         clock.main_ran(1_002, Depth::Default, &parameters);
         assert_eq!(clock.main_due(&parameters), Some((1_003, Depth::Default)));
@@ -166,7 +177,7 @@ mod tests {
         clock.submitted(1_000);
         assert_eq!(clock.backfill_due(&parameters), Some(1_000));
         clock.backfill_ran(1_000);
-        clock.ended(1_010);
+        clock.ended(1_010, false);
         assert_eq!(clock.backfill_due(&parameters), Some(1_030));
         // Nobody waited, and the pass at 1030 had nothing to do; the next looks at once.
         clock.idle_until(1_500, &parameters);

@@ -4,18 +4,21 @@ use super::{Slurm, SlurmParameters};
 use crate::engine::estimates::Requested;
 use crate::engine::order::FirstCome;
 use crate::engine::policy::AsSubmitted;
-use crate::engine::{Backfill, Job, Machine, Scheduler, simulate};
+use crate::engine::{Job, Machine, Scheduler, simulate};
 
 fn job(submit_seconds: i64, processors: u32, run_seconds: i64, estimate_seconds: i64) -> Job {
     Job { submit_seconds, processors, run_seconds, estimate_seconds, ..Job::default() }
 }
 
-fn starts(parameters: &SlurmParameters, jobs: &[Job], named: bool) -> Vec<i64> {
-    let slurm = Slurm::new(parameters.clone());
-    let backfill: Box<dyn Backfill> = Box::new(if named { slurm.with_nodes(1) } else { slurm });
-    let mut scheduler = Scheduler { order: Box::new(FirstCome), backfill, estimates: Box::new(Requested) };
+fn starts_under(slurm: Slurm, jobs: &[Job]) -> Vec<i64> {
+    let mut scheduler = Scheduler { order: Box::new(FirstCome), backfill: Box::new(slurm), estimates: Box::new(Requested) };
     let records = simulate(jobs, &Machine::new(8), &mut scheduler, &mut AsSubmitted).unwrap();
     records.iter().map(|record| record.start_seconds).collect()
+}
+
+fn starts(parameters: &SlurmParameters, jobs: &[Job], named: bool) -> Vec<i64> {
+    let slurm = Slurm::new(parameters.clone());
+    starts_under(if named { slurm.with_nodes(1) } else { slurm }, jobs)
 }
 
 fn both(parameters: &SlurmParameters, jobs: &[Job]) -> [Vec<i64>; 2] {
@@ -33,6 +36,16 @@ fn a_submission_is_seen_at_once_and_the_next_after_the_delay() {
     for found in both(&main_only(), &jobs) {
         assert_eq!(found, [100, 103]);
     }
+}
+
+#[test]
+fn an_epilog_tells_of_an_end_at_once() {
+    // The submission at 150 causes a pass then; the end at 151 has to wait for the next, at 153, unless an epilog tells of it.
+    let jobs = [job(100, 8, 51, 60), job(101, 8, 10, 60), job(150, 8, 10, 60)];
+    for found in both(&main_only(), &jobs) {
+        assert_eq!(found, [100, 153, 163]);
+    }
+    assert_eq!(starts_under(Slurm::new(main_only()).with_epilog(), &jobs), [100, 151, 161]);
 }
 
 #[test]

@@ -41,6 +41,10 @@ pub struct PrioritySettings {
     pub fair_share: FairShare,
     /// `FairShareDampeningFactor` (1), of the classic fair share.
     pub dampening_factor: u32,
+    /// `AccountingStorageEnforce` with limits: whether a job that ends is charged with what it has used since the last calculation. Without limits Slurm charges nobody then
+    /// (src/slurmctld/acct_policy.c, `_adjust_limit_usage`), and a job that comes and goes between two calculations is free of charge. Taken to be so where nothing
+    /// is said, although Slurm's default is none: who weighs fair shares mostly enforces limits.
+    pub charges_at_end: bool,
     /// `PriorityJobFactor` by partition (1); factors are relative to the greatest.
     pub partition_factors: BTreeMap<u32, u32>,
     /// Priority of a QOS by queue (0); factors are relative to the greatest.
@@ -62,6 +66,7 @@ impl Default for PrioritySettings {
             size_relative_to_time: false,
             fair_share: FairShare::FairTree,
             dampening_factor: 1,
+            charges_at_end: true,
             partition_factors: BTreeMap::new(),
             qos_priorities: BTreeMap::new(),
         }
@@ -102,8 +107,8 @@ pub enum SettingsError {
 }
 
 impl PrioritySettings {
-    /// Reads lines of slurm.conf, or of what `scontrol show config` prints: those of priorities (`Priority...`, `FairShareDampeningFactor`);
-    /// the others, comments and empty lines are passed over. What is not there has Slurm's default.
+    /// Reads lines of slurm.conf, or of what `scontrol show config` prints: those of priorities (`Priority...`, `FairShareDampeningFactor`) and
+    /// `AccountingStorageEnforce`; the others, comments and empty lines are passed over. What is not there has Slurm's default.
     ///
     /// # Errors
     ///
@@ -113,7 +118,8 @@ impl PrioritySettings {
         for (place, written) in text.lines().enumerate() {
             let written = written.split('#').next().unwrap_or_default().trim();
             let lower = written.to_ascii_lowercase();
-            if !lower.starts_with("priority") && !lower.starts_with("fairsharedampeningfactor") {
+            let known = ["priority", "fairsharedampeningfactor", "accountingstorageenforce"];
+            if !known.iter().any(|known| lower.starts_with(known)) {
                 continue;
             }
             let form = || SettingsError::Form { line: place + 1, text: written.to_owned() };
@@ -155,6 +161,10 @@ impl PrioritySettings {
             })?,
             "prioritytype" if value == "priority/multifactor" => {}
             "prioritytype" => return Err(wrong("priority/multifactor")),
+            "accountingstorageenforce" => {
+                let enforced = value.to_ascii_lowercase();
+                self.charges_at_end = enforced.split(',').any(|what| ["limits", "safe", "all", "1"].contains(&what.trim()));
+            }
             "fairsharedampeningfactor" => self.dampening_factor = weight()?.max(1),
             "priorityweighttres" | "priorityusageresetperiod" | "prioritysitefactorplugin" | "prioritysitefactorparameters" | "priorityparameters" => {
                 only_none()?;
@@ -202,8 +212,13 @@ mod tests {
     fn what_scontrol_shows_is_read() {
         let text = "PriorityParameters      = (null)\nPrioritySiteFactorPlugin = (null)\nPriorityDecayHalfLife   = 00:20:00\n\
                     PriorityCalcPeriod      = 00:01:00\nPriorityFlags           = \nPriorityUsageResetPeriod = NONE\nPriorityWeightAssoc     = 0\n\
-                    PriorityWeightTRES      = (null)\nFairShareDampeningFactor = 1\nSchedulerType           = sched/backfill";
-        let expected = PrioritySettings { decay_half_life_seconds: 1_200, calculation_period_seconds: 60, ..PrioritySettings::default() };
+                    PriorityWeightTRES      = (null)\nAccountingStorageEnforce = none\nFairShareDampeningFactor = 1\nSchedulerType           = sched/backfill";
+        let expected = PrioritySettings {
+            decay_half_life_seconds: 1_200,
+            calculation_period_seconds: 60,
+            charges_at_end: false,
+            ..PrioritySettings::default()
+        };
         assert_eq!(PrioritySettings::parse(text), Ok(expected));
     }
 

@@ -7,22 +7,23 @@ use super::associations::{AssociationIndex, Associations};
 /// Usage of a tree of associations while jobs run: Slurm's decay thread (src/plugins/priority/multifactor/priority_multifactor.c, `_decay_thread`).
 ///
 /// Every period, all usage is decayed, and what each running job has used since the last time is added, decayed as if all of it were as old as its
-/// beginning. What a job used since then is added when it ends.
+/// beginning. What a job used since then is added when it ends, if jobs are charged at their ends.
 #[derive(Debug, Clone)]
 pub(super) struct Usage {
     pub(super) associations: Associations,
     /// What is kept over one second.
     kept_per_second: f64,
+    charges_at_end: bool,
     /// Running jobs by start, association and processors: how many of the same there are.
     running: BTreeMap<(i64, AssociationIndex, u32), u32>,
     applied_until: i64,
 }
 
 impl Usage {
-    pub(super) fn new(associations: Associations, half_life_seconds: i64, now: i64) -> Self {
+    pub(super) fn new(associations: Associations, half_life_seconds: i64, charges_at_end: bool, now: i64) -> Self {
         // Slurm's approximation of 2^(-1 / half life).
         let kept_per_second = if half_life_seconds > 0 { 1.0 - 0.693 / half_life_seconds as f64 } else { 1.0 };
-        Self { associations, kept_per_second, running: BTreeMap::new(), applied_until: now }
+        Self { associations, kept_per_second, charges_at_end, running: BTreeMap::new(), applied_until: now }
     }
 
     pub(super) fn started(&mut self, start: i64, place: AssociationIndex, processors: u32) {
@@ -36,8 +37,10 @@ impl Usage {
             if *count == 0 {
                 self.running.remove(&key);
             }
-            let amount = self.used(start, end) * f64::from(processors);
-            self.associations.charge(place, amount);
+            if self.charges_at_end {
+                let amount = self.used(start, end) * f64::from(processors);
+                self.associations.charge(place, amount);
+            }
         }
     }
 
@@ -77,7 +80,7 @@ mod tests {
         let mut associations = Associations::default();
         let user = associations.user(None, Some(1), 0, 0);
         // 1 - 0.693 / 693 = 0.999 a second.
-        let mut usage = Usage::new(associations, 693, 0);
+        let mut usage = Usage::new(associations, 693, true, 0);
         usage.started(10, user, 4);
         usage.apply(60);
         // 50 s of 4 processors, decayed by 50 s.
@@ -95,10 +98,21 @@ mod tests {
     fn without_a_half_life_nothing_is_forgotten() {
         let mut associations = Associations::default();
         let user = associations.user(None, Some(1), 0, 0);
-        let mut usage = Usage::new(associations, 0, 0);
+        let mut usage = Usage::new(associations, 0, true, 0);
         usage.started(0, user, 2);
         usage.ended(0, 30, user, 2);
         usage.apply(1_000_000);
         assert_eq!(usage.associations.tree[user].usage, 60.0);
+    }
+
+    #[test]
+    fn who_is_not_charged_at_the_end_goes_free_between_two_calculations() {
+        let mut associations = Associations::default();
+        let user = associations.user(None, Some(1), 0, 0);
+        let mut usage = Usage::new(associations, 0, false, 0);
+        usage.started(10, user, 2);
+        usage.ended(10, 50, user, 2);
+        usage.apply(60);
+        assert_eq!(usage.associations.tree[user].usage, 0.0);
     }
 }
