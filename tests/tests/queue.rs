@@ -35,7 +35,7 @@ fn planned(cluster: &Cluster, job: &Job<'_>) -> Value {
     wait_for(&format!("job {} in the plan", job.id), PATIENCE, || {
         let output = cluster.run("queuecast", &["queue", "--format", "json"]);
         let report: Value = serde_json::from_slice(&output.stdout).ok()?;
-        report["jobs"].as_array()?.iter().find(|planned| planned["job_id"].to_string() == job.id).cloned()
+        report["jobs"].as_array()?.iter().find(|planned| planned["job_id"].as_u64() == job.id.parse().ok()).cloned()
     })
 }
 
