@@ -13,6 +13,6 @@ mod submissions;
 
 pub use difference::Difference;
 pub use replay::{Replay, replay, submission_priorities};
-pub use run::{Happened, run};
-pub use site::{NODES, Site};
+pub use run::{Happened, Recording, run};
+pub use site::{NODES, Printed, Site};
 pub use submissions::{Submission, submissions};

@@ -1,13 +1,13 @@
 //! Submitting, waiting, reading back.
 
 use super::site::text;
-use super::{Site, Submission};
+use super::{Printed, Site, Submission};
 use crate::{Cluster, wait_for};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// What became of a submission. Times are seconds since the site's epoch.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Happened {
     /// Its number.
     pub id: u32,
@@ -35,6 +35,15 @@ pub struct Happened {
     pub was_backfilled: bool,
     /// Its priority when it was submitted.
     pub submission_priority: u32,
+}
+
+/// A run on a cluster, to be simulated again.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Recording {
+    /// What the cluster said of itself.
+    pub site: Printed,
+    /// What became of its jobs.
+    pub jobs: Vec<Happened>,
 }
 
 /// Submits, waits until all have ended, and reads from slurmdbd what became of them, in the order of submission. `said` is called now and then with the number of jobs

@@ -29,11 +29,26 @@ const SCHEDULER_PARAMETERS: &str = "SchedulerParameters=bf_interval=5,bf_resolut
 /// Both of all nodes.
 const PARTITIONS: [&str; 2] = ["main Default=YES MaxTime=01:00:00 PriorityJobFactor=1", "express MaxTime=01:00:00 PriorityJobFactor=10"];
 
+/// What commands of a cluster printed, with times in Unix seconds.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Printed {
+    /// `sinfo --version`.
+    pub version: String,
+    /// `scontrol show config`: the lines that have to do with scheduling.
+    pub configuration: String,
+    /// `sshare -a -n -P -o Account,User,RawShares`.
+    pub shares: String,
+    /// `scontrol show partition --oneliner`.
+    pub partitions: String,
+    /// `sacctmgr -n -P list qos format=name,priority`.
+    pub qos: String,
+}
+
 /// How a cluster schedules, as it says itself. Times are seconds since `epoch`.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Slurm's version.
-    pub version: String,
+    /// Its own words.
+    pub printed: Printed,
     /// The beginning of an hour before all that happens, in Unix seconds: multiples of `bf_resolution` are then the same on both clocks.
     pub epoch: i64,
     /// When slurmctld started, which is when it calculated priorities first.
@@ -85,36 +100,51 @@ impl Site {
     /// Asks a cluster how it schedules.
     ///
     /// # Panics
-    /// Where it asks for what the model leaves out.
+    /// Where it does not answer, or asks for what the model leaves out.
     #[must_use]
     pub fn of(cluster: &Cluster) -> Site {
-        let configuration = text(cluster, "scontrol", &["show", "config"]);
+        Site::read(Printed {
+            version: cluster.output("sinfo", &["--version"]),
+            configuration: of_scheduling(&text(cluster, "scontrol", &["show", "config"])),
+            shares: text(cluster, "sshare", &["-a", "-n", "-P", "-o", "Account,User,RawShares"]),
+            partitions: text(cluster, "scontrol", &["show", "partition", "--oneliner"]),
+            qos: text(cluster, "sacctmgr", &["-n", "-P", "list", "qos", "format=name,priority"]),
+        })
+    }
+
+    /// Reads what a cluster printed.
+    ///
+    /// # Panics
+    /// Where it asks for what the model leaves out.
+    #[must_use]
+    pub fn read(printed: Printed) -> Site {
         let value = |key: &str| {
-            let mut lines = configuration.lines().filter_map(|line| line.split_once('='));
+            let mut lines = printed.configuration.lines().filter_map(|line| line.split_once('='));
             lines.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
         };
         let booted: i64 = value("BOOT_TIME").parse().expect("scontrol shows when slurmctld started");
         let epoch = booted - booted.rem_euclid(3_600);
         let mut site = Site {
-            version: cluster.output("sinfo", &["--version"]),
             epoch,
             booted_seconds: booted - epoch,
             has_epilog: value("Epilog") != "(null)",
             parameters: SlurmParameters::parse(&value("SchedulerParameters")).expect("parameters that the model knows"),
-            priorities: PrioritySettings::parse(&configuration).expect("settings that the model knows"),
+            priorities: PrioritySettings::parse(&printed.configuration).expect("settings that the model knows"),
             associations: Associations::default(),
             accounts: Names::default(),
             users: Names::default(),
             partitions: Names::default(),
             qos: Names::default(),
+            printed,
         };
-        site.read_associations(&text(cluster, "sshare", &["-a", "-n", "-P", "-o", "Account,User,RawShares"]));
-        for line in text(cluster, "scontrol", &["show", "partition", "--oneliner"]).lines() {
+        let Printed { shares, partitions, qos, .. } = site.printed.clone();
+        site.read_associations(&shares);
+        for line in partitions.lines() {
             let field = |key: &str| line.split_whitespace().find_map(|field| field.strip_prefix(key)).unwrap_or_default();
             let number = site.partitions.number(field("PartitionName="));
             site.priorities.partition_factors.insert(number, field("PriorityJobFactor=").parse().expect("a number"));
         }
-        for line in text(cluster, "sacctmgr", &["-n", "-P", "list", "qos", "format=name,priority"]).lines() {
+        for line in qos.lines() {
             let (name, priority) = line.split_once('|').expect("two columns");
             let number = site.qos.number(name);
             site.priorities.qos_priorities.insert(number, priority.parse().expect("a number"));
@@ -143,6 +173,12 @@ impl Site {
             }
         }
     }
+}
+
+/// The lines of `scontrol show config` that a [`Site`] is read from.
+fn of_scheduling(configuration: &str) -> String {
+    let kept = ["BOOT_TIME", "Epilog ", "SchedulerParameters", "Priority", "FairShareDampeningFactor", "AccountingStorageEnforce"];
+    configuration.lines().filter(|line| kept.iter().any(|kept| line.starts_with(kept))).flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
 /// What a command prints, with times in Unix seconds.

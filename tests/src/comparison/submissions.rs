@@ -12,9 +12,8 @@ const SIZES: [u32; 14] = [1, 1, 1, 1, 2, 2, 2, 3, 4, 4, 6, 8, 12, 16];
 const RUN_SECONDS: (f64, f64) = (2.0, 30.0);
 /// The limit is at least so many and at most so many times the run time, rounded up to minutes.
 const LIMIT_FACTOR: (f64, f64) = (2.0, 12.0);
-/// Mean time between two submissions in seconds, at a scale of 1. A job of mean size and run time keeps 16 nodes busy for 2.9 s: the queue grows
-/// as long as jobs come.
-const GAP_SECONDS: f64 = 2.3;
+/// For so long a job of mean size and run time keeps all nodes of the cluster busy, at a scale of 1.
+const WORK_SECONDS: f64 = 2.9;
 /// Who submits, in which account, and how often.
 const USERS: [(&str, &str, f64); 4] =
     [("games", "physics", 0.45), ("man", "physics", 0.2), ("mail", "chemistry", 0.25), ("nobody", "chemistry", 0.1)];
@@ -40,9 +39,10 @@ pub struct Submission {
     pub qos: &'static str,
 }
 
-/// So many jobs, always the same for a seed; `scale` multiplies their run times and the time between them.
+/// So many jobs, always the same for a seed. `scale` multiplies their run times and the time between them; `load` is what is submitted over what the
+/// cluster can do meanwhile: above 1 the queue grows as long as jobs come.
 #[must_use]
-pub fn submissions(jobs: usize, seed: u64, scale: f64) -> Vec<Submission> {
+pub fn submissions(jobs: usize, seed: u64, scale: f64, load: f64) -> Vec<Submission> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut after_seconds = 0.0;
     let mut submit = || {
@@ -60,7 +60,7 @@ pub fn submissions(jobs: usize, seed: u64, scale: f64) -> Vec<Submission> {
             partition: if random.random_bool(0.2) { "express" } else { "main" },
             qos: if random.random_bool(0.1) { "urgent" } else { "normal" },
         };
-        after_seconds -= scale * GAP_SECONDS * (1.0 - random.random::<f64>()).ln();
+        after_seconds -= scale * WORK_SECONDS / load * (1.0 - random.random::<f64>()).ln();
         submission
     };
     (0..jobs).map(|_| submit()).collect()

@@ -108,8 +108,10 @@ impl Backfill for Slurm {
                 placed.ended(job);
             }
         }
+        // Passes come behind all that happens at the same instant: slurmctld's loops look from time to time, and not at each event.
+        let is_awake = event == Event::Woken;
         let mut started = BTreeSet::new();
-        if !cluster.waiting().is_empty() {
+        if is_awake && !cluster.waiting().is_empty() {
             if let Some((_, depth)) = state.clock.main_due(&self.parameters).filter(|&(due, _)| due <= now) {
                 state.run_main(cluster, depth, &self.parameters, &mut started);
             }
@@ -118,11 +120,9 @@ impl Backfill for Slurm {
             }
         }
         state.waited = cluster.waiting().len() - started.len();
-        let next = || {
-            let main = state.clock.main_due(&self.parameters).map(|(due, _)| due);
-            main.into_iter().chain(state.clock.backfill_due(&self.parameters)).min()
-        };
-        self.wish = if state.waited > 0 { next().map(|due| due.max(now + 1)) } else { None };
+        let main = state.clock.main_due(&self.parameters).map(|(due, _)| due);
+        let next = main.into_iter().chain(state.clock.backfill_due(&self.parameters)).min();
+        self.wish = next.filter(|_| state.waited > 0).map(|due| due.max(now + i64::from(is_awake)));
     }
 
     fn wakes_at_seconds(&self) -> Option<i64> {

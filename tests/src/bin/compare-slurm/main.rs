@@ -6,8 +6,8 @@
 mod report;
 
 use clap::{Parser, ValueEnum};
-use end_to_end::comparison::{Site, run, submissions};
-use std::path::PathBuf;
+use end_to_end::comparison::{Happened, NODES, Recording, Site, run, submissions};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Submits short jobs to a private cluster, simulates the same submissions with Slurm's order and schedulers and its own parameters, and prints how far apart the start
@@ -29,6 +29,10 @@ struct Arguments {
     #[arg(long, value_name = "F", default_value_t = 1.0)]
     time_scale: f64,
 
+    /// What is submitted over what the cluster can do meanwhile; above 1 the queue grows as long as jobs come.
+    #[arg(long, value_name = "F", default_value_t = 1.25)]
+    load: f64,
+
     /// What to print: a table, or one JSON object.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -37,9 +41,13 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     jobs_csv: Option<PathBuf>,
 
-    /// Copies slurmctld's log to this file.
+    /// Writes the run to this file, to be simulated again with --recording.
     #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
+    record: Option<PathBuf>,
+
+    /// Simulates a run that --record wrote, without a cluster.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["jobs", "seed", "time_scale", "load", "record"])]
+    recording: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -50,21 +58,26 @@ enum Format {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if !(arguments.time_scale > 0.0 && arguments.time_scale <= 100.0) {
-        eprintln!("ci/compare-slurm: --time-scale: {} is not a number above 0 and up to 100", arguments.time_scale);
-        return ExitCode::from(2);
+    for (name, value) in [("time-scale", arguments.time_scale), ("load", arguments.load)] {
+        if !(value > 0.0 && value <= 100.0) {
+            eprintln!("ci/compare-slurm: --{name}: {value} is not a number above 0 and up to 100");
+            return ExitCode::from(2);
+        }
     }
-    say("bringing up a private cluster");
-    let cluster = Site::up();
-    let mut site = Site::of(&cluster);
-    say(&format!("{}, {} nodes; {:?}", site.version, end_to_end::comparison::NODES, site.parameters));
-    let planned = submissions(arguments.jobs as usize, arguments.seed, arguments.time_scale);
-    let last = planned.last().map_or(0, |submission| submission.after.as_secs());
-    say(&format!("submitting {} jobs in {last} s", planned.len()));
-    let happened = run(&cluster, &mut site, &planned, |submitted, ended| say(&format!("{submitted} submitted, {ended} ended")));
+    let (site, happened) = match &arguments.recording {
+        Some(path) => match read(path) {
+            Ok(recording) => (Site::read(recording.site), recording.jobs),
+            Err(error) => {
+                eprintln!("ci/compare-slurm: {}: {error}", path.display());
+                return ExitCode::from(2);
+            }
+        },
+        None => submit(&arguments),
+    };
     say("simulating the same submissions");
     let report = report::Report::of(&site, &happened);
-    let files = [(&arguments.jobs_csv, report.csv(&happened)), (&arguments.log, cluster.log("slurmctld"))];
+    let recording = || serde_json::to_string(&Recording { site: site.printed.clone(), jobs: happened.clone() }).expect("numbers and texts");
+    let files = [(&arguments.jobs_csv, report.csv(&happened)), (&arguments.record, recording())];
     for (path, text) in files.iter().filter_map(|(path, text)| Some((path.as_ref()?, text))) {
         if let Err(error) = std::fs::write(path, text) {
             eprintln!("ci/compare-slurm: cannot write {}: {error}", path.display());
@@ -73,9 +86,26 @@ fn main() -> ExitCode {
     }
     match arguments.format {
         Format::Text => print!("{}", report.text()),
-        Format::Json => println!("{}", report.json(&arguments.seed, &arguments.time_scale)),
+        Format::Json => println!("{}", report.json()),
     }
     ExitCode::SUCCESS
+}
+
+/// Submits to a private cluster of its own.
+fn submit(arguments: &Arguments) -> (Site, Vec<Happened>) {
+    say("bringing up a private cluster");
+    let cluster = Site::up();
+    let mut site = Site::of(&cluster);
+    say(&format!("{}, {NODES} nodes; {:?}", site.printed.version, site.parameters));
+    let planned = submissions(arguments.jobs as usize, arguments.seed, arguments.time_scale, arguments.load);
+    let last = planned.last().map_or(0, |submission| submission.after.as_secs());
+    say(&format!("submitting {} jobs in {last} s", planned.len()));
+    let happened = run(&cluster, &mut site, &planned, |submitted, ended| say(&format!("{submitted} submitted, {ended} ended")));
+    (site, happened)
+}
+
+fn read(path: &Path) -> Result<Recording, Box<dyn std::error::Error>> {
+    Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
 }
 
 fn say(what: &str) {

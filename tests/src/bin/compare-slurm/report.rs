@@ -31,7 +31,7 @@ impl Report {
             (which, Difference::of(&starts, &real), mean_wait(&starts), starts)
         };
         Report {
-            version: site.version.clone(),
+            version: site.printed.version.clone(),
             jobs: happened.len(),
             backfilled: happened.iter().filter(|job| job.was_backfilled).count(),
             mean_wait_s: mean_wait(&real),
@@ -70,7 +70,7 @@ impl Report {
     }
 
     /// One object.
-    pub(crate) fn json(&self, seed: &u64, time_scale: &f64) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         let replays: serde_json::Map<String, serde_json::Value> = self
             .replays
             .iter()
@@ -81,8 +81,6 @@ impl Report {
             .collect();
         serde_json::json!({
             "slurm": self.version,
-            "seed": seed,
-            "time_scale": time_scale,
             "jobs": self.jobs,
             "jobs_backfilled": self.backfilled,
             "equal_priorities": self.equal_priorities,
