@@ -56,8 +56,8 @@ pub(crate) struct Arguments {
     #[command(next_help_heading = "Options")]
     place: PlaceArguments,
 
-    /// Also draw the probability of starting over time and the ranges of run times into this file, which has to end in .svg.
-    #[arg(long, value_name = "FILE.svg", value_parser = crate::plot::file, help_heading = "Options")]
+    /// Also draw the probability of starting over time and the ranges of run times into this file, which has to end in .svg or .png.
+    #[arg(long, value_name = "FILE", value_parser = crate::plot::file, help_heading = "Options")]
     plot: Option<PathBuf>,
 
     /// How to write the report.

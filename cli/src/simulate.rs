@@ -1,25 +1,32 @@
 //! `queuecast simulate`: a workload log under a scheduler, with a policy in front of it.
 
+mod block;
+mod files;
 mod log;
+mod picture;
 mod progress;
 mod report;
 mod scheduler;
 mod text;
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use simulator::engine::{Machine, simulate};
+use simulator::engine::policy::AsSubmitted;
+use simulator::engine::{Block, Machine, simulate};
 
+use self::files::FileArguments;
 use self::log::LogArguments;
+use self::picture::Window;
 use self::report::Report;
 use self::scheduler::SchedulerArguments;
 use crate::Format;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, plot};
 
 /// Replay a workload log under a scheduler, with a policy in front of it.
 ///
@@ -44,8 +51,25 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     processors: Option<NonZeroU32>,
 
+    /// Processors that are not for jobs for a time, as in an advance reservation: START-END:PROCESSORS, in hours since the first submission. May be given
+    /// several times.
+    #[arg(long = "block", value_name = "BLOCK", value_parser = block::block)]
+    blocks: Vec<Block>,
+
     #[command(flatten)]
     scheduler: SchedulerArguments,
+
+    #[command(flatten)]
+    files: FileArguments,
+
+    /// Also draw utilisation and queue over time, waits by job size, the distribution of slowdown and a Gantt chart into this file, which has to end in .svg
+    /// or .png.
+    #[arg(long, value_name = "FILE", value_parser = plot::file)]
+    plot: Option<PathBuf>,
+
+    /// What the Gantt chart shows: FROM-TO, in hours since the first submission [default: the day around the longest queue].
+    #[arg(long, value_name = "HOURS", value_parser = picture::window, requires = "plot")]
+    window: Option<Window>,
 
     /// How to write the report.
     #[arg(long, value_enum, default_value_t)]
@@ -61,11 +85,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn simulated(arguments: &Arguments) -> anyhow::Result<Report> {
     let started = Instant::now();
-    let workload = arguments.log.read(arguments.processors.map(NonZeroU32::get))?;
-    let machine = Machine::new(workload.processors);
-    let mut scheduler = arguments.scheduler.scheduler();
+    plot::check_folder(arguments.plot.as_deref())?;
     let source = arguments.log.source();
-    let mut policy = progress::Shown::new(workload.jobs.len(), simulator::engine::policy::AsSubmitted);
+    let workload = arguments.log.read(arguments.processors.map(NonZeroU32::get))?;
+    let begin = workload.jobs.first().map_or(0, |job| job.submit_seconds);
+    let machine = Machine { processors: workload.processors, blocks: block::from(begin, &arguments.blocks) };
+    let mut scheduler = arguments.scheduler.scheduler(&workload)?;
+    let mut policy = progress::Shown::new(workload.jobs.len(), AsSubmitted);
     let records = simulate(&workload.jobs, &machine, &mut scheduler, &mut policy).with_context(|| source.clone())?;
-    Ok(Report::of(source, arguments.scheduler.name(), &workload, &records, started.elapsed()))
+    drop(policy);
+    let report = Report::of(source, arguments.scheduler.name(), &workload, &records, started);
+    arguments.files.write(&report.log, &workload, &records)?;
+    if let Some(path) = &arguments.plot {
+        picture::draw(path, &report, &workload.jobs, &records, arguments.window)?;
+    }
+    Ok(report)
 }

@@ -16,6 +16,7 @@ pub mod experiment;
 pub mod lublin;
 pub mod metrics;
 pub mod plan;
+pub mod output;
 pub mod profile;
 pub mod schedule;
 pub mod swf;

@@ -13,22 +13,7 @@ use super::published::Published;
 /// A log that was read whole.
 #[derive(Debug)]
 pub(super) struct EvaluatedLog {
-    /// A reader of a log, packed or not.
-///
-/// # Errors
-///
-/// A file that can't be opened or read; it is named.
-pub(super) fn reader(path: &Path) -> anyhow::Result<Reader<impl BufRead + use<>>> {
-    let source = path.display();
-    let file: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(path).with_context(|| format!("cannot open the log {source}"))?)
-    };
-    Reader::detecting_compression(file).with_context(|| source.to_string())
-}
-
-/// The file's name without folder and endings.
+    /// The file's name without folder and endings.
     pub(super) name: String,
     /// The file as the user called it.
     pub(super) source: String,
@@ -52,6 +37,21 @@ impl EvaluatedLog {
         let name = name(path);
         Ok(Self { published: Published::about(&name, &log.header), name, source, workload })
     }
+}
+
+/// A reader of a log, packed or not.
+///
+/// # Errors
+///
+/// A file that can't be opened or read; it is named.
+pub(super) fn reader(path: &Path) -> anyhow::Result<Reader<impl BufRead + use<>>> {
+    let source = path.display();
+    let file: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        Box::new(File::open(path).with_context(|| format!("cannot open the log {source}"))?)
+    };
+    Reader::detecting_compression(file).with_context(|| source.to_string())
 }
 
 /// The file's name without folder and endings.

@@ -34,8 +34,8 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
-    /// Also draw the figures into this file, which has to end in .svg.
-    #[arg(long, value_name = "FILE.svg", value_parser = plot::file)]
+    /// Also draw the figures into this file, which has to end in .svg or .png.
+    #[arg(long, value_name = "FILE", value_parser = plot::file)]
     pub(super) plot: Option<PathBuf>,
 
     /// How to write the report.

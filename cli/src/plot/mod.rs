@@ -1,8 +1,12 @@
-//! Pictures of figures, as SVG.
+//! Pictures of figures, as SVG and PNG.
 
 mod axis;
 mod classes;
+mod distribution;
 mod forecast;
+mod gantt;
+mod over_time;
+mod png;
 mod reliability;
 
 use std::ffi::OsStr;
@@ -18,7 +22,10 @@ use plotters::style::{BLACK, Color, RGBAColor, RGBColor, ShapeStyle, TextStyle};
 use plotters::style::{FontDesc, FontFamily, FontStyle, IntoTextStyle};
 
 pub(crate) use self::classes::{ErrorsByClass, errors_by_class};
+pub(crate) use self::distribution::{Values, distribution};
 pub(crate) use self::forecast::{CumulativeStart, RunTimeRanges, cumulative_start, run_time_ranges};
+pub(crate) use self::gantt::{Gantt, GanttJob, gantt};
+pub(crate) use self::over_time::{OverTime, over_time};
 pub(crate) use self::reliability::{Reliability, reliability};
 
 /// A part of a picture.
@@ -67,8 +74,12 @@ impl<P> Series<P> {
 /// Reads the name of a file to draw into.
 pub(crate) fn file(name: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(name);
-    let is_svg = path.extension().and_then(OsStr::to_str).is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
-    if is_svg { Ok(path) } else { Err("the picture is an SVG file, and its name has to end in .svg".to_owned()) }
+    let known = ["svg", "png"].iter().any(|ending| has_ending(&path, ending));
+    if known { Ok(path) } else { Err("the picture is an SVG or PNG file, and its name has to end in .svg or .png".to_owned()) }
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().and_then(OsStr::to_str).is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// Says, before long work, that there is no folder to draw into.
@@ -86,7 +97,8 @@ pub(crate) fn check_folder(path: Option<&Path>) -> anyhow::Result<()> {
 /// The file can't be written.
 pub(crate) fn write(path: &Path, size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let svg = svg(size, draw).context("cannot draw the picture")?;
-    fs::write(path, svg).with_context(|| format!("cannot write the picture {}", path.display()))
+    let picture = if has_ending(path, "png") { png::rendered(&svg).context("cannot draw the picture")? } else { svg.into_bytes() };
+    fs::write(path, picture).with_context(|| format!("cannot write the picture {}", path.display()))
 }
 
 /// Writes a picture with a row of `columns` diagrams for each of `rows`.
@@ -144,9 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_an_svg_file() {
-        assert!(file("waits.svg").is_ok() && file("a/B.SVG").is_ok());
-        assert!(file("waits.png").is_err() && file("svg").is_err());
+    fn a_picture_is_an_svg_or_png_file() {
+        assert!(file("waits.svg").is_ok() && file("a/B.SVG").is_ok() && file("waits.png").is_ok());
+        assert!(file("waits.pdf").is_err() && file("svg").is_err());
     }
 
     #[test]

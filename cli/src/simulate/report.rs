@@ -1,6 +1,6 @@
 //! What a simulation came to.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use serde::Serialize;
 use simulator::engine::Record;
@@ -27,9 +27,15 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn of(log: String, scheduler: &'static str, workload: &Workload, records: &[Record], wall: Duration) -> Self {
-        let all = Summary::of(records, workload.processors);
-        let counted = metrics::counted(records).unwrap_or(Counted {
+    pub(super) fn of(log: String, scheduler: &'static str, workload: &Workload, records: &[Record], started: Instant) -> Self {
+        let (all, (counted, (by_size, by_user))) = rayon::join(
+            || Summary::of(records, workload.processors),
+            || {
+                let classes = || rayon::join(|| metrics::by_size(records), || metrics::by_user(&workload.jobs, records));
+                rayon::join(|| metrics::counted(records), classes)
+            },
+        );
+        let counted = counted.unwrap_or(Counted {
             jobs_simulated: records.len(),
             jobs_counted: 0,
             mean_wait_s: all.wait_s.mean,
@@ -45,9 +51,9 @@ impl Report {
             utilisation: all.utilisation,
             makespan_s: all.makespan_s,
             all,
-            by_size: metrics::by_size(records),
-            by_user: metrics::by_user(&workload.jobs, records),
-            wall_s: wall.as_secs_f64(),
+            by_size,
+            by_user,
+            wall_s: started.elapsed().as_secs_f64(),
         }
     }
 }

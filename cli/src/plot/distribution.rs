@@ -1,0 +1,78 @@
+//! How values are distributed: the part of the jobs at or below each.
+
+use anyhow::ensure;
+use plotters::chart::ChartBuilder;
+use plotters::series::LineSeries;
+use plotters::style::{Color, WHITE};
+
+use super::axis::Axis;
+use super::{Area, COLOURS, GRID, letters, plain, powers_of_ten};
+
+/// Values of jobs.
+#[derive(Debug)]
+pub(crate) struct Values {
+    pub(crate) title: String,
+    /// What they are, with their unit.
+    pub(crate) what: &'static str,
+    /// All positive.
+    pub(crate) values: Vec<f64>,
+}
+
+/// Points that a line is drawn through.
+const MOST_POINTS: usize = 400;
+
+/// Draws the part of the jobs at or below each value, which lie by their logarithm.
+///
+/// # Errors
+///
+/// There are no values.
+pub(crate) fn distribution(area: &Area<'_>, diagram: &Values) -> anyhow::Result<()> {
+    let mut sorted = diagram.values.clone();
+    sorted.sort_by(f64::total_cmp);
+    let (least, most) = (sorted.first().copied().unwrap_or(0.0), sorted.last().copied().unwrap_or(0.0));
+    ensure!(least > 0.0, "there are no values to draw");
+    let marks = powers_of_ten(least, most);
+    let (left, right) = (marks.first().copied().unwrap_or(least), marks.last().copied().unwrap_or(most));
+    let mut chart = ChartBuilder::on(area)
+        .caption(&diagram.title, letters(20.0))
+        .margin(12)
+        .margin_right(28)
+        .x_label_area_size(48)
+        .y_label_area_size(60)
+        .build_cartesian_2d(
+            Axis::logarithmic(left..right, marks.into_iter().map(|mark| (mark, plain(mark))).collect()),
+            Axis::probability(),
+        )?;
+    chart
+        .configure_mesh()
+        .bold_line_style(GRID)
+        .light_line_style(WHITE)
+        .label_style(letters(14.0))
+        .axis_desc_style(letters(16.0))
+        .x_desc(diagram.what)
+        .y_desc("part of the jobs at or below")
+        .draw()?;
+    let points = (0..=MOST_POINTS).filter_map(|point| {
+        let place = point * (sorted.len() - 1) / MOST_POINTS;
+        Some((sorted.get(place).copied()?, (place + 1) as f64 / sorted.len() as f64))
+    });
+    let points = std::iter::once((least, 0.0)).chain(points);
+    let Some(colour) = COLOURS.get(5) else { return Ok(()) };
+    chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::drawn;
+    use super::*;
+
+    #[test]
+    fn the_axes_say_what_they_are() {
+        let diagram = Values { title: "A log".to_owned(), what: "bounded slowdown", values: vec![1.0, 3.0, 400.0] };
+        let svg = drawn(|area| distribution(area, &diagram));
+        for text in ["A log", "bounded slowdown", "part of the jobs at or below", "1,000", "0.5"] {
+            assert!(svg.contains(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Who had which processors when.
+
+use plotters::chart::ChartBuilder;
+use plotters::element::Rectangle;
+use plotters::style::{BLACK, Color, WHITE};
+
+use super::axis::Axis;
+use super::over_time::round_steps;
+use super::{Area, COLOURS, letters, plain};
+
+/// Jobs on the processors of a machine, in a window of time.
+#[derive(Debug)]
+pub(crate) struct Gantt {
+    pub(crate) title: String,
+    /// The window, in hours since the first submission.
+    pub(crate) hours: (f64, f64),
+    pub(crate) processors: u32,
+    pub(crate) jobs: Vec<GanttJob>,
+}
+
+/// One job.
+#[derive(Debug)]
+pub(crate) struct GanttJob {
+    /// Start and end, in hours since the first submission.
+    pub(crate) hours: (f64, f64),
+    /// First and last processor of each interval.
+    pub(crate) processors: Vec<(u32, u32)>,
+    /// What its colour stands for: jobs of the same user have the same colour.
+    pub(crate) user: u32,
+}
+
+/// Draws the diagram.
+pub(crate) fn gantt(area: &Area<'_>, diagram: &Gantt) -> anyhow::Result<()> {
+    let (from, to) = diagram.hours;
+    let machine = f64::from(diagram.processors);
+    let hours = round_steps(to - from).into_iter().map(|hour| from + hour).filter(|&hour| hour <= to);
+    let x = Axis::linear(from..to, hours.map(|hour| (hour, plain((hour * 10.0).round() / 10.0))).collect());
+    let marks = round_steps(machine).into_iter().filter(|&mark| mark <= machine);
+    let y = Axis::linear(0.0..machine, marks.map(|mark| (mark, plain(mark))).collect());
+    let mut chart = ChartBuilder::on(area)
+        .caption(&diagram.title, letters(20.0))
+        .margin(12)
+        .margin_right(28)
+        .x_label_area_size(48)
+        .y_label_area_size(72)
+        .build_cartesian_2d(x, y)?;
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .label_style(letters(14.0))
+        .axis_desc_style(letters(16.0))
+        .x_desc("hours since the first submission")
+        .y_desc("processor")
+        .draw()?;
+    for job in &diagram.jobs {
+        let Some(colour) = COLOURS.get(job.user as usize % COLOURS.len()) else { continue };
+        let (start, end) = (job.hours.0.max(from), job.hours.1.min(to));
+        for &(first, last) in &job.processors {
+            let corners = [(start, f64::from(first)), (end, f64::from(last) + 1.0)];
+            chart.draw_series([Rectangle::new(corners, colour.mix(0.6).filled())])?;
+            // An outline would hide what is smaller than itself.
+            if f64::from(last - first + 1) > machine / 100.0 {
+                chart.draw_series([Rectangle::new(corners, BLACK.mix(0.5).stroke_width(1))])?;
+            }
+        }
+    }
+    if diagram.jobs.is_empty() {
+        chart.draw_series([Rectangle::new([(from, 0.0), (to, machine)], WHITE.filled())])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::drawn;
+    use super::*;
+
+    #[test]
+    fn the_axes_say_what_they_are() {
+        let jobs = vec![GanttJob { hours: (1.0, 9.0), processors: vec![(0, 3), (6, 7)], user: 9 }];
+        let svg = drawn(|area| gantt(area, &Gantt { title: "A log".to_owned(), hours: (2.0, 8.0), processors: 8, jobs }));
+        for text in ["A log", "hours since the first submission", "processor"] {
+            assert!(svg.contains(text), "{text}");
+        }
+        assert!(svg.matches("<rect").count() >= 4);
+    }
+}

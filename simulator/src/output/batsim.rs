@@ -1,0 +1,158 @@
+//! The output of the simulator Batsim (P.-F. Dutot, M. Mercier, M. Poquet and O. Richard, "Batsim: a Realistic Language-Independent Resources and Jobs Management
+//! Systems Simulator", JSSPP 2016): the columns of `jobs.csv` and the keys of `schedule.json` that evalys reads.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::allocate;
+use crate::engine::{Job, Record};
+use crate::metrics::{Summary, series, slowdown};
+
+/// One line of `jobs.csv`. Times in seconds.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    job_id: u32,
+    workload_name: &'a str,
+    profile: u32,
+    submission_time: i64,
+    requested_number_of_resources: u32,
+    requested_time: i64,
+    success: u8,
+    final_state: &'static str,
+    starting_time: i64,
+    execution_time: i64,
+    finish_time: i64,
+    waiting_time: i64,
+    turnaround_time: i64,
+    stretch: f64,
+    allocated_resources: String,
+}
+
+/// Writes `jobs.csv`: one line a job, with the processors that it had. `jobs` and `records` are in the same order.
+///
+/// # Errors
+///
+/// What the output says.
+pub fn write_jobs(output: impl Write, workload: &str, jobs: &[Job], records: &[Record], processors: u32) -> io::Result<()> {
+    let mut lines = csv::Writer::from_writer(output);
+    for ((job, record), allocation) in jobs.iter().zip(records).zip(allocate(records, processors)) {
+        lines.serialize(Line {
+            job_id: job.number,
+            workload_name: workload,
+            profile: job.executable,
+            submission_time: record.submit_seconds,
+            requested_number_of_resources: record.processors,
+            requested_time: record.estimate_seconds,
+            success: 1,
+            final_state: "COMPLETED_SUCCESSFULLY",
+            starting_time: record.start_seconds,
+            execution_time: record.run_seconds(),
+            finish_time: record.end_seconds,
+            waiting_time: record.wait_seconds(),
+            turnaround_time: record.response_seconds(),
+            stretch: slowdown(record),
+            allocated_resources: allocation.to_string(),
+        })?;
+    }
+    lines.flush()
+}
+
+/// What `schedule.json` says of the whole schedule. Times in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Schedule {
+    /// Processors of the machine.
+    pub nb_computing_machines: u32,
+    /// Jobs.
+    pub nb_jobs: usize,
+    /// Jobs that ended.
+    pub nb_jobs_finished: usize,
+    /// Jobs that ended well: the engine ends every job at its run time.
+    pub nb_jobs_success: usize,
+    /// Jobs that were killed.
+    pub nb_jobs_killed: usize,
+    /// Jobs that were refused.
+    pub nb_jobs_rejected: usize,
+    /// Of the jobs that ended, the part that ended well.
+    pub success_rate: f64,
+    /// The last end, from the beginning of the workload.
+    pub makespan: i64,
+    /// Mean wait.
+    pub mean_waiting_time: f64,
+    /// Longest wait.
+    pub max_waiting_time: f64,
+    /// Mean response.
+    pub mean_turnaround_time: f64,
+    /// Longest response.
+    pub max_turnaround_time: f64,
+    /// Mean slowdown.
+    pub mean_slowdown: f64,
+    /// Largest slowdown.
+    pub max_slowdown: f64,
+    /// Processors in use, on average from the first submission to the last end.
+    pub mean_machines_running: f64,
+    /// The most processors in use.
+    pub max_machines_running: u64,
+    /// Processor seconds in use.
+    pub time_computing: f64,
+    /// Processor seconds idle, from the first submission to the last end.
+    pub time_idle: f64,
+}
+
+impl Schedule {
+    /// Of these records on a machine of so many processors.
+    #[must_use]
+    pub fn of(records: &[Record], processors: u32) -> Self {
+        let all = Summary::of(records, processors);
+        let there = f64::from(processors) * all.makespan_s as f64;
+        Self {
+            nb_computing_machines: processors,
+            nb_jobs: records.len(),
+            nb_jobs_finished: records.len(),
+            nb_jobs_success: records.len(),
+            nb_jobs_killed: 0,
+            nb_jobs_rejected: 0,
+            success_rate: 1.0,
+            makespan: records.iter().map(|record| record.end_seconds).max().unwrap_or(0),
+            mean_waiting_time: all.wait_s.mean,
+            max_waiting_time: all.wait_s.maximum,
+            mean_turnaround_time: all.response_s.mean,
+            max_turnaround_time: all.response_s.maximum,
+            mean_slowdown: all.slowdown.mean,
+            max_slowdown: all.slowdown.maximum,
+            mean_machines_running: all.utilisation * f64::from(processors),
+            max_machines_running: series(records).used_processors.into_iter().max().unwrap_or(0),
+            time_computing: all.utilisation * there,
+            time_idle: (1.0 - all.utilisation) * there,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORDS: [Record; 2] = [
+        Record { submit_seconds: 0, eligible_seconds: 0, start_seconds: 0, end_seconds: 10, estimate_seconds: 20, processors: 3 },
+        Record { submit_seconds: 5, eligible_seconds: 5, start_seconds: 10, end_seconds: 20, estimate_seconds: 30, processors: 2 },
+    ];
+
+    #[test]
+    fn a_job_is_a_line_with_its_processors() {
+        let jobs = [1, 2].map(|number| Job { number, executable: 7, ..Job::default() });
+        let mut written = Vec::new();
+        write_jobs(&mut written, "log", &jobs, &RECORDS, 4).unwrap();
+        let expected = "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,\
+            starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources\n\
+            1,log,7,0,3,20,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1.0,0-2\n\
+            2,log,7,5,2,30,1,COMPLETED_SUCCESSFULLY,10,10,20,5,15,1.5,0-1\n";
+        assert_eq!(String::from_utf8(written).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_schedule_sums_up_the_jobs() {
+        let schedule = Schedule::of(&RECORDS, 4);
+        assert_eq!((schedule.makespan, schedule.mean_waiting_time, schedule.max_slowdown), (20, 2.5, 1.5));
+        assert_eq!((schedule.time_computing, schedule.time_idle, schedule.max_machines_running), (50.0, 30.0, 3));
+    }
+}
