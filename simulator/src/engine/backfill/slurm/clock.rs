@@ -1,7 +1,7 @@
 //! When Slurm's two schedulers look at the queue.
 //!
-//! slurmctld's loop looks once a second whether a submission asks for a pass (src/slurmctld/controller.c, `_slurmctld_background`), and so does an idle
-//! backfill scheduler whether anything has changed. On a clock of whole seconds that is within the second.
+//! slurmctld's loop looks once a second whether a submission or a termination asks for a pass (src/slurmctld/controller.c, `_slurmctld_background`), which
+//! on a clock of whole seconds is in the next one. An idle backfill scheduler looks once a second as well whether anything has changed.
 
 use super::SlurmParameters;
 
@@ -13,6 +13,9 @@ pub(super) enum Depth {
     /// All of it.
     Full,
 }
+
+/// The time between two looks of slurmctld's loop.
+const LOOP_SECONDS: i64 = 1;
 
 /// When the next passes are due, in seconds of the simulation.
 #[derive(Debug, Clone)]
@@ -68,8 +71,7 @@ impl Clock {
     /// What the schedulers did while nobody waited. The loop makes the passes that were asked for; the backfill scheduler looks every `bf_interval` as long as something changes, and once a second when that time has passed
     /// without a change (`backfill_agent`).
     pub(super) fn idle_until(&mut self, now: i64, parameters: &SlurmParameters) {
-        let asked = self.request.map(|at| at.max(self.last_timed + parameters.batch_sched_delay_seconds));
-        if let Some(passed_at) = asked.filter(|&at| at < now) {
+        if let Some(passed_at) = self.request_due(parameters).filter(|&at| at < now) {
             self.last_timed = passed_at;
             self.request = None;
         }
@@ -84,6 +86,11 @@ impl Clock {
         }
     }
 
+    /// When the loop makes the pass that was asked for.
+    fn request_due(&self, parameters: &SlurmParameters) -> Option<i64> {
+        self.request.map(|at| (at + LOOP_SECONDS).max(self.last_timed + parameters.batch_sched_delay_seconds))
+    }
+
     /// When the main scheduler looks next, as long as somebody waits, and at how much.
     pub(super) fn main_due(&self, parameters: &SlurmParameters) -> Option<(i64, Depth)> {
         if parameters.sched_interval_seconds < 0 {
@@ -96,8 +103,7 @@ impl Clock {
         };
         let earliest = self.last_main + apart;
         let full = self.last_full + parameters.sched_interval_seconds.max(1);
-        let request = self.request.map(|at| at.max(self.last_timed + parameters.batch_sched_delay_seconds));
-        let soonest = [self.epilog, request].into_iter().flatten().min();
+        let soonest = [self.epilog, self.request_due(parameters)].into_iter().flatten().min();
         Some(match soonest {
             Some(soonest) if soonest < full => (soonest.max(earliest), Depth::Default),
             _ => (full.max(earliest), Depth::Full),
@@ -105,8 +111,7 @@ impl Clock {
     }
 
     pub(super) fn main_ran(&mut self, now: i64, depth: Depth, parameters: &SlurmParameters) {
-        let is_due = |at: i64| at.max(self.last_timed + parameters.batch_sched_delay_seconds) <= now;
-        let by_loop = depth == Depth::Full || self.request.is_some_and(is_due);
+        let by_loop = depth == Depth::Full || self.request_due(parameters).is_some_and(|due| due <= now);
         if by_loop {
             self.last_timed = now;
             self.request = None;
@@ -139,15 +144,15 @@ mod tests {
     use super::{Clock, Depth, SlurmParameters};
 
     #[test]
-    fn requests_are_looked_at_at_once_and_then_after_the_delay() {
+    fn requests_are_looked_at_by_the_loop_and_then_after_the_delay() {
         let parameters = SlurmParameters::default();
         let mut clock = Clock::new(1_000, &parameters);
         clock.submitted(1_000);
-        assert_eq!(clock.main_due(&parameters), Some((1_000, Depth::Default)));
-        clock.main_ran(1_000, Depth::Default, &parameters);
+        assert_eq!(clock.main_due(&parameters), Some((1_001, Depth::Default)));
+        clock.main_ran(1_001, Depth::Default, &parameters);
         clock.ended(1_001, false);
         // batch_sched_delay is 3.
-        assert_eq!(clock.main_due(&parameters), Some((1_003, Depth::Default)));
+        assert_eq!(clock.main_due(&parameters), Some((1_004, Depth::Default)));
     }
 
     #[test]
@@ -155,12 +160,12 @@ mod tests {
         let parameters = SlurmParameters::default();
         let mut clock = Clock::new(1_000, &parameters);
         clock.submitted(1_000);
-        clock.main_ran(1_000, Depth::Default, &parameters);
+        clock.main_ran(1_001, Depth::Default, &parameters);
         clock.submitted(1_001);
         clock.ended(1_002, true);
         assert_eq!(clock.main_due(&parameters), Some((1_002, Depth::Default)));
         clock.main_ran(1_002, Depth::Default, &parameters);
-        assert_eq!(clock.main_due(&parameters), Some((1_003, Depth::Default)));
+        assert_eq!(clock.main_due(&parameters), Some((1_004, Depth::Default)));
     }
 
     #[test]
