@@ -1,11 +1,11 @@
-//! Workload logs and workload models.
+//! A scheduling engine, the workloads that it runs, and what is learnt from them.
 //!
-//! - [`swf`] reads and writes logs in the Standard Workload Format.
-//! - [`evaluation`] holds forecasts against logs.
+//! - [`swf`] reads and writes logs in the Standard Workload Format; [`workload`] makes jobs of them, by explicit rules.
 //! - [`lublin`] makes workloads by the Lublin-Feitelson model, with users and estimates.
-//! - [`plan`] says when the pending jobs of a cluster will start.
-//! - [`profile`] counts free processors over time.
-//! - [`schedule`] gives the jobs of a workload their start times.
+//! - [`engine`] runs a workload on a machine under a scheduler, with a policy in front.
+//! - [`metrics`] says what the records of a run come to; [`output`] writes them for other programs.
+//! - [`experiment`] replays logs with molding and deferral in front; [`evaluation`] holds forecasts against logs.
+//! - [`profile`] counts free processors over time; [`plan`] says when the pending jobs of a cluster will start.
 //!
 //! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here reads a clock, and randomness
 //! comes from a seed that the caller gives.
@@ -15,9 +15,8 @@ pub mod evaluation;
 pub mod experiment;
 pub mod lublin;
 pub mod metrics;
-pub mod plan;
 pub mod output;
+pub mod plan;
 pub mod profile;
-pub mod schedule;
 pub mod swf;
 pub mod workload;

@@ -5,7 +5,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::users::{Run, Users};
 use super::{Arrivals, InvalidOption, Kind, Mix, Model};
-use crate::schedule;
+use crate::engine::backfill::Easy;
+use crate::engine::estimates::Requested;
+use crate::engine::order::FirstCome;
+use crate::engine::policy::AsSubmitted;
+use crate::engine::{self, Job, Machine, Scheduler};
 use crate::swf::{Header, Log, Record, Status};
 
 /// What to make.
@@ -149,25 +153,35 @@ pub fn workload(options: &Options) -> Result<Log, InvalidOption> {
     if let Some(load) = options.load {
         scale_arrivals(&mut submissions, options, load)?;
     }
-    let jobs: Vec<schedule::Job> = submissions
-        .iter()
-        .map(|submission| schedule::Job {
-            submit_time_seconds: submission.submit_time_seconds as u64,
-            processors: submission.run.processors,
-            run_time_seconds: submission.run.run_time_seconds,
-            time_limit_seconds: submission.run.time_limit_seconds,
-        })
-        .collect();
-    let starts = schedule::easy(&jobs, options.processors).map_err(|_| InvalidOption("the model drew a job larger than the machine"))?;
+    let records = scheduled(&submissions, options.processors)?;
     let kinds: Vec<Kind> = models.iter().map(|(kind, _)| *kind).collect();
     let records = (1..)
         .zip(&submissions)
-        .zip(jobs.iter().zip(&starts))
-        .map(|((number, submission), (job, start))| {
-            record(number, kinds[submission.stream], &submission.run, job.submit_time_seconds, *start)
-        })
+        .zip(&records)
+        .map(|((number, submission), scheduled)| record(number, kinds[submission.stream], &submission.run, scheduled))
         .collect();
     Ok(Log { header: header(options), records })
+}
+
+/// What becomes of the jobs under first come, first served with EASY backfilling.
+fn scheduled(submissions: &[Submission], processors: u64) -> Result<Vec<engine::Record>, InvalidOption> {
+    const TOO_LARGE: InvalidOption = InvalidOption("so large a machine, or so long a job, can't be scheduled");
+    let seconds = |seconds: u64| i64::try_from(seconds).map_err(|_| TOO_LARGE);
+    let size = |processors: u64| u32::try_from(processors).map_err(|_| TOO_LARGE);
+    let job = |submission: &Submission| {
+        let run = &submission.run;
+        Ok(Job {
+            submit_seconds: submission.submit_time_seconds as i64,
+            run_seconds: seconds(run.run_time_seconds)?,
+            estimate_seconds: seconds(run.time_limit_seconds)?,
+            processors: size(run.processors)?,
+            ..Job::default()
+        })
+    };
+    let jobs = submissions.iter().map(job).collect::<Result<Vec<Job>, InvalidOption>>()?;
+    let mut easy = Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(Requested) };
+    engine::simulate(&jobs, &Machine::new(size(processors)?), &mut easy, &mut AsSubmitted)
+        .map_err(|_| InvalidOption("the model drew a job larger than the machine"))
 }
 
 /// Stretches or compresses the interarrival times until the jobs ask for the wanted share of the machine. The daily cycle stays.
@@ -211,11 +225,11 @@ fn queue(kind: Kind, time_limit_seconds: u64) -> u64 {
     }
 }
 
-fn record(number: u64, kind: Kind, run: &Run, submit: u64, start: u64) -> Record {
+fn record(number: u64, kind: Kind, run: &Run, scheduled: &engine::Record) -> Record {
     Record {
         job_number: number,
-        submit_time_seconds: Some(submit),
-        wait_time_seconds: Some(start - submit),
+        submit_time_seconds: u64::try_from(scheduled.submit_seconds).ok(),
+        wait_time_seconds: u64::try_from(scheduled.wait_seconds()).ok(),
         run_time_seconds: Some(run.run_time_seconds),
         allocated_processors: Some(run.processors),
         requested_processors: Some(run.processors),

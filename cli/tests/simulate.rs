@@ -1,0 +1,164 @@
+//! Logs are replayed under each scheduler, and what is wrong is told.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Said, Site, said};
+use serde_json::Value;
+use simulator::lublin::{self, Options};
+use simulator::swf::{self, Reader};
+
+/// A folder with a made-up log of 300 jobs on 64 processors.
+struct Logs(Site);
+
+impl Logs {
+    fn new() -> Self {
+        let logs = Self(Site::empty());
+        let log = lublin::workload(&Options { jobs: 300, processors: 64, users: 8, ..Options::default() }).unwrap();
+        swf::write(fs::File::create(logs.path("model.swf")).unwrap(), &log.header, &log.records).unwrap();
+        logs
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Said {
+        said(self.0.command(&[&["simulate"], arguments].concat()).current_dir(self.0.path()))
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let said = self.run(&[arguments, &["--format=json"]].concat());
+        assert_eq!(said.status, 0, "{}", said.error);
+        serde_json::from_str(&said.output).unwrap()
+    }
+
+    fn refused(&self, arguments: &[&str]) -> String {
+        let said = self.run(arguments);
+        assert_eq!((said.status, said.output.as_str()), (2, ""), "{}", said.error);
+        said.error
+    }
+}
+
+/// Log, processors; jobs simulated and counted; mean wait and response in minutes, mean bounded slowdown: as the Python Scheduler Simulator (PySS, Hebrew University) has
+/// them under EASY.
+const REFERENCE: [(&str, u32, u64, u64, [&str; 3]); 6] = [
+    ("CEA-Curie-2011-2.1-cln", 93_312, 301_376, 298_289, ["23.283481", "129.337927", "18.518778"]),
+    ("HPC2N-2002-2.2-cln", 240, 202_871, 200_840, ["185.921917", "470.160066", "88.660368"]),
+    ("KTH-SP2-1996-2.1-cln", 100, 28_473, 28_188, ["115.553486", "264.303869", "93.189357"]),
+    ("SDSC-BLUE-2000-4.2-cln", 1_152, 223_790, 221_513, ["128.725387", "201.816896", "35.859286"]),
+    ("SDSC-DS-2004-2.1-cln", 1_664, 96_069, 95_103, ["78.264828", "188.739640", "54.430432"]),
+    ("SDSC-SP2-1998-4.2-cln", 128, 54_034, 53_474, ["346.902124", "469.241142", "89.246187"]),
+];
+
+#[test]
+fn easy_has_the_means_of_the_reference_to_six_digits() {
+    let Some(folder) = std::env::var_os("QUEUECAST_TRACES") else {
+        println!("left out: QUEUECAST_TRACES names no directory of workload logs");
+        return;
+    };
+    let logs = Logs::new();
+    for (name, processors, simulated, counted, means) in REFERENCE {
+        let path = Path::new(&folder).join(format!("{name}.swf.xz"));
+        if !path.exists() {
+            println!("left out: {} is not there", path.display());
+            continue;
+        }
+        let report = logs.json(&[path.to_str().unwrap(), "--scheduler=easy", "--processors", &processors.to_string()]);
+        let figure = |key: &str, unit: f64| format!("{:.6}", report[key].as_f64().unwrap() / unit);
+        let found = [figure("mean_wait_s", 60.0), figure("mean_response_s", 60.0), figure("mean_bounded_slowdown", 1.0)];
+        assert_eq!(found, means, "{name}");
+        assert_eq!((report["jobs_simulated"].as_u64(), report["jobs_counted"].as_u64()), (Some(simulated), Some(counted)), "{name}");
+    }
+}
+
+#[test]
+fn every_scheduler_runs_every_job_and_backfilling_does_not_lengthen_the_mean_wait() {
+    let logs = Logs::new();
+    let waits = ["fcfs", "easy", "conservative", "slurm"].map(|scheduler| {
+        let report = logs.json(&["model.swf", "--scheduler", scheduler]);
+        for key in ["jobs_simulated", "jobs_counted", "mean_response_s", "mean_bounded_slowdown", "utilisation", "makespan_s", "wall_s"] {
+            assert!(report[key].as_f64().is_some_and(|figure| figure > 0.0), "{scheduler}: {key}");
+        }
+        assert_eq!(report["all"]["jobs"], 300);
+        report["all"]["wait_s"]["mean"].as_f64().unwrap()
+    });
+    assert!(waits[1] < waits[0] && waits[2] < waits[0], "{waits:?}");
+}
+
+#[test]
+fn the_same_options_give_the_same_figures() {
+    let logs = Logs::new();
+    let figures = || {
+        let mut report = logs.json(&["model.swf", "--scheduler=easy", "--estimates=last-two", "--candidates=shortest"]);
+        report.as_object_mut().unwrap().remove("wall_s");
+        report
+    };
+    assert_eq!(figures(), figures());
+}
+
+#[test]
+fn the_report_names_what_it_shows() {
+    let said = Logs::new().run(&["model.swf", "--scheduler=conservative", "--from=11", "--to=200"]);
+    assert_eq!(said.status, 0, "{}", said.error);
+    for text in ["model.swf under conservative", "64 processors", "mean wait", "By size", "By user", "p95"] {
+        assert!(said.output.contains(text), "{text}: {}", said.output);
+    }
+}
+
+#[test]
+fn a_block_keeps_its_processors_from_jobs() {
+    let logs = Logs::new();
+    let wait = |arguments: &[&str]| logs.json(&[&["model.swf"], arguments].concat())["all"]["wait_s"]["mean"].as_f64().unwrap();
+    assert!(wait(&["--block=0-200:60"]) > wait(&[]));
+}
+
+#[test]
+fn slurms_settings_are_read_from_its_configuration() {
+    let logs = Logs::new();
+    fs::write(logs.path("slurm.conf"), "PriorityWeightAge=1000\nPriorityWeightJobSize=500\nSchedulerParameters=bf_interval=60\n").unwrap();
+    let report = logs.json(&["model.swf", "--scheduler=slurm", "--slurm-conf=slurm.conf"]);
+    assert_eq!(report["scheduler"], "slurm");
+    let error = logs.refused(&["model.swf", "--scheduler=slurm", "--slurm-parameters=bf_nonsense=1"]);
+    assert!(error.contains("bf_nonsense"), "{error}");
+}
+
+#[test]
+fn a_schedule_can_be_read_again() {
+    let logs = Logs::new();
+    logs.json(&["model.swf", "--write-swf=schedule.swf", "--write-batsim=batsim"]);
+    let schedule = Reader::new(fs::read(logs.path("schedule.swf")).unwrap().as_slice()).unwrap().into_log().unwrap();
+    assert!(schedule.records.len() == 300 && schedule.records.iter().all(|record| record.wait_time_seconds.is_some()));
+    let jobs = fs::read_to_string(logs.path("batsim/jobs.csv")).unwrap();
+    assert_eq!(jobs.lines().count(), 301);
+    let schedule: Value = serde_json::from_slice(&fs::read(logs.path("batsim/schedule.json")).unwrap()).unwrap();
+    assert_eq!(schedule["nb_jobs"], 300);
+}
+
+#[test]
+fn pictures_are_drawn_as_svg_and_png() {
+    let logs = Logs::new();
+    logs.json(&["model.swf", "--plot=model.svg", "--window=0-24"]);
+    let svg = fs::read_to_string(logs.path("model.svg")).unwrap();
+    for text in ["Utilisation, easy", "jobs waiting", "Wait by job size", "Slowdown", "Jobs on the machine from hour 0 to 24"] {
+        assert!(svg.contains(text), "{text}");
+    }
+    logs.json(&["model.swf", "--plot=model.png"]);
+    assert!(fs::read(logs.path("model.png")).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn what_can_not_be_replayed_is_told_with_what_to_do() {
+    let logs = Logs::new();
+    fs::write(logs.path("headless.swf"), "1 0 5 60 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n").unwrap();
+    assert!(logs.refused(&["headless.swf"]).contains("--processors"));
+    fs::write(logs.path("broken.swf"), "1 0 5 sixty 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n").unwrap();
+    assert!(logs.refused(&["broken.swf", "--processors=8"]).contains("line 1: field 4 (run time)"));
+    assert!(logs.refused(&["nowhere.swf"]).contains("nowhere.swf"));
+    assert!(logs.refused(&["model.swf", "--from=301"]).contains("--from"));
+    assert!(logs.refused(&["model.swf", "--block=5"]).contains("24-48:64"));
+    assert!(logs.refused(&["model.swf", "--plot=waits.pdf"]).contains(".svg or .png"));
+}
