@@ -3,6 +3,7 @@
 // A comparison ends where it can't go on.
 #![allow(clippy::expect_used, clippy::panic)]
 
+mod picture;
 mod report;
 
 use clap::{Parser, ValueEnum};
@@ -41,6 +42,10 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     jobs_csv: Option<PathBuf>,
 
+    /// Draws real against simulated start times into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
     /// Writes the run to this file, to be simulated again with --recording.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -77,7 +82,8 @@ fn main() -> ExitCode {
     say("simulating the same submissions");
     let report = report::Report::of(&site, &happened);
     let recording = || serde_json::to_string(&Recording { site: site.printed.clone(), jobs: happened.clone() }).expect("numbers and texts");
-    let files = [(&arguments.jobs_csv, report.csv(&happened)), (&arguments.record, recording())];
+    let picture = report.picture(&happened).expect("plotters draws into memory");
+    let files = [(&arguments.jobs_csv, report.csv(&happened)), (&arguments.plot, picture), (&arguments.record, recording())];
     for (path, text) in files.iter().filter_map(|(path, text)| Some((path.as_ref()?, text))) {
         if let Err(error) = std::fs::write(path, text) {
             eprintln!("ci/compare-slurm: cannot write {}: {error}", path.display());

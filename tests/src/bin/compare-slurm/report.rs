@@ -89,6 +89,13 @@ impl Report {
         })
     }
 
+    /// Real against simulated start times, as SVG.
+    pub(crate) fn picture(&self, happened: &[Happened]) -> Result<String, Box<dyn std::error::Error>> {
+        let real: Vec<i64> = happened.iter().map(|job| job.start_seconds).collect();
+        let simulated: Vec<(Replay, &[i64])> = self.replays.iter().map(|(which, .., starts)| (*which, starts.as_slice())).collect();
+        crate::picture::starts(&real, &simulated, happened.iter().map(|job| job.submit_seconds).min().unwrap_or(0))
+    }
+
     /// A line for each job.
     pub(crate) fn csv(&self, happened: &[Happened]) -> String {
         let mut lines = "id,submit_s,user,nodes,limit_s,run_s,completing_s,priority,model_priority,backfilled,start_s".to_owned();

@@ -97,6 +97,8 @@ pub(super) fn classic(associations: &Associations, dampening: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::FRAC_1_SQRT_2;
+
     use super::{classic, fair_tree};
     use crate::engine::order::Associations;
 
@@ -165,9 +167,9 @@ mod tests {
         tree.charge(second, 25.0);
         // Shares of one half: 2^-1.5 and 2^-0.5.
         let factors = classic(&tree, 1.0);
-        assert!((factors[first] - 0.353_553).abs() < 1e-6 && (factors[second] - 0.707_107).abs() < 1e-6, "{factors:?}");
+        assert!((factors[first] - 0.353_553).abs() < 1e-6 && (factors[second] - FRAC_1_SQRT_2).abs() < 1e-6, "{factors:?}");
         // Dampening of 3: 2^-0.5 for the first.
-        assert!((classic(&tree, 3.0)[first] - 0.707_107).abs() < 1e-6);
+        assert!((classic(&tree, 3.0)[first] - FRAC_1_SQRT_2).abs() < 1e-6);
     }
 
     #[test]
