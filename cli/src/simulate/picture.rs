@@ -128,7 +128,7 @@ fn gantt(report: &Report, jobs: &[Job], records: &[Record], begin: i64, window: 
         user: job.user,
     });
     Gantt {
-        title: format!("Jobs on the machine from hour {:.0} to {:.0}, one colour a user", hours(window.from), hours(window.to)),
+        title: format!("Jobs on the machine from hour {:.0} to {:.0}, coloured by user", hours(window.from), hours(window.to)),
         hours: (hours(window.from), hours(window.to)),
         processors: report.processors,
         jobs: jobs.collect(),
