@@ -79,7 +79,7 @@ fn wrong_usage_is_said_before_the_work() {
     error(&logs.run(&["waits", "model.swf", "--from=0"]));
     assert!(error(&logs.run(&["waits", "model.swf", "--from=9", "--to=8"])).contains("--from 9 lies behind --to 8"));
     assert!(error(&logs.run(&["waits", "model.swf"])).contains("choose a smaller --from"));
-    assert!(error(&logs.run(&["waits", "model.swf", "--plot=waits.png"])).contains(".svg"));
+    assert!(error(&logs.run(&["waits", "model.swf", "--plot=waits.pdf"])).contains(".svg"));
     let said = logs.run(&["waits", "model.swf", PART[0], "--plot=absent/waits.svg"]);
     assert!(error(&said).contains("there is no folder absent"), "{}", said.error);
 }
