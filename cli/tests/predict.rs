@@ -221,5 +221,5 @@ fn the_forecasts_are_drawn_with_their_units() {
     for text in ["Wait of 4 nodes in batch", "probability of having started", "Run time of 4 nodes in batch", "1.00", "30 min"] {
         assert!(svg.contains(text), "{text}");
     }
-    assert_eq!(site.run(&described(&["--plot", "forecast.png"])).status, 2);
+    assert_eq!(site.run(&described(&["--plot", "forecast.pdf"])).status, 2);
 }
