@@ -3,10 +3,22 @@
 //! A [`Profile`] is a step function: from each of its points on, so many processors are free, until the next point. Backfilling
 //! asks it for the earliest time at which a job fits, and marks what running and reserved jobs take.
 //!
-//! The points are kept in a sorted list of blocks of at most [`BLOCK_POINTS`] points. Each block knows the fewest and the most
-//! processors free within it, so that a search steps over blocks, and what has been added to all of it, so that a long job marks
-//! whole blocks at once. With n points and blocks of b points, marking costs O(log n + b + n / b), a search O(n / b + b) for each
-//! hole that is too short.
+//! The points are kept in a sorted list of blocks of at most 128 points. Each block knows the fewest and the most processors free
+//! within it, so that a search steps over blocks, and what has been added to all of it, so that a long job marks whole blocks at once. With n
+//! points and blocks of b points, marking costs O(log n + b + n / b), a search O(n / b) and b for each block that it can't step over.
+//!
+//! `cargo bench -p simulator --bench profile` holds it against a plain sorted vector and a treap with minima, maxima and lazy addition. A search and
+//! two changes took, in µs, on a busy machine:
+//!
+//! | points | blocks | vector | treap |
+//! |---|---|---|---|
+//! | 10 | 0.2 | 0.3 | 1.1 |
+//! | 100 | 0.7 | 0.6 | 2.2 |
+//! | 1,000 | 1.9 | 2.1 | 13 |
+//! | 10,000 | 18 | 24 | over 200 |
+//!
+//! The treap loses everywhere: a search meets many holes that are too short, and each costs it a descent. Up to some thousand points blocks and
+//! vector are alike; beyond, blocks move less memory for a new point.
 
 mod block;
 #[cfg(test)]
