@@ -38,8 +38,8 @@ fn workload(jobs: usize) -> Vec<Job> {
     drawn.iter().map(job).collect()
 }
 
-fn run(jobs: &[Job], backfill: impl Backfill + 'static) -> usize {
-    let mut scheduler = Scheduler { order: Box::new(FirstCome), backfill: Box::new(backfill), estimates: Box::new(Requested) };
+fn run(jobs: &[Job], backfill: Box<dyn Backfill>) -> usize {
+    let mut scheduler = Scheduler { order: Box::new(FirstCome), backfill, estimates: Box::new(Requested) };
     simulate(jobs, &Machine::new(PROCESSORS), &mut scheduler, &mut AsSubmitted).unwrap().len()
 }
 
@@ -67,16 +67,18 @@ fn growth(_: &mut Criterion) {
 }
 
 fn schedulers(criterion: &mut Criterion) {
+    type Kind = (&'static str, fn() -> Box<dyn Backfill>);
+    let kinds: [Kind; 3] = [
+        ("first come, first served", || Box::new(InOrder)),
+        ("EASY", || Box::<Easy>::default()),
+        ("conservative", || Box::new(Conservative::new())),
+    ];
     let jobs = workload(100_000);
     let mut group = criterion.benchmark_group("100,000 jobs");
     group.throughput(Throughput::Elements(jobs.len() as u64)).sample_size(10);
-    group.bench_function("first come, first served", |bencher| {
-        bencher.iter_batched(|| InOrder, |backfill| run(&jobs, backfill), BatchSize::PerIteration)
-    });
-    group.bench_function("EASY", |bencher| bencher.iter_batched(Easy::default, |backfill| run(&jobs, backfill), BatchSize::PerIteration));
-    group.bench_function("conservative", |bencher| {
-        bencher.iter_batched(Conservative::new, |backfill| run(&jobs, backfill), BatchSize::PerIteration);
-    });
+    for (name, backfill) in kinds {
+        group.bench_function(name, |bencher| bencher.iter_batched(backfill, |backfill| run(&jobs, backfill), BatchSize::PerIteration));
+    }
     group.finish();
 }
 
