@@ -10,7 +10,7 @@ mod scheduler;
 mod text;
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -95,7 +95,7 @@ fn simulated(arguments: &Arguments) -> anyhow::Result<Report> {
     let records = simulate(&workload.jobs, &machine, &mut scheduler, &mut policy).with_context(|| source.clone())?;
     drop(policy);
     let report = Report::of(source, arguments.scheduler.name(), &workload, &records, started);
-    arguments.files.write(&report.log, &workload, &records)?;
+    arguments.files.write(Path::new(&report.log), &workload, &records)?;
     if let Some(path) = &arguments.plot {
         picture::draw(path, &report, &workload.jobs, &records, arguments.window)?;
     }

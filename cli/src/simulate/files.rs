@@ -28,14 +28,16 @@ impl FileArguments {
     /// # Errors
     ///
     /// A file can't be written; it is named.
-    pub(super) fn write(&self, log: &str, workload: &Workload, records: &[Record]) -> anyhow::Result<()> {
+    pub(super) fn write(&self, log: &Path, workload: &Workload, records: &[Record]) -> anyhow::Result<()> {
         let (jobs, processors) = (&workload.jobs, workload.processors);
+        let name = log.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let name = name.split(".swf").next().unwrap_or_default();
         if let Some(path) = &self.write_swf {
             write(path, |file| Ok(write_swf(file, &workload.header, jobs, records)?))?;
         }
         if let Some(folder) = &self.write_batsim {
             fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-            write(&folder.join("jobs.csv"), |file| Ok(batsim::write_jobs(file, log, jobs, records, processors)?))?;
+            write(&folder.join("jobs.csv"), |file| Ok(batsim::write_jobs(file, name, jobs, records, processors)?))?;
             let schedule = batsim::Schedule::of(records, processors);
             write(&folder.join("schedule.json"), |file| Ok(serde_json::to_writer_pretty(file, &schedule)?))?;
         }

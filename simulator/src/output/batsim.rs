@@ -14,7 +14,8 @@ use crate::metrics::{Summary, series, slowdown};
 struct Line<'a> {
     job_id: u32,
     workload_name: &'a str,
-    profile: u32,
+    /// The application's number, empty where the log has none.
+    profile: Option<u32>,
     submission_time: i64,
     requested_number_of_resources: u32,
     requested_time: i64,
@@ -40,7 +41,7 @@ pub fn write_jobs(output: impl Write, workload: &str, jobs: &[Job], records: &[R
         lines.serialize(Line {
             job_id: job.number,
             workload_name: workload,
-            profile: job.executable,
+            profile: (job.executable != u32::MAX).then_some(job.executable),
             submission_time: record.submit_seconds,
             requested_number_of_resources: record.processors,
             requested_time: record.estimate_seconds,
