@@ -1,7 +1,7 @@
 //! The state of the machine and its queue.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use super::waiting::Queue;
 use super::{Event, Job, JobIndex, Machine, Record, Running, Waiting};
@@ -28,6 +28,8 @@ pub struct Cluster {
     starts: u32,
     /// By job: when it is expected to end, once it runs.
     expected_ends: Vec<i64>,
+    /// How often the expectations of running jobs were corrected, of those where they were.
+    corrections: HashMap<JobIndex, usize>,
 }
 
 impl Cluster {
@@ -51,6 +53,7 @@ impl Cluster {
             ends: BinaryHeap::new(),
             starts: 0,
             expected_ends: vec![NOT_STARTED; jobs.len()],
+            corrections: HashMap::new(),
         }
     }
 
@@ -152,14 +155,18 @@ impl Cluster {
         let Reverse((_, _, job)) = self.ends.pop()?;
         let expected_end = self.expected_ends[job as usize];
         self.running.remove(expected_end, job);
+        if !self.corrections.is_empty() {
+            self.corrections.remove(&job);
+        }
         self.free += i64::from(self.jobs[job as usize].processors);
         Some(Event::Ended { job, expected_end_seconds: expected_end })
     }
 
-    /// The running job that is expected to have ended by now.
-    pub(super) fn outlived(&self) -> Option<(JobIndex, i64)> {
+    /// The running job that is expected to have ended by now, how long it was expected to run, and how often that was corrected.
+    pub(super) fn outlived(&self) -> Option<(JobIndex, i64, usize)> {
         let (expected_end, _, job) = self.running.by_expected_end().next()?;
-        (expected_end <= self.now).then(|| (job, expected_end - self.records[job as usize].start_seconds))
+        let expected_seconds = expected_end - self.records[job as usize].start_seconds;
+        (expected_end <= self.now).then(|| (job, expected_seconds, self.corrections.get(&job).copied().unwrap_or(0)))
     }
 
     /// Expects a running job to run so long in all.
@@ -170,6 +177,7 @@ impl Cluster {
         self.running.remove(before, job);
         self.running.insert(after, self.jobs[place].processors, job);
         self.expected_ends[place] = after;
+        *self.corrections.entry(job).or_default() += 1;
         Event::Corrected { job, expected_end_seconds: before }
     }
 }

@@ -152,8 +152,8 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
     }
 
     fn correct(&mut self) -> Option<Event> {
-        let (job, expected_seconds) = self.cluster.outlived()?;
-        let corrected = self.scheduler.estimates.correct(&self.cluster.jobs[job as usize], expected_seconds);
+        let (job, expected_seconds, corrections) = self.cluster.outlived()?;
+        let corrected = self.scheduler.estimates.correct(&self.cluster.jobs[job as usize], expected_seconds, corrections);
         Some(self.cluster.expect(job, corrected))
     }
 

@@ -15,9 +15,10 @@ pub trait Estimates: Send {
     /// Expected run time of a job that comes into the queue, in seconds.
     fn expect(&mut self, job: &Job) -> i64;
 
-    /// Expected run time in all, in seconds, of a job that is still running after the `expected_seconds` that it was expected to run.
-    fn correct(&mut self, job: &Job, expected_seconds: i64) -> i64 {
-        corrected_seconds(job, expected_seconds)
+    /// Expected run time in all, in seconds, of a job that is still running after the `expected_seconds` that it was expected to run, after so many
+    /// `corrections` before.
+    fn correct(&mut self, job: &Job, expected_seconds: i64, corrections: usize) -> i64 {
+        corrected_seconds(job, expected_seconds, corrections)
     }
 
     /// A job has ended, and its run time is known.
