@@ -176,6 +176,12 @@ impl RunTimeRange {
         RunTimeRange { lower_s: lower_s.into(), upper_s: upper_s.into(), probability: probability.into() }
     }
 
+    /// The same probability for a range from `lower` to `upper`.
+    #[must_use]
+    pub fn with_ends(&self, lower_s: u32, upper_s: u32) -> RunTimeRange {
+        RunTimeRange { lower_s: lower_s.into(), upper_s: upper_s.into(), probability: self.probability }
+    }
+
     /// Shortest run time in the range.
     #[must_use]
     pub fn lower(&self) -> Seconds {
@@ -248,6 +254,15 @@ pub fn point(ranges: &[RunTimeRange]) -> Seconds {
     Seconds(weighted.round() as i64)
 }
 
+/// What a plan of the queue says of a partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FreePlan {
+    /// From when on how many CPUs are free, with all that runs and waits; times ascend.
+    pub steps: Vec<(UnixTime, u32)>,
+    /// Jobs that wait, in the whole cluster.
+    pub pending_jobs: u64,
+}
+
 /// Forecasts waits.
 pub trait WaitForecaster {
     /// The forecast for a job that becomes eligible at a moment or, with `None`, whatever the state of the cluster; `None` where there is no
@@ -257,6 +272,12 @@ pub trait WaitForecaster {
     /// As [`WaitForecaster::wait`], for several at once, which may be faster.
     fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
         asked.iter().map(|(job, moment)| self.wait(job, moment.as_ref())).collect()
+    }
+
+    /// The plan of the queue, as far as it is about a partition; `None` where there is none, or not of all that waits.
+    fn queue_plan(&self, partition: u16) -> Option<FreePlan> {
+        let _ = partition;
+        None
     }
 
     /// The account and the quality of service that a user's job has: those named, or else those of the user's latest job.

@@ -4,7 +4,7 @@
 //! costs is taken from the careful end of what can be: fewer CPUs make the job as much longer, and more of them gain only the square root. A job
 //! is made smaller where the wait saved is worth that, and larger only into CPUs that nobody waits for.
 
-use crate::time::Seconds;
+use crate::time::{Seconds, UnixTime};
 
 /// A size at which a job could be submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,21 @@ impl Terms {
     }
 }
 
+/// The earliest moment from `now` on at which so many CPUs are free for so long, by steps that say from when on how many are. `None` where there is none.
+#[must_use]
+pub fn earliest(steps: &[(UnixTime, u32)], now: UnixTime, cpus: u64, duration: Seconds) -> Option<UnixTime> {
+    // What holds now is the last step that is not in the future, or else the first of all.
+    let first = steps.partition_point(|(from, _)| *from <= now).saturating_sub(1);
+    let mut start: Option<UnixTime> = None;
+    for (from, free) in steps.get(first..)? {
+        if start.is_some_and(|start| *from >= start + duration.max(Seconds(1))) {
+            break;
+        }
+        start = if u64::from(*free) < cpus { None } else { start.or(Some((*from).max(now))) };
+    }
+    start
+}
+
 /// The time limit on `to` CPUs of a job with `limit` on `from`: in proportion on fewer, which is enough for everything that does not run faster on fewer
 /// CPUs for the same work; the same on more.
 #[must_use]
@@ -114,6 +129,15 @@ mod tests {
         assert_eq!(terms.room_to_grow(100, 128, 0), 36);
         assert_eq!(terms.room_to_grow(60, 128, 0), 0);
         assert_eq!(terms.room_to_grow(128, 128, 1), 0);
+    }
+
+    #[test]
+    fn a_job_fits_where_enough_is_free_for_long_enough() {
+        let steps = [(0, 2), (100, 8), (200, 4), (300, 16)].map(|(at, free)| (UnixTime(at), free));
+        let start = |now: i64, cpus, seconds| earliest(&steps, UnixTime(now), cpus, Seconds(seconds)).map(|at| at.0);
+        assert_eq!((start(50, 2, 1_000), start(50, 8, 100), start(50, 8, 101)), (Some(50), Some(100), Some(300)));
+        assert_eq!((start(150, 8, 50), start(150, 8, 51), start(400, 16, 9), start(400, 17, 9)), (Some(150), Some(300), Some(400), None));
+        assert_eq!((start(-10, 2, 5), earliest(&[], UnixTime(0), 1, Seconds(1))), (Some(0), None));
     }
 
     #[test]

@@ -7,10 +7,11 @@ mod deferral;
 mod gain;
 mod line;
 mod molding;
+mod planned;
 mod reservation;
 mod submission;
 
-pub use choice::{Offer, Terms, limit_at, sizes_to_try};
+pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
 pub use gain::gain;
 pub use molding::{Candidate, NotMolded};
@@ -207,8 +208,10 @@ where
     let mut as_written = if mold && reserved.is_none() { None } else { written(&plain) };
     let mut decided = if reserved.is_some() { written(&assumption) } else { as_written.clone() };
 
+    let mut is_by_plan = false;
     let molding = mold.then(|| {
-        let Molding { as_written: scored, better } = molding::best(&context, &assumption);
+        let Molding { as_written: scored, better, by_plan } = molding::best(&context, &assumption);
+        is_by_plan = by_plan && better.is_ok();
         // Scored against the others, the size as written tells more than its forecast alone.
         if reserved.is_none() {
             as_written.clone_from(&scored);
@@ -245,6 +248,8 @@ where
     let mut deferral = None;
     if reserved.is_none() && wanted(policy.defer, asked.auto_defer) {
         let result = match &decided {
+            // By the plan that chose the size, nothing that becomes eligible later starts sooner.
+            Some(decided) if is_by_plan => Err(NotDeferred::GainTooSmall { now: decided.response(), deferred: decided.response() }),
             Some(decided) => deferral::defer(&context, decided, matches!(molding, Some(Ok(())))),
             None => Err(NotDeferred::NoWaits),
         };

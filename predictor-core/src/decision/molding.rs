@@ -1,6 +1,7 @@
 //! Molding: at which of several sizes a job is forecast to be done first (end-to-end paper, IV.A and VI.C).
 
 use super::gain::gain;
+use super::planned;
 use super::submission::{Submission, Tie};
 use super::{Context, LIMIT_ROUNDING};
 use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster, WaitSource, point};
@@ -104,14 +105,14 @@ pub(super) struct Assumption {
 
 /// A size as it would be written, before its wait is forecast.
 #[derive(Debug)]
-struct Draft {
-    count: u32,
-    size: Size,
-    tasks: Option<u32>,
-    limit: Option<Seconds>,
+pub(super) struct Draft {
+    pub(super) count: u32,
+    pub(super) size: Size,
+    pub(super) tasks: Option<u32>,
+    pub(super) limit: Option<Seconds>,
     /// Run times, and the past jobs that they rest on.
-    ranges: Vec<RunTimeRange>,
-    run_time_jobs: u32,
+    pub(super) ranges: Vec<RunTimeRange>,
+    pub(super) run_time_jobs: u32,
 }
 
 /// Forecasts the submission at `count`; `None` where it can't be made of its tasks, or exceeds what is allowed.
@@ -157,7 +158,7 @@ where
 }
 
 /// Forecasts sizes, all their waits at once.
-fn forecast<F>(context: &Context<'_, F>, drafts: Vec<Draft>, assumption: &Assumption) -> Vec<(Candidate, Vec<RunTimeRange>)>
+pub(super) fn forecast<F>(context: &Context<'_, F>, drafts: Vec<Draft>, assumption: &Assumption) -> Vec<(Candidate, Vec<RunTimeRange>)>
 where
     F: WaitForecaster + RunTimeForecaster,
 {
@@ -221,9 +222,12 @@ pub(super) struct Molding {
     pub(super) as_written: Option<Candidate>,
     /// The best other size, if one is better.
     pub(super) better: Result<Candidate, NotMolded>,
+    /// Whether a plan of the queue says so.
+    pub(super) by_plan: bool,
 }
 
-/// Looks for a better size than the one as written, among at most [`MOST_CANDIDATES`].
+/// Looks for a better size than the one as written, among at most [`MOST_CANDIDATES`]: by the plan of the queue where there is one, or else by what past waits and
+/// run times say.
 pub(super) fn best<F>(context: &Context<'_, F>, assumption: &Assumption) -> Molding
 where
     F: WaitForecaster + RunTimeForecaster,
@@ -240,6 +244,11 @@ where
         }
         _ => None,
     };
+    if refusal.is_none()
+        && let Some(molding) = drafts.first().and_then(|written| planned::best(context, written, assumption))
+    {
+        return molding;
+    }
     if refusal.is_none() {
         let is_known = |draft: &Draft| draft.run_time_jobs >= FEWEST_PAST_JOBS || submission.asked.mold_sizes.is_some();
         let others = candidate_counts(context, original_count).into_iter().filter_map(|count| draft(context, count, assumption));
@@ -250,7 +259,7 @@ where
         Some((original, others)) => (Some(original), others),
         None => (None, [].as_slice()),
     };
-    let refuse = |why| Molding { as_written: original.map(|(candidate, _)| candidate.clone()), better: Err(why) };
+    let refuse = |why| Molding { as_written: original.map(|(candidate, _)| candidate.clone()), better: Err(why), by_plan: false };
     let Some(written) = original else { return refuse(refusal.unwrap_or(NotMolded::NoOtherSize)) };
     if let Some(why) = refusal {
         // Of the two reasons the wider one is told.
@@ -283,11 +292,19 @@ where
         }
     }
     let better = if best.count == original_count { Err(NotMolded::AlreadyBest) } else { Ok(best) };
-    Molding { as_written: Some(written), better }
+    Molding { as_written: Some(written), better, by_plan: false }
 }
 
 /// Sizes to try besides the one as written: the user's own past sizes and those of `--mold-sizes`, within what the submission allows.
 fn candidate_counts<F>(context: &Context<'_, F>, original: u32) -> Vec<u32>
+where
+    F: WaitForecaster + RunTimeForecaster,
+{
+    allowed_counts(context, original, std::iter::empty())
+}
+
+/// As [`candidate_counts`], with `more` to try.
+pub(super) fn allowed_counts<F>(context: &Context<'_, F>, original: u32, more: impl Iterator<Item = u32>) -> Vec<u32>
 where
     F: WaitForecaster + RunTimeForecaster,
 {
@@ -308,7 +325,7 @@ where
     let listed = named.into_iter().flat_map(|sizes| sizes.candidates().iter().copied());
     // Of a range, whose every size can't be tried, the powers of two that lie in it.
     let powers = (0..32u32).map(|power| 1u32 << power).filter(|_| named.is_some());
-    let mut counts: Vec<u32> = past.chain(listed).chain(powers).filter(allowed).collect();
+    let mut counts: Vec<u32> = past.chain(listed).chain(powers).chain(more).filter(allowed).collect();
     // Nearest in proportion first: of two, the one whose larger count is the smaller multiple of its smaller one.
     let proportion = |count: u32| (u64::from(count.max(original)), u64::from(count.min(original).max(1)));
     counts.sort_by(|one, other| {
@@ -321,7 +338,7 @@ where
 }
 
 /// The submission's size and tasks at another count; `None` where its tasks do not divide.
-fn resize(submission: &Submission<'_>, original: Size, unit: Unit, count: u32) -> Option<(Size, Option<u32>)> {
+pub(super) fn resize(submission: &Submission<'_>, original: Size, unit: Unit, count: u32) -> Option<(Size, Option<u32>)> {
     let original_count = original.count(unit);
     let scaled = |number: u32| {
         let product = u64::from(number) * u64::from(count);

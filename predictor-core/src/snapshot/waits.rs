@@ -4,7 +4,7 @@ use super::layout::{SectionKind, WaitClassRecord};
 use super::model_view::ModelView;
 use super::reader::{Partition, Snapshot};
 use crate::class::{ClassKey, pressure_level};
-use crate::forecast::{Association, Claims, JobShape, Moment, WaitForecast, WaitForecaster, WaitSource};
+use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, WaitForecast, WaitForecaster, WaitSource};
 use crate::past::{Ends, FEATURES, Group, GroupKey, Kinship, PastJob, Picture, Sum, expected_run_time_s};
 use crate::time::{Seconds, UnixTime};
 use crate::waits::blended::{MEMBERS, blend, members_of};
@@ -62,6 +62,12 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
             forecasts.extend(found);
         }
         forecasts
+    }
+
+    fn queue_plan(&self, partition: u16) -> Option<FreePlan> {
+        let plan = self.plan().filter(|plan| plan.is_complete)?;
+        let steps: Vec<_> = plan.free(partition).collect();
+        (!steps.is_empty()).then(|| FreePlan { steps, pending_jobs: u64::from(plan.pending_jobs) })
     }
 
     fn association(&self, user: u32, account: Option<&str>, qos: Option<&str>) -> Association {
