@@ -1,6 +1,6 @@
 //! The molding that the plugin ships with.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use predictor_core::decision::{Offer, Terms, limit_at, sizes_to_try};
 use predictor_core::time::Seconds;
@@ -40,8 +40,8 @@ pub struct PlannedMolding {
     processors: i64,
     outlook: Outlook,
     waits: Option<PastWaits>,
-    /// By user: how many jobs they asked for at each size.
-    sizes: HashMap<u32, BTreeMap<u32, u32>>,
+    /// By user: the sizes that jobs of theirs have ended at.
+    sizes: HashMap<u32, BTreeSet<u32>>,
     plan: Option<Plan>,
     /// What the job that is decided about is expected to run.
     expected: Option<Seconds>,
@@ -115,12 +115,14 @@ impl Decider for PlannedMolding {
         let run_time = self.outlook.run_time(index, asked);
         self.expected = Some(run_time);
         let unchanged = Submitted { job: *asked, eligible_seconds: now };
+        // As in the plugin: a job at a size that its user never ran is left.
+        let Some(known) = self.sizes.get(&asked.user).filter(|known| known.contains(&asked.processors)) else { return unchanged };
+        let known = known.clone();
         let Some(wait) = self.wait(asked, run_time, now) else { return unchanged };
         let written = Offer { cpus: asked.processors, wait };
         let room = if wait == Seconds::ZERO { self.room(now) } else { 0 };
-        let known = self.sizes.get(&asked.user).into_iter().flatten();
-        let known: Vec<u32> = known.filter(|(_, jobs)| self.parts.any_size || **jobs >= 10).map(|(size, _)| *size).collect();
-        let mut sizes: Vec<u32> = if self.parts.any_size { sizes_to_try(asked.processors).collect() } else { known };
+        let mut sizes: Vec<u32> = if self.parts.any_size { sizes_to_try(asked.processors).collect() } else { Vec::new() };
+        sizes.extend(known);
         sizes.retain(|size| *size != asked.processors && (*size < asked.processors || u64::from(*size) <= room));
         let mut offers: Vec<(Offer, i64)> = Vec::with_capacity(sizes.len());
         for processors in sizes {
@@ -142,8 +144,7 @@ impl Decider for PlannedMolding {
         Submitted { job: Job { processors: offer.cpus, estimate_seconds: *limit, ..*asked }, eligible_seconds: now }
     }
 
-    fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {
-        *self.sizes.entry(asked.user).or_default().entry(asked.processors).or_default() += 1;
+    fn passed(&mut self, index: JobIndex, _asked: &Job, submitted: &Submitted, cluster: &Cluster) {
         let decided = self.expected.take();
         let expected = decided.unwrap_or_else(|| self.outlook.run_time(index, &submitted.job));
         self.outlook.passed(index, &submitted.job, expected);
@@ -163,9 +164,36 @@ impl Decider for PlannedMolding {
     }
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        self.sizes.entry(job.user).or_default().insert(job.processors);
         self.outlook.ended(index, job, record);
         if let Some(waits) = &mut self.waits {
             waits.ended(index, record.end_seconds);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use predictor_core::decision::earliest;
+    use predictor_core::time::UnixTime;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The plugin searches the steps of the published plan, the simulator its own profile.
+        #[test]
+        fn the_plugin_and_the_simulator_find_the_same_start(
+            taken in prop::collection::vec((0i64..500, 1i64..300, 1i64..40), 0..30), now in 0i64..600, wanted in 1i64..80, duration in 1i64..300,
+        ) {
+            let mut profile = Profile::new(0, 64);
+            for (start, seconds, processors) in taken {
+                if profile.earliest(start, processors, seconds) == Some(start) {
+                    profile.take(start, start + seconds, processors);
+                }
+            }
+            let steps: Vec<(UnixTime, u32)> = profile.steps().map(|(at, free)| (UnixTime(at), free as u32)).collect();
+            let found = earliest(&steps, UnixTime(now), wanted as u64, Seconds(duration));
+            prop_assert_eq!(found.map(|at| at.0), profile.earliest(now, wanted, duration));
         }
     }
 }
