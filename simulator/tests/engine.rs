@@ -1,4 +1,5 @@
 //! What has to hold of schedules, whatever the workload.
+#![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -107,14 +108,15 @@ fn easy_by_the_rules(jobs: &[Job], processors: u32) -> Vec<i64> {
             waiting.remove(0);
         }
         let Some(&head) = waiting.first() else { continue };
-        for candidate in waiting[1..].to_vec() {
+        for candidate in waiting.split_off(1) {
             let mut moments: Vec<i64> = running.borrow().iter().map(|(expected, ..)| (*expected).max(now)).collect();
             moments.sort_unstable();
             let reserved = moments.into_iter().find(|&at| free_at(at) >= size(head)).unwrap();
             let ends_before = now + jobs[candidate].estimate_seconds <= reserved;
             if size(candidate) <= free_at(now) && (ends_before || size(candidate) <= free_at(reserved) - size(head)) {
                 start(candidate);
-                waiting.retain(|&job| job != candidate);
+            } else {
+                waiting.push(candidate);
             }
         }
     }

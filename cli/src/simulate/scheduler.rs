@@ -136,8 +136,8 @@ impl SchedulerArguments {
 
 /// The value of `SchedulerParameters` in lines of slurm.conf.
 fn scheduler_parameters(configuration: &str) -> Option<&str> {
-    let settings = configuration.lines().filter_map(|line| line.split('#').next()?.split_once('='));
-    let (_, value) = settings.filter(|(key, _)| key.trim().eq_ignore_ascii_case("SchedulerParameters")).last()?;
+    let mut settings = configuration.lines().filter_map(|line| line.split('#').next()?.split_once('='));
+    let (_, value) = settings.rfind(|(key, _)| key.trim().eq_ignore_ascii_case("SchedulerParameters"))?;
     Some(value.trim()).filter(|value| !value.is_empty() && *value != "(null)")
 }
 
