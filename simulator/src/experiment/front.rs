@@ -32,7 +32,7 @@ pub enum Truth {
     /// As long as the same computation takes there, by the curve of each job.
     Computation(Vec<SpeedUp>),
     /// As long as one of the user's own runs at that size: see [`OwnRuns`].
-    OwnRuns(OwnRuns),
+    OwnRuns(Box<OwnRuns>),
 }
 
 /// The roulette wheel of the end-to-end paper (VI.C): the runs of the same user at that size that have ended, each with a slot of the same width. Runs

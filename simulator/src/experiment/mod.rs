@@ -225,7 +225,7 @@ fn with_policy(
     let mut random = stream(1);
     let adopts: Vec<bool> = jobs.iter().map(|_| random.random::<f64>() < options.adoption).collect();
     let truth = match options.protocol {
-        Protocol::Paper => Truth::OwnRuns(OwnRuns::new(stream(2))),
+        Protocol::Paper => Truth::OwnRuns(Box::new(OwnRuns::new(stream(2)))),
         Protocol::WorkConserving => Truth::Computation(speed_ups(jobs, options.speed_up, seed)),
     };
     let window = first as JobIndex..jobs.len() as JobIndex;
