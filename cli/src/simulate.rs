@@ -4,6 +4,7 @@ mod block;
 mod files;
 mod log;
 mod picture;
+mod policy;
 mod progress;
 mod report;
 mod scheduler;
@@ -16,12 +17,12 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use simulator::engine::policy::AsSubmitted;
 use simulator::engine::{Block, Machine, simulate};
 
 use self::files::FileArguments;
 use self::log::LogArguments;
 use self::picture::Window;
+use self::policy::PolicyArguments;
 use self::report::Report;
 use self::scheduler::SchedulerArguments;
 use crate::Format;
@@ -41,6 +42,8 @@ use crate::{output, plot};
 ///   queuecast simulate KTH-SP2-1996-2.1-cln.swf.xz --scheduler easy
 ///
 ///   queuecast simulate log.swf --processors 128 --scheduler easy --estimates last-two --candidates shortest --plot easy.svg
+///
+///   queuecast simulate log.swf --scheduler conservative --policy molding --adoption 0.5
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -58,6 +61,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     scheduler: SchedulerArguments,
+
+    #[command(flatten)]
+    policy: PolicyArguments,
 
     #[command(flatten)]
     files: FileArguments,
@@ -91,10 +97,12 @@ fn simulated(arguments: &Arguments) -> anyhow::Result<Report> {
     let begin = workload.jobs.first().map_or(0, |job| job.submit_seconds);
     let machine = Machine { processors: workload.processors, blocks: block::from(begin, &arguments.blocks) };
     let mut scheduler = arguments.scheduler.scheduler(&workload)?;
-    let mut policy = progress::Shown::new(workload.jobs.len(), AsSubmitted);
+    let policy = arguments.policy.policy(&workload.jobs, workload.processors);
+    let mut policy = progress::Shown::new(workload.jobs.len(), policy);
     let records = simulate(&workload.jobs, &machine, &mut scheduler, &mut policy).with_context(|| source.clone())?;
     drop(policy);
-    let report = Report::of(source, arguments.scheduler.name(), &workload, &records, started);
+    let names = (arguments.scheduler.name(), arguments.policy.name());
+    let report = Report::of(source, names, &workload, &records, started);
     arguments.files.write(Path::new(&report.log), &workload, &records)?;
     if let Some(path) = &arguments.plot {
         picture::draw(path, &report, &workload.jobs, &records, arguments.window)?;

@@ -110,6 +110,18 @@ fn the_report_names_what_it_shows() {
 }
 
 #[test]
+fn a_policy_in_front_changes_jobs_only_where_it_is_adopted() {
+    let logs = Logs::new();
+    let response = |arguments: &[&str]| logs.json(&[&["model.swf"], arguments].concat())["all"]["response_s"]["mean"].as_f64().unwrap();
+    let as_submitted = response(&[]);
+    assert_eq!(response(&["--policy=molding", "--adoption=0"]), as_submitted);
+    for policy in ["molding", "paper-molding", "paper-deferral"] {
+        assert_ne!(response(&["--policy", policy]), as_submitted, "{policy}");
+    }
+    assert!(logs.refused(&["model.swf", "--adoption=2"]).contains("from 0 to 1"));
+}
+
+#[test]
 fn a_block_keeps_its_processors_from_jobs() {
     let logs = Logs::new();
     let wait = |arguments: &[&str]| logs.json(&[&["model.swf"], arguments].concat())["all"]["wait_s"]["mean"].as_f64().unwrap();

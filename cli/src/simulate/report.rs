@@ -12,6 +12,7 @@ use simulator::workload::Workload;
 pub(super) struct Report {
     pub(super) log: String,
     pub(super) scheduler: &'static str,
+    pub(super) policy: &'static str,
     pub(super) processors: u32,
     /// Records that were left out by the rules.
     pub(super) left_out: usize,
@@ -27,7 +28,13 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn of(log: String, scheduler: &'static str, workload: &Workload, records: &[Record], started: Instant) -> Self {
+    pub(super) fn of(
+        log: String,
+        (scheduler, policy): (&'static str, &'static str),
+        workload: &Workload,
+        records: &[Record],
+        started: Instant,
+    ) -> Self {
         let (all, (counted, (by_size, by_user))) = rayon::join(
             || Summary::of(records, workload.processors),
             || {
@@ -45,6 +52,7 @@ impl Report {
         Self {
             log,
             scheduler,
+            policy,
             processors: workload.processors,
             left_out: workload.left_out,
             counted,

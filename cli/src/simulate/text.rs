@@ -9,7 +9,8 @@ use crate::output::{Lines, count, table};
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
     let counted = &report.counted;
-    lines.heading(&format!("{} under {}", report.log, report.scheduler));
+    let policy = if report.policy == "as-submitted" { String::new() } else { format!(", {} in front", report.policy) };
+    lines.heading(&format!("{} under {}{policy}", report.log, report.scheduler));
     lines.line(
         "machine",
         format!("{} processors, {:.1} % of their time used", count(u64::from(report.processors)), report.utilisation * 100.0),

@@ -26,6 +26,24 @@ pub trait Decider {
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record);
 }
 
+impl<D: Decider + ?Sized> Decider for Box<D> {
+    fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
+        (**self).decide(index, asked, cluster)
+    }
+
+    fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {
+        (**self).passed(index, asked, submitted, cluster);
+    }
+
+    fn started(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        (**self).started(index, job, record);
+    }
+
+    fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        (**self).ended(index, job, record);
+    }
+}
+
 /// How long a job runs at another size.
 #[derive(Debug)]
 pub enum Truth {

@@ -212,13 +212,22 @@ fn with_policy(
     first: usize,
     options: &Options,
 ) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
-    let (processors, seed) = (machine.processors, options.seed);
+    let mut front = front(jobs, machine.processors, first, options);
+    let records = simulate(jobs, machine, &mut scheduler(), &mut front)?;
+    let held = records.iter().map(|record| record.eligible_seconds > record.submit_seconds);
+    let is_changed = front.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
+    Ok((records, front.changed(), is_changed))
+}
+
+/// The policy of `options` in front of a machine of so many processors, which may change the jobs from place `first` on (from 0); `from` and `to` of the options do not count.
+#[must_use]
+pub fn front(jobs: &[Job], processors: u32, first: usize, options: &Options) -> Front<Box<dyn Decider>> {
     // Of a log without time limits the estimates are the run times.
     let has_limits = jobs.iter().any(|job| job.estimate_seconds != job.run_seconds);
     let longest = jobs.iter().map(|job| job.estimate_seconds).max().unwrap_or(1);
     // Streams of one seed: what one thing draws does not move the others.
     let stream = |number: u64| {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut random = ChaCha8Rng::seed_from_u64(options.seed);
         random.set_stream(number);
         random
     };
@@ -226,29 +235,19 @@ fn with_policy(
     let adopts: Vec<bool> = jobs.iter().map(|_| random.random::<f64>() < options.adoption).collect();
     let truth = match options.protocol {
         Protocol::Paper => Truth::OwnRuns(Box::new(OwnRuns::new(stream(2)))),
-        Protocol::WorkConserving => Truth::Computation(speed_ups(jobs, options.speed_up, seed)),
+        Protocol::WorkConserving => Truth::Computation(speed_ups(jobs, options.speed_up, options.seed)),
     };
-    let window = first as JobIndex..jobs.len() as JobIndex;
-    let paper = || PaperMolding::new(processors, first as u32, longest, seed);
-    let instead_of_limits = (!has_limits).then_some(longest);
-    match options.method {
-        Method::PaperMolding => run(jobs, machine, Front::new(paper(), truth, window, adopts, instead_of_limits)),
-        Method::PaperDeferral(hold, counted) => {
-            let deferral = Deferral::new(paper(), hold, counted, jobs.len());
-            run(jobs, machine, Front::new(deferral, truth, window, adopts, instead_of_limits))
-        }
+    let paper = || PaperMolding::new(processors, first as u32, longest, options.seed);
+    let decider: Box<dyn Decider> = match options.method {
+        Method::PaperMolding => Box::new(paper()),
+        Method::PaperDeferral(hold, counted) => Box::new(Deferral::new(paper(), hold, counted, jobs.len())),
         Method::Default => {
             // Without limits there is none that a job could reach.
             let longest_limit = if has_limits { longest } else { i64::MAX };
-            let molding = PlannedMolding::new(jobs.len(), processors, longest_limit, options.refresh_seconds, options.parts, seed);
-            run(jobs, machine, Front::new(molding, truth, window, adopts, instead_of_limits))
+            let (refresh, parts) = (options.refresh_seconds, options.parts);
+            Box::new(PlannedMolding::new(jobs.len(), processors, longest_limit, refresh, parts, options.seed))
         }
-    }
-}
-
-fn run<D: Decider>(jobs: &[Job], machine: &Machine, mut front: Front<D>) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
-    let records = simulate(jobs, machine, &mut scheduler(), &mut front)?;
-    let held = records.iter().map(|record| record.eligible_seconds > record.submit_seconds);
-    let is_changed = front.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
-    Ok((records, front.changed(), is_changed))
+    };
+    let window = first as JobIndex..jobs.len() as JobIndex;
+    Front::new(decider, truth, window, adopts, (!has_limits).then_some(longest))
 }

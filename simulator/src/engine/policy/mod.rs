@@ -26,3 +26,17 @@ pub trait Policy {
     /// A job has ended.
     fn ended(&mut self, _index: JobIndex, _job: &Job, _record: &Record) {}
 }
+
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Cluster) -> Submitted {
+        (**self).submit(index, job, cluster)
+    }
+
+    fn started(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        (**self).started(index, job, record);
+    }
+
+    fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        (**self).ended(index, job, record);
+    }
+}
