@@ -107,8 +107,10 @@ enum SpeedUpName {
 enum Part {
     /// Jobs are made larger where many processors are free.
     Growth,
-    /// Sizes are tried that the user never ran.
+    /// Parts of the size as written and its double are tried; without it the sizes that the user ran.
     OtherSizes,
+    /// Jobs at sizes that their user never ran are changed as well.
+    FirstRuns,
     /// Waits come from a plan of the queue; without it from past waits.
     Plan,
     /// What was decided since the state was read is counted.
@@ -263,6 +265,7 @@ impl PolicyArguments {
             parts: Parts {
                 growth: !left_out(Part::Growth),
                 any_size: !left_out(Part::OtherSizes),
+                first_runs: !left_out(Part::FirstRuns),
                 plan: !left_out(Part::Plan),
                 claims: !left_out(Part::Claims),
             },

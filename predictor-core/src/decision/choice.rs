@@ -54,11 +54,14 @@ impl Terms {
         best.filter(|(response, _)| *response < enough).map(|(_, place)| place)
     }
 
-    /// The most CPUs that a job may be made larger to, which starts at once as written: of so many that are `free` of `all`, the spare part stays free. With jobs
-    /// that wait, none.
+    /// The most CPUs that a job may be made larger to, which starts at once on `written`: twice as many, and of so many that are `free` of `all` the spare part stays
+    /// free. With jobs that wait, none.
     #[must_use]
-    pub fn room_to_grow(&self, free: u64, all: u64, waiting_jobs: u64) -> u64 {
-        if waiting_jobs > 0 { 0 } else { free.saturating_sub((all as f64 * self.spare).ceil() as u64) }
+    pub fn room_to_grow(&self, written: u32, free: u64, all: u64, waiting_jobs: u64) -> u64 {
+        if waiting_jobs > 0 {
+            return 0;
+        }
+        free.saturating_sub((all as f64 * self.spare).ceil() as u64).min(2 * u64::from(written))
     }
 }
 
@@ -126,9 +129,10 @@ mod tests {
     #[test]
     fn nothing_grows_where_jobs_wait_or_into_the_spare_part() {
         let terms = Terms::default();
-        assert_eq!(terms.room_to_grow(100, 128, 0), 36);
-        assert_eq!(terms.room_to_grow(60, 128, 0), 0);
-        assert_eq!(terms.room_to_grow(128, 128, 1), 0);
+        assert_eq!(terms.room_to_grow(64, 100, 128, 0), 36);
+        assert_eq!(terms.room_to_grow(64, 60, 128, 0), 0);
+        assert_eq!(terms.room_to_grow(64, 128, 128, 1), 0);
+        assert_eq!(terms.room_to_grow(4, 100, 128, 0), 8);
     }
 
     #[test]

@@ -296,22 +296,24 @@ where
 }
 
 /// Sizes to try besides the one as written: the user's own past sizes and those of `--mold-sizes`, within what the submission allows.
-fn candidate_counts<F>(context: &Context<'_, F>, original: u32) -> Vec<u32>
-where
-    F: WaitForecaster + RunTimeForecaster,
-{
-    allowed_counts(context, original, std::iter::empty())
-}
-
-/// As [`candidate_counts`], with `more` to try.
-pub(super) fn allowed_counts<F>(context: &Context<'_, F>, original: u32, more: impl Iterator<Item = u32>) -> Vec<u32>
+pub(super) fn candidate_counts<F>(context: &Context<'_, F>, original: u32) -> Vec<u32>
 where
     F: WaitForecaster + RunTimeForecaster,
 {
     let submission = context.submission;
-    let unit = submission.unit();
     let named = submission.asked.mold_sizes.as_ref();
-    let most = match unit {
+    let past = context.forecasts.past_sizes(submission.user, context.partition.index, submission.unit());
+    let listed = named.into_iter().flat_map(|sizes| sizes.candidates().iter().copied());
+    // Of a range, whose every size can't be tried, the powers of two that lie in it.
+    let powers = (0..32u32).map(|power| 1u32 << power).filter(|_| named.is_some());
+    allowed_counts(context, original, past.chain(listed).chain(powers))
+}
+
+/// Of these sizes those that the submission and the partition allow, once each, the nearest in proportion first, at most [`MOST_CANDIDATES`].
+pub(super) fn allowed_counts<F>(context: &Context<'_, F>, original: u32, counts: impl Iterator<Item = u32>) -> Vec<u32> {
+    let submission = context.submission;
+    let named = submission.asked.mold_sizes.as_ref();
+    let most = match submission.unit() {
         Unit::Nodes => context.partition.nodes(),
         Unit::Cpus => context.partition.cpus(),
     };
@@ -321,11 +323,7 @@ where
             && named.is_none_or(|sizes| sizes.contains(*count))
             && submission.nodes.is_none_or(|nodes| nodes.least == nodes.most || (nodes.least..=nodes.most).contains(count))
     };
-    let past = context.forecasts.past_sizes(submission.user, context.partition.index, unit);
-    let listed = named.into_iter().flat_map(|sizes| sizes.candidates().iter().copied());
-    // Of a range, whose every size can't be tried, the powers of two that lie in it.
-    let powers = (0..32u32).map(|power| 1u32 << power).filter(|_| named.is_some());
-    let mut counts: Vec<u32> = past.chain(listed).chain(powers).chain(more).filter(allowed).collect();
+    let mut counts: Vec<u32> = counts.filter(allowed).collect();
     // Nearest in proportion first: of two, the one whose larger count is the smaller multiple of its smaller one.
     let proportion = |count: u32| (u64::from(count.max(original)), u64::from(count.min(original).max(1)));
     counts.sort_by(|one, other| {

@@ -3,7 +3,7 @@
 use super::Context;
 use super::choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 use super::molding::{Assumption, Candidate};
-use super::molding::{Draft, Molding, NotMolded, allowed_counts, forecast, resize};
+use super::molding::{Draft, Molding, NotMolded, allowed_counts, candidate_counts, forecast, resize};
 use crate::forecast::{RunTimeForecaster, WaitForecaster, point};
 use crate::time::Seconds;
 
@@ -32,7 +32,7 @@ where
     let room = if starts_at_once {
         let free = plan.steps.iter().take_while(|(from, _)| *from <= context.now).last().map_or(0, |(_, free)| u64::from(*free));
         let free = free.saturating_sub(claimed.cpus);
-        terms.room_to_grow(free, u64::from(all), plan.pending_jobs + if free == 0 { claimed.jobs } else { 0 })
+        terms.room_to_grow(cpus_written, free, u64::from(all), plan.pending_jobs + if free == 0 { claimed.jobs } else { 0 })
     } else {
         0
     };
@@ -65,14 +65,18 @@ where
     Some(Molding { as_written, better, by_plan: true })
 }
 
-/// Sizes to try: those that the user named; or else those that they have run and, where they asked for it, parts of the size as written and its double.
+/// Sizes to try: those that the user named; or else parts of the size as written and its double where they asked for it, and those that they have run where
+/// nobody did.
 fn counts<F>(context: &Context<'_, F>, written: u32) -> Vec<u32>
 where
     F: WaitForecaster + RunTimeForecaster,
 {
     let asked = &context.submission.asked;
-    let any = asked.auto_mold && asked.mold_sizes.is_none();
-    allowed_counts(context, written, sizes_to_try(written).filter(|_| any))
+    if asked.auto_mold && asked.mold_sizes.is_none() {
+        allowed_counts(context, written, sizes_to_try(written))
+    } else {
+        candidate_counts(context, written)
+    }
 }
 
 /// The submission at `count`, with a limit in proportion and without run times. `None` where it can't be made of its tasks, or exceeds what the partition has and allows.

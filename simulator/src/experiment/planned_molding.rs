@@ -16,8 +16,10 @@ use crate::profile::Profile;
 pub struct Parts {
     /// Jobs are made larger where many processors are free.
     pub growth: bool,
-    /// Sizes are tried that the user never ran.
+    /// Parts of the size as written and its double are tried; without it the sizes that the user ran.
     pub any_size: bool,
+    /// Jobs at sizes that their user never ran are changed as well; their run times are forecast from others like them.
+    pub first_runs: bool,
     /// Waits come from a plan of the queue, and not from what was learnt of past waits.
     pub plan: bool,
     /// What was decided since the plan was made is counted.
@@ -26,7 +28,7 @@ pub struct Parts {
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { growth: true, any_size: true, plan: true, claims: true }
+        Self { growth: true, any_size: true, first_runs: true, plan: true, claims: true }
     }
 }
 
@@ -99,12 +101,12 @@ impl PlannedMolding {
     }
 
     /// The most processors that a job may grow to.
-    fn room(&self, now: i64) -> u64 {
+    fn room(&self, now: i64, written: u32) -> u64 {
         let Some(plan) = self.plan.as_ref().filter(|_| self.parts.growth) else { return 0 };
         let (claimed, jobs) = if self.parts.claims { (plan.claimed_processors, plan.claimed_jobs) } else { (0, 0) };
         let free = plan.profile.free_at(now) - claimed;
         let waiting = plan.waiting_jobs + if free <= 0 { jobs } else { 0 };
-        self.terms.room_to_grow(u64::try_from(free).unwrap_or(0), self.processors.unsigned_abs(), waiting)
+        self.terms.room_to_grow(written, u64::try_from(free).unwrap_or(0), self.processors.unsigned_abs(), waiting)
     }
 }
 
@@ -115,14 +117,15 @@ impl Decider for PlannedMolding {
         let run_time = self.outlook.run_time(index, asked);
         self.expected = Some(run_time);
         let unchanged = Submitted { job: *asked, eligible_seconds: now };
-        // As in the plugin: a job at a size that its user never ran is left.
-        let Some(known) = self.sizes.get(&asked.user).filter(|known| known.contains(&asked.processors)) else { return unchanged };
-        let known = known.clone();
+        let known = self.sizes.get(&asked.user);
+        if !self.parts.first_runs && known.is_none_or(|known| !known.contains(&asked.processors)) {
+            return unchanged;
+        }
+        let known: Vec<u32> = known.into_iter().flatten().copied().collect();
         let Some(wait) = self.wait(asked, run_time, now) else { return unchanged };
         let written = Offer { cpus: asked.processors, wait };
-        let room = if wait == Seconds::ZERO { self.room(now) } else { 0 };
-        let mut sizes: Vec<u32> = if self.parts.any_size { sizes_to_try(asked.processors).collect() } else { Vec::new() };
-        sizes.extend(known);
+        let room = if wait == Seconds::ZERO { self.room(now, asked.processors) } else { 0 };
+        let mut sizes: Vec<u32> = if self.parts.any_size { sizes_to_try(asked.processors).collect() } else { known };
         sizes.retain(|size| *size != asked.processors && (*size < asked.processors || u64::from(*size) <= room));
         let mut offers: Vec<(Offer, i64)> = Vec::with_capacity(sizes.len());
         for processors in sizes {
