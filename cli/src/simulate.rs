@@ -29,6 +29,12 @@ use crate::Format;
 use crate::failure::Failure;
 use crate::{output, plot};
 
+const EXAMPLES: &str = "Examples:
+  queuecast simulate KTH-SP2-1996-2.1-cln.swf.xz --scheduler easy
+  queuecast simulate log.swf --processors 128 --estimates last-two --candidates shortest --plot easy.svg
+  queuecast simulate log.swf --scheduler slurm --slurm-conf /etc/slurm/slurm.conf --format json
+  queuecast simulate log.swf --scheduler conservative --policy molding --adoption 0.5";
+
 /// Replay a workload log under a scheduler, with a policy in front of it.
 ///
 /// Every job of the log is submitted when its user submitted it, on the processors that it had. What the log says of waits is not used: waits are what is
@@ -36,16 +42,8 @@ use crate::{output, plot};
 ///
 /// The means (mean_wait_s, mean_response_s, mean_bounded_slowdown) are over the jobs that a steady machine has run: without the first hundredth to finish, none
 /// that finishes after the last submission, and none of one second on one processor. The distributions are over all jobs.
-///
-/// Examples:
-///
-///   queuecast simulate KTH-SP2-1996-2.1-cln.swf.xz --scheduler easy
-///
-///   queuecast simulate log.swf --processors 128 --scheduler easy --estimates last-two --candidates shortest --plot easy.svg
-///
-///   queuecast simulate log.swf --scheduler conservative --policy molding --adoption 0.5
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     log: LogArguments,
