@@ -1,13 +1,12 @@
 //! Errors of several methods by class of jobs (end-to-end paper, figure 5).
 
 use anyhow::ensure;
-use plotters::chart::{ChartBuilder, SeriesLabelPosition};
 use plotters::element::{Circle, PathElement};
 use plotters::series::LineSeries;
-use plotters::style::{BLACK, Color, WHITE};
 
 use super::axis::Axis;
-use super::{Area, GRID, Series, letters, plain, powers_of_ten};
+use super::frame::{Lines, framed, legend};
+use super::{Area, Series, plain, powers_of_ten};
 
 /// Errors of several methods in several classes.
 #[derive(Debug)]
@@ -39,22 +38,7 @@ pub(crate) fn errors_by_class(area: &Area<'_>, diagram: &ErrorsByClass) -> anyho
     let right = diagram.classes.len() as f64 - 0.5;
     let classes = Axis::linear(-0.5..right, diagram.classes.iter().enumerate().map(|(class, name)| (class as f64, name.clone())).collect());
     let errors = Axis::logarithmic(bottom..top, marks.into_iter().map(|mark| (mark, plain(mark))).collect());
-    let mut chart = ChartBuilder::on(area)
-        .caption(&diagram.title, letters(20.0))
-        .margin(12)
-        .x_label_area_size(48)
-        .y_label_area_size(72)
-        .build_cartesian_2d(classes, errors)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(WHITE)
-        .label_style(letters(14.0))
-        .axis_desc_style(letters(16.0))
-        .x_desc(diagram.what)
-        .y_desc(diagram.errors)
-        .draw()?;
+    let mut chart = framed(area, &diagram.title, (classes, diagram.what), (errors, diagram.errors), Lines::FromY)?;
     for (place, series) in diagram.series.iter().enumerate() {
         let style = series.style(place);
         let points = || series.points.iter().map(|(class, error)| (*class as f64, error.max(bottom)));
@@ -65,13 +49,7 @@ pub(crate) fn errors_by_class(area: &Area<'_>, diagram: &ErrorsByClass) -> anyho
         let marker = series.marker();
         chart.draw_series(points().map(|point| Circle::new(point, marker, style.filled())))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(BLACK.mix(0.3))
-        .label_font(letters(14.0))
-        .draw()?;
+    legend(&mut chart)?;
     Ok(())
 }
 

@@ -1,12 +1,12 @@
 //! How values are distributed: the part of the jobs at or below each.
 
 use anyhow::ensure;
-use plotters::chart::ChartBuilder;
 use plotters::series::LineSeries;
-use plotters::style::{Color, WHITE};
+use plotters::style::Color;
 
 use super::axis::Axis;
-use super::{Area, COLOURS, GRID, letters, plain, powers_of_ten};
+use super::frame::{Lines, framed};
+use super::{Area, COLOURS, plain, powers_of_ten};
 
 /// Values of jobs.
 #[derive(Debug)]
@@ -33,25 +33,13 @@ pub(crate) fn distribution(area: &Area<'_>, diagram: &Values) -> anyhow::Result<
     ensure!(least > 0.0, "there are no values to draw");
     let marks = powers_of_ten(least, most);
     let (left, right) = (marks.first().copied().unwrap_or(least), marks.last().copied().unwrap_or(most));
-    let mut chart = ChartBuilder::on(area)
-        .caption(&diagram.title, letters(20.0))
-        .margin(12)
-        .margin_right(28)
-        .x_label_area_size(48)
-        .y_label_area_size(60)
-        .build_cartesian_2d(
-            Axis::logarithmic(left..right, marks.into_iter().map(|mark| (mark, plain(mark))).collect()),
-            Axis::probability(),
-        )?;
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(WHITE)
-        .label_style(letters(14.0))
-        .axis_desc_style(letters(16.0))
-        .x_desc(diagram.what)
-        .y_desc("part of the jobs at or below")
-        .draw()?;
+    let mut chart = framed(
+        area,
+        &diagram.title,
+        (Axis::logarithmic(left..right, marks.into_iter().map(|mark| (mark, plain(mark))).collect()), diagram.what),
+        (Axis::probability(), "part of the jobs at or below"),
+        Lines::Both,
+    )?;
     let points = (0..=MOST_POINTS).filter_map(|point| {
         let place = point * (sorted.len() - 1) / MOST_POINTS;
         Some((sorted.get(place).copied()?, (place + 1) as f64 / sorted.len() as f64))

@@ -1,16 +1,16 @@
 //! The forecast for one job: the probability of starting within a time, and the ranges that its run time may lie in.
 
 use anyhow::ensure;
-use plotters::chart::ChartBuilder;
 use plotters::coord::ranged1d::Ranged;
 use plotters::element::{Rectangle, Text};
 use plotters::series::LineSeries;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{BLACK, Color, WHITE};
+use plotters::style::{BLACK, Color};
 use predictor_core::time::Seconds;
 
 use super::axis::Axis;
-use super::{Area, COLOURS, GRID, letters};
+use super::frame::{Lines, framed};
+use super::{Area, COLOURS, letters};
 
 /// Times in seconds that are worth a mark on an axis.
 const TIMES_S: [i64; 20] = [
@@ -62,22 +62,8 @@ pub(crate) fn cumulative_start(area: &Area<'_>, diagram: &CumulativeStart) -> an
     };
     let axis = times(shortest, longest);
     let end = axis.range().end;
-    let mut chart = ChartBuilder::on(area)
-        .caption(&diagram.title, letters(20.0))
-        .margin(12)
-        .margin_right(28)
-        .x_label_area_size(48)
-        .y_label_area_size(60)
-        .build_cartesian_2d(axis, Axis::probability())?;
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(WHITE)
-        .label_style(letters(14.0))
-        .axis_desc_style(letters(16.0))
-        .x_desc("time waited")
-        .y_desc("probability of having started")
-        .draw()?;
+    let mut chart =
+        framed(area, &diagram.title, (axis, "time waited"), (Axis::probability(), "probability of having started"), Lines::Both)?;
     // A step at each bound: between two of them, no more is known than that the lower has been reached.
     let mut points = vec![(1.0, 0.0)];
     let mut reached = 0.0;
@@ -100,22 +86,7 @@ pub(crate) fn run_time_ranges(area: &Area<'_>, diagram: &RunTimeRanges) -> anyho
     let longest = diagram.ranges.iter().map(|(_, upper, _)| *upper).max();
     ensure!(!diagram.ranges.is_empty(), "no ranges of run times are known");
     let axis = times(shortest.unwrap_or(1), longest.unwrap_or(1));
-    let mut chart = ChartBuilder::on(area)
-        .caption(&diagram.title, letters(20.0))
-        .margin(12)
-        .margin_right(28)
-        .x_label_area_size(48)
-        .y_label_area_size(60)
-        .build_cartesian_2d(axis, Axis::probability())?;
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(WHITE)
-        .label_style(letters(14.0))
-        .axis_desc_style(letters(16.0))
-        .x_desc("run time")
-        .y_desc("probability of the range")
-        .draw()?;
+    let mut chart = framed(area, &diagram.title, (axis, "run time"), (Axis::probability(), "probability of the range"), Lines::Both)?;
     let colour = COLOURS[1];
     for &(lower, upper, probability) in &diagram.ranges {
         let (lower, upper) = (lower.max(1) as f64, upper.max(1) as f64);

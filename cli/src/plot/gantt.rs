@@ -1,12 +1,12 @@
 //! Who had which processors when.
 
-use plotters::chart::ChartBuilder;
 use plotters::element::Rectangle;
 use plotters::style::{BLACK, Color, WHITE};
 
 use super::axis::Axis;
+use super::frame::{Lines, framed};
 use super::over_time::round_steps;
-use super::{Area, COLOURS, letters, plain};
+use super::{Area, COLOURS, plain};
 
 /// Jobs on the processors of a machine, in a window of time.
 #[derive(Debug)]
@@ -37,21 +37,7 @@ pub(crate) fn gantt(area: &Area<'_>, diagram: &Gantt) -> anyhow::Result<()> {
     let x = Axis::linear(from..to, hours.map(|hour| (hour, plain((hour * 10.0).round() / 10.0))).collect());
     let marks = round_steps(machine).into_iter().filter(|&mark| mark <= machine);
     let y = Axis::linear(0.0..machine, marks.map(|mark| (mark, plain(mark))).collect());
-    let mut chart = ChartBuilder::on(area)
-        .caption(&diagram.title, letters(20.0))
-        .margin(12)
-        .margin_right(28)
-        .x_label_area_size(48)
-        .y_label_area_size(72)
-        .build_cartesian_2d(x, y)?;
-    chart
-        .configure_mesh()
-        .disable_mesh()
-        .label_style(letters(14.0))
-        .axis_desc_style(letters(16.0))
-        .x_desc("hours since the first submission")
-        .y_desc("processor")
-        .draw()?;
+    let mut chart = framed(area, &diagram.title, (x, "hours since the first submission"), (y, "processor"), Lines::None)?;
     for job in &diagram.jobs {
         let Some(colour) = COLOURS.get(job.user as usize % COLOURS.len()) else { continue };
         let (start, end) = (job.hours.0.max(from), job.hours.1.min(to));

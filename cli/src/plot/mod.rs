@@ -4,6 +4,7 @@ mod axis;
 mod classes;
 mod distribution;
 mod forecast;
+mod frame;
 mod gantt;
 mod over_time;
 mod png;

@@ -1,11 +1,11 @@
 //! Something that changes over time.
 
-use plotters::chart::ChartBuilder;
 use plotters::series::{AreaSeries, LineSeries};
-use plotters::style::{Color, WHITE};
+use plotters::style::Color;
 
 use super::axis::Axis;
-use super::{Area, COLOURS, GRID, letters, plain};
+use super::frame::{Lines, framed};
+use super::{Area, COLOURS, plain};
 
 /// A figure over time.
 #[derive(Debug)]
@@ -39,23 +39,7 @@ pub(crate) fn over_time(area: &Area<'_>, diagram: &OverTime) -> anyhow::Result<(
     let days = round_steps(last_day).into_iter().filter(|day| (first_day..=last_day).contains(day));
     let x = Axis::linear(first_day..last_day, days.map(|day| (day, plain(day))).collect());
     let y = Axis::linear(0.0..top, marks.into_iter().map(|mark| (mark, plain(mark))).collect());
-    let mut chart = ChartBuilder::on(area)
-        .caption(&diagram.title, letters(20.0))
-        .margin(12)
-        .margin_right(28)
-        .x_label_area_size(48)
-        .y_label_area_size(72)
-        .build_cartesian_2d(x, y)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(WHITE)
-        .label_style(letters(14.0))
-        .axis_desc_style(letters(16.0))
-        .x_desc("days since the first submission")
-        .y_desc(diagram.what)
-        .draw()?;
+    let mut chart = framed(area, &diagram.title, (x, "days since the first submission"), (y, diagram.what), Lines::FromY)?;
     let Some(colour) = COLOURS.get(diagram.colour) else { return Ok(()) };
     // Each point holds until the next.
     let ends = diagram.points.iter().skip(1).map(|point| point.0).chain([last_day]);

@@ -1,12 +1,12 @@
 //! The reliability diagram: how often what was forecast with a probability came true.
 
-use plotters::chart::{ChartBuilder, SeriesLabelPosition};
 use plotters::element::{Circle, PathElement};
 use plotters::series::{DashedLineSeries, LineSeries};
-use plotters::style::{BLACK, Color, RGBColor, WHITE};
+use plotters::style::{Color, RGBColor};
 
 use super::axis::Axis;
-use super::{Area, GRID, Series, letters};
+use super::frame::{Lines, framed, legend};
+use super::{Area, Series};
 
 /// Nominal against observed probability.
 #[derive(Debug)]
@@ -18,21 +18,13 @@ pub(crate) struct Reliability {
 
 /// Draws the diagram. A forecast whose probabilities are right lies on the diagonal.
 pub(crate) fn reliability(area: &Area<'_>, diagram: &Reliability) -> anyhow::Result<()> {
-    let mut chart = ChartBuilder::on(area)
-        .caption(&diagram.title, letters(20.0))
-        .margin(12)
-        .x_label_area_size(48)
-        .y_label_area_size(60)
-        .build_cartesian_2d(Axis::probability(), Axis::probability())?;
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(WHITE)
-        .label_style(letters(14.0))
-        .axis_desc_style(letters(16.0))
-        .x_desc("forecast probability")
-        .y_desc("part of the jobs at or below the quantile")
-        .draw()?;
+    let mut chart = framed(
+        area,
+        &diagram.title,
+        (Axis::probability(), "forecast probability"),
+        (Axis::probability(), "part of the jobs at or below the quantile"),
+        Lines::Both,
+    )?;
     let grey = RGBColor(120, 120, 120);
     chart
         .draw_series(DashedLineSeries::new([(0.0, 0.0), (1.0, 1.0)], 6, 5, grey.stroke_width(1)))?
@@ -48,13 +40,7 @@ pub(crate) fn reliability(area: &Area<'_>, diagram: &Reliability) -> anyhow::Res
         let marker = series.marker() - 1;
         chart.draw_series(points().map(|point| Circle::new(point, marker, style.filled())))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(BLACK.mix(0.3))
-        .label_font(letters(14.0))
-        .draw()?;
+    legend(&mut chart)?;
     Ok(())
 }
 

@@ -1,0 +1,59 @@
+//! What all diagrams have around them: the title, two axes with what they measure, grid lines, and the legend.
+
+use plotters::backend::SVGBackend;
+use plotters::chart::{ChartBuilder, ChartContext, SeriesLabelPosition};
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::style::{BLACK, Color, WHITE};
+
+use super::axis::Axis;
+use super::{Area, GRID, letters};
+
+/// A diagram to draw into.
+pub(super) type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
+
+/// Across which axes lines are drawn at the marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    Both,
+    FromY,
+    None,
+}
+
+/// Draws the title, the axes with what they measure, and the grid.
+pub(super) fn framed<'a>(area: &Area<'a>, title: &str, x: (Axis, &str), y: (Axis, &str), lines: Lines) -> anyhow::Result<Chart<'a>> {
+    let ((x, x_is), (y, y_is)) = (x, y);
+    let mut chart = ChartBuilder::on(area)
+        .caption(title, letters(20.0))
+        .margin(12)
+        // The last mark of an axis reaches beyond its end.
+        .margin_right(28)
+        .x_label_area_size(48)
+        .y_label_area_size(72)
+        .build_cartesian_2d(x, y)?;
+    let mut mesh = chart.configure_mesh();
+    match lines {
+        Lines::Both => {}
+        Lines::FromY => drop(mesh.disable_x_mesh()),
+        Lines::None => drop(mesh.disable_mesh()),
+    }
+    mesh.bold_line_style(GRID)
+        .light_line_style(WHITE)
+        .label_style(letters(14.0))
+        .axis_desc_style(letters(16.0))
+        .x_desc(x_is)
+        .y_desc(y_is)
+        .draw()?;
+    Ok(chart)
+}
+
+/// Draws the names of the lines, at the lower right.
+pub(super) fn legend(chart: &mut Chart<'_>) -> anyhow::Result<()> {
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(BLACK.mix(0.3))
+        .label_font(letters(14.0))
+        .draw()?;
+    Ok(())
+}
