@@ -61,18 +61,18 @@ fn a_window_behind_the_last_job_is_refused() {
     assert_eq!(outcome, Err(ExperimentError::TooFewJobs { found: 900, wanted: 901 }));
 }
 
-/// A machine of 64 processors half of which are free, a snapshot an hour old, and twenty jobs of 32 processors a second apart.
+/// On 64 processors: a job that takes half of them for half a day, and twenty jobs of all of them that come a second apart.
 fn burst() -> Vec<Job> {
-    let job = |submit_seconds: i64, processors: u32, run_seconds: i64| Job {
+    let job = |submit_seconds: i64, processors: u32, run_seconds: i64, estimate_seconds: i64| Job {
         submit_seconds,
         processors,
         run_seconds,
-        estimate_seconds: 4_000,
+        estimate_seconds,
         user: 1,
         executable: 1,
         ..Job::default()
     };
-    std::iter::once(job(0, 32, 4_000)).chain((1..=20).map(|second| job(second, 64, 1_000))).collect()
+    std::iter::once(job(0, 32, 40_000, 40_000)).chain((1..=20).map(|second| job(second, 64, 1_000, 4_000))).collect()
 }
 
 #[test]
