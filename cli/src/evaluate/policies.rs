@@ -50,6 +50,10 @@ pub(super) struct PolicyArguments {
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     without: Vec<Part>,
 
+    /// Also change jobs at sizes that their user never ran, which the plugin leaves alone.
+    #[arg(long)]
+    first_runs: bool,
+
     /// The first job that may be changed, counted from 1 among the jobs that ran, in order of submission. Those before it are the history.
     #[arg(long, value_name = "N", default_value = "10001")]
     from: NonZeroUsize,
@@ -109,8 +113,6 @@ enum Part {
     Growth,
     /// Parts of the size as written and its double are tried; without it the sizes that the user ran.
     OtherSizes,
-    /// Jobs at sizes that their user never ran are changed as well.
-    FirstRuns,
     /// Waits come from a plan of the queue; without it from past waits.
     Plan,
     /// What was decided since the state was read is counted.
@@ -180,6 +182,7 @@ pub(super) struct PolicyReport {
     adoption: f64,
     refresh_s: u32,
     without: Vec<Part>,
+    first_runs: bool,
     published: Option<PublishedOutcomes>,
     #[serde(flatten)]
     found: Comparison,
@@ -265,7 +268,7 @@ impl PolicyArguments {
             parts: Parts {
                 growth: !left_out(Part::Growth),
                 any_size: !left_out(Part::OtherSizes),
-                first_runs: !left_out(Part::FirstRuns),
+                first_runs: self.first_runs,
                 plan: !left_out(Part::Plan),
                 claims: !left_out(Part::Claims),
             },
@@ -295,6 +298,7 @@ impl PolicyArguments {
             adoption: self.adoption,
             refresh_s: self.refresh,
             without: self.without.clone(),
+            first_runs: self.first_runs,
             published,
             found,
         })

@@ -11,14 +11,15 @@ use super::waits::PastWaits;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
 use crate::profile::Profile;
 
-/// What the default does that can be left out, to see what it is worth.
+/// What the default does, or does not do, that can be changed to see what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
     /// Jobs are made larger where many processors are free.
     pub growth: bool,
     /// Parts of the size as written and its double are tried; without it the sizes that the user ran.
     pub any_size: bool,
-    /// Jobs at sizes that their user never ran are changed as well; their run times are forecast from others like them.
+    /// Jobs at sizes that their user never ran are changed as well; their run times are forecast from others like them. The plugin leaves such jobs, because it is
+    /// published no run times for them.
     pub first_runs: bool,
     /// Waits come from a plan of the queue, and not from what was learnt of past waits.
     pub plan: bool,
@@ -28,7 +29,7 @@ pub struct Parts {
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { growth: true, any_size: true, first_runs: true, plan: true, claims: true }
+        Self { growth: true, any_size: true, first_runs: false, plan: true, claims: true }
     }
 }
 
