@@ -31,6 +31,7 @@ pub(super) fn reports() -> Vec<PolicyReport> {
         adoption: 1.0,
         refresh_s: 0,
         without: Vec::new(),
+        first_runs: false,
         published: Some(PublishedOutcomes {
             baseline: PublishedOutcome::of([198.0, 133.0, 331.0]),
             ours: PublishedOutcome::of([147.0, 98.0, 245.0]),

@@ -104,7 +104,7 @@ mod tests {
         let text = report(&reports(), "table VIII");
         assert_eq!(line(&text, "SDSC-SP2 none, published"), "SDSC-SP2 none, published 198 133 331");
         assert_eq!(line(&text, "SDSC-SP2 paper, published"), "SDSC-SP2 paper, published 147 98.0 245 -26.0 %");
-        assert_eq!(line(&text, "SDSC-SP2 none "), "SDSC-SP2 none, published 198 133 331");
+        assert_eq!(line(&text, "SDSC-SP2 none "), "SDSC-SP2 none 130 120 250 2,000 75.0 %");
         assert_eq!(line(&text, "SDSC-SP2 best 1"), "SDSC-SP2 best 100 120 220 -12.0 % 1,000 -50.0 % 75.0 %");
         assert!(text.contains("Protocol paper") && text.contains("Protocol work-conserving") && text.contains("figure 6"), "{text}");
         assert_eq!(line(&text, "SDSC-SP2 best 30"), "SDSC-SP2 best 30 20 0 1 150 -5.0 % -10.0 % -20.0 %");
