@@ -56,7 +56,7 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
   log, file, jobs, processors
                      the log; jobs are those that ran
   from, to           which jobs may be changed
-  protocol, policy, speedup, adoption, refresh_s, without
+  protocol, policy, speedup, adoption, refresh_s, without, first_runs
                      how; speedup is null for the protocol of the paper
   baseline, ours     without and with the policy: mean_wait_s, mean_run_s, mean_response_s,
                      p95_response_s, slowest_tenth_response_s (mean of the tenth of the jobs with the

@@ -26,12 +26,14 @@ pub struct Terms {
     pub margin: f64,
     /// The part of the CPUs that stays free where a job is made larger.
     pub spare: f64,
+    /// A job that is forecast to run longer is not made larger: that nobody waits now says nothing of the hours that it would keep the CPUs for.
+    pub longest_to_grow: Seconds,
 }
 
 impl Default for Terms {
     /// Chosen by what they were worth on workload logs: docs/molding.md.
     fn default() -> Terms {
-        Terms { slower: 1.0, faster: 0.5, margin: 0.05, spare: 0.5 }
+        Terms { slower: 1.0, faster: 0.5, margin: 0.05, spare: 0.5, longest_to_grow: Seconds(3_600) }
     }
 }
 
@@ -55,10 +57,10 @@ impl Terms {
     }
 
     /// The most CPUs that a job may be made larger to, which starts at once on `written`: twice as many, and of so many that are `free` of `all` the spare part stays
-    /// free. With jobs that wait, none.
+    /// free. With jobs that wait, or for a job that runs long, none.
     #[must_use]
-    pub fn room_to_grow(&self, written: u32, free: u64, all: u64, waiting_jobs: u64) -> u64 {
-        if waiting_jobs > 0 {
+    pub fn room_to_grow(&self, written: u32, run_time: Seconds, free: u64, all: u64, waiting_jobs: u64) -> u64 {
+        if waiting_jobs > 0 || run_time > self.longest_to_grow {
             return 0;
         }
         free.saturating_sub((all as f64 * self.spare).ceil() as u64).min(2 * u64::from(written))
@@ -129,10 +131,11 @@ mod tests {
     #[test]
     fn nothing_grows_where_jobs_wait_or_into_the_spare_part() {
         let terms = Terms::default();
-        assert_eq!(terms.room_to_grow(64, 100, 128, 0), 36);
-        assert_eq!(terms.room_to_grow(64, 60, 128, 0), 0);
-        assert_eq!(terms.room_to_grow(64, 128, 128, 1), 0);
-        assert_eq!(terms.room_to_grow(4, 100, 128, 0), 8);
+        assert_eq!(terms.room_to_grow(64, Seconds(60), 100, 128, 0), 36);
+        assert_eq!(terms.room_to_grow(64, Seconds(60), 60, 128, 0), 0);
+        assert_eq!(terms.room_to_grow(64, Seconds(60), 128, 128, 1), 0);
+        assert_eq!(terms.room_to_grow(4, Seconds(60), 100, 128, 0), 8);
+        assert_eq!(terms.room_to_grow(4, Seconds(100_000), 100, 128, 0), 0);
     }
 
     #[test]

@@ -32,7 +32,8 @@ where
     let room = if starts_at_once {
         let free = plan.steps.iter().take_while(|(from, _)| *from <= context.now).last().map_or(0, |(_, free)| u64::from(*free));
         let free = free.saturating_sub(claimed.cpus);
-        terms.room_to_grow(cpus_written, free, u64::from(all), plan.pending_jobs + if free == 0 { claimed.jobs } else { 0 })
+        let waiting_jobs = plan.pending_jobs + if free == 0 { claimed.jobs } else { 0 };
+        terms.room_to_grow(cpus_written, run_time, free, u64::from(all), waiting_jobs)
     } else {
         0
     };

@@ -102,12 +102,12 @@ impl PlannedMolding {
     }
 
     /// The most processors that a job may grow to.
-    fn room(&self, now: i64, written: u32) -> u64 {
+    fn room(&self, now: i64, written: u32, run_time: Seconds) -> u64 {
         let Some(plan) = self.plan.as_ref().filter(|_| self.parts.growth) else { return 0 };
         let (claimed, jobs) = if self.parts.claims { (plan.claimed_processors, plan.claimed_jobs) } else { (0, 0) };
         let free = plan.profile.free_at(now) - claimed;
         let waiting = plan.waiting_jobs + if free <= 0 { jobs } else { 0 };
-        self.terms.room_to_grow(written, u64::try_from(free).unwrap_or(0), self.processors.unsigned_abs(), waiting)
+        self.terms.room_to_grow(written, run_time, u64::try_from(free).unwrap_or(0), self.processors.unsigned_abs(), waiting)
     }
 }
 
@@ -125,7 +125,7 @@ impl Decider for PlannedMolding {
         let known: Vec<u32> = known.into_iter().flatten().copied().collect();
         let Some(wait) = self.wait(asked, run_time, now) else { return unchanged };
         let written = Offer { cpus: asked.processors, wait };
-        let room = if wait == Seconds::ZERO { self.room(now, asked.processors) } else { 0 };
+        let room = if wait == Seconds::ZERO { self.room(now, asked.processors, run_time) } else { 0 };
         let mut sizes: Vec<u32> = if self.parts.any_size { sizes_to_try(asked.processors).collect() } else { known };
         sizes.retain(|size| *size != asked.processors && (*size < asked.processors || u64::from(*size) <= room));
         let mut offers: Vec<(Offer, i64)> = Vec::with_capacity(sizes.len());
