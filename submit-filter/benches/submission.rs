@@ -6,6 +6,8 @@ mod common;
 
 use common::{Description, Site, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
 use criterion::{BatchSize, Criterion};
+use predictor_core::snapshot::{PlannedPartition, QueuePlan};
+use predictor_core::time::Seconds;
 use std::ffi::{c_char, c_int};
 use std::time::{Duration, Instant};
 
@@ -64,12 +66,21 @@ fn main() {
     };
     table("");
     // Each size with a distribution of its own, and the forests in force.
-    let past = SIZES.iter().flat_map(|nodes| {
-        let run_time = move |n: i64| 600 + (n * 7_919) % 2_400 / i64::from(*nodes);
-        (0..200).map(move |n| past_job(now(), n, *nodes, 3_600, n % 900, run_time(n)))
-    });
-    publish(site.path(), &snapshot_from(policy(), past, now(), 2, Some(&large_model(now(), 200_000))));
+    let past = || {
+        SIZES.iter().flat_map(|nodes| {
+            let run_time = move |n: i64| 600 + (n * 7_919) % 2_400 / i64::from(*nodes);
+            (0..200).map(move |n| past_job(now(), n, *nodes, 3_600, n % 900, run_time(n)))
+        })
+    };
+    let model = large_model(now(), 200_000);
+    publish(site.path(), &snapshot_from(policy(), past(), now(), 2, Some(&model), None));
     table("trees: ");
+    // A plan with as many steps as are published, in which nothing is free for long before its end.
+    let steps = (0..256).map(|step| (now() + Seconds(i64::from(step) * 300), if step == 255 { 256 } else { step * 37 % 48 }));
+    let partition = PlannedPartition { index: 0, cpus_per_node: 4, free: steps.collect(), ..PlannedPartition::default() };
+    let plan = QueuePlan { at: now(), pending_jobs: 3, is_complete: true, jobs: Vec::new(), partitions: vec![partition] };
+    publish(site.path(), &snapshot_from(policy(), past(), now(), 3, Some(&model), Some(&plan)));
+    table("plan: ");
     let mut criterion = Criterion::default().configure_from_args();
     for (name, control) in &cases {
         criterion.bench_function(name, |bencher| {

@@ -7,7 +7,9 @@ use predictor_core::options::Mode;
 use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Origin, PartitionScore, PartitionState, RELIABILITY, RunningJob, WaitModel, WaitSourceReason, write};
+use predictor_core::snapshot::{
+    Origin, PartitionScore, PartitionState, QueuePlan, RELIABILITY, RunningJob, WaitModel, WaitSourceReason, write,
+};
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::waits::blended::BoundTable;
@@ -33,7 +35,7 @@ pub fn snapshot_bytes(policy: Policy, jobs: i64, published_at: UnixTime, generat
         let sizes = [(16, 3_600, 5_000 + n % 500, 500 + n % 40), (4, 7_200, n % 200, 1_000 + n % 90)];
         sizes.map(|(nodes, limit, wait, run_time)| past_job(published_at, n, nodes, limit, wait, run_time))
     });
-    snapshot_from(policy, past, published_at, generation, None)
+    snapshot_from(policy, past, published_at, generation, None, None)
 }
 
 /// The `n`-th job of a past on nodes of 4 CPUs.
@@ -59,6 +61,7 @@ pub fn snapshot_from(
     published_at: UnixTime,
     generation: u64,
     model: Option<&WaitModel>,
+    plan: Option<&QueuePlan>,
 ) -> Vec<u8> {
     let mut history = History::new(HistoryLimits::default());
     for job in past {
@@ -93,7 +96,7 @@ pub fn snapshot_from(
         site_policy: policy,
         ..Origin::default()
     };
-    write(&mut history, &[partition], &origin, model, None)
+    write(&mut history, &[partition], &origin, model, plan)
 }
 
 /// Numbers that are the same each time, evenly spread over 0 to 1.
