@@ -79,7 +79,8 @@ fn burst() -> Vec<Job> {
 fn with_claims_a_burst_on_one_snapshot_does_not_run_for_the_same_processors() {
     let jobs = burst();
     let sizes = |claims: bool| {
-        let parts = Parts { claims, ..Parts::default() };
+        // The user of the burst has no past.
+        let parts = Parts { claims, first_runs: true, ..Parts::default() };
         let options = Options { from: 2, to: 21, refresh_seconds: 3_600, parts, ..options(Method::Default, Protocol::WorkConserving) };
         let (records, ..) = with_policy(&jobs, &Machine::new(64), 1, &options).unwrap();
         records.iter().skip(1).map(|record| record.processors).collect::<Vec<u32>>()
