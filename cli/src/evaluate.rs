@@ -25,10 +25,16 @@ use crate::failure::Failure;
 /// Waits and run times: each job is forecast in order of time, from what was known when it was submitted: a wait is known once the job has started, a run time
 /// once it has ended. Molding and deferral: the log is replayed under EASY backfilling, with a policy in front and without.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     what: What,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast evaluate waits SDSC-SP2-1998-4.2-cln.swf.gz
+  queuecast evaluate molding SDSC-SP2-1998-4.2-cln.swf.gz --protocol work-conserving";
 
 #[derive(Debug, Subcommand)]
 enum What {

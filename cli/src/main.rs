@@ -24,11 +24,20 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 ///
 /// Exit status: 0 done; 1 the answer is no (refused, or a check failed); 2 wrong usage or unreadable input.
 #[derive(Debug, Parser)]
-#[command(name = "queuecast", version, max_term_width = 110)]
+#[command(name = "queuecast", version, max_term_width = 110, after_long_help = EXAMPLES)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast status
+      does it work
+  queuecast predict -p batch -N 4 -t 2:00:00
+      when would such a job start, and how long would it run
+  queuecast explain 1234
+      what was decided about job 1234, and what became of it";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -5,18 +5,18 @@ use clap::Parser;
 /// Reads a cluster's job records and queue, and publishes the snapshot that submissions are decided from.
 #[derive(Debug, Parser)]
 #[command(name = "queuecastd", version, max_term_width = 110, after_long_help = AFTER_HELP)]
-pub(crate) struct Arguments {
+pub struct Arguments {
     /// Publish one snapshot and end
     ///
     /// All of the history is read first. Nothing is published unless both slurmdbd and slurmctld have answered.
     #[arg(long)]
-    pub(crate) once: bool,
+    pub once: bool,
 
     /// Say whether the configuration file is good, and end
     ///
     /// Nothing is started. The exit status is 0 if the file is good, and 1 if it is missing or has an error, which is told with its line.
     #[arg(long, conflicts_with = "once")]
-    pub(crate) check: bool,
+    pub check: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -38,7 +38,8 @@ Exit status:
   1  could not do it: another daemon is running, the state directory is not safe, Slurm did not answer (--once)
   2  wrong usage, or a configuration that cannot be used
 
-Metrics for Prometheus are at http://127.0.0.1:9487/metrics unless [metrics] says otherwise.
+Metrics:
+  Prometheus finds them at http://127.0.0.1:9487/metrics unless [metrics] of queuecast.toml says otherwise.
 
 Examples:
   queuecastd --check && systemctl reload queuecastd

@@ -13,10 +13,10 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use predictor_core::forecast::WaitSource;
 use predictor_core::snapshot::WaitSourceReason;
 use predictor_core::time::UnixTime;
+use sidecar::arguments::Arguments;
 use slurm_sys::client;
 
 use crate::accounting::{AccountingReader, now};
-use crate::arguments::Arguments;
 use crate::controller;
 use crate::failure::Failure;
 use crate::learner;

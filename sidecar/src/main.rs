@@ -12,7 +12,6 @@
 //! They talk through bounded channels: a reader that is faster than the fitting waits for it, and nothing piles up.
 
 mod accounting;
-mod arguments;
 mod controller;
 mod daemon;
 mod failure;
@@ -32,9 +31,9 @@ mod state_directory;
 use std::process::ExitCode;
 
 use clap::Parser;
+use sidecar::arguments::Arguments;
 use slurm_conf::Configuration;
 
-use crate::arguments::Arguments;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
