@@ -1,4 +1,8 @@
-//! Binds the headers of the Slurm that is installed, so that every layout is that Slurm's own.
+//! Binds the headers of a Slurm, so that every layout is that Slurm's own, and finds its libslurm, which programs load.
+//!
+//! SLURM_INCLUDE_DIR is where `slurm/slurm.h` lies (/usr/include); SLURM_LIB_DIR where libslurm.so lies (beside the headers: lib/<triplet>,
+//! lib64 or lib of the directory above). What the releases have in different forms is decided here from the headers and from the library, never
+//! from the version's number.
 
 #![allow(clippy::expect_used)] // a build script reports by panicking
 
@@ -9,44 +13,92 @@ use std::{env, fs};
 /// First and last release, as year and month, whose headers this crate was built against.
 const KNOWN: ((u32, u32), (u32, u32)) = ((22, 5), (26, 5));
 
+/// What programs call in libslurm, which is loaded at run time. Plugins find what they need in the program that loads them.
+const LIBSLURM: &[&str] = &[
+    "slurm_bit_set_count",
+    "slurm_free_(ctl_conf|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
+    "slurm_init",
+    "slurm_list_(append|count|create|destroy|iterator_create|iterator_destroy|next)",
+    "slurm_load_(ctl_conf|job|jobs|node|partitions|reservations)",
+    "slurm_ping",
+    "slurm_strerror",
+    "slurmdb_(accounts|associations|users)_(add|get)",
+    "slurmdb_archive_load",
+    "slurmdb_(clusters|jobs|qos)_get",
+    "slurmdb_connection_(close|commit|get)",
+    "slurmdb_init_(assoc_rec|cluster_cond)",
+];
+
 fn main() {
     println!("cargo::rerun-if-changed=wrapper.h");
     println!("cargo::rerun-if-env-changed=SLURM_INCLUDE_DIR");
-    let include = env::var("SLURM_INCLUDE_DIR").unwrap_or_else(|_| "/usr/include".into());
-    let version_header = PathBuf::from(&include).join("slurm/slurm_version.h");
-    println!("cargo::rerun-if-changed={}", version_header.display());
-    let Some((major, minor, micro)) = version(&version_header) else {
-        let header = version_header.display();
+    println!("cargo::rerun-if-env-changed=SLURM_LIB_DIR");
+    let include = PathBuf::from(env::var_os("SLURM_INCLUDE_DIR").unwrap_or_else(|| "/usr/include".into()));
+    let found = check_version(&include);
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+
+    let lacks = |error: bindgen::BindgenError| -> ! {
+        fail(&format!("{found} lacks what wrapper.h takes from it: {}", one_line(&error.to_string())))
+    };
+    let bindings = builder(&include)
+        .allowlist_file(".*/slurm/slurm(db|_errno|_version)?\\.h|wrapper\\.h")
+        .allowlist_item("SLURM_VERSION_NUMBER|NO_VAL(8|16|64)?|INFINITE(8|16|64)?")
+        .blocklist_item("slurm_conf")
+        .generate()
+        .unwrap_or_else(|error| lacks(error));
+    bindings.write_to_file(out.join("bindings.rs")).expect("OUT_DIR is writable");
+
+    let functions = LIBSLURM.iter().fold(builder(&include), |builder, names| builder.allowlist_function(names));
+    let functions = functions
+        .allowlist_var("slurm_conf")
+        .allowlist_recursively(false)
+        .dynamic_library_name("Libslurm")
+        .dynamic_link_require_all(true)
+        .wrap_unsafe_ops(true)
+        .generate()
+        .unwrap_or_else(|error| lacks(error));
+    functions.write_to_file(out.join("libslurm.rs")).expect("OUT_DIR is writable");
+
+    let Some((library, name)) = library(&include) else {
+        fail(&format!("{found} has no libslurm.so beside it: install Slurm's development files, or set SLURM_LIB_DIR to its directory"));
+    };
+    println!("cargo::rustc-env=QUEUECAST_LIBSLURM={name}");
+    // For tests of the plugins, which take the place of the program that loads them.
+    println!("cargo::metadata=library={}", library.display());
+}
+
+fn builder(include: &Path) -> bindgen::Builder {
+    bindgen::Builder::default()
+        .header("wrapper.h")
+        .clang_arg(format!("-I{}", include.display()))
+        .prepend_enum_name(false)
+        .derive_default(false)
+        .layout_tests(false)
+        .generate_comments(false)
+}
+
+/// What was found, in words. Ends the build where the headers are not there or of a release before the first known, and warns where they are
+/// of one after the last: most releases change nothing of what is used here, and where one does, the build fails at the field or function
+/// that differs.
+fn check_version(include: &Path) -> String {
+    let header = include.join("slurm/slurm_version.h");
+    println!("cargo::rerun-if-changed={}", header.display());
+    let Some((major, minor, micro)) = version(&header) else {
+        let header = header.display();
         fail(&format!(
             "{header} is not there or names no version: install Slurm's development files (Debian: libslurm-dev) or set SLURM_INCLUDE_DIR"
         ));
     };
     let (first, last) = KNOWN;
     let known = format!("known are {}.{:02} to {}.{:02}", first.0, first.1, last.0, last.1);
-    let found = format!("Slurm {major}.{minor:02}.{micro} ({include})");
+    let found = format!("Slurm {major}.{minor:02}.{micro} ({}; {known})", include.display());
     if (major, minor) < first {
-        fail(&format!("{found} is too old: {known}"));
+        fail(&format!("{found} is too old"));
     }
     if (major, minor) > last {
-        println!("cargo::warning={found} is newer than what this was tried with ({known}): where its headers differ, the build fails");
+        println!("cargo::warning={found} is newer than what this was tried with: where its headers differ, the build fails");
     }
-    let bindings = bindgen::Builder::default()
-        .header("wrapper.h")
-        .clang_arg(format!("-I{include}"))
-        .allowlist_file(".*/slurm/slurm(db|_errno|_version)?\\.h|wrapper\\.h")
-        .allowlist_item("SLURM_VERSION_NUMBER|NO_VAL(8|16|64)?|INFINITE(8|16|64)?")
-        .prepend_enum_name(false)
-        .derive_default(false)
-        .layout_tests(false)
-        .generate_comments(false)
-        .generate()
-        .unwrap_or_else(|error| fail(&format!("{found} lacks what wrapper.h takes from it ({known}): {}", one_line(&error.to_string()))));
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
-    bindings.write_to_file(out.join("bindings.rs")).expect("OUT_DIR is writable");
-
-    // Programs link libslurm; the plugins do not, as the daemon that loads them provides the symbols.
-    // The crate's own tests are programs.
-    println!("cargo::rustc-link-arg-tests=-lslurm");
+    found
 }
 
 /// Major, minor and micro version that the header's `SLURM_VERSION_NUMBER` stands for.
@@ -55,6 +107,24 @@ fn version(header: &Path) -> Option<(u32, u32, u32)> {
     let number = text.lines().find_map(|line| line.strip_prefix("#define SLURM_VERSION_NUMBER "))?;
     let number = u32::from_str_radix(number.trim().trim_start_matches("0x"), 16).ok()?;
     Some((number >> 16, number >> 8 & 0xff, number & 0xff))
+}
+
+/// The library for linking, and the name under which the dynamic linker knows it, such as `libslurm.so.42`, from where `libslurm.so` leads.
+fn library(include: &Path) -> Option<(PathBuf, String)> {
+    let directories = env::var_os("SLURM_LIB_DIR").map_or_else(|| beside(include), |directory| vec![directory.into()]);
+    let mut libraries = directories.iter().map(|directory: &PathBuf| directory.join("libslurm.so"));
+    let (library, target) = libraries.find_map(|library| fs::read_link(&library).ok().map(|target| (library, target)))?;
+    let target = target.file_name()?.to_str()?.to_owned();
+    let number: String = target.strip_prefix("libslurm.so.")?.chars().take_while(char::is_ascii_digit).collect();
+    (!number.is_empty()).then(|| (library, format!("libslurm.so.{number}")))
+}
+
+/// Where a distribution or a site's own prefix keeps libraries that belong to headers in `<prefix>/include`.
+fn beside(include: &Path) -> Vec<PathBuf> {
+    let prefix = include.parent().unwrap_or(include);
+    let part = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    let triplet = format!("{}-{}-{}", part("ARCH"), part("OS"), part("ENV"));
+    ["lib64".to_owned(), format!("lib/{triplet}"), "lib".to_owned()].map(|directory| prefix.join(directory)).into()
 }
 
 fn one_line(text: &str) -> String {

@@ -11,6 +11,11 @@ extern char *slurm_xstrdup(const char *text);
 extern void slurm_info(const char *format, ...);
 extern void slurm_error(const char *format, ...);
 
+/* Exported by libslurm: how many bits are set (src/common/bitstring.h). */
+extern int32_t slurm_bit_set_count(bitstr_t *bitmap);
+/* src/common/read_config.h: the configuration in force in this process. */
+extern slurm_conf_t slurm_conf;
+
 /*
  * Flags that the headers write as plain numbers in one release and as calls of a macro in another. bindgen takes only plain numbers from
  * macros, but the value of anything from an enumeration.

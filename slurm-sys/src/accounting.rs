@@ -22,6 +22,7 @@ use self::error::{error_of, forget_error, last_error};
 use self::list::{List, Received};
 use self::quiet::quietly;
 pub use self::text::{Outcome, PastJob, TimeLimit, job_insertion, job_removal};
+use crate::client::library::libslurm;
 use crate::client::{self, ClientError};
 use crate::{bindings, errno};
 
@@ -77,7 +78,7 @@ impl AccountingWriter {
         }
         forget_error();
         // SAFETY: libslurm has been initialised by `site`; null asks for no flags.
-        let connection = quietly(|| unsafe { bindings::slurmdb_connection_get(ptr::null_mut()) });
+        let connection = quietly(|| unsafe { libslurm().slurmdb_connection_get(ptr::null_mut()) });
         if connection.is_null() {
             return Err(last_error("answer"));
         }
@@ -92,7 +93,7 @@ impl AccountingWriter {
     pub fn clusters(&mut self) -> Result<Vec<String>, WriteError> {
         let connection = self.connection;
         // SAFETY: the connection is open; a null condition asks for all; the list is ours from here.
-        let received = receive("list its clusters", || unsafe { bindings::slurmdb_clusters_get(connection, ptr::null_mut()) })?;
+        let received = receive("list its clusters", || unsafe { libslurm().slurmdb_clusters_get(connection, ptr::null_mut()) })?;
         let mut names = Vec::new();
         received.for_each::<bindings::slurmdb_cluster_rec_t>(|cluster| names.extend(text_of(cluster.name)));
         Ok(names)
@@ -106,7 +107,7 @@ impl AccountingWriter {
     pub fn accounts(&mut self) -> Result<BTreeSet<String>, WriteError> {
         let connection = self.connection;
         // SAFETY: as in `clusters`.
-        let received = receive("list its accounts", || unsafe { bindings::slurmdb_accounts_get(connection, ptr::null_mut()) })?;
+        let received = receive("list its accounts", || unsafe { libslurm().slurmdb_accounts_get(connection, ptr::null_mut()) })?;
         let mut names = BTreeSet::new();
         received.for_each::<bindings::slurmdb_account_rec_t>(|account| names.extend(text_of(account.name)));
         Ok(names)
@@ -120,7 +121,7 @@ impl AccountingWriter {
     pub fn users(&mut self) -> Result<BTreeSet<String>, WriteError> {
         let connection = self.connection;
         // SAFETY: as in `clusters`.
-        let received = receive("list its users", || unsafe { bindings::slurmdb_users_get(connection, ptr::null_mut()) })?;
+        let received = receive("list its users", || unsafe { libslurm().slurmdb_users_get(connection, ptr::null_mut()) })?;
         let mut names = BTreeSet::new();
         received.for_each::<bindings::slurmdb_user_rec_t>(|user| names.extend(text_of(user.name)));
         Ok(names)
@@ -140,7 +141,7 @@ impl AccountingWriter {
         condition.cluster_list = clusters.as_ptr();
         let connection = self.connection;
         // SAFETY: the connection is open, and the condition and all that it points to live until the answer is there.
-        let received = receive("list its associations", || unsafe { bindings::slurmdb_associations_get(connection, &raw mut condition) })?;
+        let received = receive("list its associations", || unsafe { libslurm().slurmdb_associations_get(connection, &raw mut condition) })?;
         let mut found = Vec::new();
         received.for_each::<bindings::slurmdb_assoc_rec_t>(|association| {
             if let Some(account) = text_of(association.acct) {
@@ -177,7 +178,7 @@ impl AccountingWriter {
         let list = List::of(&mut records);
         let connection = self.connection;
         // SAFETY: the connection is open; libslurm reads the records to send them, and they and their texts live until it is done.
-        done("add accounts", || unsafe { bindings::slurmdb_accounts_add(connection, list.as_ptr()) })
+        done("add accounts", || unsafe { libslurm().slurmdb_accounts_add(connection, list.as_ptr()) })
     }
 
     /// Makes users that slurmdbd does not know yet, each with a default account. Never for a user that it knows: that would reset the user's
@@ -206,7 +207,7 @@ impl AccountingWriter {
         let list = List::of(&mut records);
         let connection = self.connection;
         // SAFETY: as in `add_accounts`.
-        done("add users", || unsafe { bindings::slurmdb_users_add(connection, list.as_ptr()) })
+        done("add users", || unsafe { libslurm().slurmdb_users_add(connection, list.as_ptr()) })
     }
 
     /// Makes associations on a cluster. An account's own association has to be there before those of its users.
@@ -231,7 +232,7 @@ impl AccountingWriter {
                 let mut record = MaybeUninit::<bindings::slurmdb_assoc_rec_t>::zeroed();
                 // SAFETY: libslurm fills a record in which every number is unset; zeroes are valid for all its fields before that.
                 let mut record = unsafe {
-                    bindings::slurmdb_init_assoc_rec(record.as_mut_ptr(), false);
+                    libslurm().slurmdb_init_assoc_rec(record.as_mut_ptr(), false);
                     record.assume_init()
                 };
                 record.cluster = cluster.as_ptr().cast_mut();
@@ -247,7 +248,7 @@ impl AccountingWriter {
         let list = List::of(&mut records);
         let connection = self.connection;
         // SAFETY: as in `add_accounts`.
-        done("add associations", || unsafe { bindings::slurmdb_associations_add(connection, list.as_ptr()) })
+        done("add associations", || unsafe { libslurm().slurmdb_associations_add(connection, list.as_ptr()) })
     }
 
     /// Adds records of ended jobs. Give some thousand at a time: slurmdbd makes one statement of them, and its time for that grows with
@@ -278,7 +279,7 @@ impl AccountingWriter {
         let mut record = bindings::slurmdb_archive_rec_t { archive_file: ptr::null_mut(), insert: archive.as_ptr().cast_mut() };
         let connection = self.connection;
         // SAFETY: the connection is open; libslurm reads the record and its text to send them, and both live until it is done.
-        done(doing, || unsafe { bindings::slurmdb_archive_load(connection, &raw mut record) })
+        done(doing, || unsafe { libslurm().slurmdb_archive_load(connection, &raw mut record) })
     }
 
     /// Looks jobs up by their numbers, all with one question: an answer takes slurmdbd some 80 ms however small it is. Of several
@@ -319,7 +320,7 @@ impl AccountingWriter {
         condition.db_flags = ANY_START;
         let connection = self.connection;
         // SAFETY: the connection is open, and the condition and all that it points to live until the answer is there.
-        let received = receive("look jobs up", || unsafe { bindings::slurmdb_jobs_get(connection, &raw mut condition) })?;
+        let received = receive("look jobs up", || unsafe { libslurm().slurmdb_jobs_get(connection, &raw mut condition) })?;
         let mut found = BTreeMap::new();
         received.for_each::<bindings::slurmdb_job_rec_t>(|job| {
             let name = text_of(job.jobname).unwrap_or_default();
@@ -337,14 +338,14 @@ impl AccountingWriter {
     pub fn commit(&mut self) -> Result<(), WriteError> {
         let connection = self.connection;
         // SAFETY: the connection is open.
-        done("commit the records", || unsafe { bindings::slurmdb_connection_commit(connection, true) })
+        done("commit the records", || unsafe { libslurm().slurmdb_connection_commit(connection, true) })
     }
 }
 
 impl Drop for AccountingWriter {
     fn drop(&mut self) {
         // SAFETY: opened in `open`, closed once. slurmdbd undoes what was not committed.
-        quietly(|| unsafe { bindings::slurmdb_connection_close(&raw mut self.connection) });
+        quietly(|| unsafe { libslurm().slurmdb_connection_close(&raw mut self.connection) });
     }
 }
 

@@ -26,3 +26,4 @@ pub mod log;
 pub mod mapping;
 pub mod process;
 pub mod text;
+pub mod version;

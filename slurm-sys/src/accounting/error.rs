@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use super::text_of;
 use crate::client::ClientError;
+use crate::client::library::libslurm;
 use crate::{bindings, errno};
 
 /// Why slurmdbd did not take a record.
@@ -66,7 +67,7 @@ pub(super) fn error_of(doing: &'static str, code: c_int) -> WriteError {
         return WriteError::Denied { doing };
     }
     // SAFETY: slurm_strerror returns a text that stays valid until this thread asks again; it is copied.
-    let reason = text_of(unsafe { bindings::slurm_strerror(code) }).unwrap_or_else(|| "no reason given".into());
+    let reason = text_of(unsafe { libslurm().slurm_strerror(code) }).unwrap_or_else(|| "no reason given".into());
     if matches!(code, libc::ECONNREFUSED | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EPIPE | libc::ECONNRESET) {
         return WriteError::Unreachable { reason };
     }

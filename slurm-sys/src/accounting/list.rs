@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use crate::bindings;
+use crate::client::library::libslurm;
 
 /// A list that borrows what it holds: libslurm reads from it, and frees none of it.
 pub(super) struct List(*mut bindings::xlist);
@@ -10,7 +11,7 @@ pub(super) struct List(*mut bindings::xlist);
 impl List {
     pub(super) fn new() -> Self {
         // SAFETY: no destructor, so that the list frees none of its elements. libslurm ends the process rather than return null.
-        Self(unsafe { bindings::slurm_list_create(None) })
+        Self(unsafe { libslurm().slurm_list_create(None) })
     }
 
     /// A list of these records, which have to stay where they are while the list is used.
@@ -22,7 +23,7 @@ impl List {
 
     pub(super) fn push(&mut self, element: *mut c_void) {
         // SAFETY: the list is valid, and takes any pointer.
-        unsafe { bindings::slurm_list_append(self.0, element) };
+        unsafe { libslurm().slurm_list_append(self.0, element) };
     }
 
     pub(super) fn as_ptr(&self) -> *mut bindings::xlist {
@@ -33,7 +34,7 @@ impl List {
 impl Drop for List {
     fn drop(&mut self) {
         // SAFETY: made in `new`, freed once.
-        unsafe { bindings::slurm_list_destroy(self.0) }
+        unsafe { libslurm().slurm_list_destroy(self.0) }
     }
 }
 
@@ -56,13 +57,13 @@ impl Received {
         // SAFETY: the list is valid, the iterator is used on it alone and freed before it, and each element is null or a record of type T
         // that lives as long as the list.
         unsafe {
-            let iterator = bindings::slurm_list_iterator_create(self.0);
-            for _ in 0..bindings::slurm_list_count(self.0) {
-                if let Some(element) = bindings::slurm_list_next(iterator).cast::<T>().as_ref() {
+            let iterator = libslurm().slurm_list_iterator_create(self.0);
+            for _ in 0..libslurm().slurm_list_count(self.0) {
+                if let Some(element) = libslurm().slurm_list_next(iterator).cast::<T>().as_ref() {
                     show(element);
                 }
             }
-            bindings::slurm_list_iterator_destroy(iterator);
+            libslurm().slurm_list_iterator_destroy(iterator);
         }
     }
 }
@@ -70,6 +71,6 @@ impl Received {
 impl Drop for Received {
     fn drop(&mut self) {
         // SAFETY: adopted, freed once; libslurm gave the list the destructor of its elements.
-        unsafe { bindings::slurm_list_destroy(self.0) }
+        unsafe { libslurm().slurm_list_destroy(self.0) }
     }
 }

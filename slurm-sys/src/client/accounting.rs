@@ -10,6 +10,7 @@ use super::list::{OwnedList, TextList, pointer_or_null};
 use super::state::{self, JobState};
 use super::{start, value};
 use crate::bindings::{self, slurmdb_job_rec_t, slurmdb_qos_rec_t};
+use crate::client::library::libslurm;
 
 mod one_job;
 
@@ -105,7 +106,7 @@ impl AccountingConnection {
         }
         error::forget();
         // SAFETY: libslurm is initialised; null asks for no flags.
-        let connection = unsafe { bindings::slurmdb_connection_get(std::ptr::null_mut()) };
+        let connection = unsafe { libslurm().slurmdb_connection_get(std::ptr::null_mut()) };
         if connection.is_null() {
             return Err(accounting_error("connection"));
         }
@@ -159,7 +160,7 @@ impl AccountingConnection {
     pub fn qos_names(&mut self) -> Result<HashMap<u32, String>, ClientError> {
         error::forget();
         // SAFETY: the connection is this object's; null asks for all.
-        let list = unsafe { OwnedList::adopt(bindings::slurmdb_qos_get(self.connection, std::ptr::null_mut())) };
+        let list = unsafe { OwnedList::adopt(libslurm().slurmdb_qos_get(self.connection, std::ptr::null_mut())) };
         let list = list.ok_or_else(|| accounting_error("qualities of service"))?;
         self.end_transaction()?;
         let mut names = HashMap::new();
@@ -183,11 +184,11 @@ impl AccountingConnection {
         // SAFETY: a structure of numbers and pointers, for which zero is "no condition"; the initialiser sets what is not.
         let mut condition: bindings::slurmdb_cluster_cond_t = unsafe { std::mem::zeroed() };
         // SAFETY: a valid structure of our own.
-        unsafe { bindings::slurmdb_init_cluster_cond(&raw mut condition, false) };
+        unsafe { libslurm().slurmdb_init_cluster_cond(&raw mut condition, false) };
         condition.cluster_list = names.as_ptr();
         error::forget();
         // SAFETY: the connection is this object's; the condition and its list outlive the call, and libslurm only reads them.
-        let clusters = unsafe { OwnedList::adopt(bindings::slurmdb_clusters_get(self.connection, &raw mut condition)) };
+        let clusters = unsafe { OwnedList::adopt(libslurm().slurmdb_clusters_get(self.connection, &raw mut condition)) };
         let is_shown = !clusters.ok_or_else(|| accounting_error("list of clusters"))?.is_empty();
         self.end_transaction()?;
         if is_shown { Ok(()) } else { Err(ClientError::ClusterUnknown { cluster: cluster.to_owned() }) }
@@ -201,7 +202,7 @@ impl AccountingConnection {
     fn end_transaction(&mut self) -> Result<(), ClientError> {
         error::forget();
         // SAFETY: the connection is this object's; nothing was changed that a rollback would lose.
-        match unsafe { bindings::slurmdb_connection_commit(self.connection, false) } {
+        match unsafe { libslurm().slurmdb_connection_commit(self.connection, false) } {
             0 => Ok(()),
             code => Err(ClientError::Accounting { what: "end of a transaction", code, reason: error::describe(code) }),
         }
@@ -225,7 +226,7 @@ impl AccountingConnection {
         condition.flags = RECORD_FLAGS;
         error::forget();
         // SAFETY: the connection is this object's; the condition and its lists outlive the call, and libslurm only reads them.
-        let records = unsafe { OwnedList::adopt(bindings::slurmdb_jobs_get(self.connection, &raw mut condition)) };
+        let records = unsafe { OwnedList::adopt(libslurm().slurmdb_jobs_get(self.connection, &raw mut condition)) };
         let records = records.ok_or_else(|| accounting_error("records of ended jobs"))?;
         self.end_transaction()?;
         Ok(records)
@@ -235,7 +236,7 @@ impl AccountingConnection {
 impl Drop for AccountingConnection {
     fn drop(&mut self) {
         // SAFETY: made by slurmdb_connection_get, closed once.
-        unsafe { bindings::slurmdb_connection_close(&raw mut self.connection) };
+        unsafe { libslurm().slurmdb_connection_close(&raw mut self.connection) };
     }
 }
 

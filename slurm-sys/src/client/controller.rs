@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use super::error::{self, ClientError};
+use super::library::libslurm;
 use super::state::JobState;
 use super::{start, value};
 use crate::bindings;
@@ -14,11 +15,6 @@ mod reservation;
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
 pub use reservation::{Reservation, reservations};
-
-unsafe extern "C" {
-    /// How many bits of a bitmap are set (src/common/bitstring.c). libslurm exports it; the installed headers only declare its type.
-    fn slurm_bit_set_count(bitmap: *mut bindings::bitstr_t) -> i32;
-}
 
 /// Also what is hidden from users.
 #[allow(clippy::cast_possible_truncation, reason = "one bit, in all releases the lowest")]
@@ -193,7 +189,7 @@ impl<T> Drop for Answer<T> {
 pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
     // SAFETY: time 0 asks for everything; the place for the answer is ours.
     let answer =
-        Answer::ask("jobs", bindings::slurm_free_job_info_msg, |place| unsafe { bindings::slurm_load_jobs(0, place, SHOW_FLAGS) })?;
+        Answer::ask("jobs", libslurm().slurm_free_job_info_msg, |place| unsafe { libslurm().slurm_load_jobs(0, place, SHOW_FLAGS) })?;
     // SAFETY: not null (checked by `ask`), and its own array and count.
     let records = unsafe { answer.records((*answer.message).job_array, (*answer.message).record_count) };
     // SAFETY: records of a live answer.
@@ -206,8 +202,8 @@ pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
 /// As [`jobs`].
 pub fn partitions() -> Result<Vec<Partition>, ClientError> {
     // SAFETY: as in `jobs`.
-    let answer = Answer::ask("partitions", bindings::slurm_free_partition_info_msg, |place| unsafe {
-        bindings::slurm_load_partitions(0, place, SHOW_FLAGS)
+    let answer = Answer::ask("partitions", libslurm().slurm_free_partition_info_msg, |place| unsafe {
+        libslurm().slurm_load_partitions(0, place, SHOW_FLAGS)
     })?;
     // SAFETY: as in `jobs`.
     let records = unsafe { answer.records((*answer.message).partition_array, (*answer.message).record_count) };
@@ -222,7 +218,7 @@ pub fn partitions() -> Result<Vec<Partition>, ClientError> {
 pub fn nodes(partitions: &[Partition]) -> Result<Vec<Node>, ClientError> {
     // SAFETY: as in `jobs`.
     let answer =
-        Answer::ask("nodes", bindings::slurm_free_node_info_msg, |place| unsafe { bindings::slurm_load_node(0, place, SHOW_FLAGS) })?;
+        Answer::ask("nodes", libslurm().slurm_free_node_info_msg, |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) })?;
     // SAFETY: as in `jobs`.
     let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
     let node = |(index, record): (usize, &bindings::node_info_t)| {
@@ -251,7 +247,7 @@ pub fn ping() -> Result<(), ClientError> {
     start::initialise()?;
     error::forget();
     // SAFETY: libslurm is initialised; 0 is the primary controller, which every configuration has.
-    if unsafe { bindings::slurm_ping(0) } == 0 { Ok(()) } else { Err(controller_error("answer")) }
+    if unsafe { libslurm().slurm_ping(0) } == 0 { Ok(()) } else { Err(controller_error("answer")) }
 }
 
 /// The thread's last error, as one of slurmctld's.
@@ -328,7 +324,7 @@ unsafe fn waiting_tasks(record: &bindings::slurm_job_info_t) -> u32 {
         0
     } else {
         // SAFETY: a bitmap that libslurm made and nothing has freed.
-        u32::try_from(unsafe { slurm_bit_set_count(record.array_bitmap) }).unwrap_or(0)
+        u32::try_from(unsafe { libslurm().slurm_bit_set_count(record.array_bitmap) }).unwrap_or(0)
     };
     if in_bitmap > 0 {
         return in_bitmap;

@@ -4,11 +4,18 @@ use std::ffi::CStr;
 
 use thiserror::Error;
 
-use crate::{bindings, errno};
+use super::library::libslurm;
+use crate::errno;
 
 /// Why a question to Slurm got no answer. Every variant but [`ClientError::Text`] may pass: asking again later is sensible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClientError {
+    /// The libslurm that belongs to this build is not there.
+    #[error("libslurm cannot be loaded: {message}; install the queuecast that was built for this Slurm (queuecast doctor says which)")]
+    Library {
+        /// The dynamic linker's words.
+        message: String,
+    },
     /// libslurm cannot use the site's configuration.
     #[error("libslurm cannot be started: {message}; check slurm.conf (the variable SLURM_CONF names another one)")]
     Configuration {
@@ -73,7 +80,7 @@ pub(super) fn last() -> (i32, String) {
 pub(super) fn describe(code: i32) -> String {
     // SAFETY: slurm_strerror looks the number up in a static table, or falls back to strerror; both return a string that stays valid
     // until this thread asks again.
-    let words = unsafe { bindings::slurm_strerror(code) };
+    let words = unsafe { libslurm().slurm_strerror(code) };
     if words.is_null() {
         return "unknown error".to_owned();
     }

@@ -3,6 +3,7 @@
 use std::ffi::{CString, c_void};
 use std::ptr;
 
+use super::library::libslurm;
 use crate::bindings;
 
 /// A list that libslurm made and this side frees. What it holds is freed with it where libslurm gave it a destructor.
@@ -25,7 +26,7 @@ impl OwnedList {
     /// Whether it holds nothing.
     pub(super) fn is_empty(&self) -> bool {
         // SAFETY: the list is valid for as long as self is.
-        unsafe { bindings::slurm_list_count(self.0) <= 0 }
+        unsafe { libslurm().slurm_list_count(self.0) <= 0 }
     }
 
     /// Calls `each` with every element, in the list's order. Elements may be null.
@@ -35,16 +36,16 @@ impl OwnedList {
         impl Drop for Iterator {
             fn drop(&mut self) {
                 // SAFETY: made by slurm_list_iterator_create below, freed once, while its list still lives.
-                unsafe { bindings::slurm_list_iterator_destroy(self.0) }
+                unsafe { libslurm().slurm_list_iterator_destroy(self.0) }
             }
         }
         // SAFETY: the list is valid for as long as self is.
-        let remaining = usize::try_from(unsafe { bindings::slurm_list_count(self.0) }).unwrap_or(0);
+        let remaining = usize::try_from(unsafe { libslurm().slurm_list_count(self.0) }).unwrap_or(0);
         // SAFETY: as above; libslurm never returns null here (it ends the process when memory is out).
-        let iterator = Iterator(unsafe { bindings::slurm_list_iterator_create(self.0) });
+        let iterator = Iterator(unsafe { libslurm().slurm_list_iterator_create(self.0) });
         for _ in 0..remaining {
             // SAFETY: the iterator belongs to this list, and nothing changes the list meanwhile.
-            each(unsafe { bindings::slurm_list_next(iterator.0) });
+            each(unsafe { libslurm().slurm_list_next(iterator.0) });
         }
     }
 }
@@ -52,7 +53,7 @@ impl OwnedList {
 impl Drop for OwnedList {
     fn drop(&mut self) {
         // SAFETY: owned, and freed once.
-        unsafe { bindings::slurm_list_destroy(self.0) }
+        unsafe { libslurm().slurm_list_destroy(self.0) }
     }
 }
 
@@ -66,11 +67,11 @@ impl TextList {
     /// A list of these texts. `None` only if libslurm makes no list.
     pub(super) fn new(texts: Vec<CString>) -> Option<Self> {
         // SAFETY: no destructor, so that libslurm frees none of our memory; the list is ours from here.
-        let list = unsafe { OwnedList::adopt(bindings::slurm_list_create(None)) }?;
+        let list = unsafe { OwnedList::adopt(libslurm().slurm_list_create(None)) }?;
         for text in &texts {
             // SAFETY: the list is valid; the text's buffer does not move while `texts` is kept beside the list, and libslurm only
             // reads from conditions.
-            unsafe { bindings::slurm_list_append(list.as_ptr(), text.as_ptr().cast_mut().cast()) };
+            unsafe { libslurm().slurm_list_append(list.as_ptr(), text.as_ptr().cast_mut().cast()) };
         }
         Some(Self { list, _texts: texts })
     }

@@ -4,7 +4,7 @@
 //! * [`controller`] reads jobs, nodes and partitions from slurmctld.
 //! * [`site()`] says what the site's slurm.conf says of both.
 //!
-//! Programs that use this module link libslurm: their `build.rs` prints `cargo:rustc-link-arg-bins=-lslurm`. Plugins leave it alone.
+//! [`library`] loads libslurm when it is first needed. Plugins leave this module alone: the program that loads them has what they call.
 //!
 //! Everything that libslurm hands over may be a null pointer, one of its sentinels (`NO_VAL`, `INFINITE`) or bytes that are not UTF-8.
 //! All of that ends here: what is not set is `None`, minutes become seconds, and text is converted lossily.
@@ -16,6 +16,7 @@
 mod accounting;
 pub mod controller;
 mod error;
+pub mod library;
 mod list;
 mod start;
 mod state;

@@ -7,14 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::error::ClientError;
+use super::library::{self, libslurm};
 use super::{symbols, value};
 use crate::bindings;
-
-unsafe extern "C" {
-    /// The configuration in force in this process (src/common/read_config.h). libslurm exports it; the installed headers only declare
-    /// its type.
-    static slurm_conf: bindings::slurm_conf_t;
-}
 
 /// How long reading the configuration may take: libslurm waits a minute for a slurm.conf that it fetches from slurmctld.
 const START_LIMIT: Duration = Duration::from_secs(75);
@@ -31,18 +26,19 @@ static STARTED: Mutex<bool> = Mutex::new(false);
 /// loss of a connection to slurmdbd ends it too (see the module `symbols`).
 ///
 /// # Errors
-/// [`ClientError::Configuration`] with libslurm's own message; a later call tries again.
+/// [`ClientError::Library`] where libslurm is not there; [`ClientError::Configuration`] with libslurm's own message; a later call tries again.
 pub fn initialise() -> Result<(), ClientError> {
     let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
     if *started {
         return Ok(());
     }
+    library::load()?;
     check_named_file()?;
     try_in_child()?;
     // SAFETY: a null path lets libslurm find its own configuration, which the child just did without harm.
-    unsafe { bindings::slurm_init(std::ptr::null()) };
+    unsafe { libslurm().slurm_init(std::ptr::null()) };
     // SAFETY: libslurm has just filled its configuration; see `site`.
-    let plugin_directories = unsafe { value::owned_text(slurm_conf.plugindir) };
+    let plugin_directories = unsafe { value::owned_text((*configuration()).plugindir) };
     symbols::complete(&plugin_directories.unwrap_or_default());
     *started = true;
     Ok(())
@@ -67,16 +63,23 @@ pub struct Site {
 /// As [`initialise`], which it calls.
 pub fn site() -> Result<Site, ClientError> {
     initialise()?;
+    let configuration = configuration();
     // SAFETY: libslurm filled the configuration in `initialise` and changes it only in slurm_conf_reinit, which nothing here calls; the
     // strings in it are null or null-terminated, and are copied.
     unsafe {
         Ok(Site {
-            cluster: value::owned_text(slurm_conf.cluster_name).unwrap_or_default(),
-            accounting_storage_type: value::owned_text(slurm_conf.accounting_storage_type).unwrap_or_default(),
-            slurm_user_id: slurm_conf.slurm_user_id,
-            whole_nodes: value::text(slurm_conf.select_type).as_deref() == Some("select/linear"),
+            cluster: value::owned_text((*configuration).cluster_name).unwrap_or_default(),
+            accounting_storage_type: value::owned_text((*configuration).accounting_storage_type).unwrap_or_default(),
+            slurm_user_id: (*configuration).slurm_user_id,
+            whole_nodes: value::text((*configuration).select_type).as_deref() == Some("select/linear"),
         })
     }
+}
+
+/// The configuration in force in this process (src/common/read_config.h).
+fn configuration() -> *const bindings::slurm_conf_t {
+    // SAFETY: looks an address up.
+    unsafe { libslurm().slurm_conf() }
 }
 
 /// Whether the file that `SLURM_CONF` names, where it names one, can be read. libslurm would look for it for a minute.
@@ -102,7 +105,7 @@ fn try_in_child() -> Result<(), ClientError> {
         // SAFETY: descriptors of our own; a null path as in `initialise`.
         unsafe {
             libc::dup2(write_end, libc::STDERR_FILENO);
-            bindings::slurm_init(std::ptr::null());
+            libslurm().slurm_init(std::ptr::null());
             libc::_exit(0);
         }
     }

@@ -5,6 +5,7 @@ use std::ptr;
 use super::{AccountingConnection, EndedJobRecord, RECORD_FLAGS, accounting_error, text_list, view};
 use crate::bindings::{self, slurmdb_job_rec_t};
 use crate::client::error::{self, ClientError};
+use crate::client::library::libslurm;
 use crate::client::list::OwnedList;
 
 impl AccountingConnection {
@@ -31,9 +32,9 @@ impl AccountingConnection {
         job.step_id.step_id = bindings::NO_VAL;
         job.step_id.step_het_comp = bindings::NO_VAL;
         // SAFETY: no destructor, so that libslurm does not free our structure; the list is ours from here.
-        let jobs = unsafe { OwnedList::adopt(bindings::slurm_list_create(None)) }.ok_or_else(|| accounting_error("list"))?;
+        let jobs = unsafe { OwnedList::adopt(libslurm().slurm_list_create(None)) }.ok_or_else(|| accounting_error("list"))?;
         // SAFETY: the list is valid, and the structure outlives it: it is declared first.
-        unsafe { bindings::slurm_list_append(jobs.as_ptr(), ptr::from_mut(&mut job).cast()) };
+        unsafe { libslurm().slurm_list_append(jobs.as_ptr(), ptr::from_mut(&mut job).cast()) };
         // SAFETY: a structure of numbers and pointers; zero in all of them is "no condition".
         let mut condition: bindings::slurmdb_job_cond_t = unsafe { std::mem::zeroed() };
         condition.cluster_list = clusters.as_ptr();
@@ -42,7 +43,7 @@ impl AccountingConnection {
         condition.flags = RECORD_FLAGS;
         error::forget();
         // SAFETY: the connection is this object's; the condition and its lists outlive the call, and libslurm only reads them.
-        let records = unsafe { OwnedList::adopt(bindings::slurmdb_jobs_get(self.connection, &raw mut condition)) };
+        let records = unsafe { OwnedList::adopt(libslurm().slurmdb_jobs_get(self.connection, &raw mut condition)) };
         let records = records.ok_or_else(|| accounting_error("records of the job"))?;
         let mut count = 0;
         let mut received = false;

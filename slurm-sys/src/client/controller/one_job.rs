@@ -3,6 +3,7 @@
 use super::{Answer, QueuedJob, SHOW_FLAGS, queued_job};
 use crate::bindings;
 use crate::client::error::ClientError;
+use crate::client::library::libslurm;
 use crate::client::value;
 use crate::job_number::JobNumber;
 
@@ -24,8 +25,8 @@ pub struct KnownJob {
 /// As [`jobs`](super::jobs).
 pub fn jobs_with_number(job_id: u32) -> Result<Vec<KnownJob>, ClientError> {
     // SAFETY: the place for the answer is ours.
-    let asked = Answer::ask("job", bindings::slurm_free_job_info_msg, |place| unsafe {
-        bindings::slurm_load_job(place, JobNumber::of(job_id), SHOW_FLAGS)
+    let asked = Answer::ask("job", libslurm().slurm_free_job_info_msg, |place| unsafe {
+        libslurm().slurm_load_job(place, JobNumber::of(job_id), SHOW_FLAGS)
     });
     let answer = match asked {
         Ok(answer) => answer,

@@ -3,6 +3,7 @@
 use super::{Answer, node_ranges};
 use crate::bindings;
 use crate::client::error::ClientError;
+use crate::client::library::libslurm;
 use crate::client::value;
 
 /// An advance reservation that has not ended. Times are Unix seconds. One that recurs is told by its present or next occurrence.
@@ -26,8 +27,8 @@ pub struct Reservation {
 /// As [`jobs`](super::jobs).
 pub fn reservations() -> Result<Vec<Reservation>, ClientError> {
     // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer = Answer::ask("reservations", bindings::slurm_free_reservation_info_msg, |place| unsafe {
-        bindings::slurm_load_reservations(0, place)
+    let answer = Answer::ask("reservations", libslurm().slurm_free_reservation_info_msg, |place| unsafe {
+        libslurm().slurm_load_reservations(0, place)
     })?;
     // SAFETY: not null (checked by `ask`), and its own array and count.
     let records = unsafe { answer.records((*answer.message).reservation_array, (*answer.message).record_count) };
