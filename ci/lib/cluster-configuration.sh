@@ -4,7 +4,7 @@
 : "${directory=}" "${owner=}" "${database_user=}" "${slurm_major=}"
 
 # Lists hold one entry per use of their option; the first use in a command replaces the list, and an empty value leaves it empty.
-declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node_attributes]='' [cluster_name]=queuecast [job_submit_plugin]=none)
+declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node_attributes]='' [cluster_name]=queuecast [job_submit_plugin]=none [slurm]=${QUEUECAST_SLURM-})
 lists=(partition conf_line dbd_conf_line plugin_dir plugstack_line environment)
 # shellcheck disable=SC2034 # the environment is read in cluster-processes.sh
 partition=() conf_line=() dbd_conf_line=() plugin_dir=() plugstack_line=() environment=()
