@@ -9,6 +9,7 @@
 mod cluster;
 pub mod comparison;
 mod daemon;
+pub mod documentation;
 mod job;
 mod past;
 

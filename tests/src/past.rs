@@ -21,7 +21,7 @@ pub fn enforcing() -> Policy {
     Policy { mode: Mode::Enforce, ..Policy::default() }
 }
 
-/// What root's jobs in the partition `main` (8 nodes of 4 CPUs) have waited and run, by their nodes.
+/// What a user's jobs in the partition `main` (8 nodes of 4 CPUs) have waited and run, by their nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Past {
     /// Nodes.
@@ -39,11 +39,19 @@ pub const LARGE_WAIT: [Past; 2] =
     [Past { nodes: 8, wait_s: 7_000, more_wait_s: 10, run_s: 100 }, Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 200 }];
 
 impl Cluster {
-    /// Publishes a snapshot of `past` under `policy`, in which a job of `running` nodes each is expected to end so many seconds from now.
+    /// Publishes a snapshot of `past`, root's, under `policy`, in which a job of `running` nodes each is expected to end so many seconds from now.
     ///
     /// # Panics
     /// Where the state directory can't be written.
     pub fn publish(&self, policy: Policy, past: &[Past], running: &[(u32, i64)]) {
+        self.publish_for(0, policy, past, running);
+    }
+
+    /// The same with a past of another user's jobs, who has that number.
+    ///
+    /// # Panics
+    /// Where the state directory can't be written.
+    pub fn publish_for(&self, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)]) {
         let now = UnixTime(now());
         let mut history = History::new(HistoryLimits::default());
         for job in past {
@@ -54,7 +62,7 @@ impl Cluster {
                 let size = Size { nodes: job.nodes, cpus: job.nodes * 4 };
                 let (limit, suspended) = (Some(Seconds(600)), Seconds::ZERO);
                 let (start, end) = (Some(start), start + Seconds(job.run_s));
-                assert!(history.push(&EndedJob { user: 0, partition: "main", size, limit, eligible, start, end, suspended }));
+                assert!(history.push(&EndedJob { user, partition: "main", size, limit, eligible, start, end, suspended }));
             }
         }
         history.fit(0.95, |_| Some(32));

@@ -1,0 +1,172 @@
+//! A page of the documentation.
+
+use crate::project;
+
+/// A page of the documentation.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// Its path in the project, such as `docs/users.md`.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// A fenced block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// Commands, with what they print.
+    Console(Vec<Shown>),
+    /// Another one, by its language.
+    Other {
+        /// Empty where it has none.
+        language: String,
+        /// What is in it.
+        text: String,
+    },
+}
+
+/// A command that is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// What a reader types.
+    pub command: String,
+    /// Whether root types it.
+    pub as_root: bool,
+    /// Lines of its output, `...` for what is left out.
+    pub quoted: Vec<String>,
+}
+
+impl Page {
+    /// Reads a page.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn read(name: &str) -> Page {
+        let text = std::fs::read_to_string(project().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        Page { name: name.to_owned(), text }
+    }
+
+    /// README.md and all pages of docs.
+    ///
+    /// # Panics
+    /// Where the directory can't be read.
+    #[must_use]
+    pub fn all() -> Vec<Page> {
+        let entries = std::fs::read_dir(project().join("docs")).expect("docs");
+        let files = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = files.filter(|file| file.ends_with(".md")).map(|file| format!("docs/{file}")).collect();
+        names.push("README.md".to_owned());
+        names.sort_unstable();
+        names.iter().map(|name| Page::read(name)).collect()
+    }
+
+    /// The fenced blocks, in order.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<Block> {
+        let mut parts = self.text.split("```");
+        let mut blocks = Vec::new();
+        // Before the first block.
+        parts.next();
+        while let (Some(inside), outside) = (parts.next(), parts.next()) {
+            assert!(outside.is_some(), "{}: a block does not end", self.name);
+            let (language, text) = inside.split_once('\n').unwrap_or((inside, ""));
+            blocks.push(match language {
+                "console" => Block::Console(self.shown(text)),
+                _ => Block::Other { language: language.to_owned(), text: text.to_owned() },
+            });
+        }
+        blocks
+    }
+
+    fn shown(&self, text: &str) -> Vec<Shown> {
+        let mut all: Vec<Shown> = Vec::new();
+        for line in text.lines() {
+            let command =
+                line.strip_prefix("$ ").map(|command| (command, false)).or_else(|| line.strip_prefix("# ").map(|command| (command, true)));
+            match (command, all.last_mut()) {
+                (Some((command, as_root)), _) => all.push(Shown { command: command.to_owned(), as_root, quoted: Vec::new() }),
+                (None, Some(last)) => last.quoted.push(line.to_owned()),
+                (None, None) => panic!("{}: a block of commands begins with {line:?}; it needs a prompt, $ or #", self.name),
+            }
+        }
+        all
+    }
+
+    /// The rows of all tables outside of blocks, each with the heading that it stands under and its cells as they are written; headers and rules are left out.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(String, Vec<String>)> {
+        let prose: String = self.text.split("```").step_by(2).collect();
+        let lines: Vec<&str> = prose.lines().collect();
+        let mut heading = String::new();
+        let mut rows = Vec::new();
+        for (place, line) in lines.iter().enumerate() {
+            if let Some(text) = line.strip_prefix('#') {
+                heading = text.trim_start_matches('#').trim().to_owned();
+            }
+            let is_rule = |line: &&str| line.starts_with("|---");
+            let is_header = lines.get(place + 1).is_some_and(is_rule);
+            if line.starts_with("| ") && !is_header {
+                rows.push((heading.clone(), cells(line)));
+            }
+        }
+        rows
+    }
+
+    /// The targets of its links.
+    #[must_use]
+    pub fn links(&self) -> Vec<&str> {
+        self.text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
+    }
+
+    /// The anchors of its headings, as a link names them.
+    #[must_use]
+    pub fn anchors(&self) -> Vec<String> {
+        let prose: String = self.text.split("```").step_by(2).collect();
+        let headings = prose.lines().filter_map(|line| line.strip_prefix('#')).map(|text| text.trim_start_matches('#').trim());
+        let kept = |character: &char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_');
+        headings.map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+    }
+}
+
+/// The cells of a row; `\|` is a bar inside one.
+fn cells(line: &str) -> Vec<String> {
+    let kept = line.replace("\\|", "\u{1}");
+    let inside = kept.trim().trim_start_matches('|').trim_end_matches('|');
+    inside.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
+}
+
+/// The words of a text without numbers and units of time: those of the documentation are of one run.
+pub fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|character: char| !character.is_ascii_alphabetic());
+    words.filter(|word| !["", "s", "min", "h", "d"].contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(text: &str) -> Page {
+        Page { name: "a.md".to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn blocks_have_commands_with_what_they_print() {
+        let blocks = page("a\n```console\n$ one 1\nprinted\n...\n# two\n```\nb\n```toml\nk = 1\n```\n").blocks();
+        let one = Shown { command: "one 1".to_owned(), as_root: false, quoted: vec!["printed".to_owned(), "...".to_owned()] };
+        let two = Shown { command: "two".to_owned(), as_root: true, quoted: Vec::new() };
+        let other = Block::Other { language: "toml".to_owned(), text: "k = 1\n".to_owned() };
+        assert_eq!(blocks, [Block::Console(vec![one, two]), other]);
+    }
+
+    #[test]
+    fn tables_are_read_without_their_headers() {
+        let rows = page("## A b\n| x | y |\n|---|---|\n| `1\\|2` | three |\n\n```\n| no | row |\n```\n").rows();
+        assert_eq!(rows, [("A b".to_owned(), vec!["`1|2`".to_owned(), "three".to_owned()])]);
+    }
+
+    #[test]
+    fn anchors_are_made_of_headings() {
+        assert_eq!(page("# In the job's output\n## `queuecast status`\n").anchors(), ["in-the-jobs-output", "queuecast-status"]);
+    }
+}
