@@ -80,7 +80,8 @@ fn site() -> Cluster {
         .option("conf-line", "PriorityType=priority/multifactor");
     let cluster = Cluster::up(&options);
     std::fs::write(cluster.path("log/past.swf"), log()).unwrap();
-    let said = cluster.output("queuecast", &["import-swf", "past.swf", "--into", "slurmdbd", "--map-user", "1:games", "--partition", "batch"]);
+    let said =
+        cluster.output("queuecast", &["import-swf", "past.swf", "--into", "slurmdbd", "--map-user", "1:games", "--partition", "batch"]);
     assert!(said.contains("imported 400 jobs"), "{said}");
     cluster
 }
@@ -148,8 +149,7 @@ fn the_options_are_those_of_sbatch(cluster: &Cluster) {
 fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
     // All of them are there once slurmctld has called the filter and the learner has scored.
     let served = reader.metrics();
-    let families: BTreeSet<(&str, &str)> =
-        served.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
+    let families: BTreeSet<(&str, &str)> = served.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
     assert!(families.len() >= 20, "{served}");
     let page = Page::read("docs/metrics.md");
     let rows = page.rows();
@@ -159,7 +159,10 @@ fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
     let labels = |name: &str| -> BTreeSet<String> {
         let samples = served.lines().filter(|line| line.starts_with(name) && line[name.len()..].starts_with(['{', '_']));
         let inside = samples.filter_map(|line| Some(line.split_once('{')?.1.split_once('}')?.0.to_owned()));
-        inside.flat_map(|labels| labels.split(',').filter_map(|label| Some(label.split_once('=')?.0.to_owned())).collect::<Vec<_>>()).filter(|label| label != "le").collect()
+        inside
+            .flat_map(|labels| labels.split(',').filter_map(|label| Some(label.split_once('=')?.0.to_owned())).collect::<Vec<_>>())
+            .filter(|label| label != "le")
+            .collect()
     };
     for (_, cells) in rows.iter().filter(|(_, cells)| cells.len() == 5) {
         let name = cells[0].trim_matches('`');
@@ -168,15 +171,22 @@ fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
         }
     }
     let events: BTreeSet<&str> = predictor_core::counters::COUNTERS.iter().map(|(_, name, _)| *name).collect();
-    let explained: BTreeSet<&str> =
-        rows.iter().filter(|(_, cells)| cells.len() == 2).flat_map(|(_, cells)| cells[0].split(", ")).map(|name| name.trim_matches('`')).collect();
+    let explained: BTreeSet<&str> = rows
+        .iter()
+        .filter(|(_, cells)| cells.len() == 2)
+        .flat_map(|(_, cells)| cells[0].split(", "))
+        .map(|name| name.trim_matches('`'))
+        .collect();
     assert_eq!(explained, events);
     for page in Page::all() {
         for (at, _) in page.text.match_indices("queuecast_") {
-            let name: String = page.text[at..].chars().take_while(|character| character.is_ascii_lowercase() || *character == '_').collect();
+            let name: String =
+                page.text[at..].chars().take_while(|character| character.is_ascii_lowercase() || *character == '_').collect();
             let family = ["_total", "_sum", "_count", "_bucket"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
             let is_prefix = families.iter().any(|(known, _)| known.starts_with(family));
-            let is_plugin = page.text[..at].ends_with("submit_") || page.text[..at].ends_with("spank_") || page.text[at..].starts_with("queuecast_plugins");
+            let is_plugin = page.text[..at].ends_with("submit_")
+                || page.text[..at].ends_with("spank_")
+                || page.text[at..].starts_with("queuecast_plugins");
             assert!(is_prefix || is_plugin, "{}: there is no metric {name}", page.name);
         }
     }
@@ -189,7 +199,8 @@ fn each_option_is_on_its_page_with_its_twin_and_what_it_does() {
     let own: Vec<_> = rows.iter().filter(|(heading, cells)| heading.contains("sbatch") && cells.len() == 5).collect();
     assert_eq!(own.len(), OPTIONS.len());
     for (option, (_, cells)) in OPTIONS.iter().zip(own) {
-        let written = option.placeholder.map_or_else(|| format!("`--{}`", option.name), |placeholder| format!("`--{}={placeholder}`", option.name));
+        let written =
+            option.placeholder.map_or_else(|| format!("`--{}`", option.name), |placeholder| format!("`--{}={placeholder}`", option.name));
         assert_eq!((&cells[0], cells[1].as_str()), (&written, format!("`{}`", option.variable).as_str()));
         assert!(cells[4].starts_with(option.help), "{written}: {}", cells[4]);
         let needs = option.needs.map(|needed| format!("Needs `--{}`", needed.option().name));
@@ -210,7 +221,8 @@ fn every_page_is_read_and_every_block_has_a_kind() {
         assert!(is_read || WITHOUT_COMMANDS.contains(&name) || name == INSTALLATION, "{name} is in no list");
         for block in blocks {
             let Block::Other { language, text } = block else { continue };
-            let allowed = ["toml", "yaml", "bash", "ini"].contains(&language.as_str()) || (language == "sh" && name == INSTALLATION);
+            let is_installed = name == INSTALLATION && (language.starts_with("sh") || language == "text");
+            let allowed = ["toml", "yaml", "bash", "ini"].contains(&language.as_str()) || is_installed;
             assert!(allowed, "{name}: a block of {language:?}; commands stand in ```console");
             if language == "toml" {
                 Configuration::parse(&text, std::path::Path::new(name)).unwrap_or_else(|error| panic!("{error}"));
