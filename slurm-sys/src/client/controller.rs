@@ -11,10 +11,12 @@ use crate::bindings;
 mod one_job;
 mod pending_reason;
 mod reservation;
+mod versions;
 
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
 pub use reservation::{Reservation, reservations};
+pub use versions::{NodeVersion, node_versions, version};
 
 /// Also what is hidden from users.
 #[allow(clippy::cast_possible_truncation, reason = "one bit, in all releases the lowest")]

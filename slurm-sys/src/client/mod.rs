@@ -18,6 +18,7 @@ pub mod controller;
 mod error;
 pub mod library;
 mod list;
+mod local;
 mod start;
 mod state;
 mod symbols;
@@ -25,6 +26,7 @@ mod value;
 
 pub use accounting::{AccountingConnection, ArrayTask, EndedJobRecord, HeterogeneousComponent};
 pub use error::ClientError;
+pub use local::{LocalConfiguration, local_configuration};
 pub use start::{Site, initialise, site};
 pub use state::JobState;
 pub use value::{array_task_count, tres_count};

@@ -77,7 +77,7 @@ pub fn site() -> Result<Site, ClientError> {
 }
 
 /// The configuration in force in this process (src/common/read_config.h).
-fn configuration() -> *const bindings::slurm_conf_t {
+pub(super) fn configuration() -> *const bindings::slurm_conf_t {
     // SAFETY: looks an address up.
     unsafe { libslurm().slurm_conf() }
 }

@@ -1,0 +1,43 @@
+//! Which Slurm runs.
+
+use super::{Answer, SHOW_FLAGS};
+use crate::client::error::ClientError;
+use crate::client::library::libslurm;
+use crate::client::value;
+
+/// A node, and which slurmd runs there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeVersion {
+    /// The node's name.
+    pub name: String,
+    /// The version that its slurmd registered with, such as `24.11.5`; `None` where it has not registered yet.
+    pub version: Option<String>,
+}
+
+/// The version of the slurmctld that answers, such as `24.11.5`.
+///
+/// # Errors
+/// As [`super::jobs`].
+pub fn version() -> Result<String, ClientError> {
+    // SAFETY: time 0 asks for everything; the place for the answer is ours.
+    let answer = Answer::ask("configuration", libslurm().slurm_free_ctl_conf, |place| unsafe { libslurm().slurm_load_ctl_conf(0, place) })?;
+    // SAFETY: not null (checked by `ask`); the text is null or null-terminated, and copied.
+    Ok(unsafe { value::owned_text((*answer.message).version) }.unwrap_or_default())
+}
+
+/// The nodes, each with the version of its slurmd.
+///
+/// # Errors
+/// As [`super::jobs`].
+pub fn node_versions() -> Result<Vec<NodeVersion>, ClientError> {
+    // SAFETY: as in `version`.
+    let answer =
+        Answer::ask("nodes", libslurm().slurm_free_node_info_msg, |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) })?;
+    // SAFETY: its own array and count.
+    let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
+    let node = |record: &crate::bindings::node_info_t| {
+        // SAFETY: texts of a live answer, null or null-terminated. Places of removed nodes have no name.
+        unsafe { Some(NodeVersion { name: value::owned_text(record.name)?, version: value::owned_text(record.version) }) }
+    };
+    Ok(records.iter().filter_map(node).collect())
+}
