@@ -1,6 +1,7 @@
-//! queuecast: status, predict, queue, explain, evaluate, simulate, import-swf.
+//! queuecast: status, predict, queue, explain, doctor, evaluate, simulate, import-swf.
 
 mod asked;
+mod doctor;
 mod documentation;
 mod evaluate;
 mod explain;
@@ -45,6 +46,7 @@ enum Command {
     Predict(Box<predict::Arguments>),
     Queue(queue::Arguments),
     Explain(explain::Arguments),
+    Doctor(Box<doctor::Arguments>),
     Evaluate(Box<evaluate::Arguments>),
     Simulate(Box<simulate::Arguments>),
     #[command(name = "import-swf")]
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Queue(arguments) => queue::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::ImportSwf(arguments) => import_swf::run(&arguments).map(|()| ExitCode::SUCCESS),

@@ -1,0 +1,123 @@
+//! What was checked, and what came of it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::nodes::NodeReport;
+use super::role::Role;
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    /// As it should be.
+    Ok,
+    /// It could not be looked at; what was found is the reason.
+    NotChecked,
+    /// It works, or will not be missed now, but somebody should look at it.
+    Warning,
+    /// It does not work, or will not after the next restart.
+    Failed,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Check {
+    /// What it belongs to.
+    pub(super) subject: String,
+    /// What was looked at.
+    pub(super) name: String,
+    /// What came of it.
+    pub(super) outcome: Outcome,
+    /// What was found, or why nothing could be.
+    pub(super) found: String,
+    /// What to do about it; none where all is well.
+    pub(super) advice: Option<String>,
+}
+
+/// The checks of one subject, in the order in which they were made.
+#[derive(Debug)]
+pub(super) struct Checks {
+    subject: &'static str,
+    list: Vec<Check>,
+}
+
+impl Checks {
+    /// No check yet.
+    pub(super) fn of(subject: &'static str) -> Self {
+        Self { subject, list: Vec::new() }
+    }
+
+    /// All is well.
+    pub(super) fn ok(&mut self, name: &str, found: impl Into<String>) {
+        self.add(name, Outcome::Ok, found.into(), None);
+    }
+
+    /// Somebody should look at it.
+    pub(super) fn warning(&mut self, name: &str, found: impl Into<String>, advice: impl Into<String>) {
+        self.add(name, Outcome::Warning, found.into(), Some(advice.into()));
+    }
+
+    /// It does not work.
+    pub(super) fn failed(&mut self, name: &str, found: impl Into<String>, advice: impl Into<String>) {
+        self.add(name, Outcome::Failed, found.into(), Some(advice.into()));
+    }
+
+    /// It could not be looked at.
+    pub(super) fn not_checked(&mut self, name: &str, reason: impl Into<String>) {
+        self.add(name, Outcome::NotChecked, reason.into(), None);
+    }
+
+    /// A check whose outcome is known only now.
+    pub(super) fn add(&mut self, name: &str, outcome: Outcome, found: String, advice: Option<String>) {
+        self.list.push(Check { subject: self.subject.to_owned(), name: name.to_owned(), outcome, found, advice });
+    }
+
+    /// The checks.
+    pub(super) fn into_list(self) -> Vec<Check> {
+        self.list
+    }
+}
+
+/// A configuration file of this host, by what is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ConfigurationFile {
+    /// Its usual name.
+    pub(super) name: String,
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// XXH3-64 of its text, and of what it includes, in hexadecimal digits.
+    pub(super) hash: String,
+}
+
+/// The whole report.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Report {
+    pub(super) role: Role,
+    pub(super) role_because: String,
+    pub(super) host: String,
+    pub(super) built_for: String,
+    pub(super) checked_against: Option<String>,
+    pub(super) failed: usize,
+    pub(super) warnings: usize,
+    pub(super) not_checked: usize,
+    pub(super) checks: Vec<Check>,
+    pub(super) files: Vec<ConfigurationFile>,
+    pub(super) nodes: Vec<NodeReport>,
+}
+
+impl Report {
+    /// Takes the checks in, and counts them.
+    pub(super) fn take(&mut self, checks: Checks) {
+        for check in checks.into_list() {
+            match check.outcome {
+                Outcome::Ok => {}
+                Outcome::NotChecked => self.not_checked += 1,
+                Outcome::Warning => self.warnings += 1,
+                Outcome::Failed => self.failed += 1,
+            }
+            self.checks.push(check);
+        }
+    }
+}
