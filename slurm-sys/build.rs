@@ -63,7 +63,8 @@ fn main() {
         fail(&format!("{found} has no libslurm.so beside it: install Slurm's development files, or set SLURM_LIB_DIR to its directory"));
     };
     println!("cargo::rustc-env=QUEUECAST_LIBSLURM={name}");
-    // For tests of the plugins, which take the place of the program that loads them.
+    // For tests: those of this program run it again; those of the plugins take the place of the program that loads them.
+    println!("cargo::rustc-env=BUILD_TARGET={}", env::var("TARGET").unwrap_or_default());
     println!("cargo::metadata=library={}", library.display());
 }
 
