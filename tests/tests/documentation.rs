@@ -128,7 +128,8 @@ fn what_the_pages_for_administrators_type_works_and_what_they_quote_is_printed()
 fn the_options_are_those_of_sbatch(cluster: &Cluster) {
     let help = cluster.output("sbatch", &["--help"]);
     let ours = help.split("Options provided by plugins:").nth(1).unwrap_or_else(|| panic!("no options of plugins in {help}"));
-    let ours = ours.split("\n\n").find(|part| part.contains("--")).map_or(ours, |_| ours.split("options:").next().unwrap_or(ours));
+    // Up to the heading of the next part.
+    let ours = ours.split("options:").next().unwrap_or(ours);
     let names: BTreeSet<&str> = ours
         .lines()
         .map(str::trim_start)
