@@ -14,13 +14,14 @@ make_root() {
   fi
   # A root directory that lives for minutes needs no write to be on the disk.
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
+  echo 'Dpkg::Use-Pty "0";' >"$root/etc/apt/apt.conf.d/no-progress"
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
   chmod 755 "$root/usr/sbin/policy-rc.d"
   install -m 644 /etc/resolv.conf "$root/etc/resolv.conf"
   # shellcheck disable=SC2016 # expanded by the shell inside
   if ! unshare --mount --propagation private bash -c '
     mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && root=$1 && shift &&
-    exec chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 install "$@"' \
+    exec chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@"' \
     - "$root" "$@" >>"$log" 2>&1; then
     tail -n 15 "$log" >&2
     fail "apt-get could not install Slurm's packages into the root directory of Debian $suite"

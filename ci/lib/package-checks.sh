@@ -19,6 +19,7 @@ list_files() {
 }
 
 controller_process() { in_machine systemctl show --property MainPID --value slurmctld; }
+daemon_process() { in_machine systemctl show --property MainPID --value queuecastd; }
 controller_is_up() { [[ $(in_machine scontrol ping) == *" is UP"* ]]; }
 job_state() { in_machine sacct --noheader --allocations --format=state --parsable2 --jobs "$1"; }
 job_is_completed() { [[ $(job_state "$1") == COMPLETED ]]; }
@@ -60,7 +61,8 @@ test_machine() {
   check_refusal "$suite"
   check_removal_too_early "$suite"
   run_section Remove
-  in_machine scancel --state=pending,running --user=bob,alice
+  ! in_machine pgrep queuecastd || fail "the daemon was not stopped by the removal of its package"
+  in_machine scancel --user=bob
   say "without the plugins: slurmctld runs, and so do jobs; sbatch knows the options no more"
   run_plain_job
   ! as_user alice sbatch --auto-mold --wrap=true >"$work/sbatch-said" 2>&1 || fail "sbatch took --auto-mold without the plugin"
@@ -81,14 +83,14 @@ check_unit() {
   exposure=$(in_machine systemd-analyze security --no-pager queuecastd.service | tail -n 1)
   show echo "$exposure"
   [[ $exposure =~ :\ ([0-9])\.([0-9]) ]] && ((BASH_REMATCH[1] * 10 + BASH_REMATCH[2] <= 20)) || fail "the unit is more exposed than 2.0"
-  process=$(in_machine systemctl show --property MainPID --value queuecastd)
+  process=$(daemon_process)
   in_machine cat "/proc/$process/status" >"$work/process-status"
   show grep -E '^(Uid|CapEff|NoNewPrivs|Seccomp):' "$work/process-status"
   [[ $(in_machine ps -o user= -p "$process") == slurm ]] || fail "queuecastd does not run as the user slurm"
   grep -qE '^CapEff:\s*0+$' "$work/process-status" || fail "queuecastd has capabilities"
   grep -qE '^NoNewPrivs:\s*1$' "$work/process-status" || fail "queuecastd could gain privileges"
   grep -qE '^Seccomp:\s*2$' "$work/process-status" || fail "no filter of system calls is in force"
-  in_machine grep -qE '^[0-9]+ [0-9]+ [^ ]+ / / ro,' "/proc/$process/mountinfo" || fail "queuecastd could write to the file system"
+  in_machine grep -qE '^[0-9]+ [0-9]+ [^ ]+ [^ ]+ / ro,' "/proc/$process/mountinfo" || fail "queuecastd could write to the file system"
   [[ $(in_machine stat -c %U:%a /var/spool/queuecast) == slurm:755 ]] || fail "the state directory is not Slurm's user's"
 }
 
@@ -119,9 +121,10 @@ check_rewrite() {
 
 # The plugins' files are replaced while slurmctld has them loaded, and users submit.
 check_reinstallation() {
-  local process
+  local process daemon
   say "the packages are installed again under the running slurmctld"
   process=$(controller_process)
+  daemon=$(daemon_process)
   (
     for _ in {1..40}; do as_user bob sbatch --auto-mold --hold --nodes=2 --time=5 --output=/dev/null --wrap=true || exit; done
   ) >"$work/submissions" 2>&1 &
@@ -132,6 +135,7 @@ check_reinstallation() {
   in_machine grep -q 'job_submit_queuecast.so (deleted)' "/proc/$process/maps" || fail "slurmctld does not have the old file any more: it was overwritten"
   say "process $process goes on with the file that it has, and took 40 jobs meanwhile"
   in_machine scancel --state=pending --user=bob
+  [[ $(in_machine systemctl is-active queuecastd) == active && $(daemon_process) != "$daemon" ]] || fail "the daemon was not restarted with its new program"
 }
 
 # Packages for another Slurm are refused by apt and by dpkg, and leave everything as it is.
@@ -163,6 +167,10 @@ check_removal_too_early() {
   show grep -A 5 WARNING "$work/apt-said"
   expect 'JobSubmitPlugins still names queuecast in /etc/slurm/slurm.conf' "$work/apt-said" 'the warning'
   [[ $(controller_process) == "$process" ]] && controller_is_up || fail "slurmctld did not stay up"
+  say "a slurmctld that is started then ends, and the package mends it"
+  in_machine systemctl restart slurmctld
+  wait_until 30 'slurmctld ends without the plugin that it is to load' in_machine systemctl is-failed slurmctld
+  show in_machine bash -c 'journalctl --unit slurmctld --output cat | grep -i plugin | tail -n 4'
   in_machine bash -c 'apt-get install --yes /srv/packages/queuecast-plugins-*.deb' >"$work/apt-said" 2>&1 || { cat "$work/apt-said" >&2; fail "the package could not be installed again"; }
   in_machine systemctl restart slurmctld
   wait_until 30 'slurmctld is up' controller_is_up
