@@ -92,8 +92,9 @@ Examples:
   queuecast doctor --slurm-version 24.11.5
       whether the plugins that are installed fit the Slurm that is to be installed
   queuecast doctor --nodes n[1-64] > /dev/null || echo 'something is wrong'
-  queuecast doctor --nodes ALL --through 'srun --nodelist={node} --nodes=1 --quiet'
-      through Slurm itself, as root, where ssh does not reach the nodes
+  queuecast doctor --nodes ALL --through 'srun --nodelist={node} --nodes=1 --immediate=20'
+      through Slurm itself, as root, where ssh does not reach the nodes; one that is fully busy
+      gives no answer then
   queuecast doctor --format json | jq -r '.checks[] | select(.outcome == \"failed\").advice'
 
 Keys of --format json:
@@ -118,8 +119,9 @@ fn version(text: &str) -> Result<Version, String> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let way = Way::new(&arguments.through, Duration::from_secs(arguments.timeout), arguments.slurm_version.map(|version| version.to_string()))
-        .map_err(Failure::Input)?;
+    let way =
+        Way::new(&arguments.through, Duration::from_secs(arguments.timeout), arguments.slurm_version.map(|version| version.to_string()))
+            .map_err(Failure::Input)?;
     let report = examine(arguments, &way)?;
     output::print(arguments.format, &report, text::text)?;
     Ok(ExitCode::from(u8::from(report.failed > 0)))

@@ -15,6 +15,9 @@ const MOST_BYTES: u64 = 4 << 20;
 /// How long output may still come after the program has ended.
 const REST: Duration = Duration::from_millis(500);
 
+/// How long a program that is asked to end may take.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// What a program said.
 #[derive(Debug)]
 pub(super) struct Said {
@@ -40,11 +43,11 @@ fn last_line(text: &str) -> Option<&str> {
 pub(super) enum Silence {
     /// It could not be started.
     NotStarted(io::Error),
-    /// It took too long, and was killed with all that it had started.
+    /// It took too long, and was ended with all that it had started.
     TooLong(Duration),
 }
 
-/// Runs a program without input, and kills it with all that it has started when that takes longer than `limit`.
+/// Runs a program without input, and ends it with all that it has started when that takes longer than `limit`.
 pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Said, Silence> {
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(Silence::NotStarted)?;
@@ -65,10 +68,20 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Said, Silenc
     Ok(Said { status, output: text(output), error: text(error) })
 }
 
+/// Ends a program and all that it has started. It is asked first, so that an srun takes its job back.
 fn kill(child: &mut Child) {
-    // The child leads a process group of its own, whose number is the child's, and it has not been waited for.
-    if let Ok(number) = i32::try_from(child.id()) {
-        let _ = killpg(Pid::from_raw(number), Signal::SIGKILL);
+    let begin = Instant::now();
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        // The child leads a process group of its own, whose number is the child's, and it has not been waited for.
+        if let Ok(number) = i32::try_from(child.id()) {
+            let _ = killpg(Pid::from_raw(number), signal);
+        }
+        while begin.elapsed() < GRACE {
+            if !matches!(child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
     }
     let _ = child.wait();
 }
