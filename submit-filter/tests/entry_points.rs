@@ -374,7 +374,7 @@ fn a_change_of_a_job_is_let_through() {
     // SAFETY: the plugin is loaded from this path already; the symbol has this signature.
     let library = unsafe { libloading::os::unix::Library::new(Plugin::path()) }.unwrap();
     // SAFETY: as above.
-    let modify = unsafe { library.get::<Modify>("job_modify") }.unwrap();
+    let modify = unsafe { library.get::<Modify>(b"job_modify") }.unwrap();
     let mut job = molded();
     let mut message = std::ptr::null_mut();
     // SAFETY: as slurmctld calls it; the job record is opaque and not used.

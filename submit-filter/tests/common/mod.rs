@@ -332,17 +332,17 @@ impl Plugin {
 
     pub fn call(&self, name: &str) -> c_int {
         // SAFETY: `init` and `fini` take nothing and return an int.
-        unsafe { self.loaded.get::<unsafe extern "C" fn() -> c_int>(name).unwrap()() }
+        unsafe { self.loaded.get::<unsafe extern "C" fn() -> c_int>(name.as_bytes()).unwrap()() }
     }
 
     pub fn number(&self, name: &str) -> u32 {
         // SAFETY: the symbol is a 32-bit number.
-        unsafe { **self.loaded.get::<*const u32>(name).unwrap() }
+        unsafe { **self.loaded.get::<*const u32>(name.as_bytes()).unwrap() }
     }
 
     pub fn string(&self, name: &str) -> String {
         // SAFETY: the symbol is a NUL-terminated string.
-        unsafe { CStr::from_ptr(*self.loaded.get::<*const c_char>(name).unwrap()) }.to_str().unwrap().to_owned()
+        unsafe { CStr::from_ptr(*self.loaded.get::<*const c_char>(name.as_bytes()).unwrap()) }.to_str().unwrap().to_owned()
     }
 
     pub fn submit(&self, description: &mut Description) -> (c_int, Option<String>) {
@@ -352,7 +352,7 @@ impl Plugin {
     pub fn submit_raw(&self, description: *mut job_desc_msg_t) -> (c_int, Option<String>) {
         let mut message = ptr::null_mut();
         // SAFETY: the symbol has this signature.
-        let submit = unsafe { self.loaded.get::<Submit>("job_submit") }.unwrap();
+        let submit = unsafe { self.loaded.get::<Submit>(b"job_submit") }.unwrap();
         // SAFETY: a description and a place for a message, both our own.
         let answer = unsafe { submit(description, 0, &raw mut message) };
         let said = read(message);
@@ -362,7 +362,7 @@ impl Plugin {
 
     pub fn submit_symbol(&self) -> Submit {
         // SAFETY: the symbol has this signature; the plugin stays loaded.
-        *unsafe { self.loaded.get::<Submit>("job_submit") }.unwrap()
+        *unsafe { self.loaded.get::<Submit>(b"job_submit") }.unwrap()
     }
 }
 
