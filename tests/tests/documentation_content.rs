@@ -140,7 +140,8 @@ fn without_speaker(text: &str) -> &str {
     ["job_submit/queuecast: ", "queuecast: "].iter().find_map(|speaker| text.strip_prefix(speaker)).unwrap_or(text)
 }
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
+    "slurm-sys/build.rs",
     "submit-filter/src",
     "spank-plugin/src",
     "predictor-core/src",
@@ -249,6 +250,7 @@ fn unexplained(literals: &[Literal]) {
         "; the configuration file is broken",
         "the training panicked",
         "no reason given",
+        "known are ....... to .......",
         "cargo sets OUT_DIR",
         "OUT_DIR is writable",
         "a box would allocate where the submit filter reads what a user gave",

@@ -39,13 +39,8 @@ impl<'a> Page<'a> {
     pub(super) fn text(&self) -> io::Result<Vec<u8>> {
         let (about, exit_status) = split_exit_status(&long_about(self.command));
         let exit_status = exit_status.or_else(|| self.first.and_then(|first| split_exit_status(&long_about(first)).1));
-        let man = Man::new(self.command.clone().long_about(about))
-            .title(name(self.command))
-            .section(self.section.to_string())
-            .source(format!("queuecast {}", env!("CARGO_PKG_VERSION")))
-            .manual("queuecast");
-        let mut text = Vec::new();
-        man.render_title(&mut text)?;
+        let man = Man::new(self.command.clone().long_about(about));
+        let mut text = title(&name(self.command), self.section).into_bytes();
         man.render_name_section(&mut text)?;
         man.render_synopsis_section(&mut text)?;
         man.render_description_section(&mut text)?;
@@ -65,6 +60,11 @@ impl<'a> Page<'a> {
         rest.to_writer(&mut text)?;
         Ok(text)
     }
+}
+
+/// The first line of a page. It has no date: the version says as much, and the same source makes the same page.
+pub(super) fn title(name: &str, section: u8) -> String {
+    format!(".TH {name} {section} \"\" \"queuecast {}\" queuecast\n", env!("CARGO_PKG_VERSION"))
 }
 
 fn long_about(command: &Command) -> String {

@@ -4,13 +4,13 @@
 
 use roff::{Roff, bold, roman};
 
+use super::page::title;
+
 const EXAMPLE: &str = include_str!("../../../etc/queuecast.toml");
 
 /// The page in the language of man(7).
 pub(super) fn page() -> String {
     let mut page = Roff::new();
-    let source = format!("queuecast {}", env!("CARGO_PKG_VERSION"));
-    page.control("TH", ["queuecast.toml", "5", "", source.as_str(), "queuecast"]);
     page.control("SH", ["NAME"]);
     let mut lines = EXAMPLE.lines();
     let first = lines.next().unwrap_or_default().trim_start_matches(['#', ' ']).trim_end_matches('.');
@@ -29,7 +29,7 @@ pub(super) fn page() -> String {
     page.control("fi", []);
     page.control("SH", ["SEE ALSO"]);
     page.text([roman("queuecastd(8), queuecast(1), slurm.conf(5)")]);
-    page.render()
+    title("queuecast.toml", 5) + &page.render()
 }
 
 fn lowercased(text: &str) -> String {
