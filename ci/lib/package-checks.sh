@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What ci/test-packages holds the packages to, on a machine of ci/lib/machine.sh with a site of ci/lib/site.sh. Sourced by ci/test-packages, which
 # sets what the next line names.
-: "${work=}" "${repository=}" "${suites=}"
+: "${work=}" "${repository=}" "${suites=}" "${slurm_root=}"
 
 # Prints what a command says, indented, and fails where it fails.
 show() { "$@" 2>&1 | sed 's/^/    /'; }
@@ -170,7 +170,7 @@ check_removal_too_early() {
   say "a slurmctld that is started then ends, and the package mends it"
   in_machine systemctl restart slurmctld
   wait_until 30 'slurmctld ends without the plugin that it is to load' in_machine systemctl is-failed slurmctld
-  show in_machine bash -c 'journalctl --unit slurmctld --output cat | grep -i plugin | tail -n 4'
+  show in_machine bash -c 'grep job_submit /var/log/slurm/slurmctld.log | tail -n 4'
   in_machine bash -c 'apt-get install --yes /srv/packages/queuecast-plugins-*.deb' >"$work/apt-said" 2>&1 || { cat "$work/apt-said" >&2; fail "the package could not be installed again"; }
   in_machine systemctl restart slurmctld
   wait_until 30 'slurmctld is up' controller_is_up
@@ -181,12 +181,12 @@ check_removal_too_early() {
 test_rpm() {
   local root=$work/$1 output=$work/packages/rpm package library
   say "builds the RPM packages"
-  "$repository/packaging/build-rpm" --binaries "$work/binaries/$1" --output "$output"
+  "$repository/packaging/build-rpm" --slurm-root "${slurm_root[$1]}" --binaries "$work/binaries/$1" --output "$output"
   for package in "$output"/*.rpm; do
     rpm -qp --queryformat '%{name}\n' "$package"
     for library in requires provides conflicts; do
-      # shellcheck disable=SC2046 # no spaces
-      echo "  $library: $(rpm -qp "--$library" "$package" 2>/dev/null | grep -v '^rpmlib' | paste -sd ';')"
+      # Without what every program needs.
+      echo "  $library: $(rpm -qp "--$library" "$package" | grep -vE '^rpmlib|^ld-linux|^lib(c|m|gcc_s)\.so|^/bin/sh|^rtld' | paste -sd ';' | sed 's/;/; /g')"
     done
   done | sed 's/^/    /'
   package=$(echo "$output"/queuecast-plugins-slurm-*.rpm)
@@ -195,19 +195,20 @@ test_rpm() {
   rpm -qp --conflicts "$package" | grep -qx 'queuecast-plugins' || fail "two of the plugins' RPM packages could be installed together"
 
   say "installs and removes them with rpm in a root directory"
-  rpm_there() { rpm --root "$root" --dbpath /var/lib/rpm-test --force-debian "$@"; }
+  # Debian's rpm asks for this option where packages are installed.
+  rpm_there() { rpm --root "$root" --dbpath /var/lib/rpm-test "$@"; }
   find "$root"/etc "$root"/usr "$root"/var/spool -xdev | sort >"$work/rpm-before"
   mkdir -p "$root/var/lib/rpm-test"
   rpm_there --initdb
-  rpm_there -i --nodeps "$output"/*.rpm
+  rpm_there -i --force-debian --nodeps "$output"/*.rpm
   show rpm_there -ql "$(rpm_there -qa | grep plugins)"
   rpm_there -V --nodeps $(rpm_there -qa) || fail "the installed files are not those of the packages"
   [[ -x $root/usr/sbin/queuecastd && -s $root/usr/lib/systemd/system/queuecastd.service ]] || fail "a file is missing"
   chroot "$root" queuecast --version
-  ! rpm_there -U --replacepkgs --nodeps "$package" 2>&1 | grep . || fail "an upgrade of the RPM package is not silent"
+  ! rpm_there -U --force-debian --replacepkgs --nodeps "$package" 2>&1 | grep . || fail "an upgrade of the RPM package is not silent"
   echo 'JobSubmitPlugins=queuecast' >>"$root/etc/slurm/slurm.conf"
   # shellcheck disable=SC2046 # no spaces
-  rpm_there -e $(rpm_there -qa) >"$work/rpm-said" 2>&1 || { cat "$work/rpm-said" >&2; fail "rpm could not remove the packages"; }
+  rpm_there -e --force-debian $(rpm_there -qa) >"$work/rpm-said" 2>&1 || { cat "$work/rpm-said" >&2; fail "rpm could not remove the packages"; }
   show cat "$work/rpm-said"
   expect 'JobSubmitPlugins in /etc/slurm still names queuecast' "$work/rpm-said" 'the warning'
   find "$root"/etc "$root"/usr "$root"/var/spool -xdev | sort | diff "$work/rpm-before" - || fail "the RPM packages left something behind"
