@@ -1,0 +1,81 @@
+# shellcheck shell=bash
+# The tests that meet Slurm, one set for each release, each in a directory of its own: so that sets can run side by side, and while cargo
+# builds the next in its target directory. Sourced by ci/test, which sets what the next line names.
+: "${here=}" "${target=}" "${failed=}"
+
+# What is on the border with Slurm, and the tests of the whole on a cluster.
+border=(-p slurm-sys -p submit-filter -p spank-plugin -p end-to-end)
+declare -A running=()
+own_headers=${SLURM_INCLUDE_DIR-}
+
+own_release() { slurmctld -V | sed -E 's/.* ([0-9]+\.[0-9]+)\..*/\1/'; }
+
+# Sets the environment of builds for RELEASE: the headers, and the library beside them. `own` is the machine's.
+build_for() {
+  export SLURM_INCLUDE_DIR=$own_headers
+  [[ $1 == own ]] || SLURM_INCLUDE_DIR=$("$here/with-slurm" "$1" --root)/usr/include
+  [[ $SLURM_INCLUDE_DIR ]] || unset SLURM_INCLUDE_DIR
+}
+
+# stage RELEASE: builds programs, plugins and tests, and copies them where the next build does not reach them.
+stage() {
+  local stage=$target/staged/$1 manifest program
+  build_for "$1"
+  rm -rf "$stage"
+  mkdir -p "$stage/deps"
+  cargo build --workspace
+  find "$target/debug" -maxdepth 1 -type f \( -perm -u+x -o -name 'lib*.so' \) -exec cp -t "$stage" {} +
+  cargo test "${border[@]}" --no-run --message-format json-render-diagnostics |
+    sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"executable":"([^"]*)".*/\1 \2/p' >"$stage/tests"
+  while read -r manifest program; do
+    # Tests, not the programs that are built beside them.
+    [[ $program != "$target"/debug/deps/* ]] || { cp "$program" "$stage/deps/" && echo "$manifest $stage/deps/${program##*/}"; }
+  done <"$stage/tests" >"$stage/tests.staged"
+  [[ -s $stage/tests.staged ]] || { echo "ci/test: cargo named no tests" >&2; exit 1; }
+}
+
+# run_staged RELEASE [FILTER]: begins to run them, in the background.
+run_staged() {
+  local release=$1 under=()
+  [[ $release == own ]] || under=("$here/with-slurm" "$release")
+  run_all "$target/staged/$release" "${under[@]}" -- "${@:2}" >"$target/staged/$release/log" 2>&1 &
+  running[$release]=$!
+}
+
+# run_all STAGE [COMMAND...] -- [FILTER]: one test program after the other, each under the command; fails if one fails.
+run_all() {
+  local stage=$1 under=() manifest program status=0 begin=$SECONDS
+  shift
+  while [[ $1 != -- ]]; do
+    under+=("$1")
+    shift
+  done
+  shift
+  while read -r manifest program <&3; do
+    echo "     Running ${program##*/}"
+    (cd "$manifest" && "${under[@]}" "$program" "$@") </dev/null || { status=1; echo "failed: ${program##*/}"; }
+  done 3<"$stage/tests.staged"
+  echo $((SECONDS - begin)) >"$stage/seconds"
+  return "$status"
+}
+
+# Waits for all that run, and prints what they printed, and one line for each release at the end.
+finish_staged() {
+  local release name
+  for release in "${!running[@]}"; do
+    wait "${running[$release]}" || failed=1
+    sed "s/^/[$release] /" "$target/staged/$release/log"
+  done
+  for release in "${!running[@]}"; do
+    name=$release
+    [[ $release != own ]] || name=$(slurmctld -V | sed 's/.* //')
+    summarise "Slurm $name" "$(<"$target/staged/$release/seconds")" <"$target/staged/$release/log"
+  done
+}
+
+# summarise WHAT SECONDS: what test programs printed, in one line.
+summarise() {
+  awk -v what="$1" -v seconds="$2" '
+    /^test result:/ { passed += $4; failed += $6; skipped += $8 }
+    END { printf "%s: %d passed, %d failed, %d skipped, in %d s\n", what, passed, failed, skipped, seconds }'
+}
