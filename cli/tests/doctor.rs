@@ -1,5 +1,7 @@
 //! `queuecast doctor`: each thing that can be wrong with an installation is found, and named with what to do.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
+
 mod common;
 
 use std::fs::{self, Permissions};
