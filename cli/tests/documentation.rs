@@ -1,5 +1,8 @@
 //! Manual pages and completions are made from the definitions of the command lines, and are whole.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod common;
 
 use std::collections::BTreeSet;

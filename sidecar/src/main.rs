@@ -34,7 +34,6 @@ use clap::Parser;
 use sidecar::arguments::Arguments;
 use slurm_conf::Configuration;
 
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let path = Configuration::path();
