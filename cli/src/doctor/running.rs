@@ -19,7 +19,14 @@ pub(super) fn slurmctld(slurm: &Slurm) -> Option<u32> {
     }
     let mut all: Vec<u32> = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     all.sort_unstable();
-    all.into_iter().find(|&process| is_called(process, "slurmctld") && is_on(process, slurm.path.as_deref()))
+    all.into_iter().find(|&process| is_called(process, "slurmctld") && is_of_this_host(process) && is_on(process, slurm.path.as_deref()))
+}
+
+/// Whether a process runs on this host itself, not in a container: it has no other number there.
+fn is_of_this_host(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    numbers.is_none_or(|numbers| numbers.split_whitespace().count() <= 1)
 }
 
 /// Whether a process runs a program of this name.
@@ -119,5 +126,6 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert!(!found[0].is_gone && found[0].path == program);
         assert_eq!(has_been_replaced(std::process::id()), Ok(false));
+        assert!(is_of_this_host(std::process::id()));
     }
 }
