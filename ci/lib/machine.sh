@@ -1,17 +1,16 @@
 # shellcheck shell=bash
-# A machine of its own without virtualisation: a root directory made by debootstrap, booted with its own systemd in namespaces, so that
+# A machine of its own without virtualisation: a root directory of Debian, booted with its own systemd in namespaces, so that
 # processes, ports, mounts and host name are its own and end with it. It has no network but its loopback. Sourced by ci/test-packages, which
 # defines `fail` and sets what the next line names.
-: "${here=}" "${work=}"
+: "${here=}"
 
-# make_root SUITE DIRECTORY PACKAGE ...: a root directory of that Debian release with these packages. Their services do not start.
+# make_root SLURM DIRECTORY PACKAGE ...: a copy of the root directory of the Debian release with that Slurm (ci/with-slurm), with these packages
+# as well. Their services do not start.
 make_root() {
-  local suite=$1 root=$2 log=$work/$1-root.log
+  local slurm=$1 root=$2 log=$2.log original
   shift 2
-  if ! debootstrap --variant=minbase "$suite" "$root" >"$log" 2>&1; then
-    tail -n 5 "$log" >&2
-    fail "debootstrap made no root directory of Debian $suite"
-  fi
+  original=$("$here/with-slurm" "$slurm" --root) || fail "there is no root directory with Slurm $slurm"
+  cp -a "$original" "$root"
   # A root directory that lives for minutes needs no write to be on the disk.
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
   echo 'Dpkg::Use-Pty "0";' >"$root/etc/apt/apt.conf.d/no-progress"
@@ -19,12 +18,16 @@ make_root() {
   chmod 755 "$root/usr/sbin/policy-rc.d"
   install -m 644 /etc/resolv.conf "$root/etc/resolv.conf"
   # shellcheck disable=SC2016 # expanded by the shell inside
-  if ! unshare --mount --propagation private bash -c '
-    mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && root=$1 && shift &&
-    exec chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@"' \
-    - "$root" "$@" >>"$log" 2>&1; then
+  if ! unshare --mount --propagation private bash -euc '
+    root=$1
+    shift
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    export DEBIAN_FRONTEND=noninteractive
+    chroot "$root" apt-get -qq update
+    chroot "$root" apt-get -qq -y --no-install-recommends install "$@"' - "$root" "$@" >"$log" 2>&1; then
     tail -n 15 "$log" >&2
-    fail "apt-get could not install Slurm's packages into the root directory of Debian $suite"
+    fail "apt-get could not install the site's packages into a root directory with Slurm $slurm"
   fi
   rm -f "$root/usr/sbin/policy-rc.d" "$root"/var/cache/apt/archives/*.deb
   : >"$root/etc/machine-id"

@@ -2,10 +2,10 @@
 # A small Slurm site on one machine, as its administrator would have set it up with the distribution's packages and services: the controller,
 # slurmdbd with MariaDB, and four nodes. Sourced by ci/test-packages, which has in_machine and defines `fail`.
 
-# The packages of such a site. Of libslurm, which queuecast needs, the name changes with its version; it would be fetched with queuecast, but the
-# machine has no network.
+# The packages of such a site. (The library that queuecast needs would be fetched with it, but the machine has no network: it comes with the
+# headers.)
 # shellcheck disable=SC2034 # read in ci/test-packages
-site_packages=(systemd-sysv dbus munge mariadb-server slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins '^libslurm[0-9]+(t64)?$')
+site_packages=(systemd-sysv dbus munge mariadb-server slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins libslurm-dev)
 
 # prepare_site ROOT: before the machine boots. The node of the package's own unit would wait for a configuration, and the boot for it.
 prepare_site() { ln -s /dev/null "$1/etc/systemd/system/slurmd.service"; }

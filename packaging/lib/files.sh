@@ -8,7 +8,7 @@ queuecast_version() { sed -nE '/^\[workspace\.package\]/,/^\[/s/^version = "([^"
 # build_programs ROOT: builds programs and plugins against the headers of the root's Slurm. Sets `binaries`.
 build_programs() {
   local environment=()
-  [[ $1 == / ]] || environment=(SLURM_INCLUDE_DIR="$1/usr/include" SLURM_LIB_DIR="$(dirname "$slurm_library")")
+  [[ $1 == / ]] || environment=(SLURM_INCLUDE_DIR="$1/usr/include")
   (cd "$repository" && env "${environment[@]}" cargo build --release -p cli -p sidecar -p submit-filter -p spank-plugin) || fail "the build failed"
   binaries=${CARGO_TARGET_DIR:-$repository/target}/release
 }

@@ -3,9 +3,9 @@
 # which define `fail`.
 
 # read_slurm ROOT: sets slurm_version (such as 22.05.8), slurm_series (22.05), slurm_above_version and slurm_above_series (the lowest
-# versions beyond them), slurm_number (SLURM_VERSION_NUMBER, decimal), slurm_library (the file) and slurm_soname.
+# versions beyond them), slurm_number (SLURM_VERSION_NUMBER, decimal) and slurm_soname.
 read_slurm() {
-  local root=${1%/} number major minor micro
+  local root=${1%/} number major minor micro library
   local header=$root/usr/include/slurm/slurm_version.h
   number=$(sed -nE 's/^#define SLURM_VERSION_NUMBER (0x[0-9a-fA-F]+).*/\1/p' "$header" 2>/dev/null || true)
   [[ $number ]] || fail "$header is not there or names no version: install Slurm's development files (Debian: libslurm-dev)"
@@ -16,10 +16,10 @@ read_slurm() {
   printf -v slurm_above_series '%d.%02d' "$major" $((minor + 1))
   # shellcheck disable=SC2034 # read in build-deb and build-rpm
   slurm_above_version=$slurm_series.$((micro + 1))
-  slurm_library=$(find "$root"/usr/lib* -maxdepth 2 -name 'libslurm.so.*' -type f -print -quit)
-  [[ $slurm_library ]] || fail "found no libslurm.so.* under $root/usr/lib*"
-  slurm_soname=$(objdump -p "$slurm_library" | awk '$1 == "SONAME" { print $2 }')
-  [[ $slurm_soname ]] || fail "$slurm_library has no name of its own (SONAME)"
+  library=$(find "$root"/usr/lib* -maxdepth 2 -name 'libslurm.so.*' -type f -print -quit)
+  [[ $library ]] || fail "found no libslurm.so.* under $root/usr/lib*"
+  slurm_soname=$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')
+  [[ $slurm_soname ]] || fail "$library has no name of its own (SONAME)"
 }
 
 # check_plugin FILE: fails unless the plugin was built for slurm_version.
