@@ -16,7 +16,7 @@ const KNOWN: ((u32, u32), (u32, u32)) = ((22, 5), (26, 5));
 /// What programs call in libslurm, which is loaded at run time. Plugins find what they need in the program that loads them.
 const LIBSLURM: &[&str] = &[
     "slurm_bit_set_count",
-    "slurm_free_(ctl_conf|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
+    "slurm_free_(job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
     "slurm_init",
     "slurm_list_(append|count|create|destroy|iterator_create|iterator_destroy|next)",
     "slurm_load_(ctl_conf|job|jobs|node|partitions|reservations)",

@@ -14,13 +14,13 @@ pub struct NodeVersion {
     pub version: Option<String>,
 }
 
-/// The version of the slurmctld that answers, such as `24.11.5`.
+/// The version of the slurmctld that answers, such as `24.11.5`. For programs that ask once: each call keeps some kilobytes until the process ends.
 ///
 /// # Errors
 /// As [`super::jobs`].
 pub fn version() -> Result<String, ClientError> {
     // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer = Answer::ask("configuration", libslurm().slurm_free_ctl_conf, |place| unsafe { libslurm().slurm_load_ctl_conf(0, place) })?;
+    let answer = Answer::ask("configuration", keep, |place| unsafe { libslurm().slurm_load_ctl_conf(0, place) })?;
     // SAFETY: not null (checked by `ask`); the text is null or null-terminated, and copied.
     Ok(unsafe { value::owned_text((*answer.message).version) }.unwrap_or_default())
 }
@@ -41,3 +41,6 @@ pub fn node_versions() -> Result<Vec<NodeVersion>, ClientError> {
     };
     Ok(records.iter().filter_map(node).collect())
 }
+
+/// In the place of the function that frees the answer, whose name has changed (`slurm_free_ctl_conf`, in 26.05 `slurm_free_conf`).
+unsafe extern "C" fn keep(_answer: *mut crate::bindings::slurm_conf_t) {}
