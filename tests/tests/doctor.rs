@@ -109,7 +109,7 @@ fn all_is_well_on_a_good_cluster_and_on_all_of_its_nodes() {
         holds(&asked, "Nodes", &format!("n{number}"), "ok", "all is well", "");
     }
 
-    // One with another configuration, without the plugin, and one that is away.
+    // One with another configuration, without the plugin, and one that gets no jobs.
     let other = cluster.path("other");
     fs::create_dir(&other).unwrap();
     let conf = fs::read_to_string(cluster.path("etc/slurm.conf")).unwrap();
@@ -120,8 +120,7 @@ fn all_is_well_on_a_good_cluster_and_on_all_of_its_nodes() {
     holds(&asked, "Nodes", "n3", "failed", "SPANK plugin, plugstack.conf: there is no ", "add a line `optional spank_queuecast.so`");
     holds(&asked, "Nodes", "n3", "failed", "other/slurm.conf is not the ", "install one slurm.conf on all hosts");
 
-    cluster.daemon("stop", "n5");
-    let _ = cluster.output("scontrol", &["update", "NodeName=n5", "State=DOWN", "Reason=test"]);
+    let _ = cluster.output("scontrol", &["update", "NodeName=n5", "State=DRAIN", "Reason=test"]);
     let asked = report(&cluster, &["--nodes", "n[4-5]", "--through", &through, "--timeout", "10"]);
     holds(&asked, "Nodes", "n4", "ok", "all is well", "");
     holds(&asked, "Nodes", "n5", "failed", "no answer within 10 s", "srun --nodelist=n5");
