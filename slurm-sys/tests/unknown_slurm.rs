@@ -20,6 +20,16 @@ fn build_script() -> PathBuf {
     scripts.max().expect("this test was built after the build script").1
 }
 
+/// Whether nothing can be built where the test runs; says so.
+fn cannot_build() -> bool {
+    // ci/with-slurm: what it shows of another Debian has programs that run, and no compiler.
+    let under_another_debian = std::env::var_os("QUEUECAST_SLURM").is_some();
+    if under_another_debian {
+        println!("skipped: QUEUECAST_SLURM is set, so that there is no libclang");
+    }
+    under_another_debian
+}
+
 /// What the build script says of a copy of the installed headers in which `change` has changed one file's text; whether it succeeded.
 fn build(file: &str, change: impl Fn(&str) -> String) -> (bool, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
@@ -60,6 +70,9 @@ fn version(number: &'static str) -> impl Fn(&str) -> String {
 
 #[test]
 fn an_older_one_is_refused() {
+    if cannot_build() {
+        return;
+    }
     let (succeeded, said) = build("slurm_version.h", version("0x150805"));
     assert!(!succeeded);
     let [line] = &said[..] else { panic!("{said:?}") };
@@ -68,6 +81,9 @@ fn an_older_one_is_refused() {
 
 #[test]
 fn a_newer_one_is_warned_of_and_built_where_its_headers_have_all_that_is_needed() {
+    if cannot_build() {
+        return;
+    }
     let (succeeded, said) = build("slurm_version.h", version("0x1b0201"));
     assert!(succeeded, "{said:?}");
     let warning = said.iter().find_map(|line| line.strip_prefix("cargo::warning=")).expect("a warning");
@@ -77,6 +93,9 @@ fn a_newer_one_is_warned_of_and_built_where_its_headers_have_all_that_is_needed(
 
 #[test]
 fn one_whose_headers_lack_something_is_refused_with_what_they_lack() {
+    if cannot_build() {
+        return;
+    }
     let (succeeded, said) = build("slurm.h", |text| text.replace("JOB_REQUEUE", "JOB_TRY_AGAIN"));
     assert!(!succeeded);
     let [line] = &said[..] else { panic!("{said:?}") };
@@ -85,6 +104,9 @@ fn one_whose_headers_lack_something_is_refused_with_what_they_lack() {
 
 #[test]
 fn none_at_all_is_refused_with_what_to_install() {
+    if cannot_build() {
+        return;
+    }
     let (succeeded, said) = build("slurm_version.h", |_| String::new());
     assert!(!succeeded);
     let [line] = &said[..] else { panic!("{said:?}") };
