@@ -39,6 +39,7 @@ run_plain_job() {
 # The whole life of an installation.
 test_machine() {
   local suite=$1
+  # shellcheck disable=SC2034 # read in install-document.sh
   sections_run=()
   run_plain_job
   list_files >"$work/files-before"
@@ -204,6 +205,7 @@ test_rpm() {
   rpm_there --initdb
   rpm_there -i --force-debian --nodeps "$output"/*.rpm
   show rpm_there -ql "$(rpm_there -qa | grep plugins)"
+  # shellcheck disable=SC2046 # no spaces
   rpm_there -V --nodeps $(rpm_there -qa) || fail "the installed files are not those of the packages"
   [[ -x $root/usr/sbin/queuecastd && -s $root/usr/lib/systemd/system/queuecastd.service ]] || fail "a file is missing"
   chroot "$root" queuecast --version

@@ -13,6 +13,7 @@ read_slurm() {
   major=$((slurm_number >> 16)) minor=$((slurm_number >> 8 & 255)) micro=$((slurm_number & 255))
   printf -v slurm_series '%d.%02d' "$major" "$minor"
   slurm_version=$slurm_series.$micro
+  # shellcheck disable=SC2034 # this and the next are read in build-deb and build-rpm
   printf -v slurm_above_series '%d.%02d' "$major" $((minor + 1))
   # shellcheck disable=SC2034 # read in build-deb and build-rpm
   slurm_above_version=$slurm_series.$((micro + 1))
@@ -24,11 +25,11 @@ read_slurm() {
 
 # check_plugin FILE: fails unless the plugin was built for slurm_version.
 check_plugin() {
-  local address size section start offset found
+  local address size start offset found
   read -r address size < <(readelf --wide --dyn-syms "$1" | awk '$8 == "plugin_version" { print $2, $3 }') || true
   [[ ${address-} && $size == 4 ]] || fail "$1 is no plugin of Slurm's: it has no plugin_version"
   address=$((16#$address))
-  while read -r section start offset size; do
+  while read -r _ start offset size; do
     ((address >= 16#$start && address < 16#$start + 16#$size)) || continue
     found=$(od -An -tu4 -j $((16#$offset + address - 16#$start)) -N 4 "$1")
     ((found == slurm_number)) || fail "$1 was built for $(version_text "$found"), not for $slurm_version"
