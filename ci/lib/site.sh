@@ -5,7 +5,7 @@
 # The packages of such a site. (The library that queuecast needs would be fetched with it, but the machine has no network: it comes with the
 # headers.)
 # shellcheck disable=SC2034 # read in ci/test-packages
-site_packages=(systemd-sysv dbus munge mariadb-server slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins libslurm-dev)
+site_packages=(systemd-sysv dbus procps munge mariadb-server slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins libslurm-dev)
 
 # prepare_site ROOT: before the machine boots. The node of the package's own unit would wait for a configuration, and the boot for it.
 prepare_site() { ln -s /dev/null "$1/etc/systemd/system/slurmd.service"; }
