@@ -62,7 +62,11 @@ fn build(file: &str, change: impl Fn(&str) -> String) -> (bool, Vec<String>) {
 fn version(number: &'static str) -> impl Fn(&str) -> String {
     move |text| {
         let lines = text.lines().map(|line| {
-            if line.starts_with("#define SLURM_VERSION_NUMBER ") { format!("#define SLURM_VERSION_NUMBER {number}") } else { line.to_owned() }
+            if line.starts_with("#define SLURM_VERSION_NUMBER ") {
+                format!("#define SLURM_VERSION_NUMBER {number}")
+            } else {
+                line.to_owned()
+            }
         });
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -76,7 +80,10 @@ fn an_older_one_is_refused() {
     let (succeeded, said) = build("slurm_version.h", version("0x150805"));
     assert!(!succeeded);
     let [line] = &said[..] else { panic!("{said:?}") };
-    assert!(line.starts_with("cargo::error=Slurm 21.08.5 (") && line.contains("known are 22.05 to 26.05") && line.ends_with("is too old"), "{line}");
+    assert!(
+        line.starts_with("cargo::error=Slurm 21.08.5 (") && line.contains("known are 22.05 to 26.05") && line.ends_with("is too old"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -99,7 +106,10 @@ fn one_whose_headers_lack_something_is_refused_with_what_they_lack() {
     let (succeeded, said) = build("slurm.h", |text| text.replace("JOB_REQUEUE", "JOB_TRY_AGAIN"));
     assert!(!succeeded);
     let [line] = &said[..] else { panic!("{said:?}") };
-    assert!(line.starts_with("cargo::error=Slurm ") && line.contains("lacks what wrapper.h takes from it: ") && line.contains("JOB_REQUEUE"), "{line}");
+    assert!(
+        line.starts_with("cargo::error=Slurm ") && line.contains("lacks what wrapper.h takes from it: ") && line.contains("JOB_REQUEUE"),
+        "{line}"
+    );
 }
 
 #[test]
