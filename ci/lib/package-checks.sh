@@ -80,7 +80,7 @@ test_machine() {
 check_unit() {
   local process exposure
   say "the unit: its limits are in force"
-  in_machine systemd-analyze verify queuecastd.service >"$work/verify" 2>&1 || { cat "$work/verify" >&2; fail "systemd-analyze verify finds faults in the unit"; }
+  in_machine systemd-analyze verify --man=no queuecastd.service >"$work/verify" 2>&1 || { cat "$work/verify" >&2; fail "systemd-analyze verify finds faults in the unit"; }
   exposure=$(in_machine systemd-analyze security --no-pager queuecastd.service | tail -n 1)
   show echo "$exposure"
   [[ $exposure =~ :\ ([0-9])\.([0-9]) ]] && ((BASH_REMATCH[1] * 10 + BASH_REMATCH[2] <= 20)) || fail "the unit is more exposed than 2.0"
