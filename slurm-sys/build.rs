@@ -16,7 +16,7 @@ const KNOWN: ((u32, u32), (u32, u32)) = ((22, 5), (26, 5));
 /// What programs call in libslurm, which is loaded at run time. Plugins find what they need in the program that loads them.
 const LIBSLURM: &[&str] = &[
     "slurm_bit_set_count",
-    "slurm_free_(job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
+    "slurm_free_((ctl_)?conf|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
     "slurm_init",
     "slurm_list_(append|count|create|destroy|iterator_create|iterator_destroy|next)",
     "slurm_load_(ctl_conf|job|jobs|node|partitions|reservations)",
@@ -58,6 +58,12 @@ fn main() {
         .generate()
         .unwrap_or_else(|error| lacks(error));
     functions.write_to_file(out.join("libslurm.rs")).expect("OUT_DIR is writable");
+
+    // 26.05 has given it another name.
+    println!("cargo::rustc-check-cfg=cfg(slurm_free_conf)");
+    if fs::read_to_string(include.join("slurm/slurm.h")).is_ok_and(|header| header.contains("slurm_free_conf(")) {
+        println!("cargo::rustc-cfg=slurm_free_conf");
+    }
 
     let Some((library, name)) = library(&include) else {
         fail(&format!("{found} has no libslurm.so beside it: install Slurm's development files, or set SLURM_LIB_DIR to its directory"));

@@ -128,7 +128,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
-    let now = output::now();
     let place = arguments.place.place();
     let host = fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default();
     let programs = Programs::find();
@@ -164,6 +163,8 @@ fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
     report.take(spank::check(&slurm, stack.as_ref(), targets.spank.as_ref(), role));
     report.take(configuration::check(&place, &slurm, answer, role));
     if role != Role::Node {
+        // Only now: slurmctld may have taken a while to answer.
+        let now = output::now();
         let (checks, snapshot) = state_directory::check(&place, &slurm, role, now);
         report.take(checks);
         if role == Role::Controller {

@@ -1,5 +1,7 @@
 //! Building against a Slurm that is not known says so in one clear line.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

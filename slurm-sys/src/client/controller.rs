@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::error::{self, ClientError};
-use super::library::libslurm;
+use super::library::{Libslurm, libslurm};
 use super::state::JobState;
 use super::{start, value};
 use crate::bindings;
@@ -152,8 +152,12 @@ struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// Asks, and takes over what comes back.
-    fn ask(what: &'static str, free: unsafe extern "C" fn(*mut T), load: impl FnOnce(*mut *mut T) -> c_int) -> Result<Self, ClientError> {
+    /// Asks with `load`, and takes over what comes back, for the function of libslurm that `free` names.
+    fn ask(
+        what: &'static str,
+        free: impl FnOnce(&Libslurm) -> unsafe extern "C" fn(*mut T),
+        load: impl FnOnce(*mut *mut T) -> c_int,
+    ) -> Result<Self, ClientError> {
         start::initialise()?;
         error::forget();
         let mut message = std::ptr::null_mut();
@@ -161,7 +165,7 @@ impl<T> Answer<T> {
         if status != 0 || message.is_null() {
             return Err(controller_error(what));
         }
-        Ok(Self { message, free })
+        Ok(Self { message, free: free(libslurm()) })
     }
 
     /// The records that the answer's array holds.
@@ -190,8 +194,11 @@ impl<T> Drop for Answer<T> {
 /// [`ClientError::Controller`] where slurmctld does not answer, [`ClientError::Configuration`] as `initialise`.
 pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
     // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer =
-        Answer::ask("jobs", libslurm().slurm_free_job_info_msg, |place| unsafe { libslurm().slurm_load_jobs(0, place, SHOW_FLAGS) })?;
+    let answer = Answer::ask(
+        "jobs",
+        |libslurm| libslurm.slurm_free_job_info_msg,
+        |place| unsafe { libslurm().slurm_load_jobs(0, place, SHOW_FLAGS) },
+    )?;
     // SAFETY: not null (checked by `ask`), and its own array and count.
     let records = unsafe { answer.records((*answer.message).job_array, (*answer.message).record_count) };
     // SAFETY: records of a live answer.
@@ -204,9 +211,11 @@ pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
 /// As [`jobs`].
 pub fn partitions() -> Result<Vec<Partition>, ClientError> {
     // SAFETY: as in `jobs`.
-    let answer = Answer::ask("partitions", libslurm().slurm_free_partition_info_msg, |place| unsafe {
-        libslurm().slurm_load_partitions(0, place, SHOW_FLAGS)
-    })?;
+    let answer = Answer::ask(
+        "partitions",
+        |libslurm| libslurm.slurm_free_partition_info_msg,
+        |place| unsafe { libslurm().slurm_load_partitions(0, place, SHOW_FLAGS) },
+    )?;
     // SAFETY: as in `jobs`.
     let records = unsafe { answer.records((*answer.message).partition_array, (*answer.message).record_count) };
     // SAFETY: records of a live answer.
@@ -219,8 +228,11 @@ pub fn partitions() -> Result<Vec<Partition>, ClientError> {
 /// As [`jobs`].
 pub fn nodes(partitions: &[Partition]) -> Result<Vec<Node>, ClientError> {
     // SAFETY: as in `jobs`.
-    let answer =
-        Answer::ask("nodes", libslurm().slurm_free_node_info_msg, |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) })?;
+    let answer = Answer::ask(
+        "nodes",
+        |libslurm| libslurm.slurm_free_node_info_msg,
+        |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) },
+    )?;
     // SAFETY: as in `jobs`.
     let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
     let node = |(index, record): (usize, &bindings::node_info_t)| {

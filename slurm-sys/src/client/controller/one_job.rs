@@ -25,9 +25,11 @@ pub struct KnownJob {
 /// As [`jobs`](super::jobs).
 pub fn jobs_with_number(job_id: u32) -> Result<Vec<KnownJob>, ClientError> {
     // SAFETY: the place for the answer is ours.
-    let asked = Answer::ask("job", libslurm().slurm_free_job_info_msg, |place| unsafe {
-        libslurm().slurm_load_job(place, JobNumber::of(job_id), SHOW_FLAGS)
-    });
+    let asked = Answer::ask(
+        "job",
+        |libslurm| libslurm.slurm_free_job_info_msg,
+        |place| unsafe { libslurm().slurm_load_job(place, JobNumber::of(job_id), SHOW_FLAGS) },
+    );
     let answer = match asked {
         Ok(answer) => answer,
         Err(ClientError::Controller { code, .. }) if u32::try_from(code) == Ok(bindings::ESLURM_INVALID_JOB_ID) => return Ok(Vec::new()),

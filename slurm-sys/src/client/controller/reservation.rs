@@ -27,9 +27,11 @@ pub struct Reservation {
 /// As [`jobs`](super::jobs).
 pub fn reservations() -> Result<Vec<Reservation>, ClientError> {
     // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer = Answer::ask("reservations", libslurm().slurm_free_reservation_info_msg, |place| unsafe {
-        libslurm().slurm_load_reservations(0, place)
-    })?;
+    let answer = Answer::ask(
+        "reservations",
+        |libslurm| libslurm.slurm_free_reservation_info_msg,
+        |place| unsafe { libslurm().slurm_load_reservations(0, place) },
+    )?;
     // SAFETY: not null (checked by `ask`), and its own array and count.
     let records = unsafe { answer.records((*answer.message).reservation_array, (*answer.message).record_count) };
     // SAFETY: records of a live answer.

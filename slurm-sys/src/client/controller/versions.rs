@@ -2,7 +2,7 @@
 
 use super::{Answer, SHOW_FLAGS};
 use crate::client::error::ClientError;
-use crate::client::library::libslurm;
+use crate::client::library::{Libslurm, libslurm};
 use crate::client::value;
 
 /// A node, and which slurmd runs there.
@@ -14,13 +14,17 @@ pub struct NodeVersion {
     pub version: Option<String>,
 }
 
-/// The version of the slurmctld that answers, such as `24.11.5`. For programs that ask once: each call keeps some kilobytes until the process ends.
+/// The version of the slurmctld that answers, such as `24.11.5`.
 ///
 /// # Errors
 /// As [`super::jobs`].
 pub fn version() -> Result<String, ClientError> {
+    #[cfg(slurm_free_conf)]
+    let free = |libslurm: &Libslurm| libslurm.slurm_free_conf;
+    #[cfg(not(slurm_free_conf))]
+    let free = |libslurm: &Libslurm| libslurm.slurm_free_ctl_conf;
     // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer = Answer::ask("configuration", keep, |place| unsafe { libslurm().slurm_load_ctl_conf(0, place) })?;
+    let answer = Answer::ask("configuration", free, |place| unsafe { libslurm().slurm_load_ctl_conf(0, place) })?;
     // SAFETY: not null (checked by `ask`); the text is null or null-terminated, and copied.
     Ok(unsafe { value::owned_text((*answer.message).version) }.unwrap_or_default())
 }
@@ -31,8 +35,11 @@ pub fn version() -> Result<String, ClientError> {
 /// As [`super::jobs`].
 pub fn node_versions() -> Result<Vec<NodeVersion>, ClientError> {
     // SAFETY: as in `version`.
-    let answer =
-        Answer::ask("nodes", libslurm().slurm_free_node_info_msg, |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) })?;
+    let answer = Answer::ask(
+        "nodes",
+        |libslurm| libslurm.slurm_free_node_info_msg,
+        |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) },
+    )?;
     // SAFETY: its own array and count.
     let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
     let node = |record: &crate::bindings::node_info_t| {
@@ -41,6 +48,3 @@ pub fn node_versions() -> Result<Vec<NodeVersion>, ClientError> {
     };
     Ok(records.iter().filter_map(node).collect())
 }
-
-/// In the place of the function that frees the answer, whose name has changed (`slurm_free_ctl_conf`, in 26.05 `slurm_free_conf`).
-unsafe extern "C" fn keep(_answer: *mut crate::bindings::slurm_conf_t) {}
