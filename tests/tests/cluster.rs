@@ -104,6 +104,38 @@ fn two_clusters_run_side_by_side_and_leave_nothing() {
 }
 
 #[test]
+fn a_cluster_of_another_release_of_slurm_runs_beside_the_machines_own() {
+    if skipped() {
+        return;
+    }
+    if let Some(release) = std::env::var_os("QUEUECAST_SLURM") {
+        println!("skipped: this runs under Slurm {} of another Debian already", release.display());
+        return;
+    }
+    const RELEASE: &str = "26.05";
+    let cluster = Cluster::up(&small().option("slurm", RELEASE));
+    let run = |arguments: &[&str]| {
+        let output = cluster.control("run", arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    assert!(run(&["scontrol", "--version"]).contains(&format!(" {RELEASE}.")));
+    assert_eq!(run(&["srun", "-N2", "scontrol", "--version"]).lines().filter(|line| line.contains(&format!(" {RELEASE}."))).count(), 2);
+    let own = Command::new("scontrol").arg("--version").output().unwrap();
+    assert!(!String::from_utf8_lossy(&own.stdout).contains(&format!(" {RELEASE}.")), "the machine's own commands are as they were");
+    // Nothing outside sees the other release's files, and the shell is not told that it could.
+    let environment = cluster.control("env", &[]);
+    assert!(!environment.status.success() && said(&environment).contains("ci/cluster run"), "{environment:?}");
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(&format!("slurm-roots/{RELEASE}")), "{mounts}");
+    let changed = cluster.control("up", &["--slurm", "24.11"]);
+    assert!(changed.status.code() == Some(2) && said(&changed).contains("--slurm cannot change"), "{changed:?}");
+    let directory = cluster.directory().to_owned();
+    drop(cluster);
+    wait_for("nothing to be left", SOON, || processes(&directory).is_empty().then_some(()));
+}
+
+#[test]
 fn daemons_are_stopped_and_started_again_one_by_one() {
     if skipped() {
         return;
