@@ -267,6 +267,8 @@ max-connect-errors=1000000
 innodb-buffer-pool-size=512M
 innodb-log-file-size=128M
 innodb-lock-wait-timeout=900
+# MariaDB has it on since 11.6, and slurmdbd ends when it meets it ("loose": before, it is not known).
+loose-innodb-snapshot-isolation=OFF
 max-allowed-packet=64M
 # A power cut may cost the last second of the records of a test cluster.
 innodb-flush-log-at-trx-commit=2

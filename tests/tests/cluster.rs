@@ -63,7 +63,7 @@ fn jobs_of_other_users_run_under_their_names_and_account() {
     }
     let cluster = Cluster::up(&small());
     let jobs = cluster.path("jobs");
-    for user in ["games", "nobody"] {
+    for user in ["games", "news"] {
         let identity = [format!("--reuid={user}"), format!("--output={}/{user}.out", jobs.display())];
         let submit = ["--regid=60", "--clear-groups", &identity[0], "sbatch", "--parsable", "-N2", &identity[1], "--wrap", "srun id -un"];
         let job = cluster.prepare("setpriv").args(submit).current_dir(&jobs).output().unwrap();

@@ -86,7 +86,7 @@ impl Site {
             "add account physics fairshare=2 description=physics organization=physics",
             "add account chemistry fairshare=3 description=chemistry organization=chemistry",
             "add user games,man account=physics",
-            "add user mail,nobody account=chemistry",
+            "add user mail,news account=chemistry",
             "add qos urgent priority=10",
         ] {
             let arguments: Vec<&str> = ["--immediate"].into_iter().chain(arguments.split(' ')).collect();

@@ -16,7 +16,7 @@ const LIMIT_FACTOR: (f64, f64) = (2.0, 12.0);
 const WORK_SECONDS: f64 = 2.9;
 /// Who submits, in which account, and how often.
 const USERS: [(&str, &str, f64); 4] =
-    [("games", "physics", 0.45), ("man", "physics", 0.2), ("mail", "chemistry", 0.25), ("nobody", "chemistry", 0.1)];
+    [("games", "physics", 0.45), ("man", "physics", 0.2), ("mail", "chemistry", 0.25), ("news", "chemistry", 0.1)];
 
 /// One job to submit.
 #[derive(Clone, Debug, PartialEq)]
