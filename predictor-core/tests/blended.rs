@@ -4,10 +4,11 @@
 
 mod common;
 
-use common::{FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, snapshot_with};
-use predictor_core::decision::{
-    Changes, Decision, NodeRange, NotDeferred, NotReserved, Reservable, Situation, Submission, TimeLimit, decide, trajectory,
+use common::{
+    FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, situation, snapshot_with,
+    submission,
 };
+use predictor_core::decision::{Changes, Decision, NotDeferred, NotReserved, Reservable, Submission, TimeLimit, decide, trajectory};
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster, WaitSource};
 use predictor_core::history::EndedJob;
 use predictor_core::options::Asked;
@@ -18,35 +19,8 @@ use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::Forest;
 use proptest::prelude::*;
 
-fn submission(asked: Asked) -> Submission<'static> {
-    Submission {
-        user: USER,
-        partition: Some("batch"),
-        account: None,
-        qos: None,
-        nodes: Some(NodeRange { least: 4, most: 4 }),
-        tasks: None,
-        tasks_per_node: None,
-        cpus_per_task: None,
-        min_cpus: None,
-        whole_nodes: false,
-        limit: TimeLimit::Limited(Seconds(3_600)),
-        begin: None,
-        deadline: None,
-        is_array: false,
-        is_immediate: false,
-        tie: None,
-        asked,
-    }
-}
-
-fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
-    let partition = snapshot.partition("batch").unwrap();
-    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, now: NOW, claimed: Claimed::default() }
-}
-
 fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
-    decide(&situation(snapshot, &submission(asked)))
+    decide(&situation(snapshot, &submission(4, asked)))
 }
 
 /// Jobs on 4 nodes that waited 2,000 to 2,199 s and ran 500 s.
@@ -114,7 +88,7 @@ fn without_the_default_the_class_stands_in_and_the_user_is_told() {
     let mut uncalibrated = by_free_cpus();
     uncalibrated.scores = vec![score(WaitSource::Qbets, WaitSourceReason::NotCalibrated)];
     let snapshot = busy(&uncalibrated);
-    let asked = submission(Asked { auto_defer: true, ..Asked::default() });
+    let asked = submission(4, Asked { auto_defer: true, ..Asked::default() });
     let situation = situation(&snapshot, &asked);
     let decision = decide(&situation);
     let written = decision.as_written.as_ref().unwrap();
@@ -188,7 +162,7 @@ proptest! {
         let snapshot = busy(&model(fork(feature, threshold, low, high), 240));
         let wanted = f64::from(percent) / 100.0;
         let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(wanted), ..Asked::default() };
-        let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(asked) };
+        let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(4, asked) };
         let decision = decide(&situation(&snapshot, &asked));
         let longest_limit = snapshot.partition("batch").unwrap().max_time();
         let association = Association { account: 1, qos: 1 };

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{NOW, USER, partition, past_job, policy, running, snapshot};
+use common::{NOW, USER, partition, past_job, policy, running, situation, snapshot, submission};
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
     trajectory,
@@ -18,33 +18,6 @@ use predictor_core::size::Size;
 use predictor_core::snapshot::{PartitionState, Snapshot};
 use predictor_core::time::{Seconds, UnixTime};
 use proptest::prelude::*;
-
-fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
-    Submission {
-        user: USER,
-        partition: Some("batch"),
-        account: None,
-        qos: None,
-        nodes: Some(NodeRange { least: nodes, most: nodes }),
-        tasks: None,
-        tasks_per_node: None,
-        cpus_per_task: None,
-        min_cpus: None,
-        whole_nodes: false,
-        limit: TimeLimit::Limited(Seconds(3_600)),
-        begin: None,
-        deadline: None,
-        is_array: false,
-        is_immediate: false,
-        tie: None,
-        asked,
-    }
-}
-
-fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
-    let partition = snapshot.partition("batch").unwrap();
-    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, now: NOW, claimed: Claimed::default() }
-}
 
 fn decided(snapshot: &Snapshot<Vec<u8>>, submission: &Submission<'_>) -> Decision {
     decide(&situation(snapshot, submission))

@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::{NOW, USER, history, origin, partition, past_job, policy};
-use predictor_core::decision::{Decision, NodeRange, NotDeferred, NotMolded, Situation, Submission, TimeLimit, decide};
+use common::{NOW, USER, history, origin, partition, past_job, policy, situation, submission};
+use predictor_core::decision::{Decision, NotDeferred, NotMolded, Situation, Submission, decide};
 use predictor_core::forecast::{Claimed, Claims};
 use predictor_core::options::{Asked, MoldSizes};
 use predictor_core::policy::{Policy, When};
@@ -23,33 +23,9 @@ fn snapshot(policy: Policy, free: u32, pending_jobs: u32) -> Snapshot<Vec<u8>> {
     Snapshot::open(write(&mut history(past), &state, &origin(), None, Some(&plan))).unwrap()
 }
 
-fn submission(asked: Asked) -> Submission<'static> {
-    Submission {
-        user: USER,
-        partition: Some("batch"),
-        account: None,
-        qos: None,
-        nodes: Some(NodeRange { least: 16, most: 16 }),
-        tasks: Some(64),
-        tasks_per_node: None,
-        cpus_per_task: None,
-        min_cpus: None,
-        whole_nodes: false,
-        limit: TimeLimit::Limited(Seconds(3_600)),
-        begin: None,
-        deadline: None,
-        is_array: false,
-        is_immediate: false,
-        tie: None,
-        asked,
-    }
-}
-
 fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked, claimed: Claimed) -> Decision {
-    let partition = snapshot.partition("batch").unwrap();
-    let submission = submission(asked);
-    let policy = partition.policy;
-    decide(&Situation { forecasts: snapshot, partition, policy, submission: &submission, now: NOW, claimed })
+    let submission = Submission { tasks: Some(64), ..submission(16, asked) };
+    decide(&Situation { claimed, ..situation(snapshot, &submission) })
 }
 
 fn mold() -> Asked {

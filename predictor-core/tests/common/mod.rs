@@ -1,9 +1,10 @@
 //! A small cluster with a known past, as a snapshot.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
-use predictor_core::forecast::WaitSource;
+use predictor_core::decision::{NodeRange, Situation, Submission, TimeLimit};
+use predictor_core::forecast::{Claimed, WaitSource};
 use predictor_core::history::{EndedJob, History, HistoryLimits};
-use predictor_core::options::Mode;
+use predictor_core::options::{Asked, Mode};
 use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
@@ -135,4 +136,33 @@ pub fn score(source: WaitSource, reason: WaitSourceReason) -> PartitionScore {
 
 pub fn running(nodes: u32, ends_in: i64) -> RunningJob {
     RunningJob { user: 1, size: Size { nodes, cpus: nodes * 4 }, start: UnixTime(NOW.0 - 600), limit_end: Some(UnixTime(NOW.0 + ends_in)) }
+}
+
+/// A job on so many whole nodes for an hour, of [`USER`].
+pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
+    Submission {
+        user: USER,
+        partition: Some("batch"),
+        account: None,
+        qos: None,
+        nodes: Some(NodeRange { least: nodes, most: nodes }),
+        tasks: None,
+        tasks_per_node: None,
+        cpus_per_task: None,
+        min_cpus: None,
+        whole_nodes: false,
+        limit: TimeLimit::Limited(Seconds(3_600)),
+        begin: None,
+        deadline: None,
+        is_array: false,
+        is_immediate: false,
+        tie: None,
+        asked,
+    }
+}
+
+/// That job as it meets the cluster of `snapshot`, with nothing decided since.
+pub fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
+    let partition = snapshot.partition("batch").unwrap();
+    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, now: NOW, claimed: Claimed::default() }
 }
