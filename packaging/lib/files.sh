@@ -9,7 +9,7 @@ queuecast_version() { sed -nE '/^\[workspace\.package\]/,/^\[/s/^version = "([^"
 build_programs() {
   local environment=()
   [[ $1 == / ]] || environment=(SLURM_INCLUDE_DIR="$1/usr/include")
-  (cd "$repository" && env "${environment[@]}" cargo build --release -p cli -p sidecar -p submit-filter -p spank-plugin) || fail "the build failed"
+  (cd "$repository" && env "${environment[@]}" cargo build --release --workspace --lib --bin queuecast --bin queuecastd) || fail "the build failed"
   binaries=${CARGO_TARGET_DIR:-$repository/target}/release
 }
 
