@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use end_to_end::{Cluster, Options, built, skipped, wait_for};
+use object::{Object, ObjectSymbol};
 
 const JOB_SUBMIT: &str = r#"
 function slurm_job_submit(job_desc, part_list, submit_uid)
@@ -338,11 +339,10 @@ fn an_srun_inside_an_allocation_never_waits() {
 
 #[test]
 fn the_plugin_exports_its_callbacks_and_no_prolog_or_epilog() {
-    let plugin = built().join("libspank_queuecast.so");
-    let listed = std::process::Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(plugin).output().unwrap();
-    assert!(listed.status.success(), "{}", said(&listed));
-    let listed = String::from_utf8(listed.stdout).unwrap();
-    let mut symbols: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+    let bytes = std::fs::read(built().join("libspank_queuecast.so")).unwrap();
+    let file = object::File::parse(bytes.as_slice()).unwrap();
+    let exported = file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.is_global());
+    let mut symbols: Vec<&str> = exported.map(|symbol| symbol.name().unwrap()).collect();
     symbols.sort_unstable();
     let expected = [
         "plugin_name",
