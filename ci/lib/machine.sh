@@ -18,7 +18,7 @@ make_root() {
   chmod 755 "$root/usr/sbin/policy-rc.d"
   install -m 644 /etc/resolv.conf "$root/etc/resolv.conf"
   # shellcheck disable=SC2016 # expanded by the shell inside
-  if ! unshare --mount --propagation private bash -euc '
+  if ! unshare "${mount_namespace[@]}" bash -euc '
     root=$1
     shift
     mount -t proc proc "$root/proc"
@@ -44,7 +44,7 @@ boot_machine() {
   [[ ! $control_group ]] || mkdir "$control_group" || fail "cannot make a control group in $group"
   (
     [[ ! $control_group ]] || echo "$BASHPID" >"$control_group/cgroup.procs"
-    exec setsid unshare --mount --uts --ipc --net --pid --cgroup --fork --kill-child "$here/lib/boot-machine" "$root"
+    exec setsid unshare "${mount_namespace[@]}" --uts --ipc --net --pid --cgroup --fork --kill-child "$here/lib/boot-machine" "$root"
   ) </dev/null >"$root.boot.log" 2>&1 &
   machine_parent=$!
   machine=
