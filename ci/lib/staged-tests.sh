@@ -3,8 +3,8 @@
 # builds the next in its target directory. Sourced by ci/test, which sets what the next line names.
 : "${here=}" "${target=}" "${failed=}"
 
-# What is on the border with Slurm, and the tests of the whole on a cluster.
-border=(-p slurm-sys -p submit-filter -p spank-plugin -p end-to-end)
+# Whose tests meet Slurm: what is on the border with it, and the tests of the whole on a cluster.
+border=(slurm-sys submit-filter spank-plugin tests)
 declare -A running=()
 own_headers=${SLURM_INCLUDE_DIR-}
 
@@ -17,34 +17,45 @@ build_for() {
   [[ $SLURM_INCLUDE_DIR ]] || unset SLURM_INCLUDE_DIR
 }
 
-# stage RELEASE: builds programs, plugins and tests, and copies them where the next build does not reach them.
+# stage RELEASE: builds programs, plugins and the tests that meet Slurm, and copies them where the next build does not reach them. For `own` all
+# tests are built, and $target/staged/own/rest names the others. Everything is built by commands of one shape, so that cargo makes each dependency once.
 stage() {
-  local stage=$target/staged/$1 manifest program
+  local stage=$target/staged/$1 targets=(--lib --bins) manifest program crate file
   build_for "$1"
   rm -rf "$stage"
   mkdir -p "$stage/deps"
-  cargo build --workspace
+  if [[ $1 == own ]]; then
+    targets+=(--tests)
+  else
+    for crate in "${border[@]}"; do
+      for file in "$crate"/tests/*.rs; do targets+=(--test "$(basename "$file" .rs)"); done
+    done
+  fi
+  cargo build --workspace "${targets[@]}" --message-format json-render-diagnostics |
+    sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"profile":\{[^}]*"test":true\}.*"executable":"([^"]*)".*/\1 \2/p' >"$stage/built"
   find "$target/debug" -maxdepth 1 -type f \( -perm -u+x -o -name 'lib*.so' \) -exec cp -t "$stage" {} +
-  cargo test "${border[@]}" --no-run --message-format json-render-diagnostics |
-    sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"executable":"([^"]*)".*/\1 \2/p' >"$stage/tests"
   while read -r manifest program; do
-    # Tests, not the programs that are built beside them.
-    [[ $program != "$target"/debug/deps/* ]] || { cp "$program" "$stage/deps/" && echo "$manifest $stage/deps/${program##*/}"; }
-  done <"$stage/tests" >"$stage/tests.staged"
-  [[ -s $stage/tests.staged ]] || { echo "ci/test: cargo named no tests" >&2; exit 1; }
+    if [[ " ${border[*]} " == *" ${manifest##*/} "* ]]; then
+      cp "$program" "$stage/deps/"
+      echo "$manifest $stage/deps/${program##*/}"
+    else
+      echo "$manifest $program" >&3
+    fi
+  done <"$stage/built" >"$stage/tests" 3>"$stage/rest"
+  [[ -s $stage/tests ]] || { echo "ci/test: cargo named no tests" >&2; exit 1; }
 }
 
 # run_staged RELEASE [FILTER]: begins to run them, in the background.
 run_staged() {
   local release=$1 under=()
   [[ $release == own ]] || under=("$here/with-slurm" "$release")
-  run_all "$target/staged/$release" "${under[@]}" -- "${@:2}" >"$target/staged/$release/log" 2>&1 &
+  run_all "$target/staged/$release/tests" "${under[@]}" -- "${@:2}" >"$target/staged/$release/log" 2>&1 &
   running[$release]=$!
 }
 
-# run_all STAGE [COMMAND...] -- [FILTER]: one test program after the other, each under the command; fails if one fails.
+# run_all LIST [COMMAND...] -- [FILTER]: one test program of the list after the other, each under the command; fails if one fails.
 run_all() {
-  local stage=$1 under=() manifest program status=0 begin=$SECONDS
+  local list=$1 under=() manifest program status=0 begin=$SECONDS
   shift
   while [[ $1 != -- ]]; do
     under+=("$1")
@@ -54,8 +65,8 @@ run_all() {
   while read -r manifest program <&3; do
     echo "     Running ${program##*/}"
     (cd "$manifest" && "${under[@]}" "$program" "$@") </dev/null || { status=1; echo "failed: ${program##*/}"; }
-  done 3<"$stage/tests.staged"
-  echo $((SECONDS - begin)) >"$stage/seconds"
+  done 3<"$list"
+  echo "Ended after $((SECONDS - begin)) s"
   return "$status"
 }
 
@@ -69,13 +80,14 @@ finish_staged() {
   for release in "${!running[@]}"; do
     name=$release
     [[ $release != own ]] || name=$(slurmctld -V | sed 's/.* //')
-    summarise "Slurm $name" "$(<"$target/staged/$release/seconds")" <"$target/staged/$release/log"
+    summarise "Slurm $name" <"$target/staged/$release/log"
   done
 }
 
-# summarise WHAT SECONDS: what test programs printed, in one line.
+# summarise WHAT: what test programs printed, in one line.
 summarise() {
-  awk -v what="$1" -v seconds="$2" '
+  awk -v what="$1" '
     /^test result:/ { passed += $4; failed += $6; skipped += $8 }
-    END { printf "%s: %d passed, %d failed, %d skipped, in %d s\n", what, passed, failed, skipped, seconds }'
+    /^Ended after / { seconds = ", in " $3 " s" }
+    END { printf "%s: %d passed, %d failed, %d skipped%s\n", what, passed, failed, skipped, seconds }'
 }
