@@ -150,7 +150,9 @@ impl Log {
 
     fn note_priority(&mut self, line: &str) -> Option<()> {
         let (_, rest) = line.split_once("_slurm_rpc_submit_batch_job: JobId=")?;
-        let (id, rest) = rest.split_once(" InitPrio=")?;
+        let (job, rest) = rest.split_once(" InitPrio=")?;
+        // Behind the number 26.05 writes `SLUID=...` as well.
+        let id = job.split(' ').next()?;
         self.priorities.insert(id.parse().ok()?, rest.split(' ').next()?.parse().ok()?);
         Some(())
     }
