@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::library::libslurm;
 use crate::errno;
 
-/// Why a question to Slurm got no answer. Every variant but [`ClientError::Text`] may pass: asking again later is sensible.
+/// Why a question to Slurm got no answer. Every variant but [`ClientError::Library`] and [`ClientError::Text`] may pass: asking again later is sensible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClientError {
     /// The libslurm that belongs to this build is not there.
