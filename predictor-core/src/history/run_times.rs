@@ -77,7 +77,7 @@ impl RunTimeHistory {
             let key = UserSize { user, partition, unit, count: size.count(unit) };
             let runs = self.runs.entry(key).or_default();
             runs.longest_limit_s = runs.longest_limit_s.max(limit.map_or(UNBOUNDED_S, Seconds::clamped_u32));
-            let place = runs.run_times.iter().rposition(|(other, _)| *other <= start).map_or(0, |before| before + 1);
+            let place = runs.run_times.partition_point(|(other, _)| *other <= start);
             if place > 0 || runs.run_times.len() < self.most_jobs {
                 runs.run_times.insert(place, (start, run_time.clamped_u32()));
                 if runs.run_times.len() > self.most_jobs {

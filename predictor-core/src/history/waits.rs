@@ -55,8 +55,8 @@ impl WaitHistory {
         let [_, class, any_limit, any_size] = ClassKey::of(partition, size, limit).widening();
         for key in [class, any_limit, any_size] {
             let waits = self.classes.entry(key).or_default();
-            // Mostly the newest comes last, so that the search ends at once.
-            let place = waits.iter().rposition(|other| other.eligible <= eligible).map_or(0, |before| before + 1);
+            // A searched place, because the past is read newest first.
+            let place = waits.partition_point(|other| other.eligible <= eligible);
             if place == 0 && waits.len() >= self.class_jobs {
                 continue;
             }
