@@ -69,7 +69,8 @@ impl AccountingReader {
             names: HashSet::new(),
             qos: HashMap::new(),
             seen: Seen::new(now - REMEMBERED_SECONDS, MOST_REMEMBERED),
-            past: Some((now - settings.window_seconds..now, settings.maximum_jobs)),
+            // With this second, of which the next reading takes what is still to come.
+            past: Some((now - settings.window_seconds..now + 1, settings.maximum_jobs)),
             width: Width::new(),
             read_until: now,
             is_first: true,
