@@ -5,6 +5,8 @@
 
 # Whose tests meet Slurm: what is on the border with it, and the tests of the whole on a cluster.
 border=(slurm-sys submit-filter spank-plugin tests)
+# The programs among them that take minutes.
+longest=(daemon filter slurm_comparison command_line queue cluster documentation spank)
 declare -A running=()
 own_headers=${SLURM_INCLUDE_DIR-}
 
@@ -31,7 +33,7 @@ stage() {
       for file in "$crate"/tests/*.rs; do targets+=(--test "$(basename "$file" .rs)"); done
     done
   fi
-  cargo build --workspace "${targets[@]}" --message-format json-render-diagnostics |
+  nice cargo build --workspace "${targets[@]}" --message-format json-render-diagnostics |
     sed -nE 's/.*"manifest_path":"([^"]*)\/Cargo\.toml".*"profile":\{[^}]*"test":true\}.*"executable":"([^"]*)".*/\1 \2/p' >"$stage/built"
   find "$target/debug" -maxdepth 1 -type f \( -perm -u+x -o -name 'lib*.so' \) -exec cp -t "$stage" {} +
   while read -r manifest program; do
@@ -53,21 +55,53 @@ run_staged() {
   running[$release]=$!
 }
 
-# run_all LIST [COMMAND...] -- [FILTER]: one test program of the list after the other, each under the command; fails if one fails.
+# run_all LIST [COMMAND...] -- [FILTER]: the test programs of the list under the command, two beside each other, because most of them wait; what
+# each printed comes when it has ended. Fails if one fails.
 run_all() {
-  local list=$1 under=() manifest program status=0 begin=$SECONDS
+  local list=$1 under=() manifest program current=0 status=0 begin=$SECONDS outputs
   shift
   while [[ $1 != -- ]]; do
     under+=("$1")
     shift
   done
   shift
+  outputs=$(mktemp -d)
   while read -r manifest program <&3; do
-    echo "     Running ${program##*/}"
-    (cd "$manifest" && "${under[@]}" "$program" "$@") </dev/null || { status=1; echo "failed: ${program##*/}"; }
-  done 3<"$list"
+    if ((current == 2)); then
+      wait -n || status=1
+      current=$((current - 1))
+    fi
+    run_program "$manifest" "$program" "$@" 3<&- &
+    current=$((current + 1))
+  done 3< <(longest_first "$list")
+  while ((current)); do
+    wait -n || status=1
+    current=$((current - 1))
+  done
+  rm -rf "$outputs"
   echo "Ended after $((SECONDS - begin)) s"
   return "$status"
+}
+
+# run_program MANIFEST PROGRAM [FILTER]: one of them, for run_all.
+run_program() {
+  local manifest=$1 program=$2 output=$outputs/${2##*/} status=0
+  shift 2
+  (cd "$manifest" && "${under[@]}" "$program" "$@") </dev/null >"$output" 2>&1 || status=1
+  {
+    flock 4
+    echo "     Running ${program##*/}"
+    cat "$output"
+    ((status == 0)) || echo "failed: ${program##*/}"
+  } 4>"$outputs/lock"
+  return "$status"
+}
+
+# The lines of a list, those of the programs that take minutes before the others, so that none of them is left over at the end.
+longest_first() {
+  local name
+  for name in "${longest[@]}"; do grep -E "/$name-[0-9a-f]+\$" "$1" || true; done
+  grep -vE "/($(IFS='|' && echo "${longest[*]}"))-[0-9a-f]+\$" "$1" || true
 }
 
 # Waits for all that run, and prints what they printed, and one line for each release at the end.
