@@ -21,7 +21,7 @@ fn a_fresh_snapshot_is_shown_with_what_is_in_it() {
     assert_eq!(line(&said.output, "generation").split(',').next(), Some("generation 7"));
     assert_eq!(line(&said.output, "cluster"), "cluster test");
     assert!(line(&said.output, "history").starts_with("history 400 ended jobs over "));
-    assert_eq!(line(&said.output, "slurmdbd read"), "slurmdbd read never");
+    assert_eq!(line(&said.output, "slurmdbd read"), "slurmdbd read not to the end of the history yet");
     // 160 CPUs run and 48 are asked for, of 256.
     assert_eq!(line(&said.output, "batch*"), "batch* 64 256 2 160 3 48 0.81 2 d");
     assert_eq!(line(&said.output, "batch "), "batch enforce asked asked asked wait 0.95 0.3 12 h");

@@ -63,6 +63,7 @@ pub fn wait_for<T>(what: &str, timeout: Duration, mut condition: impl FnMut() ->
             return value;
         }
         assert!(begin.elapsed() < timeout, "waited {timeout:?} in vain for {what}");
-        std::thread::sleep(Duration::from_millis(50));
+        // A question is often a command of Slurm's: the longer it takes, the more rarely it is put.
+        std::thread::sleep((begin.elapsed() / 8).clamp(Duration::from_millis(20), Duration::from_millis(250)));
     }
 }

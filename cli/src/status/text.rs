@@ -64,9 +64,11 @@ fn snapshot(lines: &mut Lines, content: &Content, now: UnixTime) {
     let (generation, layout) = (content.generation, content.layout_version);
     lines.line("generation", format!("{generation}, layout version {layout}, {} bytes", count(content.length_bytes as u64)));
     lines.line("cluster", &content.cluster);
-    let read = |at: Option<i64>| at.map_or("never".to_owned(), |at| moment_and_distance(UnixTime(at), now));
-    lines.line("slurmdbd read", read(content.accounting_read_at));
-    lines.line("slurmctld read", read(content.controller_read_at));
+    let read = |at: Option<i64>, not: &str| at.map_or_else(|| not.to_owned(), |at| moment_and_distance(UnixTime(at), now));
+    // The first snapshots may come out while a long past is still read.
+    let not_whole = if content.ended_jobs > 0 { "not to the end of the history yet" } else { "never" };
+    lines.line("slurmdbd read", read(content.accounting_read_at, not_whole));
+    lines.line("slurmctld read", read(content.controller_read_at, "never"));
     let ended = count(content.ended_jobs);
     lines.line(
         "history",
