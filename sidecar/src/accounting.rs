@@ -46,7 +46,7 @@ pub(crate) struct AccountingReader {
     width: Width,
     /// Everything that ended from the start on and before this has been read.
     read_until: i64,
-    /// The first reading is of the past alone, which ends where `read_until` begins.
+    /// The first reading is of the past alone, which ends with the second of `read_until`.
     is_first: bool,
     last_deep: Instant,
     /// Since when slurmdbd has not answered.
