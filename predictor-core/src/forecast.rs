@@ -67,7 +67,7 @@ pub struct JobShape {
     pub limit: Option<Seconds>,
 }
 
-/// Jobs that were decided about since the forecasts were made, summed. The forecasts do not know of them by themselves.
+/// The user's jobs that were decided about since the forecasts were made, summed. The forecasts do not know of them by themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     /// How many.
@@ -107,7 +107,7 @@ pub struct Moment {
     pub now: UnixTime,
     /// When the job becomes eligible.
     pub at: UnixTime,
-    /// Jobs that were decided about since the forecasts were made.
+    /// The user's jobs that were decided about since the forecasts were made.
     pub claimed: Claimed,
 }
 

@@ -182,6 +182,14 @@ impl<'a> JobDescription<'a> {
         self.is_given(self.0.array_inx)
     }
 
+    /// Whether it is only asked when the job would run, as `--test-only` does. Slurm's library notes the session of who submits in every
+    /// request that makes a job, and in no request that tests one (src/api/submit.c and allocate.c). A client of another make can send
+    /// either in either place, so that nothing may rest on it that would hurt others.
+    #[must_use]
+    pub fn is_only_tested(&self) -> bool {
+        self.0.alloc_sid == NO_VALUE
+    }
+
     /// Whether it is an entry of somebody's scrontab.
     #[must_use]
     pub fn is_cron(&self) -> bool {

@@ -11,7 +11,7 @@ use predictor_core::forecast::Claims;
 use predictor_core::options::{Asked, Mode, OptionError};
 use predictor_core::policy::Policy;
 use predictor_core::record::Record;
-use predictor_core::snapshot::Snapshot;
+use predictor_core::snapshot::{Partition, Snapshot};
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::mapping::ReadOnlyMapping;
@@ -157,7 +157,7 @@ fn decided(
             state.count(Counter::NothingAsked);
             return Answer::Accepted;
         }
-        let claimed = current.claimed(partition.index);
+        let claimed = current.claims.of(submission.user, partition.index);
         let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, now, claimed };
         let decision = decide(&situation);
         if decision.refusal().is_some() {
@@ -169,14 +169,21 @@ fn decided(
         let before = submission.size(&partition);
         let rewrite = Rewrite::prepare(description, before, submission.unit(), decision.changes(), record.as_deref());
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
-        let claims = match &decision.decided {
-            Some(decided) => Claims::of(decided.size.cpus, decided.limit, decided.run_time),
-            None => Claims::of(before.cpus, submission.limit_in(&partition), Seconds::ZERO),
+        // Only a job that is really submitted, as it was decided here, will take anything.
+        let claims = if decision.mode == Mode::Enforce && !description.is_only_tested() {
+            let (size, limit, run_time) = match &decision.decided {
+                Some(decided) => (decided.size, decided.limit, decided.run_time),
+                None => (before, submission.limit_in(&partition), Seconds::ZERO),
+            };
+            partition.could_run(size, limit).then(|| Claims::of(size.cpus, limit, run_time))
+        } else {
+            None
         };
         Outcome {
             reserves: submission.asked.reserve_at.is_some(),
             unit: submission.unit(),
-            partition: partition.index,
+            user: submission.user,
+            partition,
             claims,
             decision,
             rewrite,
@@ -187,14 +194,16 @@ fn decided(
 }
 
 /// A decision that is ready to be written, apart from the description that it was made from.
-struct Outcome {
+struct Outcome<'a> {
     decision: Decision,
     rewrite: Option<Rewrite>,
     line: Option<String>,
     unit: predictor_core::size::Unit,
     reserves: bool,
-    partition: u16,
-    claims: Claims,
+    user: u32,
+    partition: Partition<'a>,
+    /// What the job takes from those that are decided about after it.
+    claims: Option<Claims>,
 }
 
 fn written(
@@ -202,7 +211,7 @@ fn written(
     current: &Current,
     description: &mut JobDescription<'_>,
     message: &mut UserMessage<'_>,
-    outcome: Outcome,
+    outcome: Outcome<'_>,
 ) -> Answer {
     let done = outcome.rewrite.is_some_and(|rewrite| rewrite.write(description, outcome.unit));
     if !done {
@@ -213,7 +222,9 @@ fn written(
         }
         return Answer::Accepted;
     }
-    current.claim(outcome.partition, &outcome.claims);
+    if let Some(claims) = &outcome.claims {
+        current.claims.add(outcome.user, &outcome.partition, claims);
+    }
     if let Some(line) = &outcome.line {
         message.add(line);
     }

@@ -4,6 +4,7 @@
 //! views, catches a panic, and answers with a code of Slurm's. slurmctld opens and closes a plugin once before it uses it, so that nothing happens before
 //! `init`. Several threads are in `job_submit` at a time.
 
+mod claims;
 pub mod filter;
 mod guard;
 mod request;

@@ -1,8 +1,8 @@
 //! The current snapshot, taken up without a lock by the submissions that read it.
 
+use crate::claims::ClaimTable;
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
-use predictor_core::forecast::{Claimed, Claims};
 use predictor_core::snapshot::{Snapshot, SnapshotError};
 use slurm_sys::mapping::ReadOnlyMapping;
 use std::fs::{File, Metadata};
@@ -16,56 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Current {
     pub(crate) snapshot: Snapshot<ReadOnlyMapping>,
-    /// The jobs that were decided about since, by partition. A new snapshot knows of those jobs by itself, so that its claims begin at 0.
-    claims: Vec<SharedClaims>,
-    /// Those of all partitions.
-    cluster_claims: SharedClaims,
-}
-
-/// [`Claims`] that several submissions read and add to at once.
-#[derive(Debug, Default)]
-struct SharedClaims {
-    jobs: AtomicU64,
-    cpus: AtomicU64,
-    limits_s: AtomicU64,
-    work: AtomicU64,
-    expected_work: AtomicU64,
-}
-
-impl SharedClaims {
-    fn load(&self) -> Claims {
-        let SharedClaims { jobs, cpus, limits_s, work, expected_work } = self;
-        let [jobs, cpus, limits_s, work, expected_work] =
-            [jobs, cpus, limits_s, work, expected_work].map(|number| number.load(Ordering::Relaxed));
-        Claims { jobs, cpus, limits_s, work, expected_work }
-    }
-
-    fn add(&self, claims: &Claims) {
-        let Claims { jobs, cpus, limits_s, work, expected_work } = *claims;
-        self.jobs.fetch_add(jobs, Ordering::Relaxed);
-        self.cpus.fetch_add(cpus, Ordering::Relaxed);
-        self.limits_s.fetch_add(limits_s, Ordering::Relaxed);
-        self.work.fetch_add(work, Ordering::Relaxed);
-        self.expected_work.fetch_add(expected_work, Ordering::Relaxed);
-    }
-}
-
-impl Current {
-    /// What jobs have claimed in a partition and on the cluster since the snapshot was published.
-    ///
-    /// Claims only sharpen the forecasts. A submission that is only tested, or refused later on, claims as well, until the next snapshot.
-    pub(crate) fn claimed(&self, partition: u16) -> Claimed {
-        let of_partition = self.claims.get(usize::from(partition)).map_or_else(Claims::default, SharedClaims::load);
-        Claimed { partition: of_partition, cluster: self.cluster_claims.load() }
-    }
-
-    /// Adds to the claims.
-    pub(crate) fn claim(&self, partition: u16, claims: &Claims) {
-        self.cluster_claims.add(claims);
-        if let Some(of_partition) = self.claims.get(usize::from(partition)) {
-            of_partition.add(claims);
-        }
-    }
+    /// What jobs have claimed since. A new snapshot knows of those jobs by itself, so that its claims begin at 0.
+    pub(crate) claims: ClaimTable,
 }
 
 /// Which file was taken up, or refused, last. Renaming a new one into place changes it.
@@ -185,10 +137,6 @@ fn open(path: &Path) -> io::Result<(u64, Result<Current, SnapshotError>)> {
     let file = File::open(path)?;
     let identity = Identity::of(&file.metadata()?).number();
     let snapshot = Snapshot::open(ReadOnlyMapping::of(&file)?);
-    let current = snapshot.map(|snapshot| Current {
-        claims: snapshot.partitions().map(|_| SharedClaims::default()).collect(),
-        cluster_claims: SharedClaims::default(),
-        snapshot,
-    });
+    let current = snapshot.map(|snapshot| Current { snapshot, claims: ClaimTable::new() });
     Ok((identity, current))
 }

@@ -42,7 +42,7 @@ pub struct Situation<'a, F> {
     pub submission: &'a Submission<'a>,
     /// The time.
     pub now: UnixTime,
-    /// The jobs that were decided about since the forecasts were made.
+    /// The user's jobs that were decided about since the forecasts were made.
     pub claimed: Claimed,
 }
 

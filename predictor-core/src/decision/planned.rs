@@ -88,8 +88,7 @@ where
     let unit = context.submission.unit();
     let (size, tasks) = resize(context.submission, context.size, unit, count)?;
     let limit = context.limit.map(|limit| limit_at(limit, written.size.cpus, size.cpus));
-    let fits_limit = context.partition.max_time().is_none_or(|most| limit.is_none_or(|limit| limit <= most));
-    let fits = size.nodes <= context.partition.nodes() && size.cpus <= context.partition.cpus() && fits_limit;
+    let fits = context.partition.could_run(size, limit);
     let draft = Draft { count, size, tasks, limit, ranges: Vec::new(), run_time_jobs: written.run_time_jobs };
     fits.then_some(draft)
 }

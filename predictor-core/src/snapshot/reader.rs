@@ -8,7 +8,7 @@ use super::model::{PartitionScore, WaitSourceReason};
 use super::writer::unit_number;
 use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitSource};
 use crate::policy::Policy;
-use crate::size::Unit;
+use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
@@ -308,6 +308,13 @@ impl Partition<'_> {
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.record.nodes.get()
+    }
+
+    /// Whether a job of that size and time limit could run in it when nothing else did.
+    #[must_use]
+    pub fn could_run(&self, size: Size, limit: Option<Seconds>) -> bool {
+        let fits_limit = self.max_time().is_none_or(|most| limit.is_none_or(|limit| limit <= most));
+        size.nodes <= self.nodes() && size.cpus <= self.cpus() && fits_limit
     }
 
     /// Whether jobs get whole nodes.

@@ -23,7 +23,7 @@ pub struct Parts {
     pub first_runs: bool,
     /// Waits come from a plan of the queue, and not from what was learnt of past waits.
     pub plan: bool,
-    /// What was decided since the plan was made is counted.
+    /// What was decided about a user's jobs since the plan was made is counted for their later ones.
     pub claims: bool,
 }
 
@@ -55,9 +55,15 @@ struct Plan {
     made_at: i64,
     profile: Profile,
     waiting_jobs: u64,
-    /// Jobs decided about since, and their processors.
-    claimed_jobs: u64,
-    claimed_processors: i64,
+    /// By user: the jobs decided about since. As in the plugin, they count for the later jobs of the same user.
+    claims: HashMap<u32, Claims>,
+}
+
+/// Jobs of one user, and their processors.
+#[derive(Debug, Default, Clone, Copy)]
+struct Claims {
+    jobs: u64,
+    processors: i64,
 }
 
 impl PlannedMolding {
@@ -85,7 +91,13 @@ impl PlannedMolding {
             return;
         }
         let waiting_jobs = cluster.waiting().len() as u64;
-        self.plan = Some(Plan { made_at: now, profile: self.outlook.plan(cluster), waiting_jobs, claimed_jobs: 0, claimed_processors: 0 });
+        self.plan = Some(Plan { made_at: now, profile: self.outlook.plan(cluster), waiting_jobs, claims: HashMap::new() });
+    }
+
+    /// What a user's jobs have claimed since the plan was made.
+    fn claimed(&self, user: u32) -> Claims {
+        let plan = self.plan.as_ref().filter(|_| self.parts.claims);
+        plan.and_then(|plan| plan.claims.get(&user)).copied().unwrap_or_default()
     }
 
     /// How long a job would wait that is expected to run so long.
@@ -95,19 +107,18 @@ impl PlannedMolding {
         }
         let plan = self.plan.as_ref()?;
         // Those decided about since the plan was made take their processors at the same time, as far as there are so many.
-        let wanted = i64::from(job.processors) + if self.parts.claims { plan.claimed_processors } else { 0 };
-        let wanted = wanted.min(self.processors);
+        let wanted = (i64::from(job.processors) + self.claimed(job.user).processors).min(self.processors);
         let start = plan.profile.earliest(now, wanted, run_time.0)?;
         Some(Seconds(start - now))
     }
 
     /// The most processors that a job may grow to.
-    fn room(&self, now: i64, written: u32, run_time: Seconds) -> u64 {
+    fn room(&self, now: i64, written: &Job, run_time: Seconds) -> u64 {
         let Some(plan) = self.plan.as_ref().filter(|_| self.parts.growth) else { return 0 };
-        let (claimed, jobs) = if self.parts.claims { (plan.claimed_processors, plan.claimed_jobs) } else { (0, 0) };
-        let free = plan.profile.free_at(now) - claimed;
-        let waiting = plan.waiting_jobs + if free <= 0 { jobs } else { 0 };
-        self.terms.room_to_grow(written, run_time, u64::try_from(free).unwrap_or(0), self.processors.unsigned_abs(), waiting)
+        let claimed = self.claimed(written.user);
+        let free = plan.profile.free_at(now) - claimed.processors;
+        let waiting = plan.waiting_jobs + if free <= 0 { claimed.jobs } else { 0 };
+        self.terms.room_to_grow(written.processors, run_time, u64::try_from(free).unwrap_or(0), self.processors.unsigned_abs(), waiting)
     }
 }
 
@@ -125,7 +136,7 @@ impl Decider for PlannedMolding {
         let known: Vec<u32> = known.into_iter().flatten().copied().collect();
         let Some(wait) = self.wait(asked, run_time, now) else { return unchanged };
         let written = Offer { cpus: asked.processors, wait };
-        let room = if wait == Seconds::ZERO { self.room(now, asked.processors, run_time) } else { 0 };
+        let room = if wait == Seconds::ZERO { self.room(now, asked, run_time) } else { 0 };
         let mut sizes: Vec<u32> = if self.parts.any_size { sizes_to_try(asked.processors).collect() } else { known };
         sizes.retain(|size| *size != asked.processors && (*size < asked.processors || u64::from(*size) <= room));
         let mut offers: Vec<(Offer, i64)> = Vec::with_capacity(sizes.len());
@@ -153,8 +164,9 @@ impl Decider for PlannedMolding {
         let expected = decided.unwrap_or_else(|| self.outlook.run_time(index, &submitted.job));
         self.outlook.passed(index, &submitted.job, expected);
         if let Some(plan) = self.plan.as_mut().filter(|_| decided.is_some()) {
-            plan.claimed_jobs += 1;
-            plan.claimed_processors += i64::from(submitted.job.processors);
+            let claims = plan.claims.entry(submitted.job.user).or_default();
+            claims.jobs += 1;
+            claims.processors += i64::from(submitted.job.processors);
         }
         if let Some(waits) = &mut self.waits {
             waits.passed(index, &submitted.job, cluster.now_seconds(), submitted.eligible_seconds);

@@ -229,10 +229,23 @@ impl Description {
         description.0.num_tasks = tasks;
         description.0.min_cpus = tasks;
         description.0.time_limit = 60;
+        // Which the library sets where a job is really submitted (src/api/submit.c).
+        description.0.alloc_sid = 1;
         description.0.script = text("#!/bin/sh\n");
         description.0.partition = text("batch");
         description.environment(&[&format!("SLURM_NTASKS={tasks}"), "HOME=/root", &format!("SLURM_NPROCS={tasks}")]);
         description
+    }
+
+    pub fn of_user(mut self, user: u32) -> Description {
+        self.0.user_id = user;
+        self
+    }
+
+    /// The same as `--test-only` sends it.
+    pub fn only_tested(mut self) -> Description {
+        self.0.alloc_sid = bindings::NO_VAL;
+        self
     }
 
     pub fn environment(&mut self, entries: &[&str]) {

@@ -1,0 +1,167 @@
+//! What earlier submissions claim of the free CPUs, through the C entry points of the built plugin.
+#![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{Description, Plugin, Site, USER, now, past_job, policy, publish, read, snapshot_from};
+use parking_lot::{Mutex, MutexGuard};
+use predictor_core::options::Mode;
+use predictor_core::policy::Policy;
+use predictor_core::snapshot::{PlannedPartition, QueuePlan};
+use predictor_core::time::UnixTime;
+use std::sync::OnceLock;
+
+struct Running {
+    plugin: Plugin,
+    site: Site,
+}
+
+// SAFETY: the plugin's entry points may be called from any thread; that is what slurmctld does.
+unsafe impl Sync for Running {}
+// SAFETY: as above.
+unsafe impl Send for Running {}
+
+/// Somebody else than [`USER`], with the same past.
+const OTHER: u32 = USER + 1;
+
+/// Most nodes of the partition.
+const NODES: u32 = 64;
+
+/// The plugin over a fresh snapshot. It keeps one state per process, so that tests take turns with it.
+fn running(policy: Policy) -> (MutexGuard<'static, ()>, &'static Running) {
+    static TURN: Mutex<()> = Mutex::new(());
+    static RUNNING: OnceLock<Running> = OnceLock::new();
+    let turn = TURN.lock();
+    let running = RUNNING.get_or_init(|| {
+        let site = Site::new();
+        let plugin = Plugin::open();
+        assert_eq!(plugin.call("init"), 0);
+        Running { plugin, site }
+    });
+    running.publish(policy);
+    (turn, running)
+}
+
+impl Running {
+    /// Publishes a plan by which 40 of 256 CPUs are free for the next 10,000 seconds, and then all; both users have run jobs on 16 nodes.
+    fn publish(&self, policy: Policy) {
+        let at = now();
+        let past = [USER, OTHER].into_iter().flat_map(|user| {
+            (0..200).map(move |n| predictor_core::history::EndedJob { user, ..past_job(at, n, 16, 3_600, 5_000 + n % 500, 500) })
+        });
+        let free = vec![(at, 40), (UnixTime(at.0 + 10_000), 4 * NODES)];
+        let planned = PlannedPartition { index: 0, cpus_per_node: 4, free, ..PlannedPartition::default() };
+        let plan = QueuePlan { at, pending_jobs: 3, is_complete: true, jobs: Vec::new(), partitions: vec![planned] };
+        publish(self.site.path(), &snapshot_from(policy, past, at, 1, None, Some(&plan)));
+        // The first submission takes the new snapshot up.
+        self.plugin.submit(&mut Description::batch(1, 1));
+    }
+
+    /// Submits a job that asks to be molded, and returns the nodes that it gets.
+    fn molded(&self, job: Description) -> u32 {
+        let mut job = job.with_control(&["QUEUECAST_AUTO_MOLD=1"]);
+        let (answer, said) = self.plugin.submit(&mut job);
+        assert_eq!(answer, 0, "{said:?}");
+        job.0.min_nodes
+    }
+}
+
+/// A job of 16 nodes that is only asked about, as `--test-only` does.
+fn tested(user: u32) -> Description {
+    job(user).only_tested()
+}
+
+fn job(user: u32) -> Description {
+    Description::batch(16, 64).of_user(user)
+}
+
+/// What `sbatch --test-only -n 2000000000` sends.
+fn enormous(user: u32) -> Description {
+    let mut job = Description::batch(1, 1).of_user(user);
+    (job.0.min_nodes, job.0.max_nodes) = (0xffff_fffe, 0xffff_fffe);
+    (job.0.num_tasks, job.0.min_cpus) = (2_000_000_000, 2_000_000_000);
+    job
+}
+
+#[test]
+fn a_user_s_own_burst_does_not_shrink_twice_for_the_same_cpus() {
+    let (_turn, running) = running(policy());
+    // 40 free CPUs are 10 nodes; for the second job nothing is left that would let it start sooner.
+    assert_eq!((running.molded(job(USER)), running.molded(job(USER))), (10, 16));
+}
+
+#[test]
+fn a_thousand_requests_that_only_test_change_nobody_s_answer() {
+    let (_turn, running) = running(policy());
+    let (mut before, mut after) = (tested(OTHER), tested(OTHER));
+    for job in [&mut before, &mut after] {
+        job.control(&["QUEUECAST_AUTO_MOLD=1"]);
+    }
+    let told_before = running.plugin.submit(&mut before);
+    for n in 0..1_000 {
+        let asked = if n % 2 == 0 { enormous(USER).only_tested() } else { tested(USER) };
+        running.molded(asked);
+    }
+    let told_after = running.plugin.submit(&mut after);
+    assert_eq!(told_before.1, told_after.1);
+    assert_eq!((before.0.min_nodes, after.0.min_nodes), (10, 10));
+    assert_eq!(running.molded(job(USER)), 10, "not even the answer of who asked");
+}
+
+#[test]
+fn jobs_that_could_never_run_claim_nothing() {
+    let (_turn, running) = running(policy());
+    let too_long = |user| {
+        let mut job = job(user);
+        job.0.time_limit = 3 * 24 * 60;
+        job
+    };
+    let too_large = |user| Description::batch(NODES + 1, 4 * (NODES + 1)).of_user(user);
+    for _ in 0..100 {
+        for asked in [enormous(USER), too_long(USER), too_large(USER)] {
+            running.molded(asked);
+        }
+    }
+    assert_eq!(running.molded(job(USER)), 10);
+}
+
+#[test]
+fn a_flood_of_one_user_changes_nobody_else_s_answer() {
+    let (_turn, running) = running(policy());
+    for _ in 0..1_000 {
+        running.molded(job(USER));
+    }
+    assert_eq!((running.molded(job(USER)), running.molded(job(OTHER))), (16, 10));
+}
+
+#[test]
+fn users_without_number_neither_grow_memory_nor_stop_the_claims_of_those_before_them() {
+    let (_turn, running) = running(policy());
+    assert_eq!(running.molded(job(USER)), 10);
+    for user in 10_000..30_000 {
+        running.plugin.submit(&mut Description::batch(1, 4).of_user(user).with_control(&["QUEUECAST_AUTO_MOLD=1"]));
+    }
+    assert_eq!((running.molded(job(USER)), running.molded(job(OTHER))), (16, 10));
+}
+
+#[test]
+fn what_is_only_observed_claims_nothing() {
+    for mode in [Mode::Observe, Mode::Advise] {
+        let (_turn, running) = running(Policy { mode, ..policy() });
+        for _ in 0..10 {
+            running.molded(job(USER));
+        }
+        let mut job = job(USER).with_control(&["QUEUECAST_AUTO_MOLD=1"]);
+        running.plugin.submit(&mut job);
+        let record = predictor_core::record::Record::parse(&read(job.0.admin_comment).unwrap()).unwrap();
+        assert_eq!(record.written.and_then(|written| written.nodes), Some(10), "{mode:?}");
+    }
+}
+
+#[test]
+fn claims_end_with_the_snapshot() {
+    let (_turn, running) = running(policy());
+    assert_eq!((running.molded(job(USER)), running.molded(job(USER))), (10, 16));
+    running.publish(policy());
+    assert_eq!(running.molded(job(USER)), 10);
+}
