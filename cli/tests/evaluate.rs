@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -104,6 +105,35 @@ fn the_report_on_waits_has_the_keys_of_the_contract() {
     assert!(fs::read_to_string(logs.path("waits.svg")).unwrap().contains("model: waits, reliability"));
     let text = logs.run(&arguments);
     assert_eq!((text.status, text.output.contains("published")), (0, false), "{}", text.error);
+}
+
+#[test]
+fn the_coverage_of_the_report_can_be_counted_from_the_forecasts_that_are_written() {
+    let logs = Logs::new();
+    let report = logs.json(&["waits", "model.swf", PART[0], PART[1], "--write-forecasts=forecasts.csv"]);
+    let mut lines = csv::Reader::from_path(logs.path("forecasts.csv")).unwrap();
+    let columns = "log,job,submit,queue,processors,limit_s,point_s,q50_s,q75_s,q90_s,q95_s,wait_s,pit,in_force,\
+                   qbets_q50_s,qbets_q75_s,qbets_q90_s,qbets_q95_s";
+    assert_eq!(lines.headers().unwrap().iter().collect::<Vec<_>>().join(","), columns);
+    let jobs: Vec<HashMap<String, String>> = lines.deserialize().collect::<Result<_, _>>().unwrap();
+    assert_eq!((jobs.len(), jobs[0]["job"].as_str(), jobs[19]["job"].as_str()), (20, "101", "120"));
+    let number = |job: &HashMap<String, String>, column: &str| job[column].parse::<f64>().ok();
+    let error = |job| (number(job, "point_s").unwrap() - number(job, "wait_s").unwrap()).abs() / 3_600.0;
+    let mean_error = jobs.iter().map(error).sum::<f64>() / 20.0;
+    assert!((mean_error - report["aae_hours"]["best"].as_f64().unwrap()).abs() < 1e-5, "{mean_error}");
+    let bounded = jobs.iter().filter(|job| number(job, "qbets_q50_s").is_some());
+    let held = bounded.clone().filter(|job| number(job, "wait_s") <= number(job, "qbets_q50_s")).count();
+    let share = held as f64 / bounded.count() as f64;
+    assert!((share - report["qbets_coverage"]["0.5"].as_f64().unwrap()).abs() < 1e-9, "{share}");
+    for list in ["by_queue", "by_size"] {
+        let parts = report[list].as_array().unwrap();
+        assert_eq!(parts.iter().map(|part| part["jobs"].as_u64().unwrap()).sum::<u64>(), 20, "{list}");
+        parts.iter().for_each(|part| assert_keys(&part["coverage"], &["0.5", "0.75", "0.9", "0.95"]));
+    }
+    // Too few jobs for the default to have been tried on.
+    assert!(jobs.iter().all(|job| ["qbets", "nothing"].contains(&job["in_force"].as_str())));
+    let said = logs.run(&["waits", "model.swf", PART[0], "--write-forecasts=absent/forecasts.csv"]);
+    assert!(self::error(&said).contains("there is no folder absent"), "{}", said.error);
 }
 
 #[test]

@@ -61,6 +61,14 @@ pub fn size_class(size: Size) -> u8 {
     SIZE_CLASS_CPUS.partition_point(|largest| *largest < size.cpus) as u8
 }
 
+/// The CPUs of the jobs of a size class; the last class has no end, and neither have those beyond it.
+#[must_use]
+pub fn cpus_of_size_class(class: u8) -> RangeInclusive<u32> {
+    let class = usize::from(class);
+    let least = class.checked_sub(1).map_or(0, |below| SIZE_CLASS_CPUS.get(below).copied().unwrap_or(u32::MAX));
+    least.saturating_add(1)..=SIZE_CLASS_CPUS.get(class).copied().unwrap_or(u32::MAX)
+}
+
 /// The limit class of a job; one without a time limit is in the last class.
 #[must_use]
 pub fn limit_class(limit: Option<Seconds>) -> u8 {

@@ -1,11 +1,13 @@
 //! `queuecast evaluate waits`: forecasts of waits (end-to-end paper, table V and figure 5).
 
+mod forecasts;
 mod picture;
 #[cfg(test)]
 mod sample;
 mod text;
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use simulator::evaluation::{WaitOptions, WaitReport, evaluate_waits};
@@ -14,7 +16,7 @@ use super::published::WaitFigures;
 use super::run::RunArguments;
 use super::{LogReport, Reports};
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, plot};
 
 /// Forecast the waits of a log's jobs again, by each method, and show how far off each was.
 ///
@@ -32,6 +34,10 @@ pub(super) struct Arguments {
     /// The last job to forecast; the log's last where that has fewer.
     #[arg(long, value_name = "N", default_value = "60000")]
     to: NonZeroUsize,
+
+    /// Also write what was forecast for each job, and what happened, into this file: comma-separated values, a line for each job.
+    #[arg(long, value_name = "FILE")]
+    write_forecasts: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -44,6 +50,8 @@ Examples:
       with a reliability diagram, and errors by class of wait
   queuecast evaluate waits *.swf.gz
       one table over several logs
+  queuecast evaluate waits SDSC-SP2-1998-4.2-cln.swf.gz --write-forecasts sp2.csv
+      with each job's forecast and wait, to check any figure by other means
   queuecast evaluate waits LOG --format json | jq '.aae_hours.best'
 
 How the figures are to be read:
@@ -55,6 +63,18 @@ How the figures are to be read:
                          are 0, a random part of those that equal the quantile is counted (randomised
                          probability integral transform)
   pinball loss           the mean over the quantiles 0.05 to 0.95: how good the distribution is as a whole
+
+Columns of --write-forecasts (times in seconds; empty where there is no forecast):
+  log, job           the log, and the job's number among those that ran, as --from counts them
+  submit             Unix time (or since the log's begin, where its header does not say when that was)
+  queue, processors, limit_s
+                     as the log has them; queue/partition where it has both
+  point_s, q50_s, q75_s, q90_s, q95_s
+                     the default's point forecast, and its bounds on these quantiles
+  wait_s, pit        how long the job waited, and the randomised probability integral transform of that
+  in_force           whose forecast the daemon would have given: blended (the default), qbets or nothing
+  qbets_q50_s, qbets_q75_s, qbets_q90_s, qbets_q95_s
+                     QBETS's bounds on the quantiles
 
 Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
   log, file, jobs, processors
@@ -72,6 +92,11 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
   block_coverage     the same in each block of 4,000 jobs
   reliability        list of nominal and observed probability
   qbets_coverage     part of the jobs that waited at most QBETS's bound on the quantile
+  by_queue, by_size  lists with coverage, qbets_coverage and in_force of the jobs of each queue (queue)
+                     and class of size (at_least_processors, at_most_processors; null: no end), and how many
+                     these are (jobs)
+  in_force           part of the jobs whose forecast the daemon would have taken from blended (the
+                     default), qbets, or nothing
   pinball_hours      of best and qbets
   by_wait            list of at_least_s, below_s (null: the last), jobs, aae_hours by method (figure 5)
   member_weights     mean weight of each member of the default
@@ -85,6 +110,7 @@ type WaitsOfLog = LogReport<WaitReport, WaitFigures>;
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    plot::check_folder(arguments.write_forecasts.as_deref()).map_err(Failure::Input)?;
     let found = arguments.run.run(Some(arguments.to), |task| {
         let options = WaitOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed };
         evaluate_waits(&task.log.workload, &options, &|done, all| task.progress(done, all))
@@ -92,6 +118,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let reports = Reports::of(found.into_iter().map(WaitsOfLog::of).collect());
     if let Some(path) = &arguments.run.plot {
         picture::draw(path, reports.logs()).map_err(Failure::Input)?;
+    }
+    if let Some(path) = &arguments.write_forecasts {
+        forecasts::write(path, reports.logs()).map_err(Failure::Input)?;
     }
     output::print(arguments.run.format, &reports, |reports| match reports {
         Reports::One(log) => text::one(log),

@@ -83,10 +83,10 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().and_then(OsStr::to_str).is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
-/// Says, before long work, that there is no folder to draw into.
+/// Says, before long work, that there is no folder to write a file into.
 pub(crate) fn check_folder(path: Option<&Path>) -> anyhow::Result<()> {
     if let Some(folder) = path.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()) {
-        ensure!(folder.is_dir(), "--plot: there is no folder {}; make it first", folder.display());
+        ensure!(folder.is_dir(), "there is no folder {} to write into; make it first", folder.display());
     }
     Ok(())
 }

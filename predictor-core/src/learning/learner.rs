@@ -2,13 +2,13 @@
 
 use super::record::Record;
 use super::run_times::RunTimeLearner;
-use super::source::{Change, Choice, choose, farthest};
+use super::source::{Change, Choice};
 use super::tracker::{Open, Tracker};
-use super::{Run, Scores};
+use super::{Run, Scores, Trials};
 use crate::binomial::PERCENTILES;
 use crate::past::{Arrivals, Happening, PastJob, Sweep};
 use crate::size::Size;
-use crate::snapshot::{PartitionScore, WaitModel};
+use crate::snapshot::WaitModel;
 use crate::time::{Seconds, UnixTime};
 use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
 use rand::{Rng, SeedableRng};
@@ -104,10 +104,7 @@ pub struct Learner {
     asked: HashMap<u32, Asked>,
     /// Bounds that were told lately; the rows of one table are told again and again.
     bounds: Vec<Arc<[u32; PERCENTILES]>>,
-    scores: HashMap<u16, Scores>,
-    /// Waits that are known, by partition.
-    known_waits: HashMap<u16, u64>,
-    choices: HashMap<u16, Choice>,
+    trials: Trials,
     random: ChaCha8Rng,
     accounts: Names,
     qos: Names,
@@ -130,9 +127,7 @@ impl Learner {
             tracker: Tracker::default(),
             asked: HashMap::new(),
             bounds: Vec::new(),
-            scores: HashMap::new(),
-            known_waits: HashMap::new(),
-            choices: HashMap::new(),
+            trials: Trials::default(),
             random: ChaCha8Rng::seed_from_u64(settings.seed),
             accounts: Names::new(),
             qos: Names::new(),
@@ -171,7 +166,7 @@ impl Learner {
             self.sweep.forget_groups(UnixTime(now.0 - REMEMBERED_GROUPS.0));
             self.groups_forgotten_at = now;
         }
-        refreshed.changes = self.choose();
+        refreshed.changes = self.trials.choose_all(self.waits.forests().is_some());
         refreshed
     }
 
@@ -284,11 +279,10 @@ impl Learner {
             self.forget(row);
             return;
         };
-        *self.known_waits.entry(partition).or_default() += 1;
+        self.trials.wait_is_known(partition);
         self.waits.learn(past, row as usize);
-        let scores = self.scores.entry(partition).or_default();
         if let Some(asked) = self.asked.remove(&row) {
-            scores.learn(asked.point_s, &asked.bounds_s, wait.0, self.random.random());
+            self.trials.learn(partition, asked.point_s, &asked.bounds_s, wait.0, self.random.random());
         }
     }
 
@@ -332,42 +326,11 @@ impl Learner {
         self.waits.adopt(retrained);
     }
 
-    /// Decides for each partition which forecasts are in force. Returns what has changed.
-    fn choose(&mut self) -> Vec<Change> {
-        let is_trained = self.waits.forests().is_some();
-        let mut changes = Vec::new();
-        for (partition, scores) in &self.scores {
-            let before = self.choices.get(partition).copied();
-            let waits = self.known_waits.get(partition).copied().unwrap_or(0);
-            let now = choose(before.unwrap_or_default(), is_trained, scores, waits);
-            if before != Some(now) {
-                self.choices.insert(*partition, now);
-                changes.push(Change { partition: *partition, before, now, jobs: scores.jobs(), farthest: farthest(scores) });
-            }
-        }
-        changes.sort_unstable_by_key(|change| change.partition);
-        changes
-    }
-
     /// What was learnt, for the snapshot.
     #[must_use]
     pub fn model(&mut self) -> WaitModel {
         let [by_limit, expected] = self.sweep.ends();
         let (ends_by_limit, ends_expected) = (by_limit.freed.to_vec(), expected.freed.to_vec());
-        let scores = self.scores.iter().map(|(partition, scores)| {
-            let choice = self.choices.get(partition).copied().unwrap_or_default();
-            PartitionScore {
-                partition: *partition,
-                jobs: scores.jobs(),
-                median_error_s: scores.median_error_s(),
-                pinball_s: scores.pinball_s(),
-                reliability: scores.reliability(),
-                source: choice.source,
-                reason: choice.reason,
-            }
-        });
-        let mut scores: Vec<PartitionScore> = scores.collect();
-        scores.sort_unstable_by_key(|score| score.partition);
         WaitModel {
             forests: self.waits.forests().cloned(),
             weights: *self.waits.weights(),
@@ -379,7 +342,7 @@ impl Learner {
             users: self.sweep.users().collect(),
             accounts: self.accounts.names.clone(),
             qos: self.qos.names.clone(),
-            scores,
+            scores: self.trials.published(),
             run_times: self.run_times.published(),
         }
     }
@@ -393,13 +356,13 @@ impl Learner {
     /// How well the forecasts do in a partition; `None` where no job has started.
     #[must_use]
     pub fn scores(&self, partition: u16) -> Option<&Scores> {
-        self.scores.get(&partition)
+        self.trials.scores(partition)
     }
 
     /// Which forecasts are in force in a partition; `None` where no job has started.
     #[must_use]
     pub fn choice(&self, partition: u16) -> Option<Choice> {
-        self.choices.get(&partition).copied()
+        self.trials.choice(partition)
     }
 
     /// How many runs wait or run.

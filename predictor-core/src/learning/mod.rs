@@ -13,6 +13,7 @@ mod run_times;
 mod scores;
 mod source;
 mod tracker;
+mod trials;
 
 #[cfg(test)]
 mod tests;
@@ -22,3 +23,4 @@ pub use learner::{Learner, LearnerSettings, Refreshed};
 pub use run::{Run, RunId};
 pub use scores::Scores;
 pub use source::{Change, Choice};
+pub use trials::Trials;

@@ -18,6 +18,9 @@ pub struct Workload {
     pub processors: u32,
     /// Whether the users' time limits are known.
     pub has_limits: bool,
+    /// What the log calls the queues that the jobs' `partition` counts: the number of the queue, and behind a slash that of the partition; `-` stands
+    /// for what it does not say.
+    pub queues: Vec<String>,
 }
 
 /// Takes from a log the jobs that ran.
@@ -31,7 +34,13 @@ pub fn read(log: &Log) -> Workload {
     let with_limit = jobs.iter().filter(|job| job.limit.is_some()).count();
     let processors = log.header.max_processors().and_then(|processors| u32::try_from(processors).ok());
     let largest = jobs.iter().map(|job| job.size.cpus).max().unwrap_or(1);
-    Workload { has_limits: 2 * with_limit > jobs.len(), processors: processors.unwrap_or(largest).max(largest), jobs }
+    let queues = partitions.in_order().into_iter().map(queue_name).collect();
+    Workload { has_limits: 2 * with_limit > jobs.len(), processors: processors.unwrap_or(largest).max(largest), jobs, queues }
+}
+
+fn queue_name((queue, partition): (Option<u64>, Option<u64>)) -> String {
+    let name = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    if partition.is_some() { format!("{}/{}", name(queue), name(partition)) } else { name(queue) }
 }
 
 /// Numbers things in the order of their first appearance.
@@ -42,6 +51,12 @@ impl<T: Eq + Hash> Indices<T> {
     fn of(&mut self, thing: T) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(thing).or_insert(next)
+    }
+
+    fn in_order(self) -> Vec<T> {
+        let mut things: Vec<(T, u32)> = self.0.into_iter().collect();
+        things.sort_unstable_by_key(|(_, index)| *index);
+        things.into_iter().map(|(thing, _)| thing).collect()
     }
 }
 

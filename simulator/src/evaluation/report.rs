@@ -47,8 +47,82 @@ pub struct WaitReport {
     pub qbets_coverage: BTreeMap<&'static str, f64>,
     /// Mean weight of each member of the default over the test part.
     pub member_weights: ByMethod<f64>,
+    /// Part of the jobs whose forecasts the rule of the daemon takes from `blended` (the default), from `qbets`, and from nobody (`nothing`).
+    pub in_force: BTreeMap<&'static str, f64>,
+    /// Coverage by queue, in the order in which the queues first appear in the log.
+    pub by_queue: Vec<QueueReport>,
+    /// Coverage by class of size, ascending.
+    pub by_size: Vec<SizeReport>,
     /// What methods were left out, and other remarks.
     pub notes: Vec<String>,
+    /// The forecasts themselves, in the order of the jobs.
+    #[serde(skip)]
+    pub forecasts: Vec<JobForecast>,
+}
+
+/// Coverage among the jobs of one queue.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueueReport {
+    /// What the log calls it.
+    pub queue: String,
+    /// Its jobs.
+    #[serde(flatten)]
+    pub part: PartReport,
+}
+
+/// Coverage among the jobs of one class of size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SizeReport {
+    /// Fewest processors of its jobs.
+    pub at_least_processors: u32,
+    /// Most processors; `None` for the last.
+    pub at_most_processors: Option<u32>,
+    /// Its jobs.
+    #[serde(flatten)]
+    pub part: PartReport,
+}
+
+/// Coverage among some of the jobs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PartReport {
+    /// How many of the test part.
+    pub jobs: usize,
+    /// As [`WaitReport::coverage`].
+    pub coverage: BTreeMap<&'static str, f64>,
+    /// As [`WaitReport::qbets_coverage`].
+    pub qbets_coverage: BTreeMap<&'static str, f64>,
+    /// As [`WaitReport::in_force`].
+    pub in_force: BTreeMap<&'static str, f64>,
+}
+
+/// The quantiles of [`JobForecast`].
+pub const QUANTILES: [f64; 4] = [0.5, 0.75, 0.9, 0.95];
+
+/// What was forecast for one job, and what happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobForecast {
+    /// Its number, counted from 1 among the jobs that ran in order of submission.
+    pub job: usize,
+    /// When it was submitted, in Unix seconds (since the log's begin, where its header does not say when that was).
+    pub submit: i64,
+    /// What the log calls its queue.
+    pub queue: String,
+    /// Its processors.
+    pub processors: u32,
+    /// Its time limit in seconds.
+    pub limit_s: Option<i64>,
+    /// The point forecast of the default in seconds.
+    pub point_s: f64,
+    /// Bounds of the default on [`QUANTILES`] of the wait in seconds.
+    pub quantiles_s: Option<[u32; QUANTILES.len()]>,
+    /// How long it waited, in seconds.
+    pub wait_s: i64,
+    /// The randomised probability integral transform of the wait under the default.
+    pub transform: Option<f64>,
+    /// Whose forecast would have been in force: `blended`, `qbets` or `nothing`.
+    pub in_force: &'static str,
+    /// Bounds of QBETS on [`QUANTILES`] at 95 % confidence, in seconds.
+    pub qbets_quantiles_s: Option<[u32; QUANTILES.len()]>,
 }
 
 /// Quantiles of the time that one forecast takes, in microseconds.

@@ -3,11 +3,13 @@
 //! All methods go through the same events in the same order: at a job's arrival each is asked, at its start each is told. What was known at
 //! the arrival comes from one sweep that all share.
 
+mod jobs;
 mod measures;
 mod methods;
 #[cfg(test)]
 mod tests;
 
+use predictor_core::forecast::WaitSource;
 use predictor_core::past::{Arrivals, Event, Happening, Sweep, events};
 
 use self::methods::Method;
@@ -100,7 +102,7 @@ pub fn evaluate_waits(
     let past = Sweep::over(jobs, workload.processors, BINS);
     let replay = Replay { events: events(jobs), past, test: first..end, seed: options.seed };
     let forecasts = methods::forecast_all(&replay, progress)?;
-    Ok(measures::report(&replay, options, forecasts))
+    Ok(measures::report(&replay, &workload.queues, options, forecasts))
 }
 
 /// What one method forecast for the test part, in the order of its jobs.
@@ -114,6 +116,8 @@ struct Forecasts {
     members: Vec<(&'static str, Vec<f64>)>,
     /// Mean weights of the default's members.
     weights: Vec<(&'static str, f64)>,
+    /// Whose forecast the daemon's rule would have put in force for each job, where that was decided.
+    in_force: Vec<WaitSource>,
     /// Seconds that each forecast took.
     durations_s: Vec<f64>,
     notes: Vec<String>,

@@ -1,6 +1,6 @@
 //! A made-up report for tests.
 
-use simulator::evaluation::{ByMethod, PredictionTime, WaitClassReport, WaitReport};
+use simulator::evaluation::{ByMethod, PartReport, PredictionTime, QueueReport, SizeReport, WaitClassReport, WaitReport};
 use simulator::swf::Header;
 
 use super::WaitsOfLog;
@@ -23,6 +23,12 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
     let coverage = |shift: f64| {
         let nominal = [("0.5", 0.5), ("0.75", 0.75), ("0.9", 0.9), ("0.95", 0.95)];
         nominal.into_iter().map(|(key, value)| (key, value + shift)).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let part = |jobs: usize, shift: f64| PartReport {
+        jobs,
+        coverage: coverage(shift),
+        qbets_coverage: coverage(0.03),
+        in_force: [("blended", 0.9), ("qbets", 0.1)].into(),
     };
     let published = Published::about(name, &Header::new());
     WaitsOfLog {
@@ -56,6 +62,16 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
             pinball_hours: [("best", 1.5), ("qbets", 4.25)].into(),
             qbets_coverage: coverage(0.03),
             member_weights: [("trees", 0.7), ("knn", 0.2), ("zero", 0.1)].into(),
+            in_force: [("blended", 0.9), ("qbets", 0.1)].into(),
+            by_queue: vec![
+                QueueReport { queue: "3".to_owned(), part: part(30_000, 0.0) },
+                QueueReport { queue: "4/1".to_owned(), part: part(4_041, -0.04) },
+            ],
+            by_size: vec![
+                SizeReport { at_least_processors: 1, at_most_processors: Some(1), part: part(34_000, 0.0) },
+                SizeReport { at_least_processors: 4_097, at_most_processors: None, part: part(41, -0.2) },
+            ],
+            forecasts: Vec::new(),
             notes: vec!["a remark of the evaluation".to_owned()],
         },
     }

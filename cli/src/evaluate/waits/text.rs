@@ -1,6 +1,7 @@
 //! The reports for people.
 
 use comfy_table::Table;
+use simulator::evaluation::{PartReport, SizeReport};
 
 use super::WaitsOfLog;
 use crate::evaluate::methods;
@@ -38,6 +39,12 @@ pub(super) fn one(log: &WaitsOfLog) -> String {
         lines.line("pinball loss", losses.join(", "));
     }
 
+    lines.heading("The same by queue");
+    lines.table(&by_part("queue", found.by_queue.iter().map(|queue| (queue.queue.clone(), &queue.part))));
+    lines.heading("The same by size");
+    lines.table(&by_part("processors", found.by_size.iter().map(|size| (size_name(size), &size.part))));
+    lines.plain("in force: the part of the jobs whose forecast the daemon would have taken from the default; the others fall back to QBETS, or to nothing");
+
     lines.heading("The default");
     let mut weights: Vec<(&str, f64)> = found.member_weights.iter().map(|(key, weight)| (*key, *weight)).collect();
     weights.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -45,6 +52,7 @@ pub(super) fn one(log: &WaitsOfLog) -> String {
     if !weights.is_empty() {
         lines.line("members", format!("{} (mean weights)", weights.join(", ")));
     }
+    lines.line("in force", format!("for {} of the jobs", percent(found.in_force.get(BLENDED))));
     let time = found.prediction_us;
     lines.line("one forecast", format!("takes {:.1} µs, 99 % take at most {:.1} µs", time.p50, time.p99));
     lines.text()
@@ -68,7 +76,7 @@ pub(super) fn several(logs: &[WaitsOfLog]) -> String {
         row.push(interval(found.aae_interval_hours.get(methods::DEFAULT)));
         row.push(figure(Some(&found.median_ae_hours)));
         row.push(percent(Some(&found.within_factor_2)));
-        row.extend(["0.5", "0.75", "0.9", "0.95"].map(|nominal| probability(found.coverage.get(nominal))));
+        row.extend(LEVELS.map(|nominal| probability(found.coverage.get(nominal))));
         row.extend([methods::DEFAULT, "qbets"].map(|key| figure(found.pinball_hours.get(key))));
         default.add_row(row);
     }
@@ -76,6 +84,36 @@ pub(super) fn several(logs: &[WaitsOfLog]) -> String {
     notes_of_logs(&mut lines, logs, |found| &found.notes);
     lines.text()
 }
+
+/// The default's name among those that can be in force.
+const BLENDED: &str = "blended";
+
+fn size_name(size: &SizeReport) -> String {
+    let least = count(size.at_least_processors.into());
+    match size.at_most_processors {
+        Some(most) if most == size.at_least_processors => least,
+        Some(most) => format!("{least} to {}", count(most.into())),
+        None => format!("≥ {least}"),
+    }
+}
+
+/// Coverage by part of the jobs: of the default, and of QBETS's bounds.
+fn by_part<'a>(what: &'static str, parts: impl Iterator<Item = (String, &'a PartReport)>) -> Table {
+    let columns = LEVELS.iter().map(|level| (*level).to_owned());
+    let of_qbets = LEVELS.iter().map(|level| format!("QBETS {level}"));
+    let header = ["jobs".to_owned()].into_iter().chain(columns).chain(of_qbets).chain(["in force".to_owned()]);
+    let mut table = figures_table([what], header);
+    for (name, part) in parts {
+        let mut row = vec![name, count(part.jobs as u64)];
+        row.extend([&part.coverage, &part.qbets_coverage].into_iter().flat_map(|of| LEVELS.map(|level| probability(of.get(level)))));
+        row.push(percent(Some(part.in_force.get(BLENDED).unwrap_or(&0.0))));
+        table.add_row(row);
+    }
+    table
+}
+
+/// Levels of the tables of coverage.
+const LEVELS: [&str; 4] = ["0.5", "0.75", "0.9", "0.95"];
 
 fn errors(log: &WaitsOfLog) -> Table {
     let found = &log.found;
@@ -116,6 +154,14 @@ mod tests {
         assert_eq!(line(&text, "pinball"), "pinball loss QBETS 4.25 h, queuecast 1.50 h");
         assert_eq!(line(&text, "members"), "members trees 0.70, k nearest 0.20, predict 0 0.10 (mean weights)");
         assert!(text.contains("table V") && text.contains("54,006"), "{text}");
+    }
+
+    #[test]
+    fn who_pays_for_the_coverage_is_told_by_queue_and_by_size() {
+        let text = one(&report("KTH-SP2-1996-2.1-cln"));
+        assert_eq!(line(&text, "4/1 "), "4/1 4,041 0.460 0.710 0.860 0.910 0.530 0.780 0.930 0.980 90 %");
+        assert_eq!(line(&text, "≥ 4,097 "), "≥ 4,097 41 0.300 0.550 0.700 0.750 0.530 0.780 0.930 0.980 90 %");
+        assert_eq!(line(&text, "in force for"), "in force for 90 % of the jobs");
     }
 
     #[test]

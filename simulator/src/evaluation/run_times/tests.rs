@@ -24,7 +24,7 @@ fn workload() -> Workload {
             suspended: Seconds::ZERO,
         }
     };
-    Workload { jobs: (0..600).map(job).collect(), processors: 100, has_limits: true }
+    Workload { jobs: (0..600).map(job).collect(), processors: 100, has_limits: true, queues: Vec::new() }
 }
 
 /// Point and ranges of each job of the test part that arrives up to `until`.

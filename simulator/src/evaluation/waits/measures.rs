@@ -6,6 +6,7 @@ use predictor_core::past::PastJob;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::jobs::Tried;
 use super::methods::{Bounds, Method};
 use super::{Forecasts, Replay, WaitOptions};
 use crate::evaluation::report::{ByMethod, PredictionTime, WaitClassReport, WaitReport};
@@ -23,7 +24,7 @@ const BOOTSTRAP_SAMPLES: usize = 1_000;
 
 const HOUR_S: f64 = 3_600.0;
 
-pub(super) fn report(replay: &Replay, options: &WaitOptions, forecasts: Vec<Forecasts>) -> WaitReport {
+pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, forecasts: Vec<Forecasts>) -> WaitReport {
     let jobs: Vec<&PastJob> = replay.test.clone().filter_map(|row| replay.past.job(row)).collect();
     let waits_s: Vec<f64> = jobs.iter().map(|job| job.wait().map_or(0.0, |wait| wait.0 as f64)).collect();
     let responses_s: Vec<f64> =
@@ -51,7 +52,19 @@ pub(super) fn report(replay: &Replay, options: &WaitOptions, forecasts: Vec<Fore
             pinball_hours.insert(found.method.name(), loss_s / HOUR_S);
         }
     }
-    let qbets_coverage = find(Method::Qbets).map_or_else(BTreeMap::new, |found| bound_coverage(&found.bounds, &waits_s));
+    let no_bounds = Vec::new();
+    let qbets_bounds = find(Method::Qbets).map_or(&no_bounds, |found| &found.bounds);
+    let in_force: Vec<&'static str> = best.map_or_else(Vec::new, |best| best.in_force.iter().map(|source| source.name()).collect());
+    let tried = Tried {
+        jobs: &jobs,
+        queues,
+        waits_s: &waits_s,
+        points_s: best.map_or(&[], |best| &best.points_s),
+        bounds: best.map_or(&no_bounds, |best| &best.bounds),
+        transforms: &transforms,
+        qbets_bounds,
+        in_force: &in_force,
+    };
     let best_name = Method::Best.name();
     WaitReport {
         test_jobs: waits_s.len(),
@@ -78,8 +91,12 @@ pub(super) fn report(replay: &Replay, options: &WaitOptions, forecasts: Vec<Fore
         block_coverage: transforms.chunks(COVERAGE_BLOCK).map(coverage).collect(),
         reliability: (1..20).map(|step| f64::from(step) / 20.0).map(|level| [level, share(&transforms, level)]).collect(),
         pinball_hours,
-        qbets_coverage,
+        qbets_coverage: bound_coverage(qbets_bounds.iter().zip(&waits_s)),
         member_weights: best.map_or_else(ByMethod::new, |best| best.weights.iter().copied().collect()),
+        in_force: tried.in_force(),
+        by_queue: tried.by_queue(),
+        by_size: tried.by_size(),
+        forecasts: tried.forecasts(replay.test.start + 1),
         notes: forecasts.iter().flat_map(|found| found.notes.iter().cloned()).collect(),
     }
 }
@@ -140,18 +157,19 @@ fn share(transforms: &[f64], level: f64) -> f64 {
     transforms.iter().filter(|transform| **transform <= level).count() as f64 / transforms.len().max(1) as f64
 }
 
-fn coverage(transforms: &[f64]) -> BTreeMap<&'static str, f64> {
+pub(super) fn coverage(transforms: &[f64]) -> BTreeMap<&'static str, f64> {
     LEVELS.iter().map(|(name, level)| (*name, share(transforms, *level))).collect()
 }
 
-fn percentile(bounds: &Bounds, level: f64) -> f64 {
+pub(super) fn percentile(bounds: &Bounds, level: f64) -> u32 {
     let index = ((level * 100.0).round() as usize).clamp(1, bounds.len()) - 1;
-    bounds.get(index).copied().map_or(0.0, f64::from)
+    bounds.get(index).copied().unwrap_or(0)
 }
 
-fn bound_coverage(bounds: &[Option<Bounds>], waits_s: &[f64]) -> BTreeMap<&'static str, f64> {
-    let known: Vec<(&Bounds, f64)> = bounds.iter().zip(waits_s).filter_map(|(bounds, wait)| Some((bounds.as_ref()?, *wait))).collect();
-    let held = |level: f64| known.iter().filter(|(bounds, wait)| *wait <= percentile(bounds, level)).count() as f64;
+/// The part of the jobs whose wait was at most the bound, by level; jobs without bounds are left out.
+pub(super) fn bound_coverage<'a>(jobs: impl Iterator<Item = (&'a Option<Bounds>, &'a f64)>) -> BTreeMap<&'static str, f64> {
+    let known: Vec<(&Bounds, f64)> = jobs.filter_map(|(bounds, wait)| Some((bounds.as_ref()?, *wait))).collect();
+    let held = |level: f64| known.iter().filter(|(bounds, wait)| *wait <= f64::from(percentile(bounds, level))).count() as f64;
     LEVELS.iter().map(|(name, level)| (*name, held(*level) / known.len().max(1) as f64)).collect()
 }
 
@@ -164,7 +182,7 @@ fn pinball_s(bounds: &[Option<Bounds>], waits_s: &[f64]) -> Option<f64> {
     let loss = |(bounds, wait): (&Option<Bounds>, &f64)| {
         let of_level = |step: i32| {
             let level = f64::from(step) / 20.0;
-            let miss = wait - bounds.as_ref().map_or(0.0, |bounds| percentile(bounds, level));
+            let miss = wait - bounds.as_ref().map_or(0.0, |bounds| f64::from(percentile(bounds, level)));
             (level * miss).max((level - 1.0) * miss)
         };
         (1..20).map(of_level).sum::<f64>() / 19.0

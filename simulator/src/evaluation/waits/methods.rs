@@ -1,15 +1,19 @@
 //! The methods, each asked about every job of the test part.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use predictor_core::binomial::PERCENTILES;
+use predictor_core::learning::Trials;
 use predictor_core::trees::training::Training;
 use predictor_core::waits::apq::Apq;
 use predictor_core::waits::blended::{BlendedWaits, MEMBERS, Member, Settings};
 use predictor_core::waits::nearest::NearestNeighbours;
 use predictor_core::waits::qbets::{self, Qbets};
 use predictor_core::waits::{Split, WaitPredictor, ibl};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::{EvaluationError, Forecasts, Replay};
@@ -92,6 +96,7 @@ fn nothing(method: Method) -> Forecasts {
         bounds: Vec::new(),
         members: Vec::new(),
         weights: Vec::new(),
+        in_force: Vec::new(),
         durations_s: Vec::new(),
         notes: Vec::new(),
     }
@@ -167,6 +172,10 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         found: Forecasts,
         members: [Vec<f64>; MEMBERS],
         weights: [f64; MEMBERS],
+        trials: Trials,
+        /// By row, until the wait is known.
+        asked: HashMap<usize, (f64, Bounds)>,
+        random: ChaCha8Rng,
         failure: Option<String>,
     }
     let defaults = Settings::default();
@@ -176,6 +185,9 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         found: nothing(Method::Best),
         members: Default::default(),
         weights: [0.0; MEMBERS],
+        trials: Trials::default(),
+        asked: HashMap::new(),
+        random: ChaCha8Rng::seed_from_u64(replay.seed),
         failure: None,
     };
     let arrive = |state: &mut State, row: usize| {
@@ -189,12 +201,17 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         let begin = Instant::now();
         let forecast = state.waits.arrive(&replay.past, row);
         let duration_s = begin.elapsed().as_secs_f64();
+        if let Some(bounds_s) = forecast.bounds_s.filter(|_| state.waits.forests().is_some()) {
+            state.asked.insert(row, (forecast.point_s, bounds_s));
+        }
         if !replay.test.contains(&row) {
             return;
         }
         state.found.durations_s.push(duration_s);
         state.found.points_s.push(forecast.point_s);
         state.found.bounds.push(forecast.bounds_s);
+        let choice = replay.past.job(row).and_then(|job| state.trials.choice(job.partition)).unwrap_or_default();
+        state.found.in_force.push(choice.source);
         for (forecasts, root) in state.members.iter_mut().zip(forecast.members) {
             forecasts.push(f64::from(root).powi(2));
         }
@@ -202,7 +219,16 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
             *sum += f64::from(*weight);
         }
     };
-    replay.run(&mut state, arrive, |state, row| state.waits.learn(&replay.past, row));
+    let start = |state: &mut State, row: usize| {
+        state.waits.learn(&replay.past, row);
+        let Some((job, wait)) = replay.past.job(row).and_then(|job| Some((job, job.wait()?))) else { return };
+        state.trials.wait_is_known(job.partition);
+        if let Some((point_s, bounds_s)) = state.asked.remove(&row) {
+            state.trials.learn(job.partition, point_s, &bounds_s, wait.0, state.random.random());
+        }
+        state.trials.choose(job.partition, state.waits.forests().is_some());
+    };
+    replay.run(&mut state, arrive, start);
     if let Some(why) = state.failure {
         return Err(EvaluationError::Method { method: Method::Best.name(), why });
     }

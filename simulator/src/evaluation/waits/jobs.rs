@@ -1,0 +1,167 @@
+//! The forecasts job by job, and how often they held in parts of the jobs: coverage over all of them hides who pays for it.
+
+use std::collections::BTreeMap;
+
+use predictor_core::class::{cpus_of_size_class, size_class};
+use predictor_core::past::PastJob;
+
+use super::measures::{bound_coverage, coverage, percentile};
+use super::methods::Bounds;
+use crate::evaluation::report::{JobForecast, PartReport, QUANTILES, QueueReport, SizeReport};
+
+/// The jobs of the test part and what was forecast for them; all slices are in the order of the jobs.
+pub(super) struct Tried<'a> {
+    pub(super) jobs: &'a [&'a PastJob],
+    /// What the log calls the jobs' partitions.
+    pub(super) queues: &'a [String],
+    pub(super) waits_s: &'a [f64],
+    /// Of the default.
+    pub(super) points_s: &'a [f64],
+    pub(super) bounds: &'a [Option<Bounds>],
+    /// Of the waits under the default's bounds.
+    pub(super) transforms: &'a [f64],
+    pub(super) qbets_bounds: &'a [Option<Bounds>],
+    /// Whose forecasts were in force.
+    pub(super) in_force: &'a [&'static str],
+}
+
+impl Tried<'_> {
+    /// Parts of all jobs by whose forecasts were in force.
+    pub(super) fn in_force(&self) -> BTreeMap<&'static str, f64> {
+        parts(self.in_force.iter().copied())
+    }
+
+    /// Coverage by queue, in the order of the queues' indices; queues without jobs are left out.
+    pub(super) fn by_queue(&self) -> Vec<QueueReport> {
+        let places = self.grouped(|job| job.partition);
+        places.into_iter().map(|(queue, places)| QueueReport { queue: self.queue(queue), part: self.part(&places) }).collect()
+    }
+
+    /// Coverage by class of size; classes without jobs are left out.
+    pub(super) fn by_size(&self) -> Vec<SizeReport> {
+        let report = |(class, places): (u8, Vec<usize>)| {
+            let cpus = cpus_of_size_class(class);
+            SizeReport {
+                at_least_processors: *cpus.start(),
+                at_most_processors: Some(*cpus.end()).filter(|most| *most < u32::MAX),
+                part: self.part(&places),
+            }
+        };
+        self.grouped(|job| size_class(job.size)).into_iter().map(report).collect()
+    }
+
+    /// Each job with its forecasts; the first has the number `first`.
+    pub(super) fn forecasts(&self, first: usize) -> Vec<JobForecast> {
+        let forecast = |(place, job): (usize, &&PastJob)| {
+            let bounds = self.bounds.get(place).and_then(Option::as_ref);
+            let quantiles_s = |bounds: &Bounds| QUANTILES.map(|quantile| percentile(bounds, quantile));
+            JobForecast {
+                job: first + place,
+                submit: job.eligible.0,
+                queue: self.queue(job.partition),
+                processors: job.size.cpus,
+                limit_s: job.limit.map(|limit| limit.0),
+                point_s: self.points_s.get(place).copied().unwrap_or_default(),
+                quantiles_s: bounds.map(quantiles_s),
+                wait_s: job.wait().map_or(0, |wait| wait.0),
+                transform: bounds.and(self.transforms.get(place).copied()),
+                in_force: self.in_force.get(place).copied().unwrap_or_default(),
+                qbets_quantiles_s: self.qbets_bounds.get(place).and_then(Option::as_ref).map(quantiles_s),
+            }
+        };
+        self.jobs.iter().enumerate().map(forecast).collect()
+    }
+
+    fn queue(&self, index: u16) -> String {
+        self.queues.get(usize::from(index)).cloned().unwrap_or_else(|| index.to_string())
+    }
+
+    /// Places of the jobs by what they have in common.
+    fn grouped<K: Ord>(&self, key: impl Fn(&PastJob) -> K) -> BTreeMap<K, Vec<usize>> {
+        let mut places: BTreeMap<K, Vec<usize>> = BTreeMap::new();
+        for (place, job) in self.jobs.iter().enumerate() {
+            places.entry(key(job)).or_default().push(place);
+        }
+        places
+    }
+
+    fn part(&self, places: &[usize]) -> PartReport {
+        let transforms: Vec<f64> = places.iter().filter_map(|place| self.transforms.get(*place).copied()).collect();
+        let of_qbets = places.iter().filter_map(|place| Some((self.qbets_bounds.get(*place)?, self.waits_s.get(*place)?)));
+        PartReport {
+            jobs: places.len(),
+            coverage: coverage(&transforms),
+            qbets_coverage: bound_coverage(of_qbets),
+            in_force: parts(places.iter().filter_map(|place| self.in_force.get(*place).copied())),
+        }
+    }
+}
+
+/// Which part of the words is which.
+fn parts(words: impl Iterator<Item = &'static str> + Clone) -> BTreeMap<&'static str, f64> {
+    let all = words.clone().count().max(1) as f64;
+    let mut parts = BTreeMap::new();
+    for word in words {
+        *parts.entry(word).or_insert(0.0) += 1.0 / all;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use predictor_core::binomial::PERCENTILES;
+    use predictor_core::size::Size;
+    use predictor_core::time::{Seconds, UnixTime};
+
+    fn job(partition: u16, cpus: u32, wait_s: i64) -> PastJob {
+        PastJob {
+            user: 1,
+            account: 0,
+            partition,
+            qos: 0,
+            size: Size { nodes: cpus, cpus },
+            limit: Some(Seconds(600)),
+            eligible: UnixTime(1_000),
+            start: Some(UnixTime(1_000 + wait_s)),
+            end: Some(UnixTime(2_000 + wait_s)),
+            suspended: Seconds::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_queue_whose_bounds_fail_is_seen_beside_one_whose_bounds_are_too_long() {
+        // Bounds of 1 to 99 s. In queue 1 nobody waits as long, in queue 2 of small jobs everybody longer.
+        let jobs = [job(0, 64, 0), job(0, 20, 0), job(1, 1, 500), job(1, 4, 500)];
+        let jobs: Vec<&PastJob> = jobs.iter().collect();
+        let bounds = vec![Some(std::array::from_fn::<u32, PERCENTILES, _>(|index| index as u32 + 1)); 4];
+        let tried = Tried {
+            jobs: &jobs,
+            queues: &["1".to_owned(), "2/3".to_owned()],
+            waits_s: &[0.0, 0.0, 500.0, 500.0],
+            points_s: &[50.0; 4],
+            bounds: &bounds,
+            transforms: &[0.004, 0.006, 0.996, 0.994],
+            qbets_bounds: &bounds,
+            in_force: &["blended", "blended", "qbets", "blended"],
+        };
+        let [first, second] = tried.by_queue().try_into().unwrap();
+        assert_eq!(
+            (first.queue.as_str(), first.part.jobs, first.part.coverage["0.5"], first.part.qbets_coverage["0.95"]),
+            ("1", 2, 1.0, 1.0)
+        );
+        assert_eq!((second.queue.as_str(), second.part.jobs, second.part.coverage["0.95"]), ("2/3", 2, 0.0));
+        assert_eq!((second.part.qbets_coverage["0.95"], second.part.in_force["qbets"]), (0.0, 0.5));
+        let sizes: Vec<_> =
+            tried.by_size().iter().map(|size| (size.at_least_processors, size.at_most_processors, size.part.jobs)).collect();
+        assert_eq!(sizes, [(1, Some(1), 1), (2, Some(4), 1), (17, Some(64), 2)]);
+        assert_eq!(tried.in_force(), [("blended", 0.75), ("qbets", 0.25)].into());
+
+        let rows = tried.forecasts(101);
+        assert_eq!(
+            (rows[2].job, rows[2].queue.as_str(), rows[2].wait_s, rows[2].quantiles_s.unwrap()[3], rows[2].in_force),
+            (103, "2/3", 500, 95, "qbets")
+        );
+        assert_eq!((rows[0].transform, rows[0].qbets_quantiles_s.unwrap()[0], rows[0].limit_s), (Some(0.004), 50, Some(600)));
+    }
+}
