@@ -52,8 +52,13 @@ impl Scores {
     /// The share of jobs that waited at most as long as the bound at a level.
     #[must_use]
     pub fn coverage(&self, level: f64) -> f64 {
-        let held = self.outcomes.iter().filter(|outcome| f64::from(outcome.transform) <= level).count();
-        held as f64 / self.outcomes.len().max(1) as f64
+        f64::from(self.held(level)) / self.outcomes.len().max(1) as f64
+    }
+
+    /// How many jobs waited at most as long as the bound at a level.
+    #[must_use]
+    pub fn held(&self, level: f64) -> u32 {
+        self.outcomes.iter().filter(|outcome| f64::from(outcome.transform) <= level).count() as u32
     }
 
     /// That share at each level of [`RELIABILITY`].
