@@ -1,11 +1,14 @@
 //! QBETS: bounds on waits from the waits of like jobs (Nurmi, Brevik, Wolski, JSSPP 2007; Brevik, Nurmi, Wolski, PPoPP 2006).
 //!
+//! A time in which the whole machine was down is no part of a wait ([`downtimes`]).
+//!
 //! The jobs of a partition fall into classes of like delay by their size and time limit ([`regions`]). The waits of a class, as far back as they have not changed, bound any quantile of the next wait at any confidence by an
 //! order statistic ([`crate::binomial`]). They have changed when more waits in a row than is usual lie above the bound ([`rare_runs`]); then as many are kept as a bound needs.
 //!
 //! Where the publications are silent: changes are looked for at the bounds on the quantiles 0.5, 0.75 and 0.95 separately, so that a rise of the median is noticed that leaves the 0.95 quantile alone, at the
 //! moment when a wait becomes known; the autocorrelation is that of the class's latest waits; the classes of a partition are found anew whenever its history has grown by half, and every 4,096 jobs once it is long.
 
+mod downtimes;
 mod rare_runs;
 mod regions;
 mod series;
@@ -15,8 +18,9 @@ use crate::forecast::UNBOUNDED_S;
 use crate::past::{Arrivals, PastJob};
 use crate::time::Seconds;
 use crate::waits::WaitPredictor;
+use downtimes::Downtimes;
 use regions::{Delay, Division, Region};
-use series::{Ranks, Series, fewest_observations};
+use series::{PercentileRanks, Ranks, Series, fewest_observations};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 
@@ -72,7 +76,9 @@ struct Partition {
 pub struct Qbets {
     partitions: BTreeMap<u16, Partition>,
     all: Series,
+    downtimes: Downtimes,
     ranks: Ranks,
+    percentile_ranks: PercentileRanks,
 }
 
 impl Default for Qbets {
@@ -145,11 +151,18 @@ impl Qbets {
     /// Before any job has started.
     #[must_use]
     pub fn new() -> Qbets {
-        Qbets { partitions: BTreeMap::new(), all: Series::new(MOST_WAITS), ranks: Ranks::default() }
+        Qbets {
+            partitions: BTreeMap::new(),
+            all: Series::new(MOST_WAITS),
+            downtimes: Downtimes::default(),
+            ranks: Ranks::default(),
+            percentile_ranks: PercentileRanks::new(CONFIDENCE),
+        }
     }
 
-    /// A job has started after this wait.
+    /// A job has started after this wait. Jobs are told in the order of their starts.
     pub fn observe(&mut self, job: &PastJob, wait: Seconds) {
+        let wait = wait - self.downtimes.start(job.eligible, job.eligible + wait);
         let delay = Delay { cpus: job.size.cpus, limit_s: limit_s(job), wait_s: wait.clamped_u32() };
         self.all.push(delay.wait_s, &mut self.ranks);
         self.partitions.entry(job.partition).or_insert_with(Partition::new).push(delay, &mut self.ranks);
@@ -196,24 +209,46 @@ impl Qbets {
         self.histories(past.job(row)?).find_map(Series::median_s).map(|median_s| Seconds(i64::from(median_s)))
     }
 
-    /// The classes found, partition by partition, with their bounds at the confidence.
-    pub fn classes(&self, confidence: f64) -> impl Iterator<Item = ClassBounds> {
-        self.partitions.iter().flat_map(move |(index, partition)| {
-            partition.regions.iter().filter_map(move |region| {
-                let series = partition.classes.get(region.class)?;
-                let bound_s = |percentile: usize| series.bound_s((percentile + 1) as f64 / 100.0, confidence).unwrap_or(UNBOUNDED_S);
-                Some(ClassBounds {
+    /// The classes found, partition by partition, with their bounds at the confidence. A percentile that a class has too few waits for has the bound of its
+    /// partition, or else of the cluster, as in [`Qbets::bound_of`]; bounds never descend.
+    pub fn classes(&mut self, confidence: f64) -> Vec<ClassBounds> {
+        if self.percentile_ranks.confidence() != confidence {
+            self.percentile_ranks = PercentileRanks::new(confidence);
+        }
+        let ranks = &mut self.percentile_ranks;
+        let of_cluster = self.all.percentile_bounds_s(ranks);
+        let mut classes = Vec::new();
+        for (index, partition) in &mut self.partitions {
+            let of_partition = partition.all.percentile_bounds_s(ranks);
+            for region in &partition.regions {
+                let Some(series) = partition.classes.get_mut(region.class) else { continue };
+                let of_class = series.percentile_bounds_s(ranks);
+                let mut least = 0;
+                let mut bounds_s = [UNBOUNDED_S; PERCENTILES];
+                for (bound_s, histories) in bounds_s.iter_mut().zip(of_class.into_iter().zip(of_partition).zip(of_cluster)) {
+                    let ((of_class, of_partition), of_cluster) = histories;
+                    least = of_class.or(of_partition).or(of_cluster).unwrap_or(UNBOUNDED_S).max(least);
+                    *bound_s = least;
+                }
+                classes.push(ClassBounds {
                     partition: *index,
                     cpus: region.cpus.clone(),
                     limit_s: region.limit_s.clone(),
                     class: region.class,
                     jobs: series.len(),
                     changes: series.changes(),
-                    bounds_s: std::array::from_fn(bound_s),
+                    bounds_s,
                     median_s: series.median_s().unwrap_or(0),
-                })
-            })
-        })
+                });
+            }
+        }
+        classes
+    }
+
+    /// How many downtimes of the machine were found, and how long they lasted together.
+    #[must_use]
+    pub fn downtimes(&self) -> (u32, Seconds) {
+        self.downtimes.found()
     }
 }
 

@@ -1,9 +1,9 @@
 //! The waits of one class of jobs in order of their starts, and bounds on the quantiles of the next one.
 
 use super::rare_runs::{LEVELS, rare_run};
-use crate::binomial::upper_bound_rank;
+use crate::binomial::{PERCENTILES, percentile_ranks, upper_bound_rank};
 use statrs::function::beta::beta_reg;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// The confidence of the bounds at which changes are looked for.
 pub(super) const CHANGE_CONFIDENCE: f64 = 0.95;
@@ -24,6 +24,33 @@ impl Ranks {
             ranks.push(upper_bound_rank(ranks.len(), quantile, CHANGE_CONFIDENCE));
         }
         ranks.get(observations).copied().flatten()
+    }
+}
+
+/// Ranks of the bounds on the percentiles 1 to 99 at one confidence, worked out once for each number of observations.
+#[derive(Clone, Debug)]
+pub(super) struct PercentileRanks {
+    confidence: f64,
+    by_count: HashMap<usize, [Option<usize>; PERCENTILES]>,
+}
+
+/// Numbers of observations whose ranks are kept, 2 KiB each.
+const MOST_COUNTS: usize = 4_096;
+
+impl PercentileRanks {
+    pub(super) fn new(confidence: f64) -> PercentileRanks {
+        PercentileRanks { confidence, by_count: HashMap::new() }
+    }
+
+    pub(super) fn confidence(&self) -> f64 {
+        self.confidence
+    }
+
+    fn of(&mut self, observations: usize) -> &[Option<usize>; PERCENTILES] {
+        if self.by_count.len() >= MOST_COUNTS && !self.by_count.contains_key(&observations) {
+            self.by_count.clear();
+        }
+        self.by_count.entry(observations).or_insert_with(|| percentile_ranks(observations, self.confidence))
     }
 }
 
@@ -96,6 +123,8 @@ pub(super) struct Series {
     windows: [Window; LEVELS.len()],
     autocorrelation: Autocorrelation,
     changes: u32,
+    /// Confidence and bounds on the percentiles, as they were worked out since the last wait.
+    fitted: Option<(f64, [Option<u32>; PERCENTILES])>,
 }
 
 impl Series {
@@ -107,11 +136,13 @@ impl Series {
             windows: Default::default(),
             autocorrelation: Autocorrelation::default(),
             changes: 0,
+            fitted: None,
         }
     }
 
     /// Adds a wait in seconds, and forgets what lies before a change.
     pub(super) fn push(&mut self, wait_s: u32, ranks: &mut Ranks) {
+        self.fitted = None;
         let autocorrelation = self.autocorrelation.value();
         self.autocorrelation.push(wait_s);
         if self.waits_s.len() == self.most
@@ -175,20 +206,60 @@ impl Series {
     ///
     /// Changes are looked for at three quantiles: a bound comes from the waits since the last change at the next larger of them, and is no smaller than the bounds on the smaller ones.
     pub(super) fn bound_s(&self, quantile: f64, confidence: f64) -> Option<u32> {
+        let rank = |observations: usize, quantile: f64| upper_bound_rank(observations, quantile, confidence);
         let mut bound = None;
         for (window, level) in self.windows.iter().zip(LEVELS) {
             let is_last = quantile <= level;
-            let here = self.window_bound_s(window, if is_last { quantile } else { level }, confidence);
+            let quantile = if is_last { quantile } else { level };
+            let here = self.window_bound_s(window, rank(window.ascending.len(), quantile), quantile, confidence);
             bound = bound.max(here);
             if is_last {
                 return here.and(bound);
             }
         }
-        self.window_bound_s(self.windows.last()?, quantile, confidence).and_then(|here| bound.max(Some(here)))
+        let window = self.windows.last()?;
+        let here = self.window_bound_s(window, rank(window.ascending.len(), quantile), quantile, confidence);
+        here.and_then(|here| bound.max(Some(here)))
     }
 
-    fn window_bound_s(&self, window: &Window, quantile: f64, confidence: f64) -> Option<u32> {
-        if let Some(rank) = upper_bound_rank(window.ascending.len(), quantile, confidence) {
+    /// [`Series::bound_s`] of the percentiles 1 to 99, at the confidence of the ranks. They are kept until the next wait.
+    pub(super) fn percentile_bounds_s(&mut self, ranks: &mut PercentileRanks) -> [Option<u32>; PERCENTILES] {
+        let confidence = ranks.confidence();
+        if let Some((_, bounds_s)) = self.fitted.filter(|(at, _)| *at == confidence) {
+            return bounds_s;
+        }
+        let mut bounds_s = [None; PERCENTILES];
+        // The bounds on the levels that lie below, and those on the percentiles up to the next one.
+        let mut below = None;
+        let mut next = 1;
+        for (place, (window, level)) in self.windows.iter().zip(LEVELS).enumerate() {
+            let ranks = ranks.of(window.ascending.len());
+            let is_last = place + 1 == LEVELS.len();
+            let mut of_level = None;
+            for (percent, bound_s) in (1u32..).zip(bounds_s.iter_mut()).skip(next - 1) {
+                let quantile = f64::from(percent) / 100.0;
+                if quantile > level && !is_last {
+                    break;
+                }
+                let rank = ranks.get(percent as usize - 1).copied().flatten();
+                let here = self.window_bound_s(window, rank, quantile, confidence);
+                // Beyond the last level its own bound counts among those below.
+                let least = if quantile > level { below.max(of_level) } else { below };
+                *bound_s = here.and(least.max(here));
+                if quantile <= level {
+                    of_level = here;
+                }
+                next = percent as usize + 1;
+            }
+            below = below.max(of_level);
+        }
+        self.fitted = Some((confidence, bounds_s));
+        bounds_s
+    }
+
+    /// The bound within a window, of which the rank is known.
+    fn window_bound_s(&self, window: &Window, rank: Option<usize>, quantile: f64, confidence: f64) -> Option<u32> {
+        if let Some(rank) = rank {
             return window.ascending.get(rank - 1).copied();
         }
         // Since the change there are too few for this quantile: so many as it needs, whose largest is the bound.
@@ -276,6 +347,22 @@ mod tests {
         let waits = series((0..700).map(|index| (index * 7_919) % 1_009));
         let bounds: Vec<_> = (1..100).map(|percent| waits.bound_s(f64::from(percent) / 100.0, 0.95)).collect();
         assert!(bounds.is_sorted_by(|a, b| b.is_none() || a <= b), "{bounds:?}");
+    }
+
+    #[test]
+    fn the_bounds_on_all_percentiles_are_those_on_each() {
+        let calm = |count: u32| (0..count).map(|index| (index * 7_919) % 1_009);
+        let changed = calm(400).chain((0..20).map(|index| 5_000 + index)).chain(calm(3));
+        let long_ago = calm(400).chain((0..20).map(|index| 5_000 + index)).chain(calm(300));
+        for waits_s in [calm(3).collect::<Vec<_>>(), calm(70).collect(), changed.collect(), long_ago.collect()] {
+            let mut series = series(waits_s);
+            let mut ranks = PercentileRanks::new(0.95);
+            let each: Vec<_> = (1..100).map(|percent| series.bound_s(f64::from(percent) / 100.0, 0.95)).collect();
+            assert_eq!(series.percentile_bounds_s(&mut ranks).to_vec(), each);
+            series.push(100_000, &mut Ranks::default());
+            let each: Vec<_> = (1..100).map(|percent| series.bound_s(f64::from(percent) / 100.0, 0.8)).collect();
+            assert_eq!(series.percentile_bounds_s(&mut PercentileRanks::new(0.8)).to_vec(), each);
+        }
     }
 
     #[test]

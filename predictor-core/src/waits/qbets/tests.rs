@@ -92,7 +92,7 @@ fn jobs_of_unlike_delay_get_bounds_of_their_own_once_there_are_enough() {
     }
     let [small, large] = [job(3, 1, 300), job(3, 100, 40_000)].map(|job| qbets.bound_of(&job, 0.5, CONFIDENCE).unwrap().0);
     assert!(small < 10 && large > 20_000, "{small} {large}");
-    let classes: Vec<_> = qbets.classes(CONFIDENCE).collect();
+    let classes = qbets.classes(CONFIDENCE);
     assert_eq!(classes.len(), 2);
     assert!(classes.iter().all(|class| class.partition == 3 && class.jobs == 1_000 && class.bounds_s.is_sorted()));
     assert!(classes[0].median_s < 10 && classes[1].median_s > 20_000);
@@ -117,4 +117,37 @@ fn the_probability_of_starting_in_time_is_a_cautious_share_of_the_past() {
     let probability = qbets.probability_within_of(&job(0, 1, 60), Seconds(799), CONFIDENCE).unwrap();
     // 800 of 1,000 show 0.8 - 1.645 sqrt(0.8 * 0.2 / 1,000) = 0.779 at 95 %.
     assert!((probability - 0.779).abs() < 0.003, "{probability}");
+}
+
+#[test]
+fn a_downtime_does_not_lengthen_the_bounds() {
+    // A job every minute, each having waited for some minutes; then a night in which nothing starts, and jobs that came during it.
+    let mut qbets = Qbets::new();
+    let at = |minute: i64| UnixTime(1_000_000 + 60 * minute);
+    for minute in 0..4_000 {
+        let wait = Seconds(60 + minute * 7_919 % 600);
+        qbets.observe(&PastJob { eligible: at(minute) + Seconds(-wait.0), ..job(0, 1, 3_600) }, wait);
+    }
+    let before = qbets.bound_of(&job(0, 1, 3_600), 0.95, CONFIDENCE).unwrap();
+    for index in 0..30 {
+        let (eligible, start) = (at(4_000 + 10 * index), at(4_600 + index));
+        qbets.observe(&PastJob { eligible, ..job(0, 1, 3_600) }, start - eligible);
+    }
+    assert_eq!(qbets.downtimes(), (1, Seconds(60 * 601)));
+    let after = qbets.bound_of(&job(0, 1, 3_600), 0.95, CONFIDENCE).unwrap();
+    assert!(before.0 < 700 && after.0 < 1_900, "{before:?} {after:?}");
+}
+
+#[test]
+fn a_class_of_few_waits_takes_the_bounds_that_it_lacks_from_the_cluster() {
+    let mut qbets = Qbets::new();
+    (0..500).for_each(|wait| qbets.observe(&job(0, 1, 60), Seconds(wait)));
+    (0..10).for_each(|wait| qbets.observe(&job(1, 1, 60), Seconds(wait)));
+    let classes = qbets.classes(CONFIDENCE);
+    let of_few = classes.iter().find(|class| class.partition == 1).unwrap();
+    assert_eq!((of_few.jobs, of_few.bounds_s[49]), (10, 8));
+    for percent in [50, 80, 95, 99] {
+        let bound = qbets.bound_of(&job(1, 1, 60), f64::from(percent) / 100.0, CONFIDENCE).unwrap();
+        assert_eq!(i64::from(of_few.bounds_s[percent as usize - 1]), bound.0, "{percent}");
+    }
 }

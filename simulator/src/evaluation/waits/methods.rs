@@ -142,7 +142,10 @@ fn qbets(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Forecasts {
         }
     };
     replay.run(&mut state, arrive, |(predictor, _), row| predictor.learn(&replay.past, row));
-    state.1
+    let (predictor, found) = state;
+    let (downtimes, lasted) = predictor.downtimes();
+    let note = format!("qbets: {downtimes} downtimes of the machine were found, {} in all, and not counted as waiting", lasted);
+    Forecasts { notes: vec![note], ..found }
 }
 
 /// QBETS's bounds on the percentiles 5, 10 to 95, which also stand for those below each. A percentile that the history is too short for has the
