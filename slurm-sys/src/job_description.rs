@@ -190,6 +190,19 @@ impl<'a> JobDescription<'a> {
         self.0.alloc_sid == NO_VALUE
     }
 
+    /// Whether it is a copy that another cluster of a federation has sent. That cluster has given the job its number, and its own plugins have
+    /// seen it before (src/slurmctld/fed_mgr.c).
+    #[must_use]
+    pub fn is_sibling_copy(&self) -> bool {
+        self.0.fed_siblings_viable != 0
+    }
+
+    /// Whether it says on which clusters of a federation it may run.
+    #[must_use]
+    pub fn chooses_clusters(&self) -> bool {
+        self.is_given(self.0.cluster_features)
+    }
+
     /// Whether it is an entry of somebody's scrontab.
     #[must_use]
     pub fn is_cron(&self) -> bool {

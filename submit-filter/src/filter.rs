@@ -31,18 +31,7 @@ pub type Forecasts = Snapshot<ReadOnlyMapping>;
 
 /// Filters a submission at the present time by the decisions of `predictor_core`.
 pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    submission_at(state, description, message, UnixTime(now), decide)
-}
-
-/// Filters a submission at a time, by a decision procedure.
-pub fn submission_at(
-    state: &State,
-    description: &mut JobDescription<'_>,
-    message: &mut UserMessage<'_>,
-    now: UnixTime,
-    decide: impl FnOnce(&Situation<'_, Forecasts>) -> Decision,
-) -> Answer {
+    let now = UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64));
     let asked = request::asked(description);
     let nothing_asked = asked.as_ref().is_ok_and(Asked::is_empty) && description.deadline().is_none();
     let Some(located) = state.locate(now.0) else { return without_forecast(&asked, message, "queuecast is not set up on this cluster") };
@@ -81,7 +70,7 @@ pub fn submission_at(
             return refuse_or_leave(state, asked, message, why);
         }
     };
-    decided(state, &current, description, message, asked, now, decide)
+    decided(state, &current, description, message, asked, now)
 }
 
 /// Counts and logs what became of looking for a new snapshot.
@@ -138,7 +127,6 @@ fn decided(
     message: &mut UserMessage<'_>,
     asked: Asked,
     now: UnixTime,
-    decide: impl FnOnce(&Situation<'_, Forecasts>) -> Decision,
 ) -> Answer {
     let outcome = {
         let submission = request::submission(description, asked);
@@ -156,6 +144,18 @@ fn decided(
         if !is_in_question(&submission, &policy) {
             state.count(Counter::NothingAsked);
             return Answer::Accepted;
+        }
+        let promises = submission.asked.reserve_at.is_some() && mode_of(&submission, &policy) == Mode::Enforce;
+        if description.is_sibling_copy() {
+            // The cluster of a federation that took the job has decided about it already, and its user was told what. A promise is kept
+            // there: were the copy to start here, as it was written, it would be broken.
+            state.count(if promises { Counter::Refused } else { Counter::Unchanged });
+            return if promises { Answer::Refused } else { Answer::Accepted };
+        }
+        if promises && description.chooses_clusters() {
+            state.count(Counter::Refused);
+            message.add("queuecast: no reservation: --cluster-constraint may send the job to another cluster; leave one of the two out");
+            return Answer::Refused;
         }
         let claimed = current.claims.of(submission.user, partition.index);
         let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, now, claimed };
@@ -190,6 +190,8 @@ fn decided(
             line,
         }
     };
+    #[cfg(panics_when_told)]
+    assert!(description.name() != Some("queuecast-panics"), "told to panic");
     written(state, current, description, message, outcome)
 }
 

@@ -363,6 +363,64 @@ fn an_entry_of_a_scrontab_is_left_alone() {
     assert!(entry.0.admin_comment.is_null());
 }
 
+/// The copy of a job that a federation's other cluster sends, after it has decided about the job itself.
+fn sibling_copy(job: Description) -> Description {
+    let mut job = job;
+    (job.0.job_id, job.0.fed_siblings_viable) = (67_108_865, 0b11);
+    job
+}
+
+#[test]
+fn the_copy_of_a_job_that_another_cluster_of_the_federation_has_decided_about_is_left_alone() {
+    let (_turn, running) = running();
+    running.site.publish(Policy { mold: When::Always, defer: When::Always, ..policy() });
+    let mut copy = sibling_copy(molded());
+    assert_eq!(running.plugin.submit(&mut copy), (0, None));
+    assert_eq!((copy.0.min_nodes, copy.0.num_tasks, copy.0.time_limit, copy.0.begin_time), (16, 64, 60, 0));
+    assert!(copy.0.admin_comment.is_null());
+    // It claims nothing either: the job runs on one cluster.
+    let mut job = molded();
+    running.plugin.submit(&mut job);
+    assert_eq!(job.0.min_nodes, 4);
+}
+
+#[test]
+fn a_reservation_is_kept_by_the_cluster_that_promised_it() {
+    let (_turn, running) = running();
+    let at = format!("QUEUECAST_RESERVE_AT={}", now().0 + 20_000);
+    let reserved = || Description::batch(4, 16).with_control(&[&at, "QUEUECAST_SUCCESS_PROBABILITY=0.9"]);
+    // The copy would start elsewhere, as it was written, and at once.
+    let mut copy = sibling_copy(reserved());
+    assert_eq!(running.plugin.submit(&mut copy), (REFUSED, None));
+    let mut chooses = reserved();
+    chooses.0.cluster_features = text("large");
+    let (answer, said) = running.plugin.submit(&mut chooses);
+    assert_eq!((answer, chooses.0.begin_time), (REFUSED, 0));
+    assert!(said.unwrap().starts_with("queuecast: no reservation: --cluster-constraint may send the job to another cluster"));
+    common::free(&mut chooses.0.cluster_features);
+    // Where promises are not given, nothing is refused.
+    running.site.publish(Policy { mode: Mode::Advise, ..policy() });
+    let mut copy = sibling_copy(reserved());
+    assert_eq!(running.plugin.submit(&mut copy), (0, None));
+}
+
+#[test]
+fn a_component_of_a_heterogeneous_job_is_left_as_written() {
+    let (_turn, running) = running();
+    for offset in [0, 1] {
+        let mut component = Description::batch(16, 64).with_control(&["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1"]);
+        component.0.het_job_offset = offset;
+        let (answer, said) = running.plugin.submit(&mut component);
+        assert!(answer == 0 && said.as_ref().unwrap().contains("it is part of a heterogeneous job"), "{said:?}");
+        assert_eq!((component.0.min_nodes, component.0.num_tasks, component.0.time_limit, component.0.begin_time), (16, 64, 60, 0));
+        let mut reserved = Description::batch(4, 16).with_control(&[&format!("QUEUECAST_RESERVE_AT={}", now().0 + 20_000)]);
+        reserved.0.het_job_offset = offset;
+        let (answer, said) = running.plugin.submit(&mut reserved);
+        assert_eq!(answer, REFUSED);
+        assert!(said.unwrap().contains("a heterogeneous job can't be reserved"));
+    }
+}
+
 #[test]
 fn a_change_of_a_job_is_let_through() {
     let (_turn, running) = running();
@@ -384,6 +442,7 @@ fn a_change_of_a_job_is_let_through() {
 mod hostile {
     use super::*;
     use proptest::prelude::*;
+    use proptest::test_runner::{TestCaseError, TestRunner};
 
     /// Text without NUL, as C can hold it.
     fn any_text() -> impl Strategy<Value = String> {
@@ -392,6 +451,42 @@ mod hostile {
             "QUEUECAST_(AUTO_MOLD|MOLD_SIZES|RESERVE_AT|SUCCESS_PROBABILITY|EARLY_START|AUTO_DEFER|MAX_DEFER|MODE|X)=[-0-9,.einfaNxwrtousvb]{0,30}",
             "(SLURM_NTASKS|SLURM_NPROCS|QUEUECAST_HOLD_UNTIL)=[^\0]{0,20}",
         ]
+    }
+
+    /// All that the plugin may write into a job description.
+    #[derive(Debug, PartialEq)]
+    struct Written {
+        min_nodes: u32,
+        max_nodes: u32,
+        num_tasks: u32,
+        min_cpus: u32,
+        time_limit: u32,
+        time_min: u32,
+        begin_time: i64,
+        environment: Vec<Option<String>>,
+        admin_comment: Option<String>,
+    }
+
+    impl Written {
+        fn of(job: &Description) -> Written {
+            // SAFETY: the list has `env_size` entries, each NULL or a string.
+            let environment = (0..job.0.env_size as usize).map(|index| read(unsafe { *job.0.environment.add(index) })).collect();
+            Written {
+                min_nodes: job.0.min_nodes,
+                max_nodes: job.0.max_nodes,
+                num_tasks: job.0.num_tasks,
+                min_cpus: job.0.min_cpus,
+                time_limit: job.0.time_limit,
+                time_min: job.0.time_min,
+                begin_time: job.0.begin_time,
+                environment,
+                admin_comment: read(job.0.admin_comment),
+            }
+        }
+
+        fn size(&self) -> [u32; 4] {
+            [self.min_nodes, self.max_nodes, self.num_tasks, self.min_cpus]
+        }
     }
 
     fn any_number() -> impl Strategy<Value = u32> {
@@ -406,46 +501,132 @@ mod hostile {
         prop_oneof![Just(0i64), Just(0xffff_fffe), any::<i64>(), (-100_000i64..1_000_000).prop_map(|ahead| now().0 + ahead)]
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(3_000))]
+    /// An ordinary job of 16 nodes in which some values are replaced by any.
+    #[derive(Debug)]
+    struct Hostile {
+        numbers: [Option<u32>; 8],
+        small: [Option<u16>; 3],
+        begin: i64,
+        deadline: i64,
+        control: Vec<String>,
+        environment: Option<Vec<String>>,
+        strings: Vec<Option<String>>,
+    }
 
-        #[test]
-        fn values_never_break_the_plugin(
-            numbers in prop::array::uniform8(any_number()),
-            small in prop::array::uniform3(any_small()),
-            (begin, deadline, at) in (any_time(), any_time(), any_time()),
-            control in prop::collection::vec(any_text(), 0..6),
-            environment in prop::collection::vec(any_text(), 0..6),
-            strings in prop::collection::vec(prop::option::of("[^\0]{0,60}|batch|batch,other|a\\*2"), 7),
-            asks in any::<[bool; 4]>(),
-        ) {
-            let (_turn, running) = running();
+    fn any_job() -> impl Strategy<Value = Hostile> {
+        let rarely = |strategy| prop::option::weighted(0.15, strategy);
+        let at = prop_oneof![any_time(), (5_000i64..200_000).prop_map(|ahead| now().0 + ahead)];
+        let ours = (any::<[bool; 4]>(), at).prop_map(|(asks, at)| {
             let at = format!("QUEUECAST_RESERVE_AT={at}");
-            let mut control: Vec<&str> = control.iter().map(String::as_str).collect();
             let ours = ["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1", at.as_str(), "QUEUECAST_SUCCESS_PROBABILITY=0.2"];
-            control.extend(ours.iter().zip(asks).filter(|(_, asks)| *asks).map(|(option, _)| *option));
-            let mut job = Description::unset().with_control(&control);
+            ours.into_iter().zip(asks).filter(|(_, asks)| *asks).map(|(option, _)| option.to_owned()).collect::<Vec<_>>()
+        });
+        let texts = || prop::collection::vec(any_text(), 0..6);
+        let more = prop_oneof![2 => Just(Vec::new()), 1 => texts()];
+        (
+            prop::array::uniform8(prop::option::weighted(0.15, any_number())),
+            prop::array::uniform3(prop::option::weighted(0.15, any_small())),
+            (prop_oneof![3 => Just(0), 1 => any_time()], prop_oneof![3 => Just(0), 1 => any_time()]),
+            (ours, more),
+            prop::option::weighted(0.3, texts()),
+            prop::collection::vec(rarely("[^\0]{0,60}|batch|batch,other|a\\*2"), 7),
+        )
+            .prop_map(|(numbers, small, (begin, deadline), (mut control, more), environment, strings)| {
+                control.extend(more);
+                Hostile { numbers, small, begin, deadline, control, environment, strings }
+            })
+    }
+
+    #[test]
+    fn any_values_are_left_or_become_a_job_that_the_partition_can_run() {
+        let (_turn, running) = running();
+        let counted = || [Counter::Molded, Counter::Reserved, Counter::Refused].map(|counter| running.site.counter(counter));
+        let before = counted();
+        let mut runner = TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3_000) });
+        runner.run(&any_job(), |job| submitted(running, job)).unwrap();
+        // Of the jobs that are left alone nothing can be learnt.
+        assert!(counted().iter().zip(before).all(|(after, before)| after - before >= 20), "{before:?} {:?}", counted());
+    }
+
+    fn submitted(running: &Running, hostile: Hostile) -> Result<(), TestCaseError> {
+        let Hostile { numbers, small, begin, deadline, control, environment, strings } = hostile;
+        let mut job = Description::batch(16, 64);
+        let control: Vec<&str> = control.iter().map(String::as_str).collect();
+        job.control(&control);
+        if let Some(environment) = &environment {
+            job.free_environment();
             job.environment(&environment.iter().map(String::as_str).collect::<Vec<_>>());
-            let set = |index: usize| strings[index].as_deref().map_or(std::ptr::null_mut(), text);
-            job.0.script = set(0);
-            job.0.partition = set(1);
-            job.0.admin_comment = set(2);
-            job.0.array_inx = set(3);
-            let mut others = [set(4), set(5), set(6)];
-            [job.0.features, job.0.licenses, job.0.req_nodes] = others;
-            [job.0.min_nodes, job.0.max_nodes, job.0.num_tasks, job.0.min_cpus, job.0.max_cpus, job.0.time_limit, job.0.time_min, job.0.user_id] = numbers;
-            [job.0.cpus_per_task, job.0.ntasks_per_node, job.0.shared] = small;
-            (job.0.begin_time, job.0.deadline) = (begin, deadline);
-            let panics = running.site.counter(Counter::Panics);
-            let (answer, _) = running.plugin.submit(&mut job);
-            prop_assert!(answer == 0 || answer == REFUSED);
-            prop_assert_eq!(running.site.counter(Counter::Panics), panics, "a panic was caught");
-            if job.0.begin_time != begin {
-                prop_assert!(job.0.begin_time >= now().0 - 60);
-            }
-            for string in &mut others {
-                common::free(string);
+        }
+        let mut set = [&mut job.0.script, &mut job.0.partition, &mut job.0.admin_comment, &mut job.0.array_inx];
+        for (field, string) in set.iter_mut().zip(&strings) {
+            if let Some(string) = string {
+                common::free(field);
+                **field = text(string);
             }
         }
+        let mut others = [4, 5, 6].map(|index: usize| strings[index].as_deref().map_or(std::ptr::null_mut(), text));
+        [job.0.features, job.0.licenses, job.0.req_nodes] = others;
+        let fields = [
+            &mut job.0.min_nodes,
+            &mut job.0.max_nodes,
+            &mut job.0.num_tasks,
+            &mut job.0.min_cpus,
+            &mut job.0.max_cpus,
+            &mut job.0.time_limit,
+            &mut job.0.time_min,
+            &mut job.0.user_id,
+        ];
+        for (field, number) in fields.into_iter().zip(numbers) {
+            *field = number.unwrap_or(*field);
+        }
+        for (field, number) in [&mut job.0.cpus_per_task, &mut job.0.ntasks_per_node, &mut job.0.shared].into_iter().zip(small) {
+            *field = number.unwrap_or(*field);
+        }
+        (job.0.begin_time, job.0.deadline) = (begin, deadline);
+        let before = Written::of(&job);
+        let panics = running.site.counter(Counter::Panics);
+        let (answer, said) = running.plugin.submit(&mut job);
+        let after = Written::of(&job);
+        prop_assert_eq!(running.site.counter(Counter::Panics), panics, "a panic was caught");
+        prop_assert!(answer == 0 || answer == REFUSED);
+        let holds = |prefix: &str| control.iter().any(|entry| entry.starts_with(prefix));
+        if !holds("QUEUECAST_") && !(1..).contains(&deadline) {
+            prop_assert_eq!((answer, said), (0, None), "nothing was asked");
+            prop_assert_eq!(&after, &before);
+        }
+        if answer == REFUSED {
+            prop_assert!(holds("QUEUECAST_RESERVE_AT="));
+            prop_assert_eq!(&after, &before);
+        }
+        // Another size is one that the partition of 64 nodes of 4 CPUs has.
+        if after.size() != before.size() {
+            prop_assert!(holds("QUEUECAST_AUTO_MOLD="), "{before:?} {after:?}");
+            let nodes = (after.min_nodes, after.max_nodes);
+            let fits = nodes.0 == nodes.1 && (1..=64).contains(&nodes.0);
+            prop_assert!(fits || nodes == (before.min_nodes, before.max_nodes), "{before:?} {after:?}");
+            prop_assert!(after.num_tasks <= before.num_tasks.max(256), "{before:?} {after:?}");
+        }
+        // Another limit is one that the partition, of at most two days, allows, and none is cut below what its user asked for.
+        if after.time_limit != before.time_limit {
+            prop_assert!(holds("QUEUECAST_AUTO_MOLD=") || holds("QUEUECAST_RESERVE_AT="), "{before:?} {after:?}");
+            prop_assert!((1..=2 * 24 * 60).contains(&after.time_limit), "{before:?} {after:?}");
+        }
+        if after.time_min != before.time_min {
+            prop_assert!(after.time_min <= after.time_limit || before.time_min > before.time_limit, "{before:?} {after:?}");
+        }
+        if after.begin_time != before.begin_time {
+            prop_assert!(holds("QUEUECAST_AUTO_DEFER=") || holds("QUEUECAST_RESERVE_AT="), "{before:?} {after:?}");
+            prop_assert!(after.begin_time >= now().0 - 60);
+            let limited = (1..0xffff_fffe).contains(&after.time_limit);
+            let ends = after.begin_time + i64::from(after.time_limit) * 60;
+            prop_assert!(deadline <= 0 || deadline == 0xffff_fffe || (limited && ends <= deadline), "{after:?}, deadline {deadline}");
+        }
+        if after.environment != before.environment {
+            prop_assert!(after.size() != before.size() || after.begin_time != before.begin_time, "{before:?} {after:?}");
+        }
+        for string in &mut others {
+            common::free(string);
+        }
+        Ok(())
     }
 }

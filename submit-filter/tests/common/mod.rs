@@ -252,6 +252,11 @@ impl Description {
         (self.0.environment, self.0.env_size) = list(entries);
     }
 
+    pub fn free_environment(&mut self) {
+        free_list(&mut self.0.environment, self.0.env_size);
+        self.0.env_size = 0;
+    }
+
     pub fn control(&mut self, entries: &[&str]) {
         (self.0.spank_job_env, self.0.spank_job_env_size) = list(entries);
     }
@@ -273,18 +278,8 @@ impl Description {
 impl Drop for Description {
     fn drop(&mut self) {
         let description = &mut *self.0;
-        for (list, count) in
-            [(&mut description.environment, description.env_size), (&mut description.spank_job_env, description.spank_job_env_size)]
-        {
-            if !list.is_null() {
-                for index in 0..count as usize {
-                    // SAFETY: the list has `count` entries of Slurm's allocator.
-                    unsafe { free(&mut *list.add(index)) };
-                }
-                // SAFETY: the list itself came from Slurm's allocator.
-                unsafe { bindings::slurm_xfree(ptr::from_mut(list).cast()) };
-            }
-        }
+        free_list(&mut description.environment, description.env_size);
+        free_list(&mut description.spank_job_env, description.spank_job_env_size);
         for field in [&mut description.script, &mut description.partition, &mut description.admin_comment, &mut description.array_inx] {
             free(field);
         }
@@ -307,6 +302,17 @@ pub fn free(field: &mut *mut c_char) {
     unsafe { bindings::slurm_xfree(ptr::from_mut(field).cast()) };
 }
 
+fn free_list(list: &mut *mut *mut c_char, count: u32) {
+    if !list.is_null() {
+        for index in 0..count as usize {
+            // SAFETY: the list has `count` entries of Slurm's allocator.
+            unsafe { free(&mut *list.add(index)) };
+        }
+        // SAFETY: the list itself came from Slurm's allocator.
+        unsafe { bindings::slurm_xfree(ptr::from_mut(list).cast()) };
+    }
+}
+
 fn list(entries: &[&str]) -> (*mut *mut c_char, u32) {
     // SAFETY: xcalloc takes any count and size.
     let memory = unsafe { bindings::slurm_xcalloc(entries.len() + 1, 8, true, false, c"".as_ptr(), 0, c"".as_ptr()) };
@@ -327,20 +333,38 @@ type Submit = unsafe extern "C" fn(*mut job_desc_msg_t, u32, *mut *mut c_char) -
 
 impl Plugin {
     pub fn path() -> PathBuf {
+        Plugin::built("libjob_submit_queuecast.so")
+    }
+
+    /// The same source with a line that panics (`submit-filter/panicking`).
+    pub fn panicking_path() -> PathBuf {
+        Plugin::built("libjob_submit_panicking.so")
+    }
+
+    fn built(name: &str) -> PathBuf {
         let program = std::env::current_exe().unwrap();
         let folder = program.parent().unwrap();
-        let name = "libjob_submit_queuecast.so";
         [folder.join(name), folder.parent().unwrap().join(name)].into_iter().find(|path| path.exists()).expect("the plugin is built")
     }
 
     /// Opens the plugin, with libslurm's symbols in place of slurmctld's.
     pub fn open() -> Plugin {
+        Plugin::open_from(&Plugin::path())
+    }
+
+    /// The same for the one that panics.
+    pub fn open_panicking() -> Plugin {
+        Plugin::open_from(&Plugin::panicking_path())
+    }
+
+    /// The same for a plugin at a path.
+    pub fn open_from(path: &Path) -> Plugin {
         use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
         // SAFETY: loading libslurm and the plugin runs no code of theirs.
         let slurm = unsafe { Library::open(Some("libslurm.so"), RTLD_NOW | RTLD_GLOBAL) }.unwrap();
         std::mem::forget(slurm);
         // SAFETY: as above.
-        Plugin { loaded: unsafe { Library::open(Some(Plugin::path()), RTLD_LAZY) }.unwrap() }
+        Plugin { loaded: unsafe { Library::open(Some(path), RTLD_LAZY) }.unwrap() }
     }
 
     pub fn call(&self, name: &str) -> c_int {

@@ -1,14 +1,13 @@
-//! What can't be reached from outside the plugin: a decision that panics, and what is allocated.
+//! What can't be seen from outside the plugin: what is allocated.
 #![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 
 use common::{Description, now, policy, publish, snapshot_bytes};
-use job_submit_queuecast::filter::{Answer, State, submission, submission_at};
+use job_submit_queuecast::filter::{Answer, State, submission};
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 struct Counting;
@@ -39,31 +38,6 @@ fn site() -> (tempfile::TempDir, State) {
     publish(directory.path(), &snapshot_bytes(policy(), 400, now(), 1));
     let state = State::over(directory.path());
     (directory, state)
-}
-
-#[test]
-fn a_panic_inside_a_decision_leaves_the_job_as_it_was() {
-    let (_directory, state) = site();
-    let mut job = Description::batch(16, 64).with_control(&["QUEUECAST_AUTO_MOLD=1"]);
-    let mut message = ptr::null_mut();
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: a description and a place for a message of our own.
-        let mut description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
-        // SAFETY: as above.
-        let mut place = unsafe { UserMessage::from_raw(&raw mut message) };
-        submission_at(&state, &mut description, &mut place, now(), |_| panic!("inside the decision"))
-    }));
-    assert!(result.is_err());
-    assert_eq!((job.0.min_nodes, job.0.num_tasks, job.0.time_limit, job.0.env_size), (16, 64, 60, 3));
-    assert!(message.is_null() && job.0.admin_comment.is_null());
-    // The state is as good as before: the next submission is decided.
-    // SAFETY: a description and a place for a message of our own, which the decision that panicked has let go.
-    let mut description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
-    // SAFETY: as above.
-    let mut place = unsafe { UserMessage::from_raw(&raw mut message) };
-    assert_eq!(submission(&state, &mut description, &mut place), Answer::Accepted);
-    assert_eq!(job.0.min_nodes, 4, "{:?}", common::read(message));
-    common::free(&mut message);
 }
 
 #[test]
