@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
+use predictor_core::counters::Counted;
 use predictor_core::snapshot::{Snapshot, SnapshotError};
 use predictor_core::time::UnixTime;
 use slurm_conf::{Configuration, ConfigurationError};
@@ -114,6 +115,16 @@ impl Place {
         self.directory.join("filter-counters")
     }
 
+    /// What the filter has counted; `None` where the file is not of this release.
+    pub(crate) fn counted(&self) -> io::Result<Option<Counted>> {
+        let read = || fs::read(self.counters_path()).map(|bytes| Counted::from_bytes(&bytes));
+        // The daemon writes over the file, and the first look may have come in between.
+        Ok(match read()? {
+            Some(counted) => Some(counted),
+            None => read()?,
+        })
+    }
+
     /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner of the file.
     pub(crate) fn snapshot(&self) -> Result<Snapshot<Vec<u8>>, NoSnapshot> {
         let path = self.snapshot_path();
@@ -128,6 +139,14 @@ impl Place {
             None => Failure::Input(none.into()),
         })
     }
+}
+
+/// Says that a snapshot is dated ahead of the clock.
+pub(crate) fn ahead(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> String {
+    format!(
+        "the snapshot is dated {} ahead of this machine's clock, and is not used; where the clock is right, restart queuecastd",
+        snapshot.published_at() - now
+    )
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, NoSnapshot> {

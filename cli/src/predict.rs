@@ -17,7 +17,7 @@ use predictor_core::decision::{Situation, Submission};
 use predictor_core::forecast::{Claimed, WaitSource};
 use predictor_core::policy::Policy;
 use predictor_core::size::Unit;
-use predictor_core::snapshot::{Partition, Snapshot};
+use predictor_core::snapshot::{Partition, Snapshot, Timeliness};
 use predictor_core::time::UnixTime;
 use serde::Serialize;
 use slurm_conf::moment;
@@ -29,7 +29,7 @@ use crate::Format;
 use crate::asked::AskedArguments;
 use crate::failure::Failure;
 use crate::output;
-use crate::place::PlaceArguments;
+use crate::place::{PlaceArguments, ahead};
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
 ///
@@ -220,8 +220,12 @@ fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
         Some(score) if score.source == WaitSource::Nothing => notes.push(format!("no waits are forecast here: {}", score.reason)),
         _ => {}
     }
-    if snapshot.is_too_old(*now) {
-        notes.push(format!("the snapshot is {} old, and the filter does not use it any more", snapshot.age(*now)));
+    match snapshot.timeliness(*now) {
+        Timeliness::Current => {}
+        Timeliness::TooOld => {
+            notes.push(format!("the snapshot is {} old, and the filter does not use it any more", snapshot.age(*now)));
+        }
+        Timeliness::Ahead => notes.push(ahead(snapshot, *now)),
     }
     let size = submission.size(partition);
     if partition.cpus() == 0 {

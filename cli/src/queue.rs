@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
-use predictor_core::snapshot::{PlannedJob, Snapshot};
+use predictor_core::snapshot::{PlannedJob, Snapshot, Timeliness};
 use predictor_core::time::{Seconds, UnixTime};
 use serde::Serialize;
 
 use crate::Format;
 use crate::failure::Failure;
 use crate::output;
-use crate::place::PlaceArguments;
+use crate::place::{PlaceArguments, ahead};
 use crate::user;
 
 /// List the jobs that wait, with the starts that are expected of them.
@@ -159,8 +159,10 @@ impl JobReport {
 /// What else is to be known.
 fn notes(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Vec<String> {
     let mut notes = Vec::new();
-    if snapshot.is_too_old(now) {
-        notes.push(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now)));
+    match snapshot.timeliness(now) {
+        Timeliness::Current => {}
+        Timeliness::TooOld => notes.push(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
+        Timeliness::Ahead => notes.push(ahead(snapshot, now)),
     }
     let Some(plan) = snapshot.plan() else {
         notes.push(

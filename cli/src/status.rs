@@ -9,20 +9,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use predictor_core::counters::{COUNTERS, COUNTERS_LENGTH, COUNTERS_MAGIC};
 use predictor_core::options::Mode;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
-use predictor_core::snapshot::{Partition, Snapshot};
+use predictor_core::snapshot::{Partition, Snapshot, Timeliness};
 use predictor_core::time::UnixTime;
 use serde::Serialize;
 use slurm_conf::ConfigurationError;
-use slurm_sys::mapping::SharedNumbers;
 
 use self::wait_forecasts::WaitForecasts;
 use crate::Format;
 use crate::failure::Failure;
 use crate::output;
-use crate::place::{Place, PlaceArguments};
+use crate::place::{Place, PlaceArguments, ahead};
 use crate::policy_report::PolicyReport;
 
 /// Show whether queuecast works: the snapshot, what is in it, the modes, and what the submit filter did.
@@ -52,7 +50,7 @@ Examples:
 Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
   acts, problem     whether the filter can act on the snapshot, and why not
   state_directory, kill_switch
-  snapshot          state (usable, too_old, absent, unreadable, untrusted, damaged), path, error,
+  snapshot          state (usable, too_old, ahead, absent, unreadable, untrusted, damaged), path, error,
                     layout_version, generation, length_bytes, published_at, age_s,
                     maximum_age_s, confidence, cluster, ended_jobs, first_end, last_end,
                     wait_classes, user_sizes, accounting_read_at, controller_read_at
@@ -165,8 +163,11 @@ impl Report {
         let snapshot = read.as_ref().ok();
         let state = match &read {
             Err(none) => none.word(),
-            Ok(snapshot) if snapshot.is_too_old(now) => "too_old",
-            Ok(_) => "usable",
+            Ok(snapshot) => match snapshot.timeliness(now) {
+                Timeliness::Current => "usable",
+                Timeliness::TooOld => "too_old",
+                Timeliness::Ahead => "ahead",
+            },
         };
         let kill_switch = place.kill_switch();
         let problem = match (&read, &kill_switch) {
@@ -205,12 +206,16 @@ impl Report {
 /// Why the filter does not act on a snapshot that can be read.
 fn problem_of(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Option<String> {
     let provenance = snapshot.provenance();
-    if snapshot.is_too_old(now) {
-        return Some(format!(
-            "the snapshot is {} old and counts for {} only: is queuecastd running? see `systemctl status queuecastd`",
-            snapshot.age(now),
-            provenance.maximum_age
-        ));
+    match snapshot.timeliness(now) {
+        Timeliness::Current => {}
+        Timeliness::TooOld => {
+            return Some(format!(
+                "the snapshot is {} old and counts for {} only: is queuecastd running? see `systemctl status queuecastd`",
+                snapshot.age(now),
+                provenance.maximum_age
+            ));
+        }
+        Timeliness::Ahead => return Some(ahead(snapshot, now)),
     }
     let off = provenance.site_policy.mode == Mode::Off && snapshot.partitions().all(|partition| partition.policy.mode == Mode::Off);
     off.then(|| "the mode is off everywhere; set `mode` in queuecast.toml and reload queuecastd".to_owned())
@@ -287,8 +292,8 @@ impl PartitionReport {
 /// What the filter counted, or why that is not known.
 fn counters(place: &Place) -> (Option<BTreeMap<&'static str, u64>>, Option<String>) {
     let path = place.counters_path();
-    match SharedNumbers::read(&path, COUNTERS_MAGIC, COUNTERS_LENGTH) {
-        Ok(Some(numbers)) => (Some(COUNTERS.iter().map(|(_, name, _)| *name).zip(numbers).collect()), None),
+    match place.counted() {
+        Ok(Some(counted)) => (Some(counted.named().collect()), None),
         Ok(None) => {
             (None, Some(format!("{}: not the counters of this release; install plugin and command of one release", path.display())))
         }

@@ -11,11 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::{Said, Site, Wanted, now, said};
-use predictor_core::counters::{COUNTERS_LENGTH, COUNTERS_MAGIC};
+use predictor_core::counters::Counted;
 use predictor_core::time::UnixTime;
 use serde_json::Value;
 use slurm_sys::bindings::SLURM_VERSION_NUMBER;
-use slurm_sys::mapping::SharedNumbers;
 use slurm_sys::version::Version;
 
 /// One more in the micro version: what slurmctld refuses and SPANK takes.
@@ -43,7 +42,7 @@ impl Installation {
         installation.write("plugstack.conf.d/queuecast.conf", "optional spank_queuecast.so\n");
         installation.configure("");
         installation.publish(&Wanted::default());
-        SharedNumbers::create(&installation.path("state/filter-counters"), COUNTERS_MAGIC, COUNTERS_LENGTH).unwrap();
+        fs::write(installation.path("state/filter-counters"), Counted::default().to_bytes()).unwrap();
         installation
     }
 

@@ -6,11 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use common::{Site, Wanted, line, now, policy, said};
-use predictor_core::counters::{COUNTERS_LENGTH, COUNTERS_MAGIC, Counter};
+use predictor_core::counters::{COUNTERS, Counted, Counter};
 use predictor_core::options::Mode;
 use predictor_core::policy::Policy;
 use predictor_core::time::UnixTime;
-use slurm_sys::mapping::SharedNumbers;
 
 #[test]
 fn a_fresh_snapshot_is_shown_with_what_is_in_it() {
@@ -108,10 +107,13 @@ fn the_kill_switch_and_a_mode_that_is_off_everywhere_are_a_no() {
 fn counters_are_shown_with_their_share_of_submissions() {
     let site = Site::usable();
     assert!(site.run(&["status"]).output.contains("JobSubmitPlugins=queuecast"));
-    let counters = SharedNumbers::create(&site.path().join("filter-counters"), COUNTERS_MAGIC, COUNTERS_LENGTH).unwrap();
-    (0..8).for_each(|_| counters.count(Counter::Submissions.index()));
-    (0..2).for_each(|_| counters.count(Counter::Molded.index()));
-    counters.count(Counter::Reserved.index());
+    let mut numbers = [0; COUNTERS.len()];
+    for (counter, count) in [(Counter::Submissions, 8), (Counter::Molded, 2), (Counter::Reserved, 1)] {
+        numbers[counter.index()] = count;
+    }
+    let mut counted = Counted::default();
+    counted.take(1, &numbers);
+    fs::write(site.path().join("filter-counters"), counted.to_bytes()).unwrap();
     let said = site.run(&["status"]);
     assert_eq!(line(&said.output, "2 "), "2 25.0 % molded");
     assert_eq!(line(&said.output, "rewritten"), "rewritten: at least 2 25.0 %");

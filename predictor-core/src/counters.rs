@@ -1,12 +1,15 @@
-//! What the filter did, as counters in a small file that it shares with whoever wants to know.
+//! What the filter did, as counters.
 //!
-//! The file holds [`COUNTERS`] in their order as 64-bit numbers of this machine, behind a magic number. It outlives slurmctld.
+//! The filter counts in the memory of its own process, and in a page of the daemon's beside it. The
+//! daemon adds up what one filter after the other counted, and keeps the sums in a file.
 
-/// First eight bytes of the file, as a number.
-pub const COUNTERS_MAGIC: u64 = u64::from_le_bytes(*b"QCCOUNT1");
+use xxhash_rust::xxh3::xxh3_64;
 
-/// Numbers in the file, the magic one included.
-pub const COUNTERS_LENGTH: usize = COUNTERS.len() + 1;
+/// First eight bytes of the file.
+const MAGIC: [u8; 8] = *b"QCCOUNT2";
+
+/// How many numbers of eight bytes the file has: magic, sums, identity, numbers of that identity, checksum.
+const NUMBERS: usize = 2 * COUNTERS.len() + 3;
 
 /// Something that the filter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub enum Counter {
     SnapshotAbsent,
     /// A snapshot too old to use.
     SnapshotTooOld,
+    /// A snapshot dated ahead of the clock.
+    SnapshotAhead,
     /// A damaged snapshot, or one of another version.
     SnapshotDamaged,
     /// A partition that the snapshot does not know.
@@ -51,7 +56,7 @@ pub enum Counter {
 }
 
 /// All counters with their names and what they count, in the order of the file.
-pub const COUNTERS: [(Counter, &str, &str); 18] = [
+pub const COUNTERS: [(Counter, &str, &str); 19] = [
     (Counter::Submissions, "submissions", "submissions seen"),
     (Counter::NothingAsked, "nothing_asked", "left alone, as nothing was asked and no policy applies to all jobs"),
     (Counter::Off, "off", "left alone, as the mode is off or the kill switch is on"),
@@ -63,6 +68,7 @@ pub const COUNTERS: [(Counter, &str, &str); 18] = [
     (Counter::Refused, "refused", "refused, as they asked for what can't be given"),
     (Counter::SnapshotAbsent, "snapshot_absent", "met no snapshot"),
     (Counter::SnapshotTooOld, "snapshot_too_old", "met a snapshot too old to use"),
+    (Counter::SnapshotAhead, "snapshot_ahead", "met a snapshot dated more than a minute ahead"),
     (Counter::SnapshotDamaged, "snapshot_damaged", "met a damaged snapshot, or one of another version"),
     (Counter::PartitionUnknown, "partition_unknown", "named a partition that the snapshot does not know"),
     (Counter::OptionsMalformed, "options_malformed", "carried options that can't be read"),
@@ -73,10 +79,72 @@ pub const COUNTERS: [(Counter, &str, &str); 18] = [
 ];
 
 impl Counter {
-    /// Index of its number in the file.
+    /// Its place among [`COUNTERS`].
     #[must_use]
     pub const fn index(self) -> usize {
-        self as usize + 1
+        self as usize
+    }
+}
+
+/// What filters have counted, each from when its slurmctld loaded it on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// The sums over all filters, as [`COUNTERS`].
+    sums: [u64; COUNTERS.len()],
+    /// Which filter counted last, 0 for none, and what of its numbers is in the sums already.
+    owner: u64,
+    taken: [u64; COUNTERS.len()],
+}
+
+impl Counted {
+    /// Takes the present numbers of a filter. Returns whether the sums have changed.
+    pub fn take(&mut self, owner: u64, numbers: &[u64]) -> bool {
+        let before = self.sums;
+        if self.owner != owner {
+            (self.owner, self.taken) = (owner, [0; COUNTERS.len()]);
+        }
+        for ((sum, taken), number) in self.sums.iter_mut().zip(&mut self.taken).zip(numbers) {
+            *sum = sum.wrapping_add(number.saturating_sub(*taken));
+            *taken = (*taken).max(*number);
+        }
+        self.sums != before
+    }
+
+    /// The sums with their names.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        COUNTERS.iter().map(|(_, name, _)| *name).zip(self.sums)
+    }
+
+    /// One of the sums.
+    #[must_use]
+    pub fn sum(&self, counter: Counter) -> u64 {
+        self.sums.get(counter.index()).copied().unwrap_or(0)
+    }
+
+    /// The content of the file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let numbers = self.sums.iter().chain([&self.owner]).chain(&self.taken);
+        let mut bytes: Vec<u8> = MAGIC.into_iter().chain(numbers.flat_map(|number| number.to_le_bytes())).collect();
+        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// The sums in a file; `None` where it is damaged, or not of this release.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Counted> {
+        let (numbers, rest) = bytes.as_chunks::<8>();
+        let (checksum, checked) = numbers.split_last()?;
+        if !rest.is_empty() || numbers.len() != NUMBERS || numbers.first() != Some(&MAGIC) {
+            return None;
+        }
+        if xxh3_64(checked.as_flattened()) != u64::from_le_bytes(*checksum) {
+            return None;
+        }
+        let mut counted = Counted::default();
+        let places = counted.sums.iter_mut().chain([&mut counted.owner]).chain(&mut counted.taken);
+        places.zip(checked.iter().skip(1)).for_each(|(place, number)| *place = u64::from_le_bytes(*number));
+        Some(counted)
     }
 }
 
@@ -85,9 +153,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_in_the_order_of_the_file() {
+    fn the_table_is_in_the_order_of_the_counters() {
         for (place, (counter, _, _)) in COUNTERS.iter().enumerate() {
-            assert_eq!(counter.index(), place + 1);
+            assert_eq!(counter.index(), place);
+        }
+    }
+
+    #[test]
+    fn what_one_filter_after_the_other_counted_is_added_up_once() {
+        let mut counted = Counted::default();
+        assert!(counted.take(7, &[5, 2]));
+        assert!(!counted.take(7, &[5, 2]), "nothing has happened since");
+        assert!(counted.take(7, &[8, 2]));
+        // Another slurmctld begins at 0.
+        assert!(counted.take(9, &[1]));
+        assert_eq!((counted.sum(Counter::Submissions), counted.sum(Counter::NothingAsked)), (9, 2));
+        // A daemon that reads the file goes on where the one before was.
+        let mut read = Counted::from_bytes(&counted.to_bytes()).unwrap();
+        assert_eq!(read, counted);
+        read.take(9, &[4]);
+        assert_eq!(read.sum(Counter::Submissions), 12);
+    }
+
+    #[test]
+    fn a_damaged_file_says_nothing() {
+        let bytes = Counted::default().to_bytes();
+        assert!(Counted::from_bytes(&bytes[..40]).is_none());
+        assert!(Counted::from_bytes(&[]).is_none());
+        for place in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[place] ^= 1;
+            assert!(Counted::from_bytes(&changed).is_none(), "byte {place}");
         }
     }
 }

@@ -8,7 +8,7 @@ use predictor_core::history::{RunTimeModel, UserSize};
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{
-    ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, Snapshot, SnapshotError, WaitModel, write,
+    ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, Snapshot, SnapshotError, Timeliness, WaitModel, write,
 };
 use predictor_core::time::{Seconds, UnixTime};
 use proptest::prelude::*;
@@ -141,9 +141,18 @@ fn what_was_fitted_is_read_back() {
 #[test]
 fn a_snapshot_ages() {
     let snapshot = snapshot([], &partition(policy()));
-    assert!(!snapshot.is_too_old(NOW + Seconds(600)));
-    assert!(snapshot.is_too_old(NOW + Seconds(601)));
+    assert_eq!(snapshot.timeliness(NOW + Seconds(600)), Timeliness::Current);
+    assert_eq!(snapshot.timeliness(NOW + Seconds(601)), Timeliness::TooOld);
     assert_eq!(snapshot.age(UnixTime(NOW.0 - 5)), Seconds(0));
+}
+
+#[test]
+fn a_snapshot_dated_more_than_a_minute_ahead_is_not_current() {
+    let snapshot = snapshot([], &partition(policy()));
+    assert_eq!(snapshot.timeliness(UnixTime(NOW.0 - 60)), Timeliness::Current);
+    for ahead in [61, 86_400, 366 * 86_400, i64::MAX / 2] {
+        assert_eq!(snapshot.timeliness(UnixTime(NOW.0 - ahead)), Timeliness::Ahead, "{ahead} s");
+    }
 }
 
 #[test]

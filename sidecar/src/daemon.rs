@@ -19,6 +19,7 @@ use slurm_sys::client;
 use crate::accounting::{AccountingReader, now};
 use crate::controller;
 use crate::failure::Failure;
+use crate::filter_counters::FilterCounters;
 use crate::learner;
 use crate::logging::Logging;
 use crate::metrics::{self, Metrics, Source};
@@ -27,6 +28,7 @@ use crate::notification::Notification;
 use crate::plan;
 use crate::publisher::Publisher;
 use crate::settings::Settings;
+use crate::shared_memory::SharedMemory;
 use crate::signals;
 use crate::state_directory::{Previous, StateDirectory};
 
@@ -84,7 +86,10 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         generation,
         "started"
     );
-    let publisher = Publisher::new(site.cluster, site.whole_nodes, &settings.configuration.history, generation);
+    // A daemon that ends after one snapshot takes its memory with it.
+    let memory = if arguments.once { None } else { share_memory() };
+    let publisher = Publisher::new(site.cluster, site.whole_nodes, &settings.configuration.history, generation, memory);
+    let counters = FilterCounters::load(directory.counters());
     let mut daemon = Daemon {
         once: arguments.once,
         started: Instant::now(),
@@ -92,6 +97,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         logging,
         directory,
         publisher,
+        counters,
         metrics,
         notification: Notification::new(),
         accounting: Asked::new(Source::Accounting, accounting),
@@ -106,9 +112,17 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         next_round: Instant::now(),
     };
     let ended = daemon.serve(&news);
+    daemon.counters.refresh(daemon.publisher.counted());
     daemon.notification.stopping();
     tracing::info!("ended");
     ended
+}
+
+/// Memory to share with the filter. Without it snapshots go into the file alone, and nothing is known of what the filter does.
+fn share_memory() -> Option<SharedMemory> {
+    SharedMemory::new()
+        .inspect_err(|error| tracing::warn!(%error, "no memory can be shared with the filter, which reads snapshots from their file"))
+        .ok()
 }
 
 /// Starts a reader's thread, whose panic is told.
@@ -201,6 +215,7 @@ struct Daemon {
     logging: Logging,
     directory: StateDirectory,
     publisher: Publisher,
+    counters: FilterCounters,
     metrics: Metrics,
     notification: Notification,
     accounting: Asked,
@@ -228,7 +243,7 @@ impl Daemon {
     fn serve(&mut self, news: &Receiver<News>) -> Result<(), Failure> {
         loop {
             self.notification.alive();
-            let wake = self.round.as_ref().map_or(self.next_round, |round| round.deadline);
+            let wake = self.round.as_ref().map_or(self.next_round, |round| round.deadline).min(self.counters.due());
             let wake = self.notification.patience().map_or(wake, |patience| wake.min(Instant::now() + patience));
             match news.recv_deadline(wake) {
                 Ok(news) => {
@@ -239,6 +254,9 @@ impl Daemon {
                 Err(RecvTimeoutError::Timeout) => {}
                 // The readers hold senders for as long as this loop holds theirs.
                 Err(RecvTimeoutError::Disconnected) => return Err(Failure::Thread { name: "signals" }),
+            }
+            if Instant::now() >= self.counters.due() {
+                self.counters.refresh(self.publisher.counted());
             }
             if self.round.is_none() && Instant::now() >= self.next_round {
                 self.begin_round();
@@ -430,6 +448,7 @@ impl Daemon {
 
     fn publish(&mut self) -> Result<(), Failure> {
         let published = self.publisher.publish(UnixTime(now()), &self.settings, &self.directory)?;
+        self.counters.check();
         self.metrics.published(&published);
         self.note_plan(published.has_plan);
         if !self.has_published {

@@ -15,6 +15,7 @@ mod accounting;
 mod controller;
 mod daemon;
 mod failure;
+mod filter_counters;
 mod history_windows;
 mod learner;
 mod logging;
@@ -25,6 +26,7 @@ mod plan;
 mod publisher;
 mod seen;
 mod settings;
+mod shared_memory;
 mod signals;
 mod state_directory;
 

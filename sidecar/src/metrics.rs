@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
-use predictor_core::counters::{COUNTERS, COUNTERS_LENGTH, COUNTERS_MAGIC};
+use predictor_core::counters::Counted;
 use predictor_core::forecast::WaitSource;
 use predictor_core::snapshot::PartitionScore;
 use prometheus_client::collector::Collector;
@@ -299,29 +299,19 @@ impl Collector for Ages {
     }
 }
 
-/// What the filter counted, from the file that it shares. Without the file, or with a damaged one, nothing is told.
+/// What the filter counted, from the file that this daemon keeps. Without the file, or with a damaged one, nothing is told.
 #[derive(Debug)]
 struct FilterCounters {
     file: PathBuf,
 }
 
-impl FilterCounters {
-    fn read(&self) -> Option<Vec<u64>> {
-        let bytes = fs::read(&self.file).ok()?;
-        let (numbers, rest) = bytes.as_chunks::<8>();
-        let numbers: Vec<u64> = numbers.iter().map(|number| u64::from_ne_bytes(*number)).collect();
-        (rest.is_empty() && numbers.len() == COUNTERS_LENGTH && numbers.first() == Some(&COUNTERS_MAGIC)).then_some(numbers)
-    }
-}
-
 impl Collector for FilterCounters {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let Some(numbers) = self.read() else { return Ok(()) };
+        let Some(counted) = fs::read(&self.file).ok().and_then(|bytes| Counted::from_bytes(&bytes)) else { return Ok(()) };
         let mut metric =
             encoder.encode_descriptor("filter_events", "What the filter inside slurmctld did, by event", None, MetricType::Counter)?;
-        for (counter, event, _meaning) in COUNTERS {
-            let Some(number) = numbers.get(counter.index()) else { continue };
-            ConstCounter::new(*number).encode(metric.encode_family(&EventLabel { event })?)?;
+        for (event, number) in counted.named() {
+            ConstCounter::new(number).encode(metric.encode_family(&EventLabel { event })?)?;
         }
         Ok(())
     }
@@ -368,6 +358,7 @@ fn scrape(registry: &Registry) -> Scraped {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use predictor_core::counters::COUNTERS;
     use std::io::{Read, Write};
     use std::net::TcpStream;
 
@@ -388,9 +379,9 @@ mod tests {
         assert!(fetch(address, "/").starts_with("HTTP/1.1 404"));
         assert!(!fetch(address, "/metrics").contains("queuecast_filter_events"));
 
-        let mut numbers = vec![COUNTERS_MAGIC];
-        numbers.extend(100..100 + COUNTERS.len() as u64);
-        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+        let mut counted = Counted::default();
+        counted.take(1, &(100..100 + COUNTERS.len() as u64).collect::<Vec<_>>());
+        let bytes = counted.to_bytes();
         fs::write(&file, &bytes).unwrap();
         metrics.source(Source::Accounting, true);
         metrics.source(Source::Controller, false);

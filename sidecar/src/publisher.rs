@@ -15,6 +15,7 @@ use crate::learner::PartitionIndices;
 use crate::news::{Cluster, Ended, Live};
 use crate::plan::Question;
 use crate::settings::Settings;
+use crate::shared_memory::SharedMemory;
 use crate::state_directory::StateDirectory;
 
 /// Keeps the history and makes snapshots of it.
@@ -32,6 +33,10 @@ pub(crate) struct Publisher {
     fitting: Option<Duration>,
     accounting_read_at: Option<UnixTime>,
     generation: u64,
+    /// Memory to share with the filter; `None` where snapshots go into the file alone.
+    memory: Option<SharedMemory>,
+    /// Whether the last snapshot could be shared.
+    is_shared: bool,
 }
 
 /// A snapshot that was put in place.
@@ -48,7 +53,14 @@ pub(crate) struct Published {
 
 impl Publisher {
     /// A publisher that knows nothing yet. Its snapshots are numbered from `generation` on.
-    pub(crate) fn new(cluster_name: String, whole_nodes: bool, settings: &HistorySettings, generation: u64) -> Self {
+    /// Where there is `memory` the filter is handed them over in it, beside the file.
+    pub(crate) fn new(
+        cluster_name: String,
+        whole_nodes: bool,
+        settings: &HistorySettings,
+        generation: u64,
+        memory: Option<SharedMemory>,
+    ) -> Self {
         let limits =
             HistoryLimits { class_jobs: settings.class_jobs, window: Seconds(settings.window_seconds), ..HistoryLimits::default() };
         Self {
@@ -61,6 +73,8 @@ impl Publisher {
             fitting: None,
             accounting_read_at: None,
             generation,
+            memory,
+            is_shared: true,
         }
     }
 
@@ -176,6 +190,7 @@ impl Publisher {
         let plan = self.plan.as_ref().filter(|plan| Some(plan.at) == origin.controller_read_at && now - plan.at <= origin.maximum_age);
         let has_plan = plan.is_some();
         let bytes = write(&mut self.history, &states, &origin, model, plan);
+        self.share(&bytes, directory);
         directory.publish(&bytes).map_err(|source| Failure::Publish { path: directory.snapshot(), source })?;
         self.generation += 1;
         Ok(Published {
@@ -186,6 +201,26 @@ impl Publisher {
             fitting,
             writing: started.elapsed(),
         })
+    }
+
+    /// Hands a snapshot over in memory. Where that fails the filter takes the file.
+    fn share(&mut self, bytes: &[u8], directory: &StateDirectory) {
+        let Some(memory) = &mut self.memory else { return };
+        let shared = memory.share(bytes);
+        let handed = directory.hand_over(shared.as_ref().ok());
+        match shared.and(handed) {
+            Ok(()) => self.is_shared = true,
+            Err(error) if self.is_shared => {
+                self.is_shared = false;
+                tracing::warn!(%error, "the snapshot can't be shared in memory: the filter reads the file instead");
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// What the filter has counted in memory that is shared with it.
+    pub(crate) fn counted(&self) -> Option<(u64, Vec<u64>)> {
+        self.memory.as_ref()?.counted()
     }
 
     fn fit(&mut self, now: UnixTime, confidence: f64) {

@@ -6,14 +6,19 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use predictor_core::snapshot::Snapshot;
+use slurm_sys::memory::HandOver;
 
 use crate::failure::Failure;
 
 const SNAPSHOT: &str = "snapshot";
 /// Names of snapshots that are being written begin so.
 const UNFINISHED: &str = "snapshot.new";
+/// That of a hand-over that is being written, which begins so, too.
+const UNFINISHED_HAND_OVER: &str = "snapshot.new-memory";
 const LOCK: &str = "lock";
 const COUNTERS: &str = "filter-counters";
+/// Says where in this process's memory the snapshot is.
+const HAND_OVER: &str = "snapshot-memory";
 
 /// The state directory, locked for this process.
 #[derive(Debug)]
@@ -54,6 +59,8 @@ impl StateDirectory {
         let lock = lock(path)?;
         let directory = Self { path: path.to_owned(), _lock: lock };
         directory.remove_unfinished().map_err(|error| fails(format!("cannot be cleaned up: {error}")))?;
+        // That of a daemon that has ended.
+        let _ = directory.hand_over(None);
         Ok(directory)
     }
 
@@ -75,6 +82,22 @@ impl StateDirectory {
             published_at: snapshot.published_at().0,
             has_history: snapshot.provenance().ended_jobs > 0,
         })
+    }
+
+    /// Says where in memory the filter finds the snapshot; with nothing, it reads the file.
+    pub(crate) fn hand_over(&self, hand_over: Option<&HandOver>) -> io::Result<()> {
+        let path = self.path.join(HAND_OVER);
+        let put = |text: String| {
+            // A hand-over is of no use to anybody once this process has ended, so that it need not reach the disk.
+            let unfinished = self.path.join(UNFINISHED_HAND_OVER);
+            fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path))
+        };
+        let outcome = hand_over.map_or(Ok(()), |hand_over| put(hand_over.to_string()));
+        if hand_over.is_none() || outcome.is_err() {
+            // The one that is there would keep the filter from looking at the file.
+            let _ = fs::remove_file(&path);
+        }
+        outcome
     }
 
     /// Puts a snapshot in place: written whole under another name, forced to the disk, renamed. A reader sees the one before or this

@@ -26,7 +26,7 @@ mod errno;
 pub mod job_description;
 mod job_number;
 pub mod log;
-pub mod mapping;
+pub mod memory;
 pub mod process;
 pub mod text;
 pub mod version;

@@ -2,20 +2,20 @@
 
 use crate::request;
 use crate::rewrite::Rewrite;
-use crate::snapshot::{Current, Uptake};
-use crate::state::Located;
+use crate::snapshot::Current;
 pub use crate::state::State;
+use crate::state::{self, Located};
+use crate::uptake::Fault;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{Decision, Situation, Submission, decide, is_in_question, mode_of};
 use predictor_core::forecast::Claims;
 use predictor_core::options::{Asked, Mode, OptionError};
 use predictor_core::policy::Policy;
 use predictor_core::record::Record;
-use predictor_core::snapshot::{Partition, Snapshot};
+use predictor_core::snapshot::{Partition, Snapshot, Timeliness};
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::job_description::{JobDescription, UserMessage};
-use slurm_sys::mapping::ReadOnlyMapping;
-use std::time::{SystemTime, UNIX_EPOCH};
+use slurm_sys::memory::Memory;
 
 /// What slurmctld is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,28 +27,26 @@ pub enum Answer {
 }
 
 /// The snapshot as the decisions are given it.
-pub type Forecasts = Snapshot<ReadOnlyMapping>;
+pub type Forecasts = Snapshot<Memory>;
 
 /// Filters a submission at the present time by the decisions of `predictor_core`.
 pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
-    let now = UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64));
+    let now = state::now();
     let asked = request::asked(description);
     let nothing_asked = asked.as_ref().is_ok_and(Asked::is_empty) && description.deadline().is_none();
     let Some(located) = state.locate(now.0) else { return without_forecast(&asked, message, "queuecast is not set up on this cluster") };
     state.count(Counter::Submissions);
-    let uptake = located.snapshots.refresh();
+    let is_off = state.look(located, now);
     if nothing_asked && !located.snapshots.has_transparent_policy() {
-        note(state, &uptake);
         state.count(Counter::NothingAsked);
         return Answer::Accepted;
     }
-    note(state, &uptake);
     if description.is_cron() {
         // A scrontab entry is submitted once and run many times, at its own times.
         state.count(Counter::NothingAsked);
         return Answer::Accepted;
     }
-    if located.is_off() {
+    if is_off {
         state.count(Counter::Off);
         if asked.as_ref().is_ok_and(asks_for_something) {
             message.add("queuecast: switched off by the administrator: the job was submitted as you wrote it");
@@ -73,23 +71,17 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     decided(state, &current, description, message, asked, now)
 }
 
-/// Counts and logs what became of looking for a new snapshot.
-fn note(state: &State, uptake: &Uptake) {
-    match uptake {
-        Uptake::AsBefore | Uptake::Absent => {}
-        Uptake::Taken => state.count(Counter::SnapshotsTaken),
-        Uptake::Damaged(error) => slurm_sys::log::error(&format!("job_submit/queuecast: a new snapshot is not used: {error}")),
-        Uptake::Unreadable(error) => slurm_sys::log::error(&format!("job_submit/queuecast: a new snapshot can't be read: {error}")),
-    }
-}
-
 fn usable(located: &Located, now: UnixTime) -> Result<std::sync::Arc<Current>, (Counter, &'static str)> {
-    match located.snapshots.current() {
-        Some(current) if !current.snapshot.is_too_old(now) => Ok(current),
-        Some(_) if located.snapshots.last_was_damaged() => Err((Counter::SnapshotDamaged, "the forecast is damaged")),
-        Some(_) => Err((Counter::SnapshotTooOld, "the forecast is too old to rely on")),
-        None if located.snapshots.last_was_damaged() => Err((Counter::SnapshotDamaged, "the forecast is damaged")),
-        None => Err((Counter::SnapshotAbsent, "there is no forecast yet")),
+    let current = located.snapshots.current();
+    let timeliness = current.as_ref().map(|current| current.snapshot.timeliness(now));
+    match (current, timeliness, located.snapshots.fault()) {
+        (Some(current), Some(Timeliness::Current), _) => Ok(current),
+        (.., Fault::Damaged) => Err((Counter::SnapshotDamaged, "the forecast is damaged")),
+        (.., Fault::Ahead) | (_, Some(Timeliness::Ahead), _) => {
+            Err((Counter::SnapshotAhead, "the forecast is dated ahead of slurmctld's clock"))
+        }
+        (Some(_), ..) => Err((Counter::SnapshotTooOld, "the forecast is too old to rely on")),
+        (None, ..) => Err((Counter::SnapshotAbsent, "there is no forecast yet")),
     }
 }
 

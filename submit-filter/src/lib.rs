@@ -5,12 +5,15 @@
 //! `init`. Several threads are in `job_submit` at a time.
 
 mod claims;
+mod counts;
 pub mod filter;
 mod guard;
 mod request;
 mod rewrite;
 mod snapshot;
 mod state;
+mod uptake;
+mod watch;
 
 #[allow(unsafe_code)]
 pub mod entry {

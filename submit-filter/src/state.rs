@@ -1,19 +1,20 @@
 //! What the plugin keeps between submissions: where the snapshot is, the one in force, and the counters.
 
-use crate::snapshot::SnapshotStore;
+use crate::counts::Counts;
+use crate::uptake::{SnapshotStore, Uptake};
+use crate::watch::Watch;
 use once_cell::sync::OnceCell;
-use predictor_core::counters::{COUNTERS_LENGTH, COUNTERS_MAGIC, Counter};
+use predictor_core::counters::Counter;
+use predictor_core::time::UnixTime;
 use slurm_conf::Configuration;
-use slurm_sys::mapping::SharedNumbers;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Name of the snapshot in the state directory.
-pub(crate) const SNAPSHOT_FILE: &str = "snapshot";
-/// Name of the kill switch.
-pub(crate) const OFF_FILE: &str = "off";
-/// Name of the counters.
-pub(crate) const COUNTERS_FILE: &str = "filter-counters";
+const SNAPSHOT_FILE: &str = "snapshot";
+/// Name of the file that says where in the daemon's memory it is.
+const HAND_OVER_FILE: &str = "snapshot-memory";
 
 /// How long after a failed look at the configuration the next one is taken.
 const RETRY_SECONDS: i64 = 10;
@@ -22,8 +23,7 @@ const RETRY_SECONDS: i64 = 10;
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) snapshots: SnapshotStore,
-    off: PathBuf,
-    counters: Option<SharedNumbers>,
+    watch: Watch,
 }
 
 /// The plugin's state.
@@ -32,6 +32,12 @@ pub struct State {
     located: OnceCell<Located>,
     /// When the configuration may be looked at again, in Unix seconds.
     retry_at: AtomicI64,
+    counts: Counts,
+}
+
+/// The present time.
+pub(crate) fn now() -> UnixTime {
+    UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64))
 }
 
 static STATE: State = State::new();
@@ -44,7 +50,10 @@ pub(crate) fn current() -> &'static State {
 /// Brings the state up; on failure the log says why, and it is tried again at later submissions.
 pub(crate) fn start() {
     std::panic::set_hook(Box::new(|panic| slurm_sys::log::error(&format!("job_submit/queuecast: {panic}; the job is left as it is"))));
-    STATE.locate(0);
+    if let Some(located) = STATE.locate(0) {
+        // So that the first submission finds a snapshot, and not a file to read.
+        STATE.look(located, now());
+    }
 }
 
 /// Before the plugin is unloaded: the hook must not outlive it.
@@ -56,7 +65,7 @@ impl State {
     /// A state that has looked at nothing yet.
     #[must_use]
     pub(crate) const fn new() -> State {
-        State { located: OnceCell::new(), retry_at: AtomicI64::new(0) }
+        State { located: OnceCell::new(), retry_at: AtomicI64::new(0), counts: Counts::new() }
     }
 
     /// A state over a directory, without a configuration.
@@ -88,11 +97,33 @@ impl State {
         }
     }
 
+    /// Looks at the state directory: at the kill switch before anything else, and at nothing else
+    /// while it is on. Takes up a new snapshot. Returns whether the kill switch is on.
+    ///
+    /// A directory in which nothing has changed costs one call of the system.
+    pub(crate) fn look(&self, located: &Located, now: UnixTime) -> bool {
+        let watch = &located.watch;
+        let state = watch.state();
+        if let Some(is_off) = watch.known(state) {
+            return is_off;
+        }
+        let is_off = watch.is_off();
+        if is_off {
+            watch.looked_through(state, true);
+        } else if let Some(uptake) = located.snapshots.refresh(now, &self.counts) {
+            watch.looked_through(state, false);
+            match uptake {
+                Uptake::AsBefore => {}
+                Uptake::Taken => self.count(Counter::SnapshotsTaken),
+                Uptake::Refused(error) => slurm_sys::log::error(&format!("job_submit/queuecast: a new snapshot is not used: {error}")),
+            }
+        }
+        is_off
+    }
+
     /// Counts something.
     pub fn count(&self, counter: Counter) {
-        if let Some(counters) = self.located.get().and_then(|located| located.counters.as_ref()) {
-            counters.count(counter.index());
-        }
+        self.counts.count(counter);
     }
 }
 
@@ -104,16 +135,7 @@ impl Default for State {
 
 impl Located {
     fn new(directory: &Path) -> Located {
-        let counters = SharedNumbers::create(&directory.join(COUNTERS_FILE), COUNTERS_MAGIC, COUNTERS_LENGTH);
-        if let Err(error) = &counters {
-            let file = directory.join(COUNTERS_FILE);
-            slurm_sys::log::error(&format!("job_submit/queuecast: nothing is counted: {}: {error}", file.display()));
-        }
-        Located { snapshots: SnapshotStore::new(directory.join(SNAPSHOT_FILE)), off: directory.join(OFF_FILE), counters: counters.ok() }
-    }
-
-    /// Whether the administrator has thrown the kill switch.
-    pub(crate) fn is_off(&self) -> bool {
-        self.off.symlink_metadata().is_ok()
+        let snapshots = SnapshotStore::new(directory.join(HAND_OVER_FILE), directory.join(SNAPSHOT_FILE));
+        Located { snapshots, watch: Watch::new(directory) }
     }
 }

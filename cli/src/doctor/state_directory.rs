@@ -5,18 +5,16 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use predictor_core::counters::{COUNTERS_LENGTH, COUNTERS_MAGIC};
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
-use predictor_core::snapshot::{Snapshot, SnapshotError};
+use predictor_core::snapshot::{Snapshot, SnapshotError, Timeliness};
 use predictor_core::time::UnixTime;
-use slurm_sys::mapping::SharedNumbers;
 
 use super::permissions;
 use super::report::Checks;
 use super::role::Role;
 use super::slurm::Slurm;
 use crate::output::moment_and_distance;
-use crate::place::{NoSnapshot, Place};
+use crate::place::{NoSnapshot, Place, ahead};
 
 /// The checks, and the snapshot where there is one.
 pub(super) fn check(place: &Place, slurm: &Slurm, role: Role, now: UnixTime) -> (Checks, Option<Snapshot<Vec<u8>>>) {
@@ -121,7 +119,9 @@ fn snapshot(checks: &mut Checks, place: &Place, slurm: &Slurm, now: UnixTime) ->
     if let Some(reason) = distrust {
         let found = format!("{}: {reason}; the plugin does not use it", path.display());
         checks.failed(NAME, found, "remove it, and restart queuecastd as SlurmUser, which writes a new one");
-    } else if snapshot.is_too_old(now) {
+    } else if snapshot.timeliness(now) == Timeliness::Ahead {
+        checks.failed(NAME, ahead(&snapshot, now), "set the clock (`timedatectl`), or restart queuecastd");
+    } else if snapshot.timeliness(now) == Timeliness::TooOld {
         let found = format!("published {published}, counts for {} only: all jobs are left alone", snapshot.provenance().maximum_age);
         checks.failed(NAME, found, "see whether queuecastd runs (`systemctl status queuecastd`), and what it logs");
     } else {
@@ -133,7 +133,7 @@ fn snapshot(checks: &mut Checks, place: &Place, slurm: &Slurm, now: UnixTime) ->
 fn counters(checks: &mut Checks, place: &Place, slurm: &Slurm) {
     const NAME: &str = "plugin's counters";
     let path = place.counters_path();
-    match SharedNumbers::read(&path, COUNTERS_MAGIC, COUNTERS_LENGTH) {
+    match place.counted() {
         Ok(Some(_)) => checks.ok(NAME, path.display().to_string()),
         Ok(None) => checks.warning(
             NAME,

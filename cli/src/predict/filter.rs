@@ -4,11 +4,11 @@ use predictor_core::decision::{Changes, Decision, Situation, decide, is_in_quest
 use predictor_core::options::Mode;
 use predictor_core::record::Record;
 use predictor_core::size::Size;
-use predictor_core::snapshot::Snapshot;
+use predictor_core::snapshot::{Snapshot, Timeliness};
 use predictor_core::time::Seconds;
 use serde::Serialize;
 
-use crate::place::Place;
+use crate::place::{Place, ahead};
 
 /// What the filter would do.
 #[derive(Debug, Serialize)]
@@ -81,11 +81,16 @@ impl FilterReport {
         if let Some(off) = place.kill_switch() {
             return Self::left(Outcome::Left, format!("switched off by {}", off.display()), mode);
         }
-        if snapshot.is_too_old(*now) {
+        let problem = match snapshot.timeliness(*now) {
+            Timeliness::Current => None,
+            Timeliness::TooOld => Some("the snapshot is too old to rely on".to_owned()),
+            Timeliness::Ahead => Some(ahead(snapshot, *now)),
+        };
+        if let Some(problem) = problem {
             // A promise that can't be given is refused, a wish is left.
             let wants_promise = submission.asked.reserve_at.is_some() && submission.asked.mode.is_none_or(|mode| mode == Mode::Enforce);
             let outcome = if wants_promise { Outcome::Refused } else { Outcome::Left };
-            return Self::left(outcome, "the snapshot is too old to rely on".to_owned(), mode);
+            return Self::left(outcome, problem, mode);
         }
         if mode == Mode::Off {
             return Self::left(Outcome::Left, "the mode is off for this job".to_owned(), mode);

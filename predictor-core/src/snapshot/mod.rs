@@ -1,7 +1,8 @@
 //! The snapshot: what the daemon publishes and the filter decides from.
 //!
-//! The daemon writes a snapshot whole under a new name and renames it into place; it is never changed or truncated afterwards. A
-//! reader checks length, version and checksum once, in [`Snapshot::open`], and from then on reads it as it lies in memory.
+//! The daemon writes a snapshot whole into memory that it seals, and into a file that it renames into
+//! place; neither is changed afterwards. A reader checks length, version and checksum once, in
+//! [`Snapshot::open`], and from then on reads it as it lies in its memory.
 
 pub mod layout;
 mod model;
@@ -18,5 +19,5 @@ pub use model::{PartitionScore, RELIABILITY, RELIABILITY_LEVELS, WaitModel, Wait
 pub use model_view::ModelSummary;
 pub use plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 pub use plan_view::PlanView;
-pub use reader::{Partition, Provenance, Snapshot, SnapshotError};
+pub use reader::{Announced, HEADER_LENGTH, MOST_AHEAD, Partition, Provenance, Snapshot, SnapshotError, Timeliness};
 pub use writer::{Origin, PartitionState, RunningJob, write};

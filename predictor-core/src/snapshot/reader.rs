@@ -14,6 +14,56 @@ use std::ops::Range;
 use thiserror::Error;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
+/// How far ahead of a reader's clock a snapshot may be dated: clocks of one machine agree, and are set back by little.
+pub const MOST_AHEAD: Seconds = Seconds(60);
+
+/// Whether a snapshot may be decided from, by its time of publication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeliness {
+    /// It may.
+    Current,
+    /// It is older than the site allows.
+    TooOld,
+    /// It is dated more than [`MOST_AHEAD`] ahead. Nobody knows how old it is, and it would not become too old for long.
+    Ahead,
+}
+
+/// What a snapshot says of itself in its first [`HEADER_LENGTH`] bytes, before the rest of it is read or checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Announced {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its number.
+    pub generation: u64,
+    /// Its checksum, which with the number tells it from any other.
+    pub checksum: u64,
+}
+
+impl Announced {
+    /// Reads the beginning of a snapshot.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`], as far as the header shows it.
+    pub fn of(start: &[u8]) -> Result<Announced, SnapshotError> {
+        let (header, _) = header(start)?;
+        Ok(Announced { length: header.length.get(), generation: header.generation.get(), checksum: header.checksum.get() })
+    }
+}
+
+/// Length of the header in bytes.
+pub const HEADER_LENGTH: usize = size_of::<Header>();
+
+fn header(all: &[u8]) -> Result<(&Header, &[u8]), SnapshotError> {
+    let (header, rest) = Header::ref_from_prefix(all).map_err(|_| SnapshotError::Length)?;
+    if header.magic != MAGIC {
+        return Err(SnapshotError::Magic);
+    }
+    if header.version.get() != LAYOUT_VERSION {
+        return Err(SnapshotError::Version { found: header.version.get() });
+    }
+    Ok((header, rest))
+}
+
 /// Why bytes are not a snapshot that can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SnapshotError {
@@ -44,6 +94,7 @@ pub enum SnapshotError {
 pub struct Snapshot<B> {
     bytes: B,
     generation: u64,
+    checksum: u64,
     published_at: UnixTime,
     sections: [Range<usize>; SECTIONS.len()],
     transparent: bool,
@@ -102,13 +153,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// Says what is wrong with the bytes; they are not read any further then.
     pub fn open(bytes: B) -> Result<Snapshot<B>, SnapshotError> {
         let all = bytes.as_ref();
-        let (header, rest) = Header::ref_from_prefix(all).map_err(|_| SnapshotError::Length)?;
-        if header.magic != MAGIC {
-            return Err(SnapshotError::Magic);
-        }
-        if header.version.get() != LAYOUT_VERSION {
-            return Err(SnapshotError::Version { found: header.version.get() });
-        }
+        let (header, rest) = header(all)?;
         if usize::try_from(header.length.get()) != Ok(all.len()) {
             return Err(SnapshotError::Length);
         }
@@ -124,9 +169,11 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             *place = section(kind, record, all.len()).ok_or(SnapshotError::Sections)?;
         }
         let (generation, published_at) = (header.generation.get(), UnixTime(header.published_at.get()));
+        let checksum = header.checksum.get();
         let mut snapshot = Snapshot {
             bytes,
             generation,
+            checksum,
             published_at,
             sections,
             transparent: false,
@@ -150,6 +197,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         self.generation
     }
 
+    /// Its checksum, which with the number tells it from any other.
+    #[must_use]
+    pub fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
     /// Length in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
@@ -168,10 +221,17 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         (now - self.published_at).max(Seconds::ZERO)
     }
 
-    /// Whether it is older than the site allows.
+    /// Whether it may be decided from at a moment.
     #[must_use]
-    pub fn is_too_old(&self, now: UnixTime) -> bool {
-        self.site().is_none_or(|site| self.age(now).0 > i64::from(site.maximum_age_s.get()))
+    pub fn timeliness(&self, now: UnixTime) -> Timeliness {
+        let longest = self.site().map_or(-1, |site| i64::from(site.maximum_age_s.get()));
+        if self.published_at - now > MOST_AHEAD {
+            Timeliness::Ahead
+        } else if self.age(now).0 > longest {
+            Timeliness::TooOld
+        } else {
+            Timeliness::Current
+        }
     }
 
     /// Whether a job can be rewritten whose user asked for nothing.

@@ -1,6 +1,7 @@
 //! A state directory with a snapshot of a known past, and job descriptions as slurmctld makes them.
 #![allow(dead_code, unreachable_pub, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use predictor_core::counters::{COUNTERS, Counter};
 use predictor_core::forecast::WaitSource;
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
@@ -8,12 +9,13 @@ use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
 use predictor_core::snapshot::{
-    Origin, PartitionScore, PartitionState, QueuePlan, RELIABILITY, RunningJob, WaitModel, WaitSourceReason, write,
+    Origin, PartitionScore, PartitionState, QueuePlan, RELIABILITY, RunningJob, Snapshot, WaitModel, WaitSourceReason, write,
 };
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::waits::blended::BoundTable;
 use slurm_sys::bindings::{self, job_desc_msg_t};
+use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -403,9 +405,10 @@ impl Plugin {
     }
 }
 
-/// A state directory with a configuration that points to it.
+/// A state directory with a configuration that points to it, and the page that the plugin counts in.
 pub struct Site {
     pub directory: tempfile::TempDir,
+    page: CountsPage,
 }
 
 impl Site {
@@ -416,7 +419,10 @@ impl Site {
         std::fs::write(&configuration, format!("state_directory = {:?}\n", directory.path())).unwrap();
         // SAFETY: called before other threads of the test look at the environment.
         unsafe { std::env::set_var("QUEUECAST_CONF", &configuration) };
-        Site { directory }
+        let page = CountsPage::create(c"counts", COUNTERS.len()).unwrap();
+        // The page alone: there is no such snapshot, so that the file is what counts.
+        hand_over(directory.path(), HandedSnapshot { descriptor: page.descriptor(), generation: 0, length: 1, checksum: 0 }, &page);
+        Site { directory, page }
     }
 
     pub fn path(&self) -> &Path {
@@ -427,9 +433,42 @@ impl Site {
         publish(self.path(), &snapshot_bytes(policy, 400, now(), 1));
     }
 
-    pub fn counter(&self, counter: predictor_core::counters::Counter) -> u64 {
-        use predictor_core::counters::{COUNTERS_LENGTH, COUNTERS_MAGIC};
-        let path = self.path().join("filter-counters");
-        slurm_sys::mapping::SharedNumbers::read(&path, COUNTERS_MAGIC, COUNTERS_LENGTH).unwrap().unwrap()[counter.index() - 1]
+    /// Puts a snapshot into sealed memory and hands it over, as the daemon does. It can be taken until what is returned is dropped.
+    pub fn hand_over(&self, bytes: &[u8]) -> SealedMemory {
+        let memory = SealedMemory::of(c"snapshot", bytes).unwrap();
+        hand_over(self.path(), handed(&memory, bytes), &self.page);
+        memory
     }
+
+    pub fn page(&self) -> &CountsPage {
+        &self.page
+    }
+
+    pub fn counter(&self, counter: Counter) -> u64 {
+        self.page.read().map_or(0, |(_, numbers)| numbers[counter.index()])
+    }
+}
+
+/// How a snapshot in memory of this process is announced.
+pub fn handed(memory: &SealedMemory, bytes: &[u8]) -> HandedSnapshot {
+    let snapshot = Snapshot::open(bytes).unwrap();
+    HandedSnapshot {
+        descriptor: memory.descriptor(),
+        generation: snapshot.generation(),
+        length: bytes.len() as u64,
+        checksum: snapshot.checksum(),
+    }
+}
+
+/// Puts a hand-over by this process into place.
+pub fn hand_over(directory: &Path, snapshot: HandedSnapshot, page: &CountsPage) {
+    let counts = HandedCounts { descriptor: page.descriptor() };
+    announce(directory, &HandOver::by_this_process(snapshot, counts).unwrap().to_string());
+}
+
+/// Puts a file into the place of a hand-over.
+pub fn announce(directory: &Path, text: &str) {
+    let new = directory.join("snapshot-memory.new");
+    std::fs::write(&new, text).unwrap();
+    std::fs::rename(new, directory.join("snapshot-memory")).unwrap();
 }

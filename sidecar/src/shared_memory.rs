@@ -1,0 +1,45 @@
+//! What this process shares with the filter inside slurmctld: snapshots in sealed memory, and a page that the filter counts in.
+
+use std::io;
+
+use predictor_core::counters::COUNTERS;
+use predictor_core::snapshot::Announced;
+use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
+
+/// Memory that the filter may open.
+#[derive(Debug)]
+pub(crate) struct SharedMemory {
+    page: CountsPage,
+    /// The snapshot that was handed over last, and the one before: a filter may be about to open that.
+    snapshots: [Option<SealedMemory>; 2],
+}
+
+impl SharedMemory {
+    /// A page in which nobody has counted yet, and no snapshot.
+    ///
+    /// # Errors
+    /// Where the kernel gives no such memory.
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { page: CountsPage::create(c"queuecast-counters", COUNTERS.len())?, snapshots: [None, None] })
+    }
+
+    /// Puts a snapshot into memory. Returns where the filter finds it.
+    ///
+    /// # Errors
+    /// Where the kernel gives no memory, or the bytes are no snapshot.
+    pub(crate) fn share(&mut self, snapshot: &[u8]) -> io::Result<HandOver> {
+        let Announced { length, generation, checksum } =
+            Announced::of(snapshot).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        let memory = SealedMemory::of(c"queuecast-snapshot", snapshot)?;
+        let handed = HandedSnapshot { descriptor: memory.descriptor(), generation, length, checksum };
+        let hand_over = HandOver::by_this_process(handed, HandedCounts { descriptor: self.page.descriptor() })?;
+        let [latest, before] = &mut self.snapshots;
+        *before = latest.replace(memory);
+        Ok(hand_over)
+    }
+
+    /// Who counts in the page, and what they have counted.
+    pub(crate) fn counted(&self) -> Option<(u64, Vec<u64>)> {
+        self.page.read()
+    }
+}

@@ -1,0 +1,179 @@
+//! How one process finds the memory of another: a line of text that says where.
+//!
+//! The kernel lets a process open `/proc/PROCESS/fd/DESCRIPTOR` of another if both belong to one
+//! user, or if it is root. The daemon need not answer for it, so that nothing waits.
+
+use std::fmt::{self, Display};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::str::FromStr;
+use thiserror::Error;
+
+use super::counts::CountsPage;
+use super::sealed::Memory;
+use super::trusted;
+
+/// Longest text of a hand-over, in bytes.
+const MOST_BYTES: usize = 512;
+/// First word of the text; another form of it gets another number.
+const FORM: &str = "queuecast-memory-1";
+
+/// Where a snapshot and a page of counts are to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandOver {
+    /// Number of the process that has them.
+    pub process: u32,
+    /// When it began, in ticks since the machine started, so that a later process of that number is not taken for it.
+    pub began: u64,
+    /// Its snapshot.
+    pub snapshot: HandedSnapshot,
+    /// Its page of counts.
+    pub counts: HandedCounts,
+}
+
+/// A snapshot in sealed memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandedSnapshot {
+    /// Its descriptor in that process.
+    pub descriptor: i32,
+    /// Its number.
+    pub generation: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// Its checksum.
+    pub checksum: u64,
+}
+
+/// A page of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandedCounts {
+    /// Its descriptor in that process.
+    pub descriptor: i32,
+}
+
+/// Why memory that was handed over can't be taken.
+#[derive(Debug, Error)]
+pub enum HandOverError {
+    /// The file that says where it is can't be read, or is not trusted.
+    #[error("the file that names it: {0}")]
+    File(#[source] io::Error),
+    /// It says something else.
+    #[error("the file that names it is not one of this release")]
+    Text,
+    /// The process has ended, or can't be seen from here.
+    #[error("process {0} has ended, or can't be seen from here")]
+    Process(u32),
+    /// Its memory can't be opened, or is not what it should be.
+    #[error("memory of process {0}: {1}")]
+    Memory(u32, #[source] io::Error),
+}
+
+impl HandOver {
+    /// A hand-over by this process.
+    ///
+    /// # Errors
+    /// Where this process can't be looked up.
+    pub fn by_this_process(snapshot: HandedSnapshot, counts: HandedCounts) -> io::Result<HandOver> {
+        let process = std::process::id();
+        let began = began(&std::fs::read_to_string("/proc/self/stat")?).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(HandOver { process, began, snapshot, counts })
+    }
+
+    /// Reads a file with a hand-over.
+    ///
+    /// # Errors
+    /// Where it can't be read, others could have written it, or it says something else.
+    pub fn read(path: &Path) -> Result<HandOver, HandOverError> {
+        let (file, _) = trusted::open_trusted(path).map_err(HandOverError::File)?;
+        let text = trusted::read_start(&file, MOST_BYTES).map_err(HandOverError::File)?;
+        std::str::from_utf8(&text).ok().and_then(|text| text.parse().ok()).ok_or(HandOverError::Text)
+    }
+
+    /// Maps the snapshot.
+    ///
+    /// # Errors
+    /// Where the process has ended, or the memory is not what was announced.
+    pub fn open_snapshot(&self) -> Result<Memory, HandOverError> {
+        let file = self.open(self.snapshot.descriptor, OpenOptions::new().read(true))?;
+        Memory::shared(&file, self.snapshot.length).map_err(|error| HandOverError::Memory(self.process, error))
+    }
+
+    /// Maps the page of so many counts.
+    ///
+    /// # Errors
+    /// As [`HandOver::open_snapshot`].
+    pub fn open_counts(&self, counts: usize) -> Result<CountsPage, HandOverError> {
+        let file = self.open(self.counts.descriptor, OpenOptions::new().read(true).write(true))?;
+        CountsPage::of(file, counts).map_err(|error| HandOverError::Memory(self.process, error))
+    }
+
+    fn open(&self, descriptor: i32, how: &mut OpenOptions) -> Result<File, HandOverError> {
+        let gone = |_| HandOverError::Process(self.process);
+        let fails = |error| HandOverError::Memory(self.process, error);
+        // An open directory of a process stays that process's: what is opened through it fails once it has ended.
+        let directory = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_DIRECTORY | libc::O_CLOEXEC)
+            .open(format!("/proc/{}", self.process))
+            .map_err(gone)?;
+        let directory = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        let stat = std::fs::read_to_string(format!("{directory}/stat")).map_err(gone)?;
+        if began(&stat) != Some(self.began) {
+            return Err(HandOverError::Process(self.process));
+        }
+        let path = format!("{directory}/fd/{descriptor}");
+        // What a descriptor stands for may be anything. It is looked at before it is opened, as a file is.
+        trusted::check(&std::fs::metadata(&path).map_err(fails)?).map_err(fails)?;
+        how.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC).open(path).map_err(fails)
+    }
+}
+
+/// When a process began, from its `stat` (proc(5), field 22): the second field, its name, may hold anything but ends with the last bracket.
+fn began(stat: &str) -> Option<u64> {
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+impl Display for HandOver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let HandOver { process, began, snapshot, counts } = self;
+        let HandedSnapshot { descriptor, generation, length, checksum } = snapshot;
+        writeln!(
+            formatter,
+            "{FORM} process={process} began={began} snapshot={descriptor} generation={generation} length={length} checksum={checksum} \
+             counts={}",
+            counts.descriptor
+        )
+    }
+}
+
+impl FromStr for HandOver {
+    type Err = HandOverError;
+
+    fn from_str(text: &str) -> Result<HandOver, HandOverError> {
+        let mut words = text.split_ascii_whitespace();
+        if words.next() != Some(FORM) {
+            return Err(HandOverError::Text);
+        }
+        let mut number = |name: &str| {
+            let value = words.next()?.strip_prefix(name)?.strip_prefix('=')?;
+            value.parse::<u64>().ok()
+        };
+        let mut parsed = || {
+            Some(HandOver {
+                process: number("process")?.try_into().ok()?,
+                began: number("began")?,
+                snapshot: HandedSnapshot {
+                    descriptor: number("snapshot")?.try_into().ok()?,
+                    generation: number("generation")?,
+                    length: number("length")?,
+                    checksum: number("checksum")?,
+                },
+                counts: HandedCounts { descriptor: number("counts")?.try_into().ok()? },
+            })
+        };
+        parsed().ok_or(HandOverError::Text)
+    }
+}

@@ -1,0 +1,76 @@
+//! What this process has counted, and the daemon's page that it is copied into.
+
+use parking_lot::RwLock;
+use predictor_core::counters::{COUNTERS, Counter};
+use slurm_sys::memory::{CountsPage, HandOver};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The counts of this process. They hold whatever becomes of the daemon and its page.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    numbers: [AtomicU64; COUNTERS.len()],
+    /// As whom this process counts, 0 before it has a page.
+    owner: AtomicU64,
+    page: RwLock<Option<Page>>,
+}
+
+#[derive(Debug)]
+struct Page {
+    memory: CountsPage,
+    /// Process, its beginning, and descriptor: a daemon that was started again has another page.
+    from: (u32, u64, i32),
+}
+
+impl Counts {
+    pub(crate) const fn new() -> Counts {
+        Counts { numbers: [const { AtomicU64::new(0) }; COUNTERS.len()], owner: AtomicU64::new(0), page: parking_lot::const_rwlock(None) }
+    }
+
+    /// Adds one.
+    pub(crate) fn count(&self, counter: Counter) {
+        let Some(number) = self.numbers.get(counter.index()) else { return };
+        let value = number.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        // While the page is being replaced, whoever replaces it copies all numbers.
+        if let Some(page) = self.page.try_read().as_deref().and_then(Option::as_ref) {
+            page.memory.raise(self.owner.load(Ordering::Relaxed), counter.index(), value);
+        }
+    }
+
+    /// Counts in the page that a daemon hands over from now on, if it is another one than before.
+    /// One that can't be had leaves the numbers in this process, until a daemon hands over a page.
+    pub(crate) fn take_page(&self, hand_over: &HandOver) {
+        let from = (hand_over.process, hand_over.began, hand_over.counts.descriptor);
+        if self.page.read().as_ref().is_some_and(|page| page.from == from) {
+            return;
+        }
+        let memory = match hand_over.open_counts(COUNTERS.len()) {
+            Ok(memory) => memory,
+            Err(error) => {
+                let line = "job_submit/queuecast: counters are not shown to queuecastd";
+                return slurm_sys::log::info(&format!("{line}: {error}"));
+            }
+        };
+        match (self.owner.load(Ordering::Relaxed), memory.read()) {
+            // A slurmctld before this one counted there. To go on in its name loses nothing that the daemon has not seen yet.
+            (0, Some((owner, numbers))) => {
+                for (number, before) in self.numbers.iter().zip(numbers) {
+                    number.fetch_add(before, Ordering::Relaxed);
+                }
+                self.owner.store(owner, Ordering::Relaxed);
+            }
+            (0, None) => self.owner.store(RandomState::new().build_hasher().finish() | 1, Ordering::Relaxed),
+            _ => {}
+        }
+        let owner = self.owner.load(Ordering::Relaxed);
+        let numbers = || self.numbers.iter().map(|number| number.load(Ordering::Relaxed));
+        if memory.read().is_none_or(|(counting, _)| counting != owner) {
+            memory.begin(owner, numbers());
+        }
+        *self.page.write() = Some(Page { memory, from });
+        // Those that were counted while the page was not yet in its place.
+        if let Some(page) = self.page.read().as_ref() {
+            numbers().enumerate().for_each(|(index, value)| page.memory.raise(owner, index, value));
+        }
+    }
+}

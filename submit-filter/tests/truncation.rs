@@ -1,0 +1,89 @@
+//! Files of the state directory are truncated and overwritten while eight threads submit through the built plugin, in a process of its own:
+//! a file that was mapped would end it by SIGBUS.
+#![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{Description, Plugin, Site, now, policy, publish, snapshot_bytes};
+use predictor_core::counters::{Counted, Counter};
+use std::fs::{self, OpenOptions};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+const THREADS: usize = 8;
+const SUBMISSIONS: usize = 1_000;
+const SPOILS: u64 = 100;
+
+/// The plugin, which may be called from any thread.
+struct Running(Plugin);
+// SAFETY: the plugin's entry points may be called from any thread; that is what slurmctld does.
+unsafe impl Sync for Running {}
+
+fn submit(running: &Running) -> u32 {
+    let mut job = Description::batch(16, 64).with_control(&["QUEUECAST_AUTO_MOLD=1"]);
+    assert_eq!(running.0.submit(&mut job).0, 0, "the job passes");
+    job.0.min_nodes
+}
+
+#[test]
+fn files_that_are_truncated_and_overwritten_end_no_process_and_stop_no_job() {
+    let site = Site::new();
+    let running = Running(Plugin::open());
+    let spoils = AtomicU64::new(0);
+    // Once with the snapshot from the daemon's memory, once from the file alone.
+    for generation in [1, 1_000_000] {
+        let done = AtomicBool::new(false);
+        let begun = spoils.load(Ordering::Relaxed);
+        let mut memory = Vec::new();
+        let mut renew = |generation| {
+            let bytes = snapshot_bytes(policy(), 400, now(), generation);
+            if generation < 1_000_000 {
+                memory.push(site.hand_over(&bytes));
+                // As the daemon, which keeps the last two.
+                memory.drain(..memory.len().saturating_sub(2));
+            } else {
+                let _ = fs::remove_file(site.path().join("snapshot-memory"));
+            }
+            publish(site.path(), &bytes);
+            fs::write(site.path().join("filter-counters"), Counted::default().to_bytes()).unwrap();
+        };
+        renew(generation);
+        assert_eq!(running.0.call("init"), 0);
+        assert_eq!(submit(&running), 4);
+        std::thread::scope(|scope| {
+            let submitters: Vec<_> =
+                (0..THREADS).map(|_| scope.spawn(|| (0..SUBMISSIONS).for_each(|_| assert!([4, 16].contains(&submit(&running)))))).collect();
+            let spoiler = scope.spawn(|| {
+                for count in 0.. {
+                    // Every round spoils all files, in turn by truncation and by `cp` of another file over them.
+                    for entry in fs::read_dir(site.path()).unwrap().flatten() {
+                        let path = entry.path();
+                        if path.extension().is_some() {
+                            continue;
+                        }
+                        if count % 2 == 0 {
+                            let _ = OpenOptions::new().write(true).truncate(true).open(&path);
+                        } else {
+                            let _ = fs::copy("/bin/true", &path);
+                        }
+                    }
+                    let spoilt = spoils.fetch_add(1, Ordering::Relaxed) + 1 - begun;
+                    if spoilt >= SPOILS && done.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    renew(generation + spoilt);
+                }
+            });
+            submitters.into_iter().for_each(|submitter| submitter.join().unwrap());
+            done.store(true, Ordering::Relaxed);
+            spoiler.join().unwrap();
+        });
+        assert!(spoils.load(Ordering::Relaxed) - begun >= SPOILS);
+        renew(generation + 900_000);
+        assert_eq!(submit(&running), 4, "a good snapshot is taken up again");
+    }
+    let expected = 2 * (THREADS * SUBMISSIONS + 2) as u64;
+    // The counts are in memory, which nothing of this has touched.
+    let _memory = site.hand_over(&snapshot_bytes(policy(), 400, now(), 1));
+    submit(&running);
+    assert_eq!((site.counter(Counter::Submissions), site.counter(Counter::Panics)), (expected + 1, 0));
+}
