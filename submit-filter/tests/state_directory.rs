@@ -23,7 +23,7 @@ fn submit(state: &State) -> (u32, String) {
     // SAFETY: a description and a place for a message of our own.
     let answer = unsafe {
         let mut description = JobDescription::from_raw(&raw mut *job.0).unwrap();
-        let mut place = UserMessage::from_raw(&raw mut message).unwrap();
+        let mut place = UserMessage::from_raw(&raw mut message);
         submission(state, &mut description, &mut place)
     };
     assert!(begin.elapsed() < Duration::from_secs(5), "the submission took {:?}", begin.elapsed());
@@ -275,6 +275,7 @@ fn a_full_disk_hurts_neither_the_process_nor_the_jobs() {
     let text = HandOver::by_this_process(handed(&memory, &bytes), HandedCounts { descriptor: page.descriptor() }).unwrap().to_string();
     assert!(fs::write(mount.path.join("snapshot-memory"), &text).is_err() && fs::write(mount.path.join("snapshot"), &bytes).is_err());
     (0..100).for_each(|_| assert_eq!(submit(&state).0, 16));
+    drop(full);
     fs::remove_file(mount.path.join("filler")).unwrap();
     announce(&mount.path, &text);
     assert_eq!(submit(&state).0, 4);
