@@ -128,7 +128,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("filter-counters");
         let mut counters = FilterCounters::load(path.clone());
-        let spoils: [(&str, fn(&Path)); 4] = [
+        type Spoil = fn(&Path);
+        let spoils: [(&str, Spoil); 4] = [
             ("truncated", |path| File::create(path).map(drop).unwrap()),
             ("replaced", |path| fs::write(path, "x".repeat(3_000)).unwrap()),
             ("a fifo", |path| {
