@@ -3,6 +3,8 @@
 //! It is one JSON object `{"queuecast":{...}}` of less than [`MOST_BYTES`] bytes. Slurm keeps it with the job and in slurmdbd, so that
 //! the forecast can be held against what happened.
 
+mod json;
+
 use crate::decision::{Candidate, Decision, Situation, TimeLimit};
 use crate::options::{Asked, Mode};
 use crate::time::UnixTime;
@@ -121,11 +123,6 @@ struct Envelope {
     queuecast: Record,
 }
 
-#[derive(Serialize)]
-struct BorrowedEnvelope<'a> {
-    queuecast: &'a Record,
-}
-
 impl Forecast {
     fn of(candidate: &Candidate) -> Forecast {
         let (wait, bound) = candidate.wait.unzip();
@@ -202,7 +199,7 @@ impl Record {
     /// The record as it is written, without the parts that can be spared where it would be too long.
     #[must_use]
     pub fn to_json(&self) -> Option<String> {
-        let json = serde_json::to_string(&BorrowedEnvelope { queuecast: self }).ok()?;
+        let json = json::envelope(self);
         if json.len() <= MOST_BYTES {
             return Some(json);
         }
@@ -214,7 +211,7 @@ impl Record {
         ];
         for shorten in shorter {
             shorten(&mut record);
-            let json = serde_json::to_string(&BorrowedEnvelope { queuecast: &record }).ok()?;
+            let json = json::envelope(&record);
             if json.len() <= MOST_BYTES {
                 return Some(json);
             }

@@ -8,7 +8,6 @@ use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, WaitForec
 use crate::past::{Ends, FEATURES, Group, GroupKey, Kinship, PastJob, Picture, Sum, expected_run_time_s};
 use crate::time::{Seconds, UnixTime};
 use crate::waits::blended::{MEMBERS, blend, members_of};
-use arrayvec::ArrayVec;
 use zerocopy::little_endian::F32;
 
 /// Fewest jobs on which a class stands by itself: the fewest that bound the 95th percentile at 95 % confidence.
@@ -18,13 +17,11 @@ const FEWEST_JOBS: u32 = 59;
 /// that matter.
 const PRESENT_TELLS: Seconds = Seconds(12 * 3_600);
 
-/// Jobs whose features are made and forecast together. They are on the stack.
-const ROWS: usize = 16;
-
-/// Rows that the trees take at once.
-const TOGETHER: usize = 8;
-
-type Features = ArrayVec<f32, FEATURES>;
+/// The groups of one job as they were published. Most of them are those of the job asked about before it as well, which saves looking for them.
+struct FoundGroups {
+    keys: [GroupKey; Kinship::ALL.len()],
+    groups: [Group; Kinship::ALL.len()],
+}
 
 impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
     /// From the blend where that is in force; else from the narrowest class that has enough jobs, or else the widest that has any.
@@ -34,32 +31,34 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
 
     fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
         let model = self.model_view().filter(|model| !model.bound_rows.is_empty());
+        // The features lie in the heap, whose memory stays with the process. slurmctld makes a thread for each submission, and what a thread
+        // uses of its stack beyond the last 16 KiB is given back when it ends, and fetched from the kernel again for the next.
+        let mut features: Vec<f32> = Vec::new();
+        let mut places = Vec::new();
+        let mut found = None;
         let mut forecasts = Vec::with_capacity(asked.len());
-        for asked in asked.chunks(ROWS) {
-            let mut found: ArrayVec<Option<WaitForecast<'_>>, ROWS> = ArrayVec::new();
-            let mut rows: ArrayVec<Features, ROWS> = ArrayVec::new();
-            let mut places: ArrayVec<usize, ROWS> = ArrayVec::new();
-            for (place, (job, moment)) in asked.iter().enumerate() {
-                let source = self.source(job.partition);
-                let moment = moment.as_ref().filter(|moment| moment.at - moment.now <= PRESENT_TELLS);
-                found.push(match (source, &model, moment) {
-                    (Some(WaitSource::Nothing), ..) => None,
-                    (Some(WaitSource::Blended), Some(model), Some(moment)) => {
-                        places.push(place);
-                        rows.push(self.features(model, job, moment));
-                        None
+        for (place, (job, moment)) in asked.iter().enumerate() {
+            let source = self.source(job.partition);
+            let moment = moment.as_ref().filter(|moment| moment.at - moment.now <= PRESENT_TELLS);
+            forecasts.push(match (source, &model, moment) {
+                (Some(WaitSource::Nothing), ..) => None,
+                (Some(WaitSource::Blended), Some(model), Some(moment)) => {
+                    if places.is_empty() {
+                        features.reserve_exact((asked.len() - place) * FEATURES);
                     }
-                    _ => self.by_class(job, moment),
-                });
-            }
-            if let Some(model) = &model {
-                for (place, members) in places.into_iter().zip(members(model, &rows)) {
-                    if let Some(forecast) = found.get_mut(place) {
-                        *forecast = model.forecast(&members);
-                    }
+                    places.push(place);
+                    self.write_features(model, job, moment, &mut found, &mut features);
+                    None
+                }
+                _ => self.by_class(job, moment),
+            });
+        }
+        if let Some(model) = &model {
+            for (place, members) in places.into_iter().zip(members(model, &features)) {
+                if let Some(forecast) = forecasts.get_mut(place) {
+                    *forecast = model.forecast(&members);
                 }
             }
-            forecasts.extend(found);
         }
         forecasts
     }
@@ -129,7 +128,14 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 
     /// What a job sees that arrives at a moment. Of the running jobs so many are taken to have ended by then as are expected to, in proportion in
     /// each of the groups; the claims wait.
-    fn features(&self, model: &ModelView<'_>, job: &JobShape, moment: &Moment) -> Features {
+    fn write_features(
+        &self,
+        model: &ModelView<'_>,
+        job: &JobShape,
+        moment: &Moment,
+        found: &mut Option<FoundGroups>,
+        features: &mut Vec<f32>,
+    ) {
         let arriving = PastJob {
             user: job.user,
             account: job.association.account,
@@ -142,7 +148,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             end: None,
             suspended: Seconds::ZERO,
         };
-        let mut groups = GroupKey::of(&arriving).map(|key| model.group(&key));
+        let mut groups = FoundGroups::find(found, model, GroupKey::of(&arriving));
         let mut freed = 0.0;
         if moment.at > moment.now
             && let Some(partition) = self.partition_at(job.partition)
@@ -174,9 +180,25 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             ends_by_limit: Ends { freed: &self.ends_by_limit },
             ends_expected: Ends { freed: &self.ends_expected },
         };
-        let mut features = Features::new();
-        picture.write_features_after(&arriving, freed, &mut features);
-        features
+        picture.write_features_after(&arriving, freed, features);
+    }
+}
+
+impl FoundGroups {
+    /// The groups of those keys. `found` has those that were looked for before, and then these.
+    fn find(found: &mut Option<FoundGroups>, model: &ModelView<'_>, keys: [GroupKey; Kinship::ALL.len()]) -> [Group; Kinship::ALL.len()] {
+        let found = match found {
+            Some(found) => {
+                for ((old, key), group) in found.keys.iter_mut().zip(keys).zip(&mut found.groups) {
+                    if *old != key {
+                        (*old, *group) = (key, model.group(&key));
+                    }
+                }
+                found
+            }
+            None => found.insert(FoundGroups { keys, groups: keys.map(|key| model.group(&key)) }),
+        };
+        found.groups
     }
 }
 
@@ -207,23 +229,17 @@ impl<'a> ModelView<'a> {
     }
 }
 
-/// The members' forecasts for rows of features.
-fn members(model: &ModelView<'_>, rows: &[Features]) -> ArrayVec<[f32; MEMBERS], ROWS> {
-    let borrowed: ArrayVec<&[f32], ROWS> = rows.iter().take(ROWS).map(ArrayVec::as_slice).collect();
+/// The members' forecasts for rows of features that stand behind each other.
+fn members(model: &ModelView<'_>, features: &[f32]) -> Vec<[f32; MEMBERS]> {
+    let rows: Vec<&[f32]> = features.chunks_exact(FEATURES).collect();
     let Some(forests) = model.forests else {
-        return borrowed.iter().map(|features| members_of(features, None)).collect();
+        return rows.iter().map(|features| members_of(features, None)).collect();
     };
-    let (together, rest) = borrowed.split_at(borrowed.len() / TOGETHER * TOGETHER);
-    let mut forecasts = [[0.0; ROWS]; 2];
-    for (forest, forecasts) in forests.iter().zip(&mut forecasts) {
-        let (of_together, of_rest) = forecasts.split_at_mut(together.len());
-        forest.predict_many(together, of_together);
-        for (features, forecast) in rest.iter().zip(of_rest) {
-            *forecast = forest.predict(features);
-        }
-    }
-    let [root, log] = &forecasts;
-    borrowed.iter().zip(root.iter().zip(log)).map(|(features, (root, log))| members_of(features, Some([*root, *log]))).collect()
+    let [mut roots, mut logs] = [vec![0.0; rows.len()], vec![0.0; rows.len()]];
+    let [root, log] = forests;
+    root.predict_many(&rows, &mut roots);
+    log.predict_many(&rows, &mut logs);
+    rows.iter().zip(roots.iter().zip(logs)).map(|(features, (root, log))| members_of(features, Some([*root, log]))).collect()
 }
 
 /// CPUs that become free after one moment and until another.

@@ -55,21 +55,45 @@ fn several_rows_are_forecast_as_each_alone() {
     assert!(forecasts[21].is_nan());
 }
 
+/// A walk as it is described, one fork after the other.
+fn walked(view: &ForestView<'_>, features: &[f32]) -> f64 {
+    view.roots.iter().fold(view.base, |sum, root| {
+        let mut place = root.get() as usize;
+        let mut steps = 0;
+        let value = loop {
+            let Some(node) = view.nodes.get(place) else { break 0.0 };
+            match usize::from(node.children.get()) {
+                0 => break node.value.get(),
+                _ if steps == MOST_STEPS => break 0.0,
+                children => {
+                    let feature = features.get(usize::from(node.feature.get())).copied().unwrap_or(0.0);
+                    place += children + usize::from(feature.is_nan() || feature > node.value.get() || node.value.get().is_nan());
+                    steps += 1;
+                }
+            }
+        };
+        sum + f64::from(value)
+    })
+}
+
 proptest! {
     #[test]
-    fn any_bytes_can_be_evaluated(
+    fn any_bytes_are_evaluated_as_one_walk_after_the_other_would(
         bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..3], 0..512),
-        roots in prop::collection::vec(prop_oneof![any::<u32>(), 0u32..64], 0..20),
-        features in prop::collection::vec(any::<f32>(), 0..40),
+        roots in prop::collection::vec(prop_oneof![any::<u32>(), 0u32..64], 0..40),
+        rows in prop::collection::vec(prop::collection::vec(any::<f32>(), 0..40), 0..20),
     ) {
         let (nodes, _) = <[NodeRecord]>::ref_from_prefix_with_elems(&bytes, bytes.len() / 8).unwrap();
         let roots: Vec<U32> = roots.into_iter().map(U32::new).collect();
         let view = ForestView { roots: &roots, nodes, base: 0.0 };
-        let alone = view.predict(&features);
-        let mut several = [0.0; 9];
-        view.predict_many(&[&features[..]; 9], &mut several);
-        for forecast in several {
-            prop_assert!(forecast == alone || (forecast.is_nan() && alone.is_nan()));
+        let borrowed: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
+        let mut forecasts = vec![0.0; rows.len()];
+        view.predict_many(&borrowed, &mut forecasts);
+        for (features, forecast) in rows.iter().zip(forecasts) {
+            let expected = walked(&view, features);
+            for forecast in [forecast, view.predict(features)] {
+                prop_assert!(forecast == expected || (forecast.is_nan() && expected.is_nan()));
+            }
         }
     }
 }
