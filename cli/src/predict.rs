@@ -85,7 +85,7 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                deadline, reserve_at
   wait         counted from the moment that the job may begin:
                source (blended: by the state of the cluster; qbets: by class), class (of qbets:
-               partition, cpus, limits_s, pressure_level; null: all), jobs (that it rests on),
+               partition, cpus, limits_s; null: all), jobs (that it rests on),
                pressure, confidence (of qbets' bounds), median_s (the point forecast), bounds_s (\"0.25\" to \"0.95\": the wait that is not exceeded
                with that probability), starts_within (list of duration_s, probability)
   plan         by the plan of the queue, for a job of that size and limit submitted now (of the next

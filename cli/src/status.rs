@@ -63,7 +63,7 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                     wait_forecasts, and the keys of policy
   wait_forecasts    of a partition, null where nothing was learnt: in_force (blended, the
                     default; qbets, by class of job; none), reason (calibrated: the default's
-                    bounds hold; not_calibrated; too_few_jobs; not_trained), jobs_scored (the
+                    bounds hold, to three points or chance; not_calibrated; too_few_jobs; not_trained), jobs_scored (the
                     latest that were forecast on arrival and have started), median_error_s,
                     pinball_s (mean pinball loss over the percentiles), coverage (by level 0.5,
                     0.75, 0.9, 0.95: the share of them that waited at most as long as the bound

@@ -156,7 +156,7 @@ fn main() {
     let refreshed = learner.refresh([], now);
     println!("1,000 more: {took}, {} events", refreshed.events);
     let took = Took::begin();
-    let model = learner.model();
+    let model = learner.model(0.95);
     println!("model: {took}, {} groups", model.groups.len());
     let took = Took::begin();
     if let Some(retraining) = learner.retraining() {

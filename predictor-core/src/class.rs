@@ -1,7 +1,7 @@
-//! Classes of jobs whose waits are alike: partition, size class, limit class, and how pressed the partition was.
+//! Fixed classes of jobs by size and time limit, for the groups from which features are made and for reports.
 //!
-//! QBETS finds its classes by clustering; these fixed ones are the first predictor's. The bounds of the classes are powers
-//! of four in CPUs, and the time limits at which sites commonly draw the line between short and long work.
+//! The bounds of the classes are powers of four in CPUs, and the time limits at which sites commonly draw the line between short and long work. The classes
+//! of QBETS are others: it finds them (`waits::qbets`).
 
 use crate::size::Size;
 use crate::time::Seconds;
@@ -12,48 +12,6 @@ const SIZE_CLASS_CPUS: [u32; 7] = [1, 4, 16, 64, 256, 1024, 4096];
 
 /// Longest time limit of each limit class but the last, which is open: 15 min, 1 h, 4 h, 12 h, 24 h.
 const LIMIT_CLASS_SECONDS: [i64; 5] = [900, 3_600, 14_400, 43_200, 86_400];
-
-/// Lower bounds of the pressure levels but the first.
-const PRESSURE_LEVELS: [f64; 3] = [0.5, 1.0, 2.0];
-
-/// Stands for "all of them" in a [`ClassKey`].
-pub const ANY: u8 = u8::MAX;
-
-/// Which jobs a wait distribution is about. Ordered as in the snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClassKey {
-    /// Index of the partition in the snapshot's table of partitions.
-    pub partition: u16,
-    /// Size class, or [`ANY`].
-    pub size: u8,
-    /// Limit class, or [`ANY`].
-    pub limit: u8,
-    /// Pressure level, or [`ANY`].
-    pub pressure: u8,
-}
-
-impl ClassKey {
-    /// The class of a job, over all levels of pressure.
-    #[must_use]
-    pub fn of(partition: u16, size: Size, limit: Option<Seconds>) -> ClassKey {
-        ClassKey { partition, size: size_class(size), limit: limit_class(limit), pressure: ANY }
-    }
-
-    /// This class at one level of pressure.
-    #[must_use]
-    pub fn at_pressure(self, level: u8) -> ClassKey {
-        ClassKey { pressure: level, ..self }
-    }
-
-    /// This class and the wider ones that stand in for it where it has too few jobs, narrowest first: the class at its pressure, at any
-    /// pressure, at any time limit, and the whole partition.
-    #[must_use]
-    pub fn widening(self) -> [ClassKey; 4] {
-        let any_pressure = self.at_pressure(ANY);
-        let any_limit = ClassKey { limit: ANY, ..any_pressure };
-        [self, any_pressure, any_limit, ClassKey { size: ANY, ..any_limit }]
-    }
-}
 
 /// The size class of a job.
 #[must_use]
@@ -75,24 +33,6 @@ pub fn limit_class(limit: Option<Seconds>) -> u8 {
     limit.map_or(LIMIT_CLASS_SECONDS.len(), |limit| LIMIT_CLASS_SECONDS.partition_point(|longest| *longest < limit.0)) as u8
 }
 
-/// The time limits that fall into the same class as `limit`.
-#[must_use]
-pub fn limits_of_class(limit: Seconds) -> RangeInclusive<Seconds> {
-    let class = usize::from(limit_class(Some(limit)));
-    let shortest = class.checked_sub(1).and_then(|below| LIMIT_CLASS_SECONDS.get(below)).map_or(0, |below| below + 1);
-    let longest = LIMIT_CLASS_SECONDS.get(class).copied().unwrap_or(i64::MAX);
-    Seconds(shortest)..=Seconds(longest)
-}
-
-/// How many pressure levels there are.
-pub const PRESSURE_LEVEL_COUNT: u8 = PRESSURE_LEVELS.len() as u8 + 1;
-
-/// The level of a pressure: the CPUs of the jobs that are running or eligible in a partition, the new one included, over the partition's CPUs.
-#[must_use]
-pub fn pressure_level(pressure: f64) -> u8 {
-    PRESSURE_LEVELS.partition_point(|lower| *lower <= pressure) as u8
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,20 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn every_limit_lies_in_the_limits_of_its_class_and_the_neighbours_do_not() {
-        for seconds in [1, 900, 901, 3_600, 50_000, 86_400, 86_401, 1_000_000] {
-            let limits = limits_of_class(Seconds(seconds));
-            assert!(limits.contains(&Seconds(seconds)));
-            let class = limit_class(Some(Seconds(seconds)));
-            assert_eq!(limit_class(Some(*limits.start())), class);
-            assert_eq!(limit_class(Some(*limits.end())), class);
-        }
-    }
-
-    #[test]
-    fn a_class_widens_to_its_whole_partition() {
-        let key = ClassKey { partition: 3, size: 2, limit: 1, pressure: 2 };
-        let widest = key.widening()[3];
-        assert_eq!(widest, ClassKey { partition: 3, size: ANY, limit: ANY, pressure: ANY });
+    fn the_cpus_of_a_size_class_are_all_that_have_it() {
+        assert_eq!([0, 1, 2, 7].map(cpus_of_size_class), [1..=1, 2..=4, 5..=16, 4_097..=u32::MAX]);
     }
 }

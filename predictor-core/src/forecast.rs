@@ -3,7 +3,6 @@
 //! The decisions ask through [`WaitForecaster`] and [`RunTimeForecaster`]; the snapshot answers with what the daemon fitted.
 
 use crate::binomial::PERCENTILES;
-use crate::class::ClassKey;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
 use zerocopy::little_endian::{F32, U32};
@@ -125,13 +124,35 @@ impl Moment {
     }
 }
 
+/// The jobs of a class of QBETS, as far as one rectangle of sizes and time limits; both ends belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitClass {
+    /// Fewest CPUs.
+    pub first_cpus: u32,
+    /// Most CPUs.
+    pub last_cpus: u32,
+    /// Shortest time limit in seconds.
+    pub first_limit_s: u32,
+    /// Longest time limit in seconds; `u32::MAX` holds those without one as well.
+    pub last_limit_s: u32,
+}
+
+impl WaitClass {
+    /// Whether a job belongs to it.
+    #[must_use]
+    pub fn holds(&self, cpus: u32, limit: Option<Seconds>) -> bool {
+        let limit_s = limit.map_or(u32::MAX, Seconds::clamped_u32);
+        (self.first_cpus..=self.last_cpus).contains(&cpus) && (self.first_limit_s..=self.last_limit_s).contains(&limit_s)
+    }
+}
+
 /// A forecast of the time between a job's eligibility and its start.
 #[derive(Clone, Debug)]
 pub struct WaitForecast<'a> {
     /// Who made it.
     pub source: WaitSource,
     /// The class whose history it rests on, where it rests on one.
-    pub class: Option<ClassKey>,
+    pub class: Option<WaitClass>,
     /// How many past jobs it rests on: of that class, or outcomes of forecasts like it.
     pub jobs: u32,
     /// The point forecast: the median of the class's waits, or the blend's own, which is not the 50th percentile of the bounds.

@@ -25,7 +25,7 @@ fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
 
 /// Jobs on 4 nodes that waited 2,000 to 2,199 s and ran 500 s.
 fn past() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 2_000 + n, 500))
+    (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 2_000 + n * 73 % 200, 500))
 }
 
 /// A snapshot in which 240 of 256 CPUs are busy, and are expected to be free in 600 s.
@@ -272,6 +272,7 @@ mod against_the_daemon {
             users: sweep.users().collect(),
             accounts: Vec::new(),
             qos: Vec::new(),
+            classes: Vec::new(),
             scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
             run_times: std::collections::BTreeMap::new(),
         };

@@ -4,7 +4,10 @@
 
 mod common;
 
-use common::{NOW, USER, partition, past_job, policy, running, situation, snapshot, submission};
+use common::{
+    FREE_CPUS, JOB_CPUS, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, situation, snapshot, snapshot_with,
+    submission,
+};
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
     trajectory,
@@ -17,6 +20,7 @@ use predictor_core::record::{MOST_BYTES, Record};
 use predictor_core::size::Size;
 use predictor_core::snapshot::{PartitionState, Snapshot};
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::trees::{Forest, NodeRecord};
 use proptest::prelude::*;
 
 fn decided(snapshot: &Snapshot<Vec<u8>>, submission: &Submission<'_>) -> Decision {
@@ -146,50 +150,45 @@ fn a_user_can_only_lower_the_mode() {
     assert_eq!([mode(Mode::Enforce), mode(Mode::Observe)], [Mode::Advise, Mode::Observe]);
 }
 
+/// A forest of one tree: nobody waits while no other job does; then jobs on up to 40 CPUs wait 100 s, and larger ones 10,000 s.
+fn crowded() -> Forest {
+    let forks = [NodeRecord::fork(WAITING_JOBS, 0.5, 1), NodeRecord::leaf(0.0), NodeRecord::fork(JOB_CPUS, 40.0, 1)];
+    let nodes = forks.into_iter().chain([NodeRecord::leaf(10.0), NodeRecord::leaf(100.0)]).collect();
+    Forest { roots: vec![0.into()], nodes, base: 0.0 }
+}
+
 #[test]
-fn claims_raise_the_pressure_and_turn_the_choice() {
-    // An idle partition favours the larger size, a pressed one the smaller.
-    let mut jobs = Vec::new();
-    for n in 0..150 {
-        jobs.push(past_job(USER, 16, 3_600, 9_000_000 - n * 20_000, 0, 500));
-        jobs.push(past_job(USER, 4, 3_600, 9_005_000 - n * 20_000, 0, 1_500));
-        // Each of these comes while 250 CPUs are taken by another user's job.
-        jobs.push(past_job(2, 63, 86_400, 4_000_000 - n * 20_000, 10, 10_000));
-        jobs.push(past_job(USER, 16, 3_600, 3_995_000 - n * 20_000, 6_000, 500));
-        jobs.push(past_job(USER, 4, 3_600, 3_995_000 - n * 20_000, 100, 1_500));
-    }
-    let snapshot = snapshot(jobs, &partition(policy()));
+fn claims_wait_like_other_jobs_and_turn_the_choice() {
+    // An empty queue favours the larger size, a crowded one the smaller.
+    let sizes = |n: i64| [past_job(USER, 16, 3_600, 900_000 - n * 600, 0, 500), past_job(USER, 4, 3_600, 900_000 - n * 600, 0, 1_500)];
+    let snapshot = snapshot_with((0..150).flat_map(sizes), &partition(policy()), &model(crowded(), 0));
     let asked = submission(4, mold());
-    let choice = |cpus| {
-        let partition = Claims { cpus, ..Claims::default() };
+    let choice = |jobs| {
+        let partition = Claims { jobs, ..Claims::default() };
         let claimed = Claimed { partition, cluster: partition };
         decide(&Situation { claimed, ..situation(&snapshot, &asked) }).decided.unwrap().size.nodes
     };
-    assert_eq!([choice(0), choice(250)], [16, 4]);
+    assert_eq!([choice(0), choice(1)], [16, 4]);
 }
 
-/// Jobs that wait long under pressure and not at all without.
-fn pressed_past() -> Vec<EndedJob<'static>> {
-    let mut jobs = Vec::new();
-    for n in 0..100 {
-        jobs.push(past_job(USER, 4, 3_600, 9_000_000 - n * 20_000, 0, 500));
-        jobs.push(past_job(2, 63, 86_400, 4_000_000 - n * 20_000, 10, 15_000));
-        jobs.push(past_job(USER, 4, 3_600, 3_995_000 - n * 20_000, 9_000, 500));
-    }
-    jobs
+/// A past in which the user's jobs ran for 500 s, and a forecast by which a job waits 10,000 s while 200 CPUs or fewer are free, and not at all beyond;
+/// 240 of 256 are busy.
+fn pressed(partition: &PartitionState) -> Snapshot<Vec<u8>> {
+    let past = (0..100).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 0, 500));
+    snapshot_with(past, partition, &model(fork(FREE_CPUS, 200.0, 100.0, 0.0), 240))
 }
 
 #[test]
 fn a_job_is_deferred_until_running_jobs_are_expected_to_have_ended() {
     let mut busy = partition(policy());
-    busy.running = vec![running(40, 600), running(20, 620), running(2, 5_000)];
-    let snapshot = snapshot(pressed_past(), &busy);
+    busy.running = vec![running(40, 600), running(18, 620), running(2, 5_000)];
+    let snapshot = pressed(&busy);
     let asked = submission(4, Asked { auto_defer: true, ..Asked::default() });
     let decision = decided(&snapshot, &asked);
     // The second end follows within 5 % of 600 s, the third does not.
     assert_eq!(decision.changes(), Changes { begin: Some(UnixTime(NOW.0 + 620)), ..Changes::default() });
     let Some(Ok(deferral)) = decision.deferral else { panic!("not deferred") };
-    assert_eq!((deferral.response_now, deferral.response_deferred), (Seconds(9_500), Seconds(620 + 500)));
+    assert_eq!((deferral.response_now, deferral.response_deferred), (Seconds(10_500), Seconds(620 + 500)));
 }
 
 #[test]
@@ -197,27 +196,36 @@ fn a_deferral_must_gain_thirty_percent_and_keep_within_its_bounds() {
     let deferral = |ends_in, asked: Asked, deadline: Option<i64>| {
         let mut busy = partition(policy());
         busy.running = vec![running(60, ends_in)];
-        let snapshot = snapshot(pressed_past(), &busy);
+        let snapshot = pressed(&busy);
         let deadline = deadline.map(|seconds| NOW + Seconds(seconds));
         decided(&snapshot, &Submission { deadline, ..submission(4, asked) }).deferral.unwrap().map(|_| ())
     };
     let defer = Asked { auto_defer: true, ..Asked::default() };
-    // 70 % of 9,500 s is 6,650 s: an end in 6,100 s leaves 6,600, one in 6,200 s leaves 6,700.
-    assert_eq!(deferral(6_100, defer.clone(), None), Ok(()));
-    assert!(matches!(deferral(6_200, defer.clone(), None), Err(NotDeferred::GainTooSmall { .. })));
+    // 70 % of 10,500 s is 7,350 s: an end in 6,800 s leaves 7,300, one in 6,900 s leaves 7,400.
+    assert_eq!(deferral(6_800, defer.clone(), None), Ok(()));
+    assert!(matches!(deferral(6_900, defer.clone(), None), Err(NotDeferred::GainTooSmall { .. })));
     let short = Asked { max_defer: Some(600), ..defer.clone() };
     assert_eq!(deferral(601, short, None), Err(NotDeferred::NoEndExpected));
     assert_eq!(deferral(3_000, defer.clone(), Some(6_000)), Err(NotDeferred::BeyondDeadline));
     assert_eq!(deferral(3_000, defer, Some(7_000)), Ok(()));
 }
 
+#[test]
+fn bounds_by_class_know_no_load_so_that_nothing_is_gained_by_deferral() {
+    let mut busy = partition(policy());
+    busy.running = vec![running(60, 600)];
+    let waits = (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 9_000, 500));
+    let decision = decided(&snapshot(waits, &busy), &submission(4, Asked { auto_defer: true, ..Asked::default() }));
+    assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))), "{:?}", decision.deferral);
+}
+
 fn reserve(ahead: i64, probability: f64) -> Asked {
     Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(probability), ..Asked::default() }
 }
 
-/// Waits of 0 to 1,990 s in even steps.
+/// Waits of 0 to 1,990 s in even steps, in no order.
 fn even_waits() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, n * 10, 500))
+    (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, n * 73 % 200 * 10, 500))
 }
 
 #[test]

@@ -11,11 +11,12 @@ use predictor_core::snapshot::{
     ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, Snapshot, SnapshotError, Timeliness, WaitModel, write,
 };
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::waits::qbets::ClassBounds;
 use proptest::prelude::*;
 use std::sync::Arc;
 
 fn some_jobs() -> impl Iterator<Item = predictor_core::history::EndedJob<'static>> {
-    (0..100).map(|n| past_job(USER, 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 10, 600 + n))
+    (0..100).map(|n| past_job(USER, 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 37 % 100 * 10, 600 + n))
 }
 
 fn some_model() -> WaitModel {
@@ -128,14 +129,56 @@ fn what_was_fitted_is_read_back() {
         size: Size { nodes: 1, cpus: 4 },
         limit: Some(Seconds(3_600)),
     };
-    // 34 of the jobs have one node: too few for a class of their own, so the whole partition stands in.
+    // 34 of the jobs have one node: too few for a class of their own, which all jobs of the partition are one of.
     let wait = snapshot.wait(&shape, None).unwrap();
     assert_eq!((wait.jobs, wait.median), (100, Seconds(490)));
+    let class = wait.class.unwrap();
+    assert_eq!((class.first_cpus, class.last_cpus, class.first_limit_s, class.last_limit_s), (0, u32::MAX, 0, u32::MAX));
     assert_eq!(snapshot.past_sizes(USER, found.index, Unit::Nodes).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(snapshot.past_sizes(USER, found.index, Unit::Cpus).collect::<Vec<_>>(), [4, 8, 12]);
     let run_time = snapshot.run_time(USER, found.index, Unit::Nodes, 1).unwrap();
     assert_eq!((run_time.jobs, run_time.longest_limit), (34, Some(Seconds(3_600))));
     assert!(snapshot.run_time(USER + 1, found.index, Unit::Nodes, 1).is_none());
+}
+
+#[test]
+fn the_classes_of_qbets_are_read_back_for_each_job_and_learnt_ones_go_first() {
+    let class = |class, cpus, limit_s, median_s| ClassBounds {
+        partition: 0,
+        cpus,
+        limit_s,
+        class,
+        jobs: 100 + class,
+        changes: 3,
+        bounds_s: std::array::from_fn(|percentile| median_s + percentile as u32),
+        median_s,
+    };
+    let all = 0..=u32::MAX;
+    // Small jobs and large short ones wait alike; another partition has a class of its own.
+    let classes = vec![
+        class(1, 5..=u32::MAX, 601..=u32::MAX, 5_000),
+        class(0, 0..=4, all.clone(), 10),
+        class(0, 5..=u32::MAX, 0..=600, 10),
+        ClassBounds { partition: 1, ..class(0, all.clone(), all, 77) },
+    ];
+    let learnt = WaitModel { classes, scores: Vec::new(), ..some_model() };
+    let snapshot = snapshot_with(some_jobs(), &partition(policy()), &learnt);
+    let wait = |partition, cpus, limit: Option<i64>| {
+        let shape = JobShape {
+            user: USER,
+            association: Association::default(),
+            partition,
+            size: Size { nodes: 1, cpus },
+            limit: limit.map(Seconds),
+        };
+        snapshot
+            .wait(&shape, None)
+            .map(|wait| (wait.jobs, wait.median.0, wait.bound(0.95).unwrap().0, wait.class.unwrap().holds(cpus, shape.limit)))
+    };
+    assert_eq!([wait(0, 1, None), wait(0, 4, Some(9_000)), wait(0, 5, Some(600))], [Some((100, 10, 104, true)); 3]);
+    assert_eq!([wait(0, 5, Some(601)), wait(0, u32::MAX, None)], [Some((101, 5_000, 5_094, true)); 2]);
+    assert_eq!((wait(1, 9, Some(60)), wait(2, 9, Some(60))), (Some((100, 77, 171, true)), None));
+    assert_eq!(snapshot.provenance().wait_classes, 3);
 }
 
 #[test]
@@ -167,7 +210,7 @@ fn another_magic_or_version_is_named() {
 #[test]
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v3");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v4");
     let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();

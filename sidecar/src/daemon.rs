@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     );
     // A daemon that ends after one snapshot takes its memory with it.
     let memory = if arguments.once { None } else { share_memory() };
-    let publisher = Publisher::new(site.cluster, site.whole_nodes, &settings.configuration.history, generation, memory);
+    let publisher = Publisher::new(site.cluster, site.whole_nodes, generation, memory);
     let counters = FilterCounters::load(directory.counters());
     let mut daemon = Daemon {
         once: arguments.once,
@@ -343,7 +343,7 @@ impl Daemon {
         let Some(cluster) = self.publisher.cluster().filter(|_| self.may_learn) else { return false };
         let ended = cluster.ended.iter().map(|job| &job.partition);
         let partitions = self.publisher.partition_indices(cluster.jobs.iter().map(|job| &job.partition).chain(ended));
-        self.learner.ask(cluster, partitions)
+        self.learner.ask(cluster, partitions, self.settings.configuration.wait.confidence)
     }
 
     /// Takes a plan.
@@ -365,7 +365,7 @@ impl Daemon {
         if !read_at.is_some_and(|read_at| self.planner.is_ready(read_at)) {
             return false;
         }
-        let question = self.publisher.question(UnixTime(now()), &self.settings);
+        let question = self.publisher.question();
         question.is_some_and(|question| self.planner.ask(Box::new(question)))
     }
 

@@ -28,8 +28,8 @@ pub(crate) type PartitionIndices = HashMap<Arc<str>, u16>;
 pub(crate) enum Task {
     /// Runs that have ended, each told once; and their partitions, which all are among the indices.
     Ended(Vec<Ended>, PartitionIndices),
-    /// The queue, to bring everything up to date and hand a model back.
-    Refresh(Arc<Cluster>, PartitionIndices),
+    /// The queue, to bring everything up to date and hand a model back; the confidence of its bounds by class.
+    Refresh(Arc<Cluster>, PartitionIndices, f64),
 }
 
 /// The main thread's end of the learner.
@@ -58,12 +58,12 @@ impl Asked {
 
     /// Asks for a model, unless it has not answered the question before or was told this queue already: beside newer records an old queue
     /// would show jobs that wait and have long ended. Returns whether it was asked.
-    pub(crate) fn ask(&mut self, cluster: Arc<Cluster>, partitions: PartitionIndices) -> bool {
+    pub(crate) fn ask(&mut self, cluster: Arc<Cluster>, partitions: PartitionIndices, confidence: f64) -> bool {
         if self.is_busy || !self.is_alive || self.told >= Some(cluster.read_at) {
             return false;
         }
         self.told = Some(cluster.read_at);
-        self.is_busy = self.tasks.send(Task::Refresh(cluster, partitions)).is_ok();
+        self.is_busy = self.tasks.send(Task::Refresh(cluster, partitions, confidence)).is_ok();
         self.is_busy
     }
 
@@ -156,7 +156,7 @@ pub(crate) fn run(tasks: &Receiver<Task>, news: &Sender<News>) {
                     }
                 }
             }
-            Task::Refresh(cluster, partitions) => {
+            Task::Refresh(cluster, partitions, confidence) => {
                 let begin = Instant::now();
                 learner.set_cpus(cluster.cpus);
                 let ended = cluster.ended.iter().filter_map(|job| ended_run(job, &partitions));
@@ -164,7 +164,7 @@ pub(crate) fn run(tasks: &Receiver<Task>, news: &Sender<News>) {
                 let refreshed = learner.refresh(live.chain(ended), cluster.read_at);
                 trainer.attend(&mut learner);
                 let learnt = Learnt {
-                    model: Arc::new(learner.model()),
+                    model: Arc::new(learner.model(confidence)),
                     at: cluster.read_at,
                     events: refreshed.events,
                     late: refreshed.late,

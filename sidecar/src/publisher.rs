@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use predictor_core::history::{EndedJob, History, HistoryLimits, LiveJob, UserSize};
+use predictor_core::history::{EndedJob, History, HistoryLimits, UserSize};
 use predictor_core::snapshot::{Origin, PartitionState, QueuePlan, WaitModel, write};
 use predictor_core::time::{Seconds, UnixTime};
-use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::controller::Sharing;
 
 use crate::failure::Failure;
@@ -54,19 +53,11 @@ pub(crate) struct Published {
 impl Publisher {
     /// A publisher that knows nothing yet. Its snapshots are numbered from `generation` on.
     /// Where there is `memory` the filter is handed them over in it, beside the file.
-    pub(crate) fn new(
-        cluster_name: String,
-        whole_nodes: bool,
-        settings: &HistorySettings,
-        generation: u64,
-        memory: Option<SharedMemory>,
-    ) -> Self {
-        let limits =
-            HistoryLimits { class_jobs: settings.class_jobs, window: Seconds(settings.window_seconds), ..HistoryLimits::default() };
+    pub(crate) fn new(cluster_name: String, whole_nodes: bool, generation: u64, memory: Option<SharedMemory>) -> Self {
         Self {
             cluster_name,
             whole_nodes,
-            history: History::new(limits),
+            history: History::new(HistoryLimits::default()),
             cluster: None,
             model: None,
             plan: None,
@@ -137,9 +128,9 @@ impl Publisher {
     }
 
     /// Fits what has changed, and puts a question to the planner; `None` where nothing is known of the cluster.
-    pub(crate) fn question(&mut self, now: UnixTime, settings: &Settings) -> Option<Question> {
+    pub(crate) fn question(&mut self) -> Option<Question> {
         let cluster = self.cluster.clone()?;
-        self.fit(now, settings.configuration.wait.confidence);
+        self.fit();
         let names: Vec<Arc<str>> = cluster.partitions.iter().map(|partition| Arc::from(partition.name.as_str())).collect();
         let indices = self.partition_indices(names.iter());
         let (fitted, learnt) = (self.history.run_times().fitted(), self.model.as_ref().map(|(model, _)| &model.run_times));
@@ -167,10 +158,9 @@ impl Publisher {
     pub(crate) fn publish(&mut self, now: UnixTime, settings: &Settings, directory: &StateDirectory) -> Result<Published, Failure> {
         let confidence = settings.configuration.wait.confidence;
         if self.fitting.is_none() {
-            self.fit(now, confidence);
+            self.fit();
         }
-        let fitting = self.fitting.take().unwrap_or_default();
-        let started = Instant::now();
+        let mut fitting = self.fitting.take().unwrap_or_default();
         let origin = Origin {
             cluster: self.cluster_name.clone(),
             configuration_error: settings.error.clone(),
@@ -185,6 +175,12 @@ impl Publisher {
         };
         // A queue that is long gone is no better to forecast from than none.
         let model = self.model.as_ref().filter(|(_, at)| now - *at <= origin.maximum_age).map(|(model, _)| &**model);
+        if model.is_none_or(|model| model.classes.is_empty()) {
+            let started = Instant::now();
+            self.history.fit_waits(confidence);
+            fitting += started.elapsed();
+        }
+        let started = Instant::now();
         let states = partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings);
         // A plan of a queue that has been read again since would tell of jobs that have started, and not of new ones.
         let plan = self.plan.as_ref().filter(|plan| Some(plan.at) == origin.controller_read_at && now - plan.at <= origin.maximum_age);
@@ -223,23 +219,10 @@ impl Publisher {
         self.memory.as_ref()?.counted()
     }
 
-    fn fit(&mut self, now: UnixTime, confidence: f64) {
+    /// Fits the run times. The waits are fitted where they are needed.
+    fn fit(&mut self) {
         let started = Instant::now();
-        let jobs = self.cluster.iter().flat_map(|cluster| &cluster.jobs);
-        let live = jobs.filter_map(|job| {
-            Some(LiveJob {
-                user: job.user,
-                partition: &job.partition,
-                size: job.size,
-                limit: job.limit,
-                eligible: job.eligible?,
-                start: job.start,
-            })
-        });
-        self.history.set_live(live, now);
-        let partitions = self.cluster.iter().flat_map(|cluster| &cluster.partitions);
-        let cpus: HashMap<&str, u32> = partitions.map(|partition| (partition.name.as_str(), partition.total_cpus)).collect();
-        self.history.fit(confidence, |partition| cpus.get(partition).copied());
+        self.history.fit_run_times();
         self.fitting = Some(started.elapsed());
     }
 }

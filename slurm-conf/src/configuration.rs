@@ -56,8 +56,6 @@ pub struct HistorySettings {
     pub window_seconds: i64,
     /// `maximum_jobs`: how many ended jobs are read at the start, the latest ones.
     pub maximum_jobs: u64,
-    /// `class_jobs`: how many jobs of one class a forecast rests on, the latest ones.
-    pub class_jobs: usize,
 }
 
 /// `[wait]`.
@@ -213,7 +211,7 @@ impl Default for Configuration {
         Self {
             state_directory: PathBuf::from("/var/spool/queuecast"),
             snapshot: SnapshotSettings { interval_seconds: 30, maximum_age_seconds: 10 * crate::duration::MINUTE_SECONDS },
-            history: HistorySettings { window_seconds: 365 * crate::duration::DAY_SECONDS, maximum_jobs: 1_000_000, class_jobs: 6_000 },
+            history: HistorySettings { window_seconds: 365 * crate::duration::DAY_SECONDS, maximum_jobs: 1_000_000 },
             wait: WaitSettings { confidence: 0.95 },
             policy: Policies::default(),
             metrics: MetricsSettings { listen: Some(SocketAddr::from(([127, 0, 0, 1], 9_487))) },

@@ -65,7 +65,7 @@ impl Cluster {
                 assert!(history.push(&EndedJob { user, partition: "main", size, limit, eligible, start, end, suspended }));
             }
         }
-        history.fit(0.95, |_| Some(32));
+        history.fit(0.95);
         let running = running.iter().map(|(nodes, ends_in_s)| RunningJob {
             user: 0,
             size: Size { nodes: *nodes, cpus: nodes * 4 },

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use predictor_core::class::{ANY, ClassKey, limits_of_class, size_class};
 use predictor_core::decision::{LONGEST_AHEAD, Reservable, Situation, Submission, decide, trajectory};
-use predictor_core::forecast::{JobShape, Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecaster, WaitSource, point};
+use predictor_core::forecast::{
+    JobShape, Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, WaitSource, point,
+};
 use predictor_core::options::Asked;
 use predictor_core::policy::{Policy, When};
 use predictor_core::size::{Size, Unit};
@@ -50,7 +51,6 @@ pub(super) struct ClassReport {
     pub(super) cpus: Option<(u32, Option<u32>)>,
     /// Shortest and longest time limit in seconds; no longest in the last class.
     pub(super) limits_s: Option<(i64, Option<i64>)>,
-    pub(super) pressure_level: Option<u8>,
 }
 
 /// The probability of starting within a duration.
@@ -72,7 +72,7 @@ impl WaitReport {
         let start = |duration_s: i64| StartReport { duration_s, probability: wait.probability_within(Seconds(duration_s)) };
         Some(Self {
             source: wait.source.name(),
-            class: wait.class.map(|class| ClassReport::of(partition.name, class, shape.limit)),
+            class: wait.class.map(|class| ClassReport::of(partition.name, class)),
             jobs: wait.jobs,
             pressure: pressure.map(|pressure| (pressure * 1e3).round() / 1e3),
             confidence: (wait.source == WaitSource::Qbets).then(|| (snapshot.provenance().confidence * 1e6).round() / 1e6),
@@ -95,35 +95,16 @@ fn shape_of(situation: &Situation<'_, Snapshot<Vec<u8>>>, size: Size, limit: Opt
 }
 
 impl ClassReport {
-    fn of(partition: &str, class: ClassKey, limit_of_job: Option<Seconds>) -> Self {
-        let ClassKey { size, limit, pressure, .. } = class;
-        let limits = limits_of_class(limit_of_job.unwrap_or(Seconds(i64::MAX)));
-        let longest = Some(limits.end().0).filter(|longest| *longest < i64::MAX);
+    fn of(partition: &str, class: WaitClass) -> Self {
+        let last = |last: u32| Some(last).filter(|last| *last < u32::MAX);
+        let is_any_size = class.first_cpus <= 1 && class.last_cpus == u32::MAX;
+        let is_any_limit = class.first_limit_s == 0 && class.last_limit_s == u32::MAX;
         Self {
             partition: partition.to_owned(),
-            cpus: (size != ANY).then(|| cpus_of(size)),
-            limits_s: (limit != ANY).then_some((limits.start().0, longest)),
-            pressure_level: (pressure != ANY).then_some(pressure),
+            cpus: (!is_any_size).then(|| (class.first_cpus.max(1), last(class.last_cpus))),
+            limits_s: (!is_any_limit).then(|| (i64::from(class.first_limit_s), last(class.last_limit_s).map(i64::from))),
         }
     }
-}
-
-/// Fewest and most CPUs of a size class, found by bisection, as classes ascend with CPUs.
-fn cpus_of(class: u8) -> (u32, Option<u32>) {
-    let first_of = |class: u8| {
-        let class_of = |cpus| size_class(Size { nodes: 1, cpus });
-        let (mut low, mut high) = (1, u32::MAX);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if class_of(middle) < class {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        (class_of(low) >= class).then_some(low)
-    };
-    (first_of(class).unwrap_or(1), first_of(class.saturating_add(1)).map(|next| next - 1))
 }
 
 /// The forecast of the run time.
@@ -238,8 +219,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cpus_of_a_size_class_are_all_that_have_it() {
-        // The classes end at powers of four in CPUs: 1, 4, 16, ..., 4096.
-        assert_eq!([0, 1, 2, 7].map(cpus_of), [(1, Some(1)), (2, Some(4)), (5, Some(16)), (4097, None)]);
+    fn what_a_class_does_not_bound_is_told_as_all() {
+        let class = WaitClass { first_cpus: 0, last_cpus: u32::MAX, first_limit_s: 0, last_limit_s: u32::MAX };
+        let told = |class| {
+            let report = ClassReport::of("batch", class);
+            (report.cpus, report.limits_s)
+        };
+        assert_eq!(told(class), (None, None));
+        assert_eq!(told(WaitClass { last_cpus: 4, last_limit_s: 600, ..class }), (Some((1, Some(4))), Some((0, Some(600)))));
+        assert_eq!(told(WaitClass { first_cpus: 5, first_limit_s: 601, ..class }), (Some((5, None)), Some((601, None))));
     }
 }

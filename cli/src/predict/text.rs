@@ -125,8 +125,6 @@ fn class(class: &ClassReport, jobs: u32) -> String {
         Some((shortest, None)) => text.push_str(&format!(", time limit over {}", Seconds(shortest - 1))),
         None => text.push_str(", any time limit"),
     }
-    let level = class.pressure_level.map_or("whatever the pressure".to_owned(), |level| format!("at pressure level {level}"));
-    text.push_str(&format!(", {level}"));
     text
 }
 

@@ -63,7 +63,7 @@ impl Wanted {
                 assert!(history.push(&job));
             }
         }
-        history.fit(0.95, |_| Some(256));
+        history.fit(0.95);
         let running = |ends_in: i64| RunningJob {
             user: 1,
             size: Size { nodes: 20, cpus: 80 },

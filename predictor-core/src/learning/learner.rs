@@ -11,6 +11,7 @@ use crate::size::Size;
 use crate::snapshot::WaitModel;
 use crate::time::{Seconds, UnixTime};
 use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
+use crate::waits::qbets::Qbets;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;
@@ -97,6 +98,8 @@ pub struct Learner {
     pub(super) settings: LearnerSettings,
     pub(super) sweep: Sweep,
     pub(super) waits: BlendedWaits,
+    /// What bounds waits where the default's do not hold, or have not been tried.
+    qbets: Qbets,
     pub(super) run_times: RunTimeLearner,
     /// What is to be swept over first; `None` once it has been.
     pub(super) first: Option<Vec<Record>>,
@@ -122,6 +125,7 @@ impl Learner {
             // The distributions of table I are for the published method, which is not in the daemon.
             sweep: Sweep::new(0, 0).keeping(settings.most_rows),
             waits: BlendedWaits::new(settings.waits),
+            qbets: Qbets::new(),
             run_times: RunTimeLearner::new(),
             first: Some(Vec::new()),
             tracker: Tracker::default(),
@@ -280,6 +284,9 @@ impl Learner {
             return;
         };
         self.trials.wait_is_known(partition);
+        if let Some(job) = past.job(row as usize) {
+            self.qbets.observe(job, wait);
+        }
         self.waits.learn(past, row as usize);
         if let Some(asked) = self.asked.remove(&row) {
             self.trials.learn(partition, asked.point_s, &asked.bounds_s, wait.0, self.random.random());
@@ -326,9 +333,9 @@ impl Learner {
         self.waits.adopt(retrained);
     }
 
-    /// What was learnt, for the snapshot.
+    /// What was learnt, for the snapshot; the bounds of QBETS at the confidence.
     #[must_use]
-    pub fn model(&mut self) -> WaitModel {
+    pub fn model(&mut self, confidence: f64) -> WaitModel {
         let [by_limit, expected] = self.sweep.ends();
         let (ends_by_limit, ends_expected) = (by_limit.freed.to_vec(), expected.freed.to_vec());
         WaitModel {
@@ -342,6 +349,7 @@ impl Learner {
             users: self.sweep.users().collect(),
             accounts: self.accounts.names.clone(),
             qos: self.qos.names.clone(),
+            classes: self.qbets.classes(confidence),
             scores: self.trials.published(),
             run_times: self.run_times.published(),
         }

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::forecast::WaitSource;
-use crate::past::{PastJob, Sweep};
+use crate::past::{Happening, PastJob, Sweep, events};
 use crate::size::{Size, Unit};
 use crate::snapshot::WaitSourceReason;
 use crate::time::{Seconds, UnixTime};
 use crate::trees::training::Training;
 use crate::waits::blended::Settings;
+use crate::waits::qbets::Qbets;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -158,7 +159,7 @@ fn no_forecast_changes_when_the_future_does() {
         }
         let mut learner = learner();
         refresh(&mut learner, &runs, 0, now);
-        let mut model = learner.model();
+        let mut model = learner.model(0.95);
         model.groups.sort_unstable_by_key(|(key, _)| *key);
         model.users.sort_unstable_by_key(|user| user.user);
         format!("{model:?}")
@@ -176,12 +177,12 @@ fn forecasts_are_scored_and_take_over_where_they_hold() {
     assert!(learner.scores(0).unwrap().jobs() > 500);
     assert_eq!(first.changes.len(), 1);
     assert_eq!(first.changes[0].now, Choice { source: WaitSource::Blended, reason: WaitSourceReason::Calibrated }, "{first:?}");
-    let before = learner.scores(0).unwrap().jobs();
+    let before = learner.scores(0).unwrap().clone();
     refresh(&mut learner, &runs, middle, end);
-    assert!(learner.scores(0).unwrap().jobs() > before + 500, "and go on to be, as jobs come");
+    assert_ne!(learner.scores(0), Some(&before), "and go on to be scored, as jobs come");
     let retraining = learner.retraining().unwrap();
     learner.adopt(retraining.run().unwrap());
-    let model = learner.model();
+    let model = learner.model(0.95);
     assert_eq!((model.scores.len(), model.scores[0].source, model.cpus), (1, WaitSource::Blended, CPUS));
     assert_eq!(model.qos, ["", "normal"]);
 }
@@ -234,7 +235,7 @@ fn a_requeued_runs_wait_counts_and_its_run_time_does_not() {
     assert!(learner.ended(&whole) && learner.ended(&interrupted));
     learner.refresh([again], UnixTime(BEGIN + 200));
     assert_eq!((learner.past().len(), learner.open_runs()), (3, 1));
-    let model = learner.model();
+    let model = learner.model(0.95);
     assert_eq!(model.users[0].last_two_s, Some([100.0; 2]));
     let told: Vec<u32> = model.run_times.values().map(|run_times| run_times.jobs).collect();
     assert_eq!(told, [1, 1], "once in nodes, once in CPUs");
@@ -293,7 +294,7 @@ fn run_times_of_the_past_and_of_the_present_are_published() {
     let middle = runs[400].eligible.unwrap().0;
     refresh(&mut learner, &runs, 0, middle);
     let jobs = |learner: &mut Learner, unit| -> u32 {
-        let run_times = learner.model().run_times;
+        let run_times = learner.model(0.95).run_times;
         run_times.iter().filter(|(key, _)| key.unit == unit).map(|(_, model)| model.jobs).sum()
     };
     let ran = |until: i64| runs.iter().filter(|run| run.start.is_some() && run.end <= Some(UnixTime(until))).count() as u32;
@@ -301,7 +302,7 @@ fn run_times_of_the_past_and_of_the_present_are_published() {
     refresh(&mut learner, &runs, middle, BEGIN + 10_000_000);
     assert_eq!([jobs(&mut learner, Unit::Nodes), jobs(&mut learner, Unit::Cpus)], [ran(i64::MAX); 2]);
     // Five users on one node; each of them with one to four CPUs.
-    let run_times = learner.model().run_times;
+    let run_times = learner.model(0.95).run_times;
     assert_eq!(run_times.len(), 5 + 5 * 4);
     let shortest = run_times.values().flat_map(|model| model.ranges.first()).map(|range| range.lower()).min();
     assert!(shortest < Some(Seconds(30)));
@@ -325,4 +326,30 @@ fn contradictory_records_are_not_taken() {
     assert!(!learner.ended(&run(1, BEGIN, Some(BEGIN + 20), Some(BEGIN + 10))));
     assert!(!learner.ended(&run(1, BEGIN, Some(BEGIN + 20), None)));
     assert!(!learner.ended(&Run { eligible: None, ..run(1, BEGIN, None, Some(BEGIN + 10)) }));
+}
+
+#[test]
+fn the_fallback_is_qbets_as_it_is_evaluated() {
+    let mut runs = past(1_500, 6);
+    runs.iter_mut().for_each(|run| run.partition = (run.user % 2) as u16);
+    // Most have ended by then; some run, whose waits are known; some wait.
+    let now = runs[1_400].eligible.unwrap().0;
+    let mut learner = learner();
+    let mut from = runs[700].eligible.unwrap().0;
+    refresh(&mut learner, &runs, 0, from);
+    for moment in (from + 60..now).step_by(60).chain([now]) {
+        refresh(&mut learner, &runs, from, moment);
+        from = moment;
+    }
+    let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, 0)).collect();
+    let mut evaluated = Qbets::new();
+    let started = events(&jobs).into_iter().filter(|event| event.happening == Happening::Start && event.at.0 <= now);
+    for event in started {
+        let job = &jobs[event.job as usize];
+        evaluated.observe(job, job.wait().unwrap());
+    }
+    let classes = learner.model(0.9).classes;
+    assert_eq!(classes, evaluated.classes(0.9));
+    let partitions: Vec<u16> = classes.iter().map(|class| class.partition).collect();
+    assert!(partitions.contains(&0) && partitions.contains(&1) && classes.iter().all(|class| class.jobs > 100), "{partitions:?}");
 }

@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 3;
+pub const LAYOUT_VERSION: u32 = 4;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -55,7 +55,7 @@ pub enum SectionKind {
     Site = 1,
     /// [`PartitionRecord`]s, in the order of their indices.
     Partitions = 2,
-    /// [`WaitClassRecord`]s, ascending.
+    /// [`WaitClassRecord`]s, by partition.
     WaitClasses = 3,
     /// [`UserSizeRecord`]s, ascending.
     UserSizes = 4,
@@ -103,13 +103,16 @@ pub enum SectionKind {
     PlanLimits = 25,
     /// [`StartRecord`]s of the grids, by partition, size and limit.
     PlanStarts = 26,
+    /// [`WaitRegionRecord`]s, by partition.
+    WaitRegions = 30,
 }
 
 /// All sections, in the order in which they are written.
-pub const SECTIONS: [SectionKind; 26] = [
+pub const SECTIONS: [SectionKind; 27] = [
     SectionKind::Site,
     SectionKind::Partitions,
     SectionKind::WaitClasses,
+    SectionKind::WaitRegions,
     SectionKind::UserSizes,
     SectionKind::RunTimeRanges,
     SectionKind::ExpectedEnds,
@@ -253,20 +256,36 @@ pub struct PartitionRecord {
 pub struct WaitClassRecord {
     /// Index of the partition.
     pub partition: U16,
-    /// Size class.
-    pub size: u8,
-    /// Limit class.
-    pub limit: u8,
-    /// Pressure level.
-    pub pressure: u8,
     /// Unused, zero.
-    pub reserved: [u8; 3],
+    pub reserved: [u8; 2],
+    /// How often its waits have changed.
+    pub changes: U32,
     /// Jobs that the bounds rest on.
     pub jobs: U32,
     /// Median wait in seconds.
     pub median_s: U32,
     /// Upper bounds in seconds on the percentiles 1 to 99, ascending, all bits set where there is none.
     pub bounds_s: [U32; PERCENTILES],
+}
+
+/// A rectangle of sizes and time limits, and the class that its jobs belong to. Those of a partition hold every job once.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct WaitRegionRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// Place of the class among the [`WaitClassRecord`]s.
+    pub class: U32,
+    /// Fewest CPUs.
+    pub first_cpus: U32,
+    /// Most CPUs.
+    pub last_cpus: U32,
+    /// Shortest time limit in seconds.
+    pub first_limit_s: U32,
+    /// Longest time limit in seconds; all bits set where it holds jobs without one.
+    pub last_limit_s: U32,
 }
 
 /// The run times of one user at one size.
@@ -563,6 +582,7 @@ pub const fn record_size(kind: SectionKind) -> usize {
         SectionKind::Site => size_of::<SiteRecord>(),
         SectionKind::Partitions => size_of::<PartitionRecord>(),
         SectionKind::WaitClasses => size_of::<WaitClassRecord>(),
+        SectionKind::WaitRegions => size_of::<WaitRegionRecord>(),
         SectionKind::UserSizes => size_of::<UserSizeRecord>(),
         SectionKind::RunTimeRanges => size_of::<RunTimeRange>(),
         SectionKind::ExpectedEnds => size_of::<ExpectedEndRecord>(),
@@ -594,6 +614,7 @@ const _: () = {
     assert!(size_of::<SiteRecord>() == 92);
     assert!(size_of::<PartitionRecord>() == 80);
     assert!(size_of::<WaitClassRecord>() == 412);
+    assert!(size_of::<WaitRegionRecord>() == 24);
     assert!(size_of::<UserSizeRecord>() == 28);
     assert!(size_of::<RunTimeRange>() == 12);
     assert!(size_of::<ExpectedEndRecord>() == 16);

@@ -12,6 +12,7 @@ mod plan;
 mod plan_records;
 mod plan_view;
 mod reader;
+mod wait_records;
 mod waits;
 mod writer;
 

@@ -5,6 +5,7 @@ use crate::history::{RunTimeModel, UserSize};
 use crate::past::{Group, GroupKey, UserPast};
 use crate::trees::Forest;
 use crate::waits::blended::{BoundTable, Weights};
+use crate::waits::qbets::ClassBounds;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub struct WaitModel {
     pub accounts: Vec<String>,
     /// Names of the qualities of service, by their indices.
     pub qos: Vec<String>,
+    /// The classes of QBETS, told once for each of their regions. They go before those of the history; without any, the history's stand.
+    pub classes: Vec<ClassBounds>,
     /// How well the forecasts have done in each partition, and which are in force there; in any order.
     pub scores: Vec<PartitionScore>,
     /// Run times by the default forecast of them. They go before the history's own; sizes that the history does not know are left out.

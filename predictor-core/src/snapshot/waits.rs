@@ -1,17 +1,13 @@
 //! Forecasts of waits from a snapshot: the blend where it is in force, else the bounds of the job's class.
 
-use super::layout::{SectionKind, WaitClassRecord};
+use super::layout::{SectionKind, WaitClassRecord, WaitRegionRecord};
 use super::model_view::ModelView;
 use super::reader::{Partition, Snapshot};
-use crate::class::{ClassKey, pressure_level};
-use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, WaitForecast, WaitForecaster, WaitSource};
+use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, WaitClass, WaitForecast, WaitForecaster, WaitSource};
 use crate::past::{Ends, FEATURES, Group, GroupKey, Kinship, PastJob, Picture, Sum, expected_run_time_s};
 use crate::time::{Seconds, UnixTime};
 use crate::waits::blended::{MEMBERS, blend, members_of};
 use zerocopy::little_endian::F32;
-
-/// Fewest jobs on which a class stands by itself: the fewest that bound the 95th percentile at 95 % confidence.
-const FEWEST_JOBS: u32 = 59;
 
 /// How far ahead the present state tells anything. Jobs that arrive in the meantime are not known, and after half a day they are most of those
 /// that matter.
@@ -24,7 +20,7 @@ struct FoundGroups {
 }
 
 impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
-    /// From the blend where that is in force; else from the narrowest class that has enough jobs, or else the widest that has any.
+    /// From the blend where that is in force; else from the job's class.
     fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
         self.waits(&[(*job, moment.copied())]).pop().flatten()
     }
@@ -50,7 +46,7 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
                     self.write_features(model, job, moment, &mut found, &mut features);
                     None
                 }
-                _ => self.by_class(job, moment),
+                _ => self.by_class(job),
             });
         }
         if let Some(model) = &model {
@@ -91,20 +87,14 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         self.score(partition).map(|score| WaitSource::of_number(score.source))
     }
 
-    fn by_class(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
-        let class = ClassKey::of(job.partition, job.size, job.limit);
-        let partition = self.partition_at(job.partition);
-        let pressure = partition.zip(moment).and_then(|(partition, moment)| partition.pressure(job.size.cpus, moment));
-        let widening = pressure.map_or(class, |pressure| class.at_pressure(pressure_level(pressure))).widening();
-        let mut widest = None;
-        let found = widening.into_iter().filter_map(|key| self.class(key).map(|record| (key, record)));
-        for (key, record) in found {
-            widest = Some((key, record));
-            if record.jobs.get() >= FEWEST_JOBS {
-                break;
-            }
-        }
-        let (class, record) = widest?;
+    /// The bounds of the job's class, which hold whatever the present state.
+    fn by_class(&self, job: &JobShape) -> Option<WaitForecast<'_>> {
+        let regions = self.records::<WaitRegionRecord>(SectionKind::WaitRegions);
+        let first = regions.partition_point(|region| region.partition.get() < job.partition);
+        let of_partition = regions.iter().skip(first).take_while(|region| region.partition.get() == job.partition);
+        let (class, place) =
+            of_partition.map(|region| (region.class(), region.class.get())).find(|(class, _)| class.holds(job.size.cpus, job.limit))?;
+        let record = self.records::<WaitClassRecord>(SectionKind::WaitClasses).get(usize::try_from(place).ok()?)?;
         Some(WaitForecast {
             source: WaitSource::Qbets,
             class: Some(class),
@@ -112,18 +102,6 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             median: Seconds(i64::from(record.median_s.get())),
             bounds: &record.bounds_s,
         })
-    }
-
-    fn class(&self, key: ClassKey) -> Option<&WaitClassRecord> {
-        let classes = self.records::<WaitClassRecord>(SectionKind::WaitClasses);
-        let key_of = |record: &WaitClassRecord| ClassKey {
-            partition: record.partition.get(),
-            size: record.size,
-            limit: record.limit,
-            pressure: record.pressure,
-        };
-        let index = classes.binary_search_by(|record| key_of(record).cmp(&key)).ok()?;
-        classes.get(index)
     }
 
     /// What a job sees that arrives at a moment. Of the running jobs so many are taken to have ended by then as are expected to, in proportion in
@@ -199,6 +177,17 @@ impl FoundGroups {
             None => found.insert(FoundGroups { keys, groups: keys.map(|key| model.group(&key)) }),
         };
         found.groups
+    }
+}
+
+impl WaitRegionRecord {
+    fn class(&self) -> WaitClass {
+        WaitClass {
+            first_cpus: self.first_cpus.get(),
+            last_cpus: self.last_cpus.get(),
+            first_limit_s: self.first_limit_s.get(),
+            last_limit_s: self.last_limit_s.get(),
+        }
     }
 }
 

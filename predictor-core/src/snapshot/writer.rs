@@ -2,12 +2,13 @@
 
 use super::layout::{
     CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, SectionRecord, SiteRecord,
-    TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
+    TextRecord, UserSizeRecord, checksum, record_size,
 };
 use super::model::WaitModel;
 use super::model_records::ModelRecords;
 use super::plan::QueuePlan;
 use super::plan_records::PlanRecords;
+use super::wait_records::WaitClassRecords;
 use crate::forecast::{RunTimeForecast, RunTimeRange};
 use crate::history::{History, RunTimeModel, UserSize};
 use crate::policy::Policy;
@@ -93,7 +94,7 @@ impl Text {
 }
 
 /// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any more keep their index and get no CPUs.
-/// Without a `model` waits are forecast by their classes alone, and run times by what the history makes of them. A `plan` knows the partitions by
+/// Without a `model` waits are forecast by the history's classes alone, and run times by what the history makes of them. A `plan` knows the partitions by
 /// the history's indices.
 #[must_use]
 pub fn write(
@@ -121,21 +122,8 @@ pub fn write(
         })
         .collect();
 
-    let wait_records: Vec<WaitClassRecord> = history
-        .waits()
-        .fitted()
-        .iter()
-        .map(|(class, waits)| WaitClassRecord {
-            partition: class.partition.into(),
-            size: class.size,
-            limit: class.limit,
-            pressure: class.pressure,
-            reserved: [0; 3],
-            jobs: waits.jobs.into(),
-            median_s: waits.median_s.into(),
-            bounds_s: waits.bounds_s.map(Into::into),
-        })
-        .collect();
+    let learnt_classes = model.map(|model| model.classes.as_slice()).filter(|classes| !classes.is_empty());
+    let classes = WaitClassRecords::of(learnt_classes.unwrap_or(history.classes()));
 
     let mut range_records: Vec<RunTimeRange> = Vec::new();
     let user_records: Vec<UserSizeRecord> = history
@@ -166,7 +154,8 @@ pub fn write(
     let sections: [&[u8]; SECTIONS.len()] = [
         site.as_bytes(),
         partition_records.as_bytes(),
-        wait_records.as_bytes(),
+        classes.classes.as_bytes(),
+        classes.regions.as_bytes(),
         user_records.as_bytes(),
         range_records.as_bytes(),
         expected_ends.as_bytes(),

@@ -71,7 +71,7 @@ pub fn history(jobs: impl IntoIterator<Item = EndedJob<'static>>) -> History {
     for job in jobs {
         assert!(history.push(&job), "{job:?}");
     }
-    history.fit(0.95, |_| Some(256));
+    history.fit(0.95);
     history
 }
 
@@ -88,7 +88,8 @@ pub fn snapshot_with(
     Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), Some(model), None)).unwrap()
 }
 
-/// Indices of features: the job's time limit, the cluster's free CPUs, and how many of its jobs wait.
+/// Indices of features: the job's CPUs and its time limit, the cluster's free CPUs, and how many of its jobs wait.
+pub const JOB_CPUS: u16 = 0;
 pub const LIMIT: u16 = 2;
 pub const FREE_CPUS: u16 = WAITING_JOBS - 7;
 pub const WAITING_JOBS: u16 = (FEATURES - (8 * 7 + 5 * 6 + 3 * 5)) as u16;
@@ -124,6 +125,7 @@ pub fn model(forest: Forest, busy_cpus: u32) -> WaitModel {
         users: vec![UserPast { user: USER, last_two_s: Some([500.0; 2]), account: 1, qos: 1 }],
         accounts: vec!["physics".into(), "chemistry".into()],
         qos: vec!["normal".into(), "long".into()],
+        classes: Vec::new(),
         scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
         run_times: std::collections::BTreeMap::new(),
     }

@@ -33,7 +33,6 @@ struct HistoryTable {
     window: Option<Duration<DAY_SECONDS, { 3_650 * DAY_SECONDS }>>,
     maximum_jobs: Option<Count<1_000, 10_000_000>>,
     // 59 waits are the fewest that bound their 95th percentile with 95 % confidence: 1 - 0.95^59 > 0.95 > 1 - 0.95^58.
-    class_jobs: Option<Count<59, 100_000>>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -118,9 +117,6 @@ impl File {
         }
         if let Some(Count(jobs)) = self.history.maximum_jobs {
             configuration.history.maximum_jobs = jobs;
-        }
-        if let Some(Count(jobs)) = self.history.class_jobs {
-            configuration.history.class_jobs = usize::try_from(jobs).unwrap_or(usize::MAX);
         }
         if let Some(Fraction(confidence)) = self.wait.confidence {
             configuration.wait.confidence = confidence;

@@ -28,7 +28,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 18, "{uncommented}");
+    assert_eq!(keys, 17, "{uncommented}");
 }
 
 #[test]
@@ -42,7 +42,6 @@ fn every_key_is_taken() {
         [history]
         window = "7-0"
         maximum_jobs = 2000
-        class_jobs = 100
         [wait]
         confidence = 0.9
         [policy]
@@ -65,7 +64,7 @@ fn every_key_is_taken() {
     let expected = Configuration {
         state_directory: "/s".into(),
         snapshot: SnapshotSettings { interval_seconds: 5, maximum_age_seconds: 150 },
-        history: HistorySettings { window_seconds: 7 * 86_400, maximum_jobs: 2_000, class_jobs: 100 },
+        history: HistorySettings { window_seconds: 7 * 86_400, maximum_jobs: 2_000 },
         wait: WaitSettings { confidence: 0.9 },
         policy: Policies {
             site: Policy {
@@ -104,7 +103,6 @@ fn a_wrong_value_is_told_with_its_line_and_with_what_is_allowed() {
         ("[snapshot]\ninterval = \"0s\"", ":2: ", "1s to 1h"),
         ("[snapshot]\n\ninterval = \"soon\"", ":3: ", "90m"),
         ("[snapshot]\ninterval = 30", ":2: ", "string"),
-        ("[history]\nclass_jobs = 58", ":2: ", "59 to 100000"),
         ("[history]\nmaximum_jobs = -1", ":2: ", "1000 to 10000000"),
         ("[history]\nwindow = \"11000d\"", ":2: ", "1d to 3650d"),
         ("[wait]\nconfidence = 1.0", ":2: ", "0.5 to 0.999"),

@@ -69,7 +69,7 @@ pub fn snapshot_from(
     for job in past {
         history.push(&job);
     }
-    history.fit(0.95, |_| Some(256));
+    history.fit(0.95);
     let running = |ends_in: i64| RunningJob {
         user: 1,
         size: Size { nodes: 20, cpus: 80 },
@@ -188,6 +188,7 @@ pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
         users: vec![UserPast { user: USER, last_two_s: Some([500.0, 700.0]), account: 1, qos: 0 }],
         accounts: vec!["physics".into(), "chemistry".into()],
         qos: vec!["normal".into()],
+        classes: Vec::new(),
         scores: vec![PartitionScore {
             partition: 0,
             jobs: 5_000,

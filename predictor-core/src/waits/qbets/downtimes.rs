@@ -8,6 +8,7 @@
 
 use crate::binomial::upper_bound_rank;
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The quantile of the pauses that a downtime exceeds. Its bound needs 2,995 of them.
@@ -29,14 +30,14 @@ const MOST_PAUSES: usize = 16_384;
 const MOST_DOWNTIMES: usize = 64;
 
 /// From the last start before it to the first one after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Downtime {
     from: UnixTime,
     to: UnixTime,
 }
 
 /// The downtimes of a machine, found from its starts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Downtimes {
     last_start: Option<UnixTime>,
     /// In seconds, in order of time.

@@ -20,6 +20,7 @@ use crate::time::Seconds;
 use crate::waits::WaitPredictor;
 use downtimes::Downtimes;
 use regions::{Delay, Division, Region};
+use serde::{Deserialize, Serialize};
 use series::{PercentileRanks, Ranks, Series, fewest_observations};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
@@ -61,7 +62,7 @@ pub struct ClassBounds {
 }
 
 /// The history of one partition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Partition {
     recent: VecDeque<Delay>,
     all: Series,
@@ -72,12 +73,14 @@ struct Partition {
 }
 
 /// Learns waits as jobs start, and bounds those of jobs to come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Qbets {
     partitions: BTreeMap<u16, Partition>,
     all: Series,
     downtimes: Downtimes,
+    #[serde(skip)]
     ranks: Ranks,
+    #[serde(skip)]
     percentile_ranks: PercentileRanks,
 }
 
@@ -156,7 +159,7 @@ impl Qbets {
             all: Series::new(MOST_WAITS),
             downtimes: Downtimes::default(),
             ranks: Ranks::default(),
-            percentile_ranks: PercentileRanks::new(CONFIDENCE),
+            percentile_ranks: PercentileRanks::default(),
         }
     }
 

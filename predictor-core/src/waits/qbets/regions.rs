@@ -4,10 +4,11 @@
 //! information criterion warrants. Here the waits of a class are log-normal. The plane of CPUs and time limit is cut in two where that explains the waits best, each part
 //! again, and so on, as long as the criterion falls; then the two parts whose waits differ least become one class, as long as it falls again.
 
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// A started job as the clustering sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Delay {
     pub(super) cpus: u32,
     /// `u32::MAX` where there is no limit.
@@ -16,7 +17,7 @@ pub(super) struct Delay {
 }
 
 /// A rectangle of the plane of CPUs and time limit in seconds, and the class that its jobs belong to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Region {
     pub(super) cpus: RangeInclusive<u32>,
     pub(super) limit_s: RangeInclusive<u32>,

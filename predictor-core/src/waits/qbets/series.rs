@@ -2,6 +2,7 @@
 
 use super::rare_runs::{LEVELS, rare_run};
 use crate::binomial::{PERCENTILES, percentile_ranks, upper_bound_rank};
+use serde::{Deserialize, Serialize};
 use statrs::function::beta::beta_reg;
 use std::collections::{HashMap, VecDeque};
 
@@ -37,6 +38,12 @@ pub(super) struct PercentileRanks {
 /// Numbers of observations whose ranks are kept, 2 KiB each.
 const MOST_COUNTS: usize = 4_096;
 
+impl Default for PercentileRanks {
+    fn default() -> PercentileRanks {
+        PercentileRanks::new(super::CONFIDENCE)
+    }
+}
+
 impl PercentileRanks {
     pub(super) fn new(confidence: f64) -> PercentileRanks {
         PercentileRanks { confidence, by_count: HashMap::new() }
@@ -62,7 +69,7 @@ pub(super) fn fewest_observations(quantile: f64, confidence: f64) -> usize {
 }
 
 /// The first autocorrelation of the logarithms, with weights that fade into the past.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Autocorrelation {
     seen: u32,
     mean: f64,
@@ -89,7 +96,7 @@ impl Autocorrelation {
 }
 
 /// The latest waits since the last change at one of [`LEVELS`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Window {
     ascending: Vec<u32>,
     /// Observations above the bound since one was not.
@@ -115,7 +122,7 @@ impl Window {
 }
 
 /// The waits of one class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Series {
     most: usize,
     /// In seconds, in order of start.
@@ -124,6 +131,7 @@ pub(super) struct Series {
     autocorrelation: Autocorrelation,
     changes: u32,
     /// Confidence and bounds on the percentiles, as they were worked out since the last wait.
+    #[serde(skip)]
     fitted: Option<(f64, [Option<u32>; PERCENTILES])>,
 }
 
@@ -199,7 +207,7 @@ impl Series {
     /// The median of the waits since the last change of the median's bound.
     pub(super) fn median_s(&self) -> Option<u32> {
         let ascending = &self.windows.first()?.ascending;
-        ascending.get(ascending.len() / 2).copied()
+        ascending.get(ascending.len().saturating_sub(1) / 2).copied()
     }
 
     /// An upper bound in seconds on a quantile of the next wait, at the confidence; `None` while the waits are too few.
