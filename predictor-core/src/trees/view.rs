@@ -6,7 +6,7 @@ use zerocopy::little_endian::U32;
 /// The most forks that are passed in a tree on the way to a leaf. A deeper tree adds nothing to the forecast.
 pub const MOST_STEPS: usize = 256;
 
-/// How many walks of one row are under way at once: each waits for memory most of its time, so several share the processor.
+/// How many walks are under way at once: each waits for memory most of its time, so several share the processor.
 const LANES: usize = 8;
 
 /// A forest in borrowed records, for instance of a memory-mapped snapshot.
@@ -28,61 +28,43 @@ impl ForestView<'_> {
     /// The forecast for one row of features, in the unit of the targets.
     #[must_use]
     pub fn predict(&self, features: &[f32]) -> f64 {
-        let mut forecast = [self.base];
-        self.add::<1, LANES, LANES>(&[features], &mut forecast);
+        let mut forecast = [0.0];
+        self.predict_many(&[features], &mut forecast);
         forecast[0]
     }
 
     /// The forecasts for several rows, into `forecasts`, as [`ForestView::predict`] gives them; each tree is fetched once
-    /// for as many of them as share the walks. What one of the two slices has more than the other is left alone.
+    /// for several of them. What one of the two slices has more than the other is left alone.
     pub fn predict_many(&self, rows: &[&[f32]], forecasts: &mut [f64]) {
         let count = rows.len().min(forecasts.len());
-        let (mut rows, mut forecasts) = (rows.get(..count).unwrap_or_default(), forecasts.get_mut(..count).unwrap_or_default());
+        let (rows, forecasts) = (rows.get(..count).unwrap_or_default(), forecasts.get_mut(..count).unwrap_or_default());
         forecasts.fill(self.base);
-        loop {
-            // What is left is taken in as few passes as there are, each with about as many walks under way.
-            let taken = match rows.len() {
-                0 => return,
-                1 => self.add::<1, 8, 8>(rows, forecasts),
-                2 => self.add::<2, 8, 16>(rows, forecasts),
-                3 => self.add::<3, 5, 15>(rows, forecasts),
-                4 => self.add::<4, 4, 16>(rows, forecasts),
-                5 => self.add::<5, 3, 15>(rows, forecasts),
-                6 | 7 => self.add::<6, 2, 12>(rows, forecasts),
-                _ => self.add::<8, 2, 16>(rows, forecasts),
-            };
-            rows = rows.get(taken..).unwrap_or_default();
-            forecasts = std::mem::take(&mut forecasts).get_mut(taken..).unwrap_or_default();
-        }
-    }
-
-    /// Adds what the trees say of the first `ROWS` rows to their forecasts, tree by tree in their order, with so many `TREES` walked at once. `WALKS` is
-    /// the product of the two. Returns how many rows were taken.
-    fn add<const ROWS: usize, const TREES: usize, const WALKS: usize>(&self, rows: &[&[f32]], forecasts: &mut [f64]) -> usize {
-        const { assert!(ROWS * TREES == WALKS) };
-        let (Some(rows), Some(forecasts)) = (rows.first_chunk::<ROWS>(), forecasts.first_chunk_mut::<ROWS>()) else { return rows.len() };
-        let (groups, rest) = self.roots.as_chunks::<TREES>();
-        let walked: [&[f32]; WALKS] = std::array::from_fn(|walk| rows[walk % ROWS]);
-        for roots in groups {
-            let values = self.walk(std::array::from_fn(|walk| roots[walk / ROWS].get()), walked);
-            for values in values.as_chunks::<ROWS>().0 {
-                for (forecast, value) in forecasts.iter_mut().zip(values) {
-                    *forecast += f64::from(*value);
+        let (row_groups, row_rest) = rows.as_chunks::<LANES>();
+        let (forecast_groups, forecast_rest) = forecasts.as_chunks_mut::<LANES>();
+        for roots in self.roots.chunks(LANES) {
+            // Many rows share the walks through one tree, few rows go through several trees at once. Lanes of both kinds in one walk take
+            // more than twice as long, because the compiler then keeps less of them in registers.
+            for root in roots {
+                for (rows, forecasts) in row_groups.iter().zip(&mut *forecast_groups) {
+                    let values = self.walk([root.get(); LANES], *rows);
+                    for (forecast, value) in forecasts.iter_mut().zip(values) {
+                        *forecast += f64::from(value);
+                    }
+                }
+            }
+            // The last group may have fewer trees. A walk from a place that there is not adds nothing.
+            let roots: [u32; LANES] = std::array::from_fn(|lane| roots.get(lane).map_or(u32::MAX, |root| root.get()));
+            for (features, forecast) in row_rest.iter().zip(&mut *forecast_rest) {
+                for value in self.walk(roots, [features; LANES]) {
+                    *forecast += f64::from(value);
                 }
             }
         }
-        for root in rest {
-            let values = self.walk([root.get(); ROWS], *rows);
-            for (forecast, value) in forecasts.iter_mut().zip(values) {
-                *forecast += f64::from(value);
-            }
-        }
-        ROWS
     }
 
     /// The values of the leaves that walks from the `roots` reach, each for its own row of features; 0 where one reaches none.
     #[inline]
-    fn walk<const WALKS: usize>(&self, roots: [u32; WALKS], rows: [&[f32]; WALKS]) -> [f32; WALKS] {
+    fn walk(&self, roots: [u32; LANES], rows: [&[f32]; LANES]) -> [f32; LANES] {
         let mut places = roots.map(|root| root as usize);
         for _ in 0..MOST_STEPS {
             let mut moved = 0;
