@@ -1,7 +1,8 @@
 //! Writes a record as JSON, field by field.
 //!
-//! It says what the derived serializer says, which the command line uses, and a test holds the one against the other. What it saves is a good part of the
-//! time that a decision takes where it is made, in slurmctld: one allocation and no passing of each value through a serializer.
+//! It says what the derived serializer says, which the command line uses, and a test holds the one
+//! against the other. What it saves is a good part of the time that a decision takes where it is
+//! made, in slurmctld: one allocation and no passing of each value through a serializer.
 
 use super::{AskedFor, Forecast, MOST_BYTES, Record, Written};
 use std::fmt::{Display, Write};

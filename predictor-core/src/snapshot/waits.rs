@@ -13,7 +13,8 @@ use zerocopy::little_endian::F32;
 /// that matter.
 const PRESENT_TELLS: Seconds = Seconds(12 * 3_600);
 
-/// The groups of one job as they were published. Most of them are those of the job asked about before it as well, which saves looking for them.
+/// The groups of one job as they were published. Most of them are those of the job asked about
+/// before it as well, which saves looking for them.
 struct FoundGroups {
     keys: [GroupKey; Kinship::ALL.len()],
     groups: [Group; Kinship::ALL.len()],
@@ -27,8 +28,9 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
 
     fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
         let model = self.model_view().filter(|model| !model.bound_rows.is_empty());
-        // The features lie in the heap, whose memory stays with the process. slurmctld makes a thread for each submission, and what a thread
-        // uses of its stack beyond the last 16 KiB is given back when it ends, and fetched from the kernel again for the next.
+        // The features lie in the heap, whose memory stays with the process. slurmctld makes a
+        // thread for each submission, and what a thread uses of its stack beyond the last 16 KiB is
+        // given back when it ends, and fetched from the kernel again for the next.
         let mut features: Vec<f32> = Vec::new();
         let mut places = Vec::new();
         let mut found = None;

@@ -42,8 +42,9 @@ impl ForestView<'_> {
         let (row_groups, row_rest) = rows.as_chunks::<LANES>();
         let (forecast_groups, forecast_rest) = forecasts.as_chunks_mut::<LANES>();
         for roots in self.roots.chunks(LANES) {
-            // Many rows share the walks through one tree, few rows go through several trees at once. Lanes of both kinds in one walk take
-            // more than twice as long, because the compiler then keeps less of them in registers.
+            // Many rows share the walks through one tree, few rows go through several trees at
+            // once. Lanes of both kinds in one walk take more than twice as long, because the
+            // compiler then keeps less of them in registers.
             for root in roots {
                 for (rows, forecasts) in row_groups.iter().zip(&mut *forecast_groups) {
                     let values = self.walk([root.get(); LANES], *rows);
@@ -52,7 +53,8 @@ impl ForestView<'_> {
                     }
                 }
             }
-            // The last group may have fewer trees. A walk from a place that there is not adds nothing.
+            // The last group may have fewer trees. A walk from a place that there is not adds
+            // nothing.
             let roots: [u32; LANES] = std::array::from_fn(|lane| roots.get(lane).map_or(u32::MAX, |root| root.get()));
             for (features, forecast) in row_rest.iter().zip(&mut *forecast_rest) {
                 for value in self.walk(roots, [features; LANES]) {
