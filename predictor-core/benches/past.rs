@@ -49,11 +49,13 @@ fn jobs(count: u32) -> Vec<Run<'static>> {
             partition: (user % 4) as u16,
             qos: "normal",
             size: Size { nodes: cpus.div_ceil(64), cpus },
+            allocated: None,
             limit: Some(Seconds(limit_s)),
             eligible: Some(UnixTime(eligible as i64)),
             start: Some(UnixTime(clock)),
             end: Some(UnixTime(end)),
             suspended: Seconds::ZERO,
+            told: None,
             is_interrupted: false,
         }
     };
@@ -113,6 +115,7 @@ fn main() {
             partition: run.partition,
             qos: 0,
             size: run.size,
+            allocated: None,
             limit: run.limit,
             eligible: run.eligible.unwrap(),
             start: run.start,

@@ -184,7 +184,7 @@ proptest! {
 #[cfg(feature = "training")]
 mod against_the_daemon {
     use super::*;
-    use predictor_core::past::{Happening, PastJob, Sweep, events};
+    use predictor_core::past::{FEATURES, Happening, PUBLISHED_FOR, PastJob, Sweep, events, rounds};
     use predictor_core::trees::training::Training;
     use predictor_core::waits::blended::{BlendedWaits, Settings};
     use rand::{Rng, SeedableRng};
@@ -211,6 +211,7 @@ mod against_the_daemon {
                 partition: 0,
                 qos: random.random_range(0..2),
                 size: Size { nodes: cpus.div_ceil(4), cpus },
+                allocated: None,
                 limit: Some(Seconds(limit)),
                 eligible: UnixTime(eligible),
                 start: Some(UnixTime(start)),
@@ -256,6 +257,71 @@ mod against_the_daemon {
             }
         }
         assert!(compared >= 49 && longest > 600.0, "{compared} forecasts, the longest {longest} s");
+    }
+
+    /// Any past of two partitions: jobs in bursts and alone, some cancelled while they wait, some that end at once, some that get more than
+    /// they asked for, some without a limit.
+    fn any_past() -> impl Strategy<Value = Vec<PastJob>> {
+        let shape = (0u32..4, 0u32..3, 0u16..2, 0u16..2, 1u32..9, prop::option::of(1i64..5_000));
+        let times = (0i64..90, 0i64..900, prop_oneof![Just(0), 1i64..3_000]);
+        let job = (shape, times, prop::option::of(1u32..20), prop::bool::weighted(0.2));
+        prop::collection::vec(job, 1..60).prop_map(|jobs| {
+            type Drawn = ((u32, u32, u16, u16, u32, Option<i64>), (i64, i64, i64), Option<u32>, bool);
+            let mut eligible = 1_000_000;
+            let job = |((user, account, partition, qos, cpus, limit), (gap, wait, run_time), more, is_cancelled): Drawn| {
+                eligible += gap;
+                let left = eligible + wait;
+                PastJob {
+                    user: USER + user,
+                    account,
+                    partition,
+                    qos,
+                    size: Size { nodes: 1, cpus },
+                    allocated: more.filter(|_| !is_cancelled).map(|more| Size { nodes: 2, cpus: cpus + more }),
+                    limit: limit.map(Seconds),
+                    eligible: UnixTime(eligible),
+                    start: (!is_cancelled).then_some(UnixTime(left)),
+                    end: Some(UnixTime(if is_cancelled { left } else { left + run_time })),
+                    suspended: Seconds::ZERO,
+                }
+            };
+            jobs.into_iter().map(job).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// What trees are trained on and evaluated with is what the filter makes of the snapshot in force when the job is submitted.
+        #[test]
+        fn the_filter_makes_of_a_written_snapshot_the_features_that_the_sweep_has_for_the_same_submission(jobs in any_past()) {
+            let past = Sweep::over(&jobs, CPUS, 0);
+            let waits = BlendedWaits::new(Settings::default());
+            let mut sweep = Sweep::new(CPUS, 0);
+            let (mut compared, all) = (0, events(&jobs));
+            for round in rounds(&all, PUBLISHED_FOR) {
+                let snapshot = publish(&mut sweep, &waits);
+                for event in round {
+                    let job = &jobs[event.job as usize];
+                    match event.happening {
+                        Happening::Arrival => {
+                            let association = Association { account: job.account, qos: job.qos };
+                            let shape = JobShape { user: job.user, association, partition: job.partition, size: job.size, limit: job.limit };
+                            let filters = snapshot.wait_features(&shape, &Moment::present(job.eligible)).unwrap();
+                            let sweeps = past.features(event.job as usize).unwrap();
+                            for place in 0..FEATURES {
+                                prop_assert_eq!(filters[place], sweeps[place], "feature {} of job {}", place, event.job);
+                            }
+                            compared += 1;
+                            sweep.arrive(job);
+                        }
+                        Happening::Start => sweep.start_with(event.job, event.at, job.occupied()),
+                        Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
+                    }
+                }
+            }
+            prop_assert_eq!(compared, jobs.len());
+        }
     }
 
     fn publish(sweep: &mut Sweep, waits: &BlendedWaits) -> Snapshot<Vec<u8>> {

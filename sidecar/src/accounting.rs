@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam::channel::{Receiver, Sender};
+use predictor_core::learning::ToldWait;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_conf::configuration::HistorySettings;
@@ -206,11 +207,14 @@ impl AccountingReader {
 fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashMap<u32, Arc<str>>) -> Option<Ended> {
     let eligible = record.eligible.or(record.started)?;
     let partition = first_partition(record.partition.as_deref()?);
-    let nodes = match record.started {
-        Some(_) if record.allocated_nodes > 0 => record.allocated_nodes,
-        _ => record.requested_nodes.unwrap_or(1),
+    let asked = Size {
+        nodes: record.requested_nodes.filter(|nodes| *nodes > 0).unwrap_or(record.allocated_nodes).max(1),
+        cpus: Some(record.requested_cpus).filter(|cpus| *cpus > 0).or(record.allocated_cpus).unwrap_or(1).max(1),
     };
-    let cpus = record.allocated_cpus.filter(|cpus| *cpus > 0).unwrap_or(record.requested_cpus);
+    let allocated = record.started.map(|_start| Size {
+        nodes: Some(record.allocated_nodes).filter(|nodes| *nodes > 0).unwrap_or(asked.nodes),
+        cpus: record.allocated_cpus.filter(|cpus| *cpus > 0).unwrap_or(asked.cpus),
+    });
     let qos = qos.get(&record.qos_id).map_or_else(|| shared("", names), Arc::clone);
     Some(Ended {
         identity: Identity {
@@ -223,12 +227,14 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
         is_interrupted: record.state.is_interruption(),
         user: record.user_id,
         partition: shared(partition, names),
-        size: Size { nodes: nodes.max(1), cpus: cpus.max(1) },
+        size: asked,
+        allocated,
         limit: record.time_limit_seconds.map(Seconds),
         eligible: UnixTime(eligible),
         start: record.started.map(UnixTime),
         end: UnixTime(record.ended),
         suspended: Seconds(record.suspended_seconds),
+        told: record.admin_comment.as_deref().and_then(|comment| ToldWait::read(comment, UnixTime(eligible))),
     })
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crossbeam::channel::{Receiver, Sender};
+use predictor_core::learning::ToldWait;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::controller::{self, QueuedJob};
@@ -47,24 +48,41 @@ fn identity(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Identity {
     }
 }
 
-/// A job that ran to its end, which slurmctld shows for some minutes more (`MinJobAge` of slurm.conf).
+/// What a job, or one task of an array, asked for. slurmctld shows what it got in its place once it runs, and tells the
+/// former beside it.
+fn asked(job: &QueuedJob) -> Size {
+    let least = |requested: Option<u32>, shown: u32| requested.filter(|count| *count > 0).unwrap_or(shown).max(1);
+    Size { nodes: least(job.requested_nodes, job.nodes), cpus: least(job.requested_cpus, job.cpus) }
+}
+
+/// What the submit filter told of the job's wait.
+fn told(job: &QueuedJob, eligible: UnixTime) -> Option<ToldWait> {
+    ToldWait::read(job.admin_comment.as_deref()?, eligible)
+}
+
+/// A job that has ended, or was cancelled while it waited, which slurmctld shows for some minutes more (`MinJobAge` of
+/// slurm.conf). One that was never eligible was never in the queue.
 fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
     // What completes still holds its nodes; what was put back into the queue is told there.
     if matches!(job.state, JobState::Completing | JobState::Resized | JobState::Revoked | JobState::Unknown(_)) {
         return None;
     }
-    let (start, end) = (job.started?, job.ended?);
+    let end = job.ended?;
+    let eligible = UnixTime(job.eligible.or(job.started)?);
+    let occupied = Size { nodes: job.nodes.max(1), cpus: job.cpus.max(1) };
     Some(Ended {
         identity: identity(job, names),
         is_interrupted: job.state.is_interruption(),
         user: job.user_id,
         partition: shared(first_partition(job.partition.as_deref()?), names),
-        size: Size { nodes: job.nodes.max(1), cpus: job.cpus.max(1) },
+        size: asked(job),
+        allocated: job.started.map(|_start| occupied),
         limit: job.time_limit_seconds.map(Seconds),
-        eligible: UnixTime(job.eligible.unwrap_or(start)),
-        start: Some(UnixTime(start)),
+        eligible,
+        start: job.started.map(UnixTime),
         end: UnixTime(end),
         suspended: Seconds(job.suspended_seconds),
+        told: told(job, eligible),
     })
 }
 
@@ -77,15 +95,18 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Live> {
     };
     let tasks = if has_nodes { 1 } else { job.task_count };
     let start = job.started.filter(|_start| has_nodes);
+    let eligible = job.eligible.or(start);
     Some(Live {
         identity: identity(job, names),
         user: job.user_id,
         partition: shared(first_partition(job.partition.as_deref()?), names),
         size: Size { nodes: job.nodes.max(1).saturating_mul(tasks), cpus: job.cpus.max(1).saturating_mul(tasks) },
         tasks,
+        asked: asked(job),
         limit: job.time_limit_seconds.map(Seconds),
-        eligible: job.eligible.map(UnixTime).or(start.map(UnixTime)),
+        eligible: eligible.map(UnixTime),
         start: start.map(UnixTime),
         runs: job.state == JobState::Running,
+        told: eligible.and_then(|eligible| told(job, UnixTime(eligible))),
     })
 }

@@ -193,11 +193,13 @@ fn ended_run<'a>(job: &'a Ended, partitions: &PartitionIndices) -> Option<Run<'a
         partition: *partitions.get(&job.partition)?,
         qos: &job.identity.qos,
         size: job.size,
+        allocated: job.allocated,
         limit: job.limit,
         eligible: Some(job.eligible),
         start: job.start,
         end: Some(job.end),
         suspended: job.suspended,
+        told: job.told,
         is_interrupted: job.is_interrupted,
     })
 }
@@ -211,12 +213,14 @@ fn live_run<'a>(job: &'a Live, partitions: &PartitionIndices) -> Option<Run<'a>>
         account: &job.identity.account,
         partition: *partitions.get(&job.partition)?,
         qos: &job.identity.qos,
-        size: job.task_size(),
+        size: job.asked,
+        allocated: job.start.map(|_start| job.task_size()),
         limit: job.limit,
         eligible: job.eligible,
         start: job.start,
         end: None,
         suspended: Seconds::ZERO,
+        told: job.told,
         is_interrupted: false,
     })
 }

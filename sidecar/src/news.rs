@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use predictor_core::learning::Change;
+use predictor_core::learning::{Change, ToldWait};
 use predictor_core::size::Size;
 use predictor_core::snapshot::{RunningJob, WaitModel};
 use predictor_core::time::{Seconds, UnixTime};
@@ -49,19 +49,24 @@ pub(crate) struct Identity {
 }
 
 /// A run of a job that has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ended {
     pub(crate) identity: Identity,
     /// Whether it ended although its program had not.
     pub(crate) is_interrupted: bool,
     pub(crate) user: u32,
     pub(crate) partition: Arc<str>,
+    /// What it asked for.
     pub(crate) size: Size,
+    /// What it got; `None` where it never started.
+    pub(crate) allocated: Option<Size>,
     pub(crate) limit: Option<Seconds>,
     pub(crate) eligible: UnixTime,
     pub(crate) start: Option<UnixTime>,
     pub(crate) end: UnixTime,
     pub(crate) suspended: Seconds,
+    /// What the submit filter told of its wait.
+    pub(crate) told: Option<ToldWait>,
 }
 
 /// What the learner has learnt.
@@ -92,21 +97,23 @@ pub(crate) struct Cluster {
     pub(crate) cpus: u32,
     /// Jobs that run or wait, whose partition is known.
     pub(crate) jobs: Vec<Live>,
-    /// Jobs that ran and have ended, whose records may still be on their way to slurmdbd.
+    /// Jobs that have ended or were cancelled while they waited, whose records may still be on their way to slurmdbd.
     pub(crate) ended: Vec<Ended>,
     /// What a plan needs.
     pub(crate) queue: Queue,
 }
 
 /// A job that runs or waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Live {
     pub(crate) identity: Identity,
     pub(crate) user: u32,
     /// Where it runs, or the first of the partitions that it waits for.
     pub(crate) partition: Arc<str>,
-    /// Of all tasks, where it stands for several of an array.
+    /// What it occupies or waits for; of all tasks, where it stands for several of an array.
     pub(crate) size: Size,
+    /// What one of its tasks asked for.
+    pub(crate) asked: Size,
     /// How many tasks it stands for.
     pub(crate) tasks: u32,
     pub(crate) limit: Option<Seconds>,
@@ -115,6 +122,8 @@ pub(crate) struct Live {
     pub(crate) start: Option<UnixTime>,
     /// Whether it holds its nodes and gets on.
     pub(crate) runs: bool,
+    /// What the submit filter told of its wait.
+    pub(crate) told: Option<ToldWait>,
 }
 
 impl Live {

@@ -20,7 +20,7 @@ pub struct EndedJob<'a> {
     pub user: u32,
     /// Name of the partition that it ran in.
     pub partition: &'a str,
-    /// Nodes and CPUs.
+    /// Nodes and CPUs that it asked for.
     pub size: Size,
     /// Time limit; `None` is unlimited.
     pub limit: Option<Seconds>,

@@ -6,7 +6,7 @@
 
 use super::record::Record;
 use super::{Learner, Refreshed, Run, RunId};
-use crate::past::{Happening, events};
+use crate::past::{Happening, PUBLISHED_FOR, events, rounds};
 use crate::time::{Seconds, UnixTime};
 use std::collections::{HashMap, HashSet};
 
@@ -35,36 +35,40 @@ impl Learner {
         let replayed_from = records.len().saturating_sub(REPLAYED);
         let taught_from = records.len().saturating_sub(self.settings.most_taught);
         let mut progress = Progress::default();
-        for event in &events {
-            let Some(record) = records.get(event.job as usize) else { continue };
-            let job = record.past_job();
-            match event.happening {
-                Happening::Arrival => {
-                    let is_replayed = event.job as usize >= replayed_from;
-                    if is_replayed && !progress.is_trained && progress.starts >= self.settings.waits.first_training {
-                        self.train(&mut progress);
+        for round in rounds(&events, PUBLISHED_FOR) {
+            let mut published = self.sweep.seen_in(round, |index| records.get(index as usize).map(Record::past_job));
+            for event in round {
+                let Some(record) = records.get(event.job as usize) else { continue };
+                let job = record.past_job();
+                match event.happening {
+                    Happening::Arrival => {
+                        let is_replayed = event.job as usize >= replayed_from;
+                        if is_replayed && !progress.is_trained && progress.starts >= self.settings.waits.first_training {
+                            self.train(&mut progress);
+                        }
+                        // Rows are numbered in order of arrival, as the records are.
+                        let features = published.remove(&event.job);
+                        self.arrive(&job, event.at, features.as_deref(), is_replayed);
                     }
-                    // Rows are numbered in order of arrival, as the records are.
-                    self.arrive(&job, event.at, is_replayed);
-                }
-                Happening::Start => {
-                    self.start(event.job, event.at, job.size);
-                    progress.starts += 1;
-                    progress.since_training += 1;
-                    let interval = (progress.starts / 2).clamp(self.settings.waits.first_training, LONGEST_INTERVAL);
-                    if progress.is_trained && progress.since_training >= interval {
-                        self.train(&mut progress);
+                    Happening::Start => {
+                        self.start(event.job, event.at, job.occupied(), None);
+                        progress.starts += 1;
+                        progress.since_training += 1;
+                        let interval = (progress.starts / 2).clamp(self.settings.waits.first_training, LONGEST_INTERVAL);
+                        if progress.is_trained && progress.since_training >= interval {
+                            self.train(&mut progress);
+                        }
                     }
-                }
-                Happening::End | Happening::EndAtOnce => {
-                    self.end(event.job, &job, event.at, record.is_interrupted);
-                    if record.is_interrupted {
-                        continue;
-                    }
-                    if event.job as usize >= taught_from {
-                        self.run_times.ended(&job, event.at);
-                    } else {
-                        self.run_times.ended_long_ago(&job);
+                    Happening::End | Happening::EndAtOnce => {
+                        self.end(event.job, &job, event.at, record.is_interrupted, None);
+                        if record.is_interrupted {
+                            continue;
+                        }
+                        if event.job as usize >= taught_from {
+                            self.run_times.ended(&job, event.at);
+                        } else {
+                            self.run_times.ended_long_ago(&job);
+                        }
                     }
                 }
             }

@@ -3,7 +3,8 @@
 use super::record::Record;
 use super::run_times::RunTimeLearner;
 use super::source::{Change, Choice};
-use super::tracker::{Open, Tracker};
+use super::told_wait::ToldWait;
+use super::tracker::{Open, Told, Tracker};
 use super::{Run, Scores, Trials};
 use crate::binomial::PERCENTILES;
 use crate::past::{Arrivals, Happening, PastJob, Sweep};
@@ -14,7 +15,7 @@ use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
 use crate::waits::qbets::Qbets;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How much is kept.
@@ -39,9 +40,6 @@ impl Default for LearnerSettings {
     }
 }
 
-/// An arrival that becomes known later than this has been overtaken by what it would be forecast from, and is not held against a forecast.
-const LATEST: Seconds = Seconds(60);
-
 /// How long a group of jobs is remembered after its last arrival or start. Features cap the time since then at as much.
 const REMEMBERED_GROUPS: Seconds = Seconds(30 * 86_400);
 
@@ -56,6 +54,15 @@ const MOST_FITTED: usize = 500;
 struct Asked {
     point_s: f64,
     bounds_s: Arc<[u32; PERCENTILES]>,
+}
+
+impl Asked {
+    /// The forecast that is held against what follows: what the submit filter told, where the job carries a record of
+    /// it, as far as it told.
+    fn as_told(self, told: Option<&ToldWait>) -> Asked {
+        let Some(told) = told else { return self };
+        Asked { point_s: told.point_s, bounds_s: Arc::new(told.bounds_s(&self.bounds_s)) }
+    }
 }
 
 /// Names in the order in which they were first heard; that of index 0 is empty, for jobs that have none.
@@ -113,6 +120,10 @@ pub struct Learner {
     qos: Names,
     /// When the last event happened that was told.
     pub(super) last: UnixTime,
+    /// As of when the queue was at the last refresh: what was published then is what submissions saw since.
+    refreshed_at: UnixTime,
+    /// Rows of jobs that became known only after what they saw had been replaced. Nothing is learnt from what stands in their features.
+    overtaken: HashSet<u32>,
     groups_forgotten_at: UnixTime,
 }
 
@@ -136,6 +147,8 @@ impl Learner {
             accounts: Names::new(),
             qos: Names::new(),
             last: UnixTime(0),
+            refreshed_at: UnixTime(0),
+            overtaken: HashSet::new(),
             groups_forgotten_at: UnixTime(0),
         }
     }
@@ -165,6 +178,7 @@ impl Learner {
             None => self.go_on(live, now),
         };
         self.run_times.fit(most_fitted);
+        self.refreshed_at = now;
         self.waits.outwait(now);
         if now - self.groups_forgotten_at > FORGETTING_INTERVAL {
             self.sweep.forget_groups(UnixTime(now.0 - REMEMBERED_GROUPS.0));
@@ -183,7 +197,9 @@ impl Learner {
     fn go_on<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
         self.look(live, now);
         let mut refreshed = Refreshed::default();
-        for told in self.tracker.take_told() {
+        let told = self.tracker.take_told();
+        let mut published = self.published(&told);
+        for told in told {
             let moment = told.at.max(self.last);
             refreshed.events += 1;
             refreshed.late += usize::from(moment > told.at);
@@ -192,18 +208,22 @@ impl Learner {
             match (told.happening, open.row) {
                 (Happening::Arrival, _) => {
                     let job = open.job;
-                    let row = self.arrive(&job, moment, moment - told.at <= LATEST);
+                    let features = published.remove(&told.serial);
+                    let row = self.arrive(&job, moment, features.as_deref(), features.is_some());
+                    if features.is_none() {
+                        self.overtaken.insert(row);
+                    }
                     if let Some(open) = self.tracker.get_mut(told.serial) {
                         open.row = Some(row);
                     }
                 }
                 (Happening::Start, Some(row)) => {
-                    let size = open.job.size;
-                    self.start(row, told.at, size);
+                    let (occupied, told_wait) = (open.job.occupied(), open.told);
+                    self.start(row, told.at, occupied, told_wait.as_ref());
                 }
                 (Happening::End | Happening::EndAtOnce, _) => {
-                    if let Some(Open { row: Some(row), job, is_interrupted, .. }) = self.tracker.remove(told.serial) {
-                        self.end(row, &job, told.at, is_interrupted);
+                    if let Some(Open { row: Some(row), job, is_interrupted, told: told_wait, .. }) = self.tracker.remove(told.serial) {
+                        self.end(row, &job, told.at, is_interrupted, told_wait.as_ref());
                         if !is_interrupted {
                             self.run_times.ended(&job, told.at);
                         }
@@ -213,6 +233,19 @@ impl Learner {
             }
         }
         refreshed
+    }
+
+    /// What jobs saw that have arrived since the last refresh: what was published then, which is still as it was. What
+    /// those saw that arrived before is not known any more, and is not guessed from a later state: it would show the
+    /// trees a queue that the submit filter could not have seen.
+    fn published(&mut self, told: &[Told]) -> HashMap<u64, Vec<f32>> {
+        let mut published = HashMap::new();
+        for arrival in told.iter().filter(|told| told.happening == Happening::Arrival && told.at >= self.refreshed_at) {
+            if let Some(open) = self.tracker.get_mut(arrival.serial) {
+                published.insert(arrival.serial, self.sweep.seen(&open.job, arrival.at));
+            }
+        }
+        published
     }
 
     /// Compares the queue with what was known of it.
@@ -254,6 +287,7 @@ impl Learner {
             partition: run.partition,
             qos: u16::try_from(self.qos.index(run.qos)).unwrap_or(0),
             size: run.size,
+            allocated: run.allocated.filter(|allocated| *allocated != run.size),
             limit: run.limit,
             eligible: run.eligible.or(run.start)?,
             start: run.start,
@@ -262,9 +296,10 @@ impl Learner {
         })
     }
 
-    /// A job arrives, as far as it is known `now`; and its wait is forecast, if it is to be.
-    pub(super) fn arrive(&mut self, job: &PastJob, now: UnixTime, forecasts: bool) -> u32 {
-        let row = self.sweep.arrive_at(job, now);
+    /// A job arrives, as far as it is known `now`, with the features that followed for it from what was published; and
+    /// its wait is forecast, if it is to be.
+    pub(super) fn arrive(&mut self, job: &PastJob, now: UnixTime, features: Option<&[f32]>, forecasts: bool) -> u32 {
+        let row = self.sweep.arrive_seeing(job, now, features);
         if forecasts && self.waits.forests().is_some() {
             let forecast = self.waits.arrive(self.sweep.arrivals(), row as usize);
             if let Some(bounds_s) = forecast.bounds_s {
@@ -276,7 +311,7 @@ impl Learner {
     }
 
     /// A job starts, and its wait is known.
-    pub(super) fn start(&mut self, row: u32, at: UnixTime, size: Size) {
+    pub(super) fn start(&mut self, row: u32, at: UnixTime, size: Size, told: Option<&ToldWait>) {
         self.sweep.start_with(row, at, size);
         let past = self.sweep.arrivals();
         let Some((partition, wait)) = past.job(row as usize).and_then(|job| Some((job.partition, job.wait()?))) else {
@@ -287,16 +322,22 @@ impl Learner {
         if let Some(job) = past.job(row as usize) {
             self.qbets.observe(job, wait);
         }
-        self.waits.learn(past, row as usize);
+        if !self.overtaken.remove(&row) {
+            self.waits.learn(past, row as usize);
+        }
         if let Some(asked) = self.asked.remove(&row) {
+            let asked = asked.as_told(told);
             self.trials.learn(partition, asked.point_s, &asked.bounds_s, wait.0, self.random.random());
         }
     }
 
-    /// A job ends; or is cancelled before it starts.
-    pub(super) fn end(&mut self, row: u32, job: &PastJob, at: UnixTime, is_interrupted: bool) {
-        if job.start.is_none() {
+    /// A job ends; or is cancelled before it starts, which tells that it would have waited longer. Where it was lost
+    /// sight of (`is_interrupted`), it is not known when that was.
+    pub(super) fn end(&mut self, row: u32, job: &PastJob, at: UnixTime, is_interrupted: bool, told: Option<&ToldWait>) {
+        if job.start.is_none() && is_interrupted {
             self.forget(row);
+        } else if job.start.is_none() {
+            self.leave(row, job, at, told);
         }
         if is_interrupted && job.start.is_some() {
             self.sweep.interrupt(row);
@@ -308,6 +349,17 @@ impl Learner {
     fn forget(&mut self, row: u32) {
         self.waits.forget(row as usize);
         self.asked.remove(&row);
+        self.overtaken.remove(&row);
+    }
+
+    fn leave(&mut self, row: u32, job: &PastJob, at: UnixTime, told: Option<&ToldWait>) {
+        self.waits.leave(row as usize, at);
+        self.overtaken.remove(&row);
+        if let Some(asked) = self.asked.remove(&row) {
+            let asked = asked.as_told(told);
+            let waited_s = (at - job.eligible).0.max(0);
+            self.trials.leave(job.partition, &asked.bounds_s, waited_s, self.random.random());
+        }
     }
 
     fn shared(&mut self, bounds_s: [u32; PERCENTILES]) -> Arc<[u32; PERCENTILES]> {

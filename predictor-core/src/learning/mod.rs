@@ -12,6 +12,7 @@ mod run;
 mod run_times;
 mod scores;
 mod source;
+mod told_wait;
 mod tracker;
 mod trials;
 
@@ -23,4 +24,5 @@ pub use learner::{Learner, LearnerSettings, Refreshed};
 pub use run::{Run, RunId};
 pub use scores::Scores;
 pub use source::{Change, Choice};
+pub use told_wait::ToldWait;
 pub use trials::Trials;

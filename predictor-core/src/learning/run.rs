@@ -1,5 +1,6 @@
 //! A run of a job, as slurmdbd or slurmctld tells it.
 
+use super::ToldWait;
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 
@@ -13,7 +14,7 @@ pub struct RunId {
 }
 
 /// A run of a job: one that has ended, one that goes on, or one that waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run<'a> {
     /// What it is known by.
     pub id: RunId,
@@ -29,8 +30,10 @@ pub struct Run<'a> {
     pub partition: u16,
     /// Name of the quality of service.
     pub qos: &'a str,
-    /// Nodes and CPUs, of one task.
+    /// Nodes and CPUs that it asked for, of one task.
     pub size: Size,
+    /// Nodes and CPUs that it got; `None` where it has not started, or that is not known.
+    pub allocated: Option<Size>,
     /// Time limit; `None` is unlimited.
     pub limit: Option<Seconds>,
     /// When it could first have started, or will be able to; `None` while something else than resources and priority keeps it waiting.
@@ -41,6 +44,8 @@ pub struct Run<'a> {
     pub end: Option<UnixTime>,
     /// How long it was suspended between start and end.
     pub suspended: Seconds,
+    /// What the submit filter told of its wait, where the job carries a record of that.
+    pub told: Option<ToldWait>,
     /// Whether it ended because it was requeued or preempted, or a node failed: its run time is not that of its program.
     pub is_interrupted: bool,
 }

@@ -143,6 +143,7 @@ mod tests {
             partition: 3,
             qos: 0,
             size: Size { nodes: 2, cpus: 8 },
+            allocated: None,
             limit: Some(Seconds(limit_s)),
             eligible: UnixTime(1_000),
             start: Some(UnixTime(1_000)),

@@ -12,7 +12,13 @@ const MOST_OUTCOMES: usize = 2_000;
 struct Outcome {
     /// The randomised probability integral transform of the wait.
     transform: f32,
-    error_s: f32,
+    /// Error of the point and pinball loss; `None` of a job that left before it started.
+    errors_s: Option<Errors>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Errors {
+    point_s: f32,
     pinball_s: f32,
 }
 
@@ -35,12 +41,39 @@ impl Scores {
         });
         self.outcomes.push_back(Outcome {
             transform: ((below + part * (up_to - below)) / 100.0) as f32,
-            error_s: (point_s - wait_s as f64).abs() as f32,
-            pinball_s: (pinball.sum::<f64>() / PERCENTILES as f64) as f32,
+            errors_s: Some(Errors {
+                point_s: (point_s - wait_s as f64).abs() as f32,
+                pinball_s: (pinball.sum::<f64>() / PERCENTILES as f64) as f32,
+            }),
         });
+        self.let_go();
+    }
+
+    /// A job whose wait was forecast by these bounds has left the queue after so long without having started: an
+    /// observation that is censored.
+    ///
+    /// The bounds that it outwaited did not hold. Of the others it is not known whether they would have: the wait is
+    /// taken to lie, as `part` from 0 to 1 says, evenly over the probability that the forecast leaves beyond (Efron's
+    /// redistribution to the right), which is what keeps bounds that are right from seeming wrong. Point errors are
+    /// counted of jobs that started only, and a job that outwaited no bound tells nothing and is not counted at all.
+    pub(super) fn leave(&mut self, bounds_s: &[u32; PERCENTILES], waited_s: i64, part: f64) {
+        let missed = bounds_s.partition_point(|bound_s| i64::from(*bound_s) < waited_s);
+        if missed == 0 {
+            return;
+        }
+        let passed = missed as f64 / 100.0;
+        self.outcomes.push_back(Outcome { transform: (passed + part * (1.0 - passed)) as f32, errors_s: None });
+        self.let_go();
+    }
+
+    fn let_go(&mut self) {
         if self.outcomes.len() > MOST_OUTCOMES {
             self.outcomes.pop_front();
         }
+    }
+
+    fn errors(&self) -> impl Iterator<Item = Errors> + '_ {
+        self.outcomes.iter().filter_map(|outcome| outcome.errors_s)
     }
 
     /// How many outcomes they rest on.
@@ -70,7 +103,7 @@ impl Scores {
     /// Median of the absolute errors of the point forecasts in seconds; 0 of none.
     #[must_use]
     pub fn median_error_s(&self) -> f32 {
-        let mut errors: Vec<f32> = self.outcomes.iter().map(|outcome| outcome.error_s).collect();
+        let mut errors: Vec<f32> = self.errors().map(|errors| errors.point_s).collect();
         let middle = errors.len() / 2;
         if errors.is_empty() { 0.0 } else { *errors.select_nth_unstable_by(middle, f32::total_cmp).1 }
     }
@@ -78,8 +111,8 @@ impl Scores {
     /// Mean pinball loss over the percentiles, in seconds; 0 of none.
     #[must_use]
     pub fn pinball_s(&self) -> f32 {
-        let sum: f64 = self.outcomes.iter().map(|outcome| f64::from(outcome.pinball_s)).sum();
-        (sum / self.outcomes.len().max(1) as f64) as f32
+        let (sum, jobs) = self.errors().fold((0.0, 0u32), |(sum, jobs), errors| (sum + f64::from(errors.pinball_s), jobs + 1));
+        (sum / f64::from(jobs.max(1))) as f32
     }
 }
 
@@ -120,6 +153,38 @@ mod tests {
         // below the nineteen bounds of 600 s: (0.19 + ... + 0.01) x 600 / 99.
         let expected = (0.2 * 32.4 + 0.8 * 1.9) * 600.0 / 99.0;
         assert!((f64::from(scores.pinball_s()) - expected).abs() < 0.01, "{} {expected}", scores.pinball_s());
+    }
+
+    #[test]
+    fn bounds_that_hold_still_do_where_jobs_are_cancelled_while_they_wait() {
+        // Waits evenly over 0 to 100 s; every second job gives up after a time that is spread as evenly.
+        let (mut scores, mut without) = (Scores::default(), Scores::default());
+        for job in 0..2_000u32 {
+            let [wait_s, patience_s, part] =
+                [0.618_033_988_7, 0.754_877_666_2, 0.569_840_290_9].map(|step: f64| (f64::from(job) * step).fract());
+            let (wait_s, patience_s) = ((wait_s * 100.0) as i64, (patience_s * 100.0) as i64);
+            if job % 2 == 0 && patience_s < wait_s {
+                scores.leave(&even(), patience_s, part);
+            } else {
+                scores.learn(50.0, &even(), wait_s, part);
+                without.learn(50.0, &even(), wait_s, part);
+            }
+        }
+        for level in [0.5, 0.75, 0.9, 0.95] {
+            assert!((scores.coverage(level) - level).abs() < 0.02, "{level}: {}", scores.coverage(level));
+        }
+        assert!(without.coverage(0.5) > 0.55, "leaving them out makes bounds look better than they are: {}", without.coverage(0.5));
+    }
+
+    #[test]
+    fn who_leaves_has_outwaited_the_bounds_below_and_has_no_error() {
+        let mut scores = Scores::default();
+        scores.leave(&even(), 1, 0.0);
+        assert_eq!(scores.jobs(), 0, "no bound is shorter");
+        scores.leave(&even(), 81, 0.0);
+        scores.leave(&even(), 81, 0.999);
+        assert_eq!([0.5, 0.75, 0.79, 0.81, 0.999].map(|level| scores.coverage(level)), [0.0, 0.0, 0.0, 0.5, 0.5]);
+        assert_eq!((scores.jobs(), scores.median_error_s(), scores.pinball_s()), (2, 0.0, 0.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::forecast::WaitSource;
-use crate::past::{Happening, PastJob, Sweep, events};
+use crate::past::{Happening, PUBLISHED_FOR, PastJob, Sweep, events};
 use crate::size::{Size, Unit};
 use crate::snapshot::WaitSourceReason;
 use crate::time::{Seconds, UnixTime};
@@ -26,11 +26,13 @@ fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Run<'st
         partition: 0,
         qos: "normal",
         size: Size { nodes: 1, cpus: 1 + job % 4 },
+        allocated: None,
         limit: Some(Seconds(600 * i64::from(1 + job % 3))),
         eligible: Some(UnixTime(eligible)),
         start: start.map(UnixTime),
         end: end.map(UnixTime),
         suspended: Seconds::ZERO,
+        told: None,
         is_interrupted: false,
     }
 }
@@ -96,6 +98,7 @@ fn job_of(run: &Run<'_>, account: u32) -> PastJob {
         partition: run.partition,
         qos: 1,
         size: run.size,
+        allocated: None,
         limit: run.limit,
         eligible: run.eligible.unwrap(),
         start: run.start,
@@ -110,7 +113,8 @@ fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
     let end = runs.iter().filter_map(|run| run.end).max().unwrap().0;
     let mut learner = learner();
     let mut from = 0;
-    for now in (BEGIN..=end + 60).step_by(60) {
+    // On the grid of minutes, as the sweep has its rounds.
+    for now in (BEGIN / 60 * 60..=end + 60).step_by(60) {
         refresh(&mut learner, &runs, from, now);
         from = now;
     }
@@ -118,7 +122,7 @@ fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
     // Accounts are numbered as they were first heard of: of job 1, then of job 2.
     let heard = learner.past().job(0).unwrap().account;
     let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { 3 - heard })).collect();
-    let whole = Sweep::over(&jobs, CPUS, 0);
+    let whole = Sweep::over_rounds(&jobs, CPUS, 0, Seconds(60));
     for (row, job) in jobs.iter().enumerate() {
         assert_eq!(learner.past().job(row), Some(job), "{row}");
         assert_eq!(learner.past().features(row), whole.features(row), "{row}");
@@ -128,12 +132,15 @@ fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
 #[test]
 fn the_first_refresh_sees_what_one_sweep_sees_and_goes_on_from_there() {
     let runs = past(1_200, 2);
-    let middle = runs[800].eligible.unwrap().0 + 1;
+    let every = PUBLISHED_FOR.0;
+    let middle = (runs[800].eligible.unwrap().0 / every + 1) * every;
     let end = runs.iter().filter_map(|run| run.end).max().unwrap().0;
     let mut learner = learner();
     refresh(&mut learner, &runs, 0, middle);
     assert!(learner.is_filled() && learner.open_runs() > 0);
-    refresh(&mut learner, &runs, middle, end);
+    for from in (middle..end).step_by(every as usize) {
+        refresh(&mut learner, &runs, from, from + every);
+    }
     assert_eq!((learner.past().len(), learner.open_runs()), (1_200, 0));
     let heard = learner.past().job(0).unwrap().account;
     let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { 3 - heard })).collect();
@@ -261,14 +268,13 @@ fn tasks_of_an_array_wait_together_and_start_one_by_one() {
     assert!(learner.ended(&task(9, BEGIN + 30, Some(BEGIN + 40))));
     learner.refresh([task(8, BEGIN + 25, None), task(9, BEGIN + 30, Some(BEGIN + 40)), Run { tasks: 3, ..array }], UnixTime(BEGIN + 60));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 4));
-    // The others are cancelled: one record for all, which never come back.
+    // The others are cancelled: one record for all, at once.
     assert!(learner.ended(&Run {
         id: RunId { submitted: BEGIN + 10, job: 7 },
         array: Some(7),
         ..run(7, BEGIN + 10, None, Some(BEGIN + 70))
     }));
     learner.refresh([task(8, BEGIN + 25, None)], UnixTime(BEGIN + 80));
-    learner.refresh([task(8, BEGIN + 25, None)], UnixTime(BEGIN + 2_000));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 1));
 }
 
@@ -352,4 +358,101 @@ fn the_fallback_is_qbets_as_it_is_evaluated() {
     assert_eq!(classes, evaluated.classes(0.9));
     let partitions: Vec<u16> = classes.iter().map(|class| class.partition).collect();
     assert!(partitions.contains(&0) && partitions.contains(&1) && classes.iter().all(|class| class.jobs > 100), "{partitions:?}");
+}
+
+/// A learner that has been through a past, and has seen the queue of its end.
+fn filled(runs: &[Run<'static>], now: i64) -> Learner {
+    let mut learner = learner();
+    refresh(&mut learner, runs, 0, now);
+    learner
+}
+
+#[test]
+fn who_is_cancelled_has_waited_at_least_so_long_and_counts() {
+    let runs = past(3_000, 4);
+    let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let waiting = |job| run(job, now + 10, None, None);
+    let scored = |cancelled: bool| {
+        let mut learner = filled(&runs, now);
+        let before = learner.scores(0).unwrap().clone();
+        for step in (30..=200_000).step_by(10_000) {
+            learner.refresh((9_001..9_101).map(waiting), UnixTime(now + step));
+        }
+        for job in 9_001..9_101 {
+            let end = Some(UnixTime(now + 200_000));
+            // Of an interruption it is not known how it would have gone on.
+            assert!(learner.ended(&Run { end, is_interrupted: !cancelled, ..waiting(job) }));
+        }
+        learner.refresh([], UnixTime(now + 200_030));
+        assert_eq!(learner.open_runs(), 0);
+        (before, learner.scores(0).unwrap().clone())
+    };
+    let (before, after) = scored(true);
+    // After two days each of them has outwaited every bound.
+    assert!(after.coverage(0.95) < before.coverage(0.95) - 0.03, "{} {}", before.coverage(0.95), after.coverage(0.95));
+    let (before, after) = scored(false);
+    assert_eq!(before, after);
+}
+
+#[test]
+fn what_the_filter_told_is_held_against_the_wait_and_not_what_would_have_been_forecast() {
+    let runs = past(3_000, 4);
+    let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let coverage = |bound_95_s| {
+        let mut learner = filled(&runs, now);
+        let told = Some(ToldWait { point_s: 0.0, bound_95_s });
+        let jobs = |start: Option<i64>| (9_001..9_601).map(move |job| Run { told, ..run(job, now + 10, start, None) });
+        learner.refresh(jobs(None), UnixTime(now + 30));
+        learner.refresh(jobs(Some(now + 50)), UnixTime(now + 60));
+        learner.scores(0).unwrap().coverage(0.95)
+    };
+    let [kept, broken] = [coverage(1_000), coverage(20)];
+    assert!(kept - broken > 0.2, "kept {kept}, broken {broken}");
+}
+
+#[test]
+fn what_a_late_arrival_saw_is_not_made_up_from_a_later_state() {
+    let runs = past(3_000, 4);
+    let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let mut learner = filled(&runs, now);
+    learner.refresh([], UnixTime(now + 30));
+    learner.refresh([], UnixTime(now + 60));
+    let outcomes = learner.scores(0).unwrap().clone();
+    let trained_on = |learner: &Learner| learner.waits.clone().jobs_known();
+    let known = trained_on(&learner);
+    // Started and ended before the state that is in force now was published.
+    let late = run(9_001, now + 10, Some(now + 20), Some(now + 25));
+    assert!(learner.ended(&late));
+    learner.refresh([], UnixTime(now + 90));
+    assert_eq!((learner.scores(0).unwrap(), trained_on(&learner)), (&outcomes, known));
+    // In time, and learnt from.
+    let in_time = run(9_002, now + 100, Some(now + 105), Some(now + 110));
+    assert!(learner.ended(&in_time));
+    learner.refresh([], UnixTime(now + 120));
+    assert_eq!((learner.scores(0).unwrap() == &outcomes, trained_on(&learner)), (false, known + 1));
+}
+
+#[test]
+fn a_job_is_known_by_what_it_asked_for_and_occupies_what_it_got() {
+    let mut learner = learner();
+    learner.refresh([], UnixTime(BEGIN));
+    let (asked, got) = (Size { nodes: 1, cpus: 2 }, Size { nodes: 1, cpus: 4 });
+    let waiting = Run { size: asked, ..run(1, BEGIN + 10, None, None) };
+    learner.refresh([waiting], UnixTime(BEGIN + 30));
+    let running = Run { allocated: Some(got), start: Some(UnixTime(BEGIN + 40)), ..waiting };
+    learner.refresh([running], UnixTime(BEGIN + 60));
+    let cluster = |learner: &mut Learner| {
+        let groups = learner.model(0.95).groups;
+        groups.into_iter().find(|(key, _)| key.kinship == crate::past::Kinship::Cluster).unwrap().1
+    };
+    assert_eq!(cluster(&mut learner).running.cpus, 4.0);
+    // The record says the same of a job that was never seen to wait.
+    assert!(learner.ended(&Run { end: Some(UnixTime(BEGIN + 70)), ..running }));
+    assert!(learner.ended(&Run { id: RunId { submitted: BEGIN, job: 2 }, end: Some(UnixTime(BEGIN + 80)), ..running }));
+    learner.refresh([], UnixTime(BEGIN + 90));
+    for row in 0..2 {
+        let job = learner.past().job(row).unwrap();
+        assert_eq!((job.size, job.occupied()), (asked, got));
+    }
+    assert_eq!(cluster(&mut learner).running.cpus, 0.0);
 }

@@ -1,6 +1,6 @@
 //! Which runs wait and run, and what has happened to them since they were last looked at.
 
-use super::{Run, RunId};
+use super::{Run, RunId, ToldWait};
 use crate::past::{Happening, PastJob};
 use crate::time::{Seconds, UnixTime};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -23,6 +23,8 @@ pub(super) struct Open {
     /// With what is known of its start and end.
     pub(super) job: PastJob,
     pub(super) is_interrupted: bool,
+    /// What the submit filter told of its wait.
+    pub(super) told: Option<ToldWait>,
     /// The last look at the queue that showed it.
     seen: u64,
     missing_since: Option<UnixTime>,
@@ -103,17 +105,37 @@ impl Tracker {
         self.finish(run.id);
         let running = self.running.remove(&run.id);
         let was_running = running.is_some();
+        if run.start.is_none() && run.array == Some(run.id.job) {
+            self.cancelled_together(run, job);
+        }
         let serial = running.or_else(|| self.claim(run.kin(), job.eligible)).unwrap_or_else(|| self.arrival(run.id, job));
         let Some(open) = self.open.get_mut(&serial) else { return };
         let start = open.job.start.filter(|_| was_running).or(job.start);
-        open.job = PastJob { start, size: job.size, end: job.end, suspended: job.suspended, ..open.job };
+        // What it asked for is what was seen while it waited: slurmctld may tell it otherwise later.
+        let allocated = job.allocated.or(open.job.allocated);
+        open.job = PastJob { start, allocated, end: job.end, suspended: job.suspended, ..open.job };
         open.is_interrupted = run.is_interrupted;
+        open.told = run.told.or(open.told);
         let begin = start.unwrap_or(open.job.eligible).max(open.job.eligible);
         if !was_running && start.is_some() {
             self.tell(begin, Happening::Start, serial);
         }
         let end = job.end.unwrap_or(begin).max(begin);
         self.tell(end, if end == begin { Happening::EndAtOnce } else { Happening::End }, serial);
+    }
+
+    /// What still waits of an array has one record, so that its tasks are cancelled together by it; all but one, which
+    /// the record itself is then told of.
+    fn cancelled_together(&mut self, run: &Run<'_>, job: PastJob) {
+        let others = self.waiting.get_mut(&run.kin()).map(|rows| rows.split_off(rows.len().min(1))).unwrap_or_default();
+        for serial in others {
+            let Some(open) = self.open.get_mut(&serial) else { continue };
+            open.told = run.told;
+            open.job.end = job.end;
+            let end = job.end.unwrap_or(open.job.eligible).max(open.job.eligible);
+            let at_once = end == open.job.eligible;
+            self.tell(end, if at_once { Happening::EndAtOnce } else { Happening::End }, serial);
+        }
     }
 
     /// Begins a look at the queue.
@@ -134,7 +156,8 @@ impl Tracker {
                 self.running.insert(run.id, serial);
                 if let Some(open) = self.open.get_mut(&serial) {
                     open.id = run.id;
-                    open.job = PastJob { start: job.start, size: job.size, ..open.job };
+                    open.told = run.told;
+                    open.job = PastJob { start: job.start, allocated: job.allocated, ..open.job };
                     let begin = job.start.unwrap_or(job.eligible).max(job.eligible);
                     self.tell(begin, Happening::Start, serial);
                 }
@@ -234,7 +257,7 @@ impl Tracker {
     fn open(&mut self, id: RunId, job: PastJob, row: Option<u32>) -> u64 {
         let serial = self.next;
         self.next += 1;
-        self.open.insert(serial, Open { row, id, job, is_interrupted: false, seen: self.look, missing_since: None });
+        self.open.insert(serial, Open { row, id, job, is_interrupted: false, told: None, seen: self.look, missing_since: None });
         serial
     }
 

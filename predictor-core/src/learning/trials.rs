@@ -34,6 +34,11 @@ impl Trials {
         self.by_partition.entry(partition).or_default().scores.learn(point_s, bounds_s, wait_s, part);
     }
 
+    /// A job whose wait was forecast has left the queue after `waited_s` seconds without having started; see [`Scores`].
+    pub fn leave(&mut self, partition: u16, bounds_s: &[u32; PERCENTILES], waited_s: i64, part: f64) {
+        self.by_partition.entry(partition).or_default().scores.leave(bounds_s, waited_s, part);
+    }
+
     /// Decides for one partition which forecasts are in force. Returns what has changed.
     pub fn choose(&mut self, partition: u16, is_trained: bool) -> Option<Change> {
         let trial = self.by_partition.get_mut(&partition)?;

@@ -84,7 +84,8 @@ impl Arrivals {
         self.most = rows;
     }
 
-    pub(super) fn push(&mut self, job: &PastJob, picture: &Picture<'_>, distributions: &Distributions) {
+    /// Adds a row, with the features of the default forecast as they were published, or else as the picture has them.
+    pub(super) fn push(&mut self, job: &PastJob, picture: &Picture<'_>, published: Option<&[f32]>, distributions: &Distributions) {
         if self.blocks.back().is_none_or(|block| block.jobs.len() >= BLOCK) {
             self.let_go();
             // Small pasts stay small.
@@ -92,9 +93,12 @@ impl Arrivals {
             self.blocks.push_back(Block::with_room(room, self.bins));
         }
         let Some(block) = self.blocks.back_mut() else { return };
-        block.jobs.push(PastJob { start: None, end: None, suspended: Seconds::ZERO, ..*job });
+        block.jobs.push(PastJob { allocated: None, start: None, end: None, suspended: Seconds::ZERO, ..*job });
         block.table.push(picture.table(job));
-        picture.write_features(job, &mut block.features);
+        match published.filter(|features| features.len() == FEATURES) {
+            Some(features) => block.features.extend_from_slice(features),
+            None => picture.write_features(job, &mut block.features),
+        }
         distributions.write(picture.now, &mut block.distributions);
         self.len += 1;
     }
@@ -132,7 +136,7 @@ impl Arrivals {
     pub(super) fn set_start(&mut self, row: usize, at: UnixTime, size: Size) {
         if let Some(job) = self.job_mut(row) {
             job.start = Some(at);
-            job.size = size;
+            job.allocated = (size != job.size).then_some(size);
         }
         if row < self.first && self.left.contains_key(&row) {
             self.left_started.push_back(row);
@@ -223,6 +227,7 @@ mod tests {
             partition: 0,
             qos: 0,
             size: Size { nodes: 1, cpus: 1 + (eligible % 7) as u32 },
+            allocated: None,
             limit: None,
             eligible: UnixTime(eligible),
             start: None,

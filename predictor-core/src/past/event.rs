@@ -1,7 +1,7 @@
 //! The past in order of time.
 
 use super::PastJob;
-use crate::time::UnixTime;
+use crate::time::{Seconds, UnixTime};
 use std::borrow::Borrow;
 
 /// What can happen to a job. The order is that in which events of the same second are told: who arrives knows nothing of
@@ -52,11 +52,21 @@ pub fn events<J: Borrow<PastJob>>(jobs: impl IntoIterator<Item = J>) -> Vec<Even
     events
 }
 
+/// How long what is published stays in force, unless a site has it otherwise: a submission sees the cluster as it was up
+/// to so long ago.
+pub const PUBLISHED_FOR: Seconds = Seconds(30);
+
+/// The events of one published state after the other, each with those that happened while it was in force: after the
+/// moment that it describes, and up to the one that the next describes.
+pub fn rounds(events: &[Event], published_for: Seconds) -> impl Iterator<Item = &[Event]> {
+    let round = move |event: &Event| (event.at.0 - 1).div_euclid(published_for.0.max(1));
+    events.chunk_by(move |one, next| round(one) == round(next))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::size::Size;
-    use crate::time::Seconds;
 
     fn job(eligible: i64, start: Option<i64>, end: i64) -> PastJob {
         PastJob {
@@ -65,6 +75,7 @@ mod tests {
             partition: 0,
             qos: 0,
             size: Size { nodes: 1, cpus: 1 },
+            allocated: None,
             limit: None,
             eligible: UnixTime(eligible),
             start: start.map(UnixTime),
@@ -93,5 +104,11 @@ mod tests {
                 (20, Happening::End, 1),
             ]
         );
+    }
+    #[test]
+    fn what_happens_in_the_second_of_a_publication_is_in_it() {
+        let events = events([1, 30, 31, 60, 61, 150].map(|eligible| PastJob { end: None, ..job(eligible, None, 0) }));
+        let rounds: Vec<Vec<i64>> = rounds(&events, Seconds(30)).map(|round| round.iter().map(|event| event.at.0).collect()).collect();
+        assert_eq!(rounds, [vec![1, 30], vec![31, 60], vec![61], vec![150]]);
     }
 }

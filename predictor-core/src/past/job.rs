@@ -14,8 +14,10 @@ pub struct PastJob {
     pub partition: u16,
     /// Index of the quality of service.
     pub qos: u16,
-    /// Nodes and CPUs.
+    /// Nodes and CPUs that it asked for, which is all that is known when it is submitted.
     pub size: Size,
+    /// Nodes and CPUs that it got, where they are others; nodes that are given whole, for one.
+    pub allocated: Option<Size>,
     /// Time limit; `None` is unlimited or not known.
     pub limit: Option<Seconds>,
     /// When it could first have started.
@@ -39,6 +41,12 @@ impl PastJob {
     #[must_use]
     pub fn run_time(&self) -> Option<Seconds> {
         Some(Seconds(((self.end? - self.start?) - self.suspended).0.max(0)))
+    }
+
+    /// Nodes and CPUs that it occupies while it runs.
+    #[must_use]
+    pub fn occupied(&self) -> Size {
+        self.allocated.unwrap_or(self.size)
     }
 
     /// The time limit in seconds, 0 where there is none.

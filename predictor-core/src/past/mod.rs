@@ -12,7 +12,7 @@ mod picture;
 mod sweep;
 
 pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_FEATURES};
-pub use event::{Event, Happening, events};
+pub use event::{Event, Happening, PUBLISHED_FOR, events, rounds};
 pub use group::{Group, GroupKey, Kinship, Recent, Sum};
 pub use job::PastJob;
 pub use picture::{Ends, FEATURES, LONGEST_SINCE, Picture, RecentFeatures, expected_run_time_s, recent_features};

@@ -235,6 +235,7 @@ mod tests {
             partition: 0,
             qos: 0,
             size: Size { nodes: 1, cpus: 4 },
+            allocated: None,
             limit: Some(Seconds(3_600)),
             eligible: UnixTime(1_000_000),
             start: None,

@@ -2,7 +2,7 @@
 
 use super::distributions::Distributions;
 use super::picture::expected_run_time_s;
-use super::{Arrivals, Ends, FEATURES, Group, GroupKey, Happening, Kinship, PastJob, Picture, events};
+use super::{Arrivals, Ends, Event, FEATURES, Group, GroupKey, Happening, Kinship, PUBLISHED_FOR, PastJob, Picture, events, rounds};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use std::collections::{HashMap, VecDeque};
@@ -144,21 +144,62 @@ impl Sweep {
         self.cpus = cpus;
     }
 
-    /// What all of `jobs` saw, who must be in order of eligibility.
+    /// What all of `jobs` saw, who must be in order of eligibility, where the cluster is published as often as it is by
+    /// default.
     #[must_use]
     pub fn over(jobs: &[PastJob], cpus: u32, bins: usize) -> Arrivals {
+        Sweep::over_rounds(jobs, cpus, bins, PUBLISHED_FOR)
+    }
+
+    /// As [`Sweep::over`], where what is published stays in force for so long.
+    ///
+    /// The features of the default forecast are those that the submit filter makes from what is published, because that
+    /// is all it has. The features and distributions of the end-to-end paper are of the second of arrival, as its
+    /// methods have it.
+    #[must_use]
+    pub fn over_rounds(jobs: &[PastJob], cpus: u32, bins: usize, published_for: Seconds) -> Arrivals {
         let mut sweep = Sweep::new(cpus, bins);
-        for event in events(jobs) {
-            let Some(job) = jobs.get(event.job as usize) else { continue };
-            match event.happening {
-                Happening::Arrival => {
-                    sweep.arrive(job);
+        let all = events(jobs);
+        for round in rounds(&all, published_for) {
+            let mut published = sweep.seen_in(round, |index| jobs.get(index as usize).copied());
+            for event in round {
+                let Some(job) = jobs.get(event.job as usize) else { continue };
+                match event.happening {
+                    Happening::Arrival => {
+                        sweep.arrive_seeing(job, job.eligible, published.remove(&event.job).as_deref());
+                    }
+                    Happening::Start => sweep.start_with(event.job, event.at, job.occupied()),
+                    Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
                 }
-                Happening::Start => sweep.start(event.job, event.at),
-                Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
             }
         }
         sweep.arrivals
+    }
+
+    /// The features of the jobs that arrive in a round, each as it sees what is known before the round; by the jobs' indices.
+    pub fn seen_in(&mut self, round: &[Event], job: impl Fn(u32) -> Option<PastJob>) -> HashMap<u32, Vec<f32>> {
+        let arrivals = round.iter().filter(|event| event.happening == Happening::Arrival);
+        arrivals.filter_map(|event| Some((event.job, self.seen(&job(event.job)?, event.at)))).collect()
+    }
+
+    /// The features of the default forecast ([`Picture::write_features`]) of a job that becomes eligible at a moment at
+    /// which this is still the latest that is known. It is not taken to have arrived.
+    #[must_use]
+    pub fn seen(&mut self, job: &PastJob, at: UnixTime) -> Vec<f32> {
+        let groups = GroupKey::of(job).map(|key| self.index.get(&key).copied().map_or_else(Group::default, |index| self.settled(index)));
+        self.by_limit.sum();
+        self.expected.sum();
+        let picture = Picture {
+            now: at,
+            cpus: self.cpus,
+            expected_s: self.expected_s(job),
+            groups: &groups,
+            ends_by_limit: Ends { freed: &self.by_limit.freed },
+            ends_expected: Ends { freed: &self.expected.freed },
+        };
+        let mut features = Vec::with_capacity(FEATURES);
+        picture.write_features(job, &mut features);
+        features
     }
 
     /// What was found so far.
@@ -174,6 +215,11 @@ impl Sweep {
 
     /// As [`Sweep::arrive`], of a job that is known of later than it became eligible: it sees what is there `now`.
     pub fn arrive_at(&mut self, job: &PastJob, now: UnixTime) -> u32 {
+        self.arrive_seeing(job, now, None)
+    }
+
+    /// As [`Sweep::arrive_at`], of a job whose features were made from what was published then ([`Sweep::seen`]).
+    pub fn arrive_seeing(&mut self, job: &PastJob, now: UnixTime, published: Option<&[f32]>) -> u32 {
         let (eligible, now) = (job.eligible, now.max(job.eligible));
         let row = self.arrivals.len() as u32;
         let expected_s = self.expected_s(job);
@@ -191,7 +237,7 @@ impl Sweep {
             ends_by_limit: Ends { freed: &self.by_limit.freed },
             ends_expected: Ends { freed: &self.expected.freed },
         };
-        self.arrivals.push(job, &picture, &self.distributions);
+        self.arrivals.push(job, &picture, published, &self.distributions);
         for index in indices {
             if let Some(kept) = self.groups.get_mut(index as usize) {
                 kept.group.waiting.add(job, expected_s, eligible);
@@ -395,6 +441,7 @@ mod tests {
             partition: 0,
             qos: 0,
             size: Size { nodes: 1, cpus: 2 },
+            allocated: None,
             limit: None,
             eligible: UnixTime(eligible),
             start: None,

@@ -50,6 +50,8 @@ pub struct ArrivingJob {
     pub partition: u16,
     /// Nodes and CPUs.
     pub size: Size,
+    /// CPUs that it occupies once it runs. No forecast of its own run time may look at them: they are not known before it starts.
+    pub occupied_cpus: u32,
     /// Time limit; `None` is unlimited or not known.
     pub limit: Option<Seconds>,
     /// When it arrives.
@@ -66,6 +68,7 @@ impl ArrivingJob {
             account: job.account,
             partition: job.partition,
             size: job.size,
+            occupied_cpus: job.occupied().cpus,
             limit: job.limit,
             at: job.eligible,
         }
@@ -100,6 +103,6 @@ mod tests {
     /// A job of one CPU that arrives at 0.
     pub(super) fn job(id: u32, user: u32, limit_s: Option<i64>) -> ArrivingJob {
         let size = Size { nodes: 1, cpus: 1 };
-        ArrivingJob { id, user, account: 0, partition: 0, size, limit: limit_s.map(Seconds), at: UnixTime(0) }
+        ArrivingJob { id, user, account: 0, partition: 0, size, occupied_cpus: size.cpus, limit: limit_s.map(Seconds), at: UnixTime(0) }
     }
 }

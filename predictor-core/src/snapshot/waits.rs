@@ -84,6 +84,13 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
 }
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
+    /// The features from which the default's forecast follows ([`Picture::write_features`]); `None` where nothing has been
+    /// learnt.
+    #[must_use]
+    pub fn wait_features(&self, job: &JobShape, moment: &Moment) -> Option<[f32; FEATURES]> {
+        self.features(&self.model_view()?, job, moment).into_inner().ok()
+    }
+
     /// Whose forecasts are in force in a partition; `None` where that was not measured.
     fn source(&self, partition: u16) -> Option<WaitSource> {
         self.score(partition).map(|score| WaitSource::of_number(score.source))
@@ -122,6 +129,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             partition: job.partition,
             qos: job.association.qos,
             size: job.size,
+            allocated: None,
             limit: job.limit,
             eligible: moment.at,
             start: None,

@@ -71,6 +71,7 @@ pub(super) mod tests {
             partition: 0,
             qos: 0,
             size: Size { nodes: *cpus, cpus: *cpus },
+            allocated: None,
             limit: Some(Seconds(*limit_s)),
             eligible,
             start: Some(eligible + Seconds(*wait_s)),

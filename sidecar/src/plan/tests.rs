@@ -34,6 +34,8 @@ fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
         state,
         cpus: 4 * nodes,
         nodes,
+        requested_cpus: None,
+        requested_nodes: None,
         time_limit_seconds: Some(3_600),
         submitted: Some(NOW - 100),
         eligible: Some(NOW - 100),

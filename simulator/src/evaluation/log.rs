@@ -7,13 +7,19 @@ use predictor_core::past::PastJob;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 
-use crate::swf::{Log, Record};
+use crate::swf::{Log, Record, Status};
 
 /// What a log says, as far as forecasts are concerned.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
-    /// The jobs that ran, in order of submission: submit time, size and user known, wait at least 0 and run time above 0, whatever their status.
+    /// The jobs that ran, in order of submission: submit time, wait, size and user known, and run time above 0,
+    /// whatever their status. These are the jobs that the publications count and forecast.
     pub jobs: Vec<PastJob>,
+    /// All that was in the queue, in the same order: the jobs that ran, those that ended in the second in which they
+    /// started, and those that were cancelled while they waited.
+    pub queue: Vec<PastJob>,
+    /// Records that could not be placed in the queue: it is not known when they left it, or how large they were.
+    pub left_out: usize,
     /// Processors of the machine; the most that ever ran at once where the header does not say.
     pub processors: u32,
     /// Whether the users' time limits are known.
@@ -23,19 +29,27 @@ pub struct Workload {
     pub queues: Vec<String>,
 }
 
-/// Takes from a log the jobs that ran.
+/// Takes from a log what was in the queue.
 #[must_use]
 pub fn read(log: &Log) -> Workload {
     let begin = log.header.unix_start_time().unwrap_or(0);
     let (mut partitions, mut accounts) = (Indices::default(), Indices::default());
-    let mut jobs: Vec<PastJob> = log.records.iter().filter_map(|record| past_job(record, begin, &mut partitions, &mut accounts)).collect();
+    let mut queue: Vec<PastJob> = log.records.iter().filter_map(|record| past_job(record, begin, &mut partitions, &mut accounts)).collect();
+    let left_out = log.records.len() - queue.len();
     // Some logs are in order of their ends. The sort is stable: jobs of one second keep the log's order.
-    jobs.sort_by_key(|job| job.eligible);
+    queue.sort_by_key(|job| job.eligible);
+    let jobs: Vec<PastJob> = queue.iter().filter(|job| ran(job)).copied().collect();
     let with_limit = jobs.iter().filter(|job| job.limit.is_some()).count();
     let processors = log.header.max_processors().and_then(|processors| u32::try_from(processors).ok());
-    let largest = jobs.iter().map(|job| job.size.cpus).max().unwrap_or(1);
+    let largest = jobs.iter().map(|job| job.occupied().cpus).max().unwrap_or(1);
+    let processors = processors.unwrap_or(largest).max(largest);
     let queues = partitions.in_order().into_iter().map(queue_name).collect();
-    Workload { has_limits: 2 * with_limit > jobs.len(), processors: processors.unwrap_or(largest).max(largest), jobs, queues }
+    Workload { has_limits: 2 * with_limit > jobs.len(), processors, jobs, queue, left_out, queues }
+}
+
+/// Whether a job ran for a second at least, as the publications count them.
+pub(super) fn ran(job: &PastJob) -> bool {
+    job.run_time().is_some_and(|run_time| run_time > Seconds::ZERO)
 }
 
 fn queue_name((queue, partition): (Option<u64>, Option<u64>)) -> String {
@@ -67,23 +81,73 @@ fn past_job(
     accounts: &mut Indices<Option<u64>>,
 ) -> Option<PastJob> {
     let wait = i64::try_from(record.wait_time_seconds?).ok()?;
-    let run_time = i64::try_from(record.run_time_seconds.filter(|seconds| *seconds > 0)?).ok()?;
     let submit = i64::try_from(record.submit_time_seconds?).ok()?;
-    let cpus = u32::try_from(record.processors()?).ok()?;
     let user = u32::try_from(record.user?).ok()?;
+    let size = |processors: Option<u64>| {
+        let cpus = u32::try_from(processors?).ok()?;
+        Some(Size { nodes: cpus, cpus })
+    };
+    let (asked, occupied) = (size(record.asked_processors())?, size(record.processors())?);
     let eligible = UnixTime(begin + submit);
-    let start = eligible + Seconds(wait);
+    let left = eligible + Seconds(wait);
+    let run_time = run_time(record).and_then(|seconds| i64::try_from(seconds).ok()).map(Seconds);
     let limit = record.requested_time_seconds.filter(|seconds| *seconds > 0);
     Some(PastJob {
         user,
         account: accounts.of(record.group),
         partition: u16::try_from(partitions.of((record.queue, record.partition))).ok()?,
         qos: 0,
-        size: Size { nodes: cpus, cpus },
+        size: asked,
+        allocated: run_time.and((occupied != asked).then_some(occupied)),
         limit: limit.and_then(|seconds| i64::try_from(seconds).ok()).map(Seconds),
         eligible,
-        start: Some(start),
-        end: Some(start + Seconds(run_time)),
+        start: run_time.map(|_| left),
+        end: Some(run_time.map_or(left, |run_time| left + run_time)),
         suspended: Seconds::ZERO,
     })
+}
+
+/// How long a job ran; `None` for one that left the queue without having started. What was cancelled without having
+/// run a second is taken to have been cancelled while it waited, and so is what never got a processor.
+fn run_time(record: &Record) -> Option<u64> {
+    let has_processors = record.allocated_processors.is_some_and(|processors| processors > 0);
+    record.run_time_seconds.filter(|seconds| *seconds > 0 || (has_processors && record.status != Some(Status::Cancelled)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::swf::Reader;
+
+    fn read_text(log: &str) -> Workload {
+        read(&Reader::new(log.as_bytes()).unwrap().into_log().unwrap())
+    }
+
+    #[test]
+    fn what_was_cancelled_or_ended_at_once_was_in_the_queue_and_is_not_among_the_jobs_that_ran() {
+        let workload = read_text(
+            "1 100 5 60 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n\
+             2 110 7 -1 -1 -1 -1 8 90 -1 5 3 1 -1 1 -1 -1 -1\n\
+             3 120 9 0 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n\
+             4 130 11 0 2 -1 -1 -1 90 -1 5 3 1 -1 1 -1 -1 -1\n\
+             5 140 -1 0 4 -1 -1 4 90 -1 0 3 1 -1 1 -1 -1 -1\n\
+             6 150 3 -1 -1 -1 -1 -1 90 -1 5 3 1 -1 1 -1 -1 -1\n",
+        );
+        assert_eq!((workload.jobs.len(), workload.queue.len(), workload.left_out), (1, 4, 2));
+        let told: Vec<_> =
+            workload.queue.iter().map(|job| (job.eligible.0, job.size.cpus, job.wait().map(|wait| wait.0), job.end.unwrap().0)).collect();
+        assert_eq!(told, [(100, 4, Some(5), 165), (110, 8, None, 117), (120, 4, Some(9), 129), (130, 2, None, 141)]);
+    }
+
+    #[test]
+    fn a_job_is_as_large_as_it_asked_for_and_occupies_what_it_got() {
+        let workload = read_text(
+            "1 100 5 60 16 -1 -1 12 90 -1 1 3 1 -1 1 -1 -1 -1\n\
+             2 100 5 60 16 -1 -1 -1 90 -1 1 3 1 -1 1 -1 -1 -1\n\
+             3 100 5 60 -1 -1 -1 12 90 -1 1 3 1 -1 1 -1 -1 -1\n",
+        );
+        let sizes: Vec<_> = workload.jobs.iter().map(|job| (job.size.cpus, job.occupied().cpus)).collect();
+        assert_eq!(sizes, [(12, 16), (16, 16), (12, 12)]);
+        assert_eq!(workload.processors, 16);
+    }
 }

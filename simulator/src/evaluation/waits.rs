@@ -9,10 +9,14 @@ mod methods;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use predictor_core::forecast::WaitSource;
-use predictor_core::past::{Arrivals, Event, Happening, Sweep, events};
+use predictor_core::past::{Arrivals, Event, Happening, PastJob, Sweep, events};
+use predictor_core::time::UnixTime;
 
 use self::methods::Method;
+use super::log::ran;
 use super::{WaitReport, Workload};
 
 /// What to evaluate.
@@ -61,21 +65,68 @@ const BINS: usize = 50;
 struct Replay {
     past: Arrivals,
     events: Vec<Event>,
-    /// Rows of the test part.
-    test: std::ops::Range<usize>,
+    /// The rows of the jobs that ran, in order.
+    ran: Vec<usize>,
+    /// Which of those are the test part.
+    test: Range<usize>,
     seed: u64,
 }
 
 impl Replay {
-    /// Calls `arrive` for each job that arrives and `start` for each that starts, in order of time, until the test part has arrived.
-    fn run<T>(&self, state: &mut T, mut arrive: impl FnMut(&mut T, usize), mut start: impl FnMut(&mut T, usize)) {
+    /// Of all that was in the queue, with a test part that is counted among the jobs that ran.
+    fn new(queue: &[PastJob], processors: u32, test: Range<usize>, seed: u64) -> Self {
+        let ran: Vec<usize> = queue.iter().enumerate().filter(|(_, job)| ran(job)).map(|(row, _)| row).collect();
+        // Nothing is forecast after the last job of the test part, and what comes later cannot have been known.
+        let rows = test.end.checked_sub(1).and_then(|last| ran.get(last)).map_or(queue.len(), |row| row + 1);
+        let queue = queue.get(..rows).unwrap_or_default();
+        Self { past: Sweep::over(queue, processors, BINS), events: events(queue), ran, test, seed }
+    }
+
+    /// Rows that arrive until the test part has.
+    fn rows(&self) -> usize {
+        self.past.len()
+    }
+
+    /// The rows of the test part, in order.
+    fn test_rows(&self) -> &[usize] {
+        self.ran.get(self.test.clone()).unwrap_or_default()
+    }
+
+    /// Whether a row is of the test part.
+    fn is_test(&self, row: usize) -> bool {
+        self.test_rows().binary_search(&row).is_ok()
+    }
+
+    /// The rows from one of the jobs that ran to before another of them, with what else was in the queue in between.
+    fn rows_of(&self, jobs: Range<usize>) -> Range<usize> {
+        let row = |job: usize| self.ran.get(job).copied().unwrap_or(self.rows()).min(self.rows());
+        row(jobs.start)..row(jobs.end)
+    }
+
+    /// Calls `arrive` for each job that arrives, `start` for each that starts and `leave` for each that is cancelled
+    /// while it waits, in order of time, until the test part has arrived.
+    fn run<T>(
+        &self,
+        state: &mut T,
+        mut arrive: impl FnMut(&mut T, usize),
+        mut start: impl FnMut(&mut T, usize),
+        mut leave: impl FnMut(&mut T, usize, UnixTime),
+    ) {
         for event in &self.events {
             let row = event.job as usize;
             match event.happening {
-                Happening::Arrival if row >= self.test.end => return,
-                Happening::Arrival => arrive(state, row),
+                Happening::Arrival => {
+                    arrive(state, row);
+                    if row + 1 == self.rows() {
+                        return;
+                    }
+                }
                 Happening::Start => start(state, row),
-                Happening::End | Happening::EndAtOnce => {}
+                Happening::End | Happening::EndAtOnce => {
+                    if self.past.job(row).is_some_and(|job| job.start.is_none()) {
+                        leave(state, row, event.at);
+                    }
+                }
             }
         }
     }
@@ -98,9 +149,7 @@ pub fn evaluate_waits(
     if first >= end {
         return Err(EvaluationError::TooFewJobs { found, wanted: options.from });
     }
-    let jobs = workload.jobs.get(..end).unwrap_or_default();
-    let past = Sweep::over(jobs, workload.processors, BINS);
-    let replay = Replay { events: events(jobs), past, test: first..end, seed: options.seed };
+    let replay = Replay::new(&workload.queue, workload.processors, first..end, options.seed);
     let forecasts = methods::forecast_all(&replay, progress)?;
     Ok(measures::report(&replay, &workload.queues, options, forecasts))
 }

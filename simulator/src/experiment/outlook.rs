@@ -77,6 +77,7 @@ pub(super) fn arriving(index: JobIndex, job: &Job) -> ArrivingJob {
         account: job.group,
         partition: job.queue as u16,
         size: Size { nodes: job.processors, cpus: job.processors },
+        occupied_cpus: job.processors,
         limit: Some(Seconds(job.estimate_seconds)),
         at: UnixTime(job.submit_seconds),
     }

@@ -102,6 +102,7 @@ fn past_job(job: &Job, eligible_seconds: i64) -> PastJob {
         partition: job.queue as u16,
         qos: 0,
         size: Size { nodes: job.processors, cpus: job.processors },
+        allocated: None,
         limit: Some(Seconds(job.estimate_seconds)),
         eligible: UnixTime(eligible_seconds),
         start: None,

@@ -107,10 +107,19 @@ pub struct Record {
     pub think_time_seconds: Option<u64>,
 }
 
+/// Logs write 0 for a size that nobody noted.
+fn known(size: Option<u64>) -> Option<u64> {
+    size.filter(|&processors| processors > 0)
+}
+
 impl Record {
-    /// The job's size: allocated processors, or those asked for where the log lacks the former or says 0.
+    /// The processors that the job occupied: those allocated, or those asked for where the log lacks the former or says 0.
     pub fn processors(&self) -> Option<u64> {
-        let known = |size: Option<u64>| size.filter(|&processors| processors > 0);
         known(self.allocated_processors).or(known(self.requested_processors))
+    }
+
+    /// The processors that the job asked for, or those allocated where the log lacks the former or says 0.
+    pub fn asked_processors(&self) -> Option<u64> {
+        known(self.requested_processors).or(known(self.allocated_processors))
     }
 }

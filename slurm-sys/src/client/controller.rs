@@ -47,6 +47,10 @@ pub struct QueuedJob {
     pub cpus: u32,
     /// Nodes allocated, or for a waiting job the least that it needs.
     pub nodes: u32,
+    /// CPUs and nodes that it asked for, where slurmctld tells them apart from those allocated.
+    pub requested_cpus: Option<u32>,
+    /// See `requested_cpus`.
+    pub requested_nodes: Option<u32>,
     /// The time limit in seconds; `None` where there is none.
     pub time_limit_seconds: Option<i64>,
     /// When the job was submitted.
@@ -287,6 +291,9 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     } else {
         1
     };
+    // As `scontrol show job` prints it, in 22.05 as TRES and later as ReqTRES; it stays as it was at the submission.
+    let requested_tres = text(record.tres_req_str);
+    let requested = |name| u32::try_from(value::named_tres_count(requested_tres.as_deref()?, name)?).ok();
     let goes_on = matches!(state, JobState::Pending | JobState::Running | JobState::Suspended | JobState::Requeued);
     // Of a job that has not ended, slurmctld tells when it expects the end.
     let ended = value::moment(record.end_time).filter(|_end| !goes_on);
@@ -302,6 +309,8 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         state,
         cpus: value::number(record.num_cpus).unwrap_or(0),
         nodes: value::number(record.num_nodes).unwrap_or(0),
+        requested_cpus: requested("cpu"),
+        requested_nodes: requested("node"),
         time_limit_seconds: value::limit_seconds(record.time_limit),
         submitted: value::moment(record.submit_time),
         eligible: value::moment(record.eligible_time),

@@ -61,6 +61,12 @@ pub fn tres_count(list: &str, id: u32) -> Option<u64> {
     })
 }
 
+/// How much of one resource a list of names such as `cpu=16,mem=64G,node=2` holds, where that is a whole number; slurmctld
+/// tells resources by their names, where slurmdbd has numbers.
+pub(super) fn named_tres_count(list: &str, name: &str) -> Option<u64> {
+    list.split(',').find_map(|entry| entry.trim().strip_prefix(name)?.strip_prefix('=')?.parse().ok())
+}
+
 /// How many tasks an array expression names: `0-9`, `1,3,5-9`, `0-31:4`, each perhaps with a limit of running tasks `%2` behind it.
 ///
 /// `None` where the expression is malformed or was cut short by libslurm, which then ends it with three dots.

@@ -117,7 +117,7 @@ impl Calibrated {
             return None;
         }
         let size = Size { nodes: count, cpus: count };
-        let job = ArrivingJob { id: u32::MAX, user, account, partition, size, limit, at: UnixTime(0) };
+        let job = ArrivingJob { id: u32::MAX, user, account, partition, size, occupied_cpus: size.cpus, limit, at: UnixTime(0) };
         Some(self.distribution(&job)?.summary(MOST_RANGES))
     }
 

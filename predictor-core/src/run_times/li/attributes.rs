@@ -50,8 +50,8 @@ impl ResourceState {
     pub(super) fn starts(&mut self, job: &ArrivingJob) {
         self.leaves_queue(job);
         self.running_jobs += 1.0;
-        self.running_cpus += f64::from(job.size.cpus);
-        *self.users_cpus.entry(job.user).or_default() += f64::from(job.size.cpus);
+        self.running_cpus += f64::from(job.occupied_cpus);
+        *self.users_cpus.entry(job.user).or_default() += f64::from(job.occupied_cpus);
     }
 
     /// `ran` is false for a job that is cancelled before it starts.
@@ -59,9 +59,9 @@ impl ResourceState {
         self.leaves_queue(job);
         if ran {
             self.running_jobs = (self.running_jobs - 1.0).max(0.0);
-            self.running_cpus = (self.running_cpus - f64::from(job.size.cpus)).max(0.0);
+            self.running_cpus = (self.running_cpus - f64::from(job.occupied_cpus)).max(0.0);
             if let Some(cpus) = self.users_cpus.get_mut(&job.user) {
-                *cpus = (*cpus - f64::from(job.size.cpus)).max(0.0);
+                *cpus = (*cpus - f64::from(job.occupied_cpus)).max(0.0);
             }
         }
     }

@@ -85,7 +85,7 @@ impl RunTimePredictor for RangeSets {
 
     fn starts(&mut self, job: &ArrivingJob, at: UnixTime) {
         self.load.until(at);
-        self.load.starts(job.size.cpus);
+        self.load.starts(job.occupied_cpus);
         self.running.insert(job.id, (at, self.load.ran()));
     }
 
@@ -93,7 +93,7 @@ impl RunTimePredictor for RangeSets {
         self.load.until(at);
         let (Some((start, ran)), Some(run_time)) = (self.running.remove(&job.id), run_time) else { return };
         let load = self.load.since(start, ran);
-        self.load.ends(job.size.cpus);
+        self.load.ends(job.occupied_cpus);
         if self.functions.is_none() && job.id < self.validation_jobs {
             self.validation.entry(Tuple::of(job)).or_default().push(Observation { load, run_time_s: run_time.0 as f64 });
         }

@@ -190,7 +190,24 @@ impl BlendedWaits {
         }
     }
 
-    /// A job of a row will never start.
+    /// The job of a row leaves the queue without having started, as far as is known at `at`: it has waited at least so long.
+    ///
+    /// A bound that it has outwaited was missed and is counted as such already. One that it has not may have held or
+    /// not: it counts as held with the probability that the forecast itself gives to that, from where the wait was
+    /// broken off. To count the former alone would make every cancellation say that bounds are too low.
+    pub fn leave(&mut self, row: usize, at: UnixTime) {
+        self.outwait(at);
+        let Some(Pending { eligible, bounds_s: Some(bounds_s), missed, .. }) = self.pending.remove(&(row as u32)) else { return };
+        let waited_s = (at - eligible).0;
+        let passed = bounds_s.partition_point(|bound_s| i64::from(*bound_s) < waited_s) as f64 / 100.0;
+        for (knot, nominal) in KNOTS.into_iter().enumerate() {
+            if missed & (1 << knot) == 0 {
+                self.levels.observe(knot, ((nominal - passed) / (1.0 - passed)).clamp(0.0, 1.0));
+            }
+        }
+    }
+
+    /// What was forecast for the job of a row is to be held against nothing.
     pub fn forget(&mut self, row: usize) {
         self.pending.remove(&(row as u32));
     }
@@ -237,6 +254,12 @@ impl BlendedWaits {
     /// Takes forests that were trained.
     pub fn adopt(&mut self, retrained: Retrained) {
         self.forests = Some(retrained.forests);
+    }
+
+    /// How many started jobs the next training would rest on.
+    #[must_use]
+    pub fn jobs_known(&self) -> usize {
+        self.started.len()
     }
 
     /// The forests in use, of the root and of the logarithm of the wait.

@@ -12,6 +12,7 @@ fn job(partition: u16, cpus: u32, limit_s: i64) -> PastJob {
         partition,
         qos: 0,
         size: Size { nodes: 1, cpus },
+        allocated: None,
         limit: Some(Seconds(limit_s)),
         eligible: UnixTime(0),
         start: None,

@@ -17,6 +17,7 @@ fn workload() -> Workload {
             partition: 0,
             qos: 0,
             size: Size { nodes: 1 + user as u32, cpus: 1 + user as u32 },
+            allocated: None,
             limit: Some(Seconds(if long { 3_600 } else { 600 })),
             eligible: UnixTime(eligible),
             start: Some(start),
@@ -24,7 +25,8 @@ fn workload() -> Workload {
             suspended: Seconds::ZERO,
         }
     };
-    Workload { jobs: (0..600).map(job).collect(), processors: 100, has_limits: true, queues: Vec::new() }
+    let jobs: Vec<PastJob> = (0..600).map(job).collect();
+    Workload { queue: jobs.clone(), jobs, left_out: 0, processors: 100, has_limits: true, queues: Vec::new() }
 }
 
 /// Point and ranges of each job of the test part that arrives up to `until`.

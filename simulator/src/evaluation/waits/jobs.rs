@@ -121,6 +121,7 @@ mod tests {
             partition,
             qos: 0,
             size: Size { nodes: cpus, cpus },
+            allocated: None,
             limit: Some(Seconds(600)),
             eligible: UnixTime(1_000),
             start: Some(UnixTime(1_000 + wait_s)),

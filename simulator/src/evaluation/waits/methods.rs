@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use predictor_core::binomial::PERCENTILES;
 use predictor_core::learning::Trials;
+use predictor_core::time::UnixTime;
 use predictor_core::trees::training::Training;
 use predictor_core::waits::apq::Apq;
 use predictor_core::waits::blended::{BlendedWaits, MEMBERS, Member, Settings};
@@ -58,7 +59,7 @@ impl Method {
 /// Asks all methods, side by side.
 pub(super) fn forecast_all(replay: &Replay, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Vec<Forecasts>, EvaluationError> {
     let done = AtomicUsize::new(0);
-    let total = Method::ALL.len() * replay.test.end;
+    let total = Method::ALL.len() * replay.rows();
     let step = |rows: usize| progress(done.fetch_add(rows, Ordering::Relaxed) + rows, total);
     Method::ALL.par_iter().with_max_len(1).map(|method| forecast(*method, replay, &step)).collect()
 }
@@ -67,7 +68,7 @@ fn forecast(method: Method, replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> R
     match method {
         Method::Best => best(replay, step),
         Method::Zero => {
-            step(replay.test.end);
+            step(replay.rows());
             Ok(Forecasts { points_s: vec![0.0; replay.test.len()], ..nothing(method) })
         }
         Method::Qbets => Ok(qbets(replay, step)),
@@ -115,7 +116,8 @@ fn split(replay: &Replay) -> Split {
     let end = replay.test.start;
     let validation = VALIDATION_JOBS.min(2 * end / 5);
     let first = end.saturating_sub(validation + HISTORY_JOBS);
-    Split { history: first..end - validation, validation: end - validation..end, ..Split::default() }
+    let (history, validation) = (replay.rows_of(first..end - validation), replay.rows_of(end - validation..end));
+    Split { history, validation, ..Split::default() }
 }
 
 /// A method that gives points only.
@@ -123,11 +125,11 @@ fn points<P: WaitPredictor>(method: Method, predictor: P, note: String, replay: 
     let mut state = (predictor, nothing(method));
     let arrive = |(predictor, found): &mut (P, Forecasts), row: usize| {
         tell(replay, row, step);
-        if replay.test.contains(&row) {
+        if replay.is_test(row) {
             found.points_s.push(predictor.point(&replay.past, row));
         }
     };
-    replay.run(&mut state, arrive, |(predictor, _), row| predictor.learn(&replay.past, row));
+    replay.run(&mut state, arrive, |(predictor, _), row| predictor.learn(&replay.past, row), |_, _, _| ());
     Forecasts { notes: vec![note], ..state.1 }
 }
 
@@ -136,12 +138,12 @@ fn qbets(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Forecasts {
     let mut state = (Qbets::new(), nothing(Method::Qbets));
     let arrive = |(predictor, found): &mut (Qbets, Forecasts), row: usize| {
         tell(replay, row, step);
-        if replay.test.contains(&row) {
+        if replay.is_test(row) {
             found.points_s.push(predictor.point(&replay.past, row));
             found.bounds.push(qbets_bounds(predictor, replay, row));
         }
     };
-    replay.run(&mut state, arrive, |(predictor, _), row| predictor.learn(&replay.past, row));
+    replay.run(&mut state, arrive, |(predictor, _), row| predictor.learn(&replay.past, row), |_, _, _| ());
     let (predictor, found) = state;
     let (downtimes, lasted) = predictor.downtimes();
     let note = format!("qbets: {downtimes} downtimes of the machine were found, {} in all, and not counted as waiting", lasted);
@@ -165,7 +167,7 @@ fn qbets_bounds(predictor: &Qbets, replay: &Replay, row: usize) -> Option<Bounds
 /// Tells the progress every some hundred jobs.
 fn tell(replay: &Replay, row: usize, step: &(dyn Fn(usize) + Sync)) {
     if row.is_multiple_of(PROGRESS_JOBS) {
-        step(PROGRESS_JOBS.min(replay.test.end - row));
+        step(PROGRESS_JOBS.min(replay.rows() - row));
     }
 }
 
@@ -207,7 +209,7 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         if let Some(bounds_s) = forecast.bounds_s.filter(|_| state.waits.forests().is_some()) {
             state.asked.insert(row, (forecast.point_s, bounds_s));
         }
-        if !replay.test.contains(&row) {
+        if !replay.is_test(row) {
             return;
         }
         state.found.durations_s.push(duration_s);
@@ -231,7 +233,13 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         }
         state.trials.choose(job.partition, state.waits.forests().is_some());
     };
-    replay.run(&mut state, arrive, start);
+    let leave = |state: &mut State, row: usize, at: UnixTime| {
+        state.waits.leave(row, at);
+        if let Some(((_, bounds_s), job)) = state.asked.remove(&row).zip(replay.past.job(row)) {
+            state.trials.leave(job.partition, &bounds_s, (at - job.eligible).0.max(0), state.random.random());
+        }
+    };
+    replay.run(&mut state, arrive, start, leave);
     if let Some(why) = state.failure {
         return Err(EvaluationError::Method { method: Method::Best.name(), why });
     }

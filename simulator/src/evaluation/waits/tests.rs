@@ -1,37 +1,40 @@
 //! What is forecast must not depend on what has not happened yet.
 
-use predictor_core::past::{PastJob, Sweep, events};
+use predictor_core::past::PastJob;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 
+use super::Replay;
 use super::methods::{self, Method};
-use super::{BINS, Replay};
 
 const JOBS: i64 = 760;
-/// The first row of the test part: enough have started by then to train trees on.
-const FIRST: usize = 640;
+/// The first job of the test part among those that ran: enough have started by then to train trees on.
+const FIRST: usize = 580;
 
-/// A job every minute of some users who come back with like jobs; waits and run times are of all lengths.
+/// A job every minute of some users who come back with like jobs; waits and run times are of all lengths, some jobs are
+/// cancelled while they wait, and some get more than they asked for.
 fn job(index: i64) -> PastJob {
     let scattered = index * 7_919 % 10_007;
     let eligible = UnixTime(1_000_000_000 + 60 * index);
     let start = eligible + Seconds(if scattered % 3 == 0 { 0 } else { scattered % 4_000 });
+    let is_cancelled = index % 11 == 5;
     PastJob {
         user: (scattered % 5) as u32,
         account: 0,
         partition: (scattered % 2) as u16,
         qos: 0,
         size: Size { nodes: 1, cpus: 1 << (scattered % 4) },
+        allocated: (scattered % 7 == 0).then_some(Size { nodes: 2, cpus: 16 }),
         limit: Some(Seconds(600 + 600 * (scattered % 5))),
         eligible,
-        start: Some(start),
-        end: Some(start + Seconds(1 + scattered % 2_000)),
+        start: (!is_cancelled).then_some(start),
+        end: Some(if is_cancelled { start } else { start + Seconds(1 + scattered % 2_000) }),
         suspended: Seconds::ZERO,
     }
 }
 
 fn replay(jobs: &[PastJob]) -> Replay {
-    Replay { past: Sweep::over(jobs, 64, BINS), events: events(jobs), test: FIRST..jobs.len(), seed: 1 }
+    Replay::new(jobs, 64, FIRST..jobs.iter().filter(|job| job.start.is_some()).count(), 1)
 }
 
 #[test]
@@ -48,7 +51,8 @@ fn no_forecast_changes_when_the_future_does() {
         })
         .collect();
     let [as_it_was, otherwise] = [&jobs, &changed].map(|jobs| methods::forecast_all(&replay(jobs), &|_, _| ()).unwrap());
-    let before = FIRST..701;
+    let before = FIRST..jobs[..701].iter().filter(|job| job.start.is_some()).count();
+    assert!(before.len() > 50);
     assert_eq!(as_it_was.len(), 6);
     for (one, other) in as_it_was.iter().zip(&otherwise) {
         assert_eq!(one.method, other.method);
@@ -60,4 +64,17 @@ fn no_forecast_changes_when_the_future_does() {
             assert_ne!(one.points_s, other.points_s, "{:?} must notice what is different after the marker", one.method);
         }
     }
+}
+
+#[test]
+fn a_job_that_is_cancelled_later_waits_in_the_queue_of_those_that_arrive_meanwhile_and_is_not_forecast() {
+    let cancelled = PastJob { start: None, end: Some(UnixTime(1_000_000_090)), ..job(0) };
+    let ran = |index: i64| {
+        let job = job(index);
+        PastJob { start: Some(job.eligible), end: Some(job.eligible + Seconds(10)), ..job }
+    };
+    let replay = Replay::new(&[cancelled, ran(1), ran(2)], 64, 0..2, 1);
+    assert_eq!(replay.test_rows(), [1, 2]);
+    let waiting: Vec<f32> = replay.test_rows().iter().map(|row| replay.past.table(*row).unwrap()[2]).collect();
+    assert_eq!(waiting, [cancelled.size.cpus as f32, 0.0], "the second arrives 60 s and the third 120 s after the one cancelled at 90 s");
 }
