@@ -62,16 +62,7 @@ impl Cluster {
                 let size = Size { nodes: job.nodes, cpus: job.nodes * 4 };
                 let (limit, suspended) = (Some(Seconds(600)), Seconds::ZERO);
                 let (start, end) = (Some(start), start + Seconds(job.run_s));
-                assert!(history.push(&EndedJob {
-                    user,
-                    partition: "main",
-                    size,
-                    limit,
-                    eligible,
-                    start,
-                    end,
-                    suspended
-                }));
+                assert!(history.push(&EndedJob { user, partition: "main", size, limit, eligible, start, end, suspended }));
             }
         }
         history.fit(0.95);

@@ -46,13 +46,14 @@ fn past(jobs: u32, seed: u64) -> Vec<Run<'static>> {
         .map(|job| {
             eligible += random.random_range(1..60);
             let mut run = run(job, eligible, None, None);
-            if job % 17 == 0 {
-                run.end = Some(UnixTime(eligible + random.random_range(0..500)));
-                return run;
-            }
             free_at.sort_unstable();
             let cpus = run.size.cpus as usize;
             let start = free_at[cpus - 1].max(eligible);
+            let patience = random.random_range(0..500);
+            if job % 17 == 0 && eligible + patience < start {
+                run.end = Some(UnixTime(eligible + patience));
+                return run;
+            }
             let end = start + random.random_range(1..300);
             free_at[..cpus].fill(end);
             (run.start, run.end) = (Some(UnixTime(start)), Some(UnixTime(end)));
@@ -210,11 +211,11 @@ fn a_short_past_falls_back_and_says_why() {
 
 #[test]
 fn forecasts_that_stop_to_hold_are_given_up() {
-    let mut runs = past(3_000, 6);
+    let mut runs = past(3_000, 4);
     let middle = runs[2_000].eligible.unwrap().0;
     let mut learner = learner();
-    refresh(&mut learner, &runs, 0, middle);
-    assert_eq!(learner.choice(0).unwrap().source, WaitSource::Blended);
+    let first = refresh(&mut learner, &runs, 0, middle);
+    assert_eq!(learner.choice(0).unwrap().source, WaitSource::Blended, "{first:?}");
     // From here on jobs wait for a day, whatever the queue is like.
     runs.retain(|run| run.eligible > Some(UnixTime(middle)));
     for run in &mut runs {
