@@ -301,20 +301,24 @@ mod against_the_daemon {
             let (mut compared, all) = (0, events(&jobs));
             for round in rounds(&all, PUBLISHED_FOR) {
                 let snapshot = publish(&mut sweep, &waits);
+                let arriving: Vec<usize> =
+                    round.iter().filter(|event| event.happening == Happening::Arrival).map(|event| event.job as usize).collect();
+                let asked: Vec<_> = arriving.iter().map(|row| {
+                    let PastJob { user, account, qos, partition, size, limit, eligible, .. } = jobs[*row];
+                    (JobShape { user, association: Association { account, qos }, partition, size, limit }, Moment::present(eligible))
+                }).collect();
+                let filters = snapshot.wait_features(&asked).unwrap();
+                for (row, filters) in arriving.iter().zip(filters.chunks(FEATURES)) {
+                    let sweeps = past.features(*row).unwrap();
+                    for place in 0..FEATURES {
+                        prop_assert_eq!(filters[place], sweeps[place], "feature {} of job {}", place, row);
+                    }
+                    compared += 1;
+                }
                 for event in round {
                     let job = &jobs[event.job as usize];
                     match event.happening {
-                        Happening::Arrival => {
-                            let association = Association { account: job.account, qos: job.qos };
-                            let shape = JobShape { user: job.user, association, partition: job.partition, size: job.size, limit: job.limit };
-                            let filters = snapshot.wait_features(&shape, &Moment::present(job.eligible)).unwrap();
-                            let sweeps = past.features(event.job as usize).unwrap();
-                            for place in 0..FEATURES {
-                                prop_assert_eq!(filters[place], sweeps[place], "feature {} of job {}", place, event.job);
-                            }
-                            compared += 1;
-                            sweep.arrive(job);
-                        }
+                        Happening::Arrival => _ = sweep.arrive(job),
                         Happening::Start => sweep.start_with(event.job, event.at, job.occupied()),
                         Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
                     }

@@ -84,11 +84,16 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
 }
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
-    /// The features from which the default's forecast follows ([`Picture::write_features`]); `None` where nothing has been
-    /// learnt.
+    /// The features from which the default's forecasts follow ([`Picture::write_features`]), those of one job behind those of the other;
+    /// `None` where nothing has been learnt.
     #[must_use]
-    pub fn wait_features(&self, job: &JobShape, moment: &Moment) -> Option<[f32; FEATURES]> {
-        self.features(&self.model_view()?, job, moment).into_inner().ok()
+    pub fn wait_features(&self, asked: &[(JobShape, Moment)]) -> Option<Vec<f32>> {
+        let model = self.model_view()?;
+        let (mut found, mut features) = (None, Vec::with_capacity(asked.len() * FEATURES));
+        for (job, moment) in asked {
+            self.write_features(&model, job, moment, &mut found, &mut features);
+        }
+        Some(features)
     }
 
     /// Whose forecasts are in force in a partition; `None` where that was not measured.
