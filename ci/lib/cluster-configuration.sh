@@ -4,7 +4,7 @@
 : "${directory=}" "${owner=}" "${database_user=}" "${slurm_major=}"
 
 # Lists hold one entry per use of their option; the first use in a command replaces the list, and an empty value leaves it empty.
-declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node_attributes]='' [cluster_name]=queuecast [job_submit_plugin]=none [slurm]=${QUEUECAST_SLURM-})
+declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node_attributes]='' [gpu_nodes]=0 [cluster_name]=queuecast [job_submit_plugin]=none [slurm]=${QUEUECAST_SLURM-})
 lists=(partition conf_line dbd_conf_line plugin_dir plugstack_line environment)
 # shellcheck disable=SC2034 # the environment is read in cluster-processes.sh
 partition=() conf_line=() dbd_conf_line=() plugin_dir=() plugstack_line=() environment=()
@@ -19,6 +19,9 @@ set_option() {
       [[ $value =~ ^[1-9][0-9]{0,8}$ ]] || fail_usage "--$name: '$value' is not a positive number"
       [[ $name != cpus ]] || ((value <= 65533)) || fail_usage "--cpus: Slurm knows at most 65533 CPUs per node, not $value"
       [[ $name != nodes ]] || ((value <= 512)) || fail_usage "--nodes: $value daemons on one machine are too many (at most 512)" ;;
+    gpu_nodes)
+      [[ $value =~ ^[0-9]{1,3}$ ]] || fail_usage "--gpu-nodes: '$value' is not a number"
+      [[ $EUID == 0 ]] || fail_usage "--gpu-nodes: only root makes the devices that stand for GPUs" ;;
     cluster_name) [[ $value =~ ^[a-z][a-z0-9_]{0,39}$ ]] || fail_usage "--cluster-name: '$value' must be lower-case letters, digits and _" ;;
     job_submit_plugin) [[ $value =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || fail_usage "--job-submit-plugin: '$value' is not lua, queuecast, none or a list of plugins" ;;
     partition) [[ ! $value || $value =~ ^[A-Za-z0-9_-]+( +[A-Za-z]+=[^ ]*)*$ ]] || fail_usage "--partition: '$value' is not 'NAME Key=Value ...'" ;;
@@ -133,15 +136,32 @@ line() {
   [[ ${replaced_keys[${key,,}]-} ]] || echo "$1"
 }
 
+# node_line FIRST LAST ATTRIBUTES: prints the line of those nodes, where there are any.
+node_line() {
+  (($1 <= $2)) || return 0
+  local range="n[$1-$2]" ports="[$((slurmd_port + $1 - 1))-$((slurmd_port + $2 - 1))]"
+  (($1 < $2)) || range=n$1 ports=$((slurmd_port + $1 - 1))
+  echo "NodeName=$range NodeHostname=${HOSTNAME%%.*} NodeAddr=127.0.0.1 Port=$ports CPUs=${settings[cpus]} RealMemory=${settings[memory]}${settings[node_attributes]:+ ${settings[node_attributes]}}$3 State=UNKNOWN"
+}
+
+# Two devices stand for the GPUs of each node that has some: Slurm only looks whether they are there.
+write_gres_conf() {
+  local number
+  ((settings[gpu_nodes] > 0)) || { rm -f "$directory/etc/gres.conf"; return 0; }
+  for number in 0 1; do
+    [[ -c $directory/run/gpu$number ]] || mknod "$directory/run/gpu$number" c 1 3
+  done
+  printf 'AutoDetect=off\nNodeName=n[1-%s] Name=gpu Type=v100 File=%s/run/gpu[0-1]\n' "${settings[gpu_nodes]}" "$directory" |
+    replace_file etc/gres.conf 644
+}
+
 write_slurm_conf() {
-  local entry host=${HOSTNAME%%.*} nodes=${settings[nodes]} range ports has_default='' plugins
+  local entry host=${HOSTNAME%%.*} nodes=${settings[nodes]} has_default='' plugins
   local -A replaced_keys=()
   for entry in "${conf_line[@]}"; do
     entry=${entry%%=*}
     replaced_keys[${entry,,}]=1
   done
-  range="n[1-$nodes]" ports="[$slurmd_port-$((slurmd_port + nodes - 1))]"
-  ((nodes > 1)) || range=n1 ports=$slurmd_port
   plugins=$directory/plugins:$(find_plugins)
   for ((entry = ${#plugin_dir[@]} - 1; entry >= 0; entry--)); do plugins=${plugin_dir[entry]}:$plugins; done
   {
@@ -199,7 +219,11 @@ write_slurm_conf() {
 
     for entry in "${conf_line[@]}"; do echo "$entry"; done
     # shellcheck disable=SC2153 # the setting is called as in slurm.conf
-    echo "NodeName=$range NodeHostname=$host NodeAddr=127.0.0.1 Port=$ports CPUs=${settings[cpus]} RealMemory=${settings[memory]}${settings[node_attributes]:+ ${settings[node_attributes]}} State=UNKNOWN"
+    local gpus=${settings[gpu_nodes]}
+    ((gpus <= nodes)) || fail_usage "--gpu-nodes: there are $nodes nodes, not $gpus"
+    ((gpus == 0)) || line "GresTypes=gpu"
+    node_line 1 "$gpus" " Gres=gpu:v100:2"
+    node_line $((gpus + 1)) "$nodes" ''
     if [[ -e $directory/etc/partitions.conf ]]; then
       cat "$directory/etc/partitions.conf"
     else
@@ -311,6 +335,7 @@ END
   elif [[ ${given[partition]-} ]]; then
     rm -f "$directory/etc/partitions.conf"
   fi
+  write_gres_conf
   write_slurm_conf
   save_options
 }
