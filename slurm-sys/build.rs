@@ -16,10 +16,10 @@ const KNOWN: ((u32, u32), (u32, u32)) = ((22, 5), (26, 5));
 /// What programs call in libslurm, which is loaded at run time. Plugins find what they need in the program that loads them.
 const LIBSLURM: &[&str] = &[
     "slurm_bit_set_count",
-    "slurm_free_((ctl_)?conf|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
+    "slurm_free_((ctl_)?conf|assoc_mgr_info_msg|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
     "slurm_init",
     "slurm_list_(append|count|create|destroy|iterator_create|iterator_destroy|next)",
-    "slurm_load_(ctl_conf|job|jobs|node|partitions|reservations)",
+    "slurm_load_(assoc_mgr_info|ctl_conf|job|jobs|node|partitions|reservations)",
     "slurm_ping",
     "slurm_strerror",
     "slurmdb_(accounts|associations|users)_(add|get)",

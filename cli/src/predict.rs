@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use jiff::tz::TimeZone;
-use predictor_core::decision::{Situation, Submission};
+use predictor_core::decision::{Bounds, Situation, Submission};
 use predictor_core::forecast::{Claimed, WaitSource};
 use predictor_core::policy::Policy;
 use predictor_core::size::Unit;
@@ -149,7 +149,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = place.needed_snapshot()?;
     let submission = job.submission();
     let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
-    let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, now, claimed: Claimed::default() };
+    let bounds = Bounds::of(&submission, &partition, &snapshot);
+    let situation =
+        Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
 
     let filter = FilterReport::of(&situation, &place);
     let report = Report {

@@ -12,6 +12,7 @@ pub mod genetic;
 pub mod history;
 #[cfg(feature = "training")]
 pub mod learning;
+pub mod limits;
 pub mod options;
 pub mod past;
 pub mod policy;

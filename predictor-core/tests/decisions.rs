@@ -335,6 +335,8 @@ proptest! {
                 let highest = points.iter().map(|point| point.probability).fold(0.0, f64::max);
                 prop_assert!((best - highest).abs() < 1e-9, "best {best}, highest {highest}");
             }
+            // Without the partition's longest limit it could be had.
+            (Err(NotReserved::BeyondLimit { needed, longest }), None) => prop_assert!(needed > longest.value),
             (other, point) => prop_assert!(false, "{other:?} against {point:?}"),
         }
     }

@@ -5,10 +5,12 @@ mod common;
 use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
 use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
 use predictor_core::history::{RunTimeModel, UserSize};
+use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{
-    ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, Snapshot, SnapshotError, Timeliness, WaitModel, write,
+    ExpectedStart, Origin, PartitionState, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, Snapshot, SnapshotError, Timeliness,
+    WaitModel, write,
 };
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::waits::qbets::ClassBounds;
@@ -21,6 +23,31 @@ fn some_jobs() -> impl Iterator<Item = predictor_core::history::EndedJob<'static
 
 fn some_model() -> WaitModel {
     model(fork(FREE_CPUS, 100.0, 100.0, 0.0), 240)
+}
+
+fn some_limits() -> AccountingLimits {
+    let caps = |wall_s| Caps {
+        wall: Some(Seconds(wall_s)),
+        cpus: Some(64),
+        nodes: Some(16),
+        cpus_per_node: Some(4),
+        cpu_minutes: Some(1 << 40),
+        other: true,
+        other_minutes: false,
+    };
+    let limits = JobLimits { job: caps(3_600), group: caps(7_200), member: Caps::default() };
+    let rules = QosRules { over_partition_time: true, least_cpus: 2, limit_factor: 0.5, ..QosRules::default() };
+    AccountingLimits {
+        qos: vec![Qos { id: 1, name: "normal".into(), rules, limits }],
+        associations: vec![AssociationLimits {
+            user: Some(USER),
+            account: "physics".into(),
+            partition: Some("batch".into()),
+            is_default: true,
+            default_qos: Some(1),
+            limits,
+        }],
+    }
 }
 
 fn in_seconds(lower: i64, expected: i64, upper: i64) -> ExpectedStart {
@@ -211,7 +238,16 @@ fn another_magic_or_version_is_named() {
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test where QUEUECAST_WRITE_GOLDEN is set.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v4");
-    let bytes = write(&mut history(some_jobs().take(5)), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
+    let origin = Origin { limits: some_limits().into(), ..origin() };
+    let limits = PartitionLimits {
+        least_nodes: 2,
+        most_nodes: Some(32),
+        most_cpus_per_node: Some(3),
+        qos: Some("normal".into()),
+        nodes: Some(NodeSizes { usable: 60, least_cpus: 4, most_cpus: 8 }),
+    };
+    let state = PartitionState { limits, ..partition(policy()) };
+    let bytes = write(&mut history(some_jobs().take(5)), &[state], &origin, Some(&some_model()), Some(&some_plan()));
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();
     }

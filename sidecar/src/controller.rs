@@ -2,32 +2,62 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender};
 use predictor_core::learning::ToldWait;
+use predictor_core::limits::AccountingLimits;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{first_partition, now, shared};
+use crate::limits;
 use crate::news::{Cluster, Ended, Identity, Live, News};
 use crate::plan::Queue;
 
 /// Reads at each request, until nobody asks any more.
 pub(crate) fn run(requests: &Receiver<()>, news: &Sender<News>) {
     let mut names = HashSet::new();
+    let mut limits = Limits::default();
     for () in requests {
-        let answer = read(&mut names).map(Arc::new);
+        let answer = read(&mut names, &mut limits).map(Arc::new);
         if news.send(News::Controller(answer)).is_err() {
             return;
         }
     }
 }
 
-fn read(names: &mut HashSet<Arc<str>>) -> Result<Cluster, ClientError> {
+/// How long limits of accounting are taken to hold before they are asked for again: slurmctld packs
+/// every association for an answer, and limits change rarely.
+const LIMITS_AGE: Duration = Duration::from_secs(60);
+
+/// The limits of accounting as they were read last.
+#[derive(Default)]
+struct Limits {
+    read: Option<(Instant, Arc<AccountingLimits>)>,
+}
+
+impl Limits {
+    fn current(&mut self) -> Result<Arc<AccountingLimits>, ClientError> {
+        match &self.read {
+            Some((at, limits)) if at.elapsed() < LIMITS_AGE => Ok(Arc::clone(limits)),
+            _ => {
+                let limits = Arc::new(limits::accounting(&controller::accounts()?));
+                tracing::debug!(qos = limits.qos.len(), associations = limits.associations.len(), "read limits");
+                self.read = Some((Instant::now(), Arc::clone(&limits)));
+                Ok(limits)
+            }
+        }
+    }
+}
+
+fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, ClientError> {
+    let limits = limits.current()?;
     let partitions = controller::partitions()?;
     let nodes = controller::nodes(&partitions)?;
+    let partition_limits = partitions.iter().map(|partition| limits::of_partition(partition, &nodes)).collect();
     let reservations = controller::reservations()?;
     let cpus = nodes.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
     let read_at = UnixTime(now());
@@ -35,7 +65,7 @@ fn read(names: &mut HashSet<Arc<str>>) -> Result<Cluster, ClientError> {
     let jobs = queue.iter().filter_map(|job| live(job, names)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let queue = Queue::new(&nodes, reservations, &queue, names);
-    Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue })
+    Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue, limits, partition_limits })
 }
 
 fn identity(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Identity {

@@ -18,6 +18,7 @@ mod failure;
 mod filter_counters;
 mod history_windows;
 mod learner;
+mod limits;
 mod logging;
 mod metrics;
 mod news;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use predictor_core::learning::{Change, ToldWait};
+use predictor_core::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::size::Size;
 use predictor_core::snapshot::{RunningJob, WaitModel};
 use predictor_core::time::{Seconds, UnixTime};
@@ -101,6 +102,10 @@ pub(crate) struct Cluster {
     pub(crate) ended: Vec<Ended>,
     /// What a plan needs.
     pub(crate) queue: Queue,
+    /// What accounting allows jobs.
+    pub(crate) limits: Arc<AccountingLimits>,
+    /// What each partition allows one job, in their order.
+    pub(crate) partition_limits: Vec<PartitionLimits>,
 }
 
 /// A job that runs or waits.

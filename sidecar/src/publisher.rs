@@ -172,6 +172,7 @@ impl Publisher {
             accounting_read_at: self.accounting_read_at,
             controller_read_at: self.cluster.as_ref().map(|cluster| cluster.read_at),
             configuration_loaded_at: settings.loaded_at,
+            limits: self.cluster.as_ref().map(|cluster| Arc::clone(&cluster.limits)).unwrap_or_default(),
         };
         // A queue that is long gone is no better to forecast from than none.
         let model = self.model.as_ref().filter(|(_, at)| now - *at <= origin.maximum_age).map(|(model, _)| &**model);
@@ -234,7 +235,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
     for job in &cluster.jobs {
         jobs.entry(&job.partition).or_default().push(job);
     }
-    let states = cluster.partitions.iter().map(|partition| {
+    let states = cluster.partitions.iter().zip(&cluster.partition_limits).map(|(partition, limits)| {
         let jobs = jobs.remove(partition.name.as_str()).unwrap_or_default();
         let pending = || jobs.iter().filter(|job| job.start.is_none() && job.eligible.is_some_and(|eligible| eligible <= now));
         PartitionState {
@@ -249,6 +250,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
             running: jobs.iter().filter_map(|job| job.running()).collect(),
             pending_jobs: pending().fold(0, |sum: u32, job| sum.saturating_add(job.tasks)),
             pending_cpus: pending().map(|job| u64::from(job.size.cpus)).sum(),
+            limits: limits.clone(),
         }
     });
     states.collect()

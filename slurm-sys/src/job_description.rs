@@ -239,6 +239,61 @@ impl<'a> JobDescription<'a> {
         self.is_given(self.0.reservation)
     }
 
+    /// Whether it depends on other jobs.
+    #[must_use]
+    pub fn has_dependency(&self) -> bool {
+        self.is_given(self.0.dependency)
+    }
+
+    /// Whether it is held.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.0.priority == 0
+    }
+
+    /// Whether it asks for features of nodes.
+    #[must_use]
+    pub fn wants_features(&self) -> bool {
+        self.is_given(self.0.features) || self.is_given(self.0.cluster_features)
+    }
+
+    /// Whether it names nodes that it must not have.
+    #[must_use]
+    pub fn excludes_nodes(&self) -> bool {
+        self.is_given(self.0.exc_nodes)
+    }
+
+    /// Whether it asks for generic resources of nodes, sockets or tasks. Since 23.11 sbatch also writes
+    /// the CPUs of a task there, which are none.
+    #[must_use]
+    pub fn wants_generic_resources(&self) -> bool {
+        let is_generic = |list: *const c_char| {
+            self.is_given(list)
+                && self.string(list).is_none_or(|list| {
+                    list.split(',').any(|entry| !matches!(entry.split_once([':', '=']), Some(("cpu", _))) && !entry.is_empty())
+                })
+        };
+        [self.0.tres_per_node, self.0.tres_per_socket, self.0.tres_per_task].into_iter().any(|list| is_generic(list))
+    }
+
+    /// Whether it asks for memory.
+    #[must_use]
+    pub fn wants_memory(&self) -> bool {
+        const NO_VALUE_64: u64 = 0xffff_ffff_ffff_fffe;
+        self.0.pn_min_memory < NO_VALUE_64 || self.is_given(self.0.mem_per_tres)
+    }
+
+    /// Whether it asks for nodes of a certain shape, or beside each other.
+    #[must_use]
+    pub fn shapes_nodes(&self) -> bool {
+        let shapes = [self.0.sockets_per_node, self.0.cores_per_socket, self.0.threads_per_core];
+        let is_contiguous = self.0.contiguous == 1;
+        let wants_storage = number(self.0.pn_min_tmp_disk).is_some_and(|megabytes| megabytes > 0);
+        let wants_switches = number(self.0.req_switch).is_some_and(|switches| switches > 0);
+        let least_cpus = small(self.0.pn_min_cpus).is_some_and(|cpus| cpus > self.cpus_per_task().unwrap_or(1));
+        shapes.into_iter().any(|shape| small(shape).is_some()) || is_contiguous || wants_storage || wants_switches || least_cpus
+    }
+
     /// Whether it asks for licences.
     #[must_use]
     pub fn wants_licences(&self) -> bool {

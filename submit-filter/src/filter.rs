@@ -7,7 +7,7 @@ pub use crate::state::State;
 use crate::state::{self, Located};
 use crate::uptake::Fault;
 use predictor_core::counters::Counter;
-use predictor_core::decision::{Decision, Situation, Submission, decide, is_in_question, mode_of};
+use predictor_core::decision::{Bounds, Decision, Situation, Submission, decide, is_in_question, mode_of};
 use predictor_core::forecast::Claims;
 use predictor_core::options::{Asked, Mode, OptionError};
 use predictor_core::policy::Policy;
@@ -150,7 +150,8 @@ fn decided(
             return Answer::Refused;
         }
         let claimed = current.claims.of(submission.user, partition.index);
-        let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, now, claimed };
+        let bounds = Bounds::of(&submission, &partition, &current.snapshot);
+        let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
         if decision.refusal().is_some() {
             state.count(Counter::Refused);

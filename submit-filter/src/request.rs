@@ -1,6 +1,6 @@
 //! Reads a job description into a submission.
 
-use predictor_core::decision::{NodeRange, Submission, Tie, TimeLimit};
+use predictor_core::decision::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
 use predictor_core::options::{Asked, OptionError, VARIABLE_PREFIX};
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::job_description::{JobDescription, Minutes, Variables};
@@ -39,13 +39,37 @@ pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: Asked) 
             Some(Minutes::Unlimited) => TimeLimit::Unlimited,
             Some(Minutes::Limited(minutes)) => TimeLimit::Limited(Seconds(i64::from(minutes) * 60)),
         },
+        shortest_limit: description.time_min().map(|minutes| Seconds(i64::from(minutes) * 60)),
         begin: description.begin_time().map(UnixTime),
         deadline: description.deadline().map(UnixTime),
         is_array: description.is_array(),
         is_immediate: description.is_immediate(),
+        is_interactive: !description.is_batch(),
+        obstacle: obstacle(description),
+        placement: placement(description),
         tie: tie(description),
         asked,
     }
+}
+
+fn obstacle(description: &JobDescription<'_>) -> Option<Obstacle> {
+    let obstacles = [
+        (description.has_reservation(), Obstacle::Reservation),
+        (description.has_dependency(), Obstacle::Dependency),
+        (description.is_held(), Obstacle::Held),
+    ];
+    obstacles.into_iter().find_map(|(is_there, obstacle)| is_there.then_some(obstacle))
+}
+
+fn placement(description: &JobDescription<'_>) -> Option<Placement> {
+    let placements = [
+        (description.wants_features(), Placement::Features),
+        (description.excludes_nodes(), Placement::ExcludedNodes),
+        (description.wants_generic_resources(), Placement::GenericResources),
+        (description.wants_memory(), Placement::Memory),
+        (description.shapes_nodes(), Placement::NodeShape),
+    ];
+    placements.into_iter().find_map(|(is_asked, placement)| is_asked.then_some(placement))
 }
 
 fn tie(description: &JobDescription<'_>) -> Option<Tie> {

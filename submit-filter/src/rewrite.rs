@@ -4,7 +4,7 @@ use predictor_core::decision::Changes;
 use predictor_core::options::HOLD_UNTIL_VARIABLE;
 use predictor_core::size::{Size, Unit};
 use predictor_core::time::Seconds;
-use slurm_sys::job_description::{JobDescription, Minutes};
+use slurm_sys::job_description::JobDescription;
 use slurm_sys::text::SlurmText;
 
 /// The variables that sbatch copies the task count into before it submits.
@@ -15,7 +15,6 @@ const TASK_VARIABLES: [&str; 2] = ["SLURM_NTASKS", "SLURM_NPROCS"];
 pub(crate) struct Rewrite {
     changes: Changes,
     min_cpus: Option<u32>,
-    time_min: Option<u32>,
     variables: Vec<(&'static str, SlurmText)>,
     hold: Option<SlurmText>,
     record: Option<SlurmText>,
@@ -30,7 +29,7 @@ impl Rewrite {
         changes: Changes,
         record: Option<&str>,
     ) -> Option<Rewrite> {
-        let mut rewrite = Rewrite { changes, min_cpus: None, time_min: None, variables: Vec::new(), hold: None, record: None };
+        let mut rewrite = Rewrite { changes, min_cpus: None, variables: Vec::new(), hold: None, record: None };
         if let Some((size, tasks)) = changes.size {
             rewrite.min_cpus = description.min_cpus().map(|cpus| scaled(cpus, size.count(unit), before.count(unit)));
             for name in TASK_VARIABLES {
@@ -39,12 +38,6 @@ impl Rewrite {
                     rewrite.variables.push((name, SlurmText::new(&format!("{name}={tasks}"))?));
                 }
             }
-        }
-        // The shortest limit is padded as the limit is, or Slurm could take the padding back to start the job earlier.
-        if let (Some(padded), Some(_), Some(Minutes::Limited(before)), Some(shortest)) =
-            (changes.limit, changes.begin, description.time_limit(), description.time_min())
-        {
-            rewrite.time_min = Some(shortest.saturating_add(minutes_of(padded).saturating_sub(before)));
         }
         if let Some(until) = changes.hold_until {
             rewrite.hold = Some(SlurmText::new(&format!("{HOLD_UNTIL_VARIABLE}={}", until.0))?);
@@ -85,8 +78,8 @@ impl Rewrite {
         if let Some(limit) = self.changes.limit {
             description.set_time_limit(minutes_of(limit));
         }
-        if let Some(minutes) = self.time_min {
-            description.set_time_min(minutes);
+        if let Some(shortest) = self.changes.shortest_limit {
+            description.set_time_min(minutes_of(shortest));
         }
         if let Some(begin) = self.changes.begin {
             description.set_begin_time(begin.0);

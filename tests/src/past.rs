@@ -38,6 +38,21 @@ pub struct Past {
 pub const LARGE_WAIT: [Past; 2] =
     [Past { nodes: 8, wait_s: 7_000, more_wait_s: 10, run_s: 100 }, Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 200 }];
 
+/// A job on nodes of 4 CPUs with a limit of ten minutes.
+fn ended(user: u32, nodes: u32, eligible: UnixTime, wait_s: i64, run_s: i64) -> EndedJob<'static> {
+    let start = eligible + Seconds(wait_s);
+    EndedJob {
+        user,
+        partition: "main",
+        size: Size { nodes, cpus: nodes * 4 },
+        limit: Some(Seconds(600)),
+        eligible,
+        start: Some(start),
+        end: start + Seconds(run_s),
+        suspended: Seconds::ZERO,
+    }
+}
+
 impl Cluster {
     /// Publishes a snapshot of `past`, root's, under `policy`, in which a job of `running` nodes each is expected to end so many seconds from now.
     ///
@@ -52,18 +67,40 @@ impl Cluster {
     /// # Panics
     /// Where the state directory can't be written.
     pub fn publish_for(&self, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)]) {
+        let now = now();
+        let jobs = past.iter().flat_map(|job| {
+            (0..100).map(move |n| {
+                // Each by itself, so that no job presses on another.
+                let eligible = UnixTime(now - 20_000_000 + n * 100_000 + i64::from(job.nodes) * 10_000);
+                ended(user, job.nodes, eligible, job.wait_s + n * job.more_wait_s, job.run_s)
+            })
+        });
+        self.publish_jobs(policy, jobs, running);
+    }
+
+    /// Publishes a snapshot in which root's jobs on 2 nodes that came while another user had 7 have waited
+    /// hours, and others not at all; another user has 7 now, until so many seconds from now.
+    ///
+    /// # Panics
+    /// Where the state directory can't be written.
+    pub fn publish_pressed(&self, policy: Policy, ends_in_s: i64) {
+        let now = now();
+        let jobs = (0..100).flat_map(|n| {
+            let (calm, pressed) = (now - 9_000_000 + n * 20_000, now - 4_000_000 + n * 20_000);
+            [
+                ended(0, 2, UnixTime(calm), 0, 500),
+                ended(1, 7, UnixTime(pressed), 10, 15_000),
+                ended(0, 2, UnixTime(pressed + 5_000), 9_000, 500),
+            ]
+        });
+        self.publish_jobs(policy, jobs, &[(7, ends_in_s)]);
+    }
+
+    fn publish_jobs(&self, policy: Policy, jobs: impl Iterator<Item = EndedJob<'static>>, running: &[(u32, i64)]) {
         let now = UnixTime(now());
         let mut history = History::new(HistoryLimits::default());
-        for job in past {
-            for n in 0..100 {
-                // Each by itself, so that no job presses on another.
-                let eligible = UnixTime(now.0 - 20_000_000 + n * 100_000 + i64::from(job.nodes) * 10_000);
-                let start = eligible + Seconds(job.wait_s + n * job.more_wait_s);
-                let size = Size { nodes: job.nodes, cpus: job.nodes * 4 };
-                let (limit, suspended) = (Some(Seconds(600)), Seconds::ZERO);
-                let (start, end) = (Some(start), start + Seconds(job.run_s));
-                assert!(history.push(&EndedJob { user, partition: "main", size, limit, eligible, start, end, suspended }));
-            }
+        for job in jobs {
+            assert!(history.push(&job));
         }
         history.fit(0.95);
         let running = running.iter().map(|(nodes, ends_in_s)| RunningJob {
@@ -84,6 +121,7 @@ impl Cluster {
             running: running.collect(),
             pending_jobs: 0,
             pending_cpus: 0,
+            limits: Default::default(),
         };
         let origin = Origin {
             cluster: "queuecast".to_owned(),

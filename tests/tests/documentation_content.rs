@@ -199,6 +199,7 @@ fn every_line_for_users_is_explained() {
     let lines = literals(&[
         "submit-filter/src/filter.rs",
         "predictor-core/src/decision/line.rs",
+        "predictor-core/src/decision/bounds.rs",
         "predictor-core/src/decision/molding.rs",
         "predictor-core/src/decision/reservation.rs",
         "predictor-core/src/decision/deferral.rs",

@@ -201,7 +201,7 @@ impl TrajectoryReport {
             forecasts: *snapshot,
             shape: shape_of(situation, size, limit),
             now: Moment { now: *now, at: *now, claimed: *claimed },
-            longest_limit: partition.max_time(),
+            longest_limit: situation.bounds.longest_limit(size).map(|longest| longest.value),
         };
         let points = trajectory(&job, reserved);
         let every = points.len().div_ceil(MOST_POINTS).max(1);

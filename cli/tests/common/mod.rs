@@ -82,6 +82,7 @@ impl Wanted {
             running: vec![running(700), running(5_000)],
             pending_jobs: 3,
             pending_cpus: 48,
+            limits: Default::default(),
         };
         let debug = PartitionState { name: "debug".into(), is_default: false, running: Vec::new(), ..batch.clone() };
         let origin = Origin {

@@ -4,7 +4,7 @@
 //! whether the time until then counts; here it does, because it is the user who waits.
 
 use super::molding::{self, Assumption, Candidate};
-use super::{Context, LIMIT_ROUNDING};
+use super::{Context, LIMIT_ROUNDING, Obstacle};
 use crate::forecast::{RunTimeForecaster, WaitForecaster};
 use crate::time::{Seconds, UnixTime};
 use std::fmt;
@@ -34,6 +34,8 @@ pub enum NotDeferred {
     Immediate,
     /// A component of a heterogeneous job, whose components start together.
     Heterogeneous,
+    /// Something else decides when it starts.
+    Obstacle(Obstacle),
     /// No running job is expected to end soon enough.
     NoEndExpected,
     /// Nothing is known of waits here.
@@ -56,6 +58,11 @@ impl fmt::Display for NotDeferred {
             NotDeferred::OwnBegin => f.write_str("it has a begin time of its own"),
             NotDeferred::Immediate => f.write_str("it must start at once"),
             NotDeferred::Heterogeneous => f.write_str("it is part of a heterogeneous job"),
+            NotDeferred::Obstacle(obstacle) => f.write_str(match obstacle {
+                Obstacle::Dependency => "it waits for other jobs (--dependency)",
+                Obstacle::Held => "it is held",
+                Obstacle::Reservation => "it runs inside a reservation",
+            }),
             NotDeferred::NoEndExpected => f.write_str("no running job is expected to end within the longest deferral"),
             NotDeferred::NoWaits => f.write_str("no past waits are known for this partition"),
             NotDeferred::BeyondDeadline => f.write_str("it would reach beyond its deadline"),
@@ -96,6 +103,9 @@ where
     }
     if submission.tie == Some(super::Tie::Heterogeneous) {
         return Err(NotDeferred::Heterogeneous);
+    }
+    if let Some(obstacle) = submission.obstacle {
+        return Err(NotDeferred::Obstacle(obstacle));
     }
     if submission.begin.is_some_and(|begin| begin > context.now) {
         return Err(NotDeferred::OwnBegin);

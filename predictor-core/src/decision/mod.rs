@@ -2,6 +2,7 @@
 //!
 //! The same inputs give the same decision. Nothing here reads a clock or a file.
 
+mod bounds;
 mod choice;
 mod deferral;
 mod gain;
@@ -11,12 +12,13 @@ mod planned;
 mod reservation;
 mod submission;
 
+pub use bounds::{Bound, Bounds, Limit, Placement};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
 pub use gain::gain;
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{LONGEST_AHEAD, NotReserved, Reservable, STEP, TrajectoryPoint, trajectory};
-pub use submission::{NodeRange, Submission, Tie, TimeLimit};
+pub use submission::{NodeRange, Obstacle, Submission, Tie, TimeLimit};
 
 use crate::forecast::{Association, Claimed, JobShape, Moment, RunTimeForecaster, WaitForecaster, WaitSource};
 use crate::options::{EarlyStart, Mode};
@@ -40,6 +42,8 @@ pub struct Situation<'a, F> {
     pub policy: Policy,
     /// The submission.
     pub submission: &'a Submission<'a>,
+    /// What bounds its rewrites.
+    pub bounds: Bounds,
     /// The time.
     pub now: UnixTime,
     /// The user's jobs that were decided about since the forecasts were made.
@@ -53,6 +57,7 @@ struct Context<'a, F> {
     partition: Partition<'a>,
     policy: Policy,
     submission: &'a Submission<'a>,
+    bounds: Bounds,
     now: UnixTime,
     claimed: Claimed,
     association: Association,
@@ -102,6 +107,8 @@ pub struct Decision {
     pub fallback: Option<WaitSourceReason>,
     /// For a deadline that is likely missed: one that would be kept with the site's probability.
     pub deadline_that_holds: Option<UnixTime>,
+    /// The shortest time limit that the job was written with (`--time-min`).
+    pub shortest_limit: Option<Seconds>,
 }
 
 /// What a decision changes in a job description.
@@ -113,6 +120,8 @@ pub struct Changes {
     pub begin: Option<UnixTime>,
     /// Another time limit, in whole minutes.
     pub limit: Option<Seconds>,
+    /// Another shortest time limit, in whole minutes.
+    pub shortest_limit: Option<Seconds>,
     /// Until when the job waits on its nodes if it starts early.
     pub hold_until: Option<UnixTime>,
 }
@@ -150,7 +159,34 @@ impl Decision {
             changes.limit = Some(reservation.point.padded_limit);
             changes.hold_until = (reservation.early_start == EarlyStart::Wait).then_some(reservation.at);
         }
+        changes.shortest_limit = self.stretched_shortest_limit();
         changes
+    }
+
+    /// The shortest time limit that goes with what is decided, or backfilling could cut the job back
+    /// to less than was forecast for it: longer in proportion on fewer CPUs and wherever the limit is
+    /// longer, no shorter than the run time that was forecast there, and padded as the limit is.
+    fn stretched_shortest_limit(&self) -> Option<Seconds> {
+        let shortest = self.shortest_limit?;
+        let (written, decided) = (self.as_written.as_ref()?, self.decided.as_ref()?);
+        let mut stretched = shortest;
+        if written.count != decided.count {
+            let part = |longer: i64, shorter: i64| longer as f64 / shorter.max(1) as f64;
+            let by_cpus = part(i64::from(written.size.cpus), i64::from(decided.size.cpus));
+            let by_limit = decided.limit.zip(written.limit).map_or(1.0, |(decided, written)| part(decided.0, written.0));
+            let in_proportion = Seconds((shortest.0 as f64 * by_cpus.max(by_limit).max(1.0)).ceil() as i64);
+            let (_, longest_run) = decided.run_time_range;
+            // Without a past of its own a job is taken to run for its whole limit, which is no forecast.
+            let is_forecast = decided.count < written.count && decided.run_time_jobs > 0;
+            let needed = if is_forecast { in_proportion.max(longest_run) } else { in_proportion };
+            stretched = decided.limit.map_or(needed, |limit| needed.min(limit)).max(shortest);
+        }
+        if let Some(Ok(reservation)) = &self.reservation {
+            let padded = reservation.point.padded_limit;
+            let padding = decided.limit.map_or(Seconds::ZERO, |limit| padded - limit);
+            stretched = Seconds(stretched.0 + padding.0.max(0)).rounded_up_to_minutes().min(padded);
+        }
+        Some(stretched.rounded_up_to_minutes()).filter(|stretched| *stretched != shortest)
     }
 
     /// Why the submission is to be refused, if it is: it asked for what can't be given.
@@ -176,6 +212,11 @@ pub fn is_in_question(submission: &Submission<'_>, policy: &Policy) -> bool {
     asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some() || submission.deadline.is_some() || policy.is_transparent()
 }
 
+/// Whether to look for a later begin: not for somebody who waits at a terminal, unless they asked.
+fn is_to_be_deferred(submission: &Submission<'_>, policy: &Policy) -> bool {
+    wanted(policy.defer, submission.asked.auto_defer) && (submission.asked.auto_defer || !submission.is_interactive)
+}
+
 /// The mode that holds for a submission: its user may only lower the site's.
 #[must_use]
 pub fn mode_of(submission: &Submission<'_>, policy: &Policy) -> Mode {
@@ -187,11 +228,11 @@ pub fn decide<F>(situation: &Situation<'_, F>) -> Decision
 where
     F: WaitForecaster + RunTimeForecaster,
 {
-    let Situation { forecasts, partition, policy, submission, now, claimed } = *situation;
+    let Situation { forecasts, partition, policy, submission, bounds, now, claimed } = *situation;
     let size = submission.size(&partition);
-    let limit = submission.limit_in(&partition);
+    let limit = bounds.limit();
     let association = forecasts.association(submission.user, submission.account, submission.qos);
-    let context = Context { forecasts, partition, policy, submission, now, claimed, association, size, limit };
+    let context = Context { forecasts, partition, policy, submission, bounds, now, claimed, association, size, limit };
     let asked = &submission.asked;
     let reserved = asked.reserve_at.map(UnixTime);
 
@@ -246,7 +287,7 @@ where
     });
 
     let mut deferral = None;
-    if reserved.is_none() && wanted(policy.defer, asked.auto_defer) {
+    if reserved.is_none() && is_to_be_deferred(submission, &policy) {
         let result = match &decided {
             // By the plan that chose the size, nothing that becomes eligible later starts sooner.
             Some(decided) if is_by_plan => Err(NotDeferred::GainTooSmall { now: decided.response(), deferred: decided.response() }),
@@ -271,7 +312,17 @@ where
     let likely_missed = decided.as_ref().and_then(|decided| decided.deadline_probability).is_some_and(|p| p < policy.success_probability);
     let deadline_that_holds = if likely_missed { molding::deadline_that_holds(&context, &plain, policy.success_probability) } else { None };
     let fallback = partition.score().filter(|score| score.source != WaitSource::Blended).map(|score| score.reason);
-    Decision { mode: mode_of(submission, &policy), as_written, decided, molding, deferral, reservation, fallback, deadline_that_holds }
+    Decision {
+        mode: mode_of(submission, &policy),
+        as_written,
+        decided,
+        molding,
+        deferral,
+        reservation,
+        fallback,
+        deadline_that_holds,
+        shortest_limit: submission.shortest_limit,
+    }
 }
 
 fn wanted(when: When, asked: bool) -> bool {

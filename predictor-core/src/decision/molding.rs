@@ -1,9 +1,10 @@
 //! Molding: at which of several sizes a job is forecast to be done first (end-to-end paper, IV.A and VI.C).
 
+use super::choice::limit_at;
 use super::gain::gain;
 use super::planned;
 use super::submission::{Submission, Tie};
-use super::{Context, LIMIT_ROUNDING};
+use super::{Context, LIMIT_ROUNDING, Limit};
 use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster, WaitSource, point};
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
@@ -68,6 +69,8 @@ pub enum NotMolded {
     NoWaits,
     /// No other size is allowed or can be made of its tasks.
     NoOtherSize,
+    /// Every other size that could be made of it is forbidden, the nearest by this.
+    Forbidden(Limit),
     /// The size as written is forecast to finish first.
     AlreadyBest,
     /// The site molds none in this partition.
@@ -87,6 +90,7 @@ impl fmt::Display for NotMolded {
             ),
             NotMolded::NoWaits => f.write_str("no past waits are known for this partition"),
             NotMolded::NoOtherSize => f.write_str("no other size that you have run or named fits its tasks and limits"),
+            NotMolded::Forbidden(limit) => write!(f, "other sizes are forbidden by {limit}"),
             NotMolded::AlreadyBest => f.write_str("its size is the one forecast to finish first"),
             NotMolded::NotOffered => f.write_str("this partition molds no jobs"),
             NotMolded::NotReservable => f.write_str("only its own size can be had at the reserved time"),
@@ -115,35 +119,42 @@ pub(super) struct Draft {
     pub(super) run_time_jobs: u32,
 }
 
+/// Why a size is not among those that are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NoDraft {
+    /// It can't be made of the job's tasks, or does not fit before the deadline.
+    Impossible,
+    /// Something forbids it.
+    Forbidden(Limit),
+}
+
 /// Forecasts the submission at `count`; `None` where it can't be made of its tasks, or exceeds what is allowed.
 pub(super) fn candidate<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Option<(Candidate, Vec<RunTimeRange>)>
 where
     F: WaitForecaster + RunTimeForecaster,
 {
-    forecast(context, vec![draft(context, count, assumption)?], assumption).pop()
+    forecast(context, vec![draft(context, count, assumption).ok()?], assumption).pop()
 }
 
-fn draft<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Option<Draft>
+fn draft<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Result<Draft, NoDraft>
 where
     F: WaitForecaster + RunTimeForecaster,
 {
     let submission = context.submission;
     let (original, unit) = (context.size, submission.unit());
     let original_count = original.count(unit);
-    let (size, tasks) = resize(submission, original, unit, count)?;
+    let (size, tasks) = resize(submission, original, unit, count).ok_or(NoDraft::Impossible)?;
     let past = context.forecasts.run_time(submission.user, context.partition.index, unit, count);
-    let longest_past_limit = past.map(|past| past.longest_limit);
-    let limit = if count == original_count {
-        context.limit
-    } else {
-        molded_limit(context, count < original_count, longest_past_limit, original.cpus, size.cpus)
-    };
-    let fits_partition = size.nodes <= context.partition.nodes() && size.cpus <= context.partition.cpus();
+    let known: Option<RunTimeForecast<'_>> = past.filter(|past| !past.ranges.is_empty());
+    let limit = if count == original_count { context.limit } else { molded_limit(context, size, past)? };
     let fits_deadline = submission
         .deadline
         .is_none_or(|deadline| limit.is_none_or(|limit| context.now + assumption.delay + limit + LIMIT_ROUNDING <= deadline));
-    if count != original_count && !(fits_partition && fits_deadline) {
-        return None;
+    if count != original_count {
+        context.bounds.admit(size, limit.map(Seconds::rounded_up_to_minutes)).map_err(NoDraft::Forbidden)?;
+        if !fits_deadline {
+            return Err(NoDraft::Impossible);
+        }
     }
     // Without a past of its own, a size is taken to need the whole time limit, and more in proportion where it has fewer CPUs.
     let fallback = || {
@@ -152,9 +163,8 @@ where
         let seconds = Seconds(seconds as i64).clamped_u32();
         vec![RunTimeRange::new(seconds, seconds, 1.0)]
     };
-    let known: Option<RunTimeForecast<'_>> = past.filter(|past| !past.ranges.is_empty());
     let ranges = known.map_or_else(fallback, |past| past.within(limit));
-    Some(Draft { count, size, tasks, limit, ranges, run_time_jobs: past.map_or(0, |past| past.jobs) })
+    Ok(Draft { count, size, tasks, limit, ranges, run_time_jobs: past.map_or(0, |past| past.jobs) })
 }
 
 /// Forecasts sizes, all their waits at once.
@@ -236,6 +246,7 @@ where
     let unit = submission.unit();
     let original_count = context.size.count(unit);
     let mut drafts: Vec<Draft> = draft(context, original_count, assumption).into_iter().collect();
+    let mut forbidden = Forbidden::default();
     let refusal = match (submission.tie, drafts.first()) {
         (Some(tie), _) => Some(NotMolded::Tied(tie)),
         (None, None) => Some(NotMolded::NoOtherSize),
@@ -251,7 +262,8 @@ where
     }
     if refusal.is_none() {
         let is_known = |draft: &Draft| draft.run_time_jobs >= FEWEST_PAST_JOBS || submission.asked.mold_sizes.is_some();
-        let others = candidate_counts(context, original_count).into_iter().filter_map(|count| draft(context, count, assumption));
+        let others =
+            candidate_counts(context, original_count).into_iter().filter_map(|count| forbidden.noted(draft(context, count, assumption)));
         drafts.extend(others.filter(is_known));
     }
     let forecasts = forecast(context, drafts, assumption);
@@ -270,7 +282,7 @@ where
         return refuse(NotMolded::NoWaits);
     }
     if others.is_empty() {
-        return refuse(NotMolded::NoOtherSize);
+        return refuse(forbidden.or(NotMolded::NoOtherSize));
     }
     let longest = std::iter::once(written).chain(others).map(|(candidate, ranges)| longest_response(candidate, ranges)).max();
     let longest = longest.unwrap_or(Seconds(1)).max(Seconds(1));
@@ -293,6 +305,25 @@ where
     }
     let better = if best.count == original_count { Err(NotMolded::AlreadyBest) } else { Ok(best) };
     Molding { as_written: Some(written), better, by_plan: false }
+}
+
+/// The first reason for which a size was left out: sizes come with the nearest first.
+#[derive(Debug, Default)]
+pub(super) struct Forbidden(Option<Limit>);
+
+impl Forbidden {
+    /// The size, if nothing forbids it.
+    pub(super) fn noted(&mut self, draft: Result<Draft, NoDraft>) -> Option<Draft> {
+        if let Err(NoDraft::Forbidden(limit)) = draft {
+            self.0.get_or_insert(limit);
+        }
+        draft.ok()
+    }
+
+    /// Why no other size is taken, where no size was left.
+    pub(super) fn or(&self, why: NotMolded) -> NotMolded {
+        self.0.map_or(why, NotMolded::Forbidden)
+    }
 }
 
 /// Sizes to try besides the one as written: the user's own past sizes and those of `--mold-sizes`, within what the submission allows.
@@ -366,23 +397,25 @@ pub(super) fn resize(submission: &Submission<'_>, original: Size, unit: Unit, co
 ///
 /// That alone gives a job of ten minutes the partition's seven days where its user never asked for more, and no backfilling with it. So
 /// a third value is among those of which the least is taken: the original limit in proportion to the CPUs, which is enough for
-/// every job that does not run faster on fewer CPUs for the same work.
-fn molded_limit<F>(
-    context: &Context<'_, F>,
-    smaller: bool,
-    longest_past_limit: Option<Option<Seconds>>,
-    original_cpus: u32,
-    cpus: u32,
-) -> Option<Seconds> {
-    let original = context.limit?;
-    if !smaller {
-        return Some(original);
+/// every job that does not run faster on fewer CPUs for the same work. Where not even that is
+/// allowed, a size is taken only if the user's jobs there have always ended within what is.
+fn molded_limit<F>(context: &Context<'_, F>, size: Size, past: Option<RunTimeForecast<'_>>) -> Result<Option<Seconds>, NoDraft> {
+    let Some(original) = context.limit else { return Ok(None) };
+    if size.cpus >= context.size.cpus {
+        return Ok(Some(original));
     }
-    let most = context.partition.max_time();
-    let within = |limit: Seconds| most.map_or(limit, |most| limit.min(most));
-    let proportional = Seconds((original.0 as f64 * f64::from(original_cpus) / f64::from(cpus.max(1))).ceil() as i64);
-    let by_rule = [longest_past_limit.flatten(), most, Some(proportional)].into_iter().flatten().map(within);
-    Some(by_rule.filter(|limit| *limit > original).min().unwrap_or(original))
+    let longest = context.bounds.longest_limit(size);
+    let within = |limit: Seconds| longest.map_or(limit, |longest| limit.min(longest.value));
+    let proportional = limit_at(original, context.size.cpus, size.cpus);
+    if let Some(longest) = longest.filter(|longest| longest.value < proportional) {
+        let longest_run = past.and_then(|past| past.ranges.last()).map(RunTimeRange::upper);
+        if longest_run.is_none_or(|run| run > longest.value) {
+            return Err(NoDraft::Forbidden(longest.by));
+        }
+    }
+    let longest_past_limit = past.and_then(|past| past.longest_limit);
+    let by_rule = [longest_past_limit, longest.map(|longest| longest.value), Some(proportional)].into_iter().flatten().map(within);
+    Ok(Some(by_rule.filter(|limit| *limit > original).min().unwrap_or(original)))
 }
 
 fn longest_response(candidate: &Candidate, ranges: &[RunTimeRange]) -> Seconds {

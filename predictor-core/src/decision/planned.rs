@@ -3,7 +3,7 @@
 use super::Context;
 use super::choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 use super::molding::{Assumption, Candidate};
-use super::molding::{Draft, Molding, NotMolded, allowed_counts, candidate_counts, forecast, resize};
+use super::molding::{Draft, Forbidden, Molding, NoDraft, NotMolded, allowed_counts, candidate_counts, forecast, resize};
 use crate::forecast::{RunTimeForecaster, WaitForecaster, point};
 use crate::time::Seconds;
 
@@ -37,7 +37,10 @@ where
     } else {
         0
     };
-    let drafts: Vec<Draft> = counts(context, written.count).into_iter().filter_map(|count| draft(context, written, count)).collect();
+    let mut forbidden = Forbidden::default();
+    let others = counts(context, written.count).into_iter();
+    let drafts: Vec<Draft> = others.filter_map(|count| forbidden.noted(draft(context, written, count))).collect();
+    let why = if drafts.is_empty() { forbidden.or(NotMolded::AlreadyBest) } else { NotMolded::AlreadyBest };
     let mut offers: Vec<(Offer, Draft)> = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let cpus = draft.size.cpus;
@@ -51,7 +54,7 @@ where
     let written_again = Draft { ranges: written.ranges.clone(), ..*written };
     let Some((offer, mut draft)) = chosen else {
         let as_written = forecast(context, vec![written_again], assumption).pop().map(|(candidate, _)| candidate);
-        return Some(Molding { as_written, better: Err(NotMolded::AlreadyBest), by_plan: true });
+        return Some(Molding { as_written, better: Err(why), by_plan: true });
     };
     let stretched = |seconds: Seconds| terms.run_time(seconds, cpus_written, offer.cpus).clamped_u32();
     draft.ranges = written.ranges.iter().map(|range| range.with_ends(stretched(range.lower()), stretched(range.upper()))).collect();
@@ -80,15 +83,14 @@ where
     }
 }
 
-/// The submission at `count`, with a limit in proportion and without run times. `None` where it can't be made of its tasks, or exceeds what the partition has and allows.
-fn draft<F>(context: &Context<'_, F>, written: &Draft, count: u32) -> Option<Draft>
+/// The submission at `count`, with a limit in proportion and without run times.
+fn draft<F>(context: &Context<'_, F>, written: &Draft, count: u32) -> Result<Draft, NoDraft>
 where
     F: WaitForecaster + RunTimeForecaster,
 {
     let unit = context.submission.unit();
-    let (size, tasks) = resize(context.submission, context.size, unit, count)?;
+    let (size, tasks) = resize(context.submission, context.size, unit, count).ok_or(NoDraft::Impossible)?;
     let limit = context.limit.map(|limit| limit_at(limit, written.size.cpus, size.cpus));
-    let fits = context.partition.could_run(size, limit);
-    let draft = Draft { count, size, tasks, limit, ranges: Vec::new(), run_time_jobs: written.run_time_jobs };
-    fits.then_some(draft)
+    context.bounds.admit(size, limit.map(Seconds::rounded_up_to_minutes)).map_err(NoDraft::Forbidden)?;
+    Ok(Draft { count, size, tasks, limit, ranges: Vec::new(), run_time_jobs: written.run_time_jobs })
 }

@@ -1,6 +1,6 @@
 //! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it runs at a promised time (VARQ paper, 3.1).
 
-use super::{Context, LIMIT_ROUNDING};
+use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle};
 use crate::forecast::{JobShape, Moment, WaitForecast, WaitForecaster};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
@@ -41,6 +41,15 @@ pub enum NotReserved {
     Heterogeneous,
     /// It must start at once.
     Immediate,
+    /// Something else decides when it starts.
+    Obstacle(Obstacle),
+    /// It would need a longer time limit than it may have.
+    BeyondLimit {
+        /// The time limit that the padding comes to.
+        needed: Seconds,
+        /// The longest that it may have, and who says so.
+        longest: Bound<Seconds>,
+    },
     /// The reserved time and the time limit reach beyond the deadline.
     BeyondDeadline,
     /// The site gives none in this partition.
@@ -68,6 +77,17 @@ impl fmt::Display for NotReserved {
             NotReserved::Array => f.write_str("an array of jobs can't be reserved; submit its tasks one by one"),
             NotReserved::Heterogeneous => f.write_str("a heterogeneous job can't be reserved"),
             NotReserved::Immediate => f.write_str("--immediate and --reserve-at contradict each other; give one of them"),
+            NotReserved::Obstacle(obstacle) => f.write_str(match obstacle {
+                Obstacle::Dependency => "--dependency lets other jobs decide when this one starts; give only one of it and --reserve-at",
+                Obstacle::Held => "a held job does not start by itself; submit it without --hold or --priority=0",
+                Obstacle::Reservation => "the job runs inside a reservation already; give only one of --reservation and --reserve-at",
+            }),
+            NotReserved::BeyondLimit { needed, longest: Bound { by: Limit::UnknownPartition, .. } } => {
+                write!(f, "its time limit would be padded to {needed}, and nothing is known of one of its partitions")
+            }
+            NotReserved::BeyondLimit { needed, longest } => {
+                write!(f, "its time limit would be padded to {needed}, and {} is {}", longest.by, longest.value)
+            }
             NotReserved::BeyondDeadline => f.write_str("the reserved time plus the time limit lies beyond --deadline"),
             NotReserved::NotOffered => f.write_str("this partition offers no virtual reservations"),
             NotReserved::NoWaits => f.write_str("no past waits are known for this partition"),
@@ -90,7 +110,7 @@ pub struct Reservable<'a, F> {
     pub shape: JobShape,
     /// The present, with the claims.
     pub now: Moment,
-    /// The partition's longest time limit, beyond which nothing is padded; `None` is unlimited.
+    /// The longest time limit that it may have, beyond which nothing is padded; `None` is unlimited.
     pub longest_limit: Option<Seconds>,
 }
 
@@ -280,6 +300,9 @@ pub(super) fn reserve<F: WaitForecaster>(
     if submission.is_immediate {
         return Err(NotReserved::Immediate);
     }
+    if let Some(obstacle) = submission.obstacle {
+        return Err(NotReserved::Obstacle(obstacle));
+    }
     if submission.begin.is_some_and(|begin| begin > context.now) {
         return Err(NotReserved::OwnBegin);
     }
@@ -287,21 +310,41 @@ pub(super) fn reserve<F: WaitForecaster>(
     if submission.deadline.is_some_and(|deadline| reserved + limit + LIMIT_ROUNDING > deadline) {
         return Err(NotReserved::BeyondDeadline);
     }
+    let longest = context.bounds.longest_limit(size);
     let job = Reservable {
         forecasts: context.forecasts,
         shape: context.shape(size, Some(limit)),
         now: context.moment(Seconds::ZERO),
-        longest_limit: context.partition.max_time(),
+        longest_limit: longest.map(|longest| longest.value),
     };
-    latest_point(&job, reserved - context.now, wanted, Begins::BeforeReserved).map_err(|best| match best {
-        None if context.forecasts.wait(&job.shape, None).is_none() => NotReserved::NoWaits,
-        best => {
-            let far = context.now + LONGEST_AHEAD;
-            let possible = tell_earliest.then(|| latest_point(&job, LONGEST_AHEAD, wanted, Begins::Now).ok());
-            let earliest = possible.flatten().map(|point| context.now + (far - point.begin));
-            NotReserved::Unlikely { best: best.unwrap_or(0.0), wanted, earliest }
-        }
-    })
+    let ahead = reserved - context.now;
+    let best = match latest_point(&job, ahead, wanted, Begins::BeforeReserved) {
+        Ok(point) => return Ok(point),
+        Err(best) => best,
+    };
+    if let Some(beyond) = beyond_limit(&job, ahead, wanted, longest) {
+        return Err(beyond);
+    }
+    if best.is_none() && context.forecasts.wait(&job.shape, None).is_none() {
+        return Err(NotReserved::NoWaits);
+    }
+    let far = context.now + LONGEST_AHEAD;
+    let possible = tell_earliest.then(|| latest_point(&job, LONGEST_AHEAD, wanted, Begins::Now).ok());
+    let earliest = possible.flatten().map(|point| context.now + (far - point.begin));
+    Err(NotReserved::Unlikely { best: best.unwrap_or(0.0), wanted, earliest })
+}
+
+/// Whether it is the longest time limit that forbids a reservation: without it there would be one.
+fn beyond_limit<F: WaitForecaster>(
+    job: &Reservable<'_, F>,
+    ahead: Seconds,
+    wanted: f64,
+    longest: Option<Bound<Seconds>>,
+) -> Option<NotReserved> {
+    let longest = longest?;
+    let unbounded = Reservable { longest_limit: None, ..*job };
+    let point = latest_point(&unbounded, ahead, wanted, Begins::BeforeReserved).ok()?;
+    Some(NotReserved::BeyondLimit { needed: point.padded_limit, longest })
 }
 
 #[cfg(test)]

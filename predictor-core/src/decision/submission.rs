@@ -1,5 +1,6 @@
 //! A submission as the decisions see it: no sentinel values, no pointers.
 
+use super::bounds::Placement;
 use crate::options::Asked;
 use crate::policy::Policy;
 use crate::size::{Size, Unit};
@@ -67,6 +68,17 @@ impl fmt::Display for Tie {
     }
 }
 
+/// What keeps a job from starting whenever its nodes are free, so that no moment can be chosen for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It depends on other jobs.
+    Dependency,
+    /// It is held.
+    Held,
+    /// It runs inside a reservation of Slurm's.
+    Reservation,
+}
+
 /// A submission.
 #[derive(Clone, Debug)]
 pub struct Submission<'a> {
@@ -92,6 +104,8 @@ pub struct Submission<'a> {
     pub whole_nodes: bool,
     /// Time limit.
     pub limit: TimeLimit,
+    /// The shortest time limit that it can do with, where given (`--time-min`).
+    pub shortest_limit: Option<Seconds>,
     /// When it may begin, where given.
     pub begin: Option<UnixTime>,
     /// When it must have ended, where given (Slurm's own `--deadline`).
@@ -100,6 +114,12 @@ pub struct Submission<'a> {
     pub is_array: bool,
     /// Whether it must start at once or not at all.
     pub is_immediate: bool,
+    /// Whether somebody waits at a terminal for it (`srun`, `salloc`).
+    pub is_interactive: bool,
+    /// What else keeps it from starting, if something does.
+    pub obstacle: Option<Obstacle>,
+    /// Why it can't be placed on just any node, if there is a reason.
+    pub placement: Option<Placement>,
     /// Why it can't be molded, if there is a reason.
     pub tie: Option<Tie>,
     /// What its user asked of us.
@@ -113,14 +133,21 @@ impl Submission<'_> {
         if self.nodes.is_none() && self.tasks.is_some() { Unit::Cpus } else { Unit::Nodes }
     }
 
+    /// CPUs that it asks for.
+    #[must_use]
+    pub fn asked_cpus(&self) -> u32 {
+        let task_cpus = self.cpus_per_task.unwrap_or(1).max(1);
+        let nodes_given = self.nodes.map(|nodes| nodes.least.max(1));
+        let tasks = self.tasks.or_else(|| Some(self.tasks_per_node?.saturating_mul(nodes_given.unwrap_or(1))));
+        tasks.map_or(0, |tasks| tasks.saturating_mul(task_cpus)).max(self.min_cpus.unwrap_or(0)).max(1)
+    }
+
     /// Its size as written, as near as it can be known before it has been placed.
     #[must_use]
     pub fn size(&self, partition: &Partition<'_>) -> Size {
         let per_node = (partition.cpus() / partition.nodes().max(1)).max(1);
-        let task_cpus = self.cpus_per_task.unwrap_or(1).max(1);
+        let asked_cpus = self.asked_cpus();
         let nodes_given = self.nodes.map(|nodes| nodes.least.max(1));
-        let tasks = self.tasks.or_else(|| Some(self.tasks_per_node?.saturating_mul(nodes_given.unwrap_or(1))));
-        let asked_cpus = tasks.map_or(0, |tasks| tasks.saturating_mul(task_cpus)).max(self.min_cpus.unwrap_or(0)).max(1);
         let nodes = nodes_given.unwrap_or_else(|| asked_cpus.div_ceil(per_node)).max(1);
         let cpus = if self.whole_nodes || partition.gives_whole_nodes() { nodes.saturating_mul(per_node) } else { asked_cpus.max(nodes) };
         Size { nodes, cpus }

@@ -103,12 +103,18 @@ pub enum SectionKind {
     PlanLimits = 25,
     /// [`StartRecord`]s of the grids, by partition, size and limit.
     PlanStarts = 26,
+    /// [`LimitsRecord`]s, each once, that [`QosRecord`]s and [`AssociationRecord`]s point to.
+    Limits = 27,
+    /// [`QosRecord`]s of the qualities of service.
+    QosRules = 28,
+    /// [`AssociationRecord`]s, ascending by user, then account, then partition.
+    Associations = 29,
     /// [`WaitRegionRecord`]s, by partition.
     WaitRegions = 30,
 }
 
 /// All sections, in the order in which they are written.
-pub const SECTIONS: [SectionKind; 27] = [
+pub const SECTIONS: [SectionKind; 30] = [
     SectionKind::Site,
     SectionKind::Partitions,
     SectionKind::WaitClasses,
@@ -135,6 +141,9 @@ pub const SECTIONS: [SectionKind; 27] = [
     SectionKind::PlanSizes,
     SectionKind::PlanLimits,
     SectionKind::PlanStarts,
+    SectionKind::Limits,
+    SectionKind::QosRules,
+    SectionKind::Associations,
     SectionKind::Text,
 ];
 
@@ -248,6 +257,20 @@ pub struct PartitionRecord {
     pub first_end: U32,
     /// How many they are.
     pub ends: U32,
+    /// Fewest nodes of a job, 0 for no such limit.
+    pub least_nodes: U32,
+    /// Most nodes of a job, [`NONE_S`] for no such limit.
+    pub most_nodes: U32,
+    /// Most CPUs of a job on each node, likewise.
+    pub most_cpus_per_node: U32,
+    /// Index of its quality of service, [`NO_RECORD`] if it has none.
+    pub qos: U32,
+    /// Nodes that take jobs now, [`NONE_S`] where nothing is known of the nodes.
+    pub usable_nodes: U32,
+    /// CPUs of the smallest of them.
+    pub least_node_cpus: U32,
+    /// CPUs of the largest of all its nodes.
+    pub most_node_cpus: U32,
 }
 
 /// The waits of one class.
@@ -575,6 +598,83 @@ pub struct StartRecord {
     pub upper_s: U32,
 }
 
+/// Caps on a job: see [`Caps`](crate::limits::Caps).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct CapsRecord {
+    /// Longest time limit in seconds, [`NONE_S`] for no such cap.
+    pub wall_s: U32,
+    /// Most CPUs, likewise.
+    pub cpus: U32,
+    /// Most nodes, likewise.
+    pub nodes: U32,
+    /// Most CPUs on each node, likewise.
+    pub cpus_per_node: U32,
+    /// Most CPUs times minutes of time limit, all bits set for no such cap.
+    pub cpu_minutes: U64,
+    /// 1 if another resource is capped.
+    pub other: u8,
+    /// 1 if another resource times minutes is.
+    pub other_minutes: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+}
+
+/// Limits on a job: see [`JobLimits`](crate::limits::JobLimits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct LimitsRecord {
+    /// On each job.
+    pub job: CapsRecord,
+    /// On all jobs together.
+    pub group: CapsRecord,
+    /// On all jobs of a user or of an account.
+    pub member: CapsRecord,
+}
+
+/// A quality of service: see [`Qos`](crate::limits::Qos).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct QosRecord {
+    /// Its name.
+    pub name: TextRecord,
+    /// Slurm's number of it.
+    pub id: U32,
+    /// Index of its limits.
+    pub limits: U32,
+    /// Fewest CPUs of a job, 0 for no such limit.
+    pub least_cpus: U32,
+    /// Fewest nodes, likewise.
+    pub least_nodes: U32,
+    /// By what an association's caps are multiplied.
+    pub limit_factor: F32,
+    /// Bits, from the lowest: goes before the partition's; the partition's longest time limit, most
+    /// nodes and fewest nodes do not hold; another resource has a least amount.
+    pub flags: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 3],
+}
+
+/// An association: see [`AssociationLimits`](crate::limits::AssociationLimits).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct AssociationRecord {
+    /// Numeric id of the user, [`NO_RECORD`] for that of an account itself.
+    pub user: U32,
+    /// The account.
+    pub account: TextRecord,
+    /// Index of the partition that it is about, all bits set if it is about all.
+    pub partition: U16,
+    /// 1 if it is that of the user's jobs that name no account.
+    pub is_default: u8,
+    /// Unused, zero.
+    pub reserved: u8,
+    /// Number of the quality of service of jobs that name none, [`NO_RECORD`] if there is none.
+    pub default_qos: U32,
+    /// Index of its limits.
+    pub limits: U32,
+}
+
 /// Size in bytes of a record of a section.
 #[must_use]
 pub const fn record_size(kind: SectionKind) -> usize {
@@ -602,6 +702,9 @@ pub const fn record_size(kind: SectionKind) -> usize {
         SectionKind::FreeCpus => size_of::<FreeRecord>(),
         SectionKind::PlanSizes | SectionKind::PlanLimits => size_of::<U32>(),
         SectionKind::PlanStarts => size_of::<StartRecord>(),
+        SectionKind::Limits => size_of::<LimitsRecord>(),
+        SectionKind::QosRules => size_of::<QosRecord>(),
+        SectionKind::Associations => size_of::<AssociationRecord>(),
         SectionKind::Text => 1,
     }
 }
@@ -612,7 +715,7 @@ const _: () = {
     assert!(size_of::<SectionRecord>() == 24);
     assert!(size_of::<PolicyRecord>() == 20);
     assert!(size_of::<SiteRecord>() == 92);
-    assert!(size_of::<PartitionRecord>() == 80);
+    assert!(size_of::<PartitionRecord>() == 108);
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<WaitRegionRecord>() == 24);
     assert!(size_of::<UserSizeRecord>() == 28);
@@ -633,6 +736,9 @@ const _: () = {
     assert!(size_of::<PlannedPartitionRecord>() == 36);
     assert!(size_of::<FreeRecord>() == 12);
     assert!(size_of::<StartRecord>() == 12);
+    assert!(size_of::<LimitsRecord>() == 84);
+    assert!(size_of::<QosRecord>() == 32);
+    assert!(size_of::<AssociationRecord>() == 24);
 };
 
 /// XXH3-64 of a snapshot but the bytes of its checksum.

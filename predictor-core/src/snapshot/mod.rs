@@ -5,6 +5,8 @@
 //! [`Snapshot::open`], and from then on reads it as it lies in its memory.
 
 pub mod layout;
+mod limit_records;
+mod limit_view;
 mod model;
 mod model_records;
 mod model_view;

@@ -7,6 +7,7 @@ use super::layout::{
 use super::model::{PartitionScore, WaitSourceReason};
 use super::writer::unit_number;
 use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitSource};
+use crate::limits::NodeSizes;
 use crate::policy::Policy;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
@@ -112,7 +113,7 @@ pub struct Partition<'a> {
     pub name: &'a str,
     /// What the site allows in it.
     pub policy: Policy,
-    record: &'a PartitionRecord,
+    pub(super) record: &'a PartitionRecord,
     ends: &'a [ExpectedEndRecord],
     score: Option<&'a ScoreRecord>,
 }
@@ -395,6 +396,37 @@ impl Partition<'_> {
         limit(self.record.default_time_s.get()).or(self.max_time())
     }
 
+    /// Time limit of a job that gives none, where the partition sets one.
+    #[must_use]
+    pub fn own_default_time(&self) -> Option<Seconds> {
+        limit(self.record.default_time_s.get())
+    }
+
+    /// Fewest nodes of a job (`MinNodes`), 0 for no such limit.
+    #[must_use]
+    pub fn least_nodes(&self) -> u32 {
+        self.record.least_nodes.get()
+    }
+
+    /// Most nodes of a job (`MaxNodes`).
+    #[must_use]
+    pub fn most_nodes(&self) -> Option<u32> {
+        count(self.record.most_nodes.get())
+    }
+
+    /// Most CPUs of a job on each node (`MaxCPUsPerNode`).
+    #[must_use]
+    pub fn most_cpus_per_node(&self) -> Option<u32> {
+        count(self.record.most_cpus_per_node.get())
+    }
+
+    /// Its nodes, where that is known.
+    #[must_use]
+    pub fn node_sizes(&self) -> Option<NodeSizes> {
+        let (least_cpus, most_cpus) = (self.record.least_node_cpus.get(), self.record.most_node_cpus.get());
+        count(self.record.usable_nodes.get()).map(|usable| NodeSizes { usable, least_cpus, most_cpus })
+    }
+
     /// Running jobs and pending ones that are eligible.
     #[must_use]
     pub fn jobs(&self) -> (u32, u32) {
@@ -439,6 +471,10 @@ fn score_of(record: &ScoreRecord) -> PartitionScore {
         source: WaitSource::of_number(record.source),
         reason: WaitSourceReason::of_number(record.reason),
     }
+}
+
+fn count(number: u32) -> Option<u32> {
+    (number != NONE_S).then_some(number)
 }
 
 fn limit(seconds: u32) -> Option<Seconds> {

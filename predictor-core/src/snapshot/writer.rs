@@ -1,9 +1,10 @@
 //! Writes a snapshot from a fitted history and the present state of the cluster.
 
 use super::layout::{
-    CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, SectionRecord, SiteRecord,
+    CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, NONE_S, PartitionRecord, SECTIONS, SectionRecord, SiteRecord,
     TextRecord, UserSizeRecord, checksum, record_size,
 };
+use super::limit_records::LimitRecords;
 use super::model::WaitModel;
 use super::model_records::ModelRecords;
 use super::plan::QueuePlan;
@@ -11,10 +12,12 @@ use super::plan_records::PlanRecords;
 use super::wait_records::WaitClassRecords;
 use crate::forecast::{RunTimeForecast, RunTimeRange};
 use crate::history::{History, RunTimeModel, UserSize};
+use crate::limits::{AccountingLimits, PartitionLimits};
 use crate::policy::Policy;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
 use std::collections::HashMap;
+use std::sync::Arc;
 use zerocopy::IntoBytes;
 
 /// A partition as slurmctld describes it now.
@@ -42,6 +45,8 @@ pub struct PartitionState {
     pub pending_jobs: u32,
     /// CPUs that these ask for.
     pub pending_cpus: u64,
+    /// What it allows one job besides.
+    pub limits: PartitionLimits,
 }
 
 /// A running job, as far as its end is to be expected.
@@ -80,6 +85,8 @@ pub struct Origin {
     pub controller_read_at: Option<UnixTime>,
     /// When the configuration in force was loaded.
     pub configuration_loaded_at: UnixTime,
+    /// What accounting allows jobs.
+    pub limits: Arc<AccountingLimits>,
 }
 
 #[derive(Default)]
@@ -107,6 +114,10 @@ pub fn write(
     for partition in partitions {
         history.partition_index(&partition.name);
     }
+    let associated = origin.limits.associations.iter().filter_map(|association| association.partition.as_ref());
+    for partition in associated {
+        history.partition_index(partition);
+    }
     let mut text = Text::default();
     let mut expected_ends: Vec<ExpectedEndRecord> = Vec::new();
     let by_name: HashMap<&str, &PartitionState> = partitions.iter().map(|partition| (partition.name.as_str(), partition)).collect();
@@ -116,7 +127,7 @@ pub fn write(
             Some(state) => {
                 let first_end = expected_ends.len();
                 expected_ends.extend(ends(history, model, index, state, origin.published_at));
-                partition_record(state, &mut text, first_end, expected_ends.len() - first_end)
+                partition_record(state, &origin.limits, &mut text, first_end, expected_ends.len() - first_end)
             }
             None => unknown_partition_record(name, &origin.site_policy, &mut text),
         })
@@ -151,6 +162,7 @@ pub fn write(
     let site = site_record(history, origin, &mut text);
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
     let plan = plan.map(PlanRecords::of).unwrap_or_default();
+    let limits = LimitRecords::of(&origin.limits, &history.partition_names(), &mut text);
     let sections: [&[u8]; SECTIONS.len()] = [
         site.as_bytes(),
         partition_records.as_bytes(),
@@ -178,6 +190,9 @@ pub fn write(
         plan.sizes.as_bytes(),
         plan.limits.as_bytes(),
         plan.starts.as_bytes(),
+        limits.limits.as_bytes(),
+        limits.qos.as_bytes(),
+        limits.associations.as_bytes(),
         &text.0,
     ];
     assemble(origin, sections)
@@ -247,7 +262,16 @@ fn site_record(history: &History, origin: &Origin, text: &mut Text) -> SiteRecor
     }
 }
 
-fn partition_record(state: &PartitionState, text: &mut Text, first_end: usize, ends: usize) -> PartitionRecord {
+fn partition_record(
+    state: &PartitionState,
+    accounting: &AccountingLimits,
+    text: &mut Text,
+    first_end: usize,
+    ends: usize,
+) -> PartitionRecord {
+    let limits = &state.limits;
+    let qos = limits.qos.as_ref().and_then(|name| accounting.qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(name)));
+    let nodes = limits.nodes;
     PartitionRecord {
         name: text.add(&state.name),
         policy: (&state.policy).into(),
@@ -264,6 +288,13 @@ fn partition_record(state: &PartitionState, text: &mut Text, first_end: usize, e
         pending_cpus: state.pending_cpus.into(),
         first_end: (first_end as u32).into(),
         ends: (ends as u32).into(),
+        least_nodes: limits.least_nodes.into(),
+        most_nodes: limits.most_nodes.unwrap_or(NONE_S).into(),
+        most_cpus_per_node: limits.most_cpus_per_node.unwrap_or(NONE_S).into(),
+        qos: qos.map_or(NO_RECORD, |place| place as u32).into(),
+        usable_nodes: nodes.map_or(NONE_S, |nodes| nodes.usable).into(),
+        least_node_cpus: nodes.map_or(0, |nodes| nodes.least_cpus).into(),
+        most_node_cpus: nodes.map_or(0, |nodes| nodes.most_cpus).into(),
     }
 }
 
@@ -280,8 +311,9 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
         running: Vec::new(),
         pending_jobs: 0,
         pending_cpus: 0,
+        limits: PartitionLimits::default(),
     };
-    partition_record(&state, text, 0, 0)
+    partition_record(&state, &AccountingLimits::default(), text, 0, 0)
 }
 
 /// When the running jobs of a partition are expected to end: by their forecast run time, or by their time limit where they have outlived that.

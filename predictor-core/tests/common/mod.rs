@@ -1,7 +1,7 @@
 //! A small cluster with a known past, as a snapshot.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
-use predictor_core::decision::{NodeRange, Situation, Submission, TimeLimit};
+use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, TimeLimit};
 use predictor_core::forecast::{Claimed, WaitSource};
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::{Asked, Mode};
@@ -51,6 +51,7 @@ pub fn partition(policy: Policy) -> PartitionState {
         running: Vec::new(),
         pending_jobs: 0,
         pending_cpus: 0,
+        limits: Default::default(),
     }
 }
 
@@ -154,10 +155,14 @@ pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
         min_cpus: None,
         whole_nodes: false,
         limit: TimeLimit::Limited(Seconds(3_600)),
+        shortest_limit: None,
         begin: None,
         deadline: None,
         is_array: false,
         is_immediate: false,
+        is_interactive: false,
+        obstacle: None,
+        placement: None,
         tie: None,
         asked,
     }
@@ -166,5 +171,6 @@ pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
 /// That job as it meets the cluster of `snapshot`, with nothing decided since.
 pub fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
     let partition = snapshot.partition("batch").unwrap();
-    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, now: NOW, claimed: Claimed::default() }
+    let bounds = Bounds::of(submission, &partition, snapshot);
+    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, bounds, now: NOW, claimed: Claimed::default() }
 }

@@ -64,7 +64,16 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
         [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
     let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
     let (jobs, ended) = (Vec::new(), Vec::new());
-    Cluster { read_at: UnixTime(NOW), partitions: vec![main_partition()], cpus: 20, jobs, ended, queue }
+    Cluster {
+        read_at: UnixTime(NOW),
+        partitions: vec![main_partition()],
+        cpus: 20,
+        jobs,
+        ended,
+        queue,
+        limits: Arc::default(),
+        partition_limits: Vec::new(),
+    }
 }
 
 fn main_partition() -> Partition {
@@ -75,6 +84,9 @@ fn main_partition() -> Partition {
         max_time_seconds: Some(86_400),
         default_time_seconds: None,
         max_nodes: None,
+        min_nodes: 0,
+        max_cpus_per_node: None,
+        qos: None,
         is_default: true,
         is_up: true,
         sharing: Sharing::Cpus,

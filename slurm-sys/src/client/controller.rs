@@ -8,11 +8,13 @@ use super::state::JobState;
 use super::{start, value};
 use crate::bindings;
 
+mod limits;
 mod one_job;
 mod pending_reason;
 mod reservation;
 mod versions;
 
+pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, accounts};
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
 pub use reservation::{Reservation, reservations};
@@ -137,6 +139,12 @@ pub struct Partition {
     pub default_time_seconds: Option<i64>,
     /// The most nodes for one job; `None` where there is no such limit.
     pub max_nodes: Option<u32>,
+    /// The fewest nodes for one job.
+    pub min_nodes: u32,
+    /// The most CPUs of one job on each node; `None` where there is no such limit.
+    pub max_cpus_per_node: Option<u32>,
+    /// Its quality of service, by name.
+    pub qos: Option<String>,
     /// Whether jobs that name no partition go here.
     pub is_default: bool,
     /// Whether jobs start in it now.
@@ -401,6 +409,10 @@ unsafe fn partition(record: &bindings::partition_info_t) -> Option<Partition> {
         max_time_seconds: value::limit_seconds(record.max_time),
         default_time_seconds: value::limit_seconds(record.default_time),
         max_nodes: value::number(record.max_nodes),
+        min_nodes: value::number(record.min_nodes).unwrap_or(0),
+        max_cpus_per_node: value::number(record.max_cpus_per_node).filter(|cpus| *cpus > 0),
+        // SAFETY: the caller's promise.
+        qos: unsafe { value::owned_text(record.qos_char) },
         is_default: flags & u64::from(bindings::FLAG_PART_DEFAULT) != 0,
         is_up: u32::from(record.state_up) == bindings::PARTITION_UP,
         sharing,

@@ -30,6 +30,30 @@ impl OwnedList {
     }
 
     /// Calls `each` with every element, in the list's order. Elements may be null.
+    pub(super) fn for_each(&self, each: impl FnMut(*mut c_void)) {
+        // SAFETY: the list is valid for as long as self is.
+        unsafe { BorrowedList::new(self.0) }.for_each(each);
+    }
+}
+
+impl Drop for OwnedList {
+    fn drop(&mut self) {
+        // SAFETY: owned, and freed once.
+        unsafe { libslurm().slurm_list_destroy(self.0) }
+    }
+}
+
+/// A list that belongs to something else, or none, which holds nothing.
+pub(super) struct BorrowedList(*mut bindings::xlist);
+
+impl BorrowedList {
+    /// # Safety
+    /// `list` is null, or a list that nothing frees or changes for as long as this is used.
+    pub(super) unsafe fn new(list: *mut bindings::xlist) -> Self {
+        Self(list)
+    }
+
+    /// Calls `each` with every element, in the list's order. Elements may be null.
     pub(super) fn for_each(&self, mut each: impl FnMut(*mut c_void)) {
         /// Frees the iterator also where `each` panics.
         struct Iterator(*mut bindings::listIterator);
@@ -39,7 +63,10 @@ impl OwnedList {
                 unsafe { libslurm().slurm_list_iterator_destroy(self.0) }
             }
         }
-        // SAFETY: the list is valid for as long as self is.
+        if self.0.is_null() {
+            return;
+        }
+        // SAFETY: not null, and valid for as long as self is.
         let remaining = usize::try_from(unsafe { libslurm().slurm_list_count(self.0) }).unwrap_or(0);
         // SAFETY: as above; libslurm never returns null here (it ends the process when memory is out).
         let iterator = Iterator(unsafe { libslurm().slurm_list_iterator_create(self.0) });
@@ -47,13 +74,6 @@ impl OwnedList {
             // SAFETY: the iterator belongs to this list, and nothing changes the list meanwhile.
             each(unsafe { libslurm().slurm_list_next(iterator.0) });
         }
-    }
-}
-
-impl Drop for OwnedList {
-    fn drop(&mut self) {
-        // SAFETY: owned, and freed once.
-        unsafe { libslurm().slurm_list_destroy(self.0) }
     }
 }
 

@@ -88,6 +88,7 @@ pub fn snapshot_from(
         running: vec![running(700), running(720), running(5_000)],
         pending_jobs: 3,
         pending_cpus: 300,
+        limits: Default::default(),
     };
     let origin = Origin {
         cluster: "test".into(),

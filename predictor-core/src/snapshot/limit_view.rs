@@ -1,0 +1,73 @@
+//! Looks limits of accounting up, without allocating: associations lie sorted, qualities of service are few.
+
+use super::layout::{AssociationRecord, LimitsRecord, NO_RECORD, QosRecord, SectionKind};
+use super::limit_records::ALL_PARTITIONS;
+use super::{Partition, Snapshot};
+use crate::limits::{Applying, JobLimits, QosRules, applying};
+use std::cmp::Ordering;
+
+/// The account whose association holds for all the others.
+const ROOT_ACCOUNT: &str = "root";
+
+impl<B: AsRef<[u8]>> Snapshot<B> {
+    /// The limits of accounting that apply to a user's job in a partition.
+    ///
+    /// A job that names no account or no quality of service has the user's default one. A user
+    /// without an association in the account is held to the account's own limits, and without an
+    /// account of that name to those of the cluster.
+    #[must_use]
+    pub fn accounting_limits(&self, user: u32, account: Option<&str>, qos: Option<&str>, partition: &Partition<'_>) -> Applying {
+        let association = self.association_record(user, account, partition.index);
+        let all = self.records::<QosRecord>(SectionKind::QosRules);
+        let named = qos.and_then(|name| all.iter().find(|record| self.text(record.name).eq_ignore_ascii_case(name)));
+        let by_default = || {
+            let id = association.map(|association| association.default_qos.get()).filter(|id| *id != NO_RECORD)?;
+            all.iter().find(|record| record.id.get() == id)
+        };
+        let job_qos = if qos.is_some() { named } else { by_default() };
+        let partition_qos = all.get(partition.record.qos.get() as usize);
+        // The same one is not looked at twice, or it would stand behind itself.
+        let partition_qos = partition_qos.filter(|record| job_qos.is_none_or(|job| job.id != record.id));
+        let view = |record: &QosRecord| (QosRules::from(record), self.limits_at(record.limits.get()));
+        let association = association.map(|record| self.limits_at(record.limits.get())).unwrap_or_default();
+        applying(job_qos.map(view), partition_qos.map(view), association)
+    }
+
+    /// How many qualities of service and associations are known.
+    #[must_use]
+    pub fn limits_known(&self) -> (usize, usize) {
+        let associations = self.records::<AssociationRecord>(SectionKind::Associations).len();
+        (self.records::<QosRecord>(SectionKind::QosRules).len(), associations)
+    }
+
+    fn limits_at(&self, place: u32) -> JobLimits {
+        self.records::<LimitsRecord>(SectionKind::Limits).get(place as usize).map(JobLimits::from).unwrap_or_default()
+    }
+
+    fn association_record(&self, user: u32, account: Option<&str>, partition: u16) -> Option<&AssociationRecord> {
+        let all = self.records::<AssociationRecord>(SectionKind::Associations);
+        let own = among(all, |record| record.user.get().cmp(&user));
+        let account = account.or_else(|| own.iter().find(|record| record.is_default == 1).map(|record| self.text(record.account)));
+        let is_account = |record: &&AssociationRecord| account.is_some_and(|name| self.text(record.account).eq_ignore_ascii_case(name));
+        let here = own.iter().filter(is_account).find(|record| record.partition.get() == partition);
+        let anywhere = || own.iter().filter(is_account).find(|record| record.partition.get() == ALL_PARTITIONS);
+        here.or_else(anywhere).or_else(|| self.of_account(all, account?)).or_else(|| self.of_account(all, ROOT_ACCOUNT))
+    }
+
+    /// The association of an account itself.
+    fn of_account<'a>(&self, all: &'a [AssociationRecord], name: &str) -> Option<&'a AssociationRecord> {
+        let accounts = among(all, |record| record.user.get().cmp(&NO_RECORD));
+        among(accounts, |record| without_case(self.text(record.account)).cmp(without_case(name))).first()
+    }
+}
+
+fn without_case(name: &str) -> impl Iterator<Item = u8> + '_ {
+    name.bytes().map(|byte| byte.to_ascii_lowercase())
+}
+
+/// The records that are equal, of sorted ones.
+fn among(records: &[AssociationRecord], order: impl Fn(&AssociationRecord) -> Ordering) -> &[AssociationRecord] {
+    let first = records.partition_point(|record| order(record) == Ordering::Less);
+    let rest = records.get(first..).unwrap_or(&[]);
+    rest.get(..rest.partition_point(|record| order(record) == Ordering::Equal)).unwrap_or(&[])
+}

@@ -1,0 +1,255 @@
+//! What accounting and partitions allow a job, as the snapshot takes it.
+
+use std::collections::HashMap;
+
+use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
+use predictor_core::time::Seconds;
+use slurm_sys::client::controller::{Accounts, AssociationRecord, Node, NodeState, Partition, QosRecord};
+
+/// Slurm's numbers of CPUs and nodes among trackable resources (src/common/slurmdb_defs.h, `tres_types_t`).
+const CPUS: u32 = 1;
+const NODES: u32 = 4;
+/// The quality of service of jobs that name none, where no association says another
+/// (src/common/assoc_mgr.c, `assoc_mgr_get_default_qos_info`).
+const DEFAULT_QOS: &str = "normal";
+/// Accounts stand at most this deep below each other: a longer chain is a circle.
+const DEEPEST: usize = 64;
+
+/// Amounts of a list such as `1=16,2=64000,4=2`.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Amounts {
+    cpus: Option<u64>,
+    nodes: Option<u64>,
+    /// Whether there is an amount of something else.
+    other: bool,
+}
+
+impl Amounts {
+    fn of(list: &str) -> Amounts {
+        let mut amounts = Amounts::default();
+        for entry in list.split(',').filter(|entry| !entry.is_empty()) {
+            let numbers = entry.split_once('=').map(|(id, count)| (id.trim().parse(), count.trim().parse::<u64>()));
+            match numbers {
+                Some((Ok(CPUS), Ok(count))) => amounts.cpus = Some(count),
+                Some((Ok(NODES), Ok(count))) => amounts.nodes = Some(count),
+                // Of a limit that is not understood it is only known that there is one.
+                _ => amounts.other = true,
+            }
+        }
+        amounts
+    }
+
+    /// Where the amounts are percentages, nothing but that there are some is known.
+    fn told(self, is_relative: bool) -> Amounts {
+        let some = self.cpus.is_some() || self.nodes.is_some() || self.other;
+        if is_relative { Amounts { other: some, ..Amounts::default() } } else { self }
+    }
+}
+
+fn clamped(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX - 1)
+}
+
+/// Caps from lists of most resources, of most on each node, and of resource minutes.
+fn caps(wall_seconds: Option<i64>, most: Amounts, per_node: Amounts, minutes: &[Amounts]) -> Caps {
+    Caps {
+        wall: wall_seconds.map(Seconds),
+        cpus: most.cpus.map(clamped),
+        nodes: most.nodes.map(clamped),
+        cpus_per_node: per_node.cpus.map(clamped),
+        cpu_minutes: minutes.iter().filter_map(|minutes| minutes.cpus).min(),
+        other: most.other || per_node.other || per_node.nodes.is_some(),
+        other_minutes: minutes.iter().any(|minutes| minutes.other || minutes.nodes.is_some()),
+    }
+}
+
+/// What slurmctld says of qualities of service and associations, in the snapshot's terms.
+pub(crate) fn accounting(accounts: &Accounts) -> AccountingLimits {
+    let by_id: HashMap<u32, &AssociationRecord> = accounts.associations.iter().map(|record| (record.id, record)).collect();
+    let root = accounts.associations.iter().find(|record| record.is_account && record.account == "root");
+    let normal = accounts.qos.iter().find(|qos| qos.name == DEFAULT_QOS).map(|qos| qos.id);
+    let fallback = root.and_then(|root| root.default_qos).or(normal);
+    let associations = accounts.associations.iter().filter(|record| record.is_account || record.user_id.is_some());
+    AccountingLimits {
+        qos: accounts.qos.iter().map(qos).collect(),
+        associations: associations.map(|record| association(record, &by_id, fallback)).collect(),
+    }
+}
+
+fn qos(record: &QosRecord) -> Qos {
+    let amounts = |list: &str| Amounts::of(list).told(record.is_relative);
+    let least = amounts(&record.min_resources);
+    let none = Amounts::default();
+    let members = record.member_resources.iter().map(|list| caps(None, amounts(list), none, &[]));
+    let member_minutes = caps(None, none, none, &record.member_resource_minutes.each_ref().map(|list| amounts(list)));
+    Qos {
+        id: record.id,
+        name: record.name.clone(),
+        rules: QosRules {
+            over_partition_qos: record.over_partition_qos,
+            over_partition_time: record.over_partition_time,
+            over_partition_max_nodes: record.over_partition_max_nodes,
+            over_partition_min_nodes: record.over_partition_min_nodes,
+            least_cpus: least.cpus.map_or(0, clamped),
+            least_nodes: least.nodes.map_or(0, clamped),
+            least_other: least.other,
+            limit_factor: record.limit_factor.map_or(1.0, |factor| factor as f32),
+        },
+        limits: JobLimits {
+            job: caps(
+                record.max_wall_seconds,
+                amounts(&record.max_resources),
+                amounts(&record.max_resources_per_node),
+                &[amounts(&record.max_resource_minutes)],
+            ),
+            group: caps(
+                record.group_wall_seconds,
+                amounts(&record.group_resources),
+                none,
+                &record.group_resource_minutes.each_ref().map(|list| amounts(list)),
+            ),
+            member: members.fold(member_minutes, Caps::and),
+        },
+    }
+}
+
+/// An association with the caps on groups of all accounts above it, of which each holds.
+fn association(record: &AssociationRecord, by_id: &HashMap<u32, &AssociationRecord>, fallback: Option<u32>) -> AssociationLimits {
+    let above = std::iter::successors(Some(record), |below| by_id.get(&below.parent).copied());
+    let none = Amounts::default();
+    let group = above.take(DEEPEST).map(|record| {
+        let minutes = record.group_resource_minutes.each_ref().map(|list| Amounts::of(list));
+        caps(record.group_wall_seconds, Amounts::of(&record.group_resources), none, &minutes)
+    });
+    let only_allowed = match record.allowed_qos.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    };
+    AssociationLimits {
+        user: record.user_id,
+        account: record.account.clone(),
+        partition: record.partition.clone(),
+        is_default: record.is_default,
+        default_qos: record.default_qos.or(only_allowed).or(fallback),
+        limits: JobLimits {
+            job: caps(
+                record.max_wall_seconds,
+                Amounts::of(&record.max_resources),
+                Amounts::of(&record.max_resources_per_node),
+                &[Amounts::of(&record.max_resource_minutes)],
+            ),
+            group: group.fold(Caps::default(), Caps::and),
+            member: caps(None, none, none, &[Amounts::of(&record.max_running_minutes)]),
+        },
+    }
+}
+
+/// What a partition allows one job, with the sizes of its nodes.
+pub(crate) fn of_partition(partition: &Partition, nodes: &[Node]) -> PartitionLimits {
+    let is_member = |node: &&Node| partition.node_ranges.iter().any(|(first, last)| (*first..=*last).contains(&node.index));
+    let members = || nodes.iter().filter(is_member);
+    let usable = || members().filter(|node| matches!(node.state, NodeState::Idle | NodeState::Busy));
+    PartitionLimits {
+        least_nodes: if partition.min_nodes > 1 { partition.min_nodes } else { 0 },
+        most_nodes: partition.max_nodes,
+        most_cpus_per_node: partition.max_cpus_per_node,
+        qos: partition.qos.clone(),
+        nodes: Some(NodeSizes {
+            usable: u32::try_from(usable().count()).unwrap_or(u32::MAX - 1),
+            least_cpus: usable().map(|node| node.cpus).min().unwrap_or(0),
+            most_cpus: members().map(|node| node.cpus).max().unwrap_or(0),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(id: u32, parent: u32, user: Option<u32>) -> AssociationRecord {
+        AssociationRecord {
+            id,
+            parent,
+            user_id: user,
+            is_account: user.is_none(),
+            account: format!("account{id}"),
+            partition: None,
+            is_default: false,
+            default_qos: None,
+            allowed_qos: Vec::new(),
+            max_wall_seconds: None,
+            group_wall_seconds: None,
+            max_resources: String::new(),
+            max_resources_per_node: String::new(),
+            max_resource_minutes: String::new(),
+            max_running_minutes: String::new(),
+            group_resources: String::new(),
+            group_resource_minutes: Default::default(),
+        }
+    }
+
+    #[test]
+    fn lists_of_resources_are_read_as_cpus_nodes_and_others() {
+        assert_eq!(Amounts::of(""), Amounts::default());
+        assert_eq!(Amounts::of("1=16,4=2"), Amounts { cpus: Some(16), nodes: Some(2), other: false });
+        assert_eq!(Amounts::of("2=1000"), Amounts { other: true, ..Amounts::default() });
+        assert!(Amounts::of("1=many").other);
+        assert_eq!(Amounts::of("1=50").told(true), Amounts { other: true, ..Amounts::default() });
+    }
+
+    #[test]
+    fn limits_of_the_accounts_above_hold_for_a_user() {
+        let accounts = Accounts {
+            qos: Vec::new(),
+            associations: vec![
+                AssociationRecord { group_resources: "4=8".to_owned(), account: "root".to_owned(), ..record(1, 0, None) },
+                AssociationRecord { group_resources: "1=64,4=16".to_owned(), ..record(2, 1, None) },
+                AssociationRecord { group_wall_seconds: Some(7_200), max_wall_seconds: Some(3_600), ..record(3, 2, Some(1_000)) },
+            ],
+        };
+        let limits = accounting(&accounts).associations[2].limits;
+        assert_eq!((limits.group.nodes, limits.group.cpus, limits.group.wall), (Some(8), Some(64), Some(Seconds(7_200))));
+        assert_eq!(limits.job.wall, Some(Seconds(3_600)));
+    }
+
+    #[test]
+    fn a_circle_of_accounts_comes_to_an_end() {
+        let accounts = Accounts { qos: Vec::new(), associations: vec![record(1, 2, None), record(2, 1, None)] };
+        assert_eq!(accounting(&accounts).associations.len(), 2);
+    }
+
+    #[test]
+    fn the_only_quality_of_service_that_is_allowed_is_the_default() {
+        let normal = QosRecord {
+            id: 1,
+            name: "normal".to_owned(),
+            over_partition_qos: false,
+            over_partition_time: false,
+            over_partition_max_nodes: false,
+            over_partition_min_nodes: false,
+            is_relative: false,
+            limit_factor: None,
+            max_wall_seconds: None,
+            group_wall_seconds: None,
+            max_resources: String::new(),
+            max_resources_per_node: String::new(),
+            max_resource_minutes: String::new(),
+            min_resources: String::new(),
+            group_resources: String::new(),
+            group_resource_minutes: Default::default(),
+            member_resources: Default::default(),
+            member_resource_minutes: Default::default(),
+        };
+        let user = |allowed: &[u32], default| AssociationRecord {
+            allowed_qos: allowed.to_vec(),
+            default_qos: default,
+            ..record(2, 1, Some(1_000))
+        };
+        let default_of = |user: AssociationRecord| {
+            accounting(&Accounts { qos: vec![normal.clone()], associations: vec![user] }).associations[0].default_qos
+        };
+        assert_eq!(default_of(user(&[7], None)), Some(7));
+        assert_eq!(default_of(user(&[7, 8], Some(8))), Some(8));
+        assert_eq!(default_of(user(&[7, 8], None)), Some(1));
+    }
+}

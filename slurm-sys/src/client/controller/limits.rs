@@ -1,0 +1,208 @@
+//! Qualities of service and associations with their limits, as slurmctld holds jobs to them.
+//!
+//! They are asked of slurmctld and not of slurmdbd: slurmctld has them with user numbers and with the
+//! limits of accounts above filled in, shows what is in force also while slurmdbd is away, and is
+//! told of a change at once.
+
+use std::ffi::c_void;
+
+use super::Answer;
+use crate::bindings::{self, slurmdb_assoc_rec_t, slurmdb_qos_rec_t};
+use crate::client::error::ClientError;
+use crate::client::library::libslurm;
+use crate::client::list::BorrowedList;
+use crate::client::{start, value};
+
+/// Stands for no factor of a quality of service (`NO_VAL`, `INFINITE`): greater ones are no factors.
+const GREATEST_FACTOR: f64 = 1e9;
+
+/// `Relative`, since 23.11: its amounts are percentages of what the cluster has.
+const RELATIVE: u32 = 1 << 10;
+
+/// Lists such as `1=16,4=2`: amounts by the numbers of trackable resources; empty for no limit.
+pub type Resources = String;
+
+/// A quality of service. Durations are seconds; `None` and empty texts are no limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QosRecord {
+    /// Slurm's number of it.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// `OverPartQOS`: it goes before the partition's.
+    pub over_partition_qos: bool,
+    /// `PartitionTimeLimit`.
+    pub over_partition_time: bool,
+    /// `PartitionMaxNodes`.
+    pub over_partition_max_nodes: bool,
+    /// `PartitionMinNodes`.
+    pub over_partition_min_nodes: bool,
+    /// `Relative`: its amounts are percentages of what the cluster has.
+    pub is_relative: bool,
+    /// `LimitFactor`.
+    pub limit_factor: Option<f64>,
+    /// `MaxWall`.
+    pub max_wall_seconds: Option<i64>,
+    /// `GrpWall`.
+    pub group_wall_seconds: Option<i64>,
+    /// `MaxTRES`.
+    pub max_resources: Resources,
+    /// `MaxTRESPerNode`.
+    pub max_resources_per_node: Resources,
+    /// `MaxTRESMins`.
+    pub max_resource_minutes: Resources,
+    /// `MinTRES`.
+    pub min_resources: Resources,
+    /// `GrpTRES`.
+    pub group_resources: Resources,
+    /// `GrpTRESMins` and `GrpTRESRunMins`.
+    pub group_resource_minutes: [Resources; 2],
+    /// `MaxTRESPerUser` and `MaxTRESPerAccount`.
+    pub member_resources: [Resources; 2],
+    /// `MaxTRESRunMinsPerUser` and `MaxTRESRunMinsPerAccount`.
+    pub member_resource_minutes: [Resources; 2],
+}
+
+/// An association. Durations are seconds; `None` and empty texts are no limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssociationRecord {
+    /// slurmdbd's number of it.
+    pub id: u32,
+    /// Number of the association above it; 0 where there is none.
+    pub parent: u32,
+    /// The user's number; `None` for that of an account, or where slurmctld's machine does not know the user.
+    pub user_id: Option<u32>,
+    /// Whether it is an account's and not a user's.
+    pub is_account: bool,
+    /// The account.
+    pub account: String,
+    /// The one partition that it is about, if it is about one.
+    pub partition: Option<String>,
+    /// Whether it is that of the user's jobs that name no account.
+    pub is_default: bool,
+    /// Number of the default quality of service, where one is set.
+    pub default_qos: Option<u32>,
+    /// Numbers of those that it may use.
+    pub allowed_qos: Vec<u32>,
+    /// `MaxWall`, the accounts' above included.
+    pub max_wall_seconds: Option<i64>,
+    /// `GrpWall`.
+    pub group_wall_seconds: Option<i64>,
+    /// `MaxTRES`, likewise with the accounts' above.
+    pub max_resources: Resources,
+    /// `MaxTRESPerNode`, likewise.
+    pub max_resources_per_node: Resources,
+    /// `MaxTRESMins`, likewise.
+    pub max_resource_minutes: Resources,
+    /// `MaxTRESRunMins`, likewise.
+    pub max_running_minutes: Resources,
+    /// `GrpTRES`.
+    pub group_resources: Resources,
+    /// `GrpTRESMins` and `GrpTRESRunMins`.
+    pub group_resource_minutes: [Resources; 2],
+}
+
+/// Qualities of service and associations of the cluster; none where it keeps no accounts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accounts {
+    /// The qualities of service.
+    pub qos: Vec<QosRecord>,
+    /// The associations.
+    pub associations: Vec<AssociationRecord>,
+}
+
+/// The qualities of service and the associations that slurmctld knows. The caller must be root, Slurm's
+/// user or an operator, or `PrivateData` may hide some.
+///
+/// # Errors
+/// As [`jobs`](super::jobs).
+pub fn accounts() -> Result<Accounts, ClientError> {
+    // Before the request is made: libslurm must be there.
+    start::initialise()?;
+    // SAFETY: numbers and pointers, for which zero is "no condition".
+    let mut request: bindings::assoc_mgr_info_request_msg_t = unsafe { std::mem::zeroed() };
+    request.flags = bindings::FLAG_ASSOCIATIONS | bindings::FLAG_QOS;
+    let answer = Answer::ask(
+        "accounts",
+        |libslurm| libslurm.slurm_free_assoc_mgr_info_msg,
+        // SAFETY: the request is ours and outlives the call, the place for the answer is ours.
+        |place| unsafe { libslurm().slurm_load_assoc_mgr_info(&raw mut request, place) },
+    )?;
+    let mut accounts = Accounts::default();
+    // SAFETY: a live answer, checked not to be null by `ask`; its lists are null or libslurm's.
+    let (qos, associations) = unsafe { ((*answer.message).qos_list, (*answer.message).assoc_list) };
+    // SAFETY: as above, and the lists live as long as the answer.
+    let (qos, associations) = unsafe { (BorrowedList::new(qos), BorrowedList::new(associations)) };
+    // SAFETY: elements of a list of such records.
+    qos.for_each(|record| accounts.qos.extend(unsafe { qos_record(record) }));
+    // SAFETY: likewise.
+    associations.for_each(|record| accounts.associations.extend(unsafe { association_record(record) }));
+    Ok(accounts)
+}
+
+/// # Safety
+/// `record` is null or a record of a quality of service whose texts are null or null-terminated.
+unsafe fn qos_record(record: *mut c_void) -> Option<QosRecord> {
+    // SAFETY: the caller's promise.
+    let record = unsafe { record.cast::<slurmdb_qos_rec_t>().as_ref() }?;
+    // SAFETY: the caller's promise, for each of the record's texts.
+    let text = |pointer| unsafe { value::owned_text(pointer) }.unwrap_or_default();
+    let flag = |bit| record.flags & bit != 0;
+    Some(QosRecord {
+        id: record.id,
+        // SAFETY: as above.
+        name: unsafe { value::owned_text(record.name) }?,
+        over_partition_qos: flag(bindings::FLAG_QOS_OVER_PARTITION),
+        over_partition_time: flag(bindings::FLAG_QOS_TIME),
+        over_partition_max_nodes: flag(bindings::FLAG_QOS_MAX_NODES),
+        over_partition_min_nodes: flag(bindings::FLAG_QOS_MIN_NODES),
+        is_relative: flag(RELATIVE),
+        limit_factor: Some(record.limit_factor).filter(|factor| *factor > 0.0 && *factor < GREATEST_FACTOR),
+        max_wall_seconds: value::limit_seconds(record.max_wall_pj),
+        group_wall_seconds: value::limit_seconds(record.grp_wall),
+        max_resources: text(record.max_tres_pj),
+        max_resources_per_node: text(record.max_tres_pn),
+        max_resource_minutes: text(record.max_tres_mins_pj),
+        min_resources: text(record.min_tres_pj),
+        group_resources: text(record.grp_tres),
+        group_resource_minutes: [text(record.grp_tres_mins), text(record.grp_tres_run_mins)],
+        member_resources: [text(record.max_tres_pu), text(record.max_tres_pa)],
+        member_resource_minutes: [text(record.max_tres_run_mins_pu), text(record.max_tres_run_mins_pa)],
+    })
+}
+
+/// # Safety
+/// `record` is null or a record of an association whose texts are null or null-terminated, and whose
+/// list of qualities of service is null or one of texts.
+unsafe fn association_record(record: *mut c_void) -> Option<AssociationRecord> {
+    // SAFETY: the caller's promise.
+    let record = unsafe { record.cast::<slurmdb_assoc_rec_t>().as_ref() }?;
+    // SAFETY: the caller's promise, for each of the record's texts.
+    let text = |pointer| unsafe { value::owned_text(pointer) };
+    let mut allowed_qos = Vec::new();
+    // SAFETY: the caller's promise; the list lives as long as the record.
+    unsafe { BorrowedList::new(record.qos_list) }.for_each(|number| {
+        // SAFETY: an element of a list of texts.
+        let number = unsafe { value::text(number.cast_const().cast()) };
+        allowed_qos.extend(number.and_then(|number| number.trim_start_matches('+').parse::<u32>().ok()));
+    });
+    Some(AssociationRecord {
+        id: record.id,
+        parent: record.parent_id,
+        user_id: value::number(record.uid).filter(|_uid| !record.user.is_null()),
+        is_account: text(record.user).is_none(),
+        account: text(record.acct)?,
+        partition: text(record.partition),
+        is_default: record.is_def == 1,
+        default_qos: value::number(record.def_qos_id).filter(|id| *id != 0),
+        allowed_qos,
+        max_wall_seconds: value::limit_seconds(record.max_wall_pj),
+        group_wall_seconds: value::limit_seconds(record.grp_wall),
+        max_resources: text(record.max_tres_pj).unwrap_or_default(),
+        max_resources_per_node: text(record.max_tres_pn).unwrap_or_default(),
+        max_resource_minutes: text(record.max_tres_mins_pj).unwrap_or_default(),
+        max_running_minutes: text(record.max_tres_run_mins).unwrap_or_default(),
+        group_resources: text(record.grp_tres).unwrap_or_default(),
+        group_resource_minutes: [text(record.grp_tres_mins).unwrap_or_default(), text(record.grp_tres_run_mins).unwrap_or_default()],
+    })
+}
