@@ -371,6 +371,11 @@ impl Plugin {
         Plugin { loaded: unsafe { Library::open(Some(path), RTLD_LAZY) }.unwrap() }
     }
 
+    /// Unloads it, as far as nothing else holds it.
+    pub fn close(self) {
+        self.loaded.close().unwrap();
+    }
+
     pub fn call(&self, name: &str) -> c_int {
         // SAFETY: `init` and `fini` take nothing and return an int.
         unsafe { self.loaded.get::<unsafe extern "C" fn() -> c_int>(name.as_bytes()).unwrap()() }
