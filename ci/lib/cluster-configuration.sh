@@ -4,7 +4,7 @@
 : "${directory=}" "${owner=}" "${database_user=}" "${slurm_major=}"
 
 # Lists hold one entry per use of their option; the first use in a command replaces the list, and an empty value leaves it empty.
-declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node_attributes]='' [gpu_nodes]=0 [cluster_name]=queuecast [job_submit_plugin]=none [slurm]=${QUEUECAST_SLURM-})
+declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node_attributes]='' [gpu_nodes]=0 [cluster_name]=queuecast [accounting_of]='' [job_submit_plugin]=none [slurm]=${QUEUECAST_SLURM-})
 lists=(partition conf_line dbd_conf_line plugin_dir plugstack_line environment)
 # shellcheck disable=SC2034 # the environment is read in cluster-processes.sh
 partition=() conf_line=() dbd_conf_line=() plugin_dir=() plugstack_line=() environment=()
@@ -27,6 +27,9 @@ set_option() {
     partition) [[ ! $value || $value =~ ^[A-Za-z0-9_-]+( +[A-Za-z]+=[^ ]*)*$ ]] || fail_usage "--partition: '$value' is not 'NAME Key=Value ...'" ;;
     conf_line | dbd_conf_line) [[ ! $value || $value == *=* ]] || fail_usage "--$1: '$value' is not 'Key=Value ...'" ;;
     environment) [[ ! $value || $value =~ ^[A-Za-z_][A-Za-z0-9_]*= ]] || fail_usage "--environment: '$value' is not 'NAME=VALUE'" ;;
+    accounting_of)
+      [[ -e $value/etc/ports ]] || fail_usage "--accounting-of: there is no cluster in '$value'"
+      value=$(cd "$value" && pwd -P) ;;
     plugin_dir)
       [[ ! $value || -d $value ]] || fail_usage "--plugin-dir: there is no directory '$value'"
       [[ ! $value ]] || value=$(cd "$value" && pwd -P) ;;
@@ -126,8 +129,13 @@ block_is_free() {
   done < <(sed -nE 's/^ *[0-9]+: [0-9A-F]+:([0-9A-F]{4}) .*/\1/p' "${files[@]}")
 }
 
+# Sets the ports, and `accounting` to the directory of the cluster whose slurmdbd and munged are used.
 name_ports() {
-  database_port=$first_port slurmdbd_port=$((first_port + 1)) slurmctld_port=$((first_port + 2)) slurmd_port=$((first_port + 3))
+  local first_of_accounting=$first_port
+  database_port=$first_port slurmctld_port=$((first_port + 2)) slurmd_port=$((first_port + 3))
+  accounting=${settings[accounting_of]:-$directory}
+  [[ $accounting == "$directory" ]] || read -r first_of_accounting _ <"$accounting/etc/ports"
+  slurmdbd_port=$((first_of_accounting + 1))
 }
 
 # Prints one line of slurm.conf unless a --conf-line sets the same key.
@@ -172,7 +180,7 @@ write_slurm_conf() {
     line "SlurmdUser=$owner"
     line "SlurmctldPort=$slurmctld_port"
     line "AuthType=auth/munge"
-    line "AuthInfo=socket=$directory/run/munge.socket"
+    line "AuthInfo=socket=$accounting/run/munge.socket"
     line "CredType=cred/munge"
     line "PluginDir=$plugins"
     line "PlugStackConfig=$directory/etc/plugstack.conf"
@@ -214,7 +222,7 @@ write_slurm_conf() {
     line "AccountingStorageHost=127.0.0.1"
     line "AccountingStoragePort=$slurmdbd_port"
     # Names the socket to slurmdbd's clients; without it they decode their credentials at the machine's own munged.
-    line "AccountingStoragePass=$directory/run/munge.socket"
+    line "AccountingStoragePass=$accounting/run/munge.socket"
     line "AccountingStoreFlags=job_comment"
 
     for entry in "${conf_line[@]}"; do echo "$entry"; done

@@ -158,6 +158,22 @@ impl Cluster {
         command
     }
 
+    /// A command of Slurm's in the cluster's environment that an ordinary user runs, in the directory where every user may write.
+    #[must_use]
+    pub fn prepare_for(&self, user: &str, program: &str) -> Command {
+        let plain = self.prepare(program);
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", user, "--regid", user, "--init-groups", "--"]).arg(plain.get_program());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.current_dir(self.path("jobs"));
+        command
+    }
+
     /// What the log of a daemon holds by now.
     #[must_use]
     pub fn log(&self, name: &str) -> String {

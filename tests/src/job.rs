@@ -1,7 +1,7 @@
 //! Submissions and what becomes of them.
 
 use crate::{Cluster, wait_for};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::time::Duration;
 
 /// A job of a cluster.
@@ -12,6 +12,8 @@ pub struct Job<'a> {
     pub id: String,
     /// What sbatch said on standard error.
     pub said: String,
+    /// The directory of the cluster that has what it prints.
+    prints_into: &'static str,
 }
 
 /// What became of a submission.
@@ -30,6 +32,18 @@ impl Cluster {
         self.submit_as(None, arguments, script)
     }
 
+    /// Submits a command line as an ordinary user.
+    ///
+    /// # Panics
+    /// Where sbatch can't be run.
+    #[must_use]
+    pub fn submit_for(&self, user: &str, arguments: &[&str], command_line: &str) -> Submitted<'_> {
+        let mut sbatch = self.prepare_for(user, "sbatch");
+        let printed = self.path("jobs/job-%j.out");
+        sbatch.args(["--parsable", "--output"]).arg(printed).args(arguments).args(["--wrap", command_line]);
+        self.submitted(&mut sbatch, "jobs")
+    }
+
     /// Submits a script with `arguments` and `variables` in the environment of sbatch.
     ///
     /// # Panics
@@ -41,13 +55,17 @@ impl Cluster {
         let mut sbatch = self.prepare("sbatch");
         sbatch.args(["--parsable", "--output", "job-%j.out"]).args(arguments).arg(path.path());
         sbatch.envs(variables.unwrap_or_default().iter().copied());
+        self.submitted(&mut sbatch, "log")
+    }
+
+    fn submitted(&self, sbatch: &mut Command, prints_into: &'static str) -> Submitted<'_> {
         let Output { status, stdout, stderr } = sbatch.output().expect("sbatch runs");
         let said = String::from_utf8_lossy(&stderr).into_owned();
         if !status.success() {
             return Submitted::Refused(said);
         }
         let id = String::from_utf8_lossy(&stdout).trim().split(';').next().unwrap_or_default().to_owned();
-        Submitted::Job(Job { cluster: self, id, said })
+        Submitted::Job(Job { cluster: self, id, said, prints_into })
     }
 }
 
@@ -108,7 +126,7 @@ impl Job<'_> {
     /// What the job has printed.
     #[must_use]
     pub fn printed(&self) -> String {
-        std::fs::read_to_string(self.cluster.path("log").join(format!("job-{}.out", self.id))).unwrap_or_default()
+        std::fs::read_to_string(self.cluster.path(self.prints_into).join(format!("job-{}.out", self.id))).unwrap_or_default()
     }
 
     /// Cancels the job.

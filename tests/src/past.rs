@@ -1,12 +1,18 @@
 //! A snapshot of a known past, for tests of what the filter does with it.
 
 use crate::Cluster;
+use predictor_core::forecast::WaitSource;
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
+use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Origin, PartitionState, QueuePlan, RunningJob, write};
+use predictor_core::snapshot::{
+    Origin, PartitionScore, PartitionState, QueuePlan, RELIABILITY, RunningJob, WaitModel, WaitSourceReason, write,
+};
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::trees::{Forest, NodeRecord};
+use predictor_core::waits::blended::BoundTable;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The present in Unix seconds.
@@ -38,21 +44,6 @@ pub struct Past {
 pub const LARGE_WAIT: [Past; 2] =
     [Past { nodes: 8, wait_s: 7_000, more_wait_s: 10, run_s: 100 }, Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 200 }];
 
-/// A job on nodes of 4 CPUs with a limit of ten minutes.
-fn ended(user: u32, nodes: u32, eligible: UnixTime, wait_s: i64, run_s: i64) -> EndedJob<'static> {
-    let start = eligible + Seconds(wait_s);
-    EndedJob {
-        user,
-        partition: "main",
-        size: Size { nodes, cpus: nodes * 4 },
-        limit: Some(Seconds(600)),
-        eligible,
-        start: Some(start),
-        end: start + Seconds(run_s),
-        suspended: Seconds::ZERO,
-    }
-}
-
 impl Cluster {
     /// Publishes a snapshot of `past`, root's, under `policy`, in which a job of `running` nodes each is expected to end so many seconds from now.
     ///
@@ -67,44 +58,47 @@ impl Cluster {
     /// # Panics
     /// Where the state directory can't be written.
     pub fn publish_for(&self, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)]) {
-        let now = now();
-        let jobs = past.iter().flat_map(|job| {
-            (0..100).map(move |n| {
-                // Each by itself, so that no job presses on another.
-                let eligible = UnixTime(now - 20_000_000 + n * 100_000 + i64::from(job.nodes) * 10_000);
-                ended(user, job.nodes, eligible, job.wait_s + n * job.more_wait_s, job.run_s)
-            })
-        });
-        self.publish_jobs(policy, jobs, running);
+        self.publish_with(user, policy, past, running, None);
     }
 
-    /// Publishes a snapshot in which root's jobs on 2 nodes that came while another user had 7 have waited
-    /// hours, and others not at all; another user has 7 now, until so many seconds from now.
+    /// Publishes a snapshot in which all 8 nodes are taken for so many more seconds, and a forecast by
+    /// which root's jobs on 2 nodes wait two hours while no more than half of the CPUs are free, and not
+    /// at all beyond.
     ///
     /// # Panics
     /// Where the state directory can't be written.
     pub fn publish_pressed(&self, policy: Policy, ends_in_s: i64) {
-        let now = now();
-        let jobs = (0..100).flat_map(|n| {
-            let (calm, pressed) = (now - 9_000_000 + n * 20_000, now - 4_000_000 + n * 20_000);
-            [
-                ended(0, 2, UnixTime(calm), 0, 500),
-                ended(1, 7, UnixTime(pressed), 10, 15_000),
-                ended(0, 2, UnixTime(pressed + 5_000), 9_000, 500),
-            ]
-        });
-        self.publish_jobs(policy, jobs, &[(7, ends_in_s)]);
+        self.publish_pressed_for(0, policy, ends_in_s);
     }
 
-    fn publish_jobs(&self, policy: Policy, jobs: impl Iterator<Item = EndedJob<'static>>, running: &[(u32, i64)]) {
+    /// The same for another user's jobs, who has that number.
+    ///
+    /// # Panics
+    /// Where the state directory can't be written.
+    pub fn publish_pressed_for(&self, user: u32, policy: Policy, ends_in_s: i64) {
+        let past = [Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 50 }];
+        let model = pressed(user, now() + ends_in_s);
+        self.publish_with(user, policy, &past, &[(8, ends_in_s)], Some(&model));
+    }
+
+    fn publish_with(&self, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)], model: Option<&WaitModel>) {
         let now = UnixTime(now());
         let mut history = History::new(HistoryLimits::default());
-        for job in jobs {
-            assert!(history.push(&job));
+        for job in past {
+            for n in 0..100 {
+                // Each by itself, so that no job presses on another.
+                let eligible = UnixTime(now.0 - 20_000_000 + n * 100_000 + i64::from(job.nodes) * 10_000);
+                let start = eligible + Seconds(job.wait_s + n * job.more_wait_s);
+                let size = Size { nodes: job.nodes, cpus: job.nodes * 4 };
+                let (limit, suspended) = (Some(Seconds(600)), Seconds::ZERO);
+                let (start, end) = (Some(start), start + Seconds(job.run_s));
+                assert!(history.push(&EndedJob { user, partition: "main", size, limit, eligible, start, end, suspended }));
+            }
         }
         history.fit(0.95);
         let running = running.iter().map(|(nodes, ends_in_s)| RunningJob {
-            user: 0,
+            // Somebody of whom nothing is known but the time limit.
+            user: user + 1,
             size: Size { nodes: *nodes, cpus: nodes * 4 },
             start: UnixTime(now.0 - 10_000),
             limit_end: Some(UnixTime(now.0 + ends_in_s)),
@@ -134,7 +128,7 @@ impl Cluster {
         };
         // An empty queue.
         let plan = QueuePlan { at: now, is_complete: true, ..QueuePlan::default() };
-        self.publish_bytes(&write(&mut history, &[partition], &origin, None, Some(&plan)));
+        self.publish_bytes(&write(&mut history, &[partition], &origin, model, Some(&plan)));
     }
 
     /// Puts bytes into the snapshot's place as the daemon does.
@@ -145,5 +139,45 @@ impl Cluster {
         let new = self.state_directory().join("snapshot.test");
         std::fs::write(&new, bytes).expect("the state directory is ours");
         std::fs::rename(new, self.state_directory().join("snapshot")).expect("the state directory is ours");
+    }
+}
+
+/// A model of one tree, for 32 CPUs that are all busy until `free_at`: the root of a wait is 85 while at most 16 CPUs are free, and 0 beyond.
+fn pressed(user: u32, free_at: i64) -> WaitModel {
+    /// The cluster's free CPUs stand behind what is known of the job and before what is known of the groups.
+    const FREE_CPUS: u16 = (FEATURES - (8 * 7 + 5 * 6 + 3 * 5) - 7) as u16;
+    let nodes = vec![NodeRecord::fork(FREE_CPUS, 16.0, 1), NodeRecord::leaf(85.0), NodeRecord::leaf(0.0)];
+    let tree = Forest { roots: vec![0.into()], nodes, base: 0.0 };
+    let bounds = |first: u32| std::array::from_fn(|percentile| first + percentile as u32);
+    let mut cluster = Group::default();
+    (cluster.running.jobs, cluster.running.cpus) = (1.0, 32.0);
+    let score = PartitionScore {
+        partition: 0,
+        jobs: 1_000,
+        median_error_s: 60.0,
+        pinball_s: 30.0,
+        reliability: RELIABILITY.map(|level| level as f32),
+        source: WaitSource::Blended,
+        reason: WaitSourceReason::Calibrated,
+    };
+    WaitModel {
+        forests: Some([tree, Forest::default()]),
+        weights: [0.0, 1.0, 0.0, 0.0],
+        table: BoundTable {
+            up_to: vec![50.0, 100.0],
+            bounds_s: vec![bounds(0), bounds(7_200)],
+            outcomes: vec![100, 100],
+            at_once: vec![0.01, 0.0],
+        },
+        groups: vec![(GroupKey { kinship: Kinship::Cluster, values: [0; 3] }, cluster)],
+        cpus: 32,
+        ends_by_limit: vec![(free_at, 32.0)],
+        ends_expected: vec![(free_at, 32.0)],
+        users: vec![UserPast { user, last_two_s: Some([50.0; 2]), account: 0, qos: 0 }],
+        accounts: vec!["main".into()],
+        qos: vec!["normal".into()],
+        classes: Vec::new(),
+        scores: vec![score],
+        run_times: std::collections::BTreeMap::new(),
     }
 }

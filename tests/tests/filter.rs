@@ -148,13 +148,22 @@ fn a_promise_that_cant_be_given_is_refused_with_what_could_be() {
 #[test]
 fn a_deferred_job_begins_when_running_jobs_are_expected_to_have_ended() {
     let Some(cluster) = cluster(enforcing(), &[]) else { return };
-    // Jobs that came while the partition was full have waited two hours, others not at all.
-    let past = [Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 50 }, Past { nodes: 8, wait_s: 7_200, more_wait_s: 0, run_s: 50 }];
-    cluster.publish(enforcing(), &past, &[(8, 60)]);
-    let job = cluster.submit(&["-N2", "-t10", "--exclusive", "--auto-defer"], "true").job();
-    // The past of small jobs is the same under any pressure, so that waiting gains nothing here; what it takes to gain is tested without Slurm.
-    assert!(job.said.contains("not deferred: waiting gains too little"), "{}", job.said);
-    assert_eq!(job.end(SOON), "COMPLETED");
+    cluster.publish_pressed(enforcing(), 45);
+    let ends = now() + 45;
+    // Slurm refuses these only after the plugin has seen them; they change nothing for those who come after.
+    for _ in 0..20 {
+        let enormous = cluster.run("sbatch", &["-n", "2000000000", "-t10", "--test-only", "--auto-mold", "--wrap", "true"]);
+        assert!(!enormous.status.success());
+    }
+    let job = cluster.submit(&["-N2", "-t10", "--exclusive", "--auto-defer"], "date +%s").job();
+    assert!(job.said.contains("queuecast: begin deferred by"), "{}", job.said);
+    let record = Record::parse(&job.field("AdminComment")).unwrap();
+    let begin = record.written.unwrap().begin.expect("a begin time was written");
+    assert!((ends - 5..=ends).contains(&begin), "expected to end at {ends}, to begin at {begin}");
+    assert_eq!((job.field("JobState").as_str(), job.field("Reason").as_str()), ("PENDING", "BeginTime"));
+    assert_eq!(job.end(Duration::from_secs(90)), "COMPLETED", "{}", job.printed());
+    let began: i64 = job.printed().trim().parse().expect("the script printed the time");
+    assert!(began >= begin, "began at {began}, before {begin}");
 }
 
 #[test]
@@ -177,9 +186,15 @@ fn tests_arrays_heterogeneous_jobs_and_scrontab_go_on() {
     }
     let cluster = Cluster::up(&Options::with_plugins("").option("conf-line", "ScronParameters=enable"));
     cluster.publish(Policy { mold: When::Always, ..enforcing() }, &LARGE_WAIT, &[]);
-    let tested = cluster.run("sbatch", &["-N8", "-t10", "--test-only", "--auto-mold", "--wrap", "true"]);
+    let tested = cluster.run("sbatch", &["-N8", "-t10", "--exclusive", "--test-only", "--auto-mold", "--wrap", "true"]);
     let said = String::from_utf8_lossy(&tested.stderr).into_owned();
     assert!(tested.status.success() && said.contains("to start at"), "{said}");
+    // What is told is what would be written, and what Slurm says of the start is of the job as it would be.
+    assert!(said.contains("queuecast: 2 nodes instead of 8, time limit 40 min"), "{said}");
+    assert!(said.contains("on nodes n[1-2] in partition main"), "{said}");
+    assert_eq!(cluster.output("squeue", &["-h", "-t", "all"]), "", "nothing was submitted");
+    let enormous = cluster.run("sbatch", &["-n", "2000000000", "-t10", "--test-only", "--auto-mold", "--wrap", "true"]);
+    assert!(!enormous.status.success());
 
     let array = cluster.submit(&["-N8", "-n16", "-t10", "--exclusive", "--array=0-2"], "srun hostname").job();
     wait_for("the array to end", SOON, || cluster.output("squeue", &["-h", "-j", &array.id]).is_empty().then_some(()));

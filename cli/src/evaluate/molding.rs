@@ -49,7 +49,7 @@ Examples:
   queuecast evaluate molding LOG --protocol work-conserving --adoption 0.1
       if one job in ten uses it
   queuecast evaluate molding LOG --protocol work-conserving --refresh 300 --without claims
-      if all decide from a state of up to five minutes ago and nobody counts what the others decided
+      if all decide from a state of up to five minutes ago, whatever was decided since
   queuecast evaluate molding LOG --protocol paper --format json | jq '.ours.mean_response_s'
 
 Keys of --format json (one object for one LOG, one protocol and one policy; for more {\"logs\": [...]}):

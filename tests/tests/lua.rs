@@ -1,0 +1,48 @@
+//! A Lua script beside the plugin, before and after it in `JobSubmitPlugins`.
+
+use end_to_end::{Cluster, LARGE_WAIT, Options, enforcing, skipped};
+use predictor_core::record::Record;
+
+/// Sets a limit where none is given, notes how many nodes it saw, and says so.
+const SCRIPT: &str = r#"
+function slurm_job_submit(job_desc, part_list, submit_uid)
+   if job_desc.time_limit == slurm.NO_VAL then job_desc.time_limit = 10 end
+   job_desc.comment = "nodes seen: " .. job_desc.min_nodes
+   slurm.log_user("the site's script was here")
+   return slurm.SUCCESS
+end
+
+function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
+   return slurm.SUCCESS
+end
+"#;
+
+#[test]
+fn a_lua_script_before_and_after_the_plugin_works_as_the_plugin_does() {
+    if skipped() {
+        return;
+    }
+    let script = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(script.path(), SCRIPT).unwrap();
+    let cluster = Cluster::up(&Options::with_plugins("").option("lua-script", script.path().to_str().unwrap()));
+    for (order, seen, limit) in [
+        // The plugin decides about what the script has made of the job: its ten minutes become forty on a quarter of the nodes.
+        ("lua,queuecast", "8", "00:40:00"),
+        // The script sees what the plugin has made of the job. Without a limit that is an hour, the partition's default, by four.
+        ("queuecast,lua", "2", "04:00:00"),
+    ] {
+        cluster.reconfigure(&["--job-submit-plugin", order]);
+        cluster.publish(enforcing(), &LARGE_WAIT, &[]);
+        let job = cluster.submit(&["-N8", "--exclusive", "--hold", "--auto-mold"], "true").job();
+        assert!(job.said.contains("the site's script was here"), "{order}: {}", job.said);
+        // What a script says takes the place of what was said before it (src/plugins/job_submit/lua/job_submit_lua.c).
+        assert_eq!(job.said.contains("queuecast: 2 nodes instead of 8"), order.ends_with("queuecast"), "{order}: {}", job.said);
+        assert_eq!((job.field("NumNodes").as_str(), job.field("TimeLimit").as_str()), ("2-2", limit), "{order}: {}", job.said);
+        let shown = cluster.output("scontrol", &["show", "job", &job.id]);
+        assert!(shown.contains(&format!("Comment=nodes seen: {seen}")), "{order}: {shown}");
+        assert_eq!(Record::parse(&job.field("AdminComment")).unwrap().written.unwrap().nodes, Some(2), "{order}");
+        // Where nothing is asked, the script alone has its way.
+        let plain = cluster.submit(&["-N8", "--exclusive", "--hold"], "true").job();
+        assert_eq!((plain.field("NumNodes").as_str(), plain.field("TimeLimit").as_str()), ("8-8", "00:10:00"), "{order}");
+    }
+}

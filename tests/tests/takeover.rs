@@ -1,0 +1,76 @@
+//! A backup slurmctld that takes over.
+
+use end_to_end::{Cluster, LARGE_WAIT, Options, enforcing, skipped, wait_for};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(60);
+
+/// A second slurmctld of a cluster, on an address of its own.
+struct Backup(Child);
+
+impl Backup {
+    /// Starts it as if on a machine called `backup`: Slurm tells its controllers apart by the names of their machines.
+    fn start(cluster: &Cluster) -> Backup {
+        // The first slurmctld would be ended by a second that names the same file of its process.
+        let etc = cluster.path("run/backup-etc");
+        assert!(Command::new("cp").arg("-r").args([cluster.path("etc"), etc.clone()]).status().unwrap().success());
+        let written = std::fs::read_to_string(etc.join("slurm.conf")).unwrap();
+        let own = written.replace("run/slurmctld.pid", "run/backup.pid").replace("log/slurmctld.log", "log/backup.log");
+        std::fs::write(etc.join("slurm.conf"), own).unwrap();
+        let hosts = cluster.path("run/backup-hosts");
+        let known = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+        std::fs::write(&hosts, format!("{known}\n127.0.0.2 backup\n")).unwrap();
+        let begin = r#"mount --bind "$1" /etc/hosts && hostname backup && exec slurmctld -D -f "$2""#;
+        let mut command = Command::new("unshare");
+        command.args(["--uts", "--mount", "sh", "-c", begin, "sh"]).args([hosts, etc.join("slurm.conf")]);
+        command.env("SLURM_CONF", etc.join("slurm.conf")).current_dir(cluster.path("log"));
+        let said = std::fs::File::create(cluster.path("log/backup.out")).unwrap();
+        let said_too = said.try_clone().unwrap();
+        Backup(command.stdin(Stdio::null()).stdout(said).stderr(said_too).spawn().unwrap())
+    }
+}
+
+impl Drop for Backup {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_plugin_works_in_the_slurmctld_that_takes_over_and_in_the_one_that_comes_back() {
+    if skipped() {
+        return;
+    }
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host = host.trim().split('.').next().unwrap();
+    let options = Options::with_plugins("")
+        .option("conf-line", &format!("SlurmctldHost={host}(127.0.0.1)"))
+        .option("conf-line", "SlurmctldHost=backup(127.0.0.2)");
+    let cluster = Cluster::up(&options);
+    cluster.publish(enforcing(), &LARGE_WAIT, &[]);
+    let molded = || cluster.submit(&["-N8", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job();
+    let before = molded();
+    assert_eq!(before.field("NumNodes"), "2-2", "{}", before.said);
+
+    let _backup = Backup::start(&cluster);
+    let is_up = |name: &str| {
+        let said = cluster.run("scontrol", &["ping"]);
+        String::from_utf8_lossy(&said.stdout).lines().any(|line| line.contains(&format!("at {name} is UP")))
+    };
+    wait_for("the backup to stand by", SOON, || is_up("backup").then_some(()));
+    let _ = cluster.output("scontrol", &["takeover", "1"]);
+    wait_for("the backup to take over", SOON, || {
+        (!is_up(host) && cluster.log("backup").contains("Running as primary controller")).then_some(())
+    });
+    let after = molded();
+    assert_eq!(after.field("NumNodes"), "2-2", "{}", after.said);
+    assert!(after.said.contains("queuecast: 2 nodes instead of 8"), "{}", after.said);
+    assert_eq!(before.field("NumNodes"), "2-2", "what was decided stays");
+
+    cluster.daemon("start", "slurmctld");
+    let again = molded();
+    assert_eq!(again.field("NumNodes"), "2-2", "{}", again.said);
+    assert_eq!(cluster.output("squeue", &["-h", "-o", "%D"]).lines().count(), 3);
+}
