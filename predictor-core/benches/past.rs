@@ -9,6 +9,7 @@ use predictor_core::learning::{Learner, LearnerSettings, Run, RunId};
 use predictor_core::past::{Happening, PastJob, Sweep, events};
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::waits::qbets::Qbets;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Reverse;
@@ -136,7 +137,20 @@ fn main() {
         }
     }
     println!("one sweep: {took}, {:.0} MiB more at the most", status_mib("VmHWM:") - before_mib);
-    drop((sweep, past));
+    drop(sweep);
+
+    let before_mib = status_mib("VmRSS:");
+    let took = Took::begin();
+    let mut qbets = Qbets::new();
+    for event in events(&past).iter().filter(|event| event.happening == Happening::Start) {
+        let job = &past[event.job as usize];
+        qbets.observe(job, job.wait().unwrap());
+    }
+    println!("QBETS: {took}, {:.0} MiB more now", status_mib("VmRSS:") - before_mib);
+    let took = Took::begin();
+    let classes = qbets.classes(0.95).len();
+    println!("the bounds of its {classes} classes: {took}");
+    drop((qbets, past));
 
     let before_mib = status_mib("VmRSS:");
     let mut learner = Learner::new(LearnerSettings::default());

@@ -32,7 +32,7 @@ pub fn enforcing() -> Policy {
 pub struct Past {
     /// Nodes.
     pub nodes: u32,
-    /// Wait in seconds; of 100 jobs, the n-th has waited that and `n` times `more_wait_s`.
+    /// Wait in seconds; of 200 jobs two each, in no order, have waited that and 0 to 99 times `more_wait_s`.
     pub wait_s: i64,
     /// See `wait_s`.
     pub more_wait_s: i64,
@@ -85,10 +85,11 @@ impl Cluster {
         let now = UnixTime(now());
         let mut history = History::new(HistoryLimits::default());
         for job in past {
-            for n in 0..100 {
+            // As many as QBETS needs to tell classes apart, and without a trend, which it would take for a change.
+            for n in 0..200 {
                 // Each by itself, so that no job presses on another.
                 let eligible = UnixTime(now.0 - 20_000_000 + n * 100_000 + i64::from(job.nodes) * 10_000);
-                let start = eligible + Seconds(job.wait_s + n * job.more_wait_s);
+                let start = eligible + Seconds(job.wait_s + n * 37 % 100 * job.more_wait_s);
                 let size = Size { nodes: job.nodes, cpus: job.nodes * 4 };
                 let (limit, suspended) = (Some(Seconds(600)), Seconds::ZERO);
                 let (start, end) = (Some(start), start + Seconds(job.run_s));
