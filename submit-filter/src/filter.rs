@@ -184,7 +184,7 @@ fn decided(
         }
     };
     #[cfg(panics_when_told)]
-    assert!(description.name() != Some("queuecast-panics"), "told to panic");
+    assert!(description.name() != Some("queuecast-panics"));
     written(state, current, description, message, outcome)
 }
 
