@@ -2,8 +2,7 @@
 
 use crate::counts::Counts;
 use crate::snapshot::Current;
-use arc_swap::ArcSwapOption;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use predictor_core::snapshot::{Announced, HEADER_LENGTH, Snapshot, SnapshotError, Timeliness};
 use predictor_core::time::UnixTime;
 use slurm_sys::memory::{HandOver, HandOverError, Memory, open_trusted, read_start, read_whole};
@@ -92,7 +91,10 @@ struct Seen {
 pub(crate) struct SnapshotStore {
     hand_over: PathBuf,
     file: PathBuf,
-    current: ArcSwapOption<Current>,
+    /// A lock that is held for as long as a pointer is copied. Pointers that are swapped without a lock
+    /// keep state in each thread and end it with the thread, and slurmctld makes a thread for each
+    /// submission: that costs more than the lock does.
+    current: RwLock<Option<Arc<Current>>>,
     transparent: AtomicBool,
     fault: AtomicU8,
     seen: Mutex<Seen>,
@@ -103,7 +105,7 @@ impl SnapshotStore {
         SnapshotStore {
             hand_over,
             file,
-            current: ArcSwapOption::empty(),
+            current: RwLock::new(None),
             transparent: AtomicBool::new(false),
             fault: AtomicU8::new(Fault::None as u8),
             seen: Mutex::new(Seen::default()),
@@ -188,13 +190,16 @@ impl SnapshotStore {
             return Ok(Uptake::AsBefore);
         }
         self.transparent.store(snapshot.has_transparent_policy(), Ordering::Relaxed);
-        self.current.store(Some(Arc::new(Current::new(snapshot))));
+        let taken = Arc::new(Current::new(snapshot));
+        // The one before is dropped, and its memory given back, after the lock.
+        let before = self.current.write().replace(taken);
+        drop(before);
         Ok(Uptake::Taken)
     }
 
     /// The snapshot in force.
     pub(crate) fn current(&self) -> Option<Arc<Current>> {
-        self.current.load_full()
+        self.current.read().clone()
     }
 
     /// Whether the snapshot in force has a policy for jobs whose users asked for nothing.
