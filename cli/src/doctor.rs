@@ -6,6 +6,7 @@
 mod answer;
 mod configuration;
 mod daemon;
+mod file_system;
 mod node_list;
 mod nodes;
 mod permissions;

@@ -1,9 +1,11 @@
 //! Where the snapshot, the kill switch and the counters are, and the snapshot itself.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
@@ -14,6 +16,11 @@ use slurm_conf::{Configuration, ConfigurationError};
 use thiserror::Error;
 
 use crate::failure::Failure;
+
+/// How long the daemon is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// More than any snapshot has, in bytes.
+const MOST_SNAPSHOT_BYTES: u64 = 512 << 20;
 
 /// Says where the snapshot is.
 #[derive(Debug, Args)]
@@ -128,8 +135,34 @@ impl Place {
     /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner of the file.
     pub(crate) fn snapshot(&self) -> Result<Snapshot<Vec<u8>>, NoSnapshot> {
         let path = self.snapshot_path();
-        let bytes = read(&path)?;
+        let bytes = match read(&path) {
+            // The site keeps users' jobs private.
+            Err(NoSnapshot::Unreadable(_, error)) if error.kind() == ErrorKind::PermissionDenied => self.own_snapshot(error)?,
+            outcome => outcome?,
+        };
         Snapshot::open(bytes).map_err(|error| NoSnapshot::Damaged(path, error))
+    }
+
+    /// Says so where this user is shown the snapshot without what is other users'.
+    pub(crate) fn privacy_note(&self) -> Option<String> {
+        let is_private = fs::File::open(self.snapshot_path()).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+        is_private
+            .then(|| "users' jobs are private on this cluster: nothing is known here of other users' jobs and of their past".to_owned())
+    }
+
+    /// The snapshot with what is this user's, from the daemon; without anybody's, from the file for
+    /// everybody, where the daemon does not answer, as on other hosts.
+    fn own_snapshot(&self, denied: io::Error) -> Result<Vec<u8>, NoSnapshot> {
+        let asked = UnixStream::connect(self.directory.join("snapshot-socket")).and_then(|stream| {
+            stream.set_read_timeout(Some(PATIENCE))?;
+            let mut bytes = Vec::new();
+            stream.take(MOST_SNAPSHOT_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        });
+        match asked {
+            Ok(bytes) if !bytes.is_empty() => Ok(bytes),
+            _ => read(&self.directory.join("snapshot-public")).map_err(|_| NoSnapshot::Unreadable(self.snapshot_path(), denied)),
+        }
     }
 
     /// As [`Place::snapshot`], for a command that can't do anything without it.

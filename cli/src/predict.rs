@@ -165,7 +165,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         done: DoneReport::all(&situation, &by),
         trajectory: TrajectoryReport::of(&situation, filter.decided_size()),
         filter,
-        notes: notes(&situation),
+        notes: place.privacy_note().into_iter().chain(notes(&situation)).collect(),
         now,
     };
     if let Some(path) = &arguments.plot {

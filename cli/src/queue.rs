@@ -105,7 +105,8 @@ struct JobReport {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
     let of_user = arguments.user.as_deref().map(|given| user::find(Some(given))).transpose().map_err(Failure::Input)?;
-    let snapshot = arguments.place.place().needed_snapshot()?;
+    let place = arguments.place.place();
+    let snapshot = place.needed_snapshot()?;
     let names: Vec<&str> = snapshot.partitions().map(|partition| partition.name).collect();
     if let Some(unknown) = arguments.partition.iter().find(|name| !names.contains(&name.as_str())) {
         return Err(Failure::Input(anyhow!("no partition {unknown:?} in the snapshot; there are: {}", names.join(", "))));
@@ -125,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         is_complete: plan.map(|plan| plan.is_complete),
         pending_jobs: plan.map(|plan| plan.pending_jobs),
         jobs: jobs.collect(),
-        notes: notes(&snapshot, now),
+        notes: place.privacy_note().into_iter().chain(notes(&snapshot, now)).collect(),
         now,
         is_filtered: of_user.is_some() || !arguments.partition.is_empty(),
     };

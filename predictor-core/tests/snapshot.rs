@@ -6,6 +6,7 @@ use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past
 use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
 use predictor_core::history::{RunTimeModel, UserSize};
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
+use predictor_core::past::{Group, GroupKey, Kinship, Recent, UserPast};
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{
@@ -307,4 +308,68 @@ proptest! {
             }
         }
     }
+}
+
+/// A user whose number is not by chance another one's in a snapshot.
+const OTHER: u32 = 0x7a5c_33d1;
+
+/// The snapshot of two users with a plan, as one of them sees it, or nobody in particular.
+fn seen_by(user: Option<u32>) -> Vec<u8> {
+    let jobs = some_jobs().chain((0..50).map(|n| past_job(OTHER, 2, 3_600, 20_000 + n * 60, n * 10, 600 + n)));
+    let mut history = history(jobs);
+    let mut model = some_model();
+    let key =
+        |kinship, values| (GroupKey { kinship, values }, Group { recent: Recent { fast: 7.0, ..Recent::default() }, ..Group::default() });
+    model.groups = vec![
+        key(Kinship::Partition, [0, 0, 0]),
+        key(Kinship::User, [USER, 0, 0]),
+        key(Kinship::User, [OTHER, 0, 0]),
+        key(Kinship::Account, [1, 0, 0]),
+        key(Kinship::Account, [2, 0, 0]),
+        key(Kinship::Twins, [OTHER, 8, 600]),
+    ];
+    let past = |user, account| UserPast { user, last_two_s: Some([1.0, 2.0]), account, qos: 0 };
+    model.users = vec![past(USER, 1), past(OTHER, 2)];
+    model.accounts = vec!["zero".into(), "myaccount".into(), "theiraccount".into()];
+    let mut plan = some_plan();
+    plan.jobs[1].user = OTHER;
+    let bytes = write(&mut history, &[partition(policy())], &origin(), Some(&model), Some(&plan));
+    Snapshot::open(bytes).unwrap().for_reader(user)
+}
+
+#[test]
+fn a_user_sees_what_is_their_own_and_of_nobody_else() {
+    let bytes = seen_by(Some(USER));
+    let snapshot = Snapshot::open(bytes.as_slice()).unwrap();
+    let partition = snapshot.partition("batch").unwrap().index;
+    assert_eq!(snapshot.run_time(USER, partition, Unit::Nodes, 1).unwrap().jobs, 34);
+    assert!(!snapshot.run_time(USER, partition, Unit::Nodes, 1).unwrap().ranges.is_empty());
+    assert!(snapshot.run_time(OTHER, partition, Unit::Nodes, 2).is_none());
+    assert!(snapshot.plan().unwrap().jobs().all(|job| job.user == USER) && snapshot.plan().unwrap().jobs().count() == 1);
+    assert_eq!(snapshot.plan().unwrap().pending_jobs, some_plan().pending_jobs, "how many wait is no secret");
+    let groups = snapshot.model().unwrap().groups;
+    assert_eq!(groups, 3, "partition, user and account");
+    let has = |bytes: &[u8], name: &str| bytes.windows(name.len()).any(|window| window == name.as_bytes());
+    assert!(has(&bytes, "myaccount") && !has(&bytes, "theiraccount"));
+    // The number of the other user stands nowhere, by whichever field.
+    assert!(!has_number(&bytes, OTHER));
+
+    let bytes = seen_by(None);
+    let public = Snapshot::open(bytes.as_slice()).unwrap();
+    assert!(!has(&bytes, "account") && !has_number(&bytes, OTHER));
+    assert_eq!(public.plan().unwrap().jobs().count(), 0);
+    assert!(
+        public
+            .wait(
+                &JobShape { user: USER, association: Association::default(), partition, size: Size { nodes: 1, cpus: 4 }, limit: None },
+                None
+            )
+            .is_some()
+    );
+    assert_eq!(public.partition("batch").unwrap().jobs(), snapshot.partition("batch").unwrap().jobs());
+}
+
+/// Whether a number stands anywhere behind the header.
+fn has_number(bytes: &[u8], number: u32) -> bool {
+    bytes[48..].windows(4).any(|window| window == number.to_le_bytes())
 }

@@ -17,6 +17,7 @@ use sidecar::arguments::Arguments;
 use slurm_sys::client;
 
 use crate::accounting::{AccountingReader, now};
+use crate::answers::Answers;
 use crate::controller;
 use crate::failure::Failure;
 use crate::filter_counters::FilterCounters;
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let logging = Logging::start(&settings.configuration.log);
     // Before any thread is started: libslurm is first tried in a child process.
     let site = client::site()?;
-    let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id)?;
+    let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id, site.has_private_jobs)?;
     let (news_sender, news) = bounded(WAITING_NEWS);
     let (metrics, registry) = Metrics::new(directory.counters());
     metrics.configuration(settings.error.is_empty());
@@ -88,7 +89,12 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     );
     // A daemon that ends after one snapshot takes its memory with it.
     let memory = if arguments.once { None } else { share_memory() };
-    let publisher = Publisher::new(site.cluster, site.whole_nodes, generation, memory);
+    let answers = directory.answers().filter(|_path| !arguments.once).and_then(|path| {
+        Answers::start(&path)
+            .inspect_err(|error| tracing::warn!(%error, "users can't be given their own jobs; `queuecast` shows them nobody's"))
+            .ok()
+    });
+    let publisher = Publisher::new(site.cluster, site.whole_nodes, generation, memory, answers);
     let counters = FilterCounters::load(directory.counters());
     let mut daemon = Daemon {
         once: arguments.once,

@@ -12,6 +12,7 @@
 //! They talk through bounded channels: a reader that is faster than the fitting waits for it, and nothing piles up.
 
 mod accounting;
+mod answers;
 mod controller;
 mod daemon;
 mod failure;

@@ -9,6 +9,7 @@ use predictor_core::snapshot::{Origin, PartitionState, QueuePlan, WaitModel, wri
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::controller::Sharing;
 
+use crate::answers::Answers;
 use crate::failure::Failure;
 use crate::learner::PartitionIndices;
 use crate::news::{Cluster, Ended, Live};
@@ -34,6 +35,8 @@ pub(crate) struct Publisher {
     generation: u64,
     /// Memory to share with the filter; `None` where snapshots go into the file alone.
     memory: Option<SharedMemory>,
+    /// Who gives each user what is theirs, where users' jobs are private.
+    answers: Option<Answers>,
     /// Whether the last snapshot could be shared.
     is_shared: bool,
 }
@@ -53,7 +56,13 @@ pub(crate) struct Published {
 impl Publisher {
     /// A publisher that knows nothing yet. Its snapshots are numbered from `generation` on.
     /// Where there is `memory` the filter is handed them over in it, beside the file.
-    pub(crate) fn new(cluster_name: String, whole_nodes: bool, generation: u64, memory: Option<SharedMemory>) -> Self {
+    pub(crate) fn new(
+        cluster_name: String,
+        whole_nodes: bool,
+        generation: u64,
+        memory: Option<SharedMemory>,
+        answers: Option<Answers>,
+    ) -> Self {
         Self {
             cluster_name,
             whole_nodes,
@@ -65,6 +74,7 @@ impl Publisher {
             accounting_read_at: None,
             generation,
             memory,
+            answers,
             is_shared: true,
         }
     }
@@ -190,14 +200,11 @@ impl Publisher {
         self.share(&bytes, directory);
         directory.publish(&bytes).map_err(|source| Failure::Publish { path: directory.snapshot(), source })?;
         self.generation += 1;
-        Ok(Published {
-            generation: origin.generation,
-            published_at: now,
-            length: bytes.len(),
-            has_plan,
-            fitting,
-            writing: started.elapsed(),
-        })
+        let length = bytes.len();
+        if let Some(answers) = &self.answers {
+            answers.set(bytes);
+        }
+        Ok(Published { generation: origin.generation, published_at: now, length, has_plan, fitting, writing: started.elapsed() })
     }
 
     /// Hands a snapshot over in memory. Where that fails the filter takes the file.

@@ -17,6 +17,10 @@ const UNFINISHED: &str = "snapshot.new";
 const UNFINISHED_HAND_OVER: &str = "snapshot.new-memory";
 const LOCK: &str = "lock";
 const COUNTERS: &str = "filter-counters";
+/// The snapshot without what is single users', for everybody, where the snapshot itself is not.
+const PUBLIC: &str = "snapshot-public";
+/// Where each user gets the snapshot with what is theirs then.
+const ANSWERS: &str = "snapshot-socket";
 /// Says where in this process's memory the snapshot is.
 const HAND_OVER: &str = "snapshot-memory";
 
@@ -24,6 +28,8 @@ const HAND_OVER: &str = "snapshot-memory";
 #[derive(Debug)]
 pub(crate) struct StateDirectory {
     path: PathBuf,
+    /// Whether users are kept from seeing each other's jobs.
+    is_private: bool,
     /// The lock ends with the file.
     _lock: File,
 }
@@ -42,7 +48,7 @@ impl StateDirectory {
     ///
     /// Only its owner may, and that is root, Slurm's user, or whoever runs the daemon: whoever can write there can make the filter
     /// decide from anything.
-    pub(crate) fn open(path: &Path, slurm_user_id: u32) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, slurm_user_id: u32, is_private: bool) -> Result<Self, Failure> {
         let fails = |reason: String| Failure::StateDirectory { path: path.to_owned(), reason };
         create(path, slurm_user_id).map_err(|error| fails(format!("cannot be made: {error}")))?;
         let metadata = fs::metadata(path).map_err(|error| fails(error.to_string()))?;
@@ -57,7 +63,7 @@ impl StateDirectory {
             return Err(fails(format!("belongs to user {owner}; it must belong to root or to SlurmUser ({slurm_user_id})")));
         }
         let lock = lock(path)?;
-        let directory = Self { path: path.to_owned(), _lock: lock };
+        let directory = Self { path: path.to_owned(), is_private, _lock: lock };
         directory.remove_unfinished().map_err(|error| fails(format!("cannot be cleaned up: {error}")))?;
         // That of a daemon that has ended.
         let _ = directory.hand_over(None);
@@ -72,6 +78,11 @@ impl StateDirectory {
     /// Where the filter's counters are.
     pub(crate) fn counters(&self) -> PathBuf {
         self.path.join(COUNTERS)
+    }
+
+    /// Where users are answered; `None` where the snapshot is for everybody.
+    pub(crate) fn answers(&self) -> Option<PathBuf> {
+        self.is_private.then(|| self.path.join(ANSWERS))
     }
 
     /// The snapshot that is already there, if it can be read.
@@ -103,14 +114,26 @@ impl StateDirectory {
     /// Puts a snapshot in place: written whole under another name, forced to the disk, renamed. A reader sees the one before or this
     /// one, also after a crash.
     pub(crate) fn publish(&self, bytes: &[u8]) -> io::Result<()> {
+        // Of the daemon's group are those whom the site lets see all jobs.
+        self.put(&self.snapshot(), bytes, if self.is_private { 0o640 } else { 0o644 })?;
+        let public = self.path.join(PUBLIC);
+        match Snapshot::open(bytes) {
+            Ok(snapshot) if self.is_private => self.put(&public, &snapshot.for_reader(None), 0o644)?,
+            _ => {
+                let _ = fs::remove_file(&public);
+            }
+        }
+        File::open(&self.path)?.sync_all()
+    }
+
+    fn put(&self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
         let unfinished = self.path.join(UNFINISHED);
-        let written = write_whole(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, self.snapshot()));
+        let written = write_whole(&unfinished, bytes, mode).and_then(|()| fs::rename(&unfinished, path));
         if written.is_err() {
             // A full disk, for one. What is left of it would only take room.
             let _ = fs::remove_file(&unfinished);
         }
-        written?;
-        File::open(&self.path)?.sync_all()
+        written
     }
 
     /// Removes what a killed daemon left.
@@ -173,10 +196,10 @@ fn lock(directory: &Path) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// Writes a file whole and forces it to the disk. Everybody may read it.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o644))?;
+/// Writes a file whole and forces it to the disk. At no time may more people read it than `mode` lets.
+fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
     file.write_all(bytes)?;
     file.sync_all()
 }
@@ -199,7 +222,7 @@ mod tests {
     #[test]
     fn an_absent_directory_is_made_for_its_owner_only() {
         let (_parent, path) = directory();
-        StateDirectory::open(&path, own_user()).unwrap();
+        StateDirectory::open(&path, own_user(), false).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o755);
     }
 
@@ -209,7 +232,7 @@ mod tests {
         fs::create_dir(&path).unwrap();
         for mode in [0o775, 0o757, 0o777] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let refusal = StateDirectory::open(&path, own_user()).unwrap_err().to_string();
+            let refusal = StateDirectory::open(&path, own_user(), false).unwrap_err().to_string();
             assert!(refusal.contains(&format!("{mode:o}")), "{refusal}");
         }
     }
@@ -218,25 +241,25 @@ mod tests {
     fn a_file_in_its_place_or_a_missing_parent_is_refused() {
         let (parent, path) = directory();
         fs::write(&path, "").unwrap();
-        assert!(StateDirectory::open(&path, own_user()).unwrap_err().to_string().contains("not a directory"));
+        assert!(StateDirectory::open(&path, own_user(), false).unwrap_err().to_string().contains("not a directory"));
         let deep = parent.path().join("a/b");
-        assert!(StateDirectory::open(&deep, own_user()).unwrap_err().to_string().contains("cannot be made"));
+        assert!(StateDirectory::open(&deep, own_user(), false).unwrap_err().to_string().contains("cannot be made"));
     }
 
     #[test]
     fn a_second_daemon_is_refused_with_the_number_of_the_first() {
         let (_parent, path) = directory();
-        let first = StateDirectory::open(&path, own_user()).unwrap();
-        let refusal = StateDirectory::open(&path, own_user()).unwrap_err().to_string();
+        let first = StateDirectory::open(&path, own_user(), false).unwrap();
+        let refusal = StateDirectory::open(&path, own_user(), false).unwrap_err().to_string();
         assert!(refusal.contains(&format!("process {}", std::process::id())), "{refusal}");
         drop(first);
-        StateDirectory::open(&path, own_user()).unwrap();
+        StateDirectory::open(&path, own_user(), false).unwrap();
     }
 
     #[test]
     fn a_snapshot_is_readable_by_all_and_nothing_is_left_beside_it() {
         let (_parent, path) = directory();
-        let directory = StateDirectory::open(&path, own_user()).unwrap();
+        let directory = StateDirectory::open(&path, own_user(), false).unwrap();
         directory.publish(b"one").unwrap();
         directory.publish(b"two").unwrap();
         assert_eq!(fs::read(directory.snapshot()).unwrap(), b"two");
@@ -248,12 +271,28 @@ mod tests {
     }
 
     #[test]
+    fn a_private_snapshot_is_its_group_s_and_another_one_everybody_s() {
+        let (_parent, path) = directory();
+        let directory = StateDirectory::open(&path, own_user(), true).unwrap();
+        let origin = predictor_core::snapshot::Origin { cluster: "c".into(), generation: 3, ..Default::default() };
+        let mut history = predictor_core::history::History::new(Default::default());
+        let bytes = predictor_core::snapshot::write(&mut history, &[], &origin, None, None);
+        directory.publish(&bytes).unwrap();
+        let mode = |name: &str| fs::metadata(path.join(name)).map(|metadata| metadata.mode() & 0o777);
+        assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC).unwrap()), (0o640, 0o644));
+        assert_eq!(Snapshot::open(fs::read(path.join(PUBLIC)).unwrap()).unwrap().generation(), 3);
+        drop(directory);
+        StateDirectory::open(&path, own_user(), false).unwrap().publish(&bytes).unwrap();
+        assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC).is_err()), (0o644, true), "the site shows jobs again");
+    }
+
+    #[test]
     fn what_a_killed_daemon_left_is_removed_at_the_start() {
         let (_parent, path) = directory();
         fs::create_dir(&path).unwrap();
         fs::write(path.join("snapshot.new"), "half").unwrap();
         fs::write(path.join("off"), "").unwrap();
-        StateDirectory::open(&path, own_user()).unwrap();
+        StateDirectory::open(&path, own_user(), false).unwrap();
         assert!(!path.join("snapshot.new").exists());
         assert!(path.join("off").exists());
     }

@@ -9,6 +9,7 @@ use predictor_core::snapshot::layout::LAYOUT_VERSION;
 use predictor_core::snapshot::{Snapshot, SnapshotError, Timeliness};
 use predictor_core::time::UnixTime;
 
+use super::file_system;
 use super::permissions;
 use super::report::Checks;
 use super::role::Role;
@@ -42,6 +43,9 @@ pub(super) fn check(place: &Place, slurm: &Slurm, role: Role, now: UnixTime) -> 
         Ok(metadata) => trusted(&mut checks, directory, &metadata, slurm),
     }
     passable(&mut checks, directory);
+    if role == Role::Controller {
+        local(&mut checks, directory);
+    }
     if let Some(off) = place.kill_switch() {
         let off = off.display();
         checks.warning(
@@ -79,6 +83,20 @@ fn trusted(checks: &mut Checks, directory: &Path, metadata: &fs::Metadata, slurm
         return checks.warning(NAME, found, format!("`chown {owner} {shown}`"));
     }
     checks.ok(NAME, format!("{shown}, which only {owner} may write"));
+}
+
+/// Whether slurmctld looks at a disk or memory of its own host, and never has to wait for another one.
+fn local(checks: &mut Checks, directory: &Path) {
+    const NAME: &str = "file system";
+    match file_system::remote(directory) {
+        Ok(None) => checks.ok(NAME, "of this host"),
+        Ok(Some(kind)) => checks.failed(
+            NAME,
+            format!("{} lies on {kind}: slurmctld looks there at each submission, and stands still while that does not answer", directory.display()),
+            "set state_directory to a local directory of slurmctld's host, such as /var/spool/queuecast, and restart queuecastd and slurmctld",
+        ),
+        Err(error) => checks.not_checked(NAME, format!("{}: {error}", directory.display())),
+    }
 }
 
 /// Whether those who run `queuecast predict` get there.

@@ -7,7 +7,7 @@ use crate::limits::{Applying, JobLimits, QosRules, applying};
 use std::cmp::Ordering;
 
 /// The account whose association holds for all the others.
-const ROOT_ACCOUNT: &str = "root";
+pub(super) const ROOT_ACCOUNT: &str = "root";
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
     /// The limits of accounting that apply to a user's job in a partition.

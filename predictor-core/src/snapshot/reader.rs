@@ -311,9 +311,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     pub(super) fn records<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self, kind: SectionKind) -> &[T] {
+        <[T]>::ref_from_bytes(self.section_bytes(kind)).unwrap_or(&[])
+    }
+
+    pub(super) fn section_bytes(&self, kind: SectionKind) -> &[u8] {
         let section = SECTIONS.iter().zip(&self.sections).find(|(other, _)| **other == kind);
-        let bytes = section.and_then(|(_, range)| self.bytes.as_ref().get(range.clone())).unwrap_or(&[]);
-        <[T]>::ref_from_bytes(bytes).unwrap_or(&[])
+        section.and_then(|(_, range)| self.bytes.as_ref().get(range.clone())).unwrap_or(&[])
     }
 
     pub(super) fn text(&self, record: TextRecord) -> &str {

@@ -195,7 +195,7 @@ pub fn write(
         limits.associations.as_bytes(),
         &text.0,
     ];
-    assemble(origin, sections)
+    assemble(origin.generation, origin.published_at, sections)
 }
 
 /// What was learnt of the run times of a user at a size.
@@ -211,15 +211,16 @@ pub(super) fn unit_number(unit: Unit) -> u8 {
     }
 }
 
-fn assemble(origin: &Origin, sections: [&[u8]; SECTIONS.len()]) -> Vec<u8> {
+/// The bytes of a snapshot of these sections, in the order of [`SECTIONS`].
+pub(super) fn assemble(generation: u64, published_at: UnixTime, sections: [&[u8]; SECTIONS.len()]) -> Vec<u8> {
     let mut offset = size_of::<Header>() + SECTIONS.len() * size_of::<SectionRecord>();
     let length = offset + sections.iter().map(|section| section.len()).sum::<usize>();
     let header = Header {
         magic: MAGIC,
         version: LAYOUT_VERSION.into(),
         sections: (SECTIONS.len() as u32).into(),
-        generation: origin.generation.into(),
-        published_at: origin.published_at.0.into(),
+        generation: generation.into(),
+        published_at: published_at.0.into(),
         length: (length as u64).into(),
         checksum: 0.into(),
     };

@@ -55,7 +55,12 @@ pub struct Site {
     pub slurm_user_id: u32,
     /// Whether every job gets whole nodes, whatever its partition (`SelectType=select/linear`).
     pub whole_nodes: bool,
+    /// Whether users are kept from seeing each other's jobs, or each other (`PrivateData` has `jobs` or `users`).
+    pub has_private_jobs: bool,
 }
+
+/// `PRIVATE_DATA_JOBS` and `PRIVATE_DATA_USERS` of slurm.h, which bindgen leaves out because they are made by a macro with an argument.
+const PRIVATE: u32 = 1 | 1 << 4;
 
 /// What slurm.conf says of this cluster.
 ///
@@ -72,6 +77,7 @@ pub fn site() -> Result<Site, ClientError> {
             accounting_storage_type: value::owned_text((*configuration).accounting_storage_type).unwrap_or_default(),
             slurm_user_id: (*configuration).slurm_user_id,
             whole_nodes: value::text((*configuration).select_type).as_deref() == Some("select/linear"),
+            has_private_jobs: u32::from((*configuration).private_data) & PRIVATE != 0,
         })
     }
 }

@@ -1,0 +1,146 @@
+//! What of a snapshot one user may see where a site keeps users' jobs private.
+
+use super::layout::{
+    AssociationRecord, GroupRecord, NO_RECORD, NameRecord, OpenGroupRecord, PlannedJobRecord, SECTIONS, SectionKind, UserRecord,
+    UserSizeRecord,
+};
+use super::limit_view::ROOT_ACCOUNT;
+use super::reader::Snapshot;
+use super::writer::assemble;
+use crate::forecast::RunTimeRange;
+use crate::past::Kinship;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use zerocopy::{Immutable, IntoBytes};
+
+impl<B: AsRef<[u8]>> Snapshot<B> {
+    /// The bytes of a snapshot like this one without what is other users': their pending jobs, their
+    /// past and their accounts. With no user, without anybody's.
+    ///
+    /// What stays tells nothing of single users: partitions and what is in demand there, when CPUs
+    /// come free, waits by class of job, and the trees.
+    #[must_use]
+    pub fn for_reader(&self, user: Option<u32>) -> Vec<u8> {
+        let is_own = |other: u32| user == Some(other);
+        let (sizes, ranges) = self.own_run_times(is_own);
+        let users: Vec<UserRecord> = self.own(SectionKind::Users, |record: &UserRecord| is_own(record.user.get()));
+        let is_own_account = |account: u32| users.iter().any(|user| user.account.get() == account);
+        let (groups, open_groups) = self.groups_without_others(is_own, is_own_account);
+        let accounts: Vec<NameRecord> = self.own(SectionKind::Accounts, |record: &NameRecord| is_own_account(record.index.get()));
+        let jobs: Vec<PlannedJobRecord> = self.own(SectionKind::PlannedJobs, |record: &PlannedJobRecord| is_own(record.user.get()));
+        let associations = self.associations_without_others(is_own);
+        let text = self.text_without_accounts(&accounts, &associations);
+        let sections = SECTIONS.map(|kind| match kind {
+            SectionKind::UserSizes => bytes_of(&sizes),
+            SectionKind::RunTimeRanges => bytes_of(&ranges),
+            SectionKind::Users => bytes_of(&users),
+            SectionKind::Groups => bytes_of(&groups),
+            SectionKind::OpenGroups => bytes_of(&open_groups),
+            SectionKind::Accounts => bytes_of(&accounts),
+            SectionKind::Associations => bytes_of(&associations),
+            SectionKind::PlannedJobs => bytes_of(&jobs),
+            SectionKind::Text => Cow::Borrowed(text.as_slice()),
+            // Whoever adds a section says here whether it tells of single users.
+            SectionKind::Site
+            | SectionKind::Partitions
+            | SectionKind::WaitClasses
+            | SectionKind::WaitRegions
+            | SectionKind::ExpectedEnds
+            | SectionKind::Model
+            | SectionKind::ForestRoots
+            | SectionKind::ForestNodes
+            | SectionKind::BoundRows
+            | SectionKind::EndsByLimit
+            | SectionKind::EndsExpected
+            | SectionKind::QualitiesOfService
+            | SectionKind::Scores
+            | SectionKind::Limits
+            | SectionKind::QosRules
+            | SectionKind::Plan
+            | SectionKind::PlannedPartitions
+            | SectionKind::FreeCpus
+            | SectionKind::PlanSizes
+            | SectionKind::PlanLimits
+            | SectionKind::PlanStarts => Cow::Borrowed(self.section_bytes(kind)),
+        });
+        assemble(self.generation(), self.published_at(), std::array::from_fn(|place| sections.get(place).map_or(&[][..], |bytes| bytes)))
+    }
+
+    fn own<T>(&self, kind: SectionKind, is_own: impl Fn(&T) -> bool) -> Vec<T>
+    where
+        T: Copy + zerocopy::FromBytes + zerocopy::KnownLayout + Immutable + zerocopy::Unaligned,
+    {
+        self.records::<T>(kind).iter().filter(|record| is_own(record)).copied().collect()
+    }
+
+    fn own_run_times(&self, is_own: impl Fn(u32) -> bool) -> (Vec<UserSizeRecord>, Vec<RunTimeRange>) {
+        let all = self.records::<RunTimeRange>(SectionKind::RunTimeRanges);
+        let mut sizes: Vec<UserSizeRecord> = self.own(SectionKind::UserSizes, |record: &UserSizeRecord| is_own(record.user.get()));
+        let mut ranges = Vec::new();
+        for size in &mut sizes {
+            let first = size.first_range.get() as usize;
+            let own = all.get(first..first.saturating_add(size.ranges.get() as usize)).unwrap_or(&[]);
+            size.first_range = (ranges.len() as u32).into();
+            size.ranges = (own.len() as u32).into();
+            ranges.extend_from_slice(own);
+        }
+        (sizes, ranges)
+    }
+
+    fn groups_without_others(
+        &self,
+        is_own: impl Fn(u32) -> bool,
+        is_own_account: impl Fn(u32) -> bool,
+    ) -> (Vec<GroupRecord>, Vec<OpenGroupRecord>) {
+        let of_users = [Kinship::User, Kinship::UserPartition, Kinship::Twins].map(|kinship| kinship as u8);
+        let mut groups: Vec<GroupRecord> = self.own(SectionKind::Groups, |record: &GroupRecord| {
+            let [first, ..] = record.values;
+            match record.kinship {
+                kinship if of_users.contains(&kinship) => is_own(first.get()),
+                kinship if kinship == Kinship::Account as u8 => is_own_account(first.get()),
+                _ => true,
+            }
+        });
+        let all = self.records::<OpenGroupRecord>(SectionKind::OpenGroups);
+        let mut open_groups = Vec::new();
+        for group in &mut groups {
+            let open = all.get(group.open.get() as usize).filter(|_| group.open.get() != NO_RECORD);
+            group.open = open.map_or(NO_RECORD, |_| open_groups.len() as u32).into();
+            open_groups.extend(open);
+        }
+        (groups, open_groups)
+    }
+
+    /// The user's associations, and those of the accounts themselves that stand in where the user has none: of the user's accounts, and
+    /// of the root account.
+    fn associations_without_others(&self, is_own: impl Fn(u32) -> bool) -> Vec<AssociationRecord> {
+        let all = self.records::<AssociationRecord>(SectionKind::Associations);
+        let own: BTreeSet<&str> = all.iter().filter(|record| is_own(record.user.get())).map(|record| self.text(record.account)).collect();
+        let is_kept = |record: &AssociationRecord| {
+            let account = self.text(record.account);
+            is_own(record.user.get()) || (record.user.get() == NO_RECORD && (account == ROOT_ACCOUNT || own.contains(account)))
+        };
+        all.iter().filter(|record| is_kept(record)).copied().collect()
+    }
+
+    /// The names, with blanks in the place of all accounts but these.
+    fn text_without_accounts(&self, accounts: &[NameRecord], associations: &[AssociationRecord]) -> Vec<u8> {
+        let names = accounts.iter().map(|record| record.name).chain(associations.iter().map(|record| record.account));
+        let kept: BTreeSet<usize> = names.map(|name| name.offset.get() as usize).collect();
+        let all_accounts = self.records::<NameRecord>(SectionKind::Accounts).iter().map(|record| record.name);
+        let all_associations = self.records::<AssociationRecord>(SectionKind::Associations).iter().map(|record| record.account);
+        let mut text = self.section_bytes(SectionKind::Text).to_vec();
+        for name in all_accounts.chain(all_associations) {
+            let start = name.offset.get() as usize;
+            let place = start..start.saturating_add(name.length.get() as usize);
+            if let Some(name) = text.get_mut(place).filter(|_| !kept.contains(&start)) {
+                name.fill(b' ');
+            }
+        }
+        text
+    }
+}
+
+fn bytes_of<T: IntoBytes + Immutable>(records: &[T]) -> Cow<'_, [u8]> {
+    Cow::Borrowed(records.as_bytes())
+}
