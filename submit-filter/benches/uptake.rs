@@ -1,0 +1,104 @@
+//! What a new snapshot costs slurmctld: taking it up from the daemon's memory or from the file, and the first decision after it.
+#![allow(missing_docs, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::{Description, Site, USER, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
+use predictor_core::counters::Counter;
+use predictor_core::size::Size;
+use predictor_core::snapshot::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan, Snapshot};
+use predictor_core::time::Seconds;
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// New snapshots per row.
+const ROUNDS: usize = 60;
+/// As many jobs as a snapshot has of those that wait.
+const PLANNED_JOBS: u32 = 10_000;
+/// Groups of jobs that 200,000 pending jobs and their past make, at the most one for each.
+const GROUPS: u32 = 200_000;
+
+/// One submission's time.
+fn call(control: &[&str]) -> Duration {
+    let mut job = Description::batch(16, 64).with_control(control);
+    let mut message = std::ptr::null_mut();
+    let begin = Instant::now();
+    // SAFETY: a description and a place for a message of our own.
+    unsafe { job_submit_queuecast::job_submit(&raw mut *job.0, 0, &raw mut message) };
+    let time = begin.elapsed();
+    free(&mut message);
+    time
+}
+
+/// A snapshot of a large cluster: trees, 10,000 ends of running jobs, 200,000 groups, and a plan as long as it is published.
+fn large(generation: u64) -> Vec<u8> {
+    let at = now();
+    let past = (0..400).map(|n| past_job(at, n, [4, 16][n as usize % 2], 3_600, n % 900, 600 + n % 300));
+    let job = |job| PlannedJob {
+        job,
+        user: USER + job % 1_000,
+        partition: 0,
+        size: Size { nodes: 1, cpus: 4 },
+        tasks: 1,
+        limit: Some(Seconds(3_600)),
+        priority: job,
+        start: Ok(ExpectedStart { lower: at, expected: at, upper: at }),
+    };
+    let free = (0..256).map(|step| (at + Seconds(i64::from(step) * 300), if step == 255 { 256 } else { step * 37 % 48 })).collect();
+    let partition = PlannedPartition { index: 0, cpus_per_node: 4, free, ..PlannedPartition::default() };
+    let plan = QueuePlan {
+        at,
+        pending_jobs: 200_000,
+        is_complete: false,
+        jobs: (1..=PLANNED_JOBS).map(job).collect(),
+        partitions: vec![partition],
+    };
+    snapshot_from(policy(), past, at, generation, Some(&large_model(at, GROUPS)), Some(&plan))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn main() {
+    let site = Site::new();
+    assert_eq!(job_submit_queuecast::init(), 0);
+    println!("{:<10} {:>10} {:<28} {:>14} {:>20} {:>14}", "snapshot", "bytes", "taken from", "taking up, us", "first decision, us", "warm, us");
+    type Make = fn(u64) -> Vec<u8>;
+    let kinds: [(&str, Make); 2] =
+        [("small", |generation| snapshot_bytes(policy(), 400, now(), generation)), ("large", large)];
+    let mut generation = 0;
+    for (name, make) in kinds {
+        for shared in [true, false] {
+            let [mut uptakes, mut firsts, mut warms] = [const { Vec::new() }; 3];
+            let mut length = 0;
+            for _ in 0..ROUNDS {
+                generation += 1;
+                let bytes = make(generation);
+                length = bytes.len();
+                let taken = site.counter(Counter::SnapshotsTaken);
+                let memory = if shared {
+                    Some(site.hand_over(&bytes))
+                } else {
+                    let _ = fs::remove_file(site.path().join("snapshot-memory"));
+                    publish(site.path(), &bytes);
+                    None
+                };
+                assert!(Snapshot::open(bytes).is_ok());
+                // The first one takes the snapshot up; nothing is asked of it.
+                uptakes.push(call(&[]));
+                firsts.push(call(&["QUEUECAST_AUTO_MOLD=1"]));
+                (0..5).for_each(|_| drop(call(&["QUEUECAST_AUTO_MOLD=1"])));
+                warms.push(call(&["QUEUECAST_AUTO_MOLD=1"]));
+                assert_eq!(site.counter(Counter::SnapshotsTaken), taken + 1, "a round takes up one snapshot");
+                drop(memory);
+            }
+            let from = if shared { "the daemon's sealed memory" } else { "the file, into its own memory" };
+            let [uptake, first, warm] = [uptakes, firsts, warms].map(|times| format!("{:.1}", median(times).as_secs_f64() * 1e6));
+            println!("{name:<10} {length:>10} {from:<28} {uptake:>14} {first:>20} {warm:>14}");
+        }
+    }
+    assert_eq!(site.counter(Counter::Panics), 0);
+}
