@@ -47,8 +47,7 @@ impl Counts {
         let memory = match hand_over.open_counts(COUNTERS.len()) {
             Ok(memory) => memory,
             Err(error) => {
-                let line = "job_submit/queuecast: counters are not shown to queuecastd";
-                return slurm_sys::log::info(&format!("{line}: {error}"));
+                return slurm_sys::log::info(&format!("job_submit/queuecast: counters are not shown to queuecastd: {error}"));
             }
         };
         match (self.owner.load(Ordering::Relaxed), memory.read()) {

@@ -129,8 +129,9 @@ impl SnapshotStore {
                 Some(Err(error)) if !seen.is_told => {
                     // Said once, because it may be so with each snapshot, as where the two run in containers of their own.
                     seen.is_told = true;
-                    let line = "job_submit/queuecast: snapshots are read from their file, as the memory of queuecastd can't be had";
-                    slurm_sys::log::info(&format!("{line}: {error}"));
+                    slurm_sys::log::info(&format!(
+                        "job_submit/queuecast: snapshots are read from their file, as the memory of queuecastd can't be had: {error}"
+                    ));
                 }
                 Some(Err(_)) | None => {}
             }
