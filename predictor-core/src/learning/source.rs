@@ -6,8 +6,8 @@
 //! 1 - [`BY_CHANCE`]. With the 2,000 outcomes that scores keep that interval reaches 0.031 to either side at the median and less at the other levels; with
 //! 200 it reaches 0.1 at the median and 0.045 at 0.95.
 //!
-//! A bound that holds too often breaks no promise, and what stands in is no better there: QBETS's bounds, which hold with 95 % confidence, are met by up
-//! to 0.1 more of the jobs than they say on workload logs. So a share that is too large counts only beyond [`TOO_OFTEN`].
+//! A bound that holds too often breaks no promise, and what stands in is no better there: QBETS's bounds, which hold with 95 % confidence, are met at
+//! the median by 0.1 more of the jobs than they say and above on workload logs. So a share that is too large counts only beyond [`TOO_OFTEN`].
 //!
 //! What was given up comes back only when it is within [`TOO_SELDOM_TO_RETURN`] and [`TOO_OFTEN_TO_RETURN`] at each level, or well within what chance makes
 //! of few outcomes, so that the source does not change at every refresh.
