@@ -151,7 +151,13 @@ pub fn evaluate_waits(
     }
     let replay = Replay::new(&workload.queue, workload.processors, first..end, options.seed);
     let forecasts = methods::forecast_all(&replay, progress)?;
-    Ok(measures::report(&replay, &workload.queues, options, forecasts))
+    let mut report = measures::report(&replay, &workload.queues, options, forecasts);
+    let did_not_run = workload.queue.len() - workload.jobs.len();
+    if did_not_run + workload.left_out > 0 {
+        let left_out = workload.left_out;
+        report.notes.push(format!("queue: {did_not_run} records that did not run were in it, {left_out} could not be placed there"));
+    }
+    Ok(report)
 }
 
 /// What one method forecast for the test part, in the order of its jobs.
