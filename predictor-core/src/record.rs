@@ -7,7 +7,7 @@ mod json;
 
 use crate::decision::{Candidate, Decision, Situation, TimeLimit};
 use crate::options::{Asked, Mode};
-use crate::time::UnixTime;
+use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 
 /// Version of the record.
@@ -15,6 +15,9 @@ pub const RECORD_VERSION: u32 = 1;
 
 /// Longest record in bytes.
 pub const MOST_BYTES: usize = 1023;
+
+/// The longest wait on a job's nodes, as on the node itself.
+pub const LONGEST_HOLD: Seconds = Seconds(366 * 86_400);
 
 /// The record, as it stands under the key `queuecast`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -227,6 +230,71 @@ impl Record {
     }
 }
 
+/// How long a job's program stood still between its start and `until` (its end, or now) because it waited on its nodes for its reserved time.
+///
+/// `comment` is the job's `admin_comment`; a job whose record is not there, or that nothing was written into, did not wait. What makes no
+/// wait on the node makes none here: a time that is more than [`LONGEST_HOLD`] after the start, or not before the job's time limit.
+#[must_use]
+pub fn waited_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Seconds>, until: UnixTime) -> Seconds {
+    // Most jobs carry no record, and some a long comment of their own.
+    let record = comment.filter(|comment| comment.starts_with('{') && comment.contains("\"hold_until\"")).and_then(Record::parse);
+    let written = record.filter(|record| record.mode == Mode::Enforce).and_then(|record| record.written);
+    let longest = limit.map_or(LONGEST_HOLD, |limit| limit.min(LONGEST_HOLD));
+    match written.and_then(|written| written.hold_until) {
+        Some(hold_until) if hold_until < (start + longest).0 => Seconds(hold_until.min(until.0).saturating_sub(start.0).max(0)),
+        _ => Seconds::ZERO,
+    }
+}
+
 fn options(asked: &Asked) -> Vec<(String, String)> {
     asked.canonical().map(|(variable, value)| (variable.to_owned(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: UnixTime = UnixTime(1_000_000);
+    const LIMIT: Option<Seconds> = Some(Seconds(3_600));
+
+    fn comment(mode: &str, hold_until: i64) -> String {
+        let asked = r#""asked":{"nodes":1,"cpus":1}"#;
+        format!(
+            r#"{{"queuecast":{{"version":1,"generation":7,"at":999000,"mode":"{mode}",{asked},"written":{{"hold_until":{hold_until}}}}}}} ours"#
+        )
+    }
+
+    fn waited(comment: &str, until: i64) -> i64 {
+        waited_on_nodes(Some(comment), START, LIMIT, UnixTime(until)).0
+    }
+
+    #[test]
+    fn a_job_that_waited_on_its_nodes_stood_still_from_its_start_to_its_reserved_time() {
+        assert_eq!(waited(&comment("enforce", START.0 + 600), START.0 + 900), 600);
+    }
+
+    #[test]
+    fn a_job_that_ended_before_its_reserved_time_stood_still_to_its_end() {
+        assert_eq!(waited(&comment("enforce", START.0 + 600), START.0 + 200), 200);
+    }
+
+    #[test]
+    fn a_job_that_started_after_its_reserved_time_did_not_wait() {
+        assert_eq!(waited(&comment("enforce", START.0 - 600), START.0 + 900), 0);
+    }
+
+    #[test]
+    fn what_makes_no_wait_on_the_node_makes_none_in_what_is_learnt() {
+        let end = START.0 + 900;
+        assert_eq!(waited(&comment("advise", START.0 + 600), end), 0, "nothing was written");
+        assert_eq!(waited(&comment("enforce", START.0 + 3_600), end), 0, "not before the time limit");
+        assert_eq!(waited(r#"{"queuecast":{"hold_until":"#, end), 0, "half a record");
+        assert_eq!(waited("\"hold_until\" of somebody else", end), 0);
+        let unlimited = |hold_until| waited_on_nodes(Some(&comment("enforce", hold_until)), START, None, UnixTime(i64::MAX)).0;
+        assert_eq!(unlimited(START.0 + 366 * 86_400 - 1), 366 * 86_400 - 1);
+        assert_eq!(unlimited(START.0 + 366 * 86_400), 0);
+        assert_eq!(unlimited(i64::MAX), 0);
+        assert_eq!(unlimited(i64::MIN), 0);
+        assert_eq!(waited_on_nodes(None, START, LIMIT, UnixTime(end)), Seconds::ZERO);
+    }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam::channel::{Receiver, Sender};
 use predictor_core::learning::ToldWait;
+use predictor_core::record::waited_on_nodes;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_conf::configuration::HistorySettings;
@@ -216,6 +217,8 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
         cpus: record.allocated_cpus.filter(|cpus| *cpus > 0).unwrap_or(asked.cpus),
     });
     let qos = qos.get(&record.qos_id).map_or_else(|| shared("", names), Arc::clone);
+    let limit = record.time_limit_seconds.map(Seconds);
+    let held = wait_on_nodes(record.admin_comment.as_deref(), record.started, limit, record.ended);
     Some(Ended {
         identity: Identity {
             job_id: record.job_id,
@@ -224,18 +227,33 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
             account: shared(record.account.as_deref().unwrap_or_default(), names),
             qos,
         },
-        is_interrupted: record.state.is_interruption(),
+        is_interrupted: record.state.is_interruption() || held.ends_with_the_job,
         user: record.user_id,
         partition: shared(partition, names),
         size: asked,
         allocated,
-        limit: record.time_limit_seconds.map(Seconds),
+        limit,
         eligible: UnixTime(eligible),
         start: record.started.map(UnixTime),
         end: UnixTime(record.ended),
-        suspended: Seconds(record.suspended_seconds),
+        stood_still: Seconds(record.suspended_seconds) + held.time,
         told: record.admin_comment.as_deref().and_then(|comment| ToldWait::read(comment, UnixTime(eligible))),
     })
+}
+
+/// How long an ended job waited on its nodes for its reserved time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WaitOnNodes {
+    pub(crate) time: Seconds,
+    /// Its program never began, so that its run time says nothing.
+    pub(crate) ends_with_the_job: bool,
+}
+
+/// Reads that wait out of a job's `admin_comment`.
+pub(crate) fn wait_on_nodes(comment: Option<&str>, started: Option<i64>, limit: Option<Seconds>, ended: i64) -> WaitOnNodes {
+    let Some(started) = started else { return WaitOnNodes { time: Seconds::ZERO, ends_with_the_job: false } };
+    let time = waited_on_nodes(comment, UnixTime(started), limit, UnixTime(ended));
+    WaitOnNodes { time, ends_with_the_job: time > Seconds::ZERO && started + time.0 >= ended }
 }
 
 /// A job that never started may name several partitions; it counts in the first.
@@ -256,4 +274,21 @@ pub(crate) fn shared(name: &str, names: &mut HashSet<Arc<str>>) -> Arc<str> {
 /// Unix seconds, by this machine's clock.
 pub(crate) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORD: &str = r#"{"queuecast":{"version":1,"generation":7,"at":900,"mode":"enforce","asked":{"nodes":1,"cpus":1},"written":{"hold_until":1600}}}"#;
+
+    #[test]
+    fn a_job_that_ended_while_it_waited_on_its_nodes_says_nothing_of_its_run_time() {
+        let held = |ended| wait_on_nodes(Some(RECORD), Some(1_000), None, ended);
+        assert_eq!(held(2_000), WaitOnNodes { time: Seconds(600), ends_with_the_job: false });
+        assert_eq!(held(1_600), WaitOnNodes { time: Seconds(600), ends_with_the_job: true });
+        assert_eq!(held(1_200), WaitOnNodes { time: Seconds(200), ends_with_the_job: true });
+        assert_eq!(wait_on_nodes(None, Some(1_000), None, 1_000), WaitOnNodes { time: Seconds::ZERO, ends_with_the_job: false });
+        assert_eq!(wait_on_nodes(Some(RECORD), None, None, 1_000), WaitOnNodes { time: Seconds::ZERO, ends_with_the_job: false });
+    }
 }

@@ -12,8 +12,8 @@ use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
-use crate::accounting::{first_partition, now, shared};
 use crate::limits;
+use crate::accounting::{first_partition, now, shared, wait_on_nodes};
 use crate::news::{Cluster, Ended, Identity, Live, News};
 use crate::plan::Queue;
 
@@ -66,6 +66,8 @@ fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, C
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let queue = Queue::new(&nodes, reservations, &queue, names);
     Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue, limits, partition_limits })
+    let queue = Queue::new(&nodes, reservations, &queue, names, read_at);
+    Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue })
 }
 
 fn identity(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Identity {
@@ -100,18 +102,20 @@ fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
     let end = job.ended?;
     let eligible = UnixTime(job.eligible.or(job.started)?);
     let occupied = Size { nodes: job.nodes.max(1), cpus: job.cpus.max(1) };
+    let limit = job.time_limit_seconds.map(Seconds);
+    let held = wait_on_nodes(job.admin_comment.as_deref(), job.started, limit, end);
     Some(Ended {
         identity: identity(job, names),
-        is_interrupted: job.state.is_interruption(),
+        is_interrupted: job.state.is_interruption() || held.ends_with_the_job,
         user: job.user_id,
         partition: shared(first_partition(job.partition.as_deref()?), names),
         size: asked(job),
         allocated: job.started.map(|_start| occupied),
-        limit: job.time_limit_seconds.map(Seconds),
+        limit,
         eligible,
         start: job.started.map(UnixTime),
         end: UnixTime(end),
-        suspended: Seconds(job.suspended_seconds),
+        stood_still: Seconds(job.suspended_seconds) + held.time,
         told: told(job, eligible),
     })
 }

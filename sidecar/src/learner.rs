@@ -198,7 +198,7 @@ fn ended_run<'a>(job: &'a Ended, partitions: &PartitionIndices) -> Option<Run<'a
         eligible: Some(job.eligible),
         start: job.start,
         end: Some(job.end),
-        suspended: job.suspended,
+        suspended: job.stood_still,
         told: job.told,
         is_interrupted: job.is_interrupted,
     })

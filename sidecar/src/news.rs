@@ -53,7 +53,7 @@ pub(crate) struct Identity {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ended {
     pub(crate) identity: Identity,
-    /// Whether it ended although its program had not.
+    /// Whether it ended although its program had not, or had not begun.
     pub(crate) is_interrupted: bool,
     pub(crate) user: u32,
     pub(crate) partition: Arc<str>,
@@ -65,7 +65,8 @@ pub(crate) struct Ended {
     pub(crate) eligible: UnixTime,
     pub(crate) start: Option<UnixTime>,
     pub(crate) end: UnixTime,
-    pub(crate) suspended: Seconds,
+    /// For how much of the time from start to end its program did not run: suspended, or waiting on its nodes for its reserved time.
+    pub(crate) stood_still: Seconds,
     /// What the submit filter told of its wait.
     pub(crate) told: Option<ToldWait>,
 }

@@ -91,7 +91,7 @@ impl Publisher {
                 eligible: job.eligible,
                 start: job.start,
                 end: job.end,
-                suspended: job.suspended,
+                suspended: job.stood_still,
             };
             if job.is_interrupted { self.history.push_interrupted(&ended) } else { self.history.push(&ended) }
         });

@@ -10,8 +10,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use end_to_end::{Cluster, Daemon, Options, skipped, wait_for};
+use end_to_end::{Cluster, Daemon, Options, now, skipped, wait_for};
+use predictor_core::forecast::RunTimeForecaster;
 use predictor_core::options::Mode;
+use predictor_core::size::Unit;
 use predictor_core::snapshot::Snapshot;
 
 /// Everything but the outage of slurmctld's own connection to slurmdbd, which it tries again every now and then, is much faster.
@@ -317,6 +319,43 @@ fn it_scores_its_forecasts_against_what_follows_and_status_shows_how_they_do() {
     assert!(text.contains("Forecasts of waits") && text.contains("Reliability"), "{text}");
     let log = cluster.log("queuecastd");
     assert!(log.contains("forecasts of waits in force"), "{log}");
+}
+
+#[test]
+fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
+    if skipped() {
+        return;
+    }
+    let cluster = Cluster::up(&Options::with_plugins(QUICK));
+    let daemon = cluster.start_queuecastd();
+    let until = now() + 40;
+    let hold = until.to_string();
+    let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &hold)]), &["--time=5", "--ntasks=1", "--nodes=1"], "true").job();
+    // The filter promises no reservation without a past, so that the record that it would leave is written here.
+    let asked = r#""asked":{"nodes":1,"cpus":1}"#;
+    let record = format!(
+        r#"{{"queuecast":{{"version":1,"generation":1,"at":{},"mode":"enforce",{asked},"written":{{"hold_until":{until}}}}}}}"#,
+        now()
+    );
+    cluster.output("scontrol", &["update", &format!("JobId={}", job.id), &format!("AdminComment={record}")]);
+    assert_eq!(job.end(Duration::from_secs(90)), "COMPLETED");
+    assert!(job.printed().contains("waiting until"), "{}", job.printed());
+    let longest = |snapshot: &Snapshot<Vec<u8>>| {
+        let partition = snapshot.default_partition()?.index;
+        let forecast = snapshot.run_time(0, partition, Unit::Nodes, 1)?;
+        forecast.ranges.last().map(|range| range.upper().0)
+    };
+    let learnt = snapshot_with(&cluster, "its run time", |snapshot| longest(snapshot).is_some());
+    // Half of the wait, at the least, that it would have been learnt to run.
+    assert!(longest(&learnt).unwrap() < 20, "{:?}", longest(&learnt));
+    drop(daemon);
+    // The same from slurmdbd's record alone, which slurmctld no longer shows.
+    cluster.daemon("stop", "slurmctld");
+    std::fs::remove_file(cluster.state_directory().join("snapshot")).unwrap();
+    let _daemon = cluster.start_queuecastd();
+    let learnt = snapshot_with(&cluster, "a snapshot of slurmdbd's records", |snapshot| ended_jobs(snapshot) == 1);
+    let forecast = learnt.run_time(0, 0, Unit::Nodes, 1).unwrap();
+    assert!(forecast.ranges.iter().all(|range| range.upper().0 < 20), "{:?}", forecast.ranges);
 }
 
 /// Reads the snapshot again and again until told to stop. Returns how often, and how many generations it saw.

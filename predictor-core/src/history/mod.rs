@@ -30,7 +30,7 @@ pub struct EndedJob<'a> {
     pub start: Option<UnixTime>,
     /// When it ended.
     pub end: UnixTime,
-    /// How long it was suspended between start and end.
+    /// For how much of the time between start and end its program did not run: suspended, or waiting on its nodes for a reserved time.
     pub suspended: Seconds,
 }
 

@@ -42,7 +42,7 @@ pub struct Run<'a> {
     pub start: Option<UnixTime>,
     /// When it ended; `None` if it has not, or that is not known yet.
     pub end: Option<UnixTime>,
-    /// How long it was suspended between start and end.
+    /// For how much of the time between start and end its program did not run: suspended, or waiting on its nodes for a reserved time.
     pub suspended: Seconds,
     /// What the submit filter told of its wait, where the job carries a record of that.
     pub told: Option<ToldWait>,

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use predictor_core::record::waited_on_nodes;
+use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, PendingReason, QueuedJob, Reservation};
 
@@ -55,7 +57,8 @@ pub(crate) enum Phase {
     /// It runs.
     Running {
         start: i64,
-        suspended_seconds: i64,
+        /// For how much of the time since then its program has not run: suspended, or waiting on its nodes for its reserved time.
+        stood_still_seconds: i64,
         /// Inclusive ranges.
         nodes: Vec<(usize, usize)>,
     },
@@ -65,7 +68,13 @@ pub(crate) enum Phase {
 
 impl Queue {
     /// From slurmctld's answers.
-    pub(crate) fn new(nodes: &[Node], reservations: Vec<Reservation>, queue: &[QueuedJob], names: &mut HashSet<Arc<str>>) -> Self {
+    pub(crate) fn new(
+        nodes: &[Node],
+        reservations: Vec<Reservation>,
+        queue: &[QueuedJob],
+        names: &mut HashSet<Arc<str>>,
+        now: UnixTime,
+    ) -> Self {
         let count = nodes.iter().map(|node| node.index + 1).max().unwrap_or(0);
         let mut places = vec![None; count];
         for node in nodes {
@@ -77,13 +86,13 @@ impl Queue {
                 });
             }
         }
-        Self { nodes: places, reservations, jobs: queue.iter().filter_map(|job| PlanJob::of(job, names)).collect() }
+        Self { nodes: places, reservations, jobs: queue.iter().filter_map(|job| PlanJob::of(job, names, now)).collect() }
     }
 }
 
 impl PlanJob {
     /// `None` for a job that neither waits nor holds nodes. One that is suspended has given its CPUs back.
-    fn of(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Self> {
+    fn of(job: &QueuedJob, names: &mut HashSet<Arc<str>>, now: UnixTime) -> Option<Self> {
         let phase = match job.state {
             JobState::Pending => Phase::Pending {
                 tasks: job.task_count,
@@ -93,7 +102,9 @@ impl PlanJob {
                 eligible: job.eligible,
             },
             JobState::Running => {
-                Phase::Running { start: job.started?, suspended_seconds: job.suspended_seconds, nodes: job.node_ranges.clone() }
+                let (start, limit) = (job.started?, job.time_limit_seconds.map(Seconds));
+                let held = waited_on_nodes(job.admin_comment.as_deref(), UnixTime(start), limit, now);
+                Phase::Running { start, stood_still_seconds: job.suspended_seconds + held.0, nodes: job.node_ranges.clone() }
             }
             JobState::Completing => Phase::Completing { nodes: job.node_ranges.clone() },
             _ => return None,

@@ -66,8 +66,8 @@ impl Question {
                 remaining,
             };
             match &job.phase {
-                Phase::Running { start, suspended_seconds, nodes } => {
-                    question.state.running.push(running(forecast(now - start - suspended_seconds), nodes));
+                Phase::Running { start, stood_still_seconds, nodes } => {
+                    question.state.running.push(running(forecast(now - start - stood_still_seconds), nodes));
                 }
                 Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(1)), nodes)),
                 Phase::Pending { tasks, exclusive, priority, reason, eligible } => {

@@ -62,7 +62,7 @@ fn running(job_id: u32, first: usize, last: usize, since: i64) -> QueuedJob {
 fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
     let nodes: Vec<Node> =
         [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
-    let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
+    let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new(), UnixTime(NOW));
     let (jobs, ended) = (Vec::new(), Vec::new());
     Cluster {
         read_at: UnixTime(NOW),
