@@ -5,6 +5,7 @@
 use crate::binomial::PERCENTILES;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use zerocopy::little_endian::{F32, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -12,7 +13,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const UNBOUNDED_S: u32 = u32::MAX;
 
 /// Who forecasts the waits of a partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WaitSource {
     /// Nobody: there is no history.
     #[default]
@@ -182,12 +183,25 @@ impl WaitForecast<'_> {
 }
 
 /// One range of run times, in seconds, with the probability that the run time lies in it.
-#[derive(Clone, Copy, Debug, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[derive(Clone, Copy, Debug, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Serialize, Deserialize)]
+#[serde(from = "(u32, u32, f32)", into = "(u32, u32, f32)")]
 #[repr(C)]
 pub struct RunTimeRange {
     lower_s: U32,
     upper_s: U32,
     probability: F32,
+}
+
+impl From<(u32, u32, f32)> for RunTimeRange {
+    fn from((lower_s, upper_s, probability): (u32, u32, f32)) -> RunTimeRange {
+        RunTimeRange::new(lower_s, upper_s, probability)
+    }
+}
+
+impl From<RunTimeRange> for (u32, u32, f32) {
+    fn from(range: RunTimeRange) -> (u32, u32, f32) {
+        (range.lower_s.get(), range.upper_s.get(), range.probability.get())
+    }
 }
 
 impl RunTimeRange {

@@ -3,7 +3,10 @@
 //! At the start it reads backwards, newest first, so that early snapshots already rest on what matters most. From then on it reads what
 //! has ended since, and a little more: records arrive late, some seconds always, and hours when slurmctld could not reach slurmdbd and
 //! hands its backlog over. So a recent stretch is read again and again, a day of it every hour and what an outage covered for a while
-//! after it; [`Seen`] keeps a record from being told twice.
+//! after it; [`Seen`] keeps a record from being told twice. Where slurmctld alone could not reach slurmdbd, however long, the jobs that it
+//! showed to have ended say from when on to read again ([`Awaited`]).
+//!
+//! When the clock is set back, everything that was read is dated ahead: the reader starts afresh, and says so before what it reads then.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -18,8 +21,11 @@ use predictor_core::time::{Seconds, UnixTime};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 
+use crate::awaited::Awaited;
+use crate::clock::ClockWatch;
 use crate::history_windows::Width;
-use crate::news::{AccountingRead, Ended, Identity, News};
+use crate::kept::Reading;
+use crate::news::{AccountingRead, Cluster, Ended, Identity, News};
 use crate::seen::Seen;
 
 /// How much is read again each time.
@@ -29,10 +35,20 @@ const DEEP_OVERLAP_SECONDS: i64 = 86_400;
 const DEEP_INTERVAL: Duration = Duration::from_secs(3_600);
 /// How long after an outage its whole stretch is read again each time, while slurmctld hands its backlog over.
 const SETTLING: Duration = Duration::from_secs(900);
-/// How far back records are remembered.
-const REMEMBERED_SECONDS: i64 = DEEP_OVERLAP_SECONDS + 3_600;
+/// How often a stretch is read again from which records are awaited.
+const AWAITED_INTERVAL: Duration = Duration::from_secs(60);
+/// How far back records are remembered, so that those that come late can be told from those that are known.
+const REMEMBERED_SECONDS: i64 = 30 * 86_400;
 /// How many records are remembered at most: 64 MB.
 const MOST_REMEMBERED: usize = 1_000_000;
+
+/// A request to read.
+pub(crate) struct Request {
+    /// The cluster as slurmctld described it last.
+    pub(crate) cluster: Option<Arc<Cluster>>,
+    /// Whether the answer is to say how far it has read, to be kept.
+    pub(crate) keep: bool,
+}
 
 /// Reads slurmdbd each time it is asked to.
 pub(crate) struct AccountingReader {
@@ -43,6 +59,11 @@ pub(crate) struct AccountingReader {
     /// The qualities of service by their numbers, which is how records name them.
     qos: HashMap<u32, Arc<str>>,
     seen: Seen,
+    awaited: Awaited,
+    last_awaited: Option<Instant>,
+    clock: ClockWatch,
+    window_seconds: i64,
+    maximum_jobs: u64,
     /// What of the past is still to be read, and how many jobs at most.
     past: Option<(Range<i64>, u64)>,
     width: Width,
@@ -50,7 +71,8 @@ pub(crate) struct AccountingReader {
     read_until: i64,
     /// The first reading is of the past alone, which ends with the second of `read_until`.
     is_first: bool,
-    last_deep: Instant,
+    /// When a deep stretch was read last; `None` where it is to be read at once.
+    last_deep: Option<Instant>,
     /// Since when slurmdbd has not answered.
     failing_since: Option<i64>,
     /// From when on to read again after an outage, and until when to do so.
@@ -62,39 +84,84 @@ pub(crate) struct AccountingReader {
 struct Abandoned;
 
 impl AccountingReader {
-    /// A reader that has read nothing.
-    pub(crate) fn new(cluster: String, settings: &HistorySettings, news: Sender<News>) -> Self {
-        let now = now();
+    /// A reader that has read nothing by `now`.
+    pub(crate) fn new(cluster: String, settings: &HistorySettings, now: i64, news: Sender<News>) -> Self {
         Self {
             cluster,
             connection: None,
             names: HashSet::new(),
             qos: HashMap::new(),
             seen: Seen::new(now - REMEMBERED_SECONDS, MOST_REMEMBERED),
+            awaited: Awaited::default(),
+            last_awaited: None,
+            clock: ClockWatch::new(now, Instant::now()),
+            window_seconds: settings.window_seconds,
+            maximum_jobs: settings.maximum_jobs,
             // With this second, of which the next reading takes what is still to come.
             past: Some((now - settings.window_seconds..now + 1, settings.maximum_jobs)),
             width: Width::new(),
             read_until: now,
             is_first: true,
-            last_deep: Instant::now(),
+            last_deep: Some(Instant::now()),
             failing_since: None,
             settling: None,
             news,
         }
     }
 
+    /// Goes on where an earlier daemon was.
+    pub(crate) fn resume(&mut self, reading: Reading) {
+        let Reading { until, seen, awaited } = reading;
+        (self.read_until, self.seen, self.awaited) = (until, seen, awaited);
+        (self.past, self.is_first) = (None, false);
+        // What came late while no daemon ran.
+        self.last_deep = None;
+    }
+
+    /// Forgets everything, because it was read while the clock was ahead.
+    fn start_afresh(&mut self, now: i64) {
+        self.seen = Seen::new(now - REMEMBERED_SECONDS, MOST_REMEMBERED);
+        (self.awaited, self.last_awaited) = (Awaited::default(), None);
+        self.past = Some((now - self.window_seconds..now + 1, self.maximum_jobs));
+        (self.width, self.read_until, self.is_first) = (Width::new(), now, true);
+        (self.last_deep, self.failing_since, self.settling) = (Some(Instant::now()), None, None);
+    }
+
     /// Reads at each request, until nobody asks any more.
-    pub(crate) fn run(mut self, requests: &Receiver<()>) {
-        for () in requests {
+    pub(crate) fn run(mut self, requests: &Receiver<Request>) {
+        for request in requests {
             let asked_at = now();
+            if let Some(by) = self.clock.look(asked_at, Instant::now()) {
+                self.start_afresh(asked_at);
+                if self.news.send(News::ClockSetBack { by: Seconds(by) }).is_err() {
+                    return;
+                }
+            } else if let Some(cluster) = &request.cluster {
+                self.await_records(cluster);
+            }
             let answer = match self.read(asked_at) {
                 Ok(Err(Abandoned)) => return,
-                Ok(Ok(read)) => Ok(read),
+                Ok(Ok(())) => Ok(AccountingRead { until: UnixTime(self.read_until), reading: request.keep.then(|| self.reading()) }),
                 Err(error) => Err(error),
             };
             self.note(asked_at, answer.is_ok());
             if self.news.send(News::Accounting(answer)).is_err() {
                 return;
+            }
+        }
+    }
+
+    /// How far it has read.
+    fn reading(&self) -> Reading {
+        Reading { until: self.read_until, seen: self.seen.clone(), awaited: self.awaited.clone() }
+    }
+
+    /// Takes note of the jobs that slurmctld shows to have ended, whose records may be long in coming.
+    fn await_records(&mut self, cluster: &Cluster) {
+        for job in &cluster.ended {
+            let (id, submitted, ended) = (job.identity.job_id, job.identity.submitted, job.end.0);
+            if !self.seen.knows(id, submitted, ended) {
+                self.awaited.insert(id, submitted, ended);
             }
         }
     }
@@ -108,11 +175,11 @@ impl AccountingReader {
         }
     }
 
-    fn read(&mut self, now: i64) -> Result<Result<AccountingRead, Abandoned>, ClientError> {
+    fn read(&mut self, now: i64) -> Result<Result<(), Abandoned>, ClientError> {
         if self.connection.is_none() {
             self.connection = Some(AccountingConnection::open()?);
         }
-        if self.qos.is_empty() || self.last_deep.elapsed() >= DEEP_INTERVAL {
+        if self.qos.is_empty() || self.is_deep() {
             self.read_qos()?;
         }
         if !std::mem::replace(&mut self.is_first, false)
@@ -120,10 +187,12 @@ impl AccountingReader {
         {
             return Ok(Err(abandoned));
         }
-        if let Err(abandoned) = self.read_past()? {
-            return Ok(Err(abandoned));
-        }
-        Ok(Ok(AccountingRead { until: UnixTime(self.read_until) }))
+        self.read_past()
+    }
+
+    /// Whether it is time for a deep stretch.
+    fn is_deep(&self) -> bool {
+        self.last_deep.is_none_or(|last| last.elapsed() >= DEEP_INTERVAL)
     }
 
     /// Reads the names of the qualities of service, which change hardly ever.
@@ -136,10 +205,16 @@ impl AccountingReader {
     /// Reads what has ended since the last time, and a stretch before it again.
     fn read_recent(&mut self, now: i64) -> Result<Result<(), Abandoned>, ClientError> {
         self.settling = self.settling.filter(|(_from, until)| *until > Instant::now());
-        let deep = self.last_deep.elapsed() >= DEEP_INTERVAL;
+        let deep = self.is_deep();
         let overlap = if deep { DEEP_OVERLAP_SECONDS } else { OVERLAP_SECONDS };
         let outage = self.settling.map(|(from, _until)| from).or(self.failing_since);
-        let from = outage.map_or(self.read_until, |outage| outage.min(self.read_until)) - overlap;
+        let mut from = outage.map_or(self.read_until, |outage| outage.min(self.read_until)) - overlap;
+        self.awaited.forget_before(self.seen.since());
+        let awaited_since = self.awaited.since(Instant::now());
+        if let Some(since) = awaited_since.filter(|_since| self.last_awaited.is_none_or(|last| last.elapsed() >= AWAITED_INTERVAL)) {
+            from = from.min(since);
+            self.last_awaited = Some(Instant::now());
+        }
         // Clocks of several machines: records may end a little ahead of this one's.
         let mut rest = from.max(self.seen.since())..now + 1;
         while !rest.is_empty() {
@@ -151,9 +226,10 @@ impl AccountingReader {
         }
         self.read_until = now.max(self.read_until);
         if deep {
-            self.last_deep = Instant::now();
+            self.last_deep = Some(Instant::now());
         }
-        self.seen.forget_before(from.min(now - REMEMBERED_SECONDS));
+        let needed = awaited_since.map_or(from, |since| since.min(from));
+        self.seen.forget_before(needed.min(now - REMEMBERED_SECONDS));
         Ok(Ok(()))
     }
 
@@ -177,7 +253,7 @@ impl AccountingReader {
 
     /// Reads what ended in a window and tells what is new. Returns how many jobs that were.
     fn read_window(&mut self, window: Range<i64>) -> Result<Result<u64, Abandoned>, ClientError> {
-        let Self { cluster, connection: Some(connection), names, qos, seen, .. } = self else {
+        let Self { cluster, connection: Some(connection), names, qos, seen, awaited, .. } = self else {
             return Ok(Ok(0));
         };
         let mut told = Vec::new();
@@ -186,6 +262,7 @@ impl AccountingReader {
             // What is not complete is not noted as seen either, and read again.
             let Some(job) = ended(&record, names, qos) else { return };
             let submitted = record.submitted.unwrap_or_default();
+            awaited.told(record.job_id, submitted, record.ended);
             if record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended) {
                 told.push(job);
             }

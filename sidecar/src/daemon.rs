@@ -12,15 +12,16 @@ use std::time::{Duration, Instant};
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use predictor_core::forecast::WaitSource;
 use predictor_core::snapshot::WaitSourceReason;
-use predictor_core::time::UnixTime;
+use predictor_core::time::{Seconds, UnixTime};
 use sidecar::arguments::Arguments;
 use slurm_sys::client;
 
-use crate::accounting::{AccountingReader, now};
+use crate::accounting::{self, AccountingReader, now};
 use crate::answers::Answers;
 use crate::controller;
 use crate::failure::Failure;
 use crate::filter_counters::FilterCounters;
+use crate::kept::{self, Keeping, Reading, Subject};
 use crate::learner;
 use crate::logging::Logging;
 use crate::metrics::{self, Metrics, Source};
@@ -43,6 +44,10 @@ const LEARNERS_PATIENCE: Duration = Duration::from_millis(250);
 const PLANNERS_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the learner may need for its first answer, which the only snapshot of `--once` waits for.
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
+/// How often what was learnt is kept on disk.
+const KEEPING_INTERVAL: Duration = Duration::from_secs(1_800);
+/// What is dated ahead by more than this is of a clock that has been set back.
+const LONGEST_AHEAD: Seconds = Seconds(60);
 /// How long the first round waits for the history and the queue.
 const FIRST_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -65,15 +70,28 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     }
     signals::listen(news_sender.clone())?;
 
+    let subject = Subject::new(site.cluster.clone(), &settings.configuration.history);
+    let kept = kept::read(&directory.learnt(), &subject, now()).unwrap_or_else(|reason| {
+        tracing::warn!(file = %directory.learnt().display(), reason, "what was learnt before is not taken up: it is learnt again");
+        None
+    });
     let (accounting, requests) = bounded(1);
-    let reader = AccountingReader::new(site.cluster.clone(), &settings.configuration.history, news_sender.clone());
+    let mut reader = AccountingReader::new(site.cluster.clone(), &settings.configuration.history, now(), news_sender.clone());
+    let is_resumed = kept.is_some();
+    let (kept_history, kept_learner) = kept
+        .map(|kept| {
+            tracing::info!(of = kept.at, ended_jobs = kept.history.ended_jobs(), "what was learnt before is taken up");
+            reader.resume(kept.reading);
+            (kept.history, kept.learner)
+        })
+        .unzip();
     start("accounting", news_sender.clone(), move || reader.run(&requests))?;
     let (controller, requests) = bounded(1);
     let controller_news = news_sender.clone();
     start("controller", news_sender.clone(), move || controller::run(&requests, &controller_news))?;
     let (learner, tasks) = learner::Asked::new();
     let learner_news = news_sender.clone();
-    start(learner::NAME, news_sender.clone(), move || learner::run(&tasks, &learner_news))?;
+    start(learner::NAME, news_sender.clone(), move || learner::run(kept_learner, &tasks, &learner_news))?;
     let (planner, questions) = plan::Asked::new();
     let planner_news = news_sender.clone();
     start(plan::NAME, news_sender, move || plan::run(&questions, &planner_news))?;
@@ -94,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
             .inspect_err(|error| tracing::warn!(%error, "users can't be given their own jobs; `queuecast` shows them nobody's"))
             .ok()
     });
-    let publisher = Publisher::new(site.cluster, site.whole_nodes, generation, memory, answers);
+    let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, answers);
     let counters = FilterCounters::load(directory.counters());
     let mut daemon = Daemon {
         once: arguments.once,
@@ -109,7 +127,10 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         accounting: Asked::new(Source::Accounting, accounting),
         controller: Asked::new(Source::Controller, controller),
         learner,
-        may_learn: false,
+        may_learn: is_resumed,
+        has_learnt: false,
+        subject,
+        next_keeping: Instant::now(),
         planner,
         is_planned: true,
         previous,
@@ -150,9 +171,9 @@ fn start(name: &'static str, news: Sender<News>, body: impl FnOnce() + Send + 's
 }
 
 /// A reader, and how it has answered.
-struct Asked {
+struct Asked<R> {
     source: Source,
-    requests: Sender<()>,
+    requests: Sender<R>,
     /// It has been asked and has not answered.
     is_busy: bool,
     /// Whether its last answer was one; nothing before the first.
@@ -160,14 +181,14 @@ struct Asked {
     last_error: Option<client::ClientError>,
 }
 
-impl Asked {
-    fn new(source: Source, requests: Sender<()>) -> Self {
+impl<R> Asked<R> {
+    fn new(source: Source, requests: Sender<R>) -> Self {
         Self { source, requests, is_busy: false, is_up: None, last_error: None }
     }
 
-    fn ask(&mut self) {
+    fn ask(&mut self, request: R) {
         if !self.is_busy {
-            self.is_busy = self.requests.try_send(()).is_ok();
+            self.is_busy = self.requests.try_send(request).is_ok();
         }
     }
 
@@ -193,6 +214,10 @@ struct Round {
     deadline: Instant,
     has_asked_learner: bool,
     has_asked_planner: bool,
+}
+
+fn is_ahead(moment: UnixTime) -> bool {
+    moment - UnixTime(now()) > LONGEST_AHEAD
 }
 
 /// The forecasts' name, as in `queuecast status`.
@@ -224,11 +249,17 @@ struct Daemon {
     counters: FilterCounters,
     metrics: Metrics,
     notification: Notification,
-    accounting: Asked,
-    controller: Asked,
+    accounting: Asked<accounting::Request>,
+    controller: Asked<()>,
     learner: learner::Asked,
-    /// Whether the whole history has been read.
+    /// Whether the whole history has been read, by this daemon or by the one whose history it goes on with.
     may_learn: bool,
+    /// Whether the learner has answered.
+    has_learnt: bool,
+    /// What is kept on disk is of.
+    subject: Subject,
+    /// When it is to be kept again.
+    next_keeping: Instant,
     planner: plan::Asked,
     /// Whether the last snapshot had a plan, as far as there was a queue to plan.
     is_planned: bool,
@@ -285,6 +316,9 @@ impl Daemon {
             News::Accounting(answer) => {
                 if let Ok(read) = &answer {
                     self.publisher.set_accounting_read(read.until);
+                    if let Some(reading) = &read.reading {
+                        self.keep(reading);
+                    }
                 }
                 // The first answer means that the whole history has been read, which is worth a snapshot at once.
                 if self.accounting.is_up.is_none() && self.round.is_none() {
@@ -292,8 +326,11 @@ impl Daemon {
                 }
                 self.accounting.answered(&self.metrics, answer.err());
             }
+            News::ClockSetBack { by } => self.start_afresh(by),
             News::Controller(answer) => {
                 let error = match answer {
+                    // Read before the clock was set back.
+                    Ok(cluster) if is_ahead(cluster.read_at) => None,
                     Ok(cluster) => {
                         self.metrics.queue(&cluster);
                         self.publisher.set_cluster(cluster);
@@ -321,6 +358,16 @@ impl Daemon {
     /// Takes what was learnt, and tells what has changed.
     fn learnt(&mut self, learnt: &Learnt) {
         self.learner.answered();
+        if is_ahead(learnt.at) {
+            return;
+        }
+        if !self.has_learnt {
+            self.has_learnt = true;
+            // An earlier daemon's snapshot may be in place until now.
+            if !self.has_published && self.round.is_none() {
+                self.next_round = Instant::now();
+            }
+        }
         for change in &learnt.changes {
             let partition = self.publisher.partition_name(change.partition);
             let (share, level) = change.farthest;
@@ -340,6 +387,24 @@ impl Daemon {
         }
         self.metrics.learnt(learnt);
         self.publisher.set_model(Arc::clone(&learnt.model), learnt.at);
+    }
+
+    /// Keeps what was learnt from all that was told until now.
+    fn keep(&mut self, reading: &Reading) {
+        self.next_keeping = Instant::now() + KEEPING_INTERVAL;
+        match Keeping::begin(self.directory.learnt(), &self.subject, now(), reading, self.publisher.history()) {
+            Ok(keeping) => self.learner.keep(keeping),
+            Err(error) => tracing::warn!(%error, "what was learnt could not be kept; a restart would learn it again"),
+        }
+    }
+
+    /// Forgets what was read and learnt while the clock was ahead.
+    fn start_afresh(&mut self, by: Seconds) {
+        tracing::warn!(seconds = by.0, "the clock was set back: everything is read and learnt again");
+        self.publisher.start_afresh();
+        self.learner.start_afresh();
+        (self.may_learn, self.has_learnt, self.previous) = (false, false, None);
+        self.accounting.is_up = None;
     }
 
     /// Asks the learner, once the history and the queue have been read. Returns whether it was asked.
@@ -381,8 +446,9 @@ impl Daemon {
 
     fn begin_round(&mut self) {
         let now = Instant::now();
-        self.accounting.ask();
-        self.controller.ask();
+        let keep = self.has_learnt && now >= self.next_keeping;
+        self.accounting.ask(accounting::Request { cluster: self.publisher.cluster(), keep });
+        self.controller.ask(());
         self.next_round = now + self.interval();
         let mut deadline = now + self.interval().min(LONGEST_PATIENCE);
         let first_deadline = self.started + FIRST_PATIENCE;
@@ -423,7 +489,7 @@ impl Daemon {
         }
         self.round = None;
         if self.once {
-            let error = [&self.accounting, &self.controller].into_iter().find_map(|asked| asked.last_error.clone());
+            let error = self.accounting.last_error.clone().or(self.controller.last_error.clone());
             return error.map_or_else(|| self.publish().map(|()| Next::End), |error| Err(error.into()));
         }
         if self.is_worth_publishing() {
@@ -436,15 +502,17 @@ impl Daemon {
         Ok(Next::GoOn)
     }
 
-    /// Whether a snapshot now would be better than the one in place: one without history does not replace one that has some and is not
-    /// too old yet.
+    /// Whether a snapshot now would be better than the one in place: one of no history, of a part of it, or without forecasts learnt from
+    /// it does not replace one that has all that and is not too old yet.
     fn is_worth_publishing(&mut self) -> bool {
         if self.has_published {
             return true;
         }
         if let Some(previous) = self.previous.filter(|previous| previous.has_history) {
             let maximum_age = self.settings.configuration.snapshot.maximum_age_seconds;
-            if self.publisher.ended_jobs() == 0 && now() - previous.published_at < maximum_age {
+            let age = now() - previous.published_at;
+            let is_complete = self.publisher.ended_jobs() > 0 && self.may_learn && (self.has_learnt || !self.learner.is_alive());
+            if !is_complete && (-LONGEST_AHEAD.0..maximum_age).contains(&age) {
                 self.notification.ready();
                 return false;
             }
@@ -471,11 +539,8 @@ impl Daemon {
             "published"
         );
         self.notification.ready();
-        let away: Vec<&str> = [&self.accounting, &self.controller]
-            .into_iter()
-            .filter(|asked| asked.is_up != Some(true))
-            .map(|asked| asked.source.name())
-            .collect();
+        let sources = [(self.accounting.is_up, self.accounting.source), (self.controller.is_up, self.controller.source)];
+        let away: Vec<&str> = sources.into_iter().filter(|(is_up, _)| *is_up != Some(true)).map(|(_, source)| source.name()).collect();
         let away = if away.is_empty() { String::new() } else { format!("; {} away", away.join(" and ")) };
         self.notification.status(&format!(
             "snapshot {} from {} ended jobs{away}{}",

@@ -16,6 +16,7 @@ use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::waits::blended::{Retrained, Retraining};
 
 use crate::failure::Failure;
+use crate::kept::Keeping;
 use crate::news::{Cluster, Ended, Identity, Learnt, Live, News};
 
 /// What its thread is called.
@@ -30,6 +31,10 @@ pub(crate) enum Task {
     Ended(Vec<Ended>, PartitionIndices),
     /// The queue, to bring everything up to date and hand a model back; the confidence of its bounds by class.
     Refresh(Arc<Cluster>, PartitionIndices, f64),
+    /// Add what was learnt to a file, and put it in place.
+    Keep(Keeping),
+    /// Forget everything: what was told is dated ahead.
+    StartAfresh,
 }
 
 /// The main thread's end of the learner.
@@ -67,6 +72,21 @@ impl Asked {
         self.is_busy
     }
 
+    /// Has it keep what it has learnt so far.
+    pub(crate) fn keep(&self, keeping: Keeping) {
+        if self.is_alive {
+            let _ = self.tasks.send(Task::Keep(keeping));
+        }
+    }
+
+    /// Has it forget everything.
+    pub(crate) fn start_afresh(&mut self) {
+        self.told = None;
+        if self.is_alive {
+            let _ = self.tasks.send(Task::StartAfresh);
+        }
+    }
+
     /// It has answered.
     pub(crate) fn answered(&mut self) {
         self.is_busy = false;
@@ -75,6 +95,11 @@ impl Asked {
     /// It will not answer any more.
     pub(crate) fn died(&mut self) {
         (self.is_busy, self.is_alive) = (false, false);
+    }
+
+    /// Whether it will answer.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.is_alive
     }
 
     /// Whether an answer is to come.
@@ -88,6 +113,8 @@ struct Trainer {
     work: Sender<Retraining>,
     done: Receiver<Result<Retrained, String>>,
     is_busy: bool,
+    /// What is being trained is of a past that was forgotten.
+    is_forgotten: bool,
 }
 
 impl Trainer {
@@ -112,12 +139,18 @@ impl Trainer {
         };
         let thread = thread::Builder::new().name("trainer".to_owned()).spawn(body);
         thread.map_err(|source| Failure::System { what: "start a thread", source })?;
-        Ok(Self { work, done, is_busy: false })
+        Ok(Self { work, done, is_busy: false, is_forgotten: false })
+    }
+
+    /// What is being trained is not to be taken.
+    fn forget(&mut self) {
+        self.is_forgotten = self.is_busy;
     }
 
     /// Takes what was trained, and finds work.
     fn attend(&mut self, learner: &mut Learner) {
         match self.done.try_recv() {
+            Ok(_trained) if std::mem::take(&mut self.is_forgotten) => self.is_busy = false,
             Ok(Ok(retrained)) => {
                 self.is_busy = false;
                 learner.adopt(retrained);
@@ -136,8 +169,8 @@ impl Trainer {
     }
 }
 
-/// Learns and answers until nobody asks any more.
-pub(crate) fn run(tasks: &Receiver<Task>, news: &Sender<News>) {
+/// Learns and answers until nobody asks any more; goes on from what an earlier daemon has learnt, where there is that.
+pub(crate) fn run(kept: Option<Learner>, tasks: &Receiver<Task>, news: &Sender<News>) {
     let mut trainer = match Trainer::start() {
         Ok(trainer) => trainer,
         Err(failure) => {
@@ -146,7 +179,8 @@ pub(crate) fn run(tasks: &Receiver<Task>, news: &Sender<News>) {
             return;
         }
     };
-    let mut learner = Learner::new(LearnerSettings::default());
+    let settings = LearnerSettings::default();
+    let mut learner = kept.map_or_else(|| Learner::new(settings), |kept| kept.resumed(settings));
     for task in tasks {
         match task {
             Task::Ended(jobs, partitions) => {
@@ -155,6 +189,21 @@ pub(crate) fn run(tasks: &Receiver<Task>, news: &Sender<News>) {
                         learner.ended(&run);
                     }
                 }
+            }
+            Task::Keep(keeping) => {
+                let begin = Instant::now();
+                // The first part was written before the first sweep, which is still to come.
+                if !learner.is_worth_keeping() {
+                    continue;
+                }
+                match keeping.finish(&learner) {
+                    Ok(bytes) => tracing::debug!(bytes, took = ?begin.elapsed(), "kept what was learnt"),
+                    Err(error) => tracing::warn!(%error, "what was learnt could not be kept; a restart would learn it again"),
+                }
+            }
+            Task::StartAfresh => {
+                learner = Learner::new(settings);
+                trainer.forget();
             }
             Task::Refresh(cluster, partitions, confidence) => {
                 let begin = Instant::now();

@@ -7,17 +7,21 @@
 //! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own for training,
 //! * [`plan`] says when the pending jobs will start,
 //! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever the sources do,
+//! * [`kept`] holds what was learnt over a restart,
 //! * [`metrics`] answers Prometheus, [`signals`] waits for signals.
 //!
 //! They talk through bounded channels: a reader that is faster than the fitting waits for it, and nothing piles up.
 
 mod accounting;
 mod answers;
+mod awaited;
+mod clock;
 mod controller;
 mod daemon;
 mod failure;
 mod filter_counters;
 mod history_windows;
+mod kept;
 mod learner;
 mod limits;
 mod logging;

@@ -10,6 +10,7 @@ use predictor_core::snapshot::{RunningJob, WaitModel};
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::{ClientError, controller};
 
+use crate::kept::Reading;
 use crate::plan::{Planned, Queue};
 
 /// What the other threads tell the main one.
@@ -19,6 +20,8 @@ pub(crate) enum News {
     Ended(Vec<Ended>),
     /// The answer to a request to read slurmdbd.
     Accounting(Result<AccountingRead, ClientError>),
+    /// The clock was set back by so much: what was told so far is dated ahead, and is told again from here on.
+    ClockSetBack { by: Seconds },
     /// The answer to a request to read slurmctld.
     Controller(Result<Arc<Cluster>, ClientError>),
     /// What the learner has learnt.
@@ -84,10 +87,12 @@ pub(crate) struct Learnt {
 }
 
 /// slurmdbd has been read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct AccountingRead {
     /// All records that ended before this were told.
     pub(crate) until: UnixTime,
+    /// How far it has read, where that was asked for.
+    pub(crate) reading: Option<Reading>,
 }
 
 /// The cluster as slurmctld described it.

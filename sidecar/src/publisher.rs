@@ -54,11 +54,12 @@ pub(crate) struct Published {
 }
 
 impl Publisher {
-    /// A publisher that knows nothing yet. Its snapshots are numbered from `generation` on.
+    /// A publisher that knows nothing yet, or what an earlier daemon knew. Its snapshots are numbered from `generation` on.
     /// Where there is `memory` the filter is handed them over in it, beside the file.
     pub(crate) fn new(
         cluster_name: String,
         whole_nodes: bool,
+        kept: Option<History>,
         generation: u64,
         memory: Option<SharedMemory>,
         answers: Option<Answers>,
@@ -66,7 +67,7 @@ impl Publisher {
         Self {
             cluster_name,
             whole_nodes,
-            history: History::new(HistoryLimits::default()),
+            history: kept.unwrap_or_else(|| History::new(HistoryLimits::default())),
             cluster: None,
             model: None,
             plan: None,
@@ -77,6 +78,17 @@ impl Publisher {
             answers,
             is_shared: true,
         }
+    }
+
+    /// Forgets everything that it was told.
+    pub(crate) fn start_afresh(&mut self) {
+        self.history = History::new(HistoryLimits::default());
+        (self.cluster, self.model, self.plan, self.fitting, self.accounting_read_at) = (None, None, None, None, None);
+    }
+
+    /// The history, to be kept.
+    pub(crate) fn history(&self) -> &History {
+        &self.history
     }
 
     /// Adds jobs that have ended. Returns how many of them the history took.

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 /// The records of a recent stretch of time. A run of a job is known by its number and its submit time, which together are unique in
 /// slurmdbd's database (src/plugins/accounting_storage/mysql/as_mysql_cluster.c, key `id_job`).
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Seen {
     ends: HashMap<(u32, i64), i64>,
     /// Every record that ended at or after this is known here.
@@ -28,6 +30,11 @@ impl Seen {
             self.forget_half();
         }
         is_new
+    }
+
+    /// Whether a record is known, or ended before the stretch.
+    pub(crate) fn knows(&self, job_id: u32, submitted: i64, ended: i64) -> bool {
+        ended < self.since || self.ends.contains_key(&(job_id, submitted))
     }
 
     /// Lets go of what ended before this.

@@ -9,6 +9,7 @@ use predictor_core::snapshot::Snapshot;
 use slurm_sys::memory::HandOver;
 
 use crate::failure::Failure;
+use crate::kept;
 
 const SNAPSHOT: &str = "snapshot";
 /// Names of snapshots that are being written begin so.
@@ -73,6 +74,11 @@ impl StateDirectory {
     /// Where the snapshot is.
     pub(crate) fn snapshot(&self) -> PathBuf {
         self.path.join(SNAPSHOT)
+    }
+
+    /// Where what was learnt is kept.
+    pub(crate) fn learnt(&self) -> PathBuf {
+        self.path.join(kept::NAME)
     }
 
     /// Where the filter's counters are.
@@ -140,7 +146,9 @@ impl StateDirectory {
     fn remove_unfinished(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(UNFINISHED) || name == kept::UNFINISHED {
                 fs::remove_file(entry.path())?;
             }
         }

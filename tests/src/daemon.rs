@@ -2,6 +2,7 @@
 
 use crate::{Cluster, wait_for};
 use std::fs::File;
+use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
@@ -18,8 +19,18 @@ impl Cluster {
     /// Where it can't be started.
     #[must_use]
     pub fn start_queuecastd(&self) -> Daemon {
+        self.start_queuecastd_with(&[])
+    }
+
+    /// The same with these variables in its environment.
+    ///
+    /// # Panics
+    /// Where it can't be started.
+    #[must_use]
+    pub fn start_queuecastd_with(&self, variables: &[(&str, &Path)]) -> Daemon {
         let log = File::options().create(true).append(true).open(self.path("log/queuecastd.log")).expect("a log");
         let mut command = self.prepare("queuecastd");
+        command.envs(variables.iter().copied());
         command.stdout(log.try_clone().expect("a log")).stderr(log);
         Daemon { child: command.spawn().expect("queuecastd is built") }
     }

@@ -204,6 +204,8 @@ fn a_daemon_without_history_leaves_a_usable_snapshot_in_place() {
     daemon.signal("TERM");
     daemon.end(PATIENCE);
     cluster.daemon("stop", "slurmdbd");
+    // With what was learnt it would need no slurmdbd to go on.
+    let _ = std::fs::remove_file(cluster.state_directory().join("learnt"));
     let generation = snapshot(&cluster).unwrap().generation();
     let _daemon = cluster.start_queuecastd();
     wait_for("slurmdbd to be missed", PATIENCE, || cluster.log("queuecastd").contains("does not answer").then_some(()));
@@ -337,7 +339,7 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
         r#"{{"queuecast":{{"version":1,"generation":1,"at":{},"mode":"enforce",{asked},"written":{{"hold_until":{until}}}}}}}"#,
         now()
     );
-    cluster.output("scontrol", &["update", &format!("JobId={}", job.id), &format!("AdminComment={record}")]);
+    let _ = cluster.output("scontrol", &["update", &format!("JobId={}", job.id), &format!("AdminComment={record}")]);
     assert_eq!(job.end(Duration::from_secs(90)), "COMPLETED");
     assert!(job.printed().contains("waiting until"), "{}", job.printed());
     let longest = |snapshot: &Snapshot<Vec<u8>>| {

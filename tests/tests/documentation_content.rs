@@ -247,6 +247,8 @@ fn unexplained(literals: &[Literal]) {
     let for_developers = [
         "still does not answer",
         "took ended jobs",
+        "kept what was learnt",
+        "the record of an ended job did not reach slurmdbd",
         "snapshot ... from ... ended jobs......",
         "; the configuration file is broken",
         "the training panicked",

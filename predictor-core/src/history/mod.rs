@@ -10,6 +10,7 @@ pub use starts::StartHistory;
 
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use crate::waits::qbets::ClassBounds;
 use std::collections::HashMap;
 
@@ -35,7 +36,7 @@ pub struct EndedJob<'a> {
 }
 
 /// How much is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryLimits {
     /// Latest starts of each partition.
     pub starts: usize,
@@ -50,7 +51,7 @@ impl Default for HistoryLimits {
 }
 
 /// The past of one cluster.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct History {
     partitions: HashMap<Box<str>, u16>,
     starts: StartHistory,

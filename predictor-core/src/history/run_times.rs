@@ -9,6 +9,7 @@
 use crate::forecast::{RunTimeRange, UNBOUNDED_S};
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// The relevant history begins with so many of the latest jobs (III.C).
@@ -25,7 +26,7 @@ const NEW_RANGES_PROBABILITY: f64 = 0.1;
 const MOST_RANGES: usize = 25;
 
 /// A user's jobs of one size in one partition. Ordered as in the snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UserSize {
     /// Numeric id of the user.
     pub user: u32,
@@ -38,7 +39,7 @@ pub struct UserSize {
 }
 
 /// What is known of the run times of a user at a size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunTimeModel {
     /// How many past jobs.
     pub jobs: u32,
@@ -48,7 +49,7 @@ pub struct RunTimeModel {
     pub ranges: Vec<RunTimeRange>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Runs {
     /// Start and run time in seconds, latest start last.
     run_times: VecDeque<(UnixTime, u32)>,
@@ -56,7 +57,7 @@ struct Runs {
 }
 
 /// Run times of each user at each size, at most so many, the most recent; and their models, once fitted.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct RunTimeHistory {
     most_jobs: usize,
     runs: HashMap<UserSize, Runs>,

@@ -1,6 +1,6 @@
 //! The learner: one sweep over the cluster's past and present, and the default predictor beside it.
 
-use super::record::Record;
+use super::record::{LatestRecords, Record};
 use super::run_times::RunTimeLearner;
 use super::source::{Change, Choice};
 use super::told_wait::ToldWait;
@@ -15,17 +15,21 @@ use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
 use crate::waits::qbets::Qbets;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How much is kept.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearnerSettings {
     /// Of the default predictor.
     pub waits: Settings,
     /// Jobs whose features are kept, the latest, beside those that wait: enough for the most that are trained on, with some to spare,
     /// because jobs are trained on in the order in which they started.
     pub most_rows: usize,
+    /// Runs of the past that are gone through at the start, the latest to end: 52 bytes each, and 60 for their events. What is older has
+    /// left the groups long ago, and teaches no trees.
+    pub most_swept: usize,
     /// Runs of the past that teach the forecast of run times its weights, the latest, about 100 microseconds each; what goes before takes part as
     /// past run times only.
     pub most_taught: usize,
@@ -36,7 +40,13 @@ pub struct LearnerSettings {
 impl Default for LearnerSettings {
     fn default() -> LearnerSettings {
         let waits = Settings::default();
-        LearnerSettings { waits, most_rows: waits.most_training + waits.most_training / 4, most_taught: 100_000, seed: 1 }
+        LearnerSettings {
+            waits,
+            most_rows: waits.most_training + waits.most_training / 4,
+            most_swept: 2_000_000,
+            most_taught: 100_000,
+            seed: 1,
+        }
     }
 }
 
@@ -50,9 +60,11 @@ const FORGETTING_INTERVAL: Seconds = Seconds(6 * 3_600);
 const MOST_FITTED: usize = 500;
 
 /// The forecast that was made when a job arrived.
-#[derive(Clone, Debug)]
+#[serde_with::serde_as]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Asked {
     point_s: f64,
+    #[serde_as(as = "Arc<[_; PERCENTILES]>")]
     bounds_s: Arc<[u32; PERCENTILES]>,
 }
 
@@ -66,7 +78,7 @@ impl Asked {
 }
 
 /// Names in the order in which they were first heard; that of index 0 is empty, for jobs that have none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Names {
     indices: HashMap<Box<str>, u32>,
     names: Vec<String>,
@@ -100,7 +112,7 @@ pub struct Refreshed {
 }
 
 /// Learns from a cluster's past and present.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Learner {
     pub(super) settings: LearnerSettings,
     pub(super) sweep: Sweep,
@@ -109,10 +121,12 @@ pub struct Learner {
     qbets: Qbets,
     pub(super) run_times: RunTimeLearner,
     /// What is to be swept over first; `None` once it has been.
-    pub(super) first: Option<Vec<Record>>,
+    #[serde(skip)]
+    pub(super) first: Option<LatestRecords>,
     pub(super) tracker: Tracker,
     asked: HashMap<u32, Asked>,
     /// Bounds that were told lately; the rows of one table are told again and again.
+    #[serde(skip)]
     bounds: Vec<Arc<[u32; PERCENTILES]>>,
     trials: Trials,
     random: ChaCha8Rng,
@@ -138,7 +152,7 @@ impl Learner {
             waits: BlendedWaits::new(settings.waits),
             qbets: Qbets::new(),
             run_times: RunTimeLearner::new(),
-            first: Some(Vec::new()),
+            first: Some(LatestRecords::default()),
             tracker: Tracker::default(),
             asked: HashMap::new(),
             bounds: Vec::new(),
@@ -163,7 +177,7 @@ impl Learner {
     pub fn ended(&mut self, run: &Run<'_>) -> bool {
         let Some(job) = self.past_job(run).filter(|job| run.is_sound() && job.end.is_some()) else { return false };
         match &mut self.first {
-            Some(records) => records.push(Record::new(run.id, &job, run.is_interrupted)),
+            Some(records) => records.push(Record::new(run.id, &job, run.is_interrupted), self.settings.most_swept),
             None => self.tracker.ended(run, job),
         }
         true
@@ -174,7 +188,7 @@ impl Learner {
     pub fn refresh<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
         let most_fitted = if self.is_filled() { MOST_FITTED } else { usize::MAX };
         let mut refreshed = match self.first.take() {
-            Some(records) => self.fill(records, live, now),
+            Some(records) => self.fill(records.into_records(), live, now),
             None => self.go_on(live, now),
         };
         self.run_times.fit(most_fitted);

@@ -6,6 +6,7 @@
 //! The default forecast of run times is told each end, and says what it makes of each size of each user.
 
 mod fill;
+mod kept;
 mod learner;
 mod record;
 mod run;
@@ -20,6 +21,7 @@ mod trials;
 mod tests;
 
 pub use fill::REPLAYED;
+pub use kept::SOURCES;
 pub use learner::{Learner, LearnerSettings, Refreshed};
 pub use run::{Run, RunId};
 pub use scores::Scores;

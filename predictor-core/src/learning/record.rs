@@ -4,9 +4,10 @@ use super::RunId;
 use crate::past::PastJob;
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 
 /// A run; its moments in Unix seconds, 0 where there is none, which lasts until 2106.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     submitted: u32,
     job: u32,
@@ -27,6 +28,40 @@ pub(super) struct Record {
     qos: u16,
     pub(super) is_interrupted: bool,
 }
+
+/// Runs in any order of which only so many are kept, those that ended last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LatestRecords {
+    records: Vec<Record>,
+    /// What ended before this is not among them.
+    since: u32,
+}
+
+impl LatestRecords {
+    /// Adds a run, and lets go of those that ended first where there are an eighth more than `most`.
+    pub(super) fn push(&mut self, record: Record, most: usize) {
+        if record.end < self.since {
+            return;
+        }
+        if self.records.is_empty() {
+            self.records.reserve_exact(most.saturating_add(most / 8).min(FIRST_ROOM));
+        }
+        self.records.push(record);
+        if self.records.len() > most.saturating_add(most / 8) {
+            let first_kept = self.records.len() - most;
+            let (_, first, _) = self.records.select_nth_unstable_by_key(first_kept, |record| record.end);
+            self.since = first.end;
+            self.records.drain(..first_kept);
+        }
+    }
+
+    pub(super) fn into_records(self) -> Vec<Record> {
+        self.records
+    }
+}
+
+/// Room for so many runs is made at once.
+const FIRST_ROOM: usize = 65_536;
 
 fn narrow(moment: i64) -> u32 {
     u32::try_from(moment.max(0)).unwrap_or(u32::MAX)
@@ -80,6 +115,38 @@ impl Record {
             start: moment(self.start),
             end: moment(self.end),
             suspended: Seconds(i64::from(self.suspended_s)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_more_runs_than_are_wanted_those_are_kept_that_ended_last_in_whatever_order_they_came() {
+        for newest_first in [true, false] {
+            let mut latest = LatestRecords::default();
+            for n in 0..10_000u32 {
+                let end = 1 + if newest_first { 9_999 - n } else { n };
+                let job = PastJob {
+                    user: 0,
+                    account: 0,
+                    partition: 0,
+                    qos: 0,
+                    size: Size { nodes: 1, cpus: 1 },
+                    limit: None,
+                    eligible: UnixTime(1),
+                    start: Some(UnixTime(1)),
+                    end: Some(UnixTime(i64::from(end))),
+                    suspended: Seconds::ZERO,
+                };
+                latest.push(Record::new(RunId { submitted: 1, job: n }, &job, false), 800);
+                assert!(latest.records.len() <= 900);
+            }
+            let records = latest.into_records();
+            assert!(records.len() >= 800);
+            assert!(records.iter().all(|record| record.end > 9_000));
         }
     }
 }

@@ -3,9 +3,10 @@
 use super::ToldWait;
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 
 /// What a run of a job is known by. A requeued job is submitted anew, so that each of its runs has an id of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunId {
     /// When it was submitted or requeued, in Unix seconds.
     pub submitted: i64,

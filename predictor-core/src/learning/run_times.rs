@@ -6,6 +6,7 @@ use crate::past::PastJob;
 use crate::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
 use crate::size::Unit;
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ const MOST_SIZES: usize = 20_000;
 const KEPT_SIZES: usize = MOST_SIZES / 4 * 3;
 
 /// What is known of a user's jobs of one size beside their run times.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Known {
     /// Of the latest.
     account: u32,
@@ -33,7 +34,7 @@ struct Known {
 ///
 /// Strictly, every run that ends changes what is to be said of all sizes, if most of them by little. Only those that ended at a size fit
 /// it again: the others stay as they were when their last run ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RunTimeLearner {
     predictors: [(Unit, Calibrated); 2],
     known: HashMap<UserSize, Known>,

@@ -2,13 +2,14 @@
 
 use crate::binomial::PERCENTILES;
 use crate::snapshot::{RELIABILITY, RELIABILITY_LEVELS};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Outcomes that scores rest on, the latest: enough for an observed share to be sure within 0.02, and few enough to be of the present.
 const MOST_OUTCOMES: usize = 2_000;
 
 /// What a forecast came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Outcome {
     /// The randomised probability integral transform of the wait.
     transform: f32,
@@ -16,14 +17,14 @@ struct Outcome {
     errors_s: Option<Errors>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Errors {
     point_s: f32,
     pinball_s: f32,
 }
 
 /// How well the latest forecasts did.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     outcomes: VecDeque<Outcome>,
 }

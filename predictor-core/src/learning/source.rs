@@ -15,6 +15,7 @@
 use super::Scores;
 use crate::forecast::WaitSource;
 use crate::snapshot::WaitSourceReason;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// Fewest outcomes that say anything.
@@ -45,7 +46,7 @@ const LEVELS: [f64; 4] = [0.5, 0.75, 0.9, 0.95];
 const FEWEST_WAITS: u64 = 59;
 
 /// The forecasts in force, and why those.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// Which.
     pub source: WaitSource,

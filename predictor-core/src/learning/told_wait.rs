@@ -1,5 +1,6 @@
 //! What the submit filter told of a job's wait.
 
+use serde::{Deserialize, Serialize};
 use crate::binomial::PERCENTILES;
 use crate::forecast::WaitSource;
 use crate::record::Record;
@@ -9,7 +10,7 @@ use crate::time::UnixTime;
 const TOLD: usize = 94;
 
 /// The forecast of a wait that stands in a job's record, counted from the job's eligibility as waits are.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToldWait {
     /// The point forecast in seconds.
     pub point_s: f64,

@@ -3,6 +3,7 @@
 use super::{Run, RunId, ToldWait};
 use crate::past::{Happening, PastJob};
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Tasks of one array that wait at the most, as far as the picture of the queue is concerned; the others arrive when they start.
@@ -15,7 +16,7 @@ const LONGEST_MISSING: Seconds = Seconds(900);
 const MOST_DONE: usize = 400_000;
 
 /// A run that waits or runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Open {
     /// Its row, once it has arrived.
     pub(super) row: Option<u32>,
@@ -42,7 +43,7 @@ pub(super) struct Told {
 }
 
 /// The runs that wait and run, by what they are known by.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tracker {
     next: u64,
     look: u64,
@@ -52,6 +53,8 @@ pub(super) struct Tracker {
     waiting: HashMap<RunId, VecDeque<u64>>,
     done: HashSet<RunId>,
     done_in_order: VecDeque<RunId>,
+    /// Empty between two refreshes.
+    #[serde(skip)]
     told: Vec<Told>,
 }
 

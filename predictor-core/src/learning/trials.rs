@@ -4,10 +4,11 @@ use super::Scores;
 use super::source::{Change, Choice, choose, farthest};
 use crate::binomial::PERCENTILES;
 use crate::snapshot::PartitionScore;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What is known of the forecasts in one partition.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Trial {
     scores: Scores,
     /// Waits that are known.
@@ -18,7 +19,7 @@ struct Trial {
 
 /// Holds the default forecasts against what followed, and decides from that which forecasts are in force in each partition. The daemon and the
 /// evaluation on workload logs share it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trials {
     by_partition: BTreeMap<u16, Trial>,
 }

@@ -5,6 +5,7 @@ use super::distributions::Distributions;
 use super::picture::{FEATURES, Picture};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
 /// How many features table II of the end-to-end paper has.
@@ -20,7 +21,7 @@ const BLOCK: usize = 4_096;
 ///
 /// A row keeps its number for good. Where only so many rows are kept, the first are let go of, but not those of jobs that wait: their
 /// waits, the longest of all, are still to be learnt.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arrivals {
     bins: usize,
     /// How many rows are to be kept.
@@ -36,7 +37,7 @@ pub struct Arrivals {
 }
 
 /// The columns of some rows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Block {
     jobs: Vec<PastJob>,
     table: Vec<[f32; TABLE_FEATURES]>,

@@ -5,6 +5,7 @@
 
 use super::DISTRIBUTIONS;
 use crate::time::UnixTime;
+use serde::{Deserialize, Serialize};
 
 /// Times from here on share the last bin: 30 days.
 const LONGEST_S: f64 = 30.0 * 86_400.0;
@@ -13,7 +14,7 @@ const LONGEST_S: f64 = 30.0 * 86_400.0;
 const WHOLE: f64 = 255.0;
 
 /// Moments in ascending order, with what else is counted of the jobs to which they belong.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Side {
     /// Since when, ascending; a job is found again by its own moment.
     since: Vec<i64>,
@@ -28,7 +29,7 @@ impl Side {
 }
 
 /// Counts of the jobs that wait and of those that run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Distributions {
     bins: usize,
     largest: f64,

@@ -3,9 +3,10 @@
 use super::PastJob;
 use crate::class::{limit_class, size_class};
 use crate::time::UnixTime;
+use serde::{Deserialize, Serialize};
 
 /// What the jobs of a group have in common. The order is that of [`Group`]s in a [`Picture`](super::Picture).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Kinship {
     /// All jobs of the cluster.
@@ -41,7 +42,7 @@ impl Kinship {
 }
 
 /// A group: what its jobs have in common, and the values. Ordered as in a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupKey {
     /// What they have in common.
     pub kinship: Kinship,
@@ -73,7 +74,7 @@ impl GroupKey {
 }
 
 /// Sums over jobs that wait, or over jobs that run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sum {
     /// How many.
     pub jobs: f64,
@@ -137,7 +138,7 @@ const FAST: f32 = 0.3;
 const SLOW: f32 = 0.03;
 
 /// The waits of a group's latest jobs, as square roots of seconds, which are less swayed by a few long ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recent {
     /// The latest, and the one before.
     pub last: [f32; 2],
@@ -172,7 +173,7 @@ impl Recent {
 }
 
 /// A group at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// Its jobs that wait.
     pub waiting: Sum,

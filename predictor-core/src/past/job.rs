@@ -2,9 +2,10 @@
 
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 
 /// A job as slurmdbd or a workload log tells it. A task of an array and each run of a requeued job are jobs of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastJob {
     /// Numeric id of the user.
     pub user: u32,

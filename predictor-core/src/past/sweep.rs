@@ -5,17 +5,18 @@ use super::picture::expected_run_time_s;
 use super::{Arrivals, Ends, Event, FEATURES, Group, GroupKey, Happening, Kinship, PUBLISHED_FOR, PastJob, Picture, events, rounds};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
 /// Where a job that has arrived stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Waiting,
     Running,
 }
 
 /// What the sweep keeps of a job that waits or runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Open {
     job: PastJob,
     phase: Phase,
@@ -26,7 +27,7 @@ struct Open {
 }
 
 /// A group, and its waiting jobs in order of arrival, gone ones among them until they are the first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Kept {
     group: Group,
     queue: VecDeque<u32>,
@@ -46,7 +47,7 @@ pub struct UserPast {
 }
 
 /// Goes through the past in order of time; [`Sweep::arrivals`] has what it found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sweep {
     cpus: u32,
     arrivals: Arrivals,
@@ -65,7 +66,7 @@ pub struct Sweep {
 }
 
 /// Running jobs by their end: ascending moments with CPUs, and the CPUs summed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct EndList {
     ends: Vec<(i64, u32)>,
     freed: Vec<(i64, f32)>,

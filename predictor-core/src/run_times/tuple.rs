@@ -1,10 +1,11 @@
 //! The jobs that the end-to-end paper takes for like ones: of the same user, request size, queue and group.
 
 use super::ArrivingJob;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
 /// The paper's `<userId, requestSize, queueName, groupName>` (III.B).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Tuple {
     /// Numeric id of the user.
     pub user: u32,
@@ -25,7 +26,7 @@ impl Tuple {
 }
 
 /// Something for each of the last so many jobs that ended, by tuple (end-to-end paper, V: a new job's entry removes the earliest one).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TupleHistory<T> {
     most_jobs: usize,
     order: VecDeque<Tuple>,

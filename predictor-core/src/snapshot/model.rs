@@ -52,7 +52,7 @@ pub struct WaitModel {
 }
 
 /// Why a partition's forecasts of waits come from where they do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum WaitSourceReason {
     /// No forests have been trained yet.
     #[default]

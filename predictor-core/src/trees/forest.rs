@@ -1,12 +1,16 @@
 //! A forest that owns its records.
 
 use super::{ForestView, NodeRecord};
+use serde::{Deserialize, Serialize};
+use serde_with::FromInto;
 use zerocopy::little_endian::U32;
 
 /// Trees as they are trained and published.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[serde_with::serde_as]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forest {
     /// Index in `nodes` of each tree's first node.
+    #[serde_as(as = "Vec<FromInto<u32>>")]
     pub roots: Vec<U32>,
     /// The nodes of all trees, each tree's together, each after its parent.
     pub nodes: Vec<NodeRecord>,

@@ -1,12 +1,14 @@
 //! One node of a tree.
 
+use serde::{Deserialize, Serialize};
 use zerocopy::little_endian::{F32, U16};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// A fork or a leaf, eight bytes.
 ///
 /// The two children of a fork are neighbours and come after it, so that a walk only ever moves forward.
-#[derive(Clone, Copy, Debug, Default, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Serialize, Deserialize)]
+#[serde(from = "(u16, u16, f32)", into = "(u16, u16, f32)")]
 #[repr(C)]
 pub struct NodeRecord {
     /// Index of the feature that a fork compares; 0 in a leaf.
@@ -15,6 +17,18 @@ pub struct NodeRecord {
     pub children: U16,
     /// The threshold of a fork: rows whose feature is at most this go left. The value of a leaf.
     pub value: F32,
+}
+
+impl From<(u16, u16, f32)> for NodeRecord {
+    fn from((feature, children, value): (u16, u16, f32)) -> NodeRecord {
+        NodeRecord { feature: feature.into(), children: children.into(), value: value.into() }
+    }
+}
+
+impl From<NodeRecord> for (u16, u16, f32) {
+    fn from(node: NodeRecord) -> (u16, u16, f32) {
+        (node.feature.get(), node.children.get(), node.value.get())
+    }
 }
 
 impl NodeRecord {

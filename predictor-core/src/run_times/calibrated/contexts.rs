@@ -4,6 +4,7 @@ use crate::run_times::ArrivingJob;
 use crate::size::Unit;
 use crate::time::Seconds;
 use arrayvec::ArrayVec;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 use super::bins;
@@ -19,7 +20,7 @@ const KEPT_CONTEXTS: usize = MOST_CONTEXTS / 4 * 3;
 pub(super) const AT_LIMIT: u8 = u8::MAX;
 
 /// Jobs that share what is named here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Context {
     UserSizeLimit(u32, u16, u32, i64),
     UserLimit(u32, i64),
@@ -62,7 +63,7 @@ impl Context {
 }
 
 /// A run time in seconds with whether it reached the limit, and its part of the limit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Run {
     run_time_s: u32,
     part: f32,
@@ -70,7 +71,7 @@ struct Run {
 }
 
 /// The latest run times of a context.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Latest {
     /// As a ring: the next place to write is `count` modulo [`MEMORY`].
     runs: ArrayVec<Run, MEMORY>,
@@ -102,7 +103,7 @@ pub(super) struct Seen {
 }
 
 /// All contexts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Contexts {
     latest: HashMap<Context, Latest>,
     jobs: u64,

@@ -1,5 +1,7 @@
 //! Correction of the levels of a distribution from how often earlier run times lay below them.
 
+use serde::{Deserialize, Serialize};
+
 /// Steps in which the levels are kept.
 const STEPS: usize = 100;
 /// A job loses a part of its weight with every later one: after some 3,300 jobs it weighs `1/e`.
@@ -10,9 +12,12 @@ const PRIOR_JOBS: f64 = 1.0;
 const RENEWAL: u32 = 20;
 
 /// How often run times lay at which level. Maps a level of the uncorrected distribution to the part of run times that lay below it.
-#[derive(Clone, Debug)]
+#[serde_with::serde_as]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Levels {
+    #[serde_as(as = "[_; STEPS]")]
     jobs: [f64; STEPS],
+    #[serde_as(as = "[_; STEPS + 1]")]
     corrected: [f64; STEPS + 1],
     since_renewal: u32,
 }

@@ -4,6 +4,7 @@
 //! how many jobs the context has seen, plus one that belongs to the user, divided by their sum. Both follow the gradient of the logarithm of the probability that
 //! the mixture gave to each run time.
 
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -57,7 +58,7 @@ pub(super) enum Place {
 }
 
 /// The numbers behind the weights.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mixture {
     shared: Vec<PerMember>,
     users: HashMap<u32, PerMember>,

@@ -17,6 +17,7 @@ use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistor
 use crate::forecast::RunTimeRange;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 pub use distribution::RunTimeDistribution;
@@ -27,7 +28,7 @@ const MOST_RANGES: usize = 25;
 const LIKE_JOBS: usize = 15_000;
 
 /// Which seconds of a distribution belong to its set of ranges.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RangeSetRule {
     /// A second belongs to the set if it is this many times as probable as it would be if the run time lay anywhere, evenly, within what the run times of like
     /// jobs span on average. Over many jobs such sets hold more run times than any others of the same total length.
@@ -42,14 +43,15 @@ impl Default for RangeSetRule {
 
 /// Predicts a distribution of run time. The point is the median of the mixture before its levels are corrected: the correction, which is the same for all jobs,
 /// serves the coverage and not the single forecast.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Calibrated {
     unit: Unit,
     rule: RangeSetRule,
     contexts: Contexts,
     mixture: Mixture,
     levels: Levels,
-    /// What each job saw when it arrived, and the levels before correction.
+    /// What each job saw when it arrived, and the levels before correction; of the evaluation, which is not kept.
+    #[serde(skip)]
     pending: HashMap<u32, (View, Option<RunTimeDistribution>)>,
     /// Run times of like jobs.
     like: TupleHistory<u32>,
@@ -174,7 +176,7 @@ fn limit_s(job: &ArrivingJob) -> Option<u32> {
 }
 
 /// A mean in which a value loses three ten-thousandths of its weight with every later one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct FadingMean {
     sum: f64,
     weight: f64,

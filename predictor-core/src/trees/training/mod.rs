@@ -13,6 +13,7 @@ use forust_ml::data::Matrix;
 use forust_ml::gradientbooster::GradientBooster;
 use forust_ml::objective::ObjectiveType;
 use forust_ml::sampler::SampleMethod;
+use serde::{Deserialize, Serialize};
 
 /// The most leaves of a tree, by which every leaf is within [`super::MOST_STEPS`] of its root.
 pub const MOST_LEAVES: u32 = 256;
@@ -21,7 +22,7 @@ pub const MOST_LEAVES: u32 = 256;
 const FEWEST_SAMPLED: f64 = 100.0;
 
 /// How a forest is trained.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Training {
     /// Number of trees.
     pub trees: u32,

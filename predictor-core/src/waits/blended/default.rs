@@ -11,11 +11,12 @@ use crate::past::{Arrivals, FEATURES};
 use crate::time::UnixTime;
 use crate::trees::Forest;
 use crate::trees::training::Training;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 /// How much is kept, and how often what is renewed. The same for every log and cluster.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Fewest started jobs to train on.
     pub first_training: usize,
@@ -66,18 +67,20 @@ pub struct BlendedForecast {
 const FEWEST_OUTCOMES: usize = 200;
 
 /// A job that was forecast and has not started.
-#[derive(Clone, Copy, Debug)]
+#[serde_with::serde_as]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {
     members: [f32; MEMBERS],
     eligible: UnixTime,
     /// Its bounds; `None` where it had none.
+    #[serde_as(as = "Option<[_; PERCENTILES]>")]
     bounds_s: Option<[u32; PERCENTILES]>,
     /// Which bounds it has outwaited, by bits.
     missed: u16,
 }
 
 /// The default predictor of waits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BlendedWaits {
     settings: Settings,
     forests: Option<[Forest; 2]>,

@@ -4,6 +4,8 @@
 //! held is lowered a little and that of a bound that did not is raised, so that in the long run it holds as often as it should,
 //! whatever the waits do.
 
+use serde::{Deserialize, Serialize};
+
 /// The nominal levels that are corrected; between them the correction is linear.
 pub const KNOTS: [f64; 9] = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
@@ -11,7 +13,7 @@ pub const KNOTS: [f64; 9] = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 const STEP: f64 = 0.005;
 
 /// The level to take in the place of each nominal one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Levels {
     corrected: [f64; KNOTS.len()],
 }

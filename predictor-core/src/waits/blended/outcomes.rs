@@ -3,9 +3,10 @@
 use super::levels::Levels;
 use super::members::MEMBERS;
 use crate::binomial::PERCENTILES;
+use serde::{Deserialize, Serialize};
 
 /// A forecast that was made without knowledge of what followed, and what followed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The blend's forecast, as the square root of seconds.
     pub root: f32,
@@ -22,11 +23,13 @@ const PARTS: usize = 32;
 const FEWEST_OUTCOMES: usize = 40;
 
 /// Bounds on the wait, by the point forecast: the quantiles of the waits that followed forecasts like it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[serde_with::serde_as]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BoundTable {
     /// Up to which forecast, as the square root of seconds, each row of `bounds_s` is for; the last also for all above. Ascending.
     pub up_to: Vec<f32>,
     /// Upper bounds in seconds on the percentiles 1 to 99, ascending.
+    #[serde_as(as = "Vec<[_; PERCENTILES]>")]
     pub bounds_s: Vec<[u32; PERCENTILES]>,
     /// How many outcomes each row rests on.
     pub outcomes: Vec<u32>,

@@ -1,0 +1,300 @@
+//! What was learnt, on disk, so that a restart goes on where it was.
+//!
+//! One file in the state directory, for its owner's eyes only: a line that says by which sources it was written, what it is of, how far
+//! slurmdbd had been read, the history, the learner, and a checksum of all that. It is written whole under another name and then renamed.
+//! A file of other sources, of another cluster or of other settings, one that is damaged, too old or dated ahead is not taken up: then
+//! everything is read and learnt again, and the snapshot that an earlier daemon published stays in force meanwhile, until it is too old.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use predictor_core::history::History;
+use predictor_core::learning::{Learner, SOURCES};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use slurm_conf::configuration::HistorySettings;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::awaited::Awaited;
+use crate::seen::Seen;
+
+/// Its name in the state directory.
+pub(crate) const NAME: &str = "learnt";
+/// Its name while it is being written.
+pub(crate) const UNFINISHED: &str = "learnt.new";
+/// What is larger is neither written nor read. A year of 10 million jobs comes to less than a third of it.
+const MOST_BYTES: u64 = 1 << 30;
+/// What is older is not taken up: so many jobs will have ended that to learn from them is as much work as to begin anew.
+const OLDEST_SECONDS: i64 = 7 * 86_400;
+/// What is dated ahead by more than this was written by a clock that was wrong.
+const AHEAD_SECONDS: i64 = 60;
+
+/// What the file is of; another one's is not taken up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Subject {
+    cluster: String,
+    window_seconds: i64,
+    maximum_jobs: u64,
+    class_jobs: u64,
+}
+
+impl Subject {
+    pub(crate) fn new(cluster: String, settings: &HistorySettings) -> Self {
+        Self {
+            cluster,
+            window_seconds: settings.window_seconds,
+            maximum_jobs: settings.maximum_jobs,
+            class_jobs: u64::try_from(settings.class_jobs).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// How far slurmdbd had been read.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Reading {
+    /// Everything that ended before this has been read.
+    pub(crate) until: i64,
+    pub(crate) seen: Seen,
+    pub(crate) awaited: Awaited,
+}
+
+/// What an earlier daemon left.
+pub(crate) struct Kept {
+    /// In Unix seconds.
+    pub(crate) at: i64,
+    pub(crate) reading: Reading,
+    pub(crate) history: History,
+    pub(crate) learner: Learner,
+}
+
+/// The first line.
+fn first_line() -> String {
+    format!("queuecast learnt {SOURCES}\n")
+}
+
+/// Reads what an earlier daemon left; `None` where there is nothing.
+///
+/// # Errors
+/// A line that says why it is not taken up.
+pub(crate) fn read(path: &Path, subject: &Subject, now: i64) -> Result<Option<Kept>, String> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() <= MOST_BYTES => {}
+        Ok(_other) => return Err("it is not a file of at most 1 GiB".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    }
+    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    let line = first_line();
+    if !bytes.starts_with(line.as_bytes()) {
+        return Err("it was written by another version of queuecastd".to_owned());
+    }
+    let (body, checksum) = bytes.split_last_chunk::<8>().ok_or("it is damaged")?;
+    if xxh3_64(body) != u64::from_le_bytes(*checksum) {
+        return Err("it is damaged".to_owned());
+    }
+    let rest = body.get(line.len()..).unwrap_or_default();
+    let ((found, at), rest): ((Subject, i64), _) = part(rest)?;
+    if found != *subject {
+        return Err(format!("it is of cluster {:?} or of other settings of [history]", found.cluster));
+    }
+    if at - now > AHEAD_SECONDS {
+        return Err(format!("it is dated {} s ahead", at - now));
+    }
+    if now - at > OLDEST_SECONDS {
+        return Err(format!("it is {} days old", (now - at) / 86_400));
+    }
+    let (reading, rest) = part(rest)?;
+    let (history, rest) = part(rest)?;
+    let (learner, _) = part(rest)?;
+    Ok(Some(Kept { at, reading, history, learner }))
+}
+
+fn part<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), String> {
+    postcard::take_from_bytes(bytes).map_err(|error| format!("it cannot be read: {error}"))
+}
+
+/// Counts and sums up what is written.
+struct Summed {
+    file: File,
+    sum: Xxh3,
+    length: u64,
+}
+
+impl Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.length + bytes.len() as u64 > MOST_BYTES {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "what was learnt is more than 1 GiB"));
+        }
+        let written = self.file.write(bytes)?;
+        self.sum.update(bytes.get(..written).unwrap_or_default());
+        self.length += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// The file while it is being written. What the main thread knows comes first; the learner adds its part, and puts the file in place.
+pub(crate) struct Keeping {
+    writer: BufWriter<Summed>,
+    unfinished: PathBuf,
+    path: PathBuf,
+}
+
+impl Keeping {
+    /// Begins with all but the learner.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub(crate) fn begin(path: PathBuf, subject: &Subject, now: i64, reading: &Reading, history: &History) -> io::Result<Self> {
+        let unfinished = path.with_file_name(UNFINISHED);
+        match fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+        let writer = BufWriter::with_capacity(1 << 20, Summed { file, sum: Xxh3::new(), length: 0 });
+        let mut keeping = Self { writer, unfinished, path };
+        keeping.writer.write_all(first_line().as_bytes())?;
+        keeping.add(&(subject, now))?;
+        keeping.add(reading)?;
+        keeping.add(history)?;
+        Ok(keeping)
+    }
+
+    fn add<T: Serialize>(&mut self, value: &T) -> io::Result<()> {
+        postcard::to_io(value, &mut self.writer).map(drop).map_err(io::Error::other)
+    }
+
+    /// Adds the learner and puts the file in place. Returns its length in bytes.
+    ///
+    /// # Errors
+    /// The file can't be written; the one before stays.
+    pub(crate) fn finish(mut self, learner: &Learner) -> io::Result<u64> {
+        self.add(learner)?;
+        self.writer.flush()?;
+        let summed = self.writer.get_mut();
+        let checksum = summed.sum.digest();
+        summed.file.write_all(&checksum.to_le_bytes())?;
+        summed.file.sync_all()?;
+        fs::rename(&self.unfinished, &self.path)?;
+        Ok(summed.length)
+    }
+}
+
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        // Gone, once it is in place.
+        let _ = fs::remove_file(&self.unfinished);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use predictor_core::history::{EndedJob, HistoryLimits};
+    use predictor_core::learning::LearnerSettings;
+    use predictor_core::size::Size;
+    use predictor_core::time::{Seconds, UnixTime};
+    use std::os::unix::fs::PermissionsExt;
+
+    const NOW: i64 = 1_800_000_000;
+
+    fn subject(cluster: &str) -> Subject {
+        Subject::new(cluster.to_owned(), &HistorySettings { window_seconds: 86_400, maximum_jobs: 1_000, class_jobs: 100 })
+    }
+
+    fn kept_at(path: &Path, at: i64) {
+        let mut history = History::new(HistoryLimits::default());
+        for name in ["short", "long"] {
+            let job = EndedJob {
+                user: 7,
+                partition: name,
+                size: Size { nodes: 1, cpus: 4 },
+                limit: Some(Seconds(600)),
+                eligible: UnixTime(at - 300),
+                start: Some(UnixTime(at - 200)),
+                end: UnixTime(at - 100),
+                suspended: Seconds::ZERO,
+            };
+            assert!(history.push(&job));
+        }
+        let mut seen = Seen::new(at - 1_000, 100);
+        seen.insert(5, at - 300, at - 100);
+        let mut awaited = Awaited::default();
+        awaited.insert(6, at - 300, at - 50);
+        let keeping = Keeping::begin(path.to_owned(), &subject("one"), at, &Reading { until: at, seen, awaited }, &history).unwrap();
+        keeping.finish(&Learner::new(LearnerSettings::default())).unwrap();
+    }
+
+    fn refusal(path: &Path, cluster: &str, now: i64) -> String {
+        read(path, &subject(cluster), now).err().expect("it is refused")
+    }
+
+    #[test]
+    fn what_was_kept_is_taken_up_with_its_partitions_by_name_and_is_its_owners_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        assert!(read(&path, &subject("one"), NOW).unwrap().is_none(), "there is nothing yet");
+        kept_at(&path, NOW);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        let mut kept = read(&path, &subject("one"), NOW + 60).unwrap().unwrap();
+        assert_eq!((kept.at, kept.reading.until, kept.history.ended_jobs()), (NOW, NOW, 2));
+        assert_eq!(kept.history.partition_names(), ["short", "long"]);
+        assert!(kept.reading.seen.knows(5, NOW - 300, NOW - 100) && !kept.reading.seen.knows(6, NOW - 300, NOW - 50));
+        assert_eq!(kept.reading.awaited.since(std::time::Instant::now()), Some(NOW - 50));
+    }
+
+    #[test]
+    fn another_version_another_cluster_an_old_one_and_one_dated_ahead_are_refused_each_with_its_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        kept_at(&path, NOW);
+        assert!(refusal(&path, "two", NOW).contains("cluster \"one\""));
+        assert!(refusal(&path, "one", NOW + 8 * 86_400).contains("8 days old"));
+        for ahead in [61, 86_400, 2 * 86_400, 365 * 86_400] {
+            assert!(refusal(&path, "one", NOW - ahead).contains(&format!("{ahead} s ahead")));
+        }
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[20] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        assert!(refusal(&path, "one", NOW).contains("another version"));
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert!(refusal(&path, "one", NOW).contains("not a file"));
+    }
+
+    #[test]
+    fn a_file_that_was_damaged_or_cut_short_anywhere_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        kept_at(&path, NOW);
+        let whole = fs::read(&path).unwrap();
+        for place in (first_line().len()..whole.len()).step_by(61) {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 0x10;
+            fs::write(&path, &bytes).unwrap();
+            assert_eq!(refusal(&path, "one", NOW), "it is damaged");
+            fs::write(&path, &whole[..place]).unwrap();
+            assert_eq!(refusal(&path, "one", NOW), "it is damaged");
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_finished_leaves_the_one_before_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        kept_at(&path, NOW);
+        let before = fs::read(&path).unwrap();
+        let reading = Reading { until: NOW, seen: Seen::new(NOW, 10), awaited: Awaited::default() };
+        let history = History::new(HistoryLimits::default());
+        drop(Keeping::begin(path.clone(), &subject("one"), NOW + 9, &reading, &history).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), before);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

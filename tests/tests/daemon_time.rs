@@ -1,0 +1,161 @@
+//! `queuecastd` over a restart, over a clock that is set, and over days in which slurmctld can't reach slurmdbd.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use end_to_end::{Cluster, Options, now, skipped, wait_for};
+use predictor_core::forecast::WaitSource;
+use predictor_core::snapshot::Snapshot;
+
+const PATIENCE: Duration = Duration::from_secs(180);
+/// Publishes every second, and serves no metrics, because several clusters run at once.
+const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[log]\nlevel = \"debug\"\n";
+
+fn cluster(configuration: &str) -> Option<Cluster> {
+    if skipped() {
+        return None;
+    }
+    let cluster = Cluster::up(&Options::plain());
+    cluster.configure(configuration);
+    Some(cluster)
+}
+
+fn snapshot(cluster: &Cluster) -> Option<Snapshot<Vec<u8>>> {
+    let bytes = std::fs::read(cluster.state_directory().join("snapshot")).ok()?;
+    Some(Snapshot::open(bytes).expect("a snapshot is whole whenever it is read"))
+}
+
+fn snapshot_with(cluster: &Cluster, what: &str, wish: impl Fn(&Snapshot<Vec<u8>>) -> bool) -> Snapshot<Vec<u8>> {
+    wait_for(what, PATIENCE, || snapshot(cluster).filter(|snapshot| wish(snapshot)))
+}
+
+fn run_job(cluster: &Cluster) {
+    let output = cluster.run("sbatch", &["--wait", "-t1", "-o/dev/null", "--wrap=true"]);
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// The forecasts in force in the default partition, and on how many outcomes they rest.
+fn in_force(snapshot: &Snapshot<Vec<u8>>) -> Option<(WaitSource, u32)> {
+    snapshot.default_partition()?.score().map(|score| (score.source, score.jobs))
+}
+
+/// A library that shifts the clock of whoever loads it, and the file that says by how many seconds.
+fn shifted_clock(cluster: &Cluster) -> [PathBuf; 2] {
+    let (library, shift) = (cluster.path("shifted_clock.so"), cluster.path("shift"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/shifted_clock.c");
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
+    assert!(built.is_ok_and(|built| built.success()), "cc builds shifted_clock.c");
+    std::fs::write(&shift, "0").unwrap();
+    [library, shift]
+}
+
+/// A shift is put in place whole.
+fn set_shift(file: &Path, seconds: i64) {
+    let new = file.with_extension("new");
+    std::fs::write(&new, seconds.to_string()).unwrap();
+    std::fs::rename(new, file).unwrap();
+}
+
+#[test]
+fn over_restarts_no_partial_history_takes_the_place_of_what_was_learnt() {
+    let Some(cluster) = cluster(&format!("{QUICK}[history]\nwindow = \"20d\"\n")) else { return };
+    let model = ["--embedded", "--model-users", "50", "--model-jobs", "3000", "--time-scale", "0.2"];
+    let imported = cluster.run("queuecast", &[&["import-swf", "--into", "slurmdbd"], &model[..]].concat());
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let learnt = cluster.state_directory().join("learnt");
+    let mut daemon = cluster.start_queuecastd();
+    let trained = |snapshot: &Snapshot<Vec<u8>>| in_force(snapshot).is_some_and(|(_, jobs)| jobs >= 200);
+    let before = snapshot_with(&cluster, "a trained model", trained);
+    wait_for("what was learnt to be kept", PATIENCE, || learnt.exists().then_some(()));
+    let jobs = before.provenance().ended_jobs;
+
+    for kept in [true, true, false] {
+        daemon.signal("TERM");
+        assert!(daemon.end(Duration::from_secs(10)).success());
+        if !kept {
+            // As after an update, or a disk that lost something.
+            let mut bytes = std::fs::read(&learnt).unwrap();
+            bytes[25] ^= 1;
+            std::fs::write(&learnt, bytes).unwrap();
+        }
+        let from = cluster.log("queuecastd").len();
+        let (generation, source) = (snapshot(&cluster).unwrap().generation(), in_force(&snapshot(&cluster).unwrap()).unwrap().0);
+        daemon = cluster.start_queuecastd();
+        // Every snapshot on the way to the third of the new daemon is looked at.
+        wait_for("snapshots of the new daemon", PATIENCE, || {
+            let snapshot = snapshot(&cluster)?;
+            let seen = in_force(&snapshot);
+            assert!(seen.is_some_and(|(now, jobs)| now == source && jobs >= 200), "generation {}: {seen:?}", snapshot.generation());
+            assert!(snapshot.provenance().ended_jobs >= jobs, "{} of {jobs} jobs", snapshot.provenance().ended_jobs);
+            (snapshot.generation() >= generation + 3).then_some(())
+        });
+        let log = cluster.log("queuecastd")[from..].to_owned();
+        assert_eq!(log.contains("what was learnt before is taken up"), kept, "{log}");
+        assert_eq!(log.contains("it was written by another version of queuecastd"), !kept, "{log}");
+        assert_eq!(log.contains("the history of ended jobs is read"), !kept, "{log}");
+    }
+    // What ends from now on is counted, once.
+    run_job(&cluster);
+    snapshot_with(&cluster, "one more job", |snapshot| snapshot.provenance().ended_jobs == jobs + 1);
+}
+
+#[test]
+fn a_clock_that_was_ahead_and_is_set_back_makes_it_start_afresh() {
+    let Some(cluster) = cluster(QUICK) else { return };
+    let [library, shift] = shifted_clock(&cluster);
+    run_job(&cluster);
+    let _daemon = cluster.start_queuecastd_with(&[("LD_PRELOAD", &library), ("SHIFTED_CLOCK", &shift)]);
+    snapshot_with(&cluster, "a first job", |snapshot| snapshot.provenance().ended_jobs == 1);
+    for (ended, ahead) in (2..).zip([86_400, 2 * 86_400, 365 * 86_400]) {
+        set_shift(&shift, ahead);
+        snapshot_with(&cluster, "a snapshot that is dated ahead", |snapshot| {
+            let read_at = snapshot.provenance().accounting_read_at;
+            snapshot.published_at().0 >= now() + ahead - 60 && read_at.is_some_and(|read_at| read_at.0 >= now() + ahead - 60)
+        });
+        set_shift(&shift, 0);
+        run_job(&cluster);
+        snapshot_with(&cluster, "what ended after the clock was set back", |snapshot| {
+            let provenance = snapshot.provenance();
+            let (accounting, controller) = (provenance.accounting_read_at, provenance.controller_read_at);
+            let is_present = |moment: i64| (now() - 30..=now() + 1).contains(&moment);
+            provenance.ended_jobs == ended
+                && [accounting, controller].into_iter().all(|read_at| read_at.is_some_and(|read_at| is_present(read_at.0)))
+        });
+    }
+    assert_eq!(cluster.log("queuecastd").matches("the clock was set back").count(), 3);
+}
+
+#[test]
+fn records_that_slurmctld_could_not_hand_over_for_more_than_a_day_are_read_when_they_come() {
+    let Some(cluster) = cluster(QUICK) else { return };
+    let [library, shift] = shifted_clock(&cluster);
+    // Only slurmctld is cut off: the daemon has a configuration of its own, with the right port.
+    let configuration = cluster.path("etc/slurm.conf");
+    let (own, whole) = (cluster.path("own.conf"), std::fs::read_to_string(&configuration).unwrap());
+    std::fs::write(&own, &whole).unwrap();
+    run_job(&cluster);
+    let _daemon = cluster.start_queuecastd_with(&[("LD_PRELOAD", &library), ("SHIFTED_CLOCK", &shift), ("SLURM_CONF", &own)]);
+    snapshot_with(&cluster, "a first job", |snapshot| snapshot.provenance().ended_jobs == 1);
+
+    let line = whole.lines().find(|line| line.starts_with("AccountingStoragePort=")).expect("a port");
+    std::fs::write(&configuration, whole.replace(line, "AccountingStoragePort=1")).unwrap();
+    cluster.daemon("restart", "slurmctld");
+    run_job(&cluster);
+    let ran_at = now();
+    snapshot_with(&cluster, "slurmctld to have shown it", |snapshot| {
+        snapshot.provenance().controller_read_at.is_some_and(|read_at| read_at.0 >= ran_at + 3)
+    });
+    let ahead = 26 * 3_600;
+    set_shift(&shift, ahead);
+    let cut_off = snapshot_with(&cluster, "a day later", |snapshot| {
+        snapshot.provenance().accounting_read_at.is_some_and(|read_at| read_at.0 >= now() + ahead - 30)
+    });
+    assert_eq!(cut_off.provenance().ended_jobs, 1, "its record is with slurmctld");
+
+    std::fs::write(&configuration, whole).unwrap();
+    cluster.daemon("restart", "slurmctld");
+    snapshot_with(&cluster, "the late record", |snapshot| snapshot.provenance().ended_jobs == 2);
+}
