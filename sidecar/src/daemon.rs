@@ -392,7 +392,9 @@ impl Daemon {
     /// Keeps what was learnt from all that was told until now.
     fn keep(&mut self, reading: &Reading) {
         self.next_keeping = Instant::now() + KEEPING_INTERVAL;
-        match Keeping::begin(self.directory.learnt(), &self.subject, now(), reading, self.publisher.history()) {
+        let now = now();
+        let history = self.publisher.history(UnixTime(now - self.subject.window_seconds));
+        match Keeping::begin(self.directory.learnt(), &self.subject, now, reading, history) {
             Ok(keeping) => self.learner.keep(keeping),
             Err(error) => tracing::warn!(%error, "what was learnt could not be kept; a restart would learn it again"),
         }

@@ -35,19 +35,13 @@ const AHEAD_SECONDS: i64 = 60;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Subject {
     cluster: String,
-    window_seconds: i64,
+    pub(crate) window_seconds: i64,
     maximum_jobs: u64,
-    class_jobs: u64,
 }
 
 impl Subject {
     pub(crate) fn new(cluster: String, settings: &HistorySettings) -> Self {
-        Self {
-            cluster,
-            window_seconds: settings.window_seconds,
-            maximum_jobs: settings.maximum_jobs,
-            class_jobs: u64::try_from(settings.class_jobs).unwrap_or(u64::MAX),
-        }
+        Self { cluster, window_seconds: settings.window_seconds, maximum_jobs: settings.maximum_jobs }
     }
 }
 
@@ -205,7 +199,7 @@ mod tests {
     const NOW: i64 = 1_800_000_000;
 
     fn subject(cluster: &str) -> Subject {
-        Subject::new(cluster.to_owned(), &HistorySettings { window_seconds: 86_400, maximum_jobs: 1_000, class_jobs: 100 })
+        Subject::new(cluster.to_owned(), &HistorySettings { window_seconds: 86_400, maximum_jobs: 1_000 })
     }
 
     fn kept_at(path: &Path, at: i64) {

@@ -86,8 +86,9 @@ impl Publisher {
         (self.cluster, self.model, self.plan, self.fitting, self.accounting_read_at) = (None, None, None, None, None);
     }
 
-    /// The history, to be kept.
-    pub(crate) fn history(&self) -> &History {
+    /// The history, to be kept, without the users whose last jobs started before `since`.
+    pub(crate) fn history(&mut self, since: UnixTime) -> &History {
+        self.history.forget(since);
         &self.history
     }
 

@@ -134,7 +134,9 @@ fn records_that_slurmctld_could_not_hand_over_for_more_than_a_day_are_read_when_
     let [library, shift] = shifted_clock(&cluster);
     // Only slurmctld is cut off: the daemon has a configuration of its own, with the right port.
     let configuration = cluster.path("etc/slurm.conf");
-    let (own, whole) = (cluster.path("own.conf"), std::fs::read_to_string(&configuration).unwrap());
+    let (own, whole) = (cluster.path("own/slurm.conf"), std::fs::read_to_string(&configuration).unwrap());
+    std::fs::create_dir(cluster.path("own")).unwrap();
+    std::fs::copy(cluster.path("etc/queuecast.toml"), cluster.path("own/queuecast.toml")).unwrap();
     std::fs::write(&own, &whole).unwrap();
     run_job(&cluster);
     let _daemon = cluster.start_queuecastd_with(&[("LD_PRELOAD", &library), ("SHIFTED_CLOCK", &shift), ("SLURM_CONF", &own)]);

@@ -10,8 +10,8 @@ pub use starts::StartHistory;
 
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
-use serde::{Deserialize, Serialize};
 use crate::waits::qbets::ClassBounds;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// A job that has ended.
@@ -122,6 +122,11 @@ impl History {
     /// Fits the run times alone.
     pub fn fit_run_times(&mut self) {
         self.run_times.fit();
+    }
+
+    /// Lets go of the sizes of users at which no job has started since a moment.
+    pub fn forget(&mut self, since: UnixTime) {
+        self.run_times.forget(since);
     }
 
     /// The classes of jobs of like delay, with the bounds on their waits, as they were fitted last.

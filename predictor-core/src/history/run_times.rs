@@ -104,6 +104,13 @@ impl RunTimeHistory {
         }
     }
 
+    /// Lets go of the sizes of users at which no job has started since a moment: users come and go.
+    pub fn forget(&mut self, since: UnixTime) {
+        self.runs.retain(|_, runs| runs.run_times.back().is_some_and(|(latest, _)| *latest >= since));
+        self.changed.retain(|key| self.runs.contains_key(key));
+        self.fitted.retain(|key, _| self.runs.contains_key(key));
+    }
+
     /// The fitted models, in the order of users, partitions, units and sizes.
     #[must_use]
     pub fn fitted(&self) -> &BTreeMap<UserSize, RunTimeModel> {

@@ -1,10 +1,10 @@
 //! What the submit filter told of a job's wait.
 
-use serde::{Deserialize, Serialize};
 use crate::binomial::PERCENTILES;
 use crate::forecast::WaitSource;
 use crate::record::Record;
 use crate::time::UnixTime;
+use serde::{Deserialize, Serialize};
 
 /// Place of the bound that is told among those on the percentiles 1 to 99.
 const TOLD: usize = 94;
