@@ -51,6 +51,8 @@ mod tests {
             partition: (job % 2) as u16,
             qos: "normal",
             size: Size { nodes: 1 + job % 3, cpus: 4 * (1 + job % 3) },
+            allocated: None,
+            told: None,
             limit: Some(Seconds(600 * i64::from(1 + job % 3))),
             eligible: Some(UnixTime(begin)),
             start: (start <= now).then_some(UnixTime(start)),
@@ -80,7 +82,7 @@ mod tests {
         whole.set_cpus(256);
         go_on(&mut whole, 0, 80_000);
         go_on(&mut whole, 80_000, 84_000);
-        assert!(whole.model().forests.is_some() && whole.open_runs() > 0 && whole.is_worth_keeping());
+        assert!(whole.model(0.95).forests.is_some() && whole.open_runs() > 0 && whole.is_worth_keeping());
 
         let bytes = postcard::to_stdvec(&whole).unwrap();
         let kept: Learner = postcard::from_bytes(&bytes).unwrap();
@@ -89,7 +91,7 @@ mod tests {
         for (after, now) in [(84_000, 84_400), (84_400, 130_000), (130_000, 131_000)] {
             go_on(&mut whole, after, now);
             go_on(&mut kept, after, now);
-            let (whole, kept) = (whole.model(), kept.model());
+            let (whole, kept) = (whole.model(0.95), kept.model(0.95));
             assert_eq!(whole.forests, kept.forests);
             assert_eq!((whole.weights, &whole.table), (kept.weights, &kept.table));
             assert_eq!((&whole.ends_by_limit, &whole.ends_expected), (&kept.ends_by_limit, &kept.ends_expected));

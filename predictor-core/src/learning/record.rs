@@ -135,6 +135,7 @@ mod tests {
                     partition: 0,
                     qos: 0,
                     size: Size { nodes: 1, cpus: 1 },
+                    allocated: None,
                     limit: None,
                     eligible: UnixTime(1),
                     start: Some(UnixTime(1)),
