@@ -12,8 +12,8 @@ use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
-use crate::limits;
 use crate::accounting::{first_partition, now, shared, wait_on_nodes};
+use crate::limits;
 use crate::news::{Cluster, Ended, Identity, Live, News};
 use crate::plan::Queue;
 
@@ -64,10 +64,8 @@ fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, C
     let queue = controller::jobs()?;
     let jobs = queue.iter().filter_map(|job| live(job, names)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
-    let queue = Queue::new(&nodes, reservations, &queue, names);
-    Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue, limits, partition_limits })
     let queue = Queue::new(&nodes, reservations, &queue, names, read_at);
-    Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue })
+    Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue, limits, partition_limits })
 }
 
 fn identity(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Identity {
