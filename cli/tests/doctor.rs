@@ -27,6 +27,14 @@ struct Installation {
     site: Site,
 }
 
+/// Slurm's own plugin directory behind a colon, or nothing where it lies in no usual place: from 24.11
+/// on, libslurm starts only where it finds the plugin that authenticates.
+fn slurms_own_plugins() -> String {
+    let directories = fs::read_dir("/usr/lib").unwrap().map(|entry| entry.unwrap().path().join("slurm-wlm"));
+    let found = directories.into_iter().find(|directory| directory.join("auth_munge.so").exists());
+    found.map_or_else(String::new, |directory| format!(":{}", directory.display()))
+}
+
 impl Installation {
     fn new() -> Self {
         let installation = Self { site: Site::empty() };
@@ -62,7 +70,8 @@ impl Installation {
         let at = self.site.path().display();
         let text = format!(
             "ClusterName=test\nSlurmctldHost=elsewhere(127.0.0.1)\nSlurmUser={owner}\nSlurmctldPidFile={at}/pid\n\
-             PluginDir={at}/plugins:{at}/more\nJobSubmitPlugins={job_submit_plugins}\nPartitionName=batch Nodes=ALL\n{more}"
+             PluginDir={at}/plugins:{at}/more{}\nJobSubmitPlugins={job_submit_plugins}\nPartitionName=batch Nodes=ALL\n{more}",
+            slurms_own_plugins()
         );
         self.write("slurm.conf", &text);
     }
