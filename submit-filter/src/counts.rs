@@ -37,6 +37,11 @@ impl Counts {
         }
     }
 
+    /// Gives the page back; what is counted from now on stays in this process until there is another.
+    pub(crate) fn let_go(&self) {
+        *self.page.write() = None;
+    }
+
     /// Counts in the page that a daemon hands over from now on, if it is another one than before.
     /// One that can't be had leaves the numbers in this process, until a daemon hands over a page.
     pub(crate) fn take_page(&self, hand_over: &HandOver) {

@@ -56,9 +56,11 @@ pub(crate) fn start() {
     }
 }
 
-/// Before the plugin is unloaded: the hook must not outlive it.
+/// Before the plugin is unloaded: the hook must not outlive it, and what a library keeps for as long
+/// as it is loaded is dropped by nobody.
 pub(crate) fn stop() {
     let _ = std::panic::take_hook();
+    STATE.let_go();
 }
 
 impl State {
@@ -119,6 +121,16 @@ impl State {
             }
         }
         is_off
+    }
+
+    /// Gives back the snapshot and the page of counts, and forgets what was looked at, so that the
+    /// next look is a first one. No submission may be under way.
+    fn let_go(&self) {
+        self.counts.let_go();
+        if let Some(located) = self.located.get() {
+            located.snapshots.let_go();
+            located.watch.forget();
+        }
     }
 
     /// Counts something.

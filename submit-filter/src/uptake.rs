@@ -198,6 +198,14 @@ impl SnapshotStore {
         Ok(Uptake::Taken)
     }
 
+    /// Gives the snapshot in force back, and forgets which files it was looked for in.
+    pub(crate) fn let_go(&self) {
+        *self.seen.lock() = Seen::default();
+        *self.current.write() = None;
+        self.transparent.store(false, Ordering::Relaxed);
+        self.fault.store(Fault::None as u8, Ordering::Relaxed);
+    }
+
     /// The snapshot in force.
     pub(crate) fn current(&self) -> Option<Arc<Current>> {
         self.current.read().clone()

@@ -51,6 +51,11 @@ impl Watch {
         (seen & !1 == state.number).then_some(seen & 1 == 1)
     }
 
+    /// Takes the directory for one that was never looked through.
+    pub(crate) fn forget(&self) {
+        self.seen.store(0, Ordering::Release);
+    }
+
     /// Looks at the kill switch itself.
     pub(crate) fn is_off(&self) -> bool {
         self.off.symlink_metadata().is_ok()
