@@ -32,7 +32,7 @@ pub(crate) enum Task {
     /// The queue, to bring everything up to date and hand a model back; the confidence of its bounds by class.
     Refresh(Arc<Cluster>, PartitionIndices, f64),
     /// Add what was learnt to a file, and put it in place.
-    Keep(Keeping),
+    Keep(Box<Keeping>),
     /// Forget everything: what was told is dated ahead.
     StartAfresh,
 }
@@ -75,7 +75,7 @@ impl Asked {
     /// Has it keep what it has learnt so far.
     pub(crate) fn keep(&self, keeping: Keeping) {
         if self.is_alive {
-            let _ = self.tasks.send(Task::Keep(keeping));
+            let _ = self.tasks.send(Task::Keep(Box::new(keeping)));
         }
     }
 

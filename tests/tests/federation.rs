@@ -1,5 +1,7 @@
 //! Two clusters in a federation, each with the plugins and a snapshot of its own.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
 use end_to_end::{Cluster, LARGE_WAIT, Options, Past, enforcing, now, skipped, wait_for};
 use predictor_core::record::Record;
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! What users who are not root do with jobs that were deferred or reserved for them.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
 use end_to_end::{Cluster, Job, Options, enforcing, now, skipped, wait_for};
 use predictor_core::record::Record;
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! A backup slurmctld that takes over.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
 use end_to_end::{Cluster, LARGE_WAIT, Options, enforcing, skipped, wait_for};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

@@ -71,7 +71,7 @@ struct Asked {
 impl Asked {
     /// The forecast that is held against what follows: what the submit filter told, where the job carries a record of
     /// it, as far as it told.
-    fn as_told(self, told: Option<&ToldWait>) -> Asked {
+    fn corrected_by(self, told: Option<&ToldWait>) -> Asked {
         let Some(told) = told else { return self };
         Asked { point_s: told.point_s, bounds_s: Arc::new(told.bounds_s(&self.bounds_s)) }
     }
@@ -340,7 +340,7 @@ impl Learner {
             self.waits.learn(past, row as usize);
         }
         if let Some(asked) = self.asked.remove(&row) {
-            let asked = asked.as_told(told);
+            let asked = asked.corrected_by(told);
             self.trials.learn(partition, asked.point_s, &asked.bounds_s, wait.0, self.random.random());
         }
     }
@@ -370,7 +370,7 @@ impl Learner {
         self.waits.leave(row as usize, at);
         self.overtaken.remove(&row);
         if let Some(asked) = self.asked.remove(&row) {
-            let asked = asked.as_told(told);
+            let asked = asked.corrected_by(told);
             let waited_s = (at - job.eligible).0.max(0);
             self.trials.leave(job.partition, &asked.bounds_s, waited_s, self.random.random());
         }
