@@ -1,5 +1,7 @@
 //! A snapshot is read back as it was written, or not at all.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 mod common;
 
 use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
