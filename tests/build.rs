@@ -1,5 +1,5 @@
-//! Builds the library that shifts the clock of a daemon. Here and not in the test, because a test on
-//! another release's Slurm sees that release's programs, among which there is no compiler.
+//! Builds the library that shifts the clock of a daemon. Here and not in the test, because a test
+//! on another release's Slurm sees that release's programs, among which there is no compiler.
 
 #![allow(clippy::expect_used, clippy::panic)] // a build script reports by panicking
 

@@ -20,7 +20,8 @@ fn described<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn the_wait_rests_on_the_class_of_the_job() {
     let (status, report) = Site::usable().json(&JOB);
     assert_eq!(status, 0);
-    // 4 nodes of 4 CPUs, whole: 16 CPUs. Jobs of as many waited 100 s, those of 64 CPUs 5,000 s, so that QBETS makes two classes of them.
+    // 4 nodes of 4 CPUs, whole: 16 CPUs. Jobs of as many waited 100 s, those of 64 CPUs 5,000 s, so
+    // that QBETS makes two classes of them.
     let wait = &report["wait"];
     assert_eq!((&wait["median_s"], &wait["jobs"], &wait["confidence"]), (&100.into(), &200.into(), &0.95.into()));
     assert_eq!(wait["class"], json!({"partition": "batch", "cpus": [1, 16], "limits_s": null}));
@@ -65,8 +66,9 @@ fn the_probability_of_being_done_counts_wait_and_run_time() {
     let site = Site::usable();
     let (_, report) = site.json(&described(&["--deadline=now+2hours", "--by=now+1000", "--by=now+1300"]));
     let done: Vec<_> = report["done"].as_array().unwrap().iter().map(|done| done["probability"].as_f64().unwrap()).collect();
-    // 100 s of wait and at most 1,100 s of run time: not by 1,000 s, and by 1,300 s as surely as the bounds of the class are. That on its last percentile,
-    // which 200 waits are too few for, is the partition's: 5,000 s.
+    // 100 s of wait and at most 1,100 s of run time: not by 1,000 s, and by 1,300 s as surely as
+    // the bounds of the class are. That on its last percentile, which 200 waits are too few for, is
+    // the partition's: 5,000 s.
     assert_eq!((done.len(), done[1]), (3, 0.0));
     assert!(done[2] >= 0.97 && done[0] >= done[2], "{done:?}");
     assert_eq!(report["done"][0]["is_deadline"], true);

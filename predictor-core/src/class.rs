@@ -1,7 +1,9 @@
-//! Fixed classes of jobs by size and time limit, for the groups from which features are made and for reports.
+//! Fixed classes of jobs by size and time limit, for the groups from which features are made and
+//! for reports.
 //!
-//! The bounds of the classes are powers of four in CPUs, and the time limits at which sites commonly draw the line between short and long work. The classes
-//! of QBETS are others: it finds them (`waits::qbets`).
+//! The bounds of the classes are powers of four in CPUs, and the time limits at which sites
+//! commonly draw the line between short and long work. The classes of QBETS are others: it finds
+//! them (`waits::qbets`).
 
 use crate::size::Size;
 use crate::time::Seconds;
@@ -19,7 +21,8 @@ pub fn size_class(size: Size) -> u8 {
     SIZE_CLASS_CPUS.partition_point(|largest| *largest < size.cpus) as u8
 }
 
-/// The CPUs of the jobs of a size class; the last class has no end, and neither have those beyond it.
+/// The CPUs of the jobs of a size class; the last class has no end, and neither have those beyond
+/// it.
 #[must_use]
 pub fn cpus_of_size_class(class: u8) -> RangeInclusive<u32> {
     let class = usize::from(class);

@@ -8,7 +8,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// First eight bytes of the file.
 const MAGIC: [u8; 8] = *b"QCCOUNT2";
 
-/// How many numbers of eight bytes the file has: magic, sums, identity, numbers of that identity, checksum.
+/// How many numbers of eight bytes the file has: magic, sums, identity, numbers of that identity,
+/// checksum.
 const NUMBERS: usize = 2 * COUNTERS.len() + 3;
 
 /// Something that the filter counts.

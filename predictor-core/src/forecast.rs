@@ -67,7 +67,8 @@ pub struct JobShape {
     pub limit: Option<Seconds>,
 }
 
-/// The user's jobs that were decided about since the forecasts were made, summed. The forecasts do not know of them by themselves.
+/// The user's jobs that were decided about since the forecasts were made, summed. The forecasts do
+/// not know of them by themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     /// How many.
@@ -125,7 +126,8 @@ impl Moment {
     }
 }
 
-/// The jobs of a class of QBETS, as far as one rectangle of sizes and time limits; both ends belong to it.
+/// The jobs of a class of QBETS, as far as one rectangle of sizes and time limits; both ends belong
+/// to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitClass {
     /// Fewest CPUs.

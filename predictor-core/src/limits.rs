@@ -1,9 +1,11 @@
-//! What Slurm allows one job: limits of qualities of service and of associations, and how those that apply are found.
+//! What Slurm allows one job: limits of qualities of service and of associations, and how those
+//! that apply are found.
 //!
 //! The rules are Slurm's own (src/slurmctld/acct_policy.c): of the job's quality of service and the
-//! partition's the partition's goes first, unless the job's has the flag `OverPartQOS`; a limit that
-//! is set there takes the place of the same limit behind it, and the association's counts where
-//! neither sets it. Where Slurm's reading depends on what else runs, the stricter one is taken here.
+//! partition's the partition's goes first, unless the job's has the flag `OverPartQOS`; a limit
+//! that is set there takes the place of the same limit behind it, and the association's counts
+//! where neither sets it. Where Slurm's reading depends on what else runs, the stricter one is
+//! taken here.
 
 use crate::time::Seconds;
 
@@ -88,7 +90,8 @@ pub struct JobLimits {
     pub member: Caps,
 }
 
-/// Slurm's flags of a quality of service that change which limits apply, and what it demands of a job.
+/// Slurm's flags of a quality of service that change which limits apply, and what it demands of a
+/// job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QosRules {
     /// `OverPartQOS`: it goes before the partition's.
@@ -209,7 +212,8 @@ pub struct Applying {
     pub rules: QosRules,
 }
 
-/// The limits that apply where the job's quality of service, the partition's and the association are these.
+/// The limits that apply where the job's quality of service, the partition's and the association
+/// are these.
 #[must_use]
 pub fn applying(job_qos: Option<(QosRules, JobLimits)>, partition_qos: Option<(QosRules, JobLimits)>, association: JobLimits) -> Applying {
     let over = job_qos.is_some_and(|(rules, _)| rules.over_partition_qos);

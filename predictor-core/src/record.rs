@@ -230,10 +230,12 @@ impl Record {
     }
 }
 
-/// How long a job's program stood still between its start and `until` (its end, or now) because it waited on its nodes for its reserved time.
+/// How long a job's program stood still between its start and `until` (its end, or now) because it
+/// waited on its nodes for its reserved time.
 ///
-/// `comment` is the job's `admin_comment`; a job whose record is not there, or that nothing was written into, did not wait. What makes no
-/// wait on the node makes none here: a time that is more than [`LONGEST_HOLD`] after the start, or not before the job's time limit.
+/// `comment` is the job's `admin_comment`; a job whose record is not there, or that nothing was
+/// written into, did not wait. What makes no wait on the node makes none here: a time that is more
+/// than [`LONGEST_HOLD`] after the start, or not before the job's time limit.
 #[must_use]
 pub fn waited_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Seconds>, until: UnixTime) -> Seconds {
     // Most jobs carry no record, and some a long comment of their own.

@@ -259,8 +259,8 @@ mod against_the_daemon {
         assert!(compared >= 49 && longest > 600.0, "{compared} forecasts, the longest {longest} s");
     }
 
-    /// Any past of two partitions: jobs in bursts and alone, some cancelled while they wait, some that end at once, some that get more than
-    /// they asked for, some without a limit.
+    /// Any past of two partitions: jobs in bursts and alone, some cancelled while they wait, some
+    /// that end at once, some that get more than they asked for, some without a limit.
     fn any_past() -> impl Strategy<Value = Vec<PastJob>> {
         let shape = (0u32..4, 0u32..3, 0u16..2, 0u16..2, 1u32..9, prop::option::of(1i64..5_000));
         let times = (0i64..90, 0i64..900, prop_oneof![Just(0), 1i64..3_000]);
@@ -292,7 +292,8 @@ mod against_the_daemon {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// What trees are trained on and evaluated with is what the filter makes of the snapshot in force when the job is submitted.
+        /// What trees are trained on and evaluated with is what the filter makes of the snapshot in
+        /// force when the job is submitted.
         #[test]
         fn the_filter_makes_of_a_written_snapshot_the_features_that_the_sweep_has_for_the_same_submission(jobs in any_past()) {
             let past = Sweep::over(&jobs, CPUS, 0);

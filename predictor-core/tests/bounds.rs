@@ -1,4 +1,5 @@
-//! Rewrites within what Slurm allows: limits of accounting and of partitions, and what a job asks of its nodes.
+//! Rewrites within what Slurm allows: limits of accounting and of partitions, and what a job asks
+//! of its nodes.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;

@@ -150,7 +150,8 @@ fn a_user_can_only_lower_the_mode() {
     assert_eq!([mode(Mode::Enforce), mode(Mode::Observe)], [Mode::Advise, Mode::Observe]);
 }
 
-/// A forest of one tree: nobody waits while no other job does; then jobs on up to 40 CPUs wait 100 s, and larger ones 10,000 s.
+/// A forest of one tree: nobody waits while no other job does; then jobs on up to 40 CPUs wait 100
+/// s, and larger ones 10,000 s.
 fn crowded() -> Forest {
     let forks = [NodeRecord::fork(WAITING_JOBS, 0.5, 1), NodeRecord::leaf(0.0), NodeRecord::fork(JOB_CPUS, 40.0, 1)];
     let nodes = forks.into_iter().chain([NodeRecord::leaf(10.0), NodeRecord::leaf(100.0)]).collect();
@@ -171,8 +172,8 @@ fn claims_wait_like_other_jobs_and_turn_the_choice() {
     assert_eq!([choice(0), choice(1)], [16, 4]);
 }
 
-/// A past in which the user's jobs ran for 500 s, and a forecast by which a job waits 10,000 s while 200 CPUs or fewer are free, and not at all beyond;
-/// 240 of 256 are busy.
+/// A past in which the user's jobs ran for 500 s, and a forecast by which a job waits 10,000 s
+/// while 200 CPUs or fewer are free, and not at all beyond; 240 of 256 are busy.
 fn pressed(partition: &PartitionState) -> Snapshot<Vec<u8>> {
     let past = (0..100).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 0, 500));
     snapshot_with(past, partition, &model(fork(FREE_CPUS, 200.0, 100.0, 0.0), 240))

@@ -159,7 +159,8 @@ fn what_was_fitted_is_read_back() {
         size: Size { nodes: 1, cpus: 4 },
         limit: Some(Seconds(3_600)),
     };
-    // 34 of the jobs have one node: too few for a class of their own, which all jobs of the partition are one of.
+    // 34 of the jobs have one node: too few for a class of their own, which all jobs of the
+    // partition are one of.
     let wait = snapshot.wait(&shape, None).unwrap();
     assert_eq!((wait.jobs, wait.median), (100, Seconds(490)));
     let class = wait.class.unwrap();

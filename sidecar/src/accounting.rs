@@ -1,12 +1,15 @@
 //! The thread that reads ended jobs from slurmdbd.
 //!
-//! At the start it reads backwards, newest first, so that early snapshots already rest on what matters most. From then on it reads what
-//! has ended since, and a little more: records arrive late, some seconds always, and hours when slurmctld could not reach slurmdbd and
-//! hands its backlog over. So a recent stretch is read again and again, a day of it every hour and what an outage covered for a while
-//! after it; [`Seen`] keeps a record from being told twice. Where slurmctld alone could not reach slurmdbd, however long, the jobs that it
-//! showed to have ended say from when on to read again ([`Awaited`]).
+//! At the start it reads backwards, newest first, so that early snapshots already rest on what
+//! matters most. From then on it reads what has ended since, and a little more: records arrive
+//! late, some seconds always, and hours when slurmctld could not reach slurmdbd and hands its
+//! backlog over. So a recent stretch is read again and again, a day of it every hour and what an
+//! outage covered for a while after it; [`Seen`] keeps a record from being told twice. Where
+//! slurmctld alone could not reach slurmdbd, however long, the jobs that it showed to have ended
+//! say from when on to read again ([`Awaited`]).
 //!
-//! When the clock is set back, everything that was read is dated ahead: the reader starts afresh, and says so before what it reads then.
+//! When the clock is set back, everything that was read is dated ahead: the reader starts afresh,
+//! and says so before what it reads then.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -37,7 +40,8 @@ const DEEP_INTERVAL: Duration = Duration::from_secs(3_600);
 const SETTLING: Duration = Duration::from_secs(900);
 /// How often a stretch is read again from which records are awaited.
 const AWAITED_INTERVAL: Duration = Duration::from_secs(60);
-/// How far back records are remembered, so that those that come late can be told from those that are known.
+/// How far back records are remembered, so that those that come late can be told from those that
+/// are known.
 const REMEMBERED_SECONDS: i64 = 30 * 86_400;
 /// How many records are remembered at most: 64 MB.
 const MOST_REMEMBERED: usize = 1_000_000;
@@ -156,7 +160,8 @@ impl AccountingReader {
         Reading { until: self.read_until, seen: self.seen.clone(), awaited: self.awaited.clone() }
     }
 
-    /// Takes note of the jobs that slurmctld shows to have ended, whose records may be long in coming.
+    /// Takes note of the jobs that slurmctld shows to have ended, whose records may be long in
+    /// coming.
     fn await_records(&mut self, cluster: &Cluster) {
         for job in &cluster.ended {
             let (id, submitted, ended) = (job.identity.job_id, job.identity.submitted, job.end.0);

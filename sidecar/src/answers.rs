@@ -1,4 +1,5 @@
-//! Gives each user the snapshot without what is other users', where the site keeps users' jobs private.
+//! Gives each user the snapshot without what is other users', where the site keeps users' jobs
+//! private.
 //!
 //! Whoever connects to the socket in the state directory is sent bytes of a snapshot and nothing
 //! else. The kernel says who it is. One after the other is answered, each for a bounded time: who

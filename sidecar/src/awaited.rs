@@ -1,19 +1,22 @@
 //! Jobs that slurmctld showed to have ended and whose records slurmdbd has not shown yet.
 //!
-//! slurmctld hands its records over in the order in which they came about. Where it cannot reach slurmdbd, they wait with it for as long as
-//! that lasts, days perhaps, while slurmdbd answers everybody else; and then they come, older than what is read again as a matter of course.
-//! What is awaited says from when on to read again.
+//! slurmctld hands its records over in the order in which they came about. Where it cannot reach
+//! slurmdbd, they wait with it for as long as that lasts, days perhaps, while slurmdbd answers
+//! everybody else; and then they come, older than what is read again as a matter of course. What is
+//! awaited says from when on to read again.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// How many are awaited at the most: 5 MB. The first ones say from when on to read, so that those beyond need not be known.
+/// How many are awaited at the most: 5 MB. The first ones say from when on to read, so that those
+/// beyond need not be known.
 const MOST: usize = 100_000;
 /// A record has been overtaken when one of a job that ended so much later was told.
 const OVERTAKING_SECONDS: i64 = 600;
-/// What was overtaken so long ago does not come any more: slurmctld threw it away (`MaxDBDMsgs` of slurm.conf).
+/// What was overtaken so long ago does not come any more: slurmctld threw it away (`MaxDBDMsgs` of
+/// slurm.conf).
 const LONGEST_OVERTAKEN: Duration = Duration::from_secs(3_600);
 
 /// What is awaited, by the job's number and its submit time.
@@ -46,7 +49,8 @@ impl Awaited {
         self.newest_end = self.newest_end.max(ended);
     }
 
-    /// When the first of the jobs ended whose records are awaited, after giving up what does not come any more.
+    /// When the first of the jobs ended whose records are awaited, after giving up what does not
+    /// come any more.
     pub(crate) fn since(&mut self, now: Instant) -> Option<i64> {
         let newest_end = self.newest_end;
         self.jobs.retain(|(job, _), awaited| {

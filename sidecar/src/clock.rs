@@ -1,11 +1,12 @@
 //! Notices that this machine's clock was set back.
 //!
-//! What was read while a clock was ahead is dated ahead, and nothing that ends from then on seems new until real time has caught up. So the
-//! clock is held against one that is never set.
+//! What was read while a clock was ahead is dated ahead, and nothing that ends from then on seems
+//! new until real time has caught up. So the clock is held against one that is never set.
 
 use std::time::Instant;
 
-/// A step back that is no more than this is what time servers do now and then, and what is read again anyway covers it.
+/// A step back that is no more than this is what time servers do now and then, and what is read
+/// again anyway covers it.
 const TOLERATED_SECONDS: i64 = 60;
 
 /// The clock as it was looked at last.
@@ -22,7 +23,8 @@ impl ClockWatch {
         Self { wall, steady }
     }
 
-    /// Looks at the clock. Returns by how many seconds it was set back since the last look, where that is more than a minute.
+    /// Looks at the clock. Returns by how many seconds it was set back since the last look, where
+    /// that is more than a minute.
     pub(crate) fn look(&mut self, wall: i64, steady: Instant) -> Option<i64> {
         let passed = i64::try_from(steady.saturating_duration_since(self.steady).as_secs()).unwrap_or(i64::MAX);
         let behind = self.wall.saturating_add(passed) - wall;

@@ -78,8 +78,8 @@ fn identity(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Identity {
     }
 }
 
-/// What a job, or one task of an array, asked for. slurmctld shows what it got in its place once it runs, and tells the
-/// former beside it.
+/// What a job, or one task of an array, asked for. slurmctld shows what it got in its place once it
+/// runs, and tells the former beside it.
 fn asked(job: &QueuedJob) -> Size {
     let least = |requested: Option<u32>, shown: u32| requested.filter(|count| *count > 0).unwrap_or(shown).max(1);
     Size { nodes: least(job.requested_nodes, job.nodes), cpus: least(job.requested_cpus, job.cpus) }
@@ -90,8 +90,8 @@ fn told(job: &QueuedJob, eligible: UnixTime) -> Option<ToldWait> {
     ToldWait::read(job.admin_comment.as_deref()?, eligible)
 }
 
-/// A job that has ended, or was cancelled while it waited, which slurmctld shows for some minutes more (`MinJobAge` of
-/// slurm.conf). One that was never eligible was never in the queue.
+/// A job that has ended, or was cancelled while it waited, which slurmctld shows for some minutes
+/// more (`MinJobAge` of slurm.conf). One that was never eligible was never in the queue.
 fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
     // What completes still holds its nodes; what was put back into the queue is told there.
     if matches!(job.state, JobState::Completing | JobState::Resized | JobState::Revoked | JobState::Unknown(_)) {

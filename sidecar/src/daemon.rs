@@ -145,7 +145,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     ended
 }
 
-/// Memory to share with the filter. Without it snapshots go into the file alone, and nothing is known of what the filter does.
+/// Memory to share with the filter. Without it snapshots go into the file alone, and nothing is
+/// known of what the filter does.
 fn share_memory() -> Option<SharedMemory> {
     SharedMemory::new()
         .inspect_err(|error| tracing::warn!(%error, "no memory can be shared with the filter, which reads snapshots from their file"))
@@ -252,7 +253,8 @@ struct Daemon {
     accounting: Asked<accounting::Request>,
     controller: Asked<()>,
     learner: learner::Asked,
-    /// Whether the whole history has been read, by this daemon or by the one whose history it goes on with.
+    /// Whether the whole history has been read, by this daemon or by the one whose history it goes
+    /// on with.
     may_learn: bool,
     /// Whether the learner has answered.
     has_learnt: bool,
@@ -504,8 +506,9 @@ impl Daemon {
         Ok(Next::GoOn)
     }
 
-    /// Whether a snapshot now would be better than the one in place: one of no history, of a part of it, or without forecasts learnt from
-    /// it does not replace one that has all that and is not too old yet.
+    /// Whether a snapshot now would be better than the one in place: one of no history, of a part
+    /// of it, or without forecasts learnt from it does not replace one that has all that and is not
+    /// too old yet.
     fn is_worth_publishing(&mut self) -> bool {
         if self.has_published {
             return true;

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use predictor_core::counters::Counted;
 use slurm_sys::memory::{open_trusted, read_start};
 
-/// How often the filter's page is looked at: who asks for the counters after a submission finds it in them.
+/// How often the filter's page is looked at: who asks for the counters after a submission finds it
+/// in them.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// More than the file of this release has, in bytes.
 const MOST_BYTES: usize = 65_536;
@@ -46,7 +47,8 @@ impl FilterCounters {
         if let Some((owner, numbers)) = page {
             self.counted.take(owner, &numbers);
         }
-        // Also before a filter has counted anything: it shows itself with its first submission after a hand-over.
+        // Also before a filter has counted anything: it shows itself with its first submission
+        // after a hand-over.
         if self.stored.as_ref() == Some(&self.counted) {
             return;
         }

@@ -1,9 +1,11 @@
 //! What was learnt, on disk, so that a restart goes on where it was.
 //!
-//! One file in the state directory, for its owner's eyes only: a line that says by which sources it was written, what it is of, how far
-//! slurmdbd had been read, the history, the learner, and a checksum of all that. It is written whole under another name and then renamed.
-//! A file of other sources, of another cluster or of other settings, one that is damaged, too old or dated ahead is not taken up: then
-//! everything is read and learnt again, and the snapshot that an earlier daemon published stays in force meanwhile, until it is too old.
+//! One file in the state directory, for its owner's eyes only: a line that says by which sources it
+//! was written, what it is of, how far slurmdbd had been read, the history, the learner, and a
+//! checksum of all that. It is written whole under another name and then renamed. A file of other
+//! sources, of another cluster or of other settings, one that is damaged, too old or dated ahead is
+//! not taken up: then everything is read and learnt again, and the snapshot that an earlier daemon
+//! published stays in force meanwhile, until it is too old.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -24,9 +26,11 @@ use crate::seen::Seen;
 pub(crate) const NAME: &str = "learnt";
 /// Its name while it is being written.
 pub(crate) const UNFINISHED: &str = "learnt.new";
-/// What is larger is neither written nor read. A year of 10 million jobs comes to less than a third of it.
+/// What is larger is neither written nor read. A year of 10 million jobs comes to less than a third
+/// of it.
 const MOST_BYTES: u64 = 1 << 30;
-/// What is older is not taken up: so many jobs will have ended that to learn from them is as much work as to begin anew.
+/// What is older is not taken up: so many jobs will have ended that to learn from them is as much
+/// work as to begin anew.
 const OLDEST_SECONDS: i64 = 7 * 86_400;
 /// What is dated ahead by more than this was written by a clock that was wrong.
 const AHEAD_SECONDS: i64 = 60;
@@ -132,7 +136,8 @@ impl Write for Summed {
     }
 }
 
-/// The file while it is being written. What the main thread knows comes first; the learner adds its part, and puts the file in place.
+/// The file while it is being written. What the main thread knows comes first; the learner adds its
+/// part, and puts the file in place.
 pub(crate) struct Keeping {
     writer: BufWriter<Summed>,
     unfinished: PathBuf,

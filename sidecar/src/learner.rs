@@ -29,7 +29,8 @@ pub(crate) type PartitionIndices = HashMap<Arc<str>, u16>;
 pub(crate) enum Task {
     /// Runs that have ended, each told once; and their partitions, which all are among the indices.
     Ended(Vec<Ended>, PartitionIndices),
-    /// The queue, to bring everything up to date and hand a model back; the confidence of its bounds by class.
+    /// The queue, to bring everything up to date and hand a model back; the confidence of its
+    /// bounds by class.
     Refresh(Arc<Cluster>, PartitionIndices, f64),
     /// Add what was learnt to a file, and put it in place.
     Keep(Box<Keeping>),
@@ -169,7 +170,8 @@ impl Trainer {
     }
 }
 
-/// Learns and answers until nobody asks any more; goes on from what an earlier daemon has learnt, where there is that.
+/// Learns and answers until nobody asks any more; goes on from what an earlier daemon has learnt,
+/// where there is that.
 pub(crate) fn run(kept: Option<Learner>, tasks: &Receiver<Task>, news: &Sender<News>) {
     let mut trainer = match Trainer::start() {
         Ok(trainer) => trainer,

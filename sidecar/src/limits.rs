@@ -6,7 +6,8 @@ use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimit
 use predictor_core::time::Seconds;
 use slurm_sys::client::controller::{Accounts, AssociationRecord, Node, NodeState, Partition, QosRecord};
 
-/// Slurm's numbers of CPUs and nodes among trackable resources (src/common/slurmdb_defs.h, `tres_types_t`).
+/// Slurm's numbers of CPUs and nodes among trackable resources (src/common/slurmdb_defs.h,
+/// `tres_types_t`).
 const CPUS: u32 = 1;
 const NODES: u32 = 4;
 /// The quality of service of jobs that name none, where no association says another

@@ -299,7 +299,8 @@ impl Collector for Ages {
     }
 }
 
-/// What the filter counted, from the file that this daemon keeps. Without the file, or with a damaged one, nothing is told.
+/// What the filter counted, from the file that this daemon keeps. Without the file, or with a
+/// damaged one, nothing is told.
 #[derive(Debug)]
 struct FilterCounters {
     file: PathBuf,

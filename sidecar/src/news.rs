@@ -20,7 +20,8 @@ pub(crate) enum News {
     Ended(Vec<Ended>),
     /// The answer to a request to read slurmdbd.
     Accounting(Result<AccountingRead, ClientError>),
-    /// The clock was set back by so much: what was told so far is dated ahead, and is told again from here on.
+    /// The clock was set back by so much: what was told so far is dated ahead, and is told again
+    /// from here on.
     ClockSetBack { by: Seconds },
     /// The answer to a request to read slurmctld.
     Controller(Result<Arc<Cluster>, ClientError>),
@@ -68,7 +69,8 @@ pub(crate) struct Ended {
     pub(crate) eligible: UnixTime,
     pub(crate) start: Option<UnixTime>,
     pub(crate) end: UnixTime,
-    /// For how much of the time from start to end its program did not run: suspended, or waiting on its nodes for its reserved time.
+    /// For how much of the time from start to end its program did not run: suspended, or waiting on
+    /// its nodes for its reserved time.
     pub(crate) stood_still: Seconds,
     /// What the submit filter told of its wait.
     pub(crate) told: Option<ToldWait>,
@@ -104,7 +106,8 @@ pub(crate) struct Cluster {
     pub(crate) cpus: u32,
     /// Jobs that run or wait, whose partition is known.
     pub(crate) jobs: Vec<Live>,
-    /// Jobs that have ended or were cancelled while they waited, whose records may still be on their way to slurmdbd.
+    /// Jobs that have ended or were cancelled while they waited, whose records may still be on
+    /// their way to slurmdbd.
     pub(crate) ended: Vec<Ended>,
     /// What a plan needs.
     pub(crate) queue: Queue,

@@ -54,8 +54,9 @@ pub(crate) struct Published {
 }
 
 impl Publisher {
-    /// A publisher that knows nothing yet, or what an earlier daemon knew. Its snapshots are numbered from `generation` on.
-    /// Where there is `memory` the filter is handed them over in it, beside the file.
+    /// A publisher that knows nothing yet, or what an earlier daemon knew. Its snapshots are
+    /// numbered from `generation` on. Where there is `memory` the filter is handed them over in it,
+    /// beside the file.
     pub(crate) fn new(
         cluster_name: String,
         whole_nodes: bool,

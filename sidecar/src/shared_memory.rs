@@ -1,4 +1,5 @@
-//! What this process shares with the filter inside slurmctld: snapshots in sealed memory, and a page that the filter counts in.
+//! What this process shares with the filter inside slurmctld: snapshots in sealed memory, and a
+//! page that the filter counts in.
 
 use std::io;
 
@@ -10,7 +11,8 @@ use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, Seal
 #[derive(Debug)]
 pub(crate) struct SharedMemory {
     page: CountsPage,
-    /// The snapshot that was handed over last, and the one before: a filter may be about to open that.
+    /// The snapshot that was handed over last, and the one before: a filter may be about to open
+    /// that.
     snapshots: [Option<SealedMemory>; 2],
 }
 

@@ -105,7 +105,8 @@ impl StateDirectory {
     pub(crate) fn hand_over(&self, hand_over: Option<&HandOver>) -> io::Result<()> {
         let path = self.path.join(HAND_OVER);
         let put = |text: String| {
-            // A hand-over is of no use to anybody once this process has ended, so that it need not reach the disk.
+            // A hand-over is of no use to anybody once this process has ended, so that it need not
+            // reach the disk.
             let unfinished = self.path.join(UNFINISHED_HAND_OVER);
             fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path))
         };
@@ -204,7 +205,8 @@ fn lock(directory: &Path) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// Writes a file whole and forces it to the disk. At no time may more people read it than `mode` lets.
+/// Writes a file whole and forces it to the disk. At no time may more people read it than `mode`
+/// lets.
 fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.set_permissions(fs::Permissions::from_mode(mode))?;

@@ -182,16 +182,17 @@ impl<'a> JobDescription<'a> {
         self.is_given(self.0.array_inx)
     }
 
-    /// Whether it is only asked when the job would run, as `--test-only` does. Slurm's library notes the session of who submits in every
-    /// request that makes a job, and in no request that tests one (src/api/submit.c and allocate.c). A client of another make can send
-    /// either in either place, so that nothing may rest on it that would hurt others.
+    /// Whether it is only asked when the job would run, as `--test-only` does. Slurm's library
+    /// notes the session of who submits in every request that makes a job, and in no request that
+    /// tests one (src/api/submit.c and allocate.c). A client of another make can send either in
+    /// either place, so that nothing may rest on it that would hurt others.
     #[must_use]
     pub fn is_only_tested(&self) -> bool {
         self.0.alloc_sid == NO_VALUE
     }
 
-    /// Whether it is a copy that another cluster of a federation has sent. That cluster has given the job its number, and its own plugins have
-    /// seen it before (src/slurmctld/fed_mgr.c).
+    /// Whether it is a copy that another cluster of a federation has sent. That cluster has given
+    /// the job its number, and its own plugins have seen it before (src/slurmctld/fed_mgr.c).
     #[must_use]
     pub fn is_sibling_copy(&self) -> bool {
         self.0.fed_siblings_viable != 0
@@ -263,8 +264,8 @@ impl<'a> JobDescription<'a> {
         self.is_given(self.0.exc_nodes)
     }
 
-    /// Whether it asks for generic resources of nodes, sockets or tasks. Since 23.11 sbatch also writes
-    /// the CPUs of a task there, which are none.
+    /// Whether it asks for generic resources of nodes, sockets or tasks. Since 23.11 sbatch also
+    /// writes the CPUs of a task there, which are none.
     #[must_use]
     pub fn wants_generic_resources(&self) -> bool {
         let is_generic = |list: *const c_char| {

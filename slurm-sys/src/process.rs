@@ -1,19 +1,21 @@
-//! What a SPANK plugin does to the process that loaded it: its environment, its end, its signals, its
-//! sleep. And who is at the other end of a socket.
+//! What a SPANK plugin does to the process that loaded it: its environment, its end, its signals,
+//! its sleep. And who is at the other end of a socket.
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-/// The user id of the process at the other end of a socket, as the kernel noted it when that process connected (unix(7), `SO_PEERCRED`).
+/// The user id of the process at the other end of a socket, as the kernel noted it when that
+/// process connected (unix(7), `SO_PEERCRED`).
 ///
 /// # Errors
 /// Where the kernel does not say.
 pub fn peer_user(stream: &UnixStream) -> io::Result<u32> {
     let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the descriptor is open; the structure and its length are valid and live through the call.
+    // SAFETY: the descriptor is open; the structure and its length are valid and live through the
+    // call.
     let outcome = unsafe {
         let place = (&raw mut credentials).cast();
         libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, place, &raw mut length)

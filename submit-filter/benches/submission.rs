@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 /// Calls per row of the table.
 const CALLS: usize = 20_000;
 
-/// Calls where only to look that each row still measures what it says: `cargo bench` gives `--bench`,
-/// `cargo test` does not.
+/// Calls where only to look that each row still measures what it says: `cargo bench` gives
+/// `--bench`, `cargo test` does not.
 const FEW_CALLS: usize = 20;
 
 /// The sizes that a job with forests behind its forecasts is compared at: its own and sixteen others, of each of which there is a past.
@@ -29,8 +29,8 @@ fn call(job: &mut Description, message: &mut *mut c_char) -> c_int {
 /// Median, 99th and 99.9th percentile and maximum of the time of one call.
 ///
 /// # Panics
-/// Where a call neither leaves a record of a decision nor gives an answer although something is asked
-/// for, or does so although nothing is.
+/// Where a call neither leaves a record of a decision nor gives an answer although something is
+/// asked for, or does so although nothing is.
 fn percentiles(make: &dyn Fn() -> Description, is_asked: bool) -> [Duration; 4] {
     let calls = if std::env::args().any(|argument| argument == "--bench") { CALLS } else { FEW_CALLS };
     let mut times: Vec<Duration> = (0..calls)

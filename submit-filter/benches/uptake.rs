@@ -1,4 +1,5 @@
-//! What a new snapshot costs slurmctld: taking it up from the daemon's memory or from the file, and the first decision after it.
+//! What a new snapshot costs slurmctld: taking it up from the daemon's memory or from the file, and
+//! the first decision after it.
 #![allow(missing_docs, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tests/common/mod.rs"]
@@ -31,7 +32,8 @@ fn call(control: &[&str]) -> Duration {
     time
 }
 
-/// A snapshot of a large cluster: trees, 10,000 ends of running jobs, 200,000 groups, and a plan as long as it is published.
+/// A snapshot of a large cluster: trees, 10,000 ends of running jobs, 200,000 groups, and a plan as
+/// long as it is published.
 fn large(generation: u64) -> Vec<u8> {
     let at = now();
     let past = (0..400).map(|n| past_job(at, n, [4, 16][n as usize % 2], 3_600, n % 900, 600 + n % 300));

@@ -1,21 +1,24 @@
 //! What the users' jobs have claimed since a snapshot was published.
 //!
-//! The snapshot does not know of the jobs that were submitted after it. A user who submits many at once would see each of them decided
-//! as if it alone took the free CPUs, so that later decisions about the same user's jobs count the earlier ones. They do not count the
-//! jobs of other users: whoever can change what others are told by submitting jobs could hurt them at will. In replays of workload logs
-//! the claims of others gained nothing (docs/molding.md).
+//! The snapshot does not know of the jobs that were submitted after it. A user who submits many at
+//! once would see each of them decided as if it alone took the free CPUs, so that later decisions
+//! about the same user's jobs count the earlier ones. They do not count the jobs of other users:
+//! whoever can change what others are told by submitting jobs could hurt them at will. In replays
+//! of workload logs the claims of others gained nothing (docs/molding.md).
 //!
-//! The table has a fixed size. What a user claims in a partition is never more than the partition has.
+//! The table has a fixed size. What a user claims in a partition is never more than the partition
+//! has.
 
 use predictor_core::forecast::{Claimed, Claims};
 use predictor_core::snapshot::Partition;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Rows of the table. Each user takes one, and one more for each partition: enough for some hundred users between two snapshots, in
-/// 48 KiB.
+/// Rows of the table. Each user takes one, and one more for each partition: enough for some hundred
+/// users between two snapshots, in 48 KiB.
 const ROWS: usize = 1_024;
 
-/// How many rows are looked at for one key. A user who finds none free claims nothing until the next snapshot.
+/// How many rows are looked at for one key. A user who finds none free claims nothing until the
+/// next snapshot.
 const LOOKED_AT: usize = 16;
 
 /// What stands for the whole cluster in the place of a partition's index.
@@ -25,7 +28,8 @@ const CLUSTER: u64 = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct ClaimTable {
     rows: Box<[Row]>,
-    /// How many rows are taken, so that a table in which nobody claimed anything is not looked through.
+    /// How many rows are taken, so that a table in which nobody claimed anything is not looked
+    /// through.
     taken: AtomicUsize,
 }
 
@@ -79,14 +83,16 @@ impl ClaimTable {
             return Claimed::default();
         }
         let of_key = |key| {
-            // No row becomes free again, so that nothing of this key lies behind a free one, which holds no claims.
+            // No row becomes free again, so that nothing of this key lies behind a free one, which
+            // holds no claims.
             let row = self.rows_of(key).find(|row| [key, 0].contains(&row.key.load(Ordering::Relaxed)));
             row.map_or_else(Claims::default, Row::load)
         };
         Claimed { partition: of_key(key_of(user, u64::from(partition))), cluster: of_key(key_of(user, CLUSTER)) }
     }
 
-    /// Adds a job's claims to those of its user, as far as the partition has so many CPUs and the table a row.
+    /// Adds a job's claims to those of its user, as far as the partition has so many CPUs and the
+    /// table a row.
     pub(crate) fn add(&self, user: u32, partition: &Partition<'_>, claims: &Claims) {
         let of_partition = self.row(key_of(user, u64::from(partition.index)));
         if of_partition.is_some_and(|row| row.add(claims, u64::from(partition.cpus())))

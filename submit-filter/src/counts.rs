@@ -37,7 +37,8 @@ impl Counts {
         }
     }
 
-    /// Gives the page back; what is counted from now on stays in this process until there is another.
+    /// Gives the page back; what is counted from now on stays in this process until there is
+    /// another.
     pub(crate) fn let_go(&self) {
         *self.page.write() = None;
     }
@@ -56,7 +57,8 @@ impl Counts {
             }
         };
         match (self.owner.load(Ordering::Relaxed), memory.read()) {
-            // A slurmctld before this one counted there. To go on in its name loses nothing that the daemon has not seen yet.
+            // A slurmctld before this one counted there. To go on in its name loses nothing that
+            // the daemon has not seen yet.
             (0, Some((owner, numbers))) => {
                 for (number, before) in self.numbers.iter().zip(numbers) {
                     number.fetch_add(before, Ordering::Relaxed);

@@ -139,8 +139,9 @@ fn decided(
         }
         let promises = submission.asked.reserve_at.is_some() && mode_of(&submission, &policy) == Mode::Enforce;
         if description.is_sibling_copy() {
-            // The cluster of a federation that took the job has decided about it already, and its user was told what. A promise is kept
-            // there: were the copy to start here, as it was written, it would be broken.
+            // The cluster of a federation that took the job has decided about it already, and its
+            // user was told what. A promise is kept there: were the copy to start here, as it was
+            // written, it would be broken.
             state.count(if promises { Counter::Refused } else { Counter::Unchanged });
             return if promises { Answer::Refused } else { Answer::Accepted };
         }

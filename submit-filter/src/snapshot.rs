@@ -8,7 +8,8 @@ use slurm_sys::memory::Memory;
 #[derive(Debug)]
 pub(crate) struct Current {
     pub(crate) snapshot: Snapshot<Memory>,
-    /// What jobs have claimed since. A new snapshot knows of those jobs by itself, so that its claims begin at 0.
+    /// What jobs have claimed since. A new snapshot knows of those jobs by itself, so that its
+    /// claims begin at 0.
     pub(crate) claims: ClaimTable,
 }
 

@@ -56,8 +56,8 @@ pub(crate) fn start() {
     }
 }
 
-/// Before the plugin is unloaded: the hook must not outlive it, and what a library keeps for as long
-/// as it is loaded is dropped by nobody.
+/// Before the plugin is unloaded: the hook must not outlive it, and what a library keeps for as
+/// long as it is loaded is dropped by nobody.
 pub(crate) fn stop() {
     let _ = std::panic::take_hook();
     STATE.let_go();

@@ -25,7 +25,8 @@ struct Identity {
 }
 
 impl Identity {
-    /// That of what lies at a path, without opening it or following a link; `None` where there is nothing.
+    /// That of what lies at a path, without opening it or following a link; `None` where there is
+    /// nothing.
     fn of(path: &Path) -> Option<Identity> {
         let metadata = path.symlink_metadata().ok()?;
         Some(Identity { inode: metadata.ino(), modified: (metadata.mtime(), metadata.mtime_nsec()), length: metadata.len() })
@@ -91,9 +92,9 @@ struct Seen {
 pub(crate) struct SnapshotStore {
     hand_over: PathBuf,
     file: PathBuf,
-    /// A lock that is held for as long as a pointer is copied. Pointers that are swapped without a lock
-    /// keep state in each thread and end it with the thread, and slurmctld makes a thread for each
-    /// submission: that costs more than the lock does.
+    /// A lock that is held for as long as a pointer is copied. Pointers that are swapped without a
+    /// lock keep state in each thread and end it with the thread, and slurmctld makes a thread for
+    /// each submission: that costs more than the lock does.
     current: RwLock<Option<Arc<Current>>>,
     transparent: AtomicBool,
     fault: AtomicU8,
@@ -127,7 +128,8 @@ impl SnapshotStore {
                     return Some(uptake);
                 }
                 Some(Err(error)) if !seen.is_told => {
-                    // Said once, because it may be so with each snapshot, as where the two run in containers of their own.
+                    // Said once, because it may be so with each snapshot, as where the two run in
+                    // containers of their own.
                     seen.is_told = true;
                     slurm_sys::log::info(&format!(
                         "job_submit/queuecast: snapshots are read from their file, as the memory of queuecastd can't be had: {error}"
@@ -171,7 +173,8 @@ impl SnapshotStore {
 
     fn take_file(&self, now: UnixTime) -> Result<Uptake, NotTaken> {
         let (file, metadata) = open_trusted(&self.file)?;
-        // The header is looked at first, so that no memory is taken for a file that is something else.
+        // The header is looked at first, so that no memory is taken for a file that is something
+        // else.
         let start = read_start(&file, HEADER_LENGTH)?;
         let length = Announced::of(&start)?.length;
         if length != metadata.len() {
@@ -186,7 +189,8 @@ impl SnapshotStore {
             return Err(NotTaken::Ahead(snapshot.published_at() - now));
         }
         self.fault.store(Fault::None as u8, Ordering::Relaxed);
-        // The file of a daemon that has ended, for one. What was claimed since it was taken up stays claimed.
+        // The file of a daemon that has ended, for one. What was claimed since it was taken up
+        // stays claimed.
         if self.current().is_some_and(|current| current.is(snapshot.generation(), snapshot.checksum())) {
             return Ok(Uptake::AsBefore);
         }

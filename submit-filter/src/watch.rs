@@ -17,8 +17,9 @@ const UNSETTLED_NS: i128 = 2_000_000_000;
 pub(crate) struct Watch {
     directory: PathBuf,
     off: PathBuf,
-    /// The state of the directory that was looked through last, and in the lowest bit whether the kill switch was on in it; 0 for none.
-    /// They are one number so that no thread pairs the one with another's other.
+    /// The state of the directory that was looked through last, and in the lowest bit whether the
+    /// kill switch was on in it; 0 for none. They are one number so that no thread pairs the one
+    /// with another's other.
     seen: AtomicU64,
 }
 
@@ -39,7 +40,8 @@ impl Watch {
         let metadata = self.directory.metadata().ok()?;
         let changed = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
-        // Fibonacci hashing keeps the directory that may have come into the place of another apart from it.
+        // Fibonacci hashing keeps the directory that may have come into the place of another apart
+        // from it.
         let number = (changed as u64).rotate_left(20) ^ metadata.ino().wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Some(DirectoryState { number: (number | 2) & !1, is_settled: now - changed >= UNSETTLED_NS })
     }

@@ -28,7 +28,8 @@ const OTHER: u32 = USER + 1;
 /// Most nodes of the partition.
 const NODES: u32 = 64;
 
-/// The plugin over a fresh snapshot. It keeps one state per process, so that tests take turns with it.
+/// The plugin over a fresh snapshot. It keeps one state per process, so that tests take turns with
+/// it.
 fn running(policy: Policy) -> (MutexGuard<'static, ()>, &'static Running) {
     static TURN: Mutex<()> = Mutex::new(());
     static RUNNING: OnceLock<Running> = OnceLock::new();
@@ -44,7 +45,8 @@ fn running(policy: Policy) -> (MutexGuard<'static, ()>, &'static Running) {
 }
 
 impl Running {
-    /// Publishes a plan by which 40 of 256 CPUs are free for the next 10,000 seconds, and then all; both users have run jobs on 16 nodes.
+    /// Publishes a plan by which 40 of 256 CPUs are free for the next 10,000 seconds, and then all;
+    /// both users have run jobs on 16 nodes.
     fn publish(&self, policy: Policy) {
         let at = now();
         let past = [USER, OTHER].into_iter().flat_map(|user| {
@@ -107,7 +109,8 @@ fn a_thousand_requests_that_only_test_change_nobody_s_answer() {
         running.molded(asked);
     }
     let told_after = running.plugin.submit(&mut after);
-    // The time until the job as written would be done shrinks by itself, as the plan's times come nearer.
+    // The time until the job as written would be done shrinks by itself, as the plan's times come
+    // nearer.
     let told = |said: Option<String>| said.unwrap().rsplit_once(" instead of ").unwrap().0.to_owned();
     assert_eq!(told(told_before.1), told(told_after.1));
     assert_eq!((before.0.min_nodes, after.0.min_nodes), (10, 10));

@@ -364,7 +364,8 @@ fn an_entry_of_a_scrontab_is_left_alone() {
     assert!(entry.0.admin_comment.is_null());
 }
 
-/// The copy of a job that a federation's other cluster sends, after it has decided about the job itself.
+/// The copy of a job that a federation's other cluster sends, after it has decided about the job
+/// itself.
 fn sibling_copy(job: Description) -> Description {
     let mut job = job;
     // Its number would be of that cluster too; the field has another place in each release.
@@ -608,7 +609,8 @@ mod hostile {
             prop_assert!(fits || nodes == (before.min_nodes, before.max_nodes), "{before:?} {after:?}");
             prop_assert!(after.num_tasks <= before.num_tasks.max(256), "{before:?} {after:?}");
         }
-        // Another limit is one that the partition, of at most two days, allows, and none is cut below what its user asked for.
+        // Another limit is one that the partition, of at most two days, allows, and none is cut
+        // below what its user asked for.
         if after.time_limit != before.time_limit {
             prop_assert!(holds("QUEUECAST_AUTO_MOLD=") || holds("QUEUECAST_RESERVE_AT="), "{before:?} {after:?}");
             prop_assert!((1..=2 * 24 * 60).contains(&after.time_limit), "{before:?} {after:?}");

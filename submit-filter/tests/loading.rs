@@ -19,8 +19,9 @@ fn entries(path: &str) -> usize {
     std::fs::read_dir(path).unwrap().count()
 }
 
-/// slurmctld has a thread for each submission, and some of them may end after the plugin has been closed: what the plugin left in them is
-/// destroyed then, by code that must still be there. (The C library keeps a library mapped as long as a thread has such values of it.)
+/// slurmctld has a thread for each submission, and some of them may end after the plugin has been
+/// closed: what the plugin left in them is destroyed then, by code that must still be there. (The C
+/// library keeps a library mapped as long as a thread has such values of it.)
 #[test]
 fn fifty_times_loaded_used_from_eight_threads_and_unloaded() {
     let site = Site::new();
@@ -43,7 +44,8 @@ fn fifty_times_loaded_used_from_eight_threads_and_unloaded() {
                             // Nothing is claimed, so that each finds what it would find alone.
                             let mut job = Description::batch(16, 64).with_control(control).only_tested();
                             let mut message = std::ptr::null_mut();
-                            // SAFETY: as slurmctld calls it; the plugin stays loaded until all threads have come to `decided`.
+                            // SAFETY: as slurmctld calls it; the plugin stays loaded until all
+                            // threads have come to `decided`.
                             assert_eq!(unsafe { submit(&raw mut *job.0, 0, &raw mut message) }, 0);
                             common::free(&mut message);
                             assert_eq!(job.0.min_nodes, if n == 4 { 16 } else { 4 }, "round {round}, thread {thread}");

@@ -1,5 +1,5 @@
-//! A panic inside the plugin, through its C entry points. The plugin is the one that ships, from the same source, but for one line that
-//! panics about a job of a certain name.
+//! A panic inside the plugin, through its C entry points. The plugin is the one that ships, from
+//! the same source, but for one line that panics about a job of a certain name.
 #![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;

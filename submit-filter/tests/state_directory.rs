@@ -248,7 +248,8 @@ fn counts_go_on_over_restarts_of_slurmctld_and_of_the_daemon() {
     let second = State::over(site.path());
     (0..2).for_each(|_| drop(submit(&second)));
     assert_eq!(site.counter(Counter::Submissions), 7);
-    // The daemon is started again, with a page of its own; what was counted meanwhile is in it, too.
+    // The daemon is started again, with a page of its own; what was counted meanwhile is in it,
+    // too.
     let (owner, _) = site.page().read().unwrap();
     fs::remove_file(site.path().join("snapshot-memory")).unwrap();
     submit(&second);

@@ -1,5 +1,5 @@
-//! Files of the state directory are truncated and overwritten while eight threads submit through the built plugin, in a process of its own:
-//! a file that was mapped would end it by SIGBUS.
+//! Files of the state directory are truncated and overwritten while eight threads submit through
+//! the built plugin, in a process of its own: a file that was mapped would end it by SIGBUS.
 #![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -54,7 +54,8 @@ fn files_that_are_truncated_and_overwritten_end_no_process_and_stop_no_job() {
                 (0..THREADS).map(|_| scope.spawn(|| (0..SUBMISSIONS).for_each(|_| assert!([4, 16].contains(&submit(&running)))))).collect();
             let spoiler = scope.spawn(|| {
                 for count in 0.. {
-                    // Every round spoils all files, in turn by truncation and by `cp` of another file over them.
+                    // Every round spoils all files, in turn by truncation and by `cp` of another
+                    // file over them.
                     for entry in fs::read_dir(site.path()).unwrap().flatten() {
                         let path = entry.path();
                         if path.extension().is_some() {

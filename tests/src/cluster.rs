@@ -158,7 +158,8 @@ impl Cluster {
         command
     }
 
-    /// A command of Slurm's in the cluster's environment that an ordinary user runs, in the directory where every user may write.
+    /// A command of Slurm's in the cluster's environment that an ordinary user runs, in the
+    /// directory where every user may write.
     #[must_use]
     pub fn prepare_for(&self, user: &str, program: &str) -> Command {
         let plain = self.prepare(program);

@@ -32,7 +32,8 @@ pub fn enforcing() -> Policy {
 pub struct Past {
     /// Nodes.
     pub nodes: u32,
-    /// Wait in seconds; of 200 jobs two each, in no order, have waited that and 0 to 99 times `more_wait_s`.
+    /// Wait in seconds; of 200 jobs two each, in no order, have waited that and 0 to 99 times
+    /// `more_wait_s`.
     pub wait_s: i64,
     /// See `wait_s`.
     pub more_wait_s: i64,
@@ -61,9 +62,9 @@ impl Cluster {
         self.publish_with(user, policy, past, running, None);
     }
 
-    /// Publishes a snapshot in which all 8 nodes are taken for so many more seconds, and a forecast by
-    /// which root's jobs on 2 nodes wait two hours while no more than half of the CPUs are free, and not
-    /// at all beyond.
+    /// Publishes a snapshot in which all 8 nodes are taken for so many more seconds, and a forecast
+    /// by which root's jobs on 2 nodes wait two hours while no more than half of the CPUs are free,
+    /// and not at all beyond.
     ///
     /// # Panics
     /// Where the state directory can't be written.
@@ -85,7 +86,8 @@ impl Cluster {
         let now = UnixTime(now());
         let mut history = History::new(HistoryLimits::default());
         for job in past {
-            // As many as QBETS needs to tell classes apart, and without a trend, which it would take for a change.
+            // As many as QBETS needs to tell classes apart, and without a trend, which it would
+            // take for a change.
             for n in 0..200 {
                 // Each by itself, so that no job presses on another.
                 let eligible = UnixTime(now.0 - 20_000_000 + n * 100_000 + i64::from(job.nodes) * 10_000);
@@ -143,9 +145,11 @@ impl Cluster {
     }
 }
 
-/// A model of one tree, for 32 CPUs that are all busy until `free_at`: the root of a wait is 85 while at most 16 CPUs are free, and 0 beyond.
+/// A model of one tree, for 32 CPUs that are all busy until `free_at`: the root of a wait is 85
+/// while at most 16 CPUs are free, and 0 beyond.
 fn pressed(user: u32, free_at: i64) -> WaitModel {
-    /// The cluster's free CPUs stand behind what is known of the job and before what is known of the groups.
+    /// The cluster's free CPUs stand behind what is known of the job and before what is known of
+    /// the groups.
     const FREE_CPUS: u16 = (FEATURES - (8 * 7 + 5 * 6 + 3 * 5) - 7) as u16;
     let nodes = vec![NodeRecord::fork(FREE_CPUS, 16.0, 1), NodeRecord::leaf(85.0), NodeRecord::leaf(0.0)];
     let tree = Forest { roots: vec![0.into()], nodes, base: 0.0 };

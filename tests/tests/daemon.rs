@@ -333,7 +333,8 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
     let until = now() + 40;
     let hold = until.to_string();
     let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &hold)]), &["--time=5", "--ntasks=1", "--nodes=1"], "sleep 3").job();
-    // The filter promises no reservation without a past, so that the record that it would leave is written here.
+    // The filter promises no reservation without a past, so that the record that it would leave is
+    // written here.
     let asked = r#""asked":{"nodes":1,"cpus":1}"#;
     let record = format!(
         r#"{{"queuecast":{{"version":1,"generation":1,"at":{},"mode":"enforce",{asked},"written":{{"hold_until":{until}}}}}}}"#,

@@ -1,4 +1,5 @@
-//! `queuecastd` over a restart, over a clock that is set, and over days in which slurmctld can't reach slurmdbd.
+//! `queuecastd` over a restart, over a clock that is set, and over days in which slurmctld can't
+//! reach slurmdbd.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 

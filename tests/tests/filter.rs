@@ -150,7 +150,8 @@ fn a_deferred_job_begins_when_running_jobs_are_expected_to_have_ended() {
     let Some(cluster) = cluster(enforcing(), &[]) else { return };
     cluster.publish_pressed(enforcing(), 45);
     let ends = now() + 45;
-    // Slurm refuses these only after the plugin has seen them; they change nothing for those who come after.
+    // Slurm refuses these only after the plugin has seen them; they change nothing for those who
+    // come after.
     for _ in 0..20 {
         let enormous = cluster.run("sbatch", &["-n", "2000000000", "-t10", "--test-only", "--auto-mold", "--wrap", "true"]);
         assert!(!enormous.status.success());
@@ -189,7 +190,8 @@ fn tests_arrays_heterogeneous_jobs_and_scrontab_go_on() {
     let tested = cluster.run("sbatch", &["-N8", "-t10", "--exclusive", "--test-only", "--auto-mold", "--wrap", "true"]);
     let said = String::from_utf8_lossy(&tested.stderr).into_owned();
     assert!(tested.status.success() && said.contains("to start at"), "{said}");
-    // What is told is what would be written, and what Slurm says of the start is of the job as it would be.
+    // What is told is what would be written, and what Slurm says of the start is of the job as it
+    // would be.
     assert!(said.contains("queuecast: 2 nodes instead of 8, time limit 40 min"), "{said}");
     assert!(said.contains("on nodes n[1-2] in partition main"), "{said}");
     assert_eq!(cluster.output("squeue", &["-h", "-t", "all"]), "", "nothing was submitted");

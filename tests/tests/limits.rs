@@ -1,4 +1,5 @@
-//! Jobs under limits of Slurm's: what queuecast makes of them is taken by a real slurmctld, and starts.
+//! Jobs under limits of Slurm's: what queuecast makes of them is taken by a real slurmctld, and
+//! starts.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
@@ -37,7 +38,8 @@ fn limited_cluster() -> Cluster {
     cluster
 }
 
-/// Waits for a snapshot from now on whose plan knows of so many running jobs and of none that could start.
+/// Waits for a snapshot from now on whose plan knows of so many running jobs and of none that could
+/// start.
 fn wait_for_plan(cluster: &Cluster, running: u32) {
     let from = UnixTime(now());
     wait_for("a plan of the present queue", SOON, || {
@@ -59,8 +61,8 @@ fn jobs_that_would_be_made_smaller(cluster: &Cluster) {
         wait_for_plan(cluster, 1);
         submit(cluster, &[&["-N8", "-t60", "--mold-sizes=2"], arguments].concat())
     };
-    // Without a limit in the way the job is molded, and starts beside the one that runs. Nothing cuts
-    // it back to less than its shortest limit, which has grown with its limit.
+    // Without a limit in the way the job is molded, and starts beside the one that runs. Nothing
+    // cuts it back to less than its shortest limit, which has grown with its limit.
     let free = eight(&["--time-min=30"]);
     assert!(free.said.contains("2 nodes instead of 8, time limit 4 h"), "{}", free.said);
     assert_eq!(free.end(SOON), "COMPLETED");
@@ -88,8 +90,8 @@ fn jobs_that_would_be_made_smaller(cluster: &Cluster) {
     }
 }
 
-/// Jobs that would be made larger, and may not, or could not start. Each is another user's: a user's
-/// past of jobs that ran a second says that more nodes gain nothing.
+/// Jobs that would be made larger, and may not, or could not start. Each is another user's: a
+/// user's past of jobs that ran a second says that more nodes gain nothing.
 fn jobs_that_would_be_made_larger(cluster: &Cluster) {
     let two = |user: &str, arguments: &[&str]| {
         wait_for_plan(cluster, 0);
@@ -162,8 +164,8 @@ fn what_decides_itself_when_a_job_starts_is_not_promised_a_time(cluster: &Cluste
 
 fn a_policy_that_defers_always_leaves_whoever_waits_at_a_terminal(cluster: &Cluster) {
     let always = Policy { defer: When::Always, ..enforcing() };
-    // Seven of eight nodes are expected to be free in a minute, for which waiting gains too little: what
-    // is looked at is in the record.
+    // Seven of eight nodes are expected to be free in a minute, for which waiting gains too little:
+    // what is looked at is in the record.
     cluster.publish(always, &SHORT_WAITS, &[(7, 60)]);
     let show = "scontrol show job $SLURM_JOB_ID";
     let batch = cluster.submit(&["-N2", "-t10", "--exclusive"], show).job();

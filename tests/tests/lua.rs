@@ -26,16 +26,19 @@ fn a_lua_script_before_and_after_the_plugin_works_as_the_plugin_does() {
     std::fs::write(script.path(), SCRIPT).unwrap();
     let cluster = Cluster::up(&Options::with_plugins("").option("lua-script", script.path().to_str().unwrap()));
     for (order, seen, limit) in [
-        // The plugin decides about what the script has made of the job: its ten minutes become forty on a quarter of the nodes.
+        // The plugin decides about what the script has made of the job: its ten minutes become
+        // forty on a quarter of the nodes.
         ("lua,queuecast", "8", "00:40:00"),
-        // The script sees what the plugin has made of the job. Without a limit that is an hour, the partition's default, by four.
+        // The script sees what the plugin has made of the job. Without a limit that is an hour, the
+        // partition's default, by four.
         ("queuecast,lua", "2", "04:00:00"),
     ] {
         cluster.reconfigure(&["--job-submit-plugin", order]);
         cluster.publish(enforcing(), &LARGE_WAIT, &[]);
         let job = cluster.submit(&["-N8", "--exclusive", "--hold", "--auto-mold"], "true").job();
         assert!(job.said.contains("the site's script was here"), "{order}: {}", job.said);
-        // What a script says takes the place of what was said before it (src/plugins/job_submit/lua/job_submit_lua.c).
+        // What a script says takes the place of what was said before it
+        // (src/plugins/job_submit/lua/job_submit_lua.c).
         assert_eq!(job.said.contains("queuecast: 2 nodes instead of 8"), order.ends_with("queuecast"), "{order}: {}", job.said);
         assert_eq!((job.field("NumNodes").as_str(), job.field("TimeLimit").as_str()), ("2-2", limit), "{order}: {}", job.said);
         let shown = cluster.output("scontrol", &["show", "job", &job.id]);

@@ -24,7 +24,8 @@ fn run_for(cluster: &Cluster, program: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Slurm lets a requeued job wait for two minutes, and kills one that starts again in the second in which it was requeued.
+/// Slurm lets a requeued job wait for two minutes, and kills one that starts again in the second in
+/// which it was requeued.
 fn starts_again_soon(cluster: &Cluster, job: &Job<'_>) {
     changed(cluster, job, "StartTime=now+5");
 }

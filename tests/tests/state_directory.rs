@@ -1,4 +1,5 @@
-//! A real slurmctld beside a daemon, while files of the state directory are spoilt, and with users' jobs private.
+//! A real slurmctld beside a daemon, while files of the state directory are spoilt, and with users'
+//! jobs private.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
@@ -9,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Publishes every second, decides about whatever is submitted, and serves no metrics, because several clusters run at once.
+/// Publishes every second, decides about whatever is submitted, and serves no metrics, because
+/// several clusters run at once.
 const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[policy]\nmode = \"enforce\"\nmold = \"always\"\n";
 
 /// The submissions that `queuecast status` knows of.
@@ -64,7 +66,8 @@ fn slurmctld_outlives_truncated_and_overwritten_files_and_counts_on() {
     });
     assert_eq!(slurmctld(&cluster), before);
     assert!(fs::metadata(format!("/proc/{before}")).is_ok(), "slurmctld has died: {}", cluster.log("slurmctld"));
-    // What was counted meanwhile is told with the first submission after a good hand-over, of which there is one each second.
+    // What was counted meanwhile is told with the first submission after a good hand-over, of which
+    // there is one each second.
     std::thread::sleep(Duration::from_secs(4));
     submit();
     wait_for("all submissions counted", PATIENCE, || (submissions(&cluster) == 61).then_some(()));

@@ -12,7 +12,8 @@ const SOON: Duration = Duration::from_secs(60);
 struct Backup(Child);
 
 impl Backup {
-    /// Starts it as if on a machine called `backup`: Slurm tells its controllers apart by the names of their machines.
+    /// Starts it as if on a machine called `backup`: Slurm tells its controllers apart by the names
+    /// of their machines.
     fn start(cluster: &Cluster) -> Backup {
         // The first slurmctld would be ended by a second that names the same file of its process.
         let etc = cluster.path("run/backup-etc");

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use nix::sys::statfs::statfs;
 
-/// File systems that another host, or a program, keeps, by the number that the kernel has for them: statfs(2), and
-/// `include/uapi/linux/magic.h`; those of Lustre, GPFS, BeeGFS and PanFS from their own sources, as coreutils' `stat` has them.
+/// File systems that another host, or a program, keeps, by the number that the kernel has for them:
+/// statfs(2), and `include/uapi/linux/magic.h`; those of Lustre, GPFS, BeeGFS and PanFS from their
+/// own sources, as coreutils' `stat` has them.
 const REMOTE: [(u32, &str); 16] = [
     (0x0000_6969, "NFS"),
     (0x0bd0_0bd0, "Lustre"),
@@ -26,7 +27,8 @@ const REMOTE: [(u32, &str); 16] = [
     (0x6573_5546, "FUSE"),
 ];
 
-/// The name of the network file system that a path lies on; `None` where it lies on a disk or in memory of this host.
+/// The name of the network file system that a path lies on; `None` where it lies on a disk or in
+/// memory of this host.
 ///
 /// # Errors
 /// Where the system does not say.
@@ -45,7 +47,8 @@ mod tests {
 
     #[test]
     fn network_file_systems_are_told_from_a_host_s_own() {
-        // From statfs(2): NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC; and those of ext4, XFS, Btrfs and tmpfs.
+        // From statfs(2): NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC; and those of ext4, XFS, Btrfs and
+        // tmpfs.
         assert_eq!((name_of(0x6969), name_of(0x6573_5546)), (Some("NFS"), Some("FUSE")));
         assert!([0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994].into_iter().all(|number| name_of(number).is_none()));
         assert_eq!(remote(Path::new("/dev/shm")).unwrap(), None);

@@ -85,7 +85,8 @@ fn trusted(checks: &mut Checks, directory: &Path, metadata: &fs::Metadata, slurm
     checks.ok(NAME, format!("{shown}, which only {owner} may write"));
 }
 
-/// Whether slurmctld looks at a disk or memory of its own host, and never has to wait for another one.
+/// Whether slurmctld looks at a disk or memory of its own host, and never has to wait for another
+/// one.
 fn local(checks: &mut Checks, directory: &Path) {
     const NAME: &str = "file system";
     match file_system::remote(directory) {

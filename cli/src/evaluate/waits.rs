@@ -35,7 +35,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value = "60000")]
     to: NonZeroUsize,
 
-    /// Also write what was forecast for each job, and what happened, into this file: comma-separated values, a line for each job.
+    /// Also write what was forecast for each job, and what happened, into this file:
+    /// comma-separated values, a line for each job.
     #[arg(long, value_name = "FILE")]
     write_forecasts: Option<PathBuf>,
 }

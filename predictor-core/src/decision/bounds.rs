@@ -1,5 +1,5 @@
-//! What bounds a rewrite: how many nodes and CPUs a job may be given, and how long a time limit, so that
-//! Slurm takes it and certainly starts it. Molding, deferral and reservation all ask here.
+//! What bounds a rewrite: how many nodes and CPUs a job may be given, and how long a time limit, so
+//! that Slurm takes it and certainly starts it. Molding, deferral and reservation all ask here.
 //!
 //! A job that names several partitions must be allowed in each of them, because Slurm chooses one.
 //! Limits of accounting bound a rewrite whether or not `AccountingStorageEnforce` has them enforced
@@ -12,7 +12,8 @@ use crate::snapshot::{Partition, Snapshot};
 use crate::time::Seconds;
 use std::fmt;
 
-/// Why a job can't be placed on just any node, so that more of the nodes that it needs may not exist.
+/// Why a job can't be placed on just any node, so that more of the nodes that it needs may not
+/// exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// It asks for features of nodes (`--constraint`).

@@ -43,7 +43,8 @@ impl Terms {
     pub fn run_time(&self, run_time: Seconds, from: u32, to: u32) -> Seconds {
         let ratio = f64::from(from.max(1)) / f64::from(to.max(1));
         let power = if to < from { self.slower } else { self.faster };
-        // The tables that a power is taken by are seldom in the cache, and the first power of a number is that number.
+        // The tables that a power is taken by are seldom in the cache, and the first power of a
+        // number is that number.
         let factor = if power == 1.0 { ratio } else { ratio.powf(power) };
         Seconds((run_time.0 as f64 * factor).ceil() as i64)
     }

@@ -163,9 +163,10 @@ impl Decision {
         changes
     }
 
-    /// The shortest time limit that goes with what is decided, or backfilling could cut the job back
-    /// to less than was forecast for it: longer in proportion on fewer CPUs and wherever the limit is
-    /// longer, no shorter than the run time that was forecast there, and padded as the limit is.
+    /// The shortest time limit that goes with what is decided, or backfilling could cut the job
+    /// back to less than was forecast for it: longer in proportion on fewer CPUs and wherever the
+    /// limit is longer, no shorter than the run time that was forecast there, and padded as the
+    /// limit is.
     fn stretched_shortest_limit(&self) -> Option<Seconds> {
         let shortest = self.shortest_limit?;
         let (written, decided) = (self.as_written.as_ref()?, self.decided.as_ref()?);
@@ -176,7 +177,8 @@ impl Decision {
             let by_limit = decided.limit.zip(written.limit).map_or(1.0, |(decided, written)| part(decided.0, written.0));
             let in_proportion = Seconds((shortest.0 as f64 * by_cpus.max(by_limit).max(1.0)).ceil() as i64);
             let (_, longest_run) = decided.run_time_range;
-            // Without a past of its own a job is taken to run for its whole limit, which is no forecast.
+            // Without a past of its own a job is taken to run for its whole limit, which is no
+            // forecast.
             let is_forecast = decided.count < written.count && decided.run_time_jobs > 0;
             let needed = if is_forecast { in_proportion.max(longest_run) } else { in_proportion };
             stretched = decided.limit.map_or(needed, |limit| needed.min(limit)).max(shortest);

@@ -110,7 +110,8 @@ pub struct Reservable<'a, F> {
     pub shape: JobShape,
     /// The present, with the claims.
     pub now: Moment,
-    /// The longest time limit that it may have, beyond which nothing is padded; `None` is unlimited.
+    /// The longest time limit that it may have, beyond which nothing is padded; `None` is
+    /// unlimited.
     pub longest_limit: Option<Seconds>,
 }
 

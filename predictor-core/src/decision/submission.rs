@@ -68,7 +68,8 @@ impl fmt::Display for Tie {
     }
 }
 
-/// What keeps a job from starting whenever its nodes are free, so that no moment can be chosen for it.
+/// What keeps a job from starting whenever its nodes are free, so that no moment can be chosen for
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// It depends on other jobs.

@@ -31,7 +31,8 @@ pub struct EndedJob<'a> {
     pub start: Option<UnixTime>,
     /// When it ended.
     pub end: UnixTime,
-    /// For how much of the time between start and end its program did not run: suspended, or waiting on its nodes for a reserved time.
+    /// For how much of the time between start and end its program did not run: suspended, or
+    /// waiting on its nodes for a reserved time.
     pub suspended: Seconds,
 }
 
@@ -114,7 +115,8 @@ impl History {
         self.fit_run_times();
     }
 
-    /// Fits the waits alone: goes through all starts that are kept, about 10 microseconds each, if others have come.
+    /// Fits the waits alone: goes through all starts that are kept, about 10 microseconds each, if
+    /// others have come.
     pub fn fit_waits(&mut self, confidence: f64) {
         self.starts.fit(confidence);
     }

@@ -1,4 +1,5 @@
-//! The latest starts of each partition, and QBETS over them: what bounds waits until the learner has gone through the past.
+//! The latest starts of each partition, and QBETS over them: what bounds waits until the learner
+//! has gone through the past.
 
 use crate::past::PastJob;
 use crate::size::Size;
@@ -15,9 +16,11 @@ struct Start {
     limit: Option<Seconds>,
 }
 
-/// The starts of each partition, at most so many, the latest; and the classes that QBETS finds in them, once fitted.
+/// The starts of each partition, at most so many, the latest; and the classes that QBETS finds in
+/// them, once fitted.
 ///
-/// Records of ended jobs come in any order, and QBETS takes starts in theirs: so it goes through the starts anew at each fit after which others have come.
+/// Records of ended jobs come in any order, and QBETS takes starts in theirs: so it goes through
+/// the starts anew at each fit after which others have come.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StartHistory {
     most: usize,
@@ -52,7 +55,8 @@ impl StartHistory {
         self.fitted_at = None;
     }
 
-    /// Finds the classes, with bounds at the confidence, if that has not been done since the last start was added.
+    /// Finds the classes, with bounds at the confidence, if that has not been done since the last
+    /// start was added.
     pub fn fit(&mut self, confidence: f64) {
         if self.fitted_at == Some(confidence) {
             return;

@@ -1,7 +1,8 @@
 //! What has to be kept over a restart, and of which version it is.
 //!
-//! A learner and a history are kept whole, by `serde`. Their fields have no meaning outside of the code that wrote them, so that what
-//! was kept by other sources than these is not to be read: [`SOURCES`] tells them apart, and changes with every change of this crate.
+//! A learner and a history are kept whole, by `serde`. Their fields have no meaning outside of the
+//! code that wrote them, so that what was kept by other sources than these is not to be read:
+//! [`SOURCES`] tells them apart, and changes with every change of this crate.
 
 use super::{Learner, LearnerSettings};
 
@@ -15,7 +16,8 @@ impl Learner {
         self.is_filled()
     }
 
-    /// A learner that was kept, to go on with these settings. What has ended since is to be told before the next refresh, in any order.
+    /// A learner that was kept, to go on with these settings. What has ended since is to be told
+    /// before the next refresh, in any order.
     #[must_use]
     pub fn resumed(mut self, settings: LearnerSettings) -> Learner {
         self.settings = settings;

@@ -27,8 +27,8 @@ pub struct LearnerSettings {
     /// Jobs whose features are kept, the latest, beside those that wait: enough for the most that are trained on, with some to spare,
     /// because jobs are trained on in the order in which they started.
     pub most_rows: usize,
-    /// Runs of the past that are gone through at the start, the latest to end: 52 bytes each, and 60 for their events. What is older has
-    /// left the groups long ago, and teaches no trees.
+    /// Runs of the past that are gone through at the start, the latest to end: 52 bytes each, and
+    /// 60 for their events. What is older has left the groups long ago, and teaches no trees.
     pub most_swept: usize,
     /// Runs of the past that teach the forecast of run times its weights, the latest, about 100 microseconds each; what goes before takes part as
     /// past run times only.
@@ -69,8 +69,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// The forecast that is held against what follows: what the submit filter told, where the job carries a record of
-    /// it, as far as it told.
+    /// The forecast that is held against what follows: what the submit filter told, where the job
+    /// carries a record of it, as far as it told.
     fn corrected_by(self, told: Option<&ToldWait>) -> Asked {
         let Some(told) = told else { return self };
         Asked { point_s: told.point_s, bounds_s: Arc::new(told.bounds_s(&self.bounds_s)) }
@@ -134,9 +134,11 @@ pub struct Learner {
     qos: Names,
     /// When the last event happened that was told.
     pub(super) last: UnixTime,
-    /// As of when the queue was at the last refresh: what was published then is what submissions saw since.
+    /// As of when the queue was at the last refresh: what was published then is what submissions
+    /// saw since.
     refreshed_at: UnixTime,
-    /// Rows of jobs that became known only after what they saw had been replaced. Nothing is learnt from what stands in their features.
+    /// Rows of jobs that became known only after what they saw had been replaced. Nothing is learnt
+    /// from what stands in their features.
     overtaken: HashSet<u32>,
     groups_forgotten_at: UnixTime,
 }
@@ -249,9 +251,10 @@ impl Learner {
         refreshed
     }
 
-    /// What jobs saw that have arrived since the last refresh: what was published then, which is still as it was. What
-    /// those saw that arrived before is not known any more, and is not guessed from a later state: it would show the
-    /// trees a queue that the submit filter could not have seen.
+    /// What jobs saw that have arrived since the last refresh: what was published then, which is
+    /// still as it was. What those saw that arrived before is not known any more, and is not
+    /// guessed from a later state: it would show the trees a queue that the submit filter could not
+    /// have seen.
     fn published(&mut self, told: &[Told]) -> HashMap<u64, Vec<f32>> {
         let mut published = HashMap::new();
         for arrival in told.iter().filter(|told| told.happening == Happening::Arrival && told.at >= self.refreshed_at) {
@@ -310,8 +313,8 @@ impl Learner {
         })
     }
 
-    /// A job arrives, as far as it is known `now`, with the features that followed for it from what was published; and
-    /// its wait is forecast, if it is to be.
+    /// A job arrives, as far as it is known `now`, with the features that followed for it from what
+    /// was published; and its wait is forecast, if it is to be.
     pub(super) fn arrive(&mut self, job: &PastJob, now: UnixTime, features: Option<&[f32]>, forecasts: bool) -> u32 {
         let row = self.sweep.arrive_seeing(job, now, features);
         if forecasts && self.waits.forests().is_some() {
@@ -345,8 +348,8 @@ impl Learner {
         }
     }
 
-    /// A job ends; or is cancelled before it starts, which tells that it would have waited longer. Where it was lost
-    /// sight of (`is_interrupted`), it is not known when that was.
+    /// A job ends; or is cancelled before it starts, which tells that it would have waited longer.
+    /// Where it was lost sight of (`is_interrupted`), it is not known when that was.
     pub(super) fn end(&mut self, row: u32, job: &PastJob, at: UnixTime, is_interrupted: bool, told: Option<&ToldWait>) {
         if job.start.is_none() && is_interrupted {
             self.forget(row);

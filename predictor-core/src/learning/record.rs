@@ -1,4 +1,5 @@
-//! A run in few bytes, for the time between its reading and the first sweep: a million of them are 60 MB.
+//! A run in few bytes, for the time between its reading and the first sweep: a million of them are
+//! 60 MB.
 
 use super::RunId;
 use crate::past::PastJob;
@@ -38,7 +39,8 @@ pub(super) struct LatestRecords {
 }
 
 impl LatestRecords {
-    /// Adds a run, and lets go of those that ended first where there are an eighth more than `most`.
+    /// Adds a run, and lets go of those that ended first where there are an eighth more than
+    /// `most`.
     pub(super) fn push(&mut self, record: Record, most: usize) {
         if record.end < self.since {
             return;

@@ -43,7 +43,8 @@ pub struct Run<'a> {
     pub start: Option<UnixTime>,
     /// When it ended; `None` if it has not, or that is not known yet.
     pub end: Option<UnixTime>,
-    /// For how much of the time between start and end its program did not run: suspended, or waiting on its nodes for a reserved time.
+    /// For how much of the time between start and end its program did not run: suspended, or
+    /// waiting on its nodes for a reserved time.
     pub suspended: Seconds,
     /// What the submit filter told of its wait, where the job carries a record of that.
     pub told: Option<ToldWait>,

@@ -50,13 +50,14 @@ impl Scores {
         self.let_go();
     }
 
-    /// A job whose wait was forecast by these bounds has left the queue after so long without having started: an
-    /// observation that is censored.
+    /// A job whose wait was forecast by these bounds has left the queue after so long without
+    /// having started: an observation that is censored.
     ///
-    /// The bounds that it outwaited did not hold. Of the others it is not known whether they would have: the wait is
-    /// taken to lie, as `part` from 0 to 1 says, evenly over the probability that the forecast leaves beyond (Efron's
-    /// redistribution to the right), which is what keeps bounds that are right from seeming wrong. Point errors are
-    /// counted of jobs that started only, and a job that outwaited no bound tells nothing and is not counted at all.
+    /// The bounds that it outwaited did not hold. Of the others it is not known whether they would
+    /// have: the wait is taken to lie, as `part` from 0 to 1 says, evenly over the probability that
+    /// the forecast leaves beyond (Efron's redistribution to the right), which is what keeps bounds
+    /// that are right from seeming wrong. Point errors are counted of jobs that started only, and a
+    /// job that outwaited no bound tells nothing and is not counted at all.
     pub(super) fn leave(&mut self, bounds_s: &[u32; PERCENTILES], waited_s: i64, part: f64) {
         let missed = bounds_s.partition_point(|bound_s| i64::from(*bound_s) < waited_s);
         if missed == 0 {
@@ -158,7 +159,8 @@ mod tests {
 
     #[test]
     fn bounds_that_hold_still_do_where_jobs_are_cancelled_while_they_wait() {
-        // Waits evenly over 0 to 100 s; every second job gives up after a time that is spread as evenly.
+        // Waits evenly over 0 to 100 s; every second job gives up after a time that is spread as
+        // evenly.
         let (mut scores, mut without) = (Scores::default(), Scores::default());
         for job in 0..2_000u32 {
             let [wait_s, patience_s, part] =

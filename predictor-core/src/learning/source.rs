@@ -1,16 +1,20 @@
 //! Which forecasts of waits are in force in a partition.
 //!
-//! The default's bounds count where they were tried and held. They were tried on at least [`FEWEST_OUTCOMES`] jobs of the partition. They are given up
-//! where, at one of the levels that decisions use, the share of jobs within the bound is too small by more than [`TOO_SELDOM`], and by more than chance
-//! makes of so few outcomes: where the number of jobs within the bound lies outside the interval that holds a binomial number with probability
-//! 1 - [`BY_CHANCE`]. With the 2,000 outcomes that scores keep that interval reaches 0.031 to either side at the median and less at the other levels; with
-//! 200 it reaches 0.1 at the median and 0.045 at 0.95.
+//! The default's bounds count where they were tried and held. They were tried on at least
+//! [`FEWEST_OUTCOMES`] jobs of the partition. They are given up where, at one of the levels that
+//! decisions use, the share of jobs within the bound is too small by more than [`TOO_SELDOM`], and
+//! by more than chance makes of so few outcomes: where the number of jobs within the bound lies
+//! outside the interval that holds a binomial number with probability 1 - [`BY_CHANCE`]. With the
+//! 2,000 outcomes that scores keep that interval reaches 0.031 to either side at the median and
+//! less at the other levels; with 200 it reaches 0.1 at the median and 0.045 at 0.95.
 //!
-//! A bound that holds too often breaks no promise, and what stands in is no better there: QBETS's bounds, which hold with 95 % confidence, are met at
-//! the median by 0.1 more of the jobs than they say and above on workload logs. So a share that is too large counts only beyond [`TOO_OFTEN`].
+//! A bound that holds too often breaks no promise, and what stands in is no better there: QBETS's
+//! bounds, which hold with 95 % confidence, are met at the median by 0.1 more of the jobs than they
+//! say and above on workload logs. So a share that is too large counts only beyond [`TOO_OFTEN`].
 //!
-//! What was given up comes back only when it is within [`TOO_SELDOM_TO_RETURN`] and [`TOO_OFTEN_TO_RETURN`] at each level, or well within what chance makes
-//! of few outcomes, so that the source does not change at every refresh.
+//! What was given up comes back only when it is within [`TOO_SELDOM_TO_RETURN`] and
+//! [`TOO_OFTEN_TO_RETURN`] at each level, or well within what chance makes of few outcomes, so that
+//! the source does not change at every refresh.
 
 use super::Scores;
 use crate::forecast::WaitSource;
@@ -108,7 +112,8 @@ const TO_STAY: Tolerance = Tolerance { too_seldom: TOO_SELDOM, too_often: TOO_OF
 const TO_RETURN: Tolerance = Tolerance { too_seldom: TOO_SELDOM_TO_RETURN, too_often: TOO_OFTEN_TO_RETURN, by_chance: BY_CHANCE_TO_RETURN };
 
 impl Tolerance {
-    /// Whether the bound at a level holds as often as it should: about so often, or not told from that by so few outcomes.
+    /// Whether the bound at a level holds as often as it should: about so often, or not told from
+    /// that by so few outcomes.
     fn holds(&self, scores: &Scores, level: f64) -> bool {
         let (jobs, held) = (scores.jobs(), scores.held(level));
         let excess = f64::from(held) / f64::from(jobs.max(1)) - level;
@@ -130,7 +135,8 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Scores of jobs of which such parts wait for less than every bound and longer than every bound; the others are spread evenly.
+    /// Scores of jobs of which such parts wait for less than every bound and longer than every
+    /// bound; the others are spread evenly.
     fn scores(jobs: u32, below: f64, above: f64) -> Scores {
         let bounds_s: [u32; PERCENTILES] = std::array::from_fn(|index| 10 * (index as u32 + 1));
         let mut scores = Scores::default();

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Place of the bound that is told among those on the percentiles 1 to 99.
 const TOLD: usize = 94;
 
-/// The forecast of a wait that stands in a job's record, counted from the job's eligibility as waits are.
+/// The forecast of a wait that stands in a job's record, counted from the job's eligibility as
+/// waits are.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToldWait {
     /// The point forecast in seconds.
@@ -19,8 +20,8 @@ pub struct ToldWait {
 }
 
 impl ToldWait {
-    /// The default's forecast in a job's `admin_comment`; `None` where there is none. The forecast of another source says
-    /// nothing of how well the default does.
+    /// The default's forecast in a job's `admin_comment`; `None` where there is none. The forecast
+    /// of another source says nothing of how well the default does.
     #[must_use]
     pub fn read(admin_comment: &str, eligible: UnixTime) -> Option<ToldWait> {
         let record = Record::parse(admin_comment)?;
@@ -31,7 +32,8 @@ impl ToldWait {
         Some(ToldWait { point_s: from_eligibility(forecast.wait_s?) as f64, bound_95_s: u32::try_from(bound_s).unwrap_or(u32::MAX - 1) })
     }
 
-    /// Bounds on all percentiles: the one that was told, and the others as `own` has them as far as they agree with it.
+    /// Bounds on all percentiles: the one that was told, and the others as `own` has them as far as
+    /// they agree with it.
     #[must_use]
     pub fn bounds_s(&self, own: &[u32; PERCENTILES]) -> [u32; PERCENTILES] {
         let mut bounds_s = *own;

@@ -114,7 +114,8 @@ impl Tracker {
         let serial = running.or_else(|| self.claim(run.kin(), job.eligible)).unwrap_or_else(|| self.arrival(run.id, job));
         let Some(open) = self.open.get_mut(&serial) else { return };
         let start = open.job.start.filter(|_| was_running).or(job.start);
-        // What it asked for is what was seen while it waited: slurmctld may tell it otherwise later.
+        // What it asked for is what was seen while it waited: slurmctld may tell it otherwise
+        // later.
         let allocated = job.allocated.or(open.job.allocated);
         open.job = PastJob { start, allocated, end: job.end, suspended: job.suspended, ..open.job };
         open.is_interrupted = run.is_interrupted;
@@ -127,8 +128,8 @@ impl Tracker {
         self.tell(end, if end == begin { Happening::EndAtOnce } else { Happening::End }, serial);
     }
 
-    /// What still waits of an array has one record, so that its tasks are cancelled together by it; all but one, which
-    /// the record itself is then told of.
+    /// What still waits of an array has one record, so that its tasks are cancelled together by it;
+    /// all but one, which the record itself is then told of.
     fn cancelled_together(&mut self, run: &Run<'_>, job: PastJob) {
         let others = self.waiting.get_mut(&run.kin()).map(|rows| rows.split_off(rows.len().min(1))).unwrap_or_default();
         for serial in others {

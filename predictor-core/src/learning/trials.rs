@@ -1,4 +1,5 @@
-//! The trial of the default forecasts, partition by partition, and which forecasts are in force after it.
+//! The trial of the default forecasts, partition by partition, and which forecasts are in force
+//! after it.
 
 use super::Scores;
 use super::source::{Change, Choice, choose, farthest};
@@ -17,25 +18,28 @@ struct Trial {
     choice: Option<Choice>,
 }
 
-/// Holds the default forecasts against what followed, and decides from that which forecasts are in force in each partition. The daemon and the
-/// evaluation on workload logs share it.
+/// Holds the default forecasts against what followed, and decides from that which forecasts are in
+/// force in each partition. The daemon and the evaluation on workload logs share it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trials {
     by_partition: BTreeMap<u16, Trial>,
 }
 
 impl Trials {
-    /// A job of the partition has started, so that its wait is known, whether or not it was forecast.
+    /// A job of the partition has started, so that its wait is known, whether or not it was
+    /// forecast.
     pub fn wait_is_known(&mut self, partition: u16) {
         self.by_partition.entry(partition).or_default().waits += 1;
     }
 
-    /// A job whose wait was forecast has started after `wait_s` seconds; see [`Scores`] for the other arguments.
+    /// A job whose wait was forecast has started after `wait_s` seconds; see [`Scores`] for the
+    /// other arguments.
     pub fn learn(&mut self, partition: u16, point_s: f64, bounds_s: &[u32; PERCENTILES], wait_s: i64, part: f64) {
         self.by_partition.entry(partition).or_default().scores.learn(point_s, bounds_s, wait_s, part);
     }
 
-    /// A job whose wait was forecast has left the queue after `waited_s` seconds without having started; see [`Scores`].
+    /// A job whose wait was forecast has left the queue after `waited_s` seconds without having
+    /// started; see [`Scores`].
     pub fn leave(&mut self, partition: u16, bounds_s: &[u32; PERCENTILES], waited_s: i64, part: f64) {
         self.by_partition.entry(partition).or_default().scores.leave(bounds_s, waited_s, part);
     }

@@ -85,7 +85,8 @@ impl Arrivals {
         self.most = rows;
     }
 
-    /// Adds a row, with the features of the default forecast as they were published, or else as the picture has them.
+    /// Adds a row, with the features of the default forecast as they were published, or else as the
+    /// picture has them.
     pub(super) fn push(&mut self, job: &PastJob, picture: &Picture<'_>, published: Option<&[f32]>, distributions: &Distributions) {
         if self.blocks.back().is_none_or(|block| block.jobs.len() >= BLOCK) {
             self.let_go();

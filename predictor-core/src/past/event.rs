@@ -52,12 +52,12 @@ pub fn events<J: Borrow<PastJob>>(jobs: impl IntoIterator<Item = J>) -> Vec<Even
     events
 }
 
-/// How long what is published stays in force, unless a site has it otherwise: a submission sees the cluster as it was up
-/// to so long ago.
+/// How long what is published stays in force, unless a site has it otherwise: a submission sees the
+/// cluster as it was up to so long ago.
 pub const PUBLISHED_FOR: Seconds = Seconds(30);
 
-/// The events of one published state after the other, each with those that happened while it was in force: after the
-/// moment that it describes, and up to the one that the next describes.
+/// The events of one published state after the other, each with those that happened while it was in
+/// force: after the moment that it describes, and up to the one that the next describes.
 pub fn rounds(events: &[Event], published_for: Seconds) -> impl Iterator<Item = &[Event]> {
     let round = move |event: &Event| (event.at.0 - 1).div_euclid(published_for.0.max(1));
     events.chunk_by(move |one, next| round(one) == round(next))

@@ -27,7 +27,8 @@ pub struct PastJob {
     pub start: Option<UnixTime>,
     /// When it ended, or was cancelled; `None` if it has not yet.
     pub end: Option<UnixTime>,
-    /// For how much of the time between start and end its program did not run: suspended, or waiting on its nodes for a reserved time.
+    /// For how much of the time between start and end its program did not run: suspended, or
+    /// waiting on its nodes for a reserved time.
     pub suspended: Seconds,
 }
 

@@ -145,8 +145,8 @@ impl Sweep {
         self.cpus = cpus;
     }
 
-    /// What all of `jobs` saw, who must be in order of eligibility, where the cluster is published as often as it is by
-    /// default.
+    /// What all of `jobs` saw, who must be in order of eligibility, where the cluster is published
+    /// as often as it is by default.
     #[must_use]
     pub fn over(jobs: &[PastJob], cpus: u32, bins: usize) -> Arrivals {
         Sweep::over_rounds(jobs, cpus, bins, PUBLISHED_FOR)
@@ -154,9 +154,9 @@ impl Sweep {
 
     /// As [`Sweep::over`], where what is published stays in force for so long.
     ///
-    /// The features of the default forecast are those that the submit filter makes from what is published, because that
-    /// is all it has. The features and distributions of the end-to-end paper are of the second of arrival, as its
-    /// methods have it.
+    /// The features of the default forecast are those that the submit filter makes from what is
+    /// published, because that is all it has. The features and distributions of the end-to-end
+    /// paper are of the second of arrival, as its methods have it.
     #[must_use]
     pub fn over_rounds(jobs: &[PastJob], cpus: u32, bins: usize, published_for: Seconds) -> Arrivals {
         let mut sweep = Sweep::new(cpus, bins);
@@ -177,14 +177,16 @@ impl Sweep {
         sweep.arrivals
     }
 
-    /// The features of the jobs that arrive in a round, each as it sees what is known before the round; by the jobs' indices.
+    /// The features of the jobs that arrive in a round, each as it sees what is known before the
+    /// round; by the jobs' indices.
     pub fn seen_in(&mut self, round: &[Event], job: impl Fn(u32) -> Option<PastJob>) -> HashMap<u32, Vec<f32>> {
         let arrivals = round.iter().filter(|event| event.happening == Happening::Arrival);
         arrivals.filter_map(|event| Some((event.job, self.seen(&job(event.job)?, event.at)))).collect()
     }
 
-    /// The features of the default forecast ([`Picture::write_features`]) of a job that becomes eligible at a moment at
-    /// which this is still the latest that is known. It is not taken to have arrived.
+    /// The features of the default forecast ([`Picture::write_features`]) of a job that becomes
+    /// eligible at a moment at which this is still the latest that is known. It is not taken to
+    /// have arrived.
     #[must_use]
     pub fn seen(&mut self, job: &PastJob, at: UnixTime) -> Vec<f32> {
         let groups = GroupKey::of(job).map(|key| self.index.get(&key).copied().map_or_else(Group::default, |index| self.settled(index)));
@@ -219,7 +221,8 @@ impl Sweep {
         self.arrive_seeing(job, now, None)
     }
 
-    /// As [`Sweep::arrive_at`], of a job whose features were made from what was published then ([`Sweep::seen`]).
+    /// As [`Sweep::arrive_at`], of a job whose features were made from what was published then
+    /// ([`Sweep::seen`]).
     pub fn arrive_seeing(&mut self, job: &PastJob, now: UnixTime, published: Option<&[f32]>) -> u32 {
         let (eligible, now) = (job.eligible, now.max(job.eligible));
         let row = self.arrivals.len() as u32;

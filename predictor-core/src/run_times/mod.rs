@@ -50,7 +50,8 @@ pub struct ArrivingJob {
     pub partition: u16,
     /// Nodes and CPUs.
     pub size: Size,
-    /// CPUs that it occupies once it runs. No forecast of its own run time may look at them: they are not known before it starts.
+    /// CPUs that it occupies once it runs. No forecast of its own run time may look at them: they
+    /// are not known before it starts.
     pub occupied_cpus: u32,
     /// Time limit; `None` is unlimited or not known.
     pub limit: Option<Seconds>,

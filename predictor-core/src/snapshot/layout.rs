@@ -291,7 +291,8 @@ pub struct WaitClassRecord {
     pub bounds_s: [U32; PERCENTILES],
 }
 
-/// A rectangle of sizes and time limits, and the class that its jobs belong to. Those of a partition hold every job once.
+/// A rectangle of sizes and time limits, and the class that its jobs belong to. Those of a
+/// partition hold every job once.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct WaitRegionRecord {

@@ -1,5 +1,5 @@
-//! Limits of accounting as records: each set of limits once, because thousands of associations share
-//! a few of them, and associations in the order in which they are looked up.
+//! Limits of accounting as records: each set of limits once, because thousands of associations
+//! share a few of them, and associations in the order in which they are looked up.
 
 use super::layout::{AssociationRecord, CapsRecord, LimitsRecord, NO_RECORD, NONE_S, QosRecord, TextRecord};
 use super::writer::Text;
@@ -41,8 +41,8 @@ impl LimitRecords {
         let associations = sorted.into_iter().filter_map(|association| {
             let partition = match &association.partition {
                 None => ALL_PARTITIONS,
-                // Without room for its partition an association is left out: a job there falls back to
-                // the user's other one.
+                // Without room for its partition an association is left out: a job there falls back
+                // to the user's other one.
                 Some(name) => index_of(name)?,
             };
             Some(AssociationRecord {

@@ -1,4 +1,5 @@
-//! Looks limits of accounting up, without allocating: associations lie sorted, qualities of service are few.
+//! Looks limits of accounting up, without allocating: associations lie sorted, qualities of service
+//! are few.
 
 use super::layout::{AssociationRecord, LimitsRecord, NO_RECORD, QosRecord, SectionKind};
 use super::limit_records::ALL_PARTITIONS;

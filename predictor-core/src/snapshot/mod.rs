@@ -1,7 +1,7 @@
 //! The snapshot: what the daemon publishes and the filter decides from.
 //!
-//! The daemon writes a snapshot whole into memory that it seals, and into a file that it renames into
-//! place; neither is changed afterwards. A reader checks length, version and checksum once, in
+//! The daemon writes a snapshot whole into memory that it seals, and into a file that it renames
+//! into place; neither is changed afterwards. A reader checks length, version and checksum once, in
 //! [`Snapshot::open`], and from then on reads it as it lies in its memory.
 
 pub mod layout;

@@ -43,7 +43,8 @@ pub struct WaitModel {
     pub accounts: Vec<String>,
     /// Names of the qualities of service, by their indices.
     pub qos: Vec<String>,
-    /// The classes of QBETS, told once for each of their regions. They go before those of the history; without any, the history's stand.
+    /// The classes of QBETS, told once for each of their regions. They go before those of the
+    /// history; without any, the history's stand.
     pub classes: Vec<ClassBounds>,
     /// How well the forecasts have done in each partition, and which are in force there; in any order.
     pub scores: Vec<PartitionScore>,

@@ -15,7 +15,8 @@ use std::ops::Range;
 use thiserror::Error;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// How far ahead of a reader's clock a snapshot may be dated: clocks of one machine agree, and are set back by little.
+/// How far ahead of a reader's clock a snapshot may be dated: clocks of one machine agree, and are
+/// set back by little.
 pub const MOST_AHEAD: Seconds = Seconds(60);
 
 /// Whether a snapshot may be decided from, by its time of publication.
@@ -25,11 +26,13 @@ pub enum Timeliness {
     Current,
     /// It is older than the site allows.
     TooOld,
-    /// It is dated more than [`MOST_AHEAD`] ahead. Nobody knows how old it is, and it would not become too old for long.
+    /// It is dated more than [`MOST_AHEAD`] ahead. Nobody knows how old it is, and it would not
+    /// become too old for long.
     Ahead,
 }
 
-/// What a snapshot says of itself in its first [`HEADER_LENGTH`] bytes, before the rest of it is read or checked.
+/// What a snapshot says of itself in its first [`HEADER_LENGTH`] bytes, before the rest of it is
+/// read or checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announced {
     /// Its length in bytes.

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use zerocopy::{Immutable, IntoBytes};
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
-    /// The bytes of a snapshot like this one without what is other users': their pending jobs, their
-    /// past and their accounts. With no user, without anybody's.
+    /// The bytes of a snapshot like this one without what is other users': their pending jobs,
+    /// their past and their accounts. With no user, without anybody's.
     ///
     /// What stays tells nothing of single users: partitions and what is in demand there, when CPUs
     /// come free, waits by class of job, and the trees.
@@ -111,8 +111,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         (groups, open_groups)
     }
 
-    /// The user's associations, and those of the accounts themselves that stand in where the user has none: of the user's accounts, and
-    /// of the root account.
+    /// The user's associations, and those of the accounts themselves that stand in where the user
+    /// has none: of the user's accounts, and of the root account.
     fn associations_without_others(&self, is_own: impl Fn(u32) -> bool) -> Vec<AssociationRecord> {
         let all = self.records::<AssociationRecord>(SectionKind::Associations);
         let own: BTreeSet<&str> = all.iter().filter(|record| is_own(record.user.get())).map(|record| self.text(record.account)).collect();

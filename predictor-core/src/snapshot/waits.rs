@@ -84,8 +84,8 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
 }
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
-    /// The features from which the default's forecasts follow ([`Picture::write_features`]), those of one job behind those of the other;
-    /// `None` where nothing has been learnt.
+    /// The features from which the default's forecasts follow ([`Picture::write_features`]), those
+    /// of one job behind those of the other; `None` where nothing has been learnt.
     #[must_use]
     pub fn wait_features(&self, asked: &[(JobShape, Moment)]) -> Option<Vec<f32>> {
         let model = self.model_view()?;

@@ -100,8 +100,9 @@ impl Text {
     }
 }
 
-/// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any more keep their index and get no CPUs.
-/// Without a `model` waits are forecast by the history's classes alone, and run times by what the history makes of them. A `plan` knows the partitions by
+/// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any
+/// more keep their index and get no CPUs. Without a `model` waits are forecast by the history's
+/// classes alone, and run times by what the history makes of them. A `plan` knows the partitions by
 /// the history's indices.
 #[must_use]
 pub fn write(

@@ -89,7 +89,8 @@ pub fn snapshot_with(
     Snapshot::open(write(&mut history(jobs), std::slice::from_ref(partition), &origin(), Some(model), None)).unwrap()
 }
 
-/// Indices of features: the job's CPUs and its time limit, the cluster's free CPUs, and how many of its jobs wait.
+/// Indices of features: the job's CPUs and its time limit, the cluster's free CPUs, and how many of
+/// its jobs wait.
 pub const JOB_CPUS: u16 = 0;
 pub const LIMIT: u16 = 2;
 pub const FREE_CPUS: u16 = WAITING_JOBS - 7;

@@ -57,7 +57,8 @@ pub(crate) enum Phase {
     /// It runs.
     Running {
         start: i64,
-        /// For how much of the time since then its program has not run: suspended, or waiting on its nodes for its reserved time.
+        /// For how much of the time since then its program has not run: suspended, or waiting on
+        /// its nodes for its reserved time.
         stood_still_seconds: i64,
         /// Inclusive ranges.
         nodes: Vec<(usize, usize)>,

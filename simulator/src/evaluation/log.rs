@@ -12,20 +12,22 @@ use crate::swf::{Log, Record, Status};
 /// What a log says, as far as forecasts are concerned.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
-    /// The jobs that ran, in order of submission: submit time, wait, size and user known, and run time above 0,
-    /// whatever their status. These are the jobs that the publications count and forecast.
+    /// The jobs that ran, in order of submission: submit time, wait, size and user known, and run
+    /// time above 0, whatever their status. These are the jobs that the publications count and
+    /// forecast.
     pub jobs: Vec<PastJob>,
-    /// All that was in the queue, in the same order: the jobs that ran, those that ended in the second in which they
-    /// started, and those that were cancelled while they waited.
+    /// All that was in the queue, in the same order: the jobs that ran, those that ended in the
+    /// second in which they started, and those that were cancelled while they waited.
     pub queue: Vec<PastJob>,
-    /// Records that could not be placed in the queue: it is not known when they left it, or how large they were.
+    /// Records that could not be placed in the queue: it is not known when they left it, or how
+    /// large they were.
     pub left_out: usize,
     /// Processors of the machine; the most that ever ran at once where the header does not say.
     pub processors: u32,
     /// Whether the users' time limits are known.
     pub has_limits: bool,
-    /// What the log calls the queues that the jobs' `partition` counts: the number of the queue, and behind a slash that of the partition; `-` stands
-    /// for what it does not say.
+    /// What the log calls the queues that the jobs' `partition` counts: the number of the queue,
+    /// and behind a slash that of the partition; `-` stands for what it does not say.
     pub queues: Vec<String>,
 }
 
@@ -107,8 +109,9 @@ fn past_job(
     })
 }
 
-/// How long a job ran; `None` for one that left the queue without having started. What was cancelled without having
-/// run a second is taken to have been cancelled while it waited, and so is what never got a processor.
+/// How long a job ran; `None` for one that left the queue without having started. What was
+/// cancelled without having run a second is taken to have been cancelled while it waited, and so is
+/// what never got a processor.
 fn run_time(record: &Record) -> Option<u64> {
     let has_processors = record.allocated_processors.is_some_and(|processors| processors > 0);
     record.run_time_seconds.filter(|seconds| *seconds > 0 || (has_processors && record.status != Some(Status::Cancelled)))

@@ -47,7 +47,8 @@ pub struct WaitReport {
     pub qbets_coverage: BTreeMap<&'static str, f64>,
     /// Mean weight of each member of the default over the test part.
     pub member_weights: ByMethod<f64>,
-    /// Part of the jobs whose forecasts the rule of the daemon takes from `blended` (the default), from `qbets`, and from nobody (`nothing`).
+    /// Part of the jobs whose forecasts the rule of the daemon takes from `blended` (the default),
+    /// from `qbets`, and from nobody (`nothing`).
     pub in_force: BTreeMap<&'static str, f64>,
     /// Coverage by queue, in the order in which the queues first appear in the log.
     pub by_queue: Vec<QueueReport>,
@@ -103,7 +104,8 @@ pub const QUANTILES: [f64; 4] = [0.5, 0.75, 0.9, 0.95];
 pub struct JobForecast {
     /// Its number, counted from 1 among the jobs that ran in order of submission.
     pub job: usize,
-    /// When it was submitted, in Unix seconds (since the log's begin, where its header does not say when that was).
+    /// When it was submitted, in Unix seconds (since the log's begin, where its header does not say
+    /// when that was).
     pub submit: i64,
     /// What the log calls its queue.
     pub queue: String,

@@ -76,7 +76,8 @@ impl Replay {
     /// Of all that was in the queue, with a test part that is counted among the jobs that ran.
     fn new(queue: &[PastJob], processors: u32, test: Range<usize>, seed: u64) -> Self {
         let ran: Vec<usize> = queue.iter().enumerate().filter(|(_, job)| ran(job)).map(|(row, _)| row).collect();
-        // Nothing is forecast after the last job of the test part, and what comes later cannot have been known.
+        // Nothing is forecast after the last job of the test part, and what comes later cannot have
+        // been known.
         let rows = test.end.checked_sub(1).and_then(|last| ran.get(last)).map_or(queue.len(), |row| row + 1);
         let queue = queue.get(..rows).unwrap_or_default();
         Self { past: Sweep::over(queue, processors, BINS), events: events(queue), ran, test, seed }
@@ -97,14 +98,15 @@ impl Replay {
         self.test_rows().binary_search(&row).is_ok()
     }
 
-    /// The rows from one of the jobs that ran to before another of them, with what else was in the queue in between.
+    /// The rows from one of the jobs that ran to before another of them, with what else was in the
+    /// queue in between.
     fn rows_of(&self, jobs: Range<usize>) -> Range<usize> {
         let row = |job: usize| self.ran.get(job).copied().unwrap_or(self.rows()).min(self.rows());
         row(jobs.start)..row(jobs.end)
     }
 
-    /// Calls `arrive` for each job that arrives, `start` for each that starts and `leave` for each that is cancelled
-    /// while it waits, in order of time, until the test part has arrived.
+    /// Calls `arrive` for each job that arrives, `start` for each that starts and `leave` for each
+    /// that is cancelled while it waits, in order of time, until the test part has arrived.
     fn run<T>(
         &self,
         state: &mut T,
@@ -171,7 +173,8 @@ struct Forecasts {
     members: Vec<(&'static str, Vec<f64>)>,
     /// Mean weights of the default's members.
     weights: Vec<(&'static str, f64)>,
-    /// Whose forecast the daemon's rule would have put in force for each job, where that was decided.
+    /// Whose forecast the daemon's rule would have put in force for each job, where that was
+    /// decided.
     in_force: Vec<WaitSource>,
     /// Seconds that each forecast took.
     durations_s: Vec<f64>,

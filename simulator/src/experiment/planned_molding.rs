@@ -23,7 +23,8 @@ pub struct Parts {
     pub first_runs: bool,
     /// Waits come from a plan of the queue, and not from what was learnt of past waits.
     pub plan: bool,
-    /// What was decided about a user's jobs since the plan was made is counted for their later ones.
+    /// What was decided about a user's jobs since the plan was made is counted for their later
+    /// ones.
     pub claims: bool,
 }
 
@@ -55,7 +56,8 @@ struct Plan {
     made_at: i64,
     profile: Profile,
     waiting_jobs: u64,
-    /// By user: the jobs decided about since. As in the plugin, they count for the later jobs of the same user.
+    /// By user: the jobs decided about since. As in the plugin, they count for the later jobs of
+    /// the same user.
     claims: HashMap<u32, Claims>,
 }
 

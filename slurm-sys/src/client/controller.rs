@@ -299,7 +299,8 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     } else {
         1
     };
-    // As `scontrol show job` prints it, in 22.05 as TRES and later as ReqTRES; it stays as it was at the submission.
+    // As `scontrol show job` prints it, in 22.05 as TRES and later as ReqTRES; it stays as it was
+    // at the submission.
     let requested_tres = text(record.tres_req_str);
     let requested = |name| u32::try_from(value::named_tres_count(requested_tres.as_deref()?, name)?).ok();
     let goes_on = matches!(state, JobState::Pending | JobState::Running | JobState::Suspended | JobState::Requeued);

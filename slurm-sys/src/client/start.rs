@@ -55,11 +55,13 @@ pub struct Site {
     pub slurm_user_id: u32,
     /// Whether every job gets whole nodes, whatever its partition (`SelectType=select/linear`).
     pub whole_nodes: bool,
-    /// Whether users are kept from seeing each other's jobs, or each other (`PrivateData` has `jobs` or `users`).
+    /// Whether users are kept from seeing each other's jobs, or each other (`PrivateData` has
+    /// `jobs` or `users`).
     pub has_private_jobs: bool,
 }
 
-/// `PRIVATE_DATA_JOBS` and `PRIVATE_DATA_USERS` of slurm.h, which bindgen leaves out because they are made by a macro with an argument.
+/// `PRIVATE_DATA_JOBS` and `PRIVATE_DATA_USERS` of slurm.h, which bindgen leaves out because they
+/// are made by a macro with an argument.
 const PRIVATE: u32 = 1 | 1 << 4;
 
 /// What slurm.conf says of this cluster.

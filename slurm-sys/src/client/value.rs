@@ -61,8 +61,8 @@ pub fn tres_count(list: &str, id: u32) -> Option<u64> {
     })
 }
 
-/// How much of one resource a list of names such as `cpu=16,mem=64G,node=2` holds, where that is a whole number; slurmctld
-/// tells resources by their names, where slurmdbd has numbers.
+/// How much of one resource a list of names such as `cpu=16,mem=64G,node=2` holds, where that is a
+/// whole number; slurmctld tells resources by their names, where slurmdbd has numbers.
 pub(super) fn named_tres_count(list: &str, name: &str) -> Option<u64> {
     list.split(',').find_map(|entry| entry.trim().strip_prefix(name)?.strip_prefix('=')?.parse().ok())
 }

@@ -26,7 +26,8 @@ impl CountsPage {
     /// Where the kernel gives no such memory.
     pub fn create(name: &std::ffi::CStr, counts: usize) -> io::Result<CountsPage> {
         let mut file = create(name)?;
-        // Written and not only lengthened: a page that is first touched by the counting process would have to be found then.
+        // Written and not only lengthened: a page that is first touched by the counting process
+        // would have to be found then.
         file.write_all(&vec![0; length(counts)])?;
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         seal(&file, SEALED_LENGTH | libc::F_SEAL_SEAL)?;
@@ -36,7 +37,8 @@ impl CountsPage {
     /// Maps a page that another process has made.
     ///
     /// # Errors
-    /// Where it does not hold so many numbers, is not sealed, others could have made it, or it can't be mapped.
+    /// Where it does not hold so many numbers, is not sealed, others could have made it, or it
+    /// can't be mapped.
     pub fn of(file: File, counts: usize) -> io::Result<CountsPage> {
         checked(&file, length(counts) as u64, SEALED_LENGTH)?;
         let memory = MmapRaw::map_raw(&file)?;
@@ -76,8 +78,9 @@ impl CountsPage {
     /// The identity, or one of the numbers behind it.
     fn number(&self, index: usize) -> &AtomicU64 {
         let index = index.min(self.counts);
-        // SAFETY: the mapping begins at a page and holds one number of eight bytes more than `counts`, so that the number is aligned
-        // and inside, and sealed memory stays so long; it lives as long as `self`; all access to it, here and elsewhere, is atomic.
+        // SAFETY: the mapping begins at a page and holds one number of eight bytes more than
+        // `counts`, so that the number is aligned and inside, and sealed memory stays so long; it
+        // lives as long as `self`; all access to it, here and elsewhere, is atomic.
         unsafe { AtomicU64::from_ptr(self.memory.as_mut_ptr().cast::<u64>().add(index)) }
     }
 }

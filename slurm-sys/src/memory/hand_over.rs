@@ -26,7 +26,8 @@ const FORM: &str = "queuecast-memory-1";
 pub struct HandOver {
     /// Number of the process that has them.
     pub process: u32,
-    /// When it began, in ticks since the machine started, so that a later process of that number is not taken for it.
+    /// When it began, in ticks since the machine started, so that a later process of that number is
+    /// not taken for it.
     pub began: u64,
     /// Its snapshot.
     pub snapshot: HandedSnapshot,
@@ -113,7 +114,8 @@ impl HandOver {
     fn open(&self, descriptor: i32, how: &mut OpenOptions) -> Result<File, HandOverError> {
         let gone = |_| HandOverError::Process(self.process);
         let fails = |error| HandOverError::Memory(self.process, error);
-        // An open directory of a process stays that process's: what is opened through it fails once it has ended.
+        // An open directory of a process stays that process's: what is opened through it fails once
+        // it has ended.
         let directory = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_DIRECTORY | libc::O_CLOEXEC)
@@ -125,13 +127,15 @@ impl HandOver {
             return Err(HandOverError::Process(self.process));
         }
         let path = format!("{directory}/fd/{descriptor}");
-        // What a descriptor stands for may be anything. It is looked at before it is opened, as a file is.
+        // What a descriptor stands for may be anything. It is looked at before it is opened, as a
+        // file is.
         trusted::check(&std::fs::metadata(&path).map_err(fails)?).map_err(fails)?;
         how.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC).open(path).map_err(fails)
     }
 }
 
-/// When a process began, from its `stat` (proc(5), field 22): the second field, its name, may hold anything but ends with the last bracket.
+/// When a process began, from its `stat` (proc(5), field 22): the second field, its name, may hold
+/// anything but ends with the last bracket.
 fn began(stat: &str) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }

@@ -1,4 +1,5 @@
-//! Memory that a daemon shares with slurmctld, and files that are read into memory: none of it can fault.
+//! Memory that a daemon shares with slurmctld, and files that are read into memory: none of it can
+//! fault.
 //!
 //! A mapped file ends whoever looks at it as soon as somebody truncates the file (SIGBUS). So no
 //! file is mapped here. What is mapped is memory that the kernel has sealed: nobody can shorten it,

@@ -49,10 +49,12 @@ impl Memory {
     /// whoever reads it later meets no page fault.
     ///
     /// # Errors
-    /// Where it is of another length, is not sealed, others could have made it, or it can't be mapped.
+    /// Where it is of another length, is not sealed, others could have made it, or it can't be
+    /// mapped.
     pub fn shared(file: &File, length: u64) -> io::Result<Memory> {
         let length = checked(file, length, SEALED_LENGTH | libc::F_SEAL_WRITE)?;
-        // SAFETY: the kernel has sealed the memory against writing and against a change of its length, for good.
+        // SAFETY: the kernel has sealed the memory against writing and against a change of its
+        // length, for good.
         unsafe { MmapOptions::new().len(length).populate().map(file) }.map(Memory::Shared)
     }
 }
@@ -69,7 +71,8 @@ impl AsRef<[u8]> for Memory {
 /// Anonymous memory with a descriptor, which takes seals.
 pub(super) fn create(name: &std::ffi::CStr) -> io::Result<File> {
     let flags = libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC;
-    // Kernels before 6.3 do not know the flag that later ones want to be given for memory that is not to be executed.
+    // Kernels before 6.3 do not know the flag that later ones want to be given for memory that is
+    // not to be executed.
     for flags in [flags | libc::MFD_NOEXEC_SEAL, flags] {
         // SAFETY: the name is a string that lives through the call.
         let descriptor = unsafe { libc::memfd_create(name.as_ptr(), flags) };
@@ -92,7 +95,8 @@ pub(super) fn seal(file: &File, seals: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Refuses memory that lacks a seal, has another length, or that others than root and this user made; its length otherwise.
+/// Refuses memory that lacks a seal, has another length, or that others than root and this user
+/// made; its length otherwise.
 pub(super) fn checked(file: &File, length: u64, seals: libc::c_int) -> io::Result<usize> {
     let metadata = file.metadata()?;
     trusted::check(&metadata)?;

@@ -1,4 +1,5 @@
-//! Files that only root or this process's user can have written, opened without waiting for anything.
+//! Files that only root or this process's user can have written, opened without waiting for
+//! anything.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};

@@ -412,7 +412,8 @@ impl Plugin {
     }
 }
 
-/// A state directory with a configuration that points to it, and the page that the plugin counts in.
+/// A state directory with a configuration that points to it, and the page that the plugin counts
+/// in.
 pub struct Site {
     pub directory: tempfile::TempDir,
     page: CountsPage,
@@ -440,7 +441,8 @@ impl Site {
         publish(self.path(), &snapshot_bytes(policy, 400, now(), 1));
     }
 
-    /// Puts a snapshot into sealed memory and hands it over, as the daemon does. It can be taken until what is returned is dropped.
+    /// Puts a snapshot into sealed memory and hands it over, as the daemon does. It can be taken
+    /// until what is returned is dropped.
     pub fn hand_over(&self, bytes: &[u8]) -> SealedMemory {
         let memory = SealedMemory::of(c"snapshot", bytes).unwrap();
         hand_over(self.path(), handed(&memory, bytes), &self.page);

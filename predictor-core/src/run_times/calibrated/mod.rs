@@ -50,7 +50,8 @@ pub struct Calibrated {
     contexts: Contexts,
     mixture: Mixture,
     levels: Levels,
-    /// What each job saw when it arrived, and the levels before correction; of the evaluation, which is not kept.
+    /// What each job saw when it arrived, and the levels before correction; of the evaluation,
+    /// which is not kept.
     #[serde(skip)]
     pending: HashMap<u32, (View, Option<RunTimeDistribution>)>,
     /// Run times of like jobs.

@@ -193,11 +193,13 @@ impl BlendedWaits {
         }
     }
 
-    /// The job of a row leaves the queue without having started, as far as is known at `at`: it has waited at least so long.
+    /// The job of a row leaves the queue without having started, as far as is known at `at`: it has
+    /// waited at least so long.
     ///
-    /// A bound that it has outwaited was missed and is counted as such already. One that it has not may have held or
-    /// not: it counts as held with the probability that the forecast itself gives to that, from where the wait was
-    /// broken off. To count the former alone would make every cancellation say that bounds are too low.
+    /// A bound that it has outwaited was missed and is counted as such already. One that it has not
+    /// may have held or not: it counts as held with the probability that the forecast itself gives
+    /// to that, from where the wait was broken off. To count the former alone would make every
+    /// cancellation say that bounds are too low.
     pub fn leave(&mut self, row: usize, at: UnixTime) {
         self.outwait(at);
         let Some(Pending { eligible, bounds_s: Some(bounds_s), missed, .. }) = self.pending.remove(&(row as u32)) else { return };

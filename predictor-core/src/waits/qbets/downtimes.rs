@@ -1,10 +1,14 @@
-//! When the machine started nothing although jobs waited: its downtimes, which are not counted as waiting.
+//! When the machine started nothing although jobs waited: its downtimes, which are not counted as
+//! waiting.
 //!
-//! QBETS (Nurmi, Brevik, Wolski, SIGMETRICS and JSSPP 2007) names an automatic downtime detector among its four parts, beside the bounds, the detection of
-//! changes and the clustering: a failure of the whole machine delays every job, and tells nothing of the waits of jobs when it runs. How it decides is not
-//! published in detail. Here the same means decides that bounds the waits: the times from one start to the next during which the job that then started had
-//! been waiting are a series of their own, over all partitions, and one that is longer than [`TIMES`] the bound on its quantile [`QUANTILE`] is a downtime. So a
-//! machine that often starts nothing for hours, because long jobs fill it, needs a longer pause than one that starts a job every minute.
+//! QBETS (Nurmi, Brevik, Wolski, SIGMETRICS and JSSPP 2007) names an automatic downtime detector
+//! among its four parts, beside the bounds, the detection of changes and the clustering: a failure
+//! of the whole machine delays every job, and tells nothing of the waits of jobs when it runs. How
+//! it decides is not published in detail. Here the same means decides that bounds the waits: the
+//! times from one start to the next during which the job that then started had been waiting are a
+//! series of their own, over all partitions, and one that is longer than [`TIMES`] the bound on its
+//! quantile [`QUANTILE`] is a downtime. So a machine that often starts nothing for hours, because
+//! long jobs fill it, needs a longer pause than one that starts a job every minute.
 
 use crate::binomial::upper_bound_rank;
 use crate::time::{Seconds, UnixTime};
@@ -17,7 +21,8 @@ const QUANTILE: f64 = 0.999;
 /// At this confidence.
 const CONFIDENCE: f64 = 0.95;
 
-/// And so many times over, because one pause in a thousand is longer than the quantile by its definition.
+/// And so many times over, because one pause in a thousand is longer than the quantile by its
+/// definition.
 const TIMES: u32 = 2;
 
 /// No pause that is shorter is a downtime.
@@ -51,8 +56,8 @@ pub(super) struct Downtimes {
 }
 
 impl Downtimes {
-    /// A job that was eligible since a time starts. Returns how much of its wait the machine was down. Starts are told in order of time; one that comes late is no
-    /// pause's end.
+    /// A job that was eligible since a time starts. Returns how much of its wait the machine was
+    /// down. Starts are told in order of time; one that comes late is no pause's end.
     pub(super) fn start(&mut self, eligible: UnixTime, start: UnixTime) -> Seconds {
         match self.last_start {
             Some(last) if start >= last => {
@@ -84,7 +89,8 @@ impl Downtimes {
         self.latest.push_back(downtime);
     }
 
-    /// Downtimes are pauses like others, so that a machine that often pauses long needs longer ones.
+    /// Downtimes are pauses like others, so that a machine that often pauses long needs longer
+    /// ones.
     fn push_pause(&mut self, pause_s: u32) {
         if self.pauses_s.len() == MOST_PAUSES
             && let Some(oldest_s) = self.pauses_s.pop_front()
@@ -112,7 +118,8 @@ impl Downtimes {
 mod tests {
     use super::*;
 
-    /// A start every ten minutes, each of a job that waited for half an hour, until so many have been.
+    /// A start every ten minutes, each of a job that waited for half an hour, until so many have
+    /// been.
     fn busy(starts: i64) -> (Downtimes, UnixTime) {
         let (mut downtimes, mut at) = (Downtimes::default(), UnixTime(1_000_000));
         for _ in 0..starts {
@@ -126,7 +133,8 @@ mod tests {
     fn a_day_without_starts_is_no_part_of_the_waits_of_those_who_waited_through_it() {
         let (mut downtimes, last) = busy(3_000);
         let up = last + Seconds(86_400);
-        // The first waited for an hour before and the day; the second came in the middle of the day; the third when all was over.
+        // The first waited for an hour before and the day; the second came in the middle of the
+        // day; the third when all was over.
         assert_eq!(downtimes.start(UnixTime(last.0 - 3_600), up), Seconds(86_400));
         assert_eq!(downtimes.start(UnixTime(up.0 - 40_000), up + Seconds(60)), Seconds(40_000));
         assert_eq!(downtimes.start(up + Seconds(10), up + Seconds(90)), Seconds::ZERO);

@@ -212,8 +212,9 @@ impl Qbets {
         self.histories(past.job(row)?).find_map(Series::median_s).map(|median_s| Seconds(i64::from(median_s)))
     }
 
-    /// The classes found, partition by partition, with their bounds at the confidence. A percentile that a class has too few waits for has the bound of its
-    /// partition, or else of the cluster, as in [`Qbets::bound_of`]; bounds never descend.
+    /// The classes found, partition by partition, with their bounds at the confidence. A percentile
+    /// that a class has too few waits for has the bound of its partition, or else of the cluster,
+    /// as in [`Qbets::bound_of`]; bounds never descend.
     pub fn classes(&mut self, confidence: f64) -> Vec<ClassBounds> {
         if self.percentile_ranks.confidence() != confidence {
             self.percentile_ranks = PercentileRanks::new(confidence);

@@ -28,7 +28,8 @@ impl Ranks {
     }
 }
 
-/// Ranks of the bounds on the percentiles 1 to 99 at one confidence, worked out once for each number of observations.
+/// Ranks of the bounds on the percentiles 1 to 99 at one confidence, worked out once for each
+/// number of observations.
 #[derive(Clone, Debug)]
 pub(super) struct PercentileRanks {
     confidence: f64,
@@ -230,7 +231,8 @@ impl Series {
         here.and_then(|here| bound.max(Some(here)))
     }
 
-    /// [`Series::bound_s`] of the percentiles 1 to 99, at the confidence of the ranks. They are kept until the next wait.
+    /// [`Series::bound_s`] of the percentiles 1 to 99, at the confidence of the ranks. They are
+    /// kept until the next wait.
     pub(super) fn percentile_bounds_s(&mut self, ranks: &mut PercentileRanks) -> [Option<u32>; PERCENTILES] {
         let confidence = ranks.confidence();
         if let Some((_, bounds_s)) = self.fitted.filter(|(at, _)| *at == confidence) {

@@ -122,7 +122,8 @@ fn the_probability_of_starting_in_time_is_a_cautious_share_of_the_past() {
 
 #[test]
 fn a_downtime_does_not_lengthen_the_bounds() {
-    // A job every minute, each having waited for some minutes; then a night in which nothing starts, and jobs that came during it.
+    // A job every minute, each having waited for some minutes; then a night in which nothing
+    // starts, and jobs that came during it.
     let mut qbets = Qbets::new();
     let at = |minute: i64| UnixTime(1_000_000 + 60 * minute);
     for minute in 0..4_000 {

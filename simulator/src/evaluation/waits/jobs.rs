@@ -1,4 +1,5 @@
-//! The forecasts job by job, and how often they held in parts of the jobs: coverage over all of them hides who pays for it.
+//! The forecasts job by job, and how often they held in parts of the jobs: coverage over all of
+//! them hides who pays for it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use super::measures::{bound_coverage, coverage, percentile};
 use super::methods::Bounds;
 use crate::evaluation::report::{JobForecast, PartReport, QUANTILES, QueueReport, SizeReport};
 
-/// The jobs of the test part and what was forecast for them; all slices are in the order of the jobs.
+/// The jobs of the test part and what was forecast for them; all slices are in the order of the
+/// jobs.
 pub(super) struct Tried<'a> {
     pub(super) jobs: &'a [&'a PastJob],
     /// What the log calls the jobs' partitions.
@@ -132,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_queue_whose_bounds_fail_is_seen_beside_one_whose_bounds_are_too_long() {
-        // Bounds of 1 to 99 s. In queue 1 nobody waits as long, in queue 2 of small jobs everybody longer.
+        // Bounds of 1 to 99 s. In queue 1 nobody waits as long, in queue 2 of small jobs everybody
+        // longer.
         let jobs = [job(0, 64, 0), job(0, 20, 0), job(1, 1, 500), job(1, 4, 500)];
         let jobs: Vec<&PastJob> = jobs.iter().collect();
         let bounds = vec![Some(std::array::from_fn::<u32, PERCENTILES, _>(|index| index as u32 + 1)); 4];

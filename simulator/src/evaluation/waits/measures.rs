@@ -166,7 +166,8 @@ pub(super) fn percentile(bounds: &Bounds, level: f64) -> u32 {
     bounds.get(index).copied().unwrap_or(0)
 }
 
-/// The part of the jobs whose wait was at most the bound, by level; jobs without bounds are left out.
+/// The part of the jobs whose wait was at most the bound, by level; jobs without bounds are left
+/// out.
 pub(super) fn bound_coverage<'a>(jobs: impl Iterator<Item = (&'a Option<Bounds>, &'a f64)>) -> BTreeMap<&'static str, f64> {
     let known: Vec<(&Bounds, f64)> = jobs.filter_map(|(bounds, wait)| Some((bounds.as_ref()?, *wait))).collect();
     let held = |level: f64| known.iter().filter(|(bounds, wait)| *wait <= f64::from(percentile(bounds, level))).count() as f64;

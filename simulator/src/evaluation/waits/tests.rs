@@ -8,11 +8,12 @@ use super::Replay;
 use super::methods::{self, Method};
 
 const JOBS: i64 = 760;
-/// The first job of the test part among those that ran: enough have started by then to train trees on.
+/// The first job of the test part among those that ran: enough have started by then to train trees
+/// on.
 const FIRST: usize = 580;
 
-/// A job every minute of some users who come back with like jobs; waits and run times are of all lengths, some jobs are
-/// cancelled while they wait, and some get more than they asked for.
+/// A job every minute of some users who come back with like jobs; waits and run times are of all
+/// lengths, some jobs are cancelled while they wait, and some get more than they asked for.
 fn job(index: i64) -> PastJob {
     let scattered = index * 7_919 % 10_007;
     let eligible = UnixTime(1_000_000_000 + 60 * index);

@@ -1,8 +1,8 @@
 //! Qualities of service and associations with their limits, as slurmctld holds jobs to them.
 //!
-//! They are asked of slurmctld and not of slurmdbd: slurmctld has them with user numbers and with the
-//! limits of accounts above filled in, shows what is in force also while slurmdbd is away, and is
-//! told of a change at once.
+//! They are asked of slurmctld and not of slurmdbd: slurmctld has them with user numbers and with
+//! the limits of accounts above filled in, shows what is in force also while slurmdbd is away, and
+//! is told of a change at once.
 
 use std::ffi::c_void;
 
@@ -13,7 +13,8 @@ use crate::client::library::libslurm;
 use crate::client::list::BorrowedList;
 use crate::client::{start, value};
 
-/// Stands for no factor of a quality of service (`NO_VAL`, `INFINITE`): greater ones are no factors.
+/// Stands for no factor of a quality of service (`NO_VAL`, `INFINITE`): greater ones are no
+/// factors.
 const GREATEST_FACTOR: f64 = 1e9;
 
 /// `Relative`, since 23.11: its amounts are percentages of what the cluster has.
@@ -70,7 +71,8 @@ pub struct AssociationRecord {
     pub id: u32,
     /// Number of the association above it; 0 where there is none.
     pub parent: u32,
-    /// The user's number; `None` for that of an account, or where slurmctld's machine does not know the user.
+    /// The user's number; `None` for that of an account, or where slurmctld's machine does not know
+    /// the user.
     pub user_id: Option<u32>,
     /// Whether it is an account's and not a user's.
     pub is_account: bool,
@@ -111,8 +113,8 @@ pub struct Accounts {
     pub associations: Vec<AssociationRecord>,
 }
 
-/// The qualities of service and the associations that slurmctld knows. The caller must be root, Slurm's
-/// user or an operator, or `PrivateData` may hide some.
+/// The qualities of service and the associations that slurmctld knows. The caller must be root,
+/// Slurm's user or an operator, or `PrivateData` may hide some.
 ///
 /// # Errors
 /// As [`jobs`](super::jobs).
@@ -172,8 +174,8 @@ unsafe fn qos_record(record: *mut c_void) -> Option<QosRecord> {
 }
 
 /// # Safety
-/// `record` is null or a record of an association whose texts are null or null-terminated, and whose
-/// list of qualities of service is null or one of texts.
+/// `record` is null or a record of an association whose texts are null or null-terminated, and
+/// whose list of qualities of service is null or one of texts.
 unsafe fn association_record(record: *mut c_void) -> Option<AssociationRecord> {
     // SAFETY: the caller's promise.
     let record = unsafe { record.cast::<slurmdb_assoc_rec_t>().as_ref() }?;
