@@ -43,8 +43,7 @@ impl ForestView<'_> {
         let (forecast_groups, forecast_rest) = forecasts.as_chunks_mut::<LANES>();
         for roots in self.roots.chunks(LANES) {
             // Many rows share the walks through one tree, few rows go through several trees at
-            // once. Lanes of both kinds in one walk take more than twice as long, because the
-            // compiler then keeps less of them in registers.
+            // once.
             for root in roots {
                 for (rows, forecasts) in row_groups.iter().zip(&mut *forecast_groups) {
                     let values = self.walk([root.get(); LANES], *rows);
