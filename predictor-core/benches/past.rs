@@ -1,7 +1,8 @@
-//! How long it takes to learn from a long past, and how much memory: a million synthetic jobs at once, and a thousand more.
+//! How long it takes to learn from a long past, and how much memory: a million synthetic jobs at
+//! once, a thousand more that arrive afterwards, and the training that is due then.
 //!
-//! Not a statistical benchmark: it runs once, because the first part takes minutes. `cargo bench -p predictor-core --features training --bench past --
-//! [JOBS]`.
+//! Not a statistical benchmark: it runs once, because the first part takes minutes.
+//! `cargo bench -p predictor-core --features training --bench past -- [JOBS]`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -19,7 +20,11 @@ use std::time::Instant;
 const CPUS: u32 = 4_096;
 const BEGIN: i64 = 1_700_000_000;
 
-/// Jobs of a thousand users in four partitions, first come, first served on one machine, at nine tenths of what it can do.
+/// Jobs that arrive after the first refresh: as many as make a training due.
+const MORE: u32 = 1_000;
+
+/// Jobs of a thousand users in four partitions, first come, first served on one machine, at nine
+/// tenths of what it can do; in order of arrival.
 fn jobs(count: u32) -> Vec<Run<'static>> {
     const ACCOUNTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -100,7 +105,7 @@ fn is_small() -> bool {
 fn main() {
     let usual = if is_small() { 20_000 } else { 1_000_000 };
     let count = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(usual);
-    let all = jobs(count + 1_000);
+    let all = jobs(count + MORE);
     let (first, more) = all.split_at(count as usize);
     println!(
         "{count} jobs; mean wait {:.0} s",
@@ -152,15 +157,21 @@ fn main() {
     println!("the bounds of its {classes} classes: {took}");
     drop((qbets, past));
 
+    // The first refresh is between the arrivals of the two parts. Only what arrives afterwards is
+    // seen with the queue that it met, and nothing else counts towards the next training.
+    let arrived_at = first.last().and_then(|run| run.eligible).expect("there are jobs before those");
+    let (ended, live): (Vec<_>, Vec<_>) = first.iter().partition(|run| run.end <= Some(arrived_at));
+
     let before_mib = status_mib("VmRSS:");
-    let mut learner = Learner::new(LearnerSettings::default());
+    let settings = LearnerSettings::default();
+    let mut learner = Learner::new(settings);
     learner.set_cpus(CPUS);
     let took = Took::begin();
-    for run in first {
-        learner.ended(run);
+    for run in ended {
+        assert!(learner.ended(run), "a run that ended is not taken");
     }
-    let now = first.iter().filter_map(|run| run.end).max().unwrap();
-    let refreshed = learner.refresh([], now);
+    let shown = live.iter().map(|run| Run { start: run.start.filter(|start| *start <= arrived_at), end: None, ..**run });
+    let refreshed = learner.refresh(shown, arrived_at);
     println!(
         "first refresh with training: {took}, {} events, {:.0} MiB more now, {:.0} MiB at the most",
         refreshed.events,
@@ -170,24 +181,28 @@ fn main() {
     for change in &refreshed.changes {
         println!("  partition {}: {:?}, farthest {:?} of {} jobs", change.partition, change.now, change.farthest, change.jobs);
     }
+    let trained_first = learner.model(0.95).forests;
+    assert!(trained_first.is_some(), "the first refresh did not train");
 
     let took = Took::begin();
-    for run in more {
-        learner.ended(run);
+    for run in live.into_iter().chain(more) {
+        assert!(learner.ended(run), "a run that ended is not taken");
     }
-    let now = more.iter().filter_map(|run| run.end).max().unwrap().max(now);
-    let refreshed = learner.refresh([], now);
-    println!("1,000 more: {took}, {} events", refreshed.events);
+    let all_ended_at = all.iter().filter_map(|run| run.end).max().expect("jobs that ended");
+    let refreshed = learner.refresh([], all_ended_at);
+    println!("{MORE} more: {took}, {} events", refreshed.events);
     let took = Took::begin();
     let model = learner.model(0.95);
     println!("model: {took}, {} groups", model.groups.len());
+
     let took = Took::begin();
-    // These jobs arrived before the first refresh, and what they saw is gone: nobody trains on them.
-    let Some(retraining) = learner.retraining() else {
-        println!("no training is due");
-        return;
-    };
+    let retraining = learner.retraining().expect("no training is due after the jobs that arrived later");
     let jobs = retraining.jobs();
-    assert!(retraining.run().is_ok(), "training on {jobs} jobs failed");
+    assert_eq!(jobs, all.len().min(settings.waits.most_training), "all jobs are trained on, or the most that are");
+    match retraining.run() {
+        Ok(retrained) => learner.adopt(retrained),
+        Err(error) => panic!("training on {jobs} jobs failed: {error}"),
+    }
     println!("training on {jobs} jobs: {took}");
+    assert!(learner.model(0.95).forests != trained_first, "the forests are still those of the first refresh");
 }
