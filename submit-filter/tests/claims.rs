@@ -3,24 +3,14 @@
 
 mod common;
 
-use common::{Description, Plugin, Site, USER, now, past_job, policy, publish, read, snapshot_from};
-use parking_lot::{Mutex, MutexGuard};
+use common::running::Running;
+use common::{Description, USER, now, past_job, policy, publish, read, snapshot_from};
+use parking_lot::MutexGuard;
 use predictor_core::options::Mode;
 use predictor_core::policy::Policy;
 use predictor_core::snapshot::{PlannedPartition, QueuePlan};
 use predictor_core::time::UnixTime;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-struct Running {
-    plugin: Plugin,
-    site: Site,
-}
-
-// SAFETY: the plugin's entry points may be called from any thread; that is what slurmctld does.
-unsafe impl Sync for Running {}
-// SAFETY: as above.
-unsafe impl Send for Running {}
 
 /// Somebody else than [`USER`], with the same past.
 const OTHER: u32 = USER + 1;
@@ -28,18 +18,9 @@ const OTHER: u32 = USER + 1;
 /// Most nodes of the partition.
 const NODES: u32 = 64;
 
-/// The plugin over a fresh snapshot. It keeps one state per process, so that tests take turns with
-/// it.
+/// The plugin over a fresh snapshot, and the turn with it.
 fn running(policy: Policy) -> (MutexGuard<'static, ()>, &'static Running) {
-    static TURN: Mutex<()> = Mutex::new(());
-    static RUNNING: OnceLock<Running> = OnceLock::new();
-    let turn = TURN.lock();
-    let running = RUNNING.get_or_init(|| {
-        let site = Site::new();
-        let plugin = Plugin::open();
-        assert_eq!(plugin.call("init"), 0);
-        Running { plugin, site }
-    });
+    let (turn, running) = Running::turn();
     running.publish(policy);
     (turn, running)
 }

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Description, Plugin, Site, now, policy, publish, read, snapshot_bytes, text};
+use common::running::Running;
+use common::{Description, Plugin, now, policy, publish, read, snapshot_bytes, text};
 use object::{Object, ObjectSection, ObjectSymbol};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::MutexGuard;
 use predictor_core::counters::Counter;
 use predictor_core::options::Mode;
 use predictor_core::policy::{Policy, When};
@@ -13,32 +14,13 @@ use predictor_core::record::Record;
 use predictor_core::time::Seconds;
 use slurm_sys::bindings;
 use std::ffi::c_int;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const REFUSED: c_int = bindings::ESLURM_RESERVATION_NOT_USABLE as c_int;
 
-struct Running {
-    plugin: Plugin,
-    site: Site,
-}
-
-// SAFETY: the plugin's entry points may be called from any thread; that is what slurmctld does.
-unsafe impl Sync for Running {}
-// SAFETY: as above.
-unsafe impl Send for Running {}
-
-/// The plugin keeps one state per process, so that tests take turns with it.
+/// The plugin over a fresh snapshot and not switched off, and the turn with it.
 fn running() -> (MutexGuard<'static, ()>, &'static Running) {
-    static TURN: Mutex<()> = Mutex::new(());
-    static RUNNING: OnceLock<Running> = OnceLock::new();
-    let turn = TURN.lock();
-    let running = RUNNING.get_or_init(|| {
-        let site = Site::new();
-        let plugin = Plugin::open();
-        assert_eq!(plugin.call("init"), 0);
-        Running { plugin, site }
-    });
+    let (turn, running) = Running::turn();
     let _ = std::fs::remove_file(running.site.path().join("off"));
     running.site.publish(policy());
     (turn, running)

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::running::Running;
 use common::{Description, Plugin, Site, now, policy, publish, snapshot_bytes};
 use predictor_core::counters::{Counted, Counter};
 use std::fs::{self, OpenOptions};
@@ -13,21 +14,16 @@ const THREADS: usize = 8;
 const SUBMISSIONS: usize = 1_000;
 const SPOILS: u64 = 100;
 
-/// The plugin, which may be called from any thread.
-struct Running(Plugin);
-// SAFETY: the plugin's entry points may be called from any thread; that is what slurmctld does.
-unsafe impl Sync for Running {}
-
 fn submit(running: &Running) -> u32 {
     let mut job = Description::batch(16, 64).with_control(&["QUEUECAST_AUTO_MOLD=1"]);
-    assert_eq!(running.0.submit(&mut job).0, 0, "the job passes");
+    assert_eq!(running.plugin.submit(&mut job).0, 0, "the job passes");
     job.0.min_nodes
 }
 
 #[test]
 fn files_that_are_truncated_and_overwritten_end_no_process_and_stop_no_job() {
-    let site = Site::new();
-    let running = Running(Plugin::open());
+    let running = Running { site: Site::new(), plugin: Plugin::open() };
+    let site = &running.site;
     let spoils = AtomicU64::new(0);
     // Once with the snapshot from the daemon's memory, once from the file alone.
     for generation in [1, 1_000_000] {
@@ -47,7 +43,7 @@ fn files_that_are_truncated_and_overwritten_end_no_process_and_stop_no_job() {
             fs::write(site.path().join("filter-counters"), Counted::default().to_bytes()).unwrap();
         };
         renew(generation);
-        assert_eq!(running.0.call("init"), 0);
+        assert_eq!(running.plugin.call("init"), 0);
         assert_eq!(submit(&running), 4);
         std::thread::scope(|scope| {
             let submitters: Vec<_> =

@@ -1,10 +1,19 @@
 //! `queuecastd` beside a cluster.
 
-use crate::{Cluster, wait_for};
+use crate::{Cluster, Options, skipped, wait_for};
+use predictor_core::snapshot::Snapshot;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
+
+/// A configuration that publishes every second, and serves no metrics, because several clusters run
+/// at once.
+pub const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[log]\nlevel = \"debug\"\n";
+
+/// How long a snapshot is waited for. Everything but the outage of slurmctld's own connection to
+/// slurmdbd, which it tries again every now and then, is much faster.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A running `queuecastd`, killed when dropped.
 #[derive(Debug)]
@@ -13,6 +22,44 @@ pub struct Daemon {
 }
 
 impl Cluster {
+    /// A cluster without the plugins, with this configuration for `queuecastd`; `None` where
+    /// cluster tests are to be skipped.
+    ///
+    /// # Panics
+    /// Where it can't be started.
+    #[must_use]
+    pub fn up_for_queuecastd(configuration: &str) -> Option<Cluster> {
+        if skipped() {
+            return None;
+        }
+        let cluster = Cluster::up(&Options::plain());
+        cluster.configure(configuration);
+        Some(cluster)
+    }
+
+    /// Puts the jobs of the model's month into slurmdbd, before `queuecastd` reads them.
+    ///
+    /// # Panics
+    /// Where `queuecast import-swf` fails.
+    pub fn import_model(&self, users: u32, jobs: u32, time_scale: f64) {
+        let [users, jobs, time_scale] = [users.to_string(), jobs.to_string(), time_scale.to_string()];
+        let from = ["import-swf", "--into", "slurmdbd", "--embedded"];
+        let model = ["--model-users", &users, "--model-jobs", &jobs, "--time-scale", &time_scale];
+        let imported = self.run("queuecast", &[&from[..], &model[..]].concat());
+        assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    }
+
+    /// Runs so many short jobs to their end, one after the other.
+    ///
+    /// # Panics
+    /// Where one fails.
+    pub fn run_jobs(&self, count: usize) {
+        for _job in 0..count {
+            let output = self.run("sbatch", &["--wait", "-t1", "-o/dev/null", "--wrap=true"]);
+            assert!(output.status.success(), "{output:?}");
+        }
+    }
+
     /// Starts `queuecastd` on the cluster; its log is `queuecastd.log`.
     ///
     /// # Panics
@@ -33,6 +80,24 @@ impl Cluster {
         command.envs(variables.iter().copied());
         command.stdout(log.try_clone().expect("a log")).stderr(log);
         Daemon { child: command.spawn().expect("queuecastd is built") }
+    }
+
+    /// The snapshot that is published now; `None` where there is none.
+    ///
+    /// # Panics
+    /// Where it is damaged: it has to be whole whenever it is read.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<Snapshot<Vec<u8>>> {
+        let bytes = std::fs::read(self.state_directory().join("snapshot")).ok()?;
+        Some(Snapshot::open(bytes).expect("a snapshot is whole whenever it is read"))
+    }
+
+    /// The first snapshot from now on that is as wished.
+    ///
+    /// # Panics
+    /// Where that takes longer than [`PATIENCE`], or one is damaged.
+    pub fn snapshot_with(&self, what: &str, wish: impl Fn(&Snapshot<Vec<u8>>) -> bool) -> Snapshot<Vec<u8>> {
+        wait_for(what, PATIENCE, || self.snapshot().filter(|snapshot| wish(snapshot)))
     }
 
     /// Waits until there is a snapshot.

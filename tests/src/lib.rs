@@ -14,7 +14,7 @@ mod job;
 mod past;
 
 pub use cluster::{Cluster, Options, install_plugins};
-pub use daemon::Daemon;
+pub use daemon::{Daemon, PATIENCE, QUICK};
 pub use job::{Job, Submitted};
 pub use past::{LARGE_WAIT, Past, enforcing, now};
 

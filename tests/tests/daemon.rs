@@ -5,55 +5,18 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use end_to_end::{Cluster, Daemon, Options, now, skipped, wait_for};
+use end_to_end::{Cluster, Daemon, Options, PATIENCE, QUICK, now, skipped, wait_for};
 use predictor_core::forecast::RunTimeForecaster;
 use predictor_core::options::Mode;
 use predictor_core::size::Unit;
 use predictor_core::snapshot::Snapshot;
 
-/// Everything but the outage of slurmctld's own connection to slurmdbd, which it tries again every now and then, is much faster.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Publishes every second, and serves no metrics, because several clusters run at once.
-const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[log]\nlevel = \"debug\"\n";
-
-fn cluster(configuration: &str) -> Option<Cluster> {
-    if skipped() {
-        return None;
-    }
-    let cluster = Cluster::up(&Options::plain());
-    cluster.configure(configuration);
-    Some(cluster)
-}
-
-fn snapshot_at(state_directory: &Path) -> Option<Snapshot<Vec<u8>>> {
-    let bytes = std::fs::read(state_directory.join("snapshot")).ok()?;
-    Some(Snapshot::open(bytes).expect("a snapshot is whole whenever it is read"))
-}
-
-fn snapshot(cluster: &Cluster) -> Option<Snapshot<Vec<u8>>> {
-    snapshot_at(&cluster.state_directory())
-}
-
-/// The first snapshot that is as wished.
-fn snapshot_with(cluster: &Cluster, what: &str, wish: impl Fn(&Snapshot<Vec<u8>>) -> bool) -> Snapshot<Vec<u8>> {
-    wait_for(what, PATIENCE, || snapshot(cluster).filter(|snapshot| wish(snapshot)))
-}
-
 fn ended_jobs(snapshot: &Snapshot<Vec<u8>>) -> u64 {
     snapshot.provenance().ended_jobs
-}
-
-/// Runs jobs to their end.
-fn run_jobs(cluster: &Cluster, count: usize) {
-    for _job in 0..count {
-        let output = cluster.run("sbatch", &["--wait", "-t1", "-o/dev/null", "--wrap=true"]);
-        assert!(output.status.success(), "{output:?}");
-    }
 }
 
 /// The process of one of the cluster's daemons.
@@ -69,10 +32,10 @@ fn signal(process: &str, signal: &str) {
 
 #[test]
 fn it_publishes_while_slurmdbd_mariadb_and_slurmctld_are_away_and_catches_up() {
-    let Some(cluster) = cluster(QUICK) else { return };
-    run_jobs(&cluster, 2);
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    cluster.run_jobs(2);
     let mut daemon = cluster.start_queuecastd();
-    let first = snapshot_with(&cluster, "a snapshot with the first jobs", |snapshot| ended_jobs(snapshot) == 2);
+    let first = cluster.snapshot_with("a snapshot with the first jobs", |snapshot| ended_jobs(snapshot) == 2);
     assert_eq!(first.provenance().cluster, "queuecast");
     assert_eq!(first.default_partition().unwrap().cpus(), 32);
 
@@ -82,11 +45,11 @@ fn it_publishes_while_slurmdbd_mariadb_and_slurmctld_are_away_and_catches_up() {
         let accounting = name != "slurmctld";
         if accounting {
             // slurmctld keeps the record until slurmdbd takes it.
-            run_jobs(&cluster, 1);
+            cluster.run_jobs(1);
             ended += 1;
         }
-        let before = snapshot(&cluster).unwrap();
-        let during = snapshot_with(&cluster, "four more snapshots", |snapshot| snapshot.generation() >= before.generation() + 4);
+        let before = cluster.snapshot().unwrap();
+        let during = cluster.snapshot_with("four more snapshots", |snapshot| snapshot.generation() >= before.generation() + 4);
         let (before, during) = (before.provenance(), during.provenance());
         let (stopped, other) = if accounting {
             ((before.accounting_read_at, during.accounting_read_at), (before.controller_read_at, during.controller_read_at))
@@ -99,26 +62,26 @@ fn it_publishes_while_slurmdbd_mariadb_and_slurmctld_are_away_and_catches_up() {
 
         cluster.daemon("start", name);
         let read_at = if accounting { during.accounting_read_at } else { during.controller_read_at };
-        snapshot_with(&cluster, "what ended meanwhile", |snapshot| {
+        cluster.snapshot_with("what ended meanwhile", |snapshot| {
             let provenance = snapshot.provenance();
             let now_read_at = if accounting { provenance.accounting_read_at } else { provenance.controller_read_at };
             now_read_at > read_at && provenance.ended_jobs == ended
         });
     }
-    run_jobs(&cluster, 1);
-    snapshot_with(&cluster, "a job after all outages, counted once", |snapshot| ended_jobs(snapshot) == ended + 1);
+    cluster.run_jobs(1);
+    cluster.snapshot_with("a job after all outages, counted once", |snapshot| ended_jobs(snapshot) == ended + 1);
     daemon.signal("TERM");
     assert!(daemon.end(Duration::from_secs(5)).success());
 }
 
 #[test]
 fn it_publishes_and_ends_also_while_slurmdbd_hangs() {
-    let Some(cluster) = cluster(QUICK) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
     let mut daemon = cluster.start_queuecastd();
-    let before = snapshot_with(&cluster, "a snapshot", |snapshot| snapshot.provenance().accounting_read_at.is_some());
+    let before = cluster.snapshot_with("a snapshot", |snapshot| snapshot.provenance().accounting_read_at.is_some());
     let slurmdbd = process(&cluster, "slurmdbd");
     signal(&slurmdbd, "STOP");
-    snapshot_with(&cluster, "five more snapshots", |snapshot| snapshot.generation() >= before.generation() + 5);
+    cluster.snapshot_with("five more snapshots", |snapshot| snapshot.generation() >= before.generation() + 5);
     daemon.signal("TERM");
     let ended = daemon.end(Duration::from_secs(5));
     signal(&slurmdbd, "CONT");
@@ -127,11 +90,11 @@ fn it_publishes_and_ends_also_while_slurmdbd_hangs() {
 
 #[test]
 fn a_broken_missing_or_half_written_configuration_leaves_the_last_good_one_in_force() {
-    let Some(cluster) = cluster(&format!("{QUICK}[policy]\nmode = \"advise\"\n")) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(&format!("{QUICK}[policy]\nmode = \"advise\"\n")) else { return };
     let daemon = cluster.start_queuecastd();
     let in_force = |snapshot: &Snapshot<Vec<u8>>| snapshot.default_partition().map(|partition| partition.policy.mode);
     let error = |snapshot: &Snapshot<Vec<u8>>| snapshot.provenance().configuration_error.to_owned();
-    snapshot_with(&cluster, "the first configuration", |snapshot| in_force(snapshot) == Some(Mode::Advise) && error(snapshot).is_empty());
+    cluster.snapshot_with("the first configuration", |snapshot| in_force(snapshot) == Some(Mode::Advise) && error(snapshot).is_empty());
 
     let file = cluster.path("etc/queuecast.toml");
     let whole = std::fs::read_to_string(&file).unwrap();
@@ -148,18 +111,18 @@ fn a_broken_missing_or_half_written_configuration_leaves_the_last_good_one_in_fo
             None => std::fs::remove_file(&file).unwrap(),
         }
         daemon.signal("HUP");
-        let snapshot = snapshot_with(&cluster, what, |snapshot| error(snapshot).contains(&complaint));
+        let snapshot = cluster.snapshot_with(what, |snapshot| error(snapshot).contains(&complaint));
         assert_eq!(in_force(&snapshot), Some(Mode::Advise), "{what}");
         assert!(error(&snapshot).contains("the last good configuration is in force"), "{}", error(&snapshot));
     }
     std::fs::write(&file, whole.replace("advise", "enforce")).unwrap();
     daemon.signal("HUP");
-    snapshot_with(&cluster, "a good one again", |snapshot| in_force(snapshot) == Some(Mode::Enforce) && error(snapshot).is_empty());
+    cluster.snapshot_with("a good one again", |snapshot| in_force(snapshot) == Some(Mode::Enforce) && error(snapshot).is_empty());
 }
 
 #[test]
 fn a_broken_configuration_is_refused_at_the_start_and_by_check() {
-    let Some(cluster) = cluster("[snapshot]\ninterval = \"0s\"\n") else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd("[snapshot]\ninterval = \"0s\"\n") else { return };
     let started = cluster.run("queuecastd", &[]);
     assert_eq!(started.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&started.stderr).contains("queuecast.toml:3: "), "{started:?}");
@@ -172,18 +135,18 @@ fn a_broken_configuration_is_refused_at_the_start_and_by_check() {
 
 #[test]
 fn once_publishes_one_snapshot_of_all_and_none_while_a_source_is_away() {
-    let Some(cluster) = cluster(QUICK) else { return };
-    run_jobs(&cluster, 1);
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    cluster.run_jobs(1);
     // slurmctld hands records over some moments later, and that of a short job in two parts: its end, and then what was known at its start.
     wait_for("the job's whole record", PATIENCE, || {
         let shown = cluster.output("sacct", &["-X", "-n", "-P", "-o", "End,Partition", "-S", "now-1hour"]);
         shown.split_once('|').is_some_and(|(end, partition)| end != "Unknown" && !partition.is_empty()).then_some(())
     });
     assert!(cluster.run("queuecastd", &["--once"]).status.success());
-    let first = snapshot(&cluster).unwrap();
+    let first = cluster.snapshot().unwrap();
     assert_eq!((first.generation(), ended_jobs(&first)), (1, 1));
     assert!(cluster.run("queuecastd", &["--once"]).status.success());
-    assert_eq!(snapshot(&cluster).unwrap().generation(), 2, "generations go on where an earlier daemon was");
+    assert_eq!(cluster.snapshot().unwrap().generation(), 2, "generations go on where an earlier daemon was");
     for name in ["slurmdbd", "slurmctld"] {
         cluster.daemon("stop", name);
         let output = cluster.run("queuecastd", &["--once"]);
@@ -192,33 +155,33 @@ fn once_publishes_one_snapshot_of_all_and_none_while_a_source_is_away() {
         assert!(said.contains(&format!("queuecastd: {name} gave no ")), "{said}");
         cluster.daemon("start", name);
     }
-    assert_eq!(snapshot(&cluster).unwrap().generation(), 2);
+    assert_eq!(cluster.snapshot().unwrap().generation(), 2);
 }
 
 #[test]
 fn a_daemon_without_history_leaves_a_usable_snapshot_in_place() {
-    let Some(cluster) = cluster(QUICK) else { return };
-    run_jobs(&cluster, 1);
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    cluster.run_jobs(1);
     let mut daemon = cluster.start_queuecastd();
-    let with_history = snapshot_with(&cluster, "a snapshot with history", |snapshot| ended_jobs(snapshot) == 1);
+    let with_history = cluster.snapshot_with("a snapshot with history", |snapshot| ended_jobs(snapshot) == 1);
     daemon.signal("TERM");
     daemon.end(PATIENCE);
     cluster.daemon("stop", "slurmdbd");
     // With what was learnt it would need no slurmdbd to go on.
     let _ = std::fs::remove_file(cluster.state_directory().join("learnt"));
-    let generation = snapshot(&cluster).unwrap().generation();
+    let generation = cluster.snapshot().unwrap().generation();
     let _daemon = cluster.start_queuecastd();
     wait_for("slurmdbd to be missed", PATIENCE, || cluster.log("queuecastd").contains("does not answer").then_some(()));
     std::thread::sleep(Duration::from_secs(4));
-    let kept = snapshot(&cluster).unwrap();
+    let kept = cluster.snapshot().unwrap();
     assert_eq!((kept.generation(), ended_jobs(&kept)), (generation, ended_jobs(&with_history)));
     cluster.daemon("start", "slurmdbd");
-    snapshot_with(&cluster, "the next one", |snapshot| snapshot.generation() > generation && ended_jobs(snapshot) == 1);
+    cluster.snapshot_with("the next one", |snapshot| snapshot.generation() > generation && ended_jobs(snapshot) == 1);
 }
 
 #[test]
 fn a_second_daemon_on_the_state_directory_is_refused() {
-    let Some(cluster) = cluster(QUICK) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
     let first = cluster.start_queuecastd();
     cluster.wait_for_snapshot();
     let second = cluster.run("queuecastd", &["--once"]);
@@ -230,15 +193,15 @@ fn a_second_daemon_on_the_state_directory_is_refused() {
 #[test]
 fn it_publishes_at_once_when_asked_and_tells_prometheus() {
     let slow = "[snapshot]\ninterval = \"1h\"\nmaximum_age = \"2h\"\n[metrics]\nlisten = \"127.0.0.1:0\"\n[log]\nformat = \"json\"\n";
-    let Some(cluster) = cluster(slow) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(slow) else { return };
     let daemon = cluster.start_queuecastd();
-    let first = snapshot_with(&cluster, "the first", |_snapshot| true).generation();
-    run_jobs(&cluster, 1);
+    let first = cluster.snapshot_with("the first", |_snapshot| true).generation();
+    cluster.run_jobs(1);
     // The job's record reaches slurmdbd some moments later, so one request may not be enough.
     wait_for("a snapshot with the job", PATIENCE, || {
         daemon.signal("USR1");
         std::thread::sleep(Duration::from_millis(500));
-        snapshot(&cluster).filter(|snapshot| ended_jobs(snapshot) == 1 && snapshot.generation() > first)
+        cluster.snapshot().filter(|snapshot| ended_jobs(snapshot) == 1 && snapshot.generation() > first)
     });
 
     let log = cluster.log("queuecastd");
@@ -258,7 +221,7 @@ fn it_publishes_at_once_when_asked_and_tells_prometheus() {
 
 #[test]
 fn systemd_is_told_of_readiness_life_reload_and_end() {
-    let Some(cluster) = cluster(QUICK) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
     let socket_path = cluster.path("run/notify");
     let socket = UnixDatagram::bind(&socket_path).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -293,11 +256,9 @@ fn systemd_is_told_of_readiness_life_reload_and_end() {
 
 #[test]
 fn it_scores_its_forecasts_against_what_follows_and_status_shows_how_they_do() {
-    let Some(cluster) = cluster(&format!("{QUICK}[history]\nwindow = \"20d\"\n")) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(&format!("{QUICK}[history]\nwindow = \"20d\"\n")) else { return };
     // Enough history to train on: the model's month within some days.
-    let model = ["--embedded", "--model-users", "50", "--model-jobs", "1500", "--time-scale", "0.2"];
-    let imported = cluster.run("queuecast", &[&["import-swf", "--into", "slurmdbd"], &model[..]].concat());
-    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    cluster.import_model(50, 1500, 0.2);
     let _daemon = cluster.start_queuecastd();
     let name = cluster.output("sinfo", &["-h", "-o", "%R"]).lines().next().unwrap().to_owned();
     let forecasts = || {
@@ -350,17 +311,17 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
         let likeliest = ranges.iter().max_by(|one, other| one.probability().total_cmp(&other.probability()))?;
         Some((likeliest.lower().0, likeliest.upper().0))
     };
-    let learnt = snapshot_with(&cluster, "its run time", |snapshot| likeliest(snapshot).is_some());
+    let learnt = cluster.snapshot_with("its run time", |snapshot| likeliest(snapshot).is_some());
     // With its wait it would have run for half a minute and more.
     let (shortest, longest) = likeliest(&learnt).unwrap();
     assert!(shortest <= 6 && longest < 20, "{shortest} to {longest} s");
 }
 
 /// Reads the snapshot again and again until told to stop. Returns how often, and how many generations it saw.
-fn read_until(state_directory: &Path, stop: &AtomicBool) -> (u64, u64) {
+fn read_until(cluster: &Cluster, stop: &AtomicBool) -> (u64, u64) {
     let (mut reads, mut generations, mut last) = (0, 0, 0);
     while !stop.load(Ordering::Relaxed) {
-        if let Some(snapshot) = snapshot_at(state_directory) {
+        if let Some(snapshot) = cluster.snapshot() {
             assert!(snapshot.generation() >= last, "generations never go back");
             generations += u64::from(snapshot.generation() > last);
             last = snapshot.generation();
@@ -387,21 +348,18 @@ fn kill_after(daemon: Daemon, delay: Duration, trigger: impl Fn() -> bool) {
 #[test]
 fn killed_two_hundred_times_while_publishing_it_never_leaves_a_torn_snapshot() {
     const KILLS: u32 = 200;
-    let Some(cluster) = cluster(&format!("{QUICK}[history]\nwindow = \"1d\"\nmaximum_jobs = 1500\n")) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(&format!("{QUICK}[history]\nwindow = \"1d\"\nmaximum_jobs = 1500\n")) else { return };
     // A history, so that a snapshot takes a while to write: the model's month within half a day, of which the last hours are read.
-    let model = ["--embedded", "--model-users", "100", "--model-jobs", "5000", "--time-scale", "0.015"];
-    let imported = cluster.run("queuecast", &[&["import-swf", "--into", "slurmdbd"], &model[..]].concat());
-    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
-    let state_directory: PathBuf = cluster.state_directory();
-    let unfinished = state_directory.join("snapshot.new");
+    cluster.import_model(100, 5000, 0.015);
+    let unfinished = cluster.state_directory().join("snapshot.new");
     let daemon = cluster.start_queuecastd();
-    snapshot_with(&cluster, "a snapshot with history", |snapshot| ended_jobs(snapshot) > 1_000);
+    cluster.snapshot_with("a snapshot with history", |snapshot| ended_jobs(snapshot) > 1_000);
     drop(daemon);
 
     let stop = AtomicBool::new(false);
     let mut left_unfinished = 0;
     let (reads, generations) = std::thread::scope(|scope| {
-        let reader = scope.spawn(|| read_until(&state_directory, &stop));
+        let reader = scope.spawn(|| read_until(&cluster, &stop));
         // The reader's own failure ends the test, not only the thread.
         for kill in 0..KILLS {
             let daemon = cluster.start_queuecastd();
@@ -427,6 +385,6 @@ fn killed_two_hundred_times_while_publishing_it_never_leaves_a_torn_snapshot() {
     assert!(generations >= 10, "only {generations} generations were seen");
 
     let _daemon = cluster.start_queuecastd();
-    let generation = snapshot(&cluster).unwrap().generation();
-    snapshot_with(&cluster, "publishing goes on", |snapshot| snapshot.generation() > generation);
+    let generation = cluster.snapshot().unwrap().generation();
+    cluster.snapshot_with("publishing goes on", |snapshot| snapshot.generation() > generation);
 }

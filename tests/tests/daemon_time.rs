@@ -6,36 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use end_to_end::{Cluster, Options, now, skipped, wait_for};
+use end_to_end::{Cluster, PATIENCE, QUICK, now, wait_for};
 use predictor_core::forecast::WaitSource;
 use predictor_core::snapshot::Snapshot;
-
-const PATIENCE: Duration = Duration::from_secs(180);
-/// Publishes every second, and serves no metrics, because several clusters run at once.
-const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[log]\nlevel = \"debug\"\n";
-
-fn cluster(configuration: &str) -> Option<Cluster> {
-    if skipped() {
-        return None;
-    }
-    let cluster = Cluster::up(&Options::plain());
-    cluster.configure(configuration);
-    Some(cluster)
-}
-
-fn snapshot(cluster: &Cluster) -> Option<Snapshot<Vec<u8>>> {
-    let bytes = std::fs::read(cluster.state_directory().join("snapshot")).ok()?;
-    Some(Snapshot::open(bytes).expect("a snapshot is whole whenever it is read"))
-}
-
-fn snapshot_with(cluster: &Cluster, what: &str, wish: impl Fn(&Snapshot<Vec<u8>>) -> bool) -> Snapshot<Vec<u8>> {
-    wait_for(what, PATIENCE, || snapshot(cluster).filter(|snapshot| wish(snapshot)))
-}
-
-fn run_job(cluster: &Cluster) {
-    let output = cluster.run("sbatch", &["--wait", "-t1", "-o/dev/null", "--wrap=true"]);
-    assert!(output.status.success(), "{output:?}");
-}
 
 /// The forecasts in force in the default partition, and on how many outcomes they rest.
 fn in_force(snapshot: &Snapshot<Vec<u8>>) -> Option<(WaitSource, u32)> {
@@ -58,14 +31,12 @@ fn set_shift(file: &Path, seconds: i64) {
 
 #[test]
 fn over_restarts_no_partial_history_takes_the_place_of_what_was_learnt() {
-    let Some(cluster) = cluster(&format!("{QUICK}[history]\nwindow = \"20d\"\n")) else { return };
-    let model = ["--embedded", "--model-users", "50", "--model-jobs", "3000", "--time-scale", "0.2"];
-    let imported = cluster.run("queuecast", &[&["import-swf", "--into", "slurmdbd"], &model[..]].concat());
-    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    let Some(cluster) = Cluster::up_for_queuecastd(&format!("{QUICK}[history]\nwindow = \"20d\"\n")) else { return };
+    cluster.import_model(50, 3000, 0.2);
     let learnt = cluster.state_directory().join("learnt");
     let mut daemon = cluster.start_queuecastd();
     let trained = |snapshot: &Snapshot<Vec<u8>>| in_force(snapshot).is_some_and(|(_, jobs)| jobs >= 200);
-    let before = snapshot_with(&cluster, "a trained model", trained);
+    let before = cluster.snapshot_with("a trained model", trained);
     wait_for("what was learnt to be kept", PATIENCE, || learnt.exists().then_some(()));
     let jobs = before.provenance().ended_jobs;
 
@@ -79,11 +50,11 @@ fn over_restarts_no_partial_history_takes_the_place_of_what_was_learnt() {
             std::fs::write(&learnt, bytes).unwrap();
         }
         let from = cluster.log("queuecastd").len();
-        let (generation, source) = (snapshot(&cluster).unwrap().generation(), in_force(&snapshot(&cluster).unwrap()).unwrap().0);
+        let (generation, source) = (cluster.snapshot().unwrap().generation(), in_force(&cluster.snapshot().unwrap()).unwrap().0);
         daemon = cluster.start_queuecastd();
         // Every snapshot on the way to the third of the new daemon is looked at.
         wait_for("snapshots of the new daemon", PATIENCE, || {
-            let snapshot = snapshot(&cluster)?;
+            let snapshot = cluster.snapshot()?;
             let seen = in_force(&snapshot);
             assert!(seen.is_some_and(|(now, jobs)| now == source && jobs >= 200), "generation {}: {seen:?}", snapshot.generation());
             assert!(snapshot.provenance().ended_jobs >= jobs, "{} of {jobs} jobs", snapshot.provenance().ended_jobs);
@@ -95,26 +66,26 @@ fn over_restarts_no_partial_history_takes_the_place_of_what_was_learnt() {
         assert_eq!(log.contains("the history of ended jobs is read"), !kept, "{log}");
     }
     // What ends from now on is counted, once.
-    run_job(&cluster);
-    snapshot_with(&cluster, "one more job", |snapshot| snapshot.provenance().ended_jobs == jobs + 1);
+    cluster.run_jobs(1);
+    cluster.snapshot_with("one more job", |snapshot| snapshot.provenance().ended_jobs == jobs + 1);
 }
 
 #[test]
 fn a_clock_that_was_ahead_and_is_set_back_makes_it_start_afresh() {
-    let Some(cluster) = cluster(QUICK) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
     let [library, shift] = shifted_clock(&cluster);
-    run_job(&cluster);
+    cluster.run_jobs(1);
     let _daemon = cluster.start_queuecastd_with(&[("LD_PRELOAD", &library), ("SHIFTED_CLOCK", &shift)]);
-    snapshot_with(&cluster, "a first job", |snapshot| snapshot.provenance().ended_jobs == 1);
+    cluster.snapshot_with("a first job", |snapshot| snapshot.provenance().ended_jobs == 1);
     for (ended, ahead) in (2..).zip([86_400, 2 * 86_400, 365 * 86_400]) {
         set_shift(&shift, ahead);
-        snapshot_with(&cluster, "a snapshot that is dated ahead", |snapshot| {
+        cluster.snapshot_with("a snapshot that is dated ahead", |snapshot| {
             let read_at = snapshot.provenance().accounting_read_at;
             snapshot.published_at().0 >= now() + ahead - 60 && read_at.is_some_and(|read_at| read_at.0 >= now() + ahead - 60)
         });
         set_shift(&shift, 0);
-        run_job(&cluster);
-        snapshot_with(&cluster, "what ended after the clock was set back", |snapshot| {
+        cluster.run_jobs(1);
+        cluster.snapshot_with("what ended after the clock was set back", |snapshot| {
             let provenance = snapshot.provenance();
             let (accounting, controller) = (provenance.accounting_read_at, provenance.controller_read_at);
             let is_present = |moment: i64| (now() - 30..=now() + 1).contains(&moment);
@@ -127,7 +98,7 @@ fn a_clock_that_was_ahead_and_is_set_back_makes_it_start_afresh() {
 
 #[test]
 fn records_that_slurmctld_could_not_hand_over_for_more_than_a_day_are_read_when_they_come() {
-    let Some(cluster) = cluster(QUICK) else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
     let [library, shift] = shifted_clock(&cluster);
     // Only slurmctld is cut off: the daemon has a configuration of its own, with the right port.
     let configuration = cluster.path("etc/slurm.conf");
@@ -135,26 +106,26 @@ fn records_that_slurmctld_could_not_hand_over_for_more_than_a_day_are_read_when_
     std::fs::create_dir(cluster.path("own")).unwrap();
     std::fs::copy(cluster.path("etc/queuecast.toml"), cluster.path("own/queuecast.toml")).unwrap();
     std::fs::write(&own, &whole).unwrap();
-    run_job(&cluster);
+    cluster.run_jobs(1);
     let _daemon = cluster.start_queuecastd_with(&[("LD_PRELOAD", &library), ("SHIFTED_CLOCK", &shift), ("SLURM_CONF", &own)]);
-    snapshot_with(&cluster, "a first job", |snapshot| snapshot.provenance().ended_jobs == 1);
+    cluster.snapshot_with("a first job", |snapshot| snapshot.provenance().ended_jobs == 1);
 
     let line = whole.lines().find(|line| line.starts_with("AccountingStoragePort=")).expect("a port");
     std::fs::write(&configuration, whole.replace(line, "AccountingStoragePort=1")).unwrap();
     cluster.daemon("restart", "slurmctld");
-    run_job(&cluster);
+    cluster.run_jobs(1);
     let ran_at = now();
-    snapshot_with(&cluster, "slurmctld to have shown it", |snapshot| {
+    cluster.snapshot_with("slurmctld to have shown it", |snapshot| {
         snapshot.provenance().controller_read_at.is_some_and(|read_at| read_at.0 >= ran_at + 3)
     });
     let ahead = 26 * 3_600;
     set_shift(&shift, ahead);
-    let cut_off = snapshot_with(&cluster, "a day later", |snapshot| {
+    let cut_off = cluster.snapshot_with("a day later", |snapshot| {
         snapshot.provenance().accounting_read_at.is_some_and(|read_at| read_at.0 >= now() + ahead - 30)
     });
     assert_eq!(cut_off.provenance().ended_jobs, 1, "its record is with slurmctld");
 
     std::fs::write(&configuration, whole).unwrap();
     cluster.daemon("restart", "slurmctld");
-    snapshot_with(&cluster, "the late record", |snapshot| snapshot.provenance().ended_jobs == 2);
+    cluster.snapshot_with("the late record", |snapshot| snapshot.provenance().ended_jobs == 2);
 }

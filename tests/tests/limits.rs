@@ -5,7 +5,6 @@
 
 use end_to_end::{Cluster, Job, Options, Past, enforcing, now, skipped, wait_for};
 use predictor_core::policy::{Policy, When};
-use predictor_core::snapshot::Snapshot;
 use predictor_core::time::UnixTime;
 use std::time::Duration;
 
@@ -43,7 +42,7 @@ fn limited_cluster() -> Cluster {
 fn wait_for_plan(cluster: &Cluster, running: u32) {
     let from = UnixTime(now());
     wait_for("a plan of the present queue", SOON, || {
-        let snapshot = Snapshot::open(std::fs::read(cluster.state_directory().join("snapshot")).ok()?).ok()?;
+        let snapshot = cluster.snapshot()?;
         let plan = snapshot.plan().filter(|plan| plan.at > from && plan.is_complete)?;
         (snapshot.default_partition()?.jobs() == (running, 0) && plan.at > from).then_some(())
     });

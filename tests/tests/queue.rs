@@ -2,28 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use std::time::Duration;
-
-use end_to_end::{Cluster, Job, Options, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, PATIENCE, QUICK, now, wait_for};
 use serde_json::Value;
 
-const PATIENCE: Duration = Duration::from_secs(180);
-/// Publishes every second, and serves no metrics, because several clusters run at once.
-const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[log]\nlevel = \"debug\"\n";
 /// How long the jobs on 8 and on 4 nodes run; their limits are five minutes.
 const EIGHT_NODES_S: i64 = 30;
 const FOUR_NODES_S: i64 = 20;
 /// By how much starts may differ from what was expected: slurmctld starts jobs some seconds after there is room, more on a busy machine.
 const TOLERANCE_S: i64 = 12;
-
-fn cluster() -> Option<Cluster> {
-    if skipped() {
-        return None;
-    }
-    let cluster = Cluster::up(&Options::plain());
-    cluster.configure(QUICK);
-    Some(cluster)
-}
 
 fn submit<'a>(cluster: &'a Cluster, nodes: u32, seconds: i64, more: &[&str]) -> Job<'a> {
     let nodes = format!("-N{nodes}");
@@ -51,7 +37,7 @@ fn unix(cluster: &Cluster, shown: &str) -> Option<i64> {
 
 #[test]
 fn jobs_start_when_the_plan_expects_them_to() {
-    let Some(cluster) = cluster() else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
     // The past from which run times are forecast.
     for (nodes, seconds) in [(8, EIGHT_NODES_S), (4, FOUR_NODES_S)] {
         assert_eq!(submit(&cluster, nodes, seconds, &[]).end(PATIENCE), "COMPLETED");
@@ -115,7 +101,7 @@ fn jobs_start_when_the_plan_expects_them_to() {
 
 #[test]
 fn reservations_partitions_and_nodes_that_are_down_are_planned_around() {
-    let Some(cluster) = cluster() else { return };
+    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
     let begins = now() + 120;
     let reserve = ["create", "reservation", "ReservationName=course", "StartTime=now+2minutes", "Duration=30", "Nodes=ALL", "Users=root"];
     let _ = cluster.output("scontrol", &reserve);

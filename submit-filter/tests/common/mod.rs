@@ -1,6 +1,8 @@
 //! A state directory with a snapshot of a known past, and job descriptions as slurmctld makes them.
 #![allow(dead_code, unreachable_pub, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod running;
+
 use predictor_core::counters::{COUNTERS, Counter};
 use predictor_core::forecast::WaitSource;
 use predictor_core::history::{EndedJob, History, HistoryLimits};
