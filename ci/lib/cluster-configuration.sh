@@ -129,7 +129,8 @@ block_is_free() {
   done < <(sed -nE 's/^ *[0-9]+: [0-9A-F]+:([0-9A-F]{4}) .*/\1/p' "${files[@]}")
 }
 
-# Sets the ports, and `accounting` to the directory of the cluster whose slurmdbd and munged are used.
+# Sets the ports, and `accounting` to the directory of the cluster whose slurmdbd and munged are
+# used.
 name_ports() {
   local first_of_accounting=$first_port
   database_port=$first_port slurmctld_port=$((first_port + 2)) slurmd_port=$((first_port + 3))
@@ -152,7 +153,8 @@ node_line() {
   echo "NodeName=$range NodeHostname=${HOSTNAME%%.*} NodeAddr=127.0.0.1 Port=$ports CPUs=${settings[cpus]} RealMemory=${settings[memory]}${settings[node_attributes]:+ ${settings[node_attributes]}}$3 State=UNKNOWN"
 }
 
-# Two devices stand for the GPUs of each node that has some: Slurm only looks whether they are there.
+# Two devices stand for the GPUs of each node that has some: Slurm only looks whether they are
+# there.
 write_gres_conf() {
   local number
   ((settings[gpu_nodes] > 0)) || { rm -f "$directory/etc/gres.conf"; return 0; }

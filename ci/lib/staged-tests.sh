@@ -118,8 +118,8 @@ finish_staged() {
   done
 }
 
-# summarise WHAT: what test programs printed, in one line. A test that found that it had to be skipped
-# has passed for cargo; it is counted as skipped where its output is shown.
+# summarise WHAT: what test programs printed, in one line. A test that found that it had to be
+# skipped has passed for cargo; it is counted as skipped where its output is shown.
 summarise() {
   awk -v what="$1" '
     /^test result:/ { passed += $4; failed += $6; skipped += $8 }

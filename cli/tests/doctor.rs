@@ -27,8 +27,8 @@ struct Installation {
     site: Site,
 }
 
-/// Slurm's own plugin directory behind a colon, or nothing where it lies in no usual place: from 24.11
-/// on, libslurm starts only where it finds the plugin that authenticates.
+/// Slurm's own plugin directory behind a colon, or nothing where it lies in no usual place: from
+/// 24.11 on, libslurm starts only where it finds the plugin that authenticates.
 fn slurms_own_plugins() -> String {
     let directories = fs::read_dir("/usr/lib").unwrap().map(|entry| entry.unwrap().path().join("slurm-wlm"));
     let found = directories.into_iter().find(|directory| directory.join("auth_munge.so").exists());

@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn few_outcomes_are_off_by_chance() {
-        // By the binomial distribution with 200 trials and 0.95: P(<= 180) = 0.0027 and P(<= 179) = 0.0012.
+        // By the binomial distribution with 200 trials and 0.95:
+        // P(<= 180) = 0.0027 and P(<= 179) = 0.0012.
         let held = |jobs: u32| scores(200, 0.0, 1.0 - f64::from(jobs) / 190.0);
         assert_eq!((held(180).held(0.95), held(179).held(0.95)), (180, 179));
         assert_eq!(choose(BLENDED, true, &held(180), 1_000), BLENDED);
