@@ -1,0 +1,82 @@
+//! Records of the history: the classes of waits, and the run times of users.
+
+use crate::binomial::PERCENTILES;
+use zerocopy::little_endian::{I64, U16, U32};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// The waits of one class.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct WaitClassRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// How often its waits have changed.
+    pub changes: U32,
+    /// Jobs that the bounds rest on.
+    pub jobs: U32,
+    /// Median wait in seconds.
+    pub median_s: U32,
+    /// Upper bounds in seconds on the percentiles 1 to 99, ascending, all bits set where there is
+    /// none.
+    pub bounds_s: [U32; PERCENTILES],
+}
+
+/// A rectangle of sizes and time limits, and the class that its jobs belong to. Those of a
+/// partition hold every job once.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct WaitRegionRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// Place of the class among the [`WaitClassRecord`]s.
+    pub class: U32,
+    /// Fewest CPUs.
+    pub first_cpus: U32,
+    /// Most CPUs.
+    pub last_cpus: U32,
+    /// Shortest time limit in seconds.
+    pub first_limit_s: U32,
+    /// Longest time limit in seconds; all bits set where it holds jobs without one.
+    pub last_limit_s: U32,
+}
+
+/// The run times of one user at one size.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct UserSizeRecord {
+    /// Numeric id of the user.
+    pub user: U32,
+    /// Index of the partition.
+    pub partition: U16,
+    /// 0 where `count` is nodes, 1 where it is CPUs.
+    pub unit: u8,
+    /// Unused, zero.
+    pub reserved: u8,
+    /// The size.
+    pub count: U32,
+    /// Jobs that the ranges rest on.
+    pub jobs: U32,
+    /// Their longest time limit in seconds, [`NONE_S`](super::NONE_S) if one was unlimited.
+    pub longest_limit_s: U32,
+    /// First of its records among the ranges.
+    pub first_range: U32,
+    /// How many they are.
+    pub ranges: U32,
+}
+
+/// When a running job is expected to end.
+#[derive(Clone, Copy, Debug, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ExpectedEndRecord {
+    /// Unix seconds.
+    pub at: I64,
+    /// CPUs that it holds.
+    pub cpus: U32,
+    /// CPUs of the partition's running jobs that are expected to have ended by then, this one's
+    /// among them.
+    pub freed: U32,
+}

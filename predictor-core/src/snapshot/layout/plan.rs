@@ -1,0 +1,100 @@
+//! Records of a plan of the queue.
+
+use zerocopy::little_endian::{I64, U16, U32};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// A plan of the queue: see [`QueuePlan`](crate::snapshot::QueuePlan).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PlanRecord {
+    /// As of when, in Unix seconds.
+    pub at: I64,
+    /// How many jobs wait.
+    pub pending_jobs: U32,
+    /// 1 if every job was placed for which there is room at all.
+    pub is_complete: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 3],
+}
+
+/// A job that waits, and when it is expected to start.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PlannedJobRecord {
+    /// Its number.
+    pub job: U32,
+    /// Numeric id of its user.
+    pub user: U32,
+    /// Index of its partition.
+    pub partition: U16,
+    /// Why no start is expected: the place in
+    /// [`PlanObstacle::ALL`](crate::snapshot::PlanObstacle::ALL) counted from 1; 0 if one is.
+    pub obstacle: u8,
+    /// Unused, zero.
+    pub reserved: u8,
+    /// Nodes of one task.
+    pub nodes: U32,
+    /// CPUs of one task.
+    pub cpus: U32,
+    /// How many tasks of an array it stands for.
+    pub tasks: U32,
+    /// Time limit in seconds, [`NONE_S`](super::NONE_S) if unlimited.
+    pub limit_s: U32,
+    /// slurmctld's priority.
+    pub priority: U32,
+    /// When it starts if jobs end early, in Unix seconds; 0 if no start is expected.
+    pub lower: I64,
+    /// When it is expected to, likewise.
+    pub expected: I64,
+    /// When it starts if jobs run to their time limits, likewise.
+    pub upper: I64,
+}
+
+/// What a plan says of a partition.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PlannedPartitionRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// CPUs of a node, on average, rounded up.
+    pub cpus_per_node: U32,
+    /// First of its records among the free CPUs.
+    pub first_free: U32,
+    /// How many they are.
+    pub free: U32,
+    /// First of the sizes of its grid.
+    pub first_size: U32,
+    /// How many they are.
+    pub sizes: U32,
+    /// First of the limits of its grid.
+    pub first_limit: U32,
+    /// How many they are.
+    pub limits: U32,
+    /// First of the starts of its grid: sizes times limits, those of one size together.
+    pub first_start: U32,
+}
+
+/// CPUs that are free from a moment on.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct FreeRecord {
+    /// The moment in Unix seconds.
+    pub at: I64,
+    /// How many.
+    pub cpus: U32,
+}
+
+/// When a job of the grid would start, in seconds after the plan was made;
+/// [`NONE_S`](super::NONE_S) if there is never room.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct StartRecord {
+    /// If jobs end early.
+    pub lower_s: U32,
+    /// As they are expected to end.
+    pub expected_s: U32,
+    /// If jobs run to their time limits.
+    pub upper_s: U32,
+}

@@ -1,0 +1,107 @@
+//! Records of the site and of its partitions.
+
+use super::TextRecord;
+use zerocopy::little_endian::{F32, I64, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// What the site allows in a partition.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PolicyRecord {
+    /// Mode, 0 to 3: off, observe, advise, enforce.
+    pub mode: u8,
+    /// When jobs are molded, 0 to 2: never, where asked, always.
+    pub mold: u8,
+    /// When jobs are deferred, likewise.
+    pub defer: u8,
+    /// Whether virtual reservations are given, 0 or 1.
+    pub reserve: u8,
+    /// Default of an early start, 0 or 1: wait, run.
+    pub early_start: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 3],
+    /// Default probability of a virtual reservation.
+    pub success_probability: F32,
+    /// By which part a deferred response must be shorter.
+    pub defer_threshold: F32,
+    /// Longest deferral in seconds.
+    pub max_defer_s: U32,
+}
+
+/// The site as a whole, and where the snapshot comes from.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct SiteRecord {
+    /// Policy of partitions that the snapshot does not know.
+    pub policy: PolicyRecord,
+    /// Age in seconds beyond which the snapshot is not to be used.
+    pub maximum_age_s: U32,
+    /// Confidence of the bounds.
+    pub confidence: F32,
+    /// Name of the cluster.
+    pub cluster: TextRecord,
+    /// What is wrong with the configuration file, empty if nothing.
+    pub configuration_error: TextRecord,
+    /// Ended jobs in the history.
+    pub ended_jobs: U64,
+    /// End of the first of them in Unix seconds, 0 if none.
+    pub oldest_end: I64,
+    /// End of the last of them.
+    pub newest_end: I64,
+    /// When slurmdbd was last read in Unix seconds, 0 if never.
+    pub accounting_read_at: I64,
+    /// When slurmctld was last read.
+    pub controller_read_at: I64,
+    /// When the configuration in force was loaded.
+    pub configuration_loaded_at: I64,
+}
+
+/// A partition.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PartitionRecord {
+    /// Its name.
+    pub name: TextRecord,
+    /// What the site allows in it.
+    pub policy: PolicyRecord,
+    /// 1 if jobs that name no partition go there.
+    pub is_default: u8,
+    /// 1 if jobs get whole nodes.
+    pub whole_nodes: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// CPUs, 0 if slurmctld does not know the partition.
+    pub cpus: U32,
+    /// Nodes.
+    pub nodes: U32,
+    /// Longest time limit in seconds, [`NONE_S`](super::NONE_S) if unlimited.
+    pub max_time_s: U32,
+    /// Time limit of a job that gives none, [`NONE_S`](super::NONE_S) if it is `max_time_s`.
+    pub default_time_s: U32,
+    /// Running jobs.
+    pub running_jobs: U32,
+    /// Pending jobs that are eligible.
+    pub pending_jobs: U32,
+    /// CPUs of the running jobs.
+    pub running_cpus: U64,
+    /// CPUs of the pending jobs that are eligible.
+    pub pending_cpus: U64,
+    /// First of its records among the expected ends.
+    pub first_end: U32,
+    /// How many they are.
+    pub ends: U32,
+    /// Fewest nodes of a job, 0 for no such limit.
+    pub least_nodes: U32,
+    /// Most nodes of a job, [`NONE_S`](super::NONE_S) for no such limit.
+    pub most_nodes: U32,
+    /// Most CPUs of a job on each node, likewise.
+    pub most_cpus_per_node: U32,
+    /// Index of its quality of service, [`NO_RECORD`](super::NO_RECORD) if it has none.
+    pub qos: U32,
+    /// Nodes that take jobs now, [`NONE_S`](super::NONE_S) where nothing is known of the nodes.
+    pub usable_nodes: U32,
+    /// CPUs of the smallest of them.
+    pub least_node_cpus: U32,
+    /// CPUs of the largest of all its nodes.
+    pub most_node_cpus: U32,
+}
