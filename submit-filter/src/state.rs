@@ -105,7 +105,7 @@ impl State {
     /// A directory in which nothing has changed costs one call of the system.
     pub(crate) fn look(&self, located: &Located, now: UnixTime) -> bool {
         let watch = &located.watch;
-        let state = watch.state();
+        let state = watch.state(now);
         if let Some(is_off) = watch.known(state) {
             return is_off;
         }

@@ -1,9 +1,12 @@
 //! Whether anything in the state directory has changed, by one look at the directory itself.
 
+use parking_lot::RwLock;
+use predictor_core::time::UnixTime;
+use slurm_sys::memory::hold_directory;
+use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Name of the kill switch.
 const OFF_FILE: &str = "off";
@@ -17,10 +20,22 @@ const UNSETTLED_NS: i128 = 2_000_000_000;
 pub(crate) struct Watch {
     directory: PathBuf,
     off: PathBuf,
+    /// The directory, open, so that looking at it does not begin at the root each time.
+    open: RwLock<Option<OpenDirectory>>,
     /// The state of the directory that was looked through last, and in the lowest bit whether the
     /// kill switch was on in it; 0 for none. They are one number so that no thread pairs the one
     /// with another's other.
     seen: AtomicU64,
+}
+
+/// The directory that the path led to.
+#[derive(Debug)]
+struct OpenDirectory {
+    file: File,
+    inode: (u64, u64),
+    /// The second in which the path led there. In each second it is followed anew, because another
+    /// directory may have come into the place of this one.
+    at: UnixTime,
 }
 
 /// A state of the directory, as far as its time of change tells it from others.
@@ -32,18 +47,47 @@ pub(crate) struct DirectoryState {
 
 impl Watch {
     pub(crate) fn new(directory: &Path) -> Watch {
-        Watch { directory: directory.to_owned(), off: directory.join(OFF_FILE), seen: AtomicU64::new(0) }
+        Watch { directory: directory.to_owned(), off: directory.join(OFF_FILE), open: RwLock::new(None), seen: AtomicU64::new(0) }
     }
 
     /// The present state; `None` where the directory can't be looked at.
-    pub(crate) fn state(&self) -> Option<DirectoryState> {
-        let metadata = self.directory.metadata().ok()?;
+    pub(crate) fn state(&self, now: UnixTime) -> Option<DirectoryState> {
+        let metadata = self.open_metadata(now).or_else(|| self.follow(now))?;
         let changed = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
+        let now = i128::from(now.0) * 1_000_000_000;
         // Fibonacci hashing keeps the directory that may have come into the place of another apart
         // from it.
         let number = (changed as u64).rotate_left(20) ^ metadata.ino().wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Some(DirectoryState { number: (number | 2) & !1, is_settled: now - changed >= UNSETTLED_NS })
+    }
+
+    /// What is known of the open directory, if the path led there in this second and it was not
+    /// removed since. It costs a fifth of following the path.
+    fn open_metadata(&self, now: UnixTime) -> Option<Metadata> {
+        let open = self.open.try_read()?;
+        let metadata = open.as_ref().filter(|open| open.at == now)?.file.metadata().ok()?;
+        (metadata.nlink() > 0).then_some(metadata)
+    }
+
+    /// Follows the path, and keeps open what it leads to.
+    fn follow(&self, now: UnixTime) -> Option<Metadata> {
+        let metadata = self.directory.metadata().ok()?;
+        // Whoever comes while another thread does this follows the path as well, and goes on.
+        if let Some(mut open) = self.open.try_write() {
+            let inode = (metadata.dev(), metadata.ino());
+            match open.as_mut() {
+                Some(open) if open.inode == inode => open.at = now,
+                _ => *open = self.open_anew(inode, now),
+            }
+        }
+        Some(metadata)
+    }
+
+    /// The directory, opened; `None` where it can't be, or is another one again.
+    fn open_anew(&self, inode: (u64, u64), at: UnixTime) -> Option<OpenDirectory> {
+        let file = hold_directory(&self.directory).ok()?;
+        let metadata = file.metadata().ok()?;
+        ((metadata.dev(), metadata.ino()) == inode).then_some(OpenDirectory { file, inode, at })
     }
 
     /// Whether the kill switch is on, if the directory is as it was when it was looked through.
@@ -53,8 +97,9 @@ impl Watch {
         (seen & !1 == state.number).then_some(seen & 1 == 1)
     }
 
-    /// Takes the directory for one that was never looked through.
+    /// Takes the directory for one that was never looked through, and closes it.
     pub(crate) fn forget(&self) {
+        *self.open.write() = None;
         self.seen.store(0, Ordering::Release);
     }
 

@@ -213,6 +213,31 @@ fn the_kill_switch_works_at_the_very_next_submission_however_the_moments_fall() 
 }
 
 #[test]
+fn another_directory_in_the_place_of_the_one_that_was_looked_at_is_found_within_a_second() {
+    let place = tempfile::tempdir().unwrap();
+    let (directory, before) = (place.path().join("state"), place.path().join("before"));
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("snapshot"), good(1)).unwrap();
+    let state = State::over(&directory);
+    // At rest, so that a look at the directory alone is enough.
+    std::thread::sleep(Duration::from_millis(3_200));
+    assert_eq!((submit(&state).0, submit(&state).0), (4, 4));
+
+    fs::rename(&directory, &before).unwrap();
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("off"), "").unwrap();
+    std::thread::sleep(Duration::from_millis(1_100));
+    assert_eq!(submit(&state).0, 16, "the kill switch is on in the other directory");
+
+    // One that was removed tells so itself.
+    std::thread::sleep(Duration::from_millis(3_200));
+    assert_eq!((submit(&state).0, submit(&state).0), (16, 16));
+    fs::remove_dir_all(&directory).unwrap();
+    fs::rename(&before, &directory).unwrap();
+    assert_eq!(submit(&state).0, 4, "the first directory is back");
+}
+
+#[test]
 fn a_snapshot_dated_ahead_is_refused_and_the_one_before_stays() {
     const DAY: i64 = 86_400;
     for ahead in [61, DAY, 2 * DAY, 366 * DAY] {
