@@ -17,4 +17,4 @@ mod tests;
 
 pub use forest::Forest;
 pub use node::NodeRecord;
-pub use view::{ForestView, MOST_STEPS};
+pub use view::{ForestView, MOST_FEATURES, MOST_STEPS};

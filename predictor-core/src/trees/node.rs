@@ -32,6 +32,9 @@ impl From<NodeRecord> for (u16, u16, f32) {
 }
 
 impl NodeRecord {
+    /// A leaf that adds nothing.
+    pub(super) const NOTHING: NodeRecord = NodeRecord { feature: U16::ZERO, children: U16::ZERO, value: F32::ZERO };
+
     /// A leaf that adds `value` to the forecast.
     #[must_use]
     pub fn leaf(value: f32) -> Self {

@@ -9,6 +9,13 @@ pub const MOST_STEPS: usize = 256;
 /// How many walks are under way at once: each waits for memory most of its time, so several share the processor.
 const LANES: usize = 8;
 
+/// How many features of a row are looked at; those beyond count as 0.
+pub const MOST_FEATURES: usize = 127;
+
+/// A row as it is walked by: with zeros in the place of what it lacks, so that each step finds a
+/// feature without asking whether there is one.
+type Row = [f32; MOST_FEATURES + 1];
+
 /// A forest in borrowed records, for instance of a memory-mapped snapshot.
 ///
 /// The records are not trusted. Whatever they hold, evaluation ends, does not panic and reads nothing outside of them: a walk only
@@ -39,6 +46,7 @@ impl ForestView<'_> {
         let count = rows.len().min(forecasts.len());
         let (rows, forecasts) = (rows.get(..count).unwrap_or_default(), forecasts.get_mut(..count).unwrap_or_default());
         forecasts.fill(self.base);
+        let rows: Vec<Row> = rows.iter().map(|features| padded(features)).collect();
         let (row_groups, row_rest) = rows.as_chunks::<LANES>();
         let (forecast_groups, forecast_rest) = forecasts.as_chunks_mut::<LANES>();
         for roots in self.roots.chunks(LANES) {
@@ -46,7 +54,7 @@ impl ForestView<'_> {
             // once.
             for root in roots {
                 for (rows, forecasts) in row_groups.iter().zip(&mut *forecast_groups) {
-                    let values = self.walk([root.get(); LANES], *rows);
+                    let values = self.walk([root.get(); LANES], |lane| &rows[lane]);
                     for (forecast, value) in forecasts.iter_mut().zip(values) {
                         *forecast += f64::from(value);
                     }
@@ -56,36 +64,49 @@ impl ForestView<'_> {
             // nothing.
             let roots: [u32; LANES] = std::array::from_fn(|lane| roots.get(lane).map_or(u32::MAX, |root| root.get()));
             for (features, forecast) in row_rest.iter().zip(&mut *forecast_rest) {
-                for value in self.walk(roots, [features; LANES]) {
+                for value in self.walk(roots, |_| features) {
                     *forecast += f64::from(value);
                 }
             }
         }
     }
 
-    /// The values of the leaves that walks from the `roots` reach, each for its own row of features; 0 where one reaches none.
-    #[inline]
-    fn walk(&self, roots: [u32; LANES], rows: [&[f32]; LANES]) -> [f32; LANES] {
+    /// The values of the leaves that walks from the `roots` reach, each by the row of its lane; 0
+    /// where one reaches none.
+    #[inline(always)]
+    fn walk<'a>(&self, roots: [u32; LANES], row: impl Fn(usize) -> &'a Row) -> [f32; LANES] {
         let mut places = roots.map(|root| root as usize);
+        let mut nodes = places.map(|place| self.node(place));
         for _ in 0..MOST_STEPS {
             let mut moved = 0;
-            for (place, features) in places.iter_mut().zip(rows) {
-                let Some(node) = self.nodes.get(*place) else { continue };
+            for lane in 0..LANES {
+                let node = nodes[lane];
                 let children = usize::from(node.children.get());
-                let feature = features.get(usize::from(node.feature.get())).copied().unwrap_or(0.0);
+                let feature = row(lane)[usize::from(node.feature.get()).min(MOST_FEATURES)];
                 // Written so that it compiles to no branch: which child is next cannot be foretold. A leaf stays where it is. What is
                 // not a number goes right.
                 let left = feature <= node.value.get();
-                *place += children + usize::from(!left & (children != 0));
+                places[lane] += children + usize::from(!left & (children != 0));
+                nodes[lane] = self.node(places[lane]);
                 moved |= children;
             }
             if moved == 0 {
                 break;
             }
         }
-        places.map(|place| match self.nodes.get(place) {
-            Some(node) if node.children.get() == 0 => node.value.get(),
-            _ => 0.0,
-        })
+        nodes.map(|node| if node.children.get() == 0 { node.value.get() } else { 0.0 })
     }
+
+    #[inline(always)]
+    fn node(&self, place: usize) -> NodeRecord {
+        self.nodes.get(place).copied().unwrap_or(NodeRecord::NOTHING)
+    }
+}
+
+fn padded(features: &[f32]) -> Row {
+    let mut row = [0.0; MOST_FEATURES + 1];
+    for (place, feature) in row.iter_mut().take(MOST_FEATURES).zip(features) {
+        *place = *feature;
+    }
+    row
 }
