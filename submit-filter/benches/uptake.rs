@@ -1,5 +1,7 @@
 //! What a new snapshot costs slurmctld: taking it up from the daemon's memory or from the file, and
 //! the first decision after it.
+//!
+//! `QUEUECAST_SNAPSHOT=FILE` adds a daemon's snapshot to those that are made here.
 #![allow(missing_docs, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tests/common/mod.rs"]
@@ -8,9 +10,12 @@ mod common;
 use common::{Description, Site, USER, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
 use predictor_core::counters::Counter;
 use predictor_core::size::Size;
+use predictor_core::snapshot::layout::{CHECKSUM_AT, Header, checksum};
 use predictor_core::snapshot::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan, Snapshot};
 use predictor_core::time::Seconds;
+use std::ffi::OsStr;
 use std::fs;
+use std::mem::offset_of;
 use std::time::{Duration, Instant};
 
 /// New snapshots per row.
@@ -59,6 +64,17 @@ fn large(generation: u64) -> Vec<u8> {
     snapshot_from(policy(), past, at, generation, Some(&large_model(at, GROUPS)), Some(&plan))
 }
 
+/// The snapshot of a file, as if it were published now under another number.
+fn of_file(path: &OsStr, generation: u64) -> Vec<u8> {
+    let mut bytes = fs::read(path).expect("QUEUECAST_SNAPSHOT names a file");
+    let mut put = |at: usize, number: [u8; 8]| bytes[at..at + 8].copy_from_slice(&number);
+    put(offset_of!(Header, generation), generation.to_le_bytes());
+    put(offset_of!(Header, published_at), now().0.to_le_bytes());
+    let sum = checksum(&bytes).to_le_bytes();
+    bytes[CHECKSUM_AT].copy_from_slice(&sum);
+    bytes
+}
+
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
@@ -71,8 +87,12 @@ fn main() {
         "{:<10} {:>10} {:<28} {:>14} {:>20} {:>14}",
         "snapshot", "bytes", "taken from", "taking up, us", "first decision, us", "warm, us"
     );
-    type Make = fn(u64) -> Vec<u8>;
-    let kinds: [(&str, Make); 2] = [("small", |generation| snapshot_bytes(policy(), 400, now(), generation)), ("large", large)];
+    type Make = Box<dyn Fn(u64) -> Vec<u8>>;
+    let mut kinds: Vec<(&str, Make)> =
+        vec![("small", Box::new(|generation| snapshot_bytes(policy(), 400, now(), generation))), ("large", Box::new(large))];
+    if let Some(path) = std::env::var_os("QUEUECAST_SNAPSHOT") {
+        kinds.push(("from file", Box::new(move |generation| of_file(&path, generation))));
+    }
     let mut generation = 0;
     for (name, make) in kinds {
         for shared in [true, false] {
