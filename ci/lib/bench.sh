@@ -54,8 +54,10 @@ expect_figure() {
 # As root: lets this shell and all that it starts run before ordinary processes, so that what else the machine does has little part in the figures.
 take_precedence() { chrt --rr --pid 1 "$$" 2>/dev/null || true; }
 
-# start_cluster OPTION ...: a private cluster with these options of `ci/cluster up`, in the new directory `cluster`. It is stopped and
-# removed when the script ends. This shell and what it starts are clients of it and of no other.
+# start_cluster OPTION ...: a private cluster with these options of `ci/cluster up`, in the new
+# directory `cluster`. It is stopped and removed when the script ends. Where the script has set
+# `keep` to a directory it is made there and only stopped, and one that is there comes back with its
+# slurmdbd and without its jobs. This shell and what it starts are clients of it and of no other.
 start_cluster() {
   local name
   cluster='' daemon=''
@@ -64,7 +66,13 @@ start_cluster() {
   trap 'finish $?' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
-  cluster=$(mktemp -d "${TMPDIR:-/tmp}/qc-bench-XXXXXX")
+  if [[ ${keep-} ]]; then
+    mkdir -p "$keep"
+    cluster=$(cd "$keep" && pwd -P)
+    rm -rf --one-file-system "${cluster:?}"/{state,queuecast,spool}
+  else
+    cluster=$(mktemp -d "${TMPDIR:-/tmp}/qc-bench-XXXXXX")
+  fi
   # The database's user and the jobs' users pass through it.
   chmod 755 "$cluster"
   "$root/ci/cluster" up "$cluster" "$@" 2>"$cluster.up" || { cat "$cluster.up" >&2; fail "the cluster did not start"; }
@@ -74,7 +82,10 @@ start_cluster() {
 finish() {
   trap - EXIT INT TERM HUP
   stop_daemon
-  if [[ $cluster ]]; then
+  if [[ $cluster && ${keep-} ]]; then
+    "$root/ci/cluster" down "$cluster" >/dev/null 2>&1 || true
+    rm -f "$cluster.up"
+  elif [[ $cluster ]]; then
     "$root/ci/cluster" down "$cluster" --remove >/dev/null 2>&1 || true
     rm -rf --one-file-system "$cluster" "$cluster.up"
   fi
