@@ -199,10 +199,7 @@ fn main() {
     let retraining = learner.retraining().expect("no training is due after the jobs that arrived later");
     let jobs = retraining.jobs();
     assert_eq!(jobs, all.len().min(settings.waits.most_training), "all jobs are trained on, or the most that are");
-    match retraining.run() {
-        Ok(retrained) => learner.adopt(retrained),
-        Err(error) => panic!("training on {jobs} jobs failed: {error}"),
-    }
+    learner.adopt(retraining.run().expect("the training succeeds"));
     println!("training on {jobs} jobs: {took}");
     assert!(learner.model(0.95).forests != trained_first, "the forests are still those of the first refresh");
 }
