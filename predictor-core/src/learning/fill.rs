@@ -1,16 +1,18 @@
 //! The first refresh: the whole past in one sweep.
 //!
-//! Training as often as the past would have done takes too long. The forests are trained on what had started before the last
-//! [`REPLAYED`] jobs, and these are gone through as if they came now, with a training every so often, so that weights, bounds and
-//! scores rest on forecasts that did not know what followed.
+//! Training as often as the past would have done takes too long. The forests are trained on what had
+//! started before the last [`REPLAYED`] jobs that wait no more, and these are gone through as if they
+//! came now, with a training every so often, so that weights, bounds and scores rest on forecasts that
+//! did not know what followed. Jobs that still wait tell little yet of how long, so that a long queue
+//! does not take their place.
 
 use super::record::Record;
 use super::{Learner, Refreshed, Run, RunId};
-use crate::past::{Happening, PUBLISHED_FOR, events, rounds};
+use crate::past::{Happening, PUBLISHED_FOR, PastJob, events, rounds};
 use crate::time::{Seconds, UnixTime};
 use std::collections::{HashMap, HashSet};
 
-/// Jobs that are gone through as if they came now: as many as weights and bounds rest on.
+/// Jobs that wait no more and are gone through as if they came now: as many as weights and bounds rest on.
 pub const REPLAYED: usize = 8_000;
 
 /// Starts between two trainings meanwhile, at the most. A short past is trained on whenever it has grown by half.
@@ -32,7 +34,9 @@ impl Learner {
         records.sort_unstable_by_key(Record::order);
 
         let events = events(records.iter().map(Record::past_job));
-        let replayed_from = records.len().saturating_sub(REPLAYED);
+        // Of those that wait as well only so many, the last.
+        let newest_from = records.len().saturating_sub(REPLAYED);
+        let replayed_from = nth_settled_from_the_end(&records, REPLAYED).unwrap_or(0);
         let taught_from = records.len().saturating_sub(self.settings.most_taught);
         let mut progress = Progress::default();
         for round in rounds(&events, PUBLISHED_FOR) {
@@ -42,7 +46,8 @@ impl Learner {
                 let job = record.past_job();
                 match event.happening {
                     Happening::Arrival => {
-                        let is_replayed = event.job as usize >= replayed_from;
+                        let is_settled = is_settled(&job);
+                        let is_replayed = event.job as usize >= if is_settled { replayed_from } else { newest_from };
                         if is_replayed && !progress.is_trained && progress.starts >= self.settings.waits.first_training {
                             self.train(&mut progress);
                         }
@@ -113,6 +118,17 @@ impl Learner {
             progress.since_training = 0;
         }
     }
+}
+
+/// Whether a job waits no more: it has started, or was cancelled.
+fn is_settled(job: &PastJob) -> bool {
+    job.start.is_some() || job.end.is_some()
+}
+
+/// Index of the record from which on so many wait no more; `None` where there are fewer.
+fn nth_settled_from_the_end(records: &[Record], count: usize) -> Option<usize> {
+    let settled = records.iter().enumerate().rev().filter(|(_, record)| is_settled(&record.past_job()));
+    settled.map(|(index, _)| index).nth(count.checked_sub(1)?)
 }
 
 /// How far the sweep has come.

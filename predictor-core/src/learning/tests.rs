@@ -196,6 +196,22 @@ fn forecasts_are_scored_and_take_over_where_they_hold() {
 }
 
 #[test]
+fn a_long_queue_does_not_take_the_place_of_the_past_that_forecasts_are_tried_on() {
+    let mut runs = past(3_000, 4);
+    let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let is_in_force = |runs: &[Run<'static>]| {
+        let mut learner = learner();
+        refresh(&mut learner, runs, 0, now);
+        (learner.choice(0).unwrap().source, learner.scores(0).unwrap().jobs() > 500)
+    };
+    let before = is_in_force(&runs);
+    let waiting = (0..REPLAYED as u32 + 1_000).map(|job| run(10_000 + job, now - 10, Some(now + 500), Some(now + 1_000)));
+    runs.extend(waiting);
+    assert_eq!(is_in_force(&runs), before);
+    assert_eq!(before, (WaitSource::Blended, true));
+}
+
+#[test]
 fn a_short_past_falls_back_and_says_why() {
     let short = |jobs| {
         let runs = past(jobs, 5);
