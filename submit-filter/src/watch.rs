@@ -62,7 +62,7 @@ impl Watch {
     }
 
     /// What is known of the open directory, if the path led there in this second and it was not
-    /// removed since. It costs a fifth of following the path.
+    /// removed since.
     fn open_metadata(&self, now: UnixTime) -> Option<Metadata> {
         let open = self.open.try_read()?;
         let metadata = open.as_ref().filter(|open| open.at == now)?.file.metadata().ok()?;
