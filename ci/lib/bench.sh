@@ -117,6 +117,5 @@ median() { sort -g | awk '{ n[NR] = $1 } END { printf "%.1f\n", NR % 2 ? n[(NR +
 least() { sort -g | head -n 1; }
 greatest() { sort -g | tail -n 1; }
 
-# subtract A B; is_less A B: decimal numbers.
-subtract() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f\n", a - b }'; }
+# is_less A B: of two decimal numbers.
 is_less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
