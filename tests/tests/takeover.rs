@@ -24,9 +24,16 @@ impl Backup {
         let hosts = cluster.path("run/backup-hosts");
         let known = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
         std::fs::write(&hosts, format!("{known}\n127.0.0.2 backup\n")).unwrap();
-        let begin = r#"mount --bind "$1" /etc/hosts && hostname backup && exec slurmctld -D -f "$2""#;
-        let mut command = Command::new("unshare");
-        command.args(["--uts", "--mount", "sh", "-c", begin, "sh"]).args([hosts, etc.join("slurm.conf")]);
+        // The mounts of its machine are seen nowhere else, inside of a changed root as well.
+        let begin = r#"
+            . "$1/lib/mount-namespace.sh"
+            choose_mount_namespace || exit
+            exec unshare --uts "${mount_namespace[@]}" sh -c \
+              'mount --bind "$1" /etc/hosts && hostname backup && exec slurmctld -D -f "$2"' sh "$2" "$3"
+        "#;
+        let ci = concat!(env!("CARGO_MANIFEST_DIR"), "/../ci");
+        let mut command = Command::new("bash");
+        command.args(["-c", begin, "bash", ci]).args([hosts, etc.join("slurm.conf")]);
         command.env("SLURM_CONF", etc.join("slurm.conf")).current_dir(cluster.path("log"));
         let said = std::fs::File::create(cluster.path("log/backup.out")).unwrap();
         let said_too = said.try_clone().unwrap();
