@@ -1,13 +1,14 @@
 //! Why a forest cannot be trained.
 
 use super::{MOST_LEAVES, Training};
+use crate::trees::MOST_FEATURES;
 use thiserror::Error;
 
 /// Why a forest cannot be trained.
 #[derive(Debug, Error)]
 pub enum TrainingError {
-    /// No features, or more than a node can name.
-    #[error("a row cannot have {0} features; give between 1 and 65535")]
+    /// No features, or more than are looked at when the forest is evaluated.
+    #[error("a row cannot have {0} features; give between 1 and {MOST_FEATURES}")]
     Features(usize),
     /// The slices' lengths do not fit each other, or are 0.
     #[error(

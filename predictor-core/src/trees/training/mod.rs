@@ -8,7 +8,7 @@ mod flatten;
 
 pub use error::TrainingError;
 
-use super::Forest;
+use super::{Forest, MOST_FEATURES};
 use forust_ml::data::Matrix;
 use forust_ml::gradientbooster::GradientBooster;
 use forust_ml::objective::ObjectiveType;
@@ -143,7 +143,7 @@ fn check(
     weights: Option<&[f32]>,
     training: &Training,
 ) -> Result<(), TrainingError> {
-    if !(1..=usize::from(u16::MAX)).contains(&feature_count) {
+    if !(1..=MOST_FEATURES).contains(&feature_count) {
         return Err(TrainingError::Features(feature_count));
     }
     let rows = targets.len();

@@ -97,6 +97,8 @@ fn what_cannot_be_trained_is_refused() {
     assert!(matches!(refused(&[1.0; 6], 3, &[1.0], None, FEW), TrainingError::Lengths { .. }));
     assert!(matches!(refused(&[1.0; 3], 3, &[1.0], Some(&[][..]), FEW), TrainingError::Lengths { .. }));
     assert!(matches!(refused(&[1.0; 3], 0, &[1.0], None, FEW), TrainingError::Features(0)));
+    // The evaluation would not look at the last of them.
+    assert!(matches!(refused(&[1.0; 128], 128, &[1.0], None, FEW), TrainingError::Features(128)));
     assert!(matches!(refused(&[f32::NAN; 3], 3, &[1.0], None, FEW), TrainingError::NotFinite));
     assert!(matches!(refused(&[1.0; 3], 3, &[1.0], None, Training { leaves: 1, ..FEW }), TrainingError::Parameters(_)));
 }

@@ -1,7 +1,10 @@
 //! What the blend is made of.
 
-use crate::past::{Kinship, LONGEST_SINCE, recent_features};
-use crate::trees::ForestView;
+use crate::past::{FEATURES, Kinship, LONGEST_SINCE, recent_features};
+use crate::trees::{ForestView, MOST_FEATURES};
+
+// What trees do not look at they could not learn from.
+const _: () = assert!(FEATURES <= MOST_FEATURES);
 
 /// A forecast of its own, among those that are weighed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
