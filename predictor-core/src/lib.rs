@@ -5,10 +5,8 @@
 pub mod binomial;
 pub mod class;
 pub mod counters;
-pub mod dbscan;
 pub mod decision;
 pub mod forecast;
-pub mod genetic;
 pub mod history;
 #[cfg(feature = "training")]
 pub mod learning;

@@ -1,36 +1,15 @@
-//! Forecasts of run times: the published methods whole, and the default.
+//! Forecasts of run times: what any of them is, and the default, [`Calibrated`].
 //!
-//! Each is a [`RunTimePredictor`]: told in order of time which jobs arrive, start and end, and asked about each job as it arrives. What it is told of a job
-//! ([`ArrivingJob`]) holds nothing that is known later than the job's arrival; a run time is told when the job ends.
-//!
-//! - [`RangeSets`]: the end-to-end paper's method (section III), from the impact of load.
-//! - [`Baseline`]: shortest to longest run time of the like jobs, and their mean.
-//! - [`Smith`]: templates found by genetic search (Smith, Foster, Taylor, JPDC 64, 2004).
-//! - [`Li`]: instance-based learning (Li, Groep, Wolters, Grid 2005).
-//! - [`LastTwo`]: the mean of the user's last two (Tsafrir, Etsion, Feitelson, IEEE TPDS 18, 2007).
-//! - [`Requested`]: what the user asked for.
-//! - [`Calibrated`]: the default, a calibrated distribution.
+//! A [`RunTimePredictor`] is told in order of time which jobs arrive, start and end, and asked
+//! about each job as it arrives. What it is told of a job ([`ArrivingJob`]) holds nothing that is
+//! known later than the job's arrival; a run time is told when the job ends.
 
-mod baseline;
 mod calibrated;
-mod last_two;
-mod li;
 mod prediction;
-mod range_sets;
-mod replay;
-mod requested;
-mod smith;
 mod tuple;
 
-pub use baseline::Baseline;
 pub use calibrated::{Calibrated, RangeSetRule, RunTimeDistribution};
-pub use last_two::LastTwo;
-pub use li::{Li, LiParameters};
 pub use prediction::RunTimePrediction;
-pub use range_sets::RangeSets;
-pub use replay::replay;
-pub use requested::Requested;
-pub use smith::{Smith, SmithEstimate, SmithTemplate};
 pub use tuple::{Tuple, TupleHistory};
 
 use crate::past::PastJob;

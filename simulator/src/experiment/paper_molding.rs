@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use predictor_core::decision::gain;
 use predictor_core::forecast::RunTimeRange;
-use predictor_core::run_times::{RangeSets, RunTimePredictor};
+use predictor_core::run_times::RunTimePredictor;
 use predictor_core::time::{Seconds, UnixTime};
+use published_methods::run_times::RangeSets;
 
 use super::Decider;
 use super::outlook::arriving;

@@ -17,7 +17,6 @@ use crate::binomial::PERCENTILES;
 use crate::forecast::UNBOUNDED_S;
 use crate::past::{Arrivals, PastJob};
 use crate::time::Seconds;
-use crate::waits::WaitPredictor;
 use downtimes::Downtimes;
 use regions::{Delay, Division, Region};
 use serde::{Deserialize, Serialize};
@@ -253,21 +252,6 @@ impl Qbets {
     #[must_use]
     pub fn downtimes(&self) -> (u32, Seconds) {
         self.downtimes.found()
-    }
-}
-
-impl WaitPredictor for Qbets {
-    /// The bound on the quantile [`POINT_QUANTILE`] at [`CONFIDENCE`].
-    fn point(&mut self, past: &Arrivals, row: usize) -> f64 {
-        self.bound(past, row, POINT_QUANTILE, CONFIDENCE).map_or(0.0, |bound| bound.0 as f64)
-    }
-
-    fn learn(&mut self, past: &Arrivals, row: usize) {
-        if let Some(job) = past.job(row)
-            && let Some(wait) = job.wait()
-        {
-            self.observe(job, wait);
-        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! The methods that are held against a log, and their way through it.
 
 use predictor_core::forecast::RunTimeRange;
-use predictor_core::genetic::Evolution;
 use predictor_core::past::{Event, Happening, PastJob, events};
 use predictor_core::run_times::{
-    ArrivingJob, Baseline, Calibrated, LastTwo, Li, RangeSetRule, RangeSets, Requested, RunTimeDistribution, RunTimePrediction,
-    RunTimePredictor, Smith, Tuple, TupleHistory,
+    ArrivingJob, Calibrated, RangeSetRule, RunTimeDistribution, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory,
 };
 use predictor_core::size::Unit;
+use published_methods::genetic::Evolution;
+use published_methods::run_times::{Baseline, LastTwo, Li, RangeSets, Requested, Smith};
 
 /// The history holds so many jobs (V).
 pub(super) const HISTORY_JOBS: usize = 15_000;

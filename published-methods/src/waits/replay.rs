@@ -1,8 +1,8 @@
 //! Choosing the parameters of a predictor by its errors on the validation part.
 
 use super::WaitPredictor;
-use crate::past::{Arrivals, Happening, PastJob, events};
-use crate::time::UnixTime;
+use predictor_core::past::{Arrivals, Happening, PastJob, events};
+use predictor_core::time::UnixTime;
 use std::ops::Range;
 
 /// The parts of a log that parameters are chosen on (end-to-end paper, V): the waits of `history` are learnt, then those of `validation` are forecast, and learnt as they start.
@@ -58,9 +58,9 @@ impl Split {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::past::{PastJob, Sweep};
-    use crate::size::Size;
-    use crate::time::Seconds;
+    use predictor_core::past::{PastJob, Sweep};
+    use predictor_core::size::Size;
+    use predictor_core::time::Seconds;
 
     /// Jobs that arrive every 1,000 s with these CPUs, time limits and waits, all in seconds.
     pub(in crate::waits) fn jobs(told: &[(u32, i64, i64)]) -> Vec<PastJob> {

@@ -1,7 +1,7 @@
 //! The mean of the user's last two run times.
 
-use super::{ArrivingJob, RunTimePrediction, RunTimePredictor};
-use crate::time::{Seconds, UnixTime};
+use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 
 /// The mean of the run times of the user's two jobs that ended last, cut to the job's limit; the limit itself while none has ended

@@ -1,6 +1,6 @@
 //! From single ranges to disjoint ones with probabilities (end-to-end paper, III.D to III.F).
 
-use crate::forecast::RunTimeRange;
+use predictor_core::forecast::RunTimeRange;
 
 /// The difference between a range's ends is within this part of its middle (III.D).
 const WIDTH: f64 = 0.2;

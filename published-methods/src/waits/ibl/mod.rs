@@ -13,7 +13,7 @@ use super::WaitPredictor;
 use super::replay::Split;
 use super::started::{Near, Started, nearer, nearest, sum};
 use crate::genetic::{Evolution, Gene};
-use crate::past::{Arrivals, PastJob, TABLE_FEATURES};
+use predictor_core::past::{Arrivals, PastJob, TABLE_FEATURES};
 use regression::LocalRegression;
 
 /// Jobs of the history.

@@ -10,10 +10,11 @@ mod template;
 
 use self::category::{Category, Students};
 use self::template::{CategoryKey, GENES};
-use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, replay};
+use super::replay::replay;
 use crate::genetic::Evolution;
-use crate::past::{Event, PastJob};
-use crate::time::{Seconds, UnixTime};
+use predictor_core::past::{Event, PastJob};
+use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 
 pub use template::{Estimate as SmithEstimate, SmithTemplate};
@@ -74,7 +75,7 @@ impl RunTimePredictor for Smith {
         for (index, template) in (0u8..).zip(&self.templates) {
             let Some(category) = template.category(index, job).and_then(|key| self.categories.get(&key)) else { continue };
             let Some((estimate, half)) = category.estimate(template.estimate, f64::from(job.size.cpus), &self.students) else { continue };
-            let scale = if template.relative { job.limit_s() } else { 1.0 };
+            let scale = if template.relative { limit_s(job) } else { 1.0 };
             if best.is_none_or(|(_, smallest)| half * scale < smallest) {
                 best = Some((estimate * scale, half * scale));
             }
@@ -86,7 +87,7 @@ impl RunTimePredictor for Smith {
         let Some(run_time) = run_time else { return };
         for (index, template) in (0u8..).zip(&self.templates) {
             if let Some(key) = template.category(index, job) {
-                let scale = if template.relative { job.limit_s() } else { 1.0 };
+                let scale = if template.relative { limit_s(job) } else { 1.0 };
                 let category = self.categories.entry(key).or_default();
                 category.push(f64::from(job.size.cpus), run_time.0 as f64 / scale, template.most_jobs);
             }
@@ -94,11 +95,9 @@ impl RunTimePredictor for Smith {
     }
 }
 
-impl ArrivingJob {
-    /// The limit in seconds, at least 1; 1 where there is none.
-    fn limit_s(&self) -> f64 {
-        self.limit.map_or(1.0, |limit| limit.0.max(1) as f64)
-    }
+/// The job's limit in seconds, at least 1; 1 where there is none.
+fn limit_s(job: &ArrivingJob) -> f64 {
+    job.limit.map_or(1.0, |limit| limit.0.max(1) as f64)
 }
 
 #[cfg(test)]

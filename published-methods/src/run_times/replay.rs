@@ -1,12 +1,12 @@
 //! A predictor goes through the past in order of time.
 
-use super::{ArrivingJob, RunTimePrediction, RunTimePredictor};
-use crate::past::{Event, Happening, PastJob};
-use crate::time::UnixTime;
+use predictor_core::past::{Event, Happening, PastJob};
+use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use predictor_core::time::UnixTime;
 
-/// Tells `predictor` the `events` of the `jobs` (see [`crate::past::events`]) that happen before `until`, all of them where that is `None`, and asks it about
+/// Tells `predictor` the `events` of the `jobs` (see [`predictor_core::past::events`]) that happen before `until`, all of them where that is `None`, and asks it about
 /// each job as it arrives. What it says is handed to `arrived` and each end, after the predictor was told of it, to `ended`, both with the index of the job.
-pub fn replay<P: RunTimePredictor + ?Sized>(
+pub(super) fn replay<P: RunTimePredictor + ?Sized>(
     jobs: &[PastJob],
     events: &[Event],
     until: Option<UnixTime>,

@@ -19,8 +19,8 @@ use super::WaitPredictor;
 use super::replay::Split;
 use super::started::{Near, Started, nearer, nearest};
 use crate::dbscan::outliers;
-use crate::past::Arrivals;
 use distance::{Histograms, Weights, by_distributions, by_summaries};
+use predictor_core::past::Arrivals;
 use spearman::Spearman;
 
 /// The weights are renewed after so many additions.

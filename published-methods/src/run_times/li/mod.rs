@@ -6,10 +6,11 @@ mod distance;
 
 use self::attributes::{Attributes, NOMINAL, NUMERIC, ResourceState};
 use self::distance::{Metric, Spans};
-use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, replay};
+use super::replay::replay;
 use crate::genetic::{Evolution, Gene};
-use crate::past::{Event, PastJob};
-use crate::time::{Seconds, UnixTime};
+use predictor_core::past::{Event, PastJob};
+use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 
 /// Longest history, a power of 2.

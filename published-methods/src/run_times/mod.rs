@@ -1,0 +1,39 @@
+//! Published forecasts of run times.
+//!
+//! Each is a [`RunTimePredictor`](predictor_core::run_times::RunTimePredictor): told in order of
+//! time which jobs arrive, start and end, and asked about each job as it arrives.
+//!
+//! - [`RangeSets`]: the end-to-end paper's method (section III), from the impact of load.
+//! - [`Baseline`]: shortest to longest run time of the like jobs, and their mean.
+//! - [`Smith`]: templates found by genetic search (Smith, Foster, Taylor, JPDC 64, 2004).
+//! - [`Li`]: instance-based learning (Li, Groep, Wolters, Grid 2005).
+//! - [`LastTwo`]: the mean of the user's last two (Tsafrir, Etsion, Feitelson, IEEE TPDS 18, 2007).
+//! - [`Requested`]: what the user asked for.
+
+mod baseline;
+mod last_two;
+mod li;
+mod range_sets;
+mod replay;
+mod requested;
+mod smith;
+
+pub use baseline::Baseline;
+pub use last_two::LastTwo;
+pub use li::{Li, LiParameters};
+pub use range_sets::RangeSets;
+pub use requested::Requested;
+pub use smith::{Smith, SmithEstimate, SmithTemplate};
+
+#[cfg(test)]
+mod tests {
+    use predictor_core::run_times::ArrivingJob;
+    use predictor_core::size::Size;
+    use predictor_core::time::{Seconds, UnixTime};
+
+    /// A job of one CPU that arrives at 0.
+    pub(super) fn job(id: u32, user: u32, limit_s: Option<i64>) -> ArrivingJob {
+        let size = Size { nodes: 1, cpus: 1 };
+        ArrivingJob { id, user, account: 0, partition: 0, size, occupied_cpus: size.cpus, limit: limit_s.map(Seconds), at: UnixTime(0) }
+    }
+}
