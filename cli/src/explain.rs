@@ -13,7 +13,7 @@ use predictor_core::record::Record;
 use predictor_core::time::UnixTime;
 use serde::Serialize;
 
-use self::outcome::{Change, Outcome};
+use self::outcome::{Change, JobOutcome};
 use self::source::Job;
 use crate::Format;
 use crate::failure::Failure;
@@ -95,7 +95,7 @@ pub(super) struct Report {
     job: Job,
     record: Option<Record>,
     forecast: Option<predictor_core::record::Forecast>,
-    outcome: Option<Outcome>,
+    outcome: Option<JobOutcome>,
     changed_since: Vec<Change>,
     problem: Option<String>,
     #[serde(skip)]
@@ -124,7 +124,7 @@ impl Report {
         let problem = record.is_none().then(|| no_record(&job));
         let forecast = record.as_ref().and_then(outcome::forecast_that_holds).cloned();
         Self {
-            outcome: record.as_ref().map(|record| Outcome::of(&job, record, now)),
+            outcome: record.as_ref().map(|record| JobOutcome::of(&job, record, now)),
             changed_since: record.as_ref().map_or_else(Vec::new, |record| outcome::changes(&job, record)),
             problem,
             forecast,

@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use predictor_core::learning::{Learner, LearnerSettings, Run, RunId};
-use predictor_core::past::{Happening, PastJob, Sweep, events};
+use predictor_core::past::{EventKind, PastJob, Sweep, events};
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::waits::qbets::Qbets;
@@ -61,7 +61,7 @@ fn jobs(count: u32) -> Vec<Run<'static>> {
             start: Some(UnixTime(clock)),
             end: Some(UnixTime(end)),
             suspended: Seconds::ZERO,
-            told: None,
+            recorded_forecast: None,
             is_interrupted: false,
         }
     };
@@ -133,12 +133,12 @@ fn main() {
     let mut sweep = Sweep::new(CPUS, 0).keeping(125_000);
     for event in events(&past) {
         let job = &past[event.job as usize];
-        match event.happening {
-            Happening::Arrival => {
+        match event.kind {
+            EventKind::Arrival => {
                 sweep.arrive(job);
             }
-            Happening::Start => sweep.start(event.job, event.at),
-            Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
+            EventKind::Start => sweep.start(event.job, event.at),
+            EventKind::End | EventKind::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
         }
     }
     println!("one sweep: {took}, {:.0} MiB more at the most", status_mib("VmHWM:") - before_mib);
@@ -147,7 +147,7 @@ fn main() {
     let before_mib = status_mib("VmRSS:");
     let took = Took::begin();
     let mut qbets = Qbets::new();
-    for event in events(&past).iter().filter(|event| event.happening == Happening::Start) {
+    for event in events(&past).iter().filter(|event| event.kind == EventKind::Start) {
         let job = &past[event.job as usize];
         qbets.observe(job, job.wait().unwrap());
     }

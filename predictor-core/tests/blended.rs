@@ -184,7 +184,7 @@ proptest! {
 #[cfg(feature = "training")]
 mod against_the_daemon {
     use super::*;
-    use predictor_core::past::{FEATURES, Happening, PUBLISHED_FOR, PastJob, Sweep, events, rounds};
+    use predictor_core::past::{EventKind, FEATURES, PUBLISHED_FOR, PastJob, Sweep, events, rounds};
     use predictor_core::trees::training::Training;
     use predictor_core::waits::blended::{BlendedWaits, Settings};
     use rand::{Rng, SeedableRng};
@@ -232,8 +232,8 @@ mod against_the_daemon {
         let (mut compared, mut longest) = (0, 0.0f64);
         for event in events(&jobs) {
             let job = &jobs[event.job as usize];
-            match event.happening {
-                Happening::Arrival => {
+            match event.kind {
+                EventKind::Arrival => {
                     let published = (event.job > 1_500 && event.job.is_multiple_of(10)).then(|| publish(&mut sweep, &waits));
                     let row = sweep.arrive(job) as usize;
                     let forecast = waits.arrive(sweep.arrivals(), row);
@@ -246,14 +246,14 @@ mod against_the_daemon {
                     assert_eq!(wait.bounds.map(|bound| bound.get()), forecast.bounds_s.unwrap());
                     (compared, longest) = (compared + 1, longest.max(forecast.point_s));
                 }
-                Happening::Start => {
+                EventKind::Start => {
                     sweep.start(event.job, event.at);
                     waits.learn(sweep.arrivals(), event.job as usize);
                     if let Some(retraining) = waits.retraining(sweep.arrivals()) {
                         waits.adopt(retraining.run().unwrap());
                     }
                 }
-                Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, Seconds::ZERO),
+                EventKind::End | EventKind::EndAtOnce => sweep.end(event.job, event.at, Seconds::ZERO),
             }
         }
         assert!(compared >= 49 && longest > 600.0, "{compared} forecasts, the longest {longest} s");
@@ -303,7 +303,7 @@ mod against_the_daemon {
             for round in rounds(&all, PUBLISHED_FOR) {
                 let snapshot = publish(&mut sweep, &waits);
                 let arriving: Vec<usize> =
-                    round.iter().filter(|event| event.happening == Happening::Arrival).map(|event| event.job as usize).collect();
+                    round.iter().filter(|event| event.kind == EventKind::Arrival).map(|event| event.job as usize).collect();
                 let asked: Vec<_> = arriving.iter().map(|row| {
                     let PastJob { user, account, qos, partition, size, limit, eligible, .. } = jobs[*row];
                     (JobShape { user, association: Association { account, qos }, partition, size, limit }, Moment::present(eligible))
@@ -318,10 +318,10 @@ mod against_the_daemon {
                 }
                 for event in round {
                     let job = &jobs[event.job as usize];
-                    match event.happening {
-                        Happening::Arrival => _ = sweep.arrive(job),
-                        Happening::Start => sweep.start_with(event.job, event.at, job.occupied()),
-                        Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
+                    match event.kind {
+                        EventKind::Arrival => _ = sweep.arrive(job),
+                        EventKind::Start => sweep.start_with(event.job, event.at, job.occupied()),
+                        EventKind::End | EventKind::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
                     }
                 }
             }

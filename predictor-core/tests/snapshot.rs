@@ -8,7 +8,7 @@ use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past
 use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
 use predictor_core::history::{RunTimeModel, UserSize};
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
-use predictor_core::past::{Group, GroupKey, Kinship, Recent, UserPast};
+use predictor_core::past::{Group, GroupKey, GroupKind, Recent, UserPast};
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{
@@ -321,15 +321,14 @@ fn seen_by(user: Option<u32>) -> Vec<u8> {
     let jobs = some_jobs().chain((0..50).map(|n| past_job(OTHER, 2, 3_600, 20_000 + n * 60, n * 10, 600 + n)));
     let mut history = history(jobs);
     let mut model = some_model();
-    let key =
-        |kinship, values| (GroupKey { kinship, values }, Group { recent: Recent { fast: 7.0, ..Recent::default() }, ..Group::default() });
+    let key = |kind, values| (GroupKey { kind, values }, Group { recent: Recent { fast: 7.0, ..Recent::default() }, ..Group::default() });
     model.groups = vec![
-        key(Kinship::Partition, [0, 0, 0]),
-        key(Kinship::User, [USER, 0, 0]),
-        key(Kinship::User, [OTHER, 0, 0]),
-        key(Kinship::Account, [1, 0, 0]),
-        key(Kinship::Account, [2, 0, 0]),
-        key(Kinship::Twins, [OTHER, 8, 600]),
+        key(GroupKind::Partition, [0, 0, 0]),
+        key(GroupKind::User, [USER, 0, 0]),
+        key(GroupKind::User, [OTHER, 0, 0]),
+        key(GroupKind::Account, [1, 0, 0]),
+        key(GroupKind::Account, [2, 0, 0]),
+        key(GroupKind::UserRequest, [OTHER, 8, 600]),
     ];
     let past = |user, account| UserPast { user, last_two_s: Some([1.0, 2.0]), account, qos: 0 };
     model.users = vec![past(USER, 1), past(OTHER, 2)];

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam::channel::{Receiver, Sender};
-use predictor_core::learning::ToldWait;
+use predictor_core::learning::RecordedForecast;
 use predictor_core::record::waited_on_nodes;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
@@ -28,7 +28,7 @@ use crate::awaited::Awaited;
 use crate::clock::ClockWatch;
 use crate::history_windows::Width;
 use crate::kept::Reading;
-use crate::news::{AccountingRead, Cluster, Ended, Identity, News};
+use crate::message::{AccountingRead, Cluster, Ended, Identity, Message};
 use crate::seen::Seen;
 
 /// How much is read again each time.
@@ -81,7 +81,7 @@ pub(crate) struct AccountingReader {
     failing_since: Option<i64>,
     /// From when on to read again after an outage, and until when to do so.
     settling: Option<(i64, Instant)>,
-    news: Sender<News>,
+    sender: Sender<Message>,
 }
 
 /// The main thread has ended, and so should this one.
@@ -89,7 +89,7 @@ struct Abandoned;
 
 impl AccountingReader {
     /// A reader that has read nothing by `now`.
-    pub(crate) fn new(cluster: String, settings: &HistorySettings, now: i64, news: Sender<News>) -> Self {
+    pub(crate) fn new(cluster: String, settings: &HistorySettings, now: i64, sender: Sender<Message>) -> Self {
         Self {
             cluster,
             connection: None,
@@ -109,7 +109,7 @@ impl AccountingReader {
             last_deep: Some(Instant::now()),
             failing_since: None,
             settling: None,
-            news,
+            sender,
         }
     }
 
@@ -137,7 +137,7 @@ impl AccountingReader {
             let asked_at = now();
             if let Some(by) = self.clock.look(asked_at, Instant::now()) {
                 self.start_afresh(asked_at);
-                if self.news.send(News::ClockSetBack { by: Seconds(by) }).is_err() {
+                if self.sender.send(Message::ClockSetBack { by: Seconds(by) }).is_err() {
                     return;
                 }
             } else if let Some(cluster) = &request.cluster {
@@ -149,7 +149,7 @@ impl AccountingReader {
                 Err(error) => Err(error),
             };
             self.note(asked_at, answer.is_ok());
-            if self.news.send(News::Accounting(answer)).is_err() {
+            if self.sender.send(Message::Accounting(answer)).is_err() {
                 return;
             }
         }
@@ -275,7 +275,7 @@ impl AccountingReader {
         tracing::debug!(from = window.start, to = window.end, records, new = told.len(), elapsed = ?started.elapsed(), "read ended jobs");
         self.width.learn(records);
         let count = u64::try_from(told.len()).unwrap_or(u64::MAX);
-        if !told.is_empty() && self.news.send(News::Ended(told)).is_err() {
+        if !told.is_empty() && self.sender.send(Message::Ended(told)).is_err() {
             return Ok(Err(Abandoned));
         }
         Ok(Ok(count))
@@ -319,7 +319,7 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
         start: record.started.map(UnixTime),
         end: UnixTime(record.ended),
         stood_still: Seconds(record.suspended_seconds) + held.time,
-        told: record.admin_comment.as_deref().and_then(|comment| ToldWait::read(comment, UnixTime(eligible))),
+        recorded_forecast: record.admin_comment.as_deref().and_then(|comment| RecordedForecast::read(comment, UnixTime(eligible))),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender};
-use predictor_core::learning::ToldWait;
+use predictor_core::learning::RecordedForecast;
 use predictor_core::limits::AccountingLimits;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
@@ -14,16 +14,16 @@ use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{first_partition, now, shared, wait_on_nodes};
 use crate::limits;
-use crate::news::{Cluster, Ended, Identity, Live, News};
+use crate::message::{Cluster, Ended, Identity, Live, Message};
 use crate::plan::Queue;
 
 /// Reads at each request, until nobody asks any more.
-pub(crate) fn run(requests: &Receiver<()>, news: &Sender<News>) {
+pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {
     let mut names = HashSet::new();
     let mut limits = Limits::default();
     for () in requests {
         let answer = read(&mut names, &mut limits).map(Arc::new);
-        if news.send(News::Controller(answer)).is_err() {
+        if sender.send(Message::Controller(answer)).is_err() {
             return;
         }
     }
@@ -85,9 +85,9 @@ fn asked(job: &QueuedJob) -> Size {
     Size { nodes: least(job.requested_nodes, job.nodes), cpus: least(job.requested_cpus, job.cpus) }
 }
 
-/// What the submit filter told of the job's wait.
-fn told(job: &QueuedJob, eligible: UnixTime) -> Option<ToldWait> {
-    ToldWait::read(job.admin_comment.as_deref()?, eligible)
+/// The forecast of the job's wait that the submit filter gave.
+fn recorded_forecast(job: &QueuedJob, eligible: UnixTime) -> Option<RecordedForecast> {
+    RecordedForecast::read(job.admin_comment.as_deref()?, eligible)
 }
 
 /// A job that has ended, or was cancelled while it waited, which slurmctld shows for some minutes
@@ -114,7 +114,7 @@ fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
         start: job.started.map(UnixTime),
         end: UnixTime(end),
         stood_still: Seconds(job.suspended_seconds) + held.time,
-        told: told(job, eligible),
+        recorded_forecast: recorded_forecast(job, eligible),
     })
 }
 
@@ -139,6 +139,6 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Live> {
         eligible: eligible.map(UnixTime),
         start: start.map(UnixTime),
         runs: job.state == JobState::Running,
-        told: eligible.and_then(|eligible| told(job, UnixTime(eligible))),
+        recorded_forecast: eligible.and_then(|eligible| recorded_forecast(job, UnixTime(eligible))),
     })
 }

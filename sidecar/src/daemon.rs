@@ -24,8 +24,8 @@ use crate::filter_counters::FilterCounters;
 use crate::kept::{self, Keeping, Reading, Subject};
 use crate::learner;
 use crate::logging::Logging;
+use crate::message::{Learnt, Message};
 use crate::metrics::{self, Metrics, Source};
-use crate::news::{Learnt, News};
 use crate::notification::Notification;
 use crate::plan;
 use crate::publisher::Publisher;
@@ -35,7 +35,7 @@ use crate::signals;
 use crate::state_directory::{Previous, StateDirectory};
 
 /// How many messages may wait for the main thread; a batch of ended jobs is at most some megabytes.
-const WAITING_NEWS: usize = 4;
+const WAITING_MESSAGES: usize = 4;
 /// How long a round waits for the readers at the most.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a round waits for the learner, which mostly needs some tens of milliseconds; what it says later goes into the next snapshot.
@@ -61,14 +61,14 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     // Before any thread is started: libslurm is first tried in a child process.
     let site = client::site()?;
     let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id, site.has_private_jobs)?;
-    let (news_sender, news) = bounded(WAITING_NEWS);
+    let (sender, messages) = bounded(WAITING_MESSAGES);
     let (metrics, registry) = Metrics::new(directory.counters());
     metrics.configuration(settings.error.is_empty());
     if let Some(address) = settings.configuration.metrics.listen.filter(|_address| !arguments.once) {
         let address = metrics::serve(address, registry)?;
         tracing::info!(%address, "metrics are served");
     }
-    signals::listen(news_sender.clone())?;
+    signals::listen(sender.clone())?;
 
     let subject = Subject::new(site.cluster.clone(), &settings.configuration.history);
     let kept = kept::read(&directory.learnt(), &subject, now()).unwrap_or_else(|reason| {
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         None
     });
     let (accounting, requests) = bounded(1);
-    let mut reader = AccountingReader::new(site.cluster.clone(), &settings.configuration.history, now(), news_sender.clone());
+    let mut reader = AccountingReader::new(site.cluster.clone(), &settings.configuration.history, now(), sender.clone());
     let is_resumed = kept.is_some();
     let (kept_history, kept_learner) = kept
         .map(|kept| {
@@ -85,16 +85,16 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
             (kept.history, kept.learner)
         })
         .unzip();
-    start("accounting", news_sender.clone(), move || reader.run(&requests))?;
+    start("accounting", sender.clone(), move || reader.run(&requests))?;
     let (controller, requests) = bounded(1);
-    let controller_news = news_sender.clone();
-    start("controller", news_sender.clone(), move || controller::run(&requests, &controller_news))?;
+    let controller_sender = sender.clone();
+    start("controller", sender.clone(), move || controller::run(&requests, &controller_sender))?;
     let (learner, tasks) = learner::Asked::new();
-    let learner_news = news_sender.clone();
-    start(learner::NAME, news_sender.clone(), move || learner::run(kept_learner, &tasks, &learner_news))?;
+    let learner_sender = sender.clone();
+    start(learner::NAME, sender.clone(), move || learner::run(kept_learner, &tasks, &learner_sender))?;
     let (planner, questions) = plan::Asked::new();
-    let planner_news = news_sender.clone();
-    start(plan::NAME, news_sender, move || plan::run(&questions, &planner_news))?;
+    let planner_sender = sender.clone();
+    start(plan::NAME, sender, move || plan::run(&questions, &planner_sender))?;
 
     let previous = directory.previous();
     let generation = previous.map_or(1, |previous| previous.generation + 1);
@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         round: None,
         next_round: Instant::now(),
     };
-    let ended = daemon.serve(&news);
+    let ended = daemon.serve(&messages);
     daemon.counters.refresh(daemon.publisher.counted());
     daemon.notification.stopping();
     tracing::info!("ended");
@@ -154,17 +154,17 @@ fn share_memory() -> Option<SharedMemory> {
 }
 
 /// Starts a reader's thread, whose panic is told.
-fn start(name: &'static str, news: Sender<News>, body: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    struct Mourner(&'static str, Sender<News>);
+fn start(name: &'static str, sender: Sender<Message>, body: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    struct Mourner(&'static str, Sender<Message>);
     impl Drop for Mourner {
         fn drop(&mut self) {
             if thread::panicking() {
-                let _ = self.1.send(News::Died(self.0));
+                let _ = self.1.send(Message::Died(self.0));
             }
         }
     }
     let mourned = move || {
-        let _mourner = Mourner(name, news);
+        let _mourner = Mourner(name, sender);
         body();
     };
     let thread = thread::Builder::new().name(name.to_owned()).spawn(mourned);
@@ -279,14 +279,14 @@ enum Next {
 }
 
 impl Daemon {
-    fn serve(&mut self, news: &Receiver<News>) -> Result<(), Failure> {
+    fn serve(&mut self, messages: &Receiver<Message>) -> Result<(), Failure> {
         loop {
             self.notification.alive();
             let wake = self.round.as_ref().map_or(self.next_round, |round| round.deadline).min(self.counters.due());
             let wake = self.notification.patience().map_or(wake, |patience| wake.min(Instant::now() + patience));
-            match news.recv_deadline(wake) {
-                Ok(news) => {
-                    if let Next::End = self.take(news)? {
+            match messages.recv_deadline(wake) {
+                Ok(message) => {
+                    if let Next::End = self.take(message)? {
                         return Ok(());
                     }
                 }
@@ -306,16 +306,16 @@ impl Daemon {
         }
     }
 
-    fn take(&mut self, news: News) -> Result<Next, Failure> {
-        match news {
-            News::Ended(jobs) => {
+    fn take(&mut self, message: Message) -> Result<Next, Failure> {
+        match message {
+            Message::Ended(jobs) => {
                 self.metrics.read_jobs(jobs.len());
                 let taken = self.publisher.add(&jobs);
                 tracing::debug!(jobs = jobs.len(), taken, "took ended jobs");
                 let partitions = self.publisher.partition_indices(jobs.iter().map(|job| &job.partition));
                 self.learner.ended(jobs, partitions);
             }
-            News::Accounting(answer) => {
+            Message::Accounting(answer) => {
                 if let Ok(read) = &answer {
                     self.publisher.set_accounting_read(read.until);
                     if let Some(reading) = &read.reading {
@@ -328,8 +328,8 @@ impl Daemon {
                 }
                 self.accounting.answered(&self.metrics, answer.err());
             }
-            News::ClockSetBack { by } => self.start_afresh(by),
-            News::Controller(answer) => {
+            Message::ClockSetBack { by } => self.start_afresh(by),
+            Message::Controller(answer) => {
                 let error = match answer {
                     // Read before the clock was set back.
                     Ok(cluster) if is_ahead(cluster.read_at) => None,
@@ -342,17 +342,17 @@ impl Daemon {
                 };
                 self.controller.answered(&self.metrics, error);
             }
-            News::Publish => self.next_round = Instant::now(),
-            News::Reload => self.reload(),
-            News::Stop => return Ok(Next::End),
-            News::Learnt(learnt) => self.learnt(&learnt),
-            News::Planned(planned) => self.planned(*planned),
-            News::Died(learner::NAME) => {
+            Message::Publish => self.next_round = Instant::now(),
+            Message::Reload => self.reload(),
+            Message::Stop => return Ok(Next::End),
+            Message::Learnt(learnt) => self.learnt(&learnt),
+            Message::Planned(planned) => self.planned(*planned),
+            Message::Died(learner::NAME) => {
                 self.learner.died();
                 self.metrics.learner_died();
                 tracing::error!("the learner has panicked: the default forecasts of waits end as they become too old; restart queuecastd");
             }
-            News::Died(name) => return Err(Failure::Thread { name }),
+            Message::Died(name) => return Err(Failure::Thread { name }),
         }
         Ok(Next::GoOn)
     }

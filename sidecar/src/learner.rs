@@ -17,7 +17,7 @@ use predictor_core::waits::blended::{Retrained, Retraining};
 
 use crate::failure::Failure;
 use crate::kept::Keeping;
-use crate::news::{Cluster, Ended, Identity, Learnt, Live, News};
+use crate::message::{Cluster, Ended, Identity, Learnt, Live, Message};
 
 /// What its thread is called.
 pub(crate) const NAME: &str = "learner";
@@ -172,12 +172,12 @@ impl Trainer {
 
 /// Learns and answers until nobody asks any more; goes on from what an earlier daemon has learnt,
 /// where there is that.
-pub(crate) fn run(kept: Option<Learner>, tasks: &Receiver<Task>, news: &Sender<News>) {
+pub(crate) fn run(kept: Option<Learner>, tasks: &Receiver<Task>, sender: &Sender<Message>) {
     let mut trainer = match Trainer::start() {
         Ok(trainer) => trainer,
         Err(failure) => {
             tracing::error!(%failure, "nothing is learnt");
-            let _ = news.send(News::Died(NAME));
+            let _ = sender.send(Message::Died(NAME));
             return;
         }
     };
@@ -222,7 +222,7 @@ pub(crate) fn run(kept: Option<Learner>, tasks: &Receiver<Task>, news: &Sender<N
                     changes: refreshed.changes,
                     took: begin.elapsed(),
                 };
-                if news.send(News::Learnt(Box::new(learnt))).is_err() {
+                if sender.send(Message::Learnt(Box::new(learnt))).is_err() {
                     return;
                 }
             }
@@ -250,7 +250,7 @@ fn ended_run<'a>(job: &'a Ended, partitions: &PartitionIndices) -> Option<Run<'a
         start: job.start,
         end: Some(job.end),
         suspended: job.stood_still,
-        told: job.told,
+        recorded_forecast: job.recorded_forecast,
         is_interrupted: job.is_interrupted,
     })
 }
@@ -271,7 +271,7 @@ fn live_run<'a>(job: &'a Live, partitions: &PartitionIndices) -> Option<Run<'a>>
         start: job.start,
         end: None,
         suspended: Seconds::ZERO,
-        told: job.told,
+        recorded_forecast: job.recorded_forecast,
         is_interrupted: false,
     })
 }

@@ -25,7 +25,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::accounting::now;
 use crate::failure::Failure;
-use crate::news::{Cluster, Learnt};
+use crate::message::{Cluster, Learnt};
 use crate::publisher::Published;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

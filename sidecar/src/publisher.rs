@@ -12,7 +12,7 @@ use slurm_sys::client::controller::Sharing;
 use crate::answers::Answers;
 use crate::failure::Failure;
 use crate::learner::PartitionIndices;
-use crate::news::{Cluster, Ended, Live};
+use crate::message::{Cluster, Ended, Live};
 use crate::plan::Question;
 use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;

@@ -7,21 +7,21 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
-use crate::news::News;
+use crate::message::Message;
 
 /// Tells the main thread of each signal, until that thread has ended.
 ///
 /// # Errors
 /// The system takes no handler, or gives no thread.
-pub(crate) fn listen(news: Sender<News>) -> Result<(), Failure> {
+pub(crate) fn listen(sender: Sender<Message>) -> Result<(), Failure> {
     let mut signals =
         Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1]).map_err(|source| Failure::System { what: "wait for signals", source })?;
     let wait = move || {
         for signal in signals.forever() {
-            let told = news.send(match signal {
-                SIGHUP => News::Reload,
-                SIGUSR1 => News::Publish,
-                _ => News::Stop,
+            let told = sender.send(match signal {
+                SIGHUP => Message::Reload,
+                SIGUSR1 => Message::Publish,
+                _ => Message::Stop,
             });
             if told.is_err() {
                 return;

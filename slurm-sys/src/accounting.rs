@@ -21,7 +21,7 @@ pub use self::error::WriteError;
 use self::error::{error_of, forget_error, last_error};
 use self::list::{List, Received};
 use self::quiet::quietly;
-pub use self::text::{Outcome, PastJob, TimeLimit, job_insertion, job_removal};
+pub use self::text::{EndState, PastJob, TimeLimit, job_insertion, job_removal};
 use crate::client::library::libslurm;
 use crate::client::{self, ClientError};
 use crate::{bindings, errno};

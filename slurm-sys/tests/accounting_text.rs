@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use slurm_sys::accounting::{Outcome, PastJob, TimeLimit, job_insertion, job_removal};
+use slurm_sys::accounting::{EndState, PastJob, TimeLimit, job_insertion, job_removal};
 
 const JOB: PastJob<'static> = PastJob {
     job_id: 50_000_000,
@@ -14,7 +14,7 @@ const JOB: PastJob<'static> = PastJob {
     partition: "batch",
     requested: (8, 2),
     allocated: Some((8, 2)),
-    outcome: Outcome::Failed,
+    end_state: EndState::Failed,
     time_limit: TimeLimit::Minutes(60),
     submitted: 1_700_000_000,
     eligible: 1_700_000_001,
@@ -62,7 +62,7 @@ fn a_job_has_the_columns_that_sacct_shows() {
 
 #[test]
 fn a_job_that_never_started_has_no_start_and_no_nodes() {
-    let job = PastJob { started: None, allocated: None, outcome: Outcome::Cancelled, ..JOB };
+    let job = PastJob { started: None, allocated: None, end_state: EndState::Cancelled, ..JOB };
     let archive = job_insertion("swf", &[job]);
     let found = ["start", "alloc_nodes", "tres_alloc", "state"].map(|column| value(&archive, column));
     assert_eq!(found, ["0", "0", "default", "4"]);

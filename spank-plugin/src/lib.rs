@@ -23,7 +23,8 @@ use given::Refused;
 use slurm_sys::process;
 use submission::Submission;
 
-type Outcome = Result<(), Box<dyn Error>>;
+/// What a callback returns to the plugin interface.
+type CallbackResult = Result<(), Box<dyn Error>>;
 
 #[derive(Default)]
 struct Queuecast {
@@ -32,11 +33,11 @@ struct Queuecast {
 
 // SAFETY: the plugin starts no thread, so that the task that slurmstepd forks finds no lock of ours taken.
 unsafe impl Plugin for Queuecast {
-    fn setup(&mut self, _spank: &mut SpankHandle<'_>) -> Outcome {
+    fn setup(&mut self, _spank: &mut SpankHandle<'_>) -> CallbackResult {
         Ok(())
     }
 
-    fn init(&mut self, spank: &mut SpankHandle<'_>) -> Outcome {
+    fn init(&mut self, spank: &mut SpankHandle<'_>) -> CallbackResult {
         guarded(|| match spank.context()? {
             Context::Allocator | Context::Local => self.submission.init(spank),
             // Known here too, so that slurmstepd consumes the options that came with the job.
@@ -45,18 +46,18 @@ unsafe impl Plugin for Queuecast {
         })
     }
 
-    fn init_post_opt(&mut self, spank: &mut SpankHandle<'_>) -> Outcome {
+    fn init_post_opt(&mut self, spank: &mut SpankHandle<'_>) -> CallbackResult {
         guarded(|| match spank.context()? {
             Context::Allocator | Context::Local => self.submission.init_post_opt(spank),
             Context::Remote | Context::Slurmd | Context::JobScript => Ok(()),
         })
     }
 
-    fn local_user_init(&mut self, spank: &mut SpankHandle<'_>) -> Outcome {
+    fn local_user_init(&mut self, spank: &mut SpankHandle<'_>) -> CallbackResult {
         guarded(|| self.submission.local_user_init(spank))
     }
 
-    fn task_init(&mut self, spank: &mut SpankHandle<'_>) -> Outcome {
+    fn task_init(&mut self, spank: &mut SpankHandle<'_>) -> CallbackResult {
         guarded(|| node::task_init(spank))
     }
 }
@@ -64,7 +65,7 @@ unsafe impl Plugin for Queuecast {
 /// Ends the command where the user's request was refused; anything else that goes wrong, a panic included, ends here.
 ///
 /// A panic that reached `slurm-spank` would poison its lock, and its next callback would abort the process.
-fn guarded(callback: impl FnOnce() -> Outcome) -> Outcome {
+fn guarded(callback: impl FnOnce() -> CallbackResult) -> CallbackResult {
     match catch_unwind(AssertUnwindSafe(callback)) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => match error.downcast::<Refused>() {

@@ -120,7 +120,7 @@ fn decided(
     asked: Asked,
     now: UnixTime,
 ) -> Answer {
-    let outcome = {
+    let prepared = {
         let submission = request::submission(description, asked);
         let Some((partition, policy)) = submission.governed_by(&current.snapshot) else {
             state.count(Counter::PartitionUnknown);
@@ -173,7 +173,7 @@ fn decided(
         } else {
             None
         };
-        Outcome {
+        PreparedDecision {
             reserves: submission.asked.reserve_at.is_some(),
             unit: submission.unit(),
             user: submission.user,
@@ -186,11 +186,11 @@ fn decided(
     };
     #[cfg(panics_when_told)]
     assert!(description.name() != Some("queuecast-panics"));
-    written(state, current, description, message, outcome)
+    written(state, current, description, message, prepared)
 }
 
-/// A decision that is ready to be written, apart from the description that it was made from.
-struct Outcome<'a> {
+/// A decision that is ready to be written into the job, with all that this takes; it borrows nothing of the job's description.
+struct PreparedDecision<'a> {
     decision: Decision,
     rewrite: Option<Rewrite>,
     line: Option<String>,
@@ -207,24 +207,24 @@ fn written(
     current: &Current,
     description: &mut JobDescription<'_>,
     message: &mut UserMessage<'_>,
-    outcome: Outcome<'_>,
+    prepared: PreparedDecision<'_>,
 ) -> Answer {
-    let done = outcome.rewrite.is_some_and(|rewrite| rewrite.write(description, outcome.unit));
+    let done = prepared.rewrite.is_some_and(|rewrite| rewrite.write(description, prepared.unit));
     if !done {
         state.count(Counter::RewriteFailed);
-        if outcome.reserves && outcome.decision.mode == Mode::Enforce {
+        if prepared.reserves && prepared.decision.mode == Mode::Enforce {
             message.add("queuecast: no reservation: it could not be written into the job; submit without --reserve-at, or try again later");
             return Answer::Refused;
         }
         return Answer::Accepted;
     }
-    if let Some(claims) = &outcome.claims {
-        current.claims.add(outcome.user, &outcome.partition, claims);
+    if let Some(claims) = &prepared.claims {
+        current.claims.add(prepared.user, &prepared.partition, claims);
     }
-    if let Some(line) = &outcome.line {
+    if let Some(line) = &prepared.line {
         message.add(line);
     }
-    count(state, &outcome.decision);
+    count(state, &prepared.decision);
     Answer::Accepted
 }
 

@@ -4,7 +4,7 @@ use crate::Cluster;
 use predictor_core::forecast::WaitSource;
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
-use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
+use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
 use predictor_core::snapshot::{
@@ -174,7 +174,7 @@ fn pressed(user: u32, free_at: i64) -> WaitModel {
             outcomes: vec![100, 100],
             at_once: vec![0.01, 0.0],
         },
-        groups: vec![(GroupKey { kinship: Kinship::Cluster, values: [0; 3] }, cluster)],
+        groups: vec![(GroupKey { kind: GroupKind::Cluster, values: [0; 3] }, cluster)],
         cpus: 32,
         ends_by_limit: vec![(free_at, 32.0)],
         ends_expected: vec![(free_at, 32.0)],

@@ -11,7 +11,7 @@ use anyhow::{anyhow, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::process::{self, Silence};
-use super::report::{Check, Checks, ConfigurationFile, Outcome, Report};
+use super::report::{Check, CheckOutcome, Checks, ConfigurationFile, Report};
 
 /// So many commands run at a time.
 const AT_ONCE: usize = 16;
@@ -88,7 +88,7 @@ pub(super) fn check(nodes: &[String], way: &Way, own: &[ConfigurationFile]) -> (
                 checks.failed(node, reason, advice);
             }
             Ok(report) => {
-                unwell = report.checks.into_iter().filter(|check| check.outcome >= Outcome::Warning).collect();
+                unwell = report.checks.into_iter().filter(|check| check.outcome >= CheckOutcome::Warning).collect();
                 unwell.extend(differences(own, &report.files));
                 one(&mut checks, node, &unwell);
             }

@@ -10,7 +10,7 @@ use super::role::Role;
 /// What came of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
+pub(super) enum CheckOutcome {
     /// As it should be.
     Ok,
     /// It could not be looked at; what was found is the reason.
@@ -29,7 +29,7 @@ pub(super) struct Check {
     /// What was looked at.
     pub(super) name: String,
     /// What came of it.
-    pub(super) outcome: Outcome,
+    pub(super) outcome: CheckOutcome,
     /// What was found, or why nothing could be.
     pub(super) found: String,
     /// What to do about it; none where all is well.
@@ -51,26 +51,26 @@ impl Checks {
 
     /// All is well.
     pub(super) fn ok(&mut self, name: &str, found: impl Into<String>) {
-        self.add(name, Outcome::Ok, found.into(), None);
+        self.add(name, CheckOutcome::Ok, found.into(), None);
     }
 
     /// Somebody should look at it.
     pub(super) fn warning(&mut self, name: &str, found: impl Into<String>, advice: impl Into<String>) {
-        self.add(name, Outcome::Warning, found.into(), Some(advice.into()));
+        self.add(name, CheckOutcome::Warning, found.into(), Some(advice.into()));
     }
 
     /// It does not work.
     pub(super) fn failed(&mut self, name: &str, found: impl Into<String>, advice: impl Into<String>) {
-        self.add(name, Outcome::Failed, found.into(), Some(advice.into()));
+        self.add(name, CheckOutcome::Failed, found.into(), Some(advice.into()));
     }
 
     /// It could not be looked at.
     pub(super) fn not_checked(&mut self, name: &str, reason: impl Into<String>) {
-        self.add(name, Outcome::NotChecked, reason.into(), None);
+        self.add(name, CheckOutcome::NotChecked, reason.into(), None);
     }
 
     /// A check whose outcome is known only now.
-    pub(super) fn add(&mut self, name: &str, outcome: Outcome, found: String, advice: Option<String>) {
+    pub(super) fn add(&mut self, name: &str, outcome: CheckOutcome, found: String, advice: Option<String>) {
         self.list.push(Check { subject: self.subject.to_owned(), name: name.to_owned(), outcome, found, advice });
     }
 
@@ -112,10 +112,10 @@ impl Report {
     pub(super) fn take(&mut self, checks: Checks) {
         for check in checks.into_list() {
             match check.outcome {
-                Outcome::Ok => {}
-                Outcome::NotChecked => self.not_checked += 1,
-                Outcome::Warning => self.warnings += 1,
-                Outcome::Failed => self.failed += 1,
+                CheckOutcome::Ok => {}
+                CheckOutcome::NotChecked => self.not_checked += 1,
+                CheckOutcome::Warning => self.warnings += 1,
+                CheckOutcome::Failed => self.failed += 1,
             }
             self.checks.push(check);
         }

@@ -1,6 +1,6 @@
 //! The report for people.
 
-use super::report::{Check, Outcome, Report};
+use super::report::{Check, CheckOutcome, Report};
 use crate::output::{BAD, GOOD, HEADING, Lines};
 
 /// Widths of the columns for outcome and name.
@@ -30,10 +30,10 @@ pub(super) fn text(report: &Report) -> String {
 
 fn one(lines: &mut Lines, check: &Check) {
     let (word, style) = match check.outcome {
-        Outcome::Ok => ("ok", GOOD),
-        Outcome::NotChecked => ("not checked", anstyle::Style::new()),
-        Outcome::Warning => ("warning", HEADING),
-        Outcome::Failed => ("failed", BAD),
+        CheckOutcome::Ok => ("ok", GOOD),
+        CheckOutcome::NotChecked => ("not checked", anstyle::Style::new()),
+        CheckOutcome::Warning => ("warning", HEADING),
+        CheckOutcome::Failed => ("failed", BAD),
     };
     lines.plain(format!("{style}{word:<OUTCOME_WIDTH$}{style:#}{:<NAME_WIDTH$}{}", check.name, check.found));
     if let Some(advice) = &check.advice {

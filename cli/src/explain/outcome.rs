@@ -10,9 +10,9 @@ use super::source::Job;
 /// How far a time may be off and count as unchanged: limits are whole minutes.
 const TOLERANCE_S: i64 = 60;
 
-/// What happened. Where something is still open it is `None`, or "so far".
+/// What happened to the job. Where something is still open it is `None`, or counted until now.
 #[derive(Debug, Default, PartialEq, Serialize)]
-pub(super) struct Outcome {
+pub(super) struct JobOutcome {
     /// From the decision to the start or, where the job then waits on its nodes, to the end of that; so far, where it still waits.
     pub(super) wait_s: Option<i64>,
     /// From there to the end, suspensions left out; so far, where it still runs.
@@ -47,7 +47,7 @@ pub(super) fn written(record: &Record) -> Option<&predictor_core::record::Writte
     record.written.as_ref().filter(|_| record.mode == Mode::Enforce)
 }
 
-impl Outcome {
+impl JobOutcome {
     /// What has happened until now.
     pub(super) fn of(job: &Job, record: &Record, now: UnixTime) -> Self {
         let written = written(record);

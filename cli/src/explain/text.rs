@@ -6,7 +6,7 @@ use predictor_core::size::Unit;
 use predictor_core::time::{Seconds, UnixTime};
 
 use super::Report;
-use super::outcome::{Change, Outcome};
+use super::outcome::{Change, JobOutcome};
 use crate::asked;
 use crate::output::{BAD, GOOD, Lines, count, moment, moment_and_distance, table};
 
@@ -142,7 +142,7 @@ fn verdict(holds: Option<bool>, yes: &str, no: &str) -> String {
     }
 }
 
-fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Outcome) {
+fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &JobOutcome) {
     let job = &report.job;
     let mut rows = table(&["", "forecast", "happened", ""], &[]);
     let so_far = |seconds: Option<i64>, is_over: bool, none: &str| match (seconds, is_over) {

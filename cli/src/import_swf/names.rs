@@ -212,7 +212,7 @@ fn named_partitions(jobs: &[Job], header: &Header) -> anyhow::Result<Partitions>
 #[cfg(test)]
 mod tests {
     use simulator::swf::Header;
-    use slurm_sys::accounting::{Outcome, TimeLimit};
+    use slurm_sys::accounting::{EndState, TimeLimit};
 
     use super::super::past::Job;
     use super::{Choices, MappedUser, Names};
@@ -228,7 +228,7 @@ mod tests {
             requested: (1, 1),
             allocated: None,
             time_limit: TimeLimit::NotGiven,
-            outcome: Outcome::Completed,
+            end_state: EndState::Completed,
             submitted: 0,
             started: None,
             ended: 0,

@@ -6,7 +6,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
 use simulator::swf::{Header, Record, Status};
-use slurm_sys::accounting::{Outcome, TimeLimit};
+use slurm_sys::accounting::{EndState, TimeLimit};
 
 /// A range of job numbers, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +139,7 @@ pub(super) struct Job {
     /// CPUs and nodes that it had; `None` if it never started.
     pub(super) allocated: Option<(u32, u32)>,
     pub(super) time_limit: TimeLimit,
-    pub(super) outcome: Outcome,
+    pub(super) end_state: EndState,
     pub(super) submitted: i64,
     pub(super) started: Option<i64>,
     pub(super) ended: i64,
@@ -229,7 +229,7 @@ impl Selection {
                 requested: size(requested)?,
                 allocated: if never_ran { None } else { Some(size(processors)?) },
                 time_limit: TimeLimit::NotGiven,
-                outcome: outcome(record.status),
+                end_state: end_state(record.status),
                 submitted: 0,
                 started: None,
                 ended: 0,
@@ -261,11 +261,11 @@ impl Selection {
     }
 }
 
-fn outcome(status: Option<Status>) -> Outcome {
+fn end_state(status: Option<Status>) -> EndState {
     match status {
-        Some(Status::Failed | Status::LastPartFailed) => Outcome::Failed,
-        Some(Status::Cancelled) => Outcome::Cancelled,
-        Some(Status::Completed | Status::PartToBeContinued | Status::LastPartCompleted) | None => Outcome::Completed,
+        Some(Status::Failed | Status::LastPartFailed) => EndState::Failed,
+        Some(Status::Cancelled) => EndState::Cancelled,
+        Some(Status::Completed | Status::PartToBeContinued | Status::LastPartCompleted) | None => EndState::Completed,
     }
 }
 

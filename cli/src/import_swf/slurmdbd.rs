@@ -231,7 +231,7 @@ fn past_job<'a>(
         partition: names.partition(job).unwrap_or(default_partition),
         requested: job.requested,
         allocated: job.allocated,
-        outcome: job.outcome,
+        end_state: job.end_state,
         time_limit: job.time_limit,
         submitted: job.submitted,
         eligible: job.submitted,

@@ -13,7 +13,7 @@ use crate::place::{Place, ahead};
 /// What the filter would do.
 #[derive(Debug, Serialize)]
 pub(super) struct FilterReport {
-    pub(super) outcome: Outcome,
+    pub(super) outcome: SubmissionOutcome,
     /// Why, where the job is left.
     pub(super) why: Option<String>,
     pub(super) mode: Mode,
@@ -31,10 +31,10 @@ pub(super) struct FilterReport {
     decision: Option<Decision>,
 }
 
-/// What becomes of a job.
+/// What the filter does with a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Outcome {
+pub(super) enum SubmissionOutcome {
     /// Nothing is decided about it.
     Left,
     /// Decided about and recorded.
@@ -79,7 +79,7 @@ impl FilterReport {
         let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
         let mode = mode_of(submission, policy);
         if let Some(off) = place.kill_switch() {
-            return Self::left(Outcome::Left, format!("switched off by {}", off.display()), mode);
+            return Self::left(SubmissionOutcome::Left, format!("switched off by {}", off.display()), mode);
         }
         let problem = match snapshot.timeliness(*now) {
             Timeliness::Current => None,
@@ -89,22 +89,22 @@ impl FilterReport {
         if let Some(problem) = problem {
             // A promise that can't be given is refused, a wish is left.
             let wants_promise = submission.asked.reserve_at.is_some() && submission.asked.mode.is_none_or(|mode| mode == Mode::Enforce);
-            let outcome = if wants_promise { Outcome::Refused } else { Outcome::Left };
+            let outcome = if wants_promise { SubmissionOutcome::Refused } else { SubmissionOutcome::Left };
             return Self::left(outcome, problem, mode);
         }
         if mode == Mode::Off {
-            return Self::left(Outcome::Left, "the mode is off for this job".to_owned(), mode);
+            return Self::left(SubmissionOutcome::Left, "the mode is off for this job".to_owned(), mode);
         }
         if !is_in_question(submission, policy) {
-            return Self::left(Outcome::Left, "it asks for nothing, and no policy here applies to all jobs".to_owned(), mode);
+            return Self::left(SubmissionOutcome::Left, "it asks for nothing, and no policy here applies to all jobs".to_owned(), mode);
         }
         let decision = decide(situation);
         let outcome = match mode {
-            Mode::Off | Mode::Observe => Outcome::Observed,
-            Mode::Advise => Outcome::Advised,
-            Mode::Enforce if decision.refusal().is_some() => Outcome::Refused,
-            Mode::Enforce if decision.changes().is_empty() => Outcome::Unchanged,
-            Mode::Enforce => Outcome::Changed,
+            Mode::Off | Mode::Observe => SubmissionOutcome::Observed,
+            Mode::Advise => SubmissionOutcome::Advised,
+            Mode::Enforce if decision.refusal().is_some() => SubmissionOutcome::Refused,
+            Mode::Enforce if decision.changes().is_empty() => SubmissionOutcome::Unchanged,
+            Mode::Enforce => SubmissionOutcome::Changed,
         };
         let enforced = Decision { mode: Mode::Enforce, ..decision.clone() };
         let if_enforced = (mode < Mode::Enforce).then(|| enforced.line(submission, policy, *now)).flatten();
@@ -121,7 +121,7 @@ impl FilterReport {
         }
     }
 
-    fn left(outcome: Outcome, why: String, mode: Mode) -> Self {
+    fn left(outcome: SubmissionOutcome, why: String, mode: Mode) -> Self {
         let changes = ChangesReport::default;
         Self {
             outcome,
@@ -138,7 +138,7 @@ impl FilterReport {
 
     /// Whether the job would be refused.
     pub(super) fn is_refused(&self) -> bool {
-        self.outcome == Outcome::Refused
+        self.outcome == SubmissionOutcome::Refused
     }
 
     /// Size and time limit as decided.

@@ -4,7 +4,7 @@ use predictor_core::size::Unit;
 use predictor_core::time::{Seconds, UnixTime};
 
 use super::Report;
-use super::filter::{FilterReport, Outcome};
+use super::filter::{FilterReport, SubmissionOutcome};
 use super::forecast::{ClassReport, DoneReport, PointReport, RunTimeReport, TrajectoryReport, WaitReport};
 use super::plan::PlanReport;
 use crate::output::{BAD, GOOD, Lines, bar, count, moment_and_distance, sparkline, table};
@@ -157,12 +157,12 @@ fn done_by(lines: &mut Lines, done: &DoneReport, now: UnixTime) {
 
 fn filter(lines: &mut Lines, filter: &FilterReport) {
     let outcome = match filter.outcome {
-        Outcome::Left => "leaves the job as it is".to_owned(),
-        Outcome::Observed => "records its decision and changes nothing".to_owned(),
-        Outcome::Advised => "tells its decision and changes nothing".to_owned(),
-        Outcome::Unchanged => "finds nothing to change".to_owned(),
-        Outcome::Changed => format!("{GOOD}changes the job{GOOD:#}"),
-        Outcome::Refused => format!("{BAD}refuses the job{BAD:#}"),
+        SubmissionOutcome::Left => "leaves the job as it is".to_owned(),
+        SubmissionOutcome::Observed => "records its decision and changes nothing".to_owned(),
+        SubmissionOutcome::Advised => "tells its decision and changes nothing".to_owned(),
+        SubmissionOutcome::Unchanged => "finds nothing to change".to_owned(),
+        SubmissionOutcome::Changed => format!("{GOOD}changes the job{GOOD:#}"),
+        SubmissionOutcome::Refused => format!("{BAD}refuses the job{BAD:#}"),
     };
     let why = filter.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     lines.line(&format!("mode {}", filter.mode), format!("{outcome}{why}"));

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use simulator::engine::policy::AsSubmitted;
 use simulator::engine::{Job, Policy};
-use simulator::experiment::{Counted, Hold, Method, Options, Protocol, front};
+use simulator::experiment::{Counted, Hold, Method, Options, Protocol, experiment_policy};
 
 /// The policy, and what it cannot know.
 #[derive(Debug, Args)]
@@ -76,6 +76,6 @@ impl PolicyArguments {
             ProtocolKind::WorkConserving => Protocol::WorkConserving,
         };
         let options = Options { protocol, method, adoption: self.adoption, seed: self.seed, ..Options::default() };
-        Box::new(front(jobs, processors, 0, &options))
+        Box::new(experiment_policy(jobs, processors, 0, &options))
     }
 }

@@ -8,7 +8,7 @@
 
 use super::record::Record;
 use super::{Learner, Refreshed, Run, RunId};
-use crate::past::{Happening, PUBLISHED_FOR, PastJob, events, rounds};
+use crate::past::{EventKind, PUBLISHED_FOR, PastJob, events, rounds};
 use crate::time::{Seconds, UnixTime};
 use std::collections::{HashMap, HashSet};
 
@@ -44,8 +44,8 @@ impl Learner {
             for event in round {
                 let Some(record) = records.get(event.job as usize) else { continue };
                 let job = record.past_job();
-                match event.happening {
-                    Happening::Arrival => {
+                match event.kind {
+                    EventKind::Arrival => {
                         let is_settled = is_settled(&job);
                         let is_replayed = event.job as usize >= if is_settled { replayed_from } else { newest_from };
                         if is_replayed && !progress.is_trained && progress.starts >= self.settings.waits.first_training {
@@ -55,7 +55,7 @@ impl Learner {
                         let features = published.remove(&event.job);
                         self.arrive(&job, event.at, features.as_deref(), is_replayed);
                     }
-                    Happening::Start => {
+                    EventKind::Start => {
                         self.start(event.job, event.at, job.occupied(), None);
                         progress.starts += 1;
                         progress.since_training += 1;
@@ -64,7 +64,7 @@ impl Learner {
                             self.train(&mut progress);
                         }
                     }
-                    Happening::End | Happening::EndAtOnce => {
+                    EventKind::End | EventKind::EndAtOnce => {
                         self.end(event.job, &job, event.at, record.is_interrupted, None);
                         if record.is_interrupted {
                             continue;

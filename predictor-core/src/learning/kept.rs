@@ -54,7 +54,7 @@ mod tests {
             qos: "normal",
             size: Size { nodes: 1 + job % 3, cpus: 4 * (1 + job % 3) },
             allocated: None,
-            told: None,
+            recorded_forecast: None,
             limit: Some(Seconds(600 * i64::from(1 + job % 3))),
             eligible: Some(UnixTime(begin)),
             start: (start <= now).then_some(UnixTime(start)),

@@ -1,13 +1,13 @@
 //! The learner: one sweep over the cluster's past and present, and the default predictor beside it.
 
 use super::record::{LatestRecords, Record};
+use super::recorded_forecast::RecordedForecast;
 use super::run_times::RunTimeLearner;
 use super::source::{Change, Choice};
-use super::told_wait::ToldWait;
-use super::tracker::{Open, Told, Tracker};
+use super::tracker::{Open, RunEvent, Tracker};
 use super::{Run, Scores, Trials};
 use crate::binomial::PERCENTILES;
-use crate::past::{Arrivals, Happening, PastJob, Sweep};
+use crate::past::{Arrivals, EventKind, PastJob, Sweep};
 use crate::size::Size;
 use crate::snapshot::WaitModel;
 use crate::time::{Seconds, UnixTime};
@@ -69,11 +69,11 @@ struct Asked {
 }
 
 impl Asked {
-    /// The forecast that is held against what follows: what the submit filter told, where the job
-    /// carries a record of it, as far as it told.
-    fn corrected_by(self, told: Option<&ToldWait>) -> Asked {
-        let Some(told) = told else { return self };
-        Asked { point_s: told.point_s, bounds_s: Arc::new(told.bounds_s(&self.bounds_s)) }
+    /// The forecast that is scored against the wait that follows. Where the job's record holds the
+    /// forecast that the submit filter gave, it is that one, as far as it was recorded.
+    fn corrected_by(self, recorded: Option<&RecordedForecast>) -> Asked {
+        let Some(recorded) = recorded else { return self };
+        Asked { point_s: recorded.point_s, bounds_s: Arc::new(recorded.bounds_s(&self.bounds_s)) }
     }
 }
 
@@ -213,39 +213,39 @@ impl Learner {
     fn go_on<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
         self.look(live, now);
         let mut refreshed = Refreshed::default();
-        let told = self.tracker.take_told();
-        let mut published = self.published(&told);
-        for told in told {
-            let moment = told.at.max(self.last);
+        let events = self.tracker.take_events();
+        let mut published = self.published(&events);
+        for event in events {
+            let moment = event.at.max(self.last);
             refreshed.events += 1;
-            refreshed.late += usize::from(moment > told.at);
+            refreshed.late += usize::from(moment > event.at);
             self.last = moment;
-            let Some(open) = self.tracker.get_mut(told.serial) else { continue };
-            match (told.happening, open.row) {
-                (Happening::Arrival, _) => {
+            let Some(open) = self.tracker.get_mut(event.serial) else { continue };
+            match (event.kind, open.row) {
+                (EventKind::Arrival, _) => {
                     let job = open.job;
-                    let features = published.remove(&told.serial);
+                    let features = published.remove(&event.serial);
                     let row = self.arrive(&job, moment, features.as_deref(), features.is_some());
                     if features.is_none() {
                         self.overtaken.insert(row);
                     }
-                    if let Some(open) = self.tracker.get_mut(told.serial) {
+                    if let Some(open) = self.tracker.get_mut(event.serial) {
                         open.row = Some(row);
                     }
                 }
-                (Happening::Start, Some(row)) => {
-                    let (occupied, told_wait) = (open.job.occupied(), open.told);
-                    self.start(row, told.at, occupied, told_wait.as_ref());
+                (EventKind::Start, Some(row)) => {
+                    let (occupied, recorded_forecast) = (open.job.occupied(), open.recorded_forecast);
+                    self.start(row, event.at, occupied, recorded_forecast.as_ref());
                 }
-                (Happening::End | Happening::EndAtOnce, _) => {
-                    if let Some(Open { row: Some(row), job, is_interrupted, told: told_wait, .. }) = self.tracker.remove(told.serial) {
-                        self.end(row, &job, told.at, is_interrupted, told_wait.as_ref());
+                (EventKind::End | EventKind::EndAtOnce, _) => {
+                    if let Some(Open { row: Some(row), job, is_interrupted, recorded_forecast, .. }) = self.tracker.remove(event.serial) {
+                        self.end(row, &job, event.at, is_interrupted, recorded_forecast.as_ref());
                         if !is_interrupted {
-                            self.run_times.ended(&job, told.at);
+                            self.run_times.ended(&job, event.at);
                         }
                     }
                 }
-                (Happening::Start, None) => {}
+                (EventKind::Start, None) => {}
             }
         }
         refreshed
@@ -255,9 +255,9 @@ impl Learner {
     /// still as it was. What those saw that arrived before is not known any more, and is not
     /// guessed from a later state: it would show the trees a queue that the submit filter could not
     /// have seen.
-    fn published(&mut self, told: &[Told]) -> HashMap<u64, Vec<f32>> {
+    fn published(&mut self, events: &[RunEvent]) -> HashMap<u64, Vec<f32>> {
         let mut published = HashMap::new();
-        for arrival in told.iter().filter(|told| told.happening == Happening::Arrival && told.at >= self.refreshed_at) {
+        for arrival in events.iter().filter(|event| event.kind == EventKind::Arrival && event.at >= self.refreshed_at) {
             if let Some(open) = self.tracker.get_mut(arrival.serial) {
                 published.insert(arrival.serial, self.sweep.seen(&open.job, arrival.at));
             }
@@ -328,7 +328,7 @@ impl Learner {
     }
 
     /// A job starts, and its wait is known.
-    pub(super) fn start(&mut self, row: u32, at: UnixTime, size: Size, told: Option<&ToldWait>) {
+    pub(super) fn start(&mut self, row: u32, at: UnixTime, size: Size, recorded: Option<&RecordedForecast>) {
         self.sweep.start_with(row, at, size);
         let past = self.sweep.arrivals();
         let Some((partition, wait)) = past.job(row as usize).and_then(|job| Some((job.partition, job.wait()?))) else {
@@ -343,18 +343,18 @@ impl Learner {
             self.waits.learn(past, row as usize);
         }
         if let Some(asked) = self.asked.remove(&row) {
-            let asked = asked.corrected_by(told);
+            let asked = asked.corrected_by(recorded);
             self.trials.learn(partition, asked.point_s, &asked.bounds_s, wait.0, self.random.random());
         }
     }
 
     /// A job ends; or is cancelled before it starts, which tells that it would have waited longer.
     /// Where it was lost sight of (`is_interrupted`), it is not known when that was.
-    pub(super) fn end(&mut self, row: u32, job: &PastJob, at: UnixTime, is_interrupted: bool, told: Option<&ToldWait>) {
+    pub(super) fn end(&mut self, row: u32, job: &PastJob, at: UnixTime, is_interrupted: bool, recorded: Option<&RecordedForecast>) {
         if job.start.is_none() && is_interrupted {
             self.forget(row);
         } else if job.start.is_none() {
-            self.leave(row, job, at, told);
+            self.leave(row, job, at, recorded);
         }
         if is_interrupted && job.start.is_some() {
             self.sweep.interrupt(row);
@@ -369,11 +369,11 @@ impl Learner {
         self.overtaken.remove(&row);
     }
 
-    fn leave(&mut self, row: u32, job: &PastJob, at: UnixTime, told: Option<&ToldWait>) {
+    fn leave(&mut self, row: u32, job: &PastJob, at: UnixTime, recorded: Option<&RecordedForecast>) {
         self.waits.leave(row as usize, at);
         self.overtaken.remove(&row);
         if let Some(asked) = self.asked.remove(&row) {
-            let asked = asked.corrected_by(told);
+            let asked = asked.corrected_by(recorded);
             let waited_s = (at - job.eligible).0.max(0);
             self.trials.leave(job.partition, &asked.bounds_s, waited_s, self.random.random());
         }

@@ -1,6 +1,6 @@
 //! A run of a job, as slurmdbd or slurmctld tells it.
 
-use super::ToldWait;
+use super::RecordedForecast;
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
@@ -46,8 +46,8 @@ pub struct Run<'a> {
     /// For how much of the time between start and end its program did not run: suspended, or
     /// waiting on its nodes for a reserved time.
     pub suspended: Seconds,
-    /// What the submit filter told of its wait, where the job carries a record of that.
-    pub told: Option<ToldWait>,
+    /// The forecast of its wait that the submit filter gave, where the job carries a record of it.
+    pub recorded_forecast: Option<RecordedForecast>,
     /// Whether it ended because it was requeued or preempted, or a node failed: its run time is not that of its program.
     pub is_interrupted: bool,
 }

@@ -5,12 +5,12 @@ use crate::snapshot::{RELIABILITY, RELIABILITY_LEVELS};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Outcomes that scores rest on, the latest: enough for an observed share to be sure within 0.02, and few enough to be of the present.
-const MOST_OUTCOMES: usize = 2_000;
+/// How many forecasts the scores rest on, the latest: enough for an observed share to be sure within 0.02, and few enough to be of the present.
+const MOST_FORECASTS: usize = 2_000;
 
-/// What a forecast came to.
+/// How one forecast did, once the wait was known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Outcome {
+struct Score {
     /// The randomised probability integral transform of the wait.
     transform: f32,
     /// Error of the point and pinball loss; `None` of a job that left before it started.
@@ -26,7 +26,7 @@ struct Errors {
 /// How well the latest forecasts did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
-    outcomes: VecDeque<Outcome>,
+    latest: VecDeque<Score>,
 }
 
 impl Scores {
@@ -40,7 +40,7 @@ impl Scores {
             let (level, miss_s) = (f64::from(percent) / 100.0, wait_s as f64 - f64::from(*bound_s));
             (level * miss_s).max((level - 1.0) * miss_s)
         });
-        self.outcomes.push_back(Outcome {
+        self.latest.push_back(Score {
             transform: ((below + part * (up_to - below)) / 100.0) as f32,
             errors_s: Some(Errors {
                 point_s: (point_s - wait_s as f64).abs() as f32,
@@ -64,36 +64,36 @@ impl Scores {
             return;
         }
         let passed = missed as f64 / 100.0;
-        self.outcomes.push_back(Outcome { transform: (passed + part * (1.0 - passed)) as f32, errors_s: None });
+        self.latest.push_back(Score { transform: (passed + part * (1.0 - passed)) as f32, errors_s: None });
         self.let_go();
     }
 
     fn let_go(&mut self) {
-        if self.outcomes.len() > MOST_OUTCOMES {
-            self.outcomes.pop_front();
+        if self.latest.len() > MOST_FORECASTS {
+            self.latest.pop_front();
         }
     }
 
     fn errors(&self) -> impl Iterator<Item = Errors> + '_ {
-        self.outcomes.iter().filter_map(|outcome| outcome.errors_s)
+        self.latest.iter().filter_map(|score| score.errors_s)
     }
 
-    /// How many outcomes they rest on.
+    /// How many forecasts they rest on.
     #[must_use]
     pub fn jobs(&self) -> u32 {
-        self.outcomes.len() as u32
+        self.latest.len() as u32
     }
 
     /// The share of jobs that waited at most as long as the bound at a level.
     #[must_use]
     pub fn coverage(&self, level: f64) -> f64 {
-        f64::from(self.held(level)) / self.outcomes.len().max(1) as f64
+        f64::from(self.held(level)) / self.latest.len().max(1) as f64
     }
 
     /// How many jobs waited at most as long as the bound at a level.
     #[must_use]
     pub fn held(&self, level: f64) -> u32 {
-        self.outcomes.iter().filter(|outcome| f64::from(outcome.transform) <= level).count() as u32
+        self.latest.iter().filter(|score| f64::from(score.transform) <= level).count() as u32
     }
 
     /// That share at each level of [`RELIABILITY`].
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_latest_outcomes_count() {
+    fn only_the_latest_forecasts_count() {
         let mut scores = Scores::default();
         for _ in 0..3_000 {
             scores.learn(0.0, &even(), 1_000, 0.5);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::forecast::WaitSource;
-use crate::past::{Happening, PUBLISHED_FOR, PastJob, Sweep, events};
+use crate::past::{EventKind, PUBLISHED_FOR, PastJob, Sweep, events};
 use crate::size::{Size, Unit};
 use crate::snapshot::WaitSourceReason;
 use crate::time::{Seconds, UnixTime};
@@ -32,7 +32,7 @@ fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Run<'st
         start: start.map(UnixTime),
         end: end.map(UnixTime),
         suspended: Seconds::ZERO,
-        told: None,
+        recorded_forecast: None,
         is_interrupted: false,
     }
 }
@@ -366,7 +366,7 @@ fn the_fallback_is_qbets_as_it_is_evaluated() {
     }
     let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, 0)).collect();
     let mut evaluated = Qbets::new();
-    let started = events(&jobs).into_iter().filter(|event| event.happening == Happening::Start && event.at.0 <= now);
+    let started = events(&jobs).into_iter().filter(|event| event.kind == EventKind::Start && event.at.0 <= now);
     for event in started {
         let job = &jobs[event.job as usize];
         evaluated.observe(job, job.wait().unwrap());
@@ -417,8 +417,8 @@ fn what_the_filter_told_is_held_against_the_wait_and_not_what_would_have_been_fo
     let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
     let coverage = |bound_95_s| {
         let mut learner = filled(&runs, now);
-        let told = Some(ToldWait { point_s: 0.0, bound_95_s });
-        let jobs = |start: Option<i64>| (9_001..9_601).map(move |job| Run { told, ..run(job, now + 10, start, None) });
+        let recorded_forecast = Some(RecordedForecast { point_s: 0.0, bound_95_s });
+        let jobs = |start: Option<i64>| (9_001..9_601).map(move |job| Run { recorded_forecast, ..run(job, now + 10, start, None) });
         learner.refresh(jobs(None), UnixTime(now + 30));
         learner.refresh(jobs(Some(now + 50)), UnixTime(now + 60));
         learner.scores(0).unwrap().coverage(0.95)
@@ -460,7 +460,7 @@ fn a_job_is_known_by_what_it_asked_for_and_occupies_what_it_got() {
     learner.refresh([running], UnixTime(BEGIN + 60));
     let cluster = |learner: &mut Learner| {
         let groups = learner.model(0.95).groups;
-        groups.into_iter().find(|(key, _)| key.kinship == crate::past::Kinship::Cluster).unwrap().1
+        groups.into_iter().find(|(key, _)| key.kind == crate::past::GroupKind::Cluster).unwrap().1
     };
     assert_eq!(cluster(&mut learner).running.cpus, 4.0);
     // The record says the same of a job that was never seen to wait.

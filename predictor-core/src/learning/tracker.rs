@@ -1,12 +1,12 @@
 //! Which runs wait and run, and what has happened to them since they were last looked at.
 
-use super::{Run, RunId, ToldWait};
-use crate::past::{Happening, PastJob};
+use super::{RecordedForecast, Run, RunId};
+use crate::past::{EventKind, PastJob};
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Tasks of one array that wait at the most, as far as the picture of the queue is concerned; the others arrive when they start.
+/// Tasks of one array that wait at the most, as far as the state of the queue is concerned; the others arrive when they start.
 pub(super) const MOST_TASKS: u32 = 10_000;
 
 /// How long a run that neither waits nor runs any more is kept for its record to come.
@@ -24,18 +24,18 @@ pub(super) struct Open {
     /// With what is known of its start and end.
     pub(super) job: PastJob,
     pub(super) is_interrupted: bool,
-    /// What the submit filter told of its wait.
-    pub(super) told: Option<ToldWait>,
+    /// The forecast of its wait that the submit filter gave.
+    pub(super) recorded_forecast: Option<RecordedForecast>,
     /// The last look at the queue that showed it.
     seen: u64,
     missing_since: Option<UnixTime>,
 }
 
-/// Something happened to a run. The order is that of [`Event`](crate::past::Event)s.
+/// An event of a run. Their order is that of [`Event`](crate::past::Event)s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Told {
+pub(super) struct RunEvent {
     pub(super) at: UnixTime,
-    pub(super) happening: Happening,
+    pub(super) kind: EventKind,
     eligible: UnixTime,
     id: RunId,
     /// What the tracker knows the run by.
@@ -53,9 +53,9 @@ pub(super) struct Tracker {
     waiting: HashMap<RunId, VecDeque<u64>>,
     done: HashSet<RunId>,
     done_in_order: VecDeque<RunId>,
-    /// Empty between two refreshes.
+    /// The events since the last refresh; empty between two refreshes.
     #[serde(skip)]
-    told: Vec<Told>,
+    events: Vec<RunEvent>,
 }
 
 impl Tracker {
@@ -94,10 +94,10 @@ impl Tracker {
         self.open.remove(&serial)
     }
 
-    /// What has happened, in order of time.
-    pub(super) fn take_told(&mut self) -> Vec<Told> {
-        self.told.sort_unstable();
-        std::mem::take(&mut self.told)
+    /// The events since the last call, in order of time.
+    pub(super) fn take_events(&mut self) -> Vec<RunEvent> {
+        self.events.sort_unstable();
+        std::mem::take(&mut self.events)
     }
 
     /// A run that has ended, `job` with its times.
@@ -119,13 +119,13 @@ impl Tracker {
         let allocated = job.allocated.or(open.job.allocated);
         open.job = PastJob { start, allocated, end: job.end, suspended: job.suspended, ..open.job };
         open.is_interrupted = run.is_interrupted;
-        open.told = run.told.or(open.told);
+        open.recorded_forecast = run.recorded_forecast.or(open.recorded_forecast);
         let begin = start.unwrap_or(open.job.eligible).max(open.job.eligible);
         if !was_running && start.is_some() {
-            self.tell(begin, Happening::Start, serial);
+            self.push_event(begin, EventKind::Start, serial);
         }
         let end = job.end.unwrap_or(begin).max(begin);
-        self.tell(end, if end == begin { Happening::EndAtOnce } else { Happening::End }, serial);
+        self.push_event(end, if end == begin { EventKind::EndAtOnce } else { EventKind::End }, serial);
     }
 
     /// What still waits of an array has one record, so that its tasks are cancelled together by it;
@@ -134,11 +134,11 @@ impl Tracker {
         let others = self.waiting.get_mut(&run.kin()).map(|rows| rows.split_off(rows.len().min(1))).unwrap_or_default();
         for serial in others {
             let Some(open) = self.open.get_mut(&serial) else { continue };
-            open.told = run.told;
+            open.recorded_forecast = run.recorded_forecast;
             open.job.end = job.end;
             let end = job.end.unwrap_or(open.job.eligible).max(open.job.eligible);
             let at_once = end == open.job.eligible;
-            self.tell(end, if at_once { Happening::EndAtOnce } else { Happening::End }, serial);
+            self.push_event(end, if at_once { EventKind::EndAtOnce } else { EventKind::End }, serial);
         }
     }
 
@@ -160,10 +160,10 @@ impl Tracker {
                 self.running.insert(run.id, serial);
                 if let Some(open) = self.open.get_mut(&serial) {
                     open.id = run.id;
-                    open.told = run.told;
+                    open.recorded_forecast = run.recorded_forecast;
                     open.job = PastJob { start: job.start, allocated: job.allocated, ..open.job };
                     let begin = job.start.unwrap_or(job.eligible).max(job.eligible);
-                    self.tell(begin, Happening::Start, serial);
+                    self.push_event(begin, EventKind::Start, serial);
                 }
                 serial
             }
@@ -237,7 +237,7 @@ impl Tracker {
         if let Some(open) = self.open.get_mut(&serial) {
             open.is_interrupted = true;
             open.job.end = Some(now);
-            self.tell(now, Happening::End, serial);
+            self.push_event(now, EventKind::End, serial);
         }
     }
 
@@ -254,20 +254,21 @@ impl Tracker {
 
     fn arrival(&mut self, id: RunId, job: PastJob) -> u64 {
         let serial = self.open(id, PastJob { start: None, end: None, ..job }, None);
-        self.tell(job.eligible, Happening::Arrival, serial);
+        self.push_event(job.eligible, EventKind::Arrival, serial);
         serial
     }
 
     fn open(&mut self, id: RunId, job: PastJob, row: Option<u32>) -> u64 {
         let serial = self.next;
         self.next += 1;
-        self.open.insert(serial, Open { row, id, job, is_interrupted: false, told: None, seen: self.look, missing_since: None });
+        self.open
+            .insert(serial, Open { row, id, job, is_interrupted: false, recorded_forecast: None, seen: self.look, missing_since: None });
         serial
     }
 
-    fn tell(&mut self, at: UnixTime, happening: Happening, serial: u64) {
+    fn push_event(&mut self, at: UnixTime, kind: EventKind, serial: u64) {
         if let Some(open) = self.open.get(&serial) {
-            self.told.push(Told { at, happening, eligible: open.job.eligible, id: open.id, serial });
+            self.events.push(RunEvent { at, kind, eligible: open.job.eligible, id: open.id, serial });
         }
     }
 }

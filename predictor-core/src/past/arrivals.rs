@@ -2,7 +2,7 @@
 
 use super::PastJob;
 use super::distributions::Distributions;
-use super::picture::{FEATURES, Picture};
+use super::features::{FEATURES, FeatureInputs};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
@@ -85,9 +85,9 @@ impl Arrivals {
         self.most = rows;
     }
 
-    /// Adds a row, with the features of the default forecast as they were published, or else as the
-    /// picture has them.
-    pub(super) fn push(&mut self, job: &PastJob, picture: &Picture<'_>, published: Option<&[f32]>, distributions: &Distributions) {
+    /// Adds a row. The features of the default forecast are those that were published, or else
+    /// those that follow from `inputs`.
+    pub(super) fn push(&mut self, job: &PastJob, inputs: &FeatureInputs<'_>, published: Option<&[f32]>, distributions: &Distributions) {
         if self.blocks.back().is_none_or(|block| block.jobs.len() >= BLOCK) {
             self.let_go();
             // Small pasts stay small.
@@ -96,12 +96,12 @@ impl Arrivals {
         }
         let Some(block) = self.blocks.back_mut() else { return };
         block.jobs.push(PastJob { allocated: None, start: None, end: None, suspended: Seconds::ZERO, ..*job });
-        block.table.push(picture.table(job));
+        block.table.push(inputs.table(job));
         match published.filter(|features| features.len() == FEATURES) {
             Some(features) => block.features.extend_from_slice(features),
-            None => picture.write_features(job, &mut block.features),
+            None => inputs.write_features(job, &mut block.features),
         }
-        distributions.write(picture.now, &mut block.distributions);
+        distributions.write(inputs.now, &mut block.distributions);
         self.len += 1;
     }
 

@@ -1,13 +1,14 @@
-//! The past in order of time.
+//! The events of past jobs, in order of time.
 
 use super::PastJob;
 use crate::time::{Seconds, UnixTime};
 use std::borrow::Borrow;
 
-/// What can happen to a job. The order is that in which events of the same second are told: who arrives knows nothing of
-/// what else happens in that second, and CPUs become free before they are used again.
+/// What happens to a job in an event. The order is that in which events of the same second are
+/// replayed: a job that arrives knows nothing of what else happens in that second, and CPUs become
+/// free before they are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Happening {
+pub enum EventKind {
     /// It becomes eligible.
     Arrival,
     /// It ends, having started in an earlier second; or it is cancelled before it starts.
@@ -18,34 +19,34 @@ pub enum Happening {
     EndAtOnce,
 }
 
-/// Something happens to a job.
+/// An event: a job arrives, starts or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    /// When.
+    /// When it happens.
     pub at: UnixTime,
-    /// What.
-    pub happening: Happening,
-    /// Index of the job.
+    /// What happens.
+    pub kind: EventKind,
+    /// Index of the job that it happens to.
     pub job: u32,
 }
 
-/// All that happens to the jobs, in order of time; ties keep the jobs' own order.
+/// All events of the jobs in order of time. Events of the same kind and second keep the order of the jobs.
 #[must_use]
 pub fn events<J: Borrow<PastJob>>(jobs: impl IntoIterator<Item = J>) -> Vec<Event> {
     let jobs = jobs.into_iter();
     let mut events = Vec::with_capacity(3 * jobs.size_hint().0);
     for (index, job) in (0u32..).zip(jobs) {
         let job = job.borrow();
-        let mut push = |at, happening| events.push(Event { at, happening, job: index });
-        push(job.eligible, Happening::Arrival);
+        let mut push = |at, kind| events.push(Event { at, kind, job: index });
+        push(job.eligible, EventKind::Arrival);
         let start = job.start.map(|start| start.max(job.eligible));
         if let Some(start) = start {
-            push(start, Happening::Start);
+            push(start, EventKind::Start);
         }
         if let Some(end) = job.end {
             let end = end.max(start.unwrap_or(job.eligible));
             let at_once = start == Some(end) || (start.is_none() && end == job.eligible);
-            push(end, if at_once { Happening::EndAtOnce } else { Happening::End });
+            push(end, if at_once { EventKind::EndAtOnce } else { EventKind::End });
         }
     }
     events.sort_unstable();
@@ -87,21 +88,21 @@ mod tests {
     #[test]
     fn in_one_second_jobs_arrive_then_end_then_start() {
         let jobs = [job(0, Some(0), 10), job(0, Some(10), 20), job(10, None, 10), job(5, Some(10), 10)];
-        let told: Vec<_> = events(jobs).iter().map(|event| (event.at.0, event.happening, event.job)).collect();
+        let told: Vec<_> = events(jobs).iter().map(|event| (event.at.0, event.kind, event.job)).collect();
         assert_eq!(
             told,
             [
-                (0, Happening::Arrival, 0),
-                (0, Happening::Arrival, 1),
-                (0, Happening::Start, 0),
-                (5, Happening::Arrival, 3),
-                (10, Happening::Arrival, 2),
-                (10, Happening::End, 0),
-                (10, Happening::Start, 1),
-                (10, Happening::Start, 3),
-                (10, Happening::EndAtOnce, 2),
-                (10, Happening::EndAtOnce, 3),
-                (20, Happening::End, 1),
+                (0, EventKind::Arrival, 0),
+                (0, EventKind::Arrival, 1),
+                (0, EventKind::Start, 0),
+                (5, EventKind::Arrival, 3),
+                (10, EventKind::Arrival, 2),
+                (10, EventKind::End, 0),
+                (10, EventKind::Start, 1),
+                (10, EventKind::Start, 3),
+                (10, EventKind::EndAtOnce, 2),
+                (10, EventKind::EndAtOnce, 3),
+                (20, EventKind::End, 1),
             ]
         );
     }

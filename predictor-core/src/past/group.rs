@@ -5,10 +5,11 @@ use crate::class::{limit_class, size_class};
 use crate::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
-/// What the jobs of a group have in common. The order is that of [`Group`]s in a [`Picture`](super::Picture).
+/// What the jobs of a group have in common. The order is that of the groups in
+/// [`FeatureInputs`](super::FeatureInputs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
-pub enum Kinship {
+pub enum GroupKind {
     /// All jobs of the cluster.
     Cluster = 0,
     /// Partition and quality of service.
@@ -24,20 +25,20 @@ pub enum Kinship {
     /// Partition, size class and limit class.
     Class = 6,
     /// User, CPUs and time limit: most likely the same program again.
-    Twins = 7,
+    UserRequest = 7,
 }
 
-impl Kinship {
+impl GroupKind {
     /// All of them, in order.
-    pub const ALL: [Kinship; 8] = [
-        Kinship::Cluster,
-        Kinship::Partition,
-        Kinship::User,
-        Kinship::UserPartition,
-        Kinship::Account,
-        Kinship::SizeClass,
-        Kinship::Class,
-        Kinship::Twins,
+    pub const ALL: [GroupKind; 8] = [
+        GroupKind::Cluster,
+        GroupKind::Partition,
+        GroupKind::User,
+        GroupKind::UserPartition,
+        GroupKind::Account,
+        GroupKind::SizeClass,
+        GroupKind::Class,
+        GroupKind::UserRequest,
     ];
 }
 
@@ -45,30 +46,30 @@ impl Kinship {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupKey {
     /// What they have in common.
-    pub kinship: Kinship,
+    pub kind: GroupKind,
     /// The values, 0 where fewer than three are needed.
     pub values: [u32; 3],
 }
 
 impl GroupKey {
-    /// The groups that a job belongs to, in the order of [`Kinship::ALL`].
+    /// The groups that a job belongs to, in the order of [`GroupKind::ALL`].
     #[must_use]
-    pub fn of(job: &PastJob) -> [GroupKey; Kinship::ALL.len()] {
+    pub fn of(job: &PastJob) -> [GroupKey; GroupKind::ALL.len()] {
         let partition = u32::from(job.partition);
         let size = u32::from(size_class(job.size));
         let limit_s = job.limit.map_or(u32::MAX, |limit| limit.clamped_u32());
-        Kinship::ALL.map(|kinship| {
-            let values = match kinship {
-                Kinship::Cluster => [0; 3],
-                Kinship::Partition => [partition, u32::from(job.qos), 0],
-                Kinship::User => [job.user, 0, 0],
-                Kinship::UserPartition => [job.user, partition, 0],
-                Kinship::Account => [job.account, 0, 0],
-                Kinship::SizeClass => [partition, size, 0],
-                Kinship::Class => [partition, size, u32::from(limit_class(job.limit))],
-                Kinship::Twins => [job.user, job.size.cpus, limit_s],
+        GroupKind::ALL.map(|kind| {
+            let values = match kind {
+                GroupKind::Cluster => [0; 3],
+                GroupKind::Partition => [partition, u32::from(job.qos), 0],
+                GroupKind::User => [job.user, 0, 0],
+                GroupKind::UserPartition => [job.user, partition, 0],
+                GroupKind::Account => [job.account, 0, 0],
+                GroupKind::SizeClass => [partition, size, 0],
+                GroupKind::Class => [partition, size, u32::from(limit_class(job.limit))],
+                GroupKind::UserRequest => [job.user, job.size.cpus, limit_s],
             };
-            GroupKey { kinship, values }
+            GroupKey { kind, values }
         })
     }
 }

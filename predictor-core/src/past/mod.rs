@@ -6,14 +6,14 @@
 mod arrivals;
 mod distributions;
 mod event;
+mod features;
 mod group;
 mod job;
-mod picture;
 mod sweep;
 
 pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_FEATURES};
-pub use event::{Event, Happening, PUBLISHED_FOR, events, rounds};
-pub use group::{Group, GroupKey, Kinship, Recent, Sum};
+pub use event::{Event, EventKind, PUBLISHED_FOR, events, rounds};
+pub use features::{Ends, FEATURES, FeatureInputs, LONGEST_SINCE, RecentFeatures, expected_run_time_s, recent_features};
+pub use group::{Group, GroupKey, GroupKind, Recent, Sum};
 pub use job::PastJob;
-pub use picture::{Ends, FEATURES, LONGEST_SINCE, Picture, RecentFeatures, expected_run_time_s, recent_features};
 pub use sweep::{Sweep, UserPast};

@@ -1,8 +1,10 @@
 //! The sweep that reconstructs, in order of time, what each job saw as it arrived.
 
 use super::distributions::Distributions;
-use super::picture::expected_run_time_s;
-use super::{Arrivals, Ends, Event, FEATURES, Group, GroupKey, Happening, Kinship, PUBLISHED_FOR, PastJob, Picture, events, rounds};
+use super::features::expected_run_time_s;
+use super::{
+    Arrivals, Ends, Event, EventKind, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PUBLISHED_FOR, PastJob, events, rounds,
+};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
@@ -23,7 +25,7 @@ struct Open {
     /// When it started to wait or to run.
     since: UnixTime,
     expected_s: f32,
-    groups: [u32; Kinship::ALL.len()],
+    groups: [u32; GroupKind::ALL.len()],
 }
 
 /// A group, and its waiting jobs in order of arrival, gone ones among them until they are the first.
@@ -165,12 +167,12 @@ impl Sweep {
             let mut published = sweep.seen_in(round, |index| jobs.get(index as usize).copied());
             for event in round {
                 let Some(job) = jobs.get(event.job as usize) else { continue };
-                match event.happening {
-                    Happening::Arrival => {
+                match event.kind {
+                    EventKind::Arrival => {
                         sweep.arrive_seeing(job, job.eligible, published.remove(&event.job).as_deref());
                     }
-                    Happening::Start => sweep.start_with(event.job, event.at, job.occupied()),
-                    Happening::End | Happening::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
+                    EventKind::Start => sweep.start_with(event.job, event.at, job.occupied()),
+                    EventKind::End | EventKind::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
                 }
             }
         }
@@ -180,11 +182,11 @@ impl Sweep {
     /// The features of the jobs that arrive in a round, each as it sees what is known before the
     /// round; by the jobs' indices.
     pub fn seen_in(&mut self, round: &[Event], job: impl Fn(u32) -> Option<PastJob>) -> HashMap<u32, Vec<f32>> {
-        let arrivals = round.iter().filter(|event| event.happening == Happening::Arrival);
+        let arrivals = round.iter().filter(|event| event.kind == EventKind::Arrival);
         arrivals.filter_map(|event| Some((event.job, self.seen(&job(event.job)?, event.at)))).collect()
     }
 
-    /// The features of the default forecast ([`Picture::write_features`]) of a job that becomes
+    /// The features of the default forecast ([`FeatureInputs::write_features`]) of a job that becomes
     /// eligible at a moment at which this is still the latest that is known. It is not taken to
     /// have arrived.
     #[must_use]
@@ -192,7 +194,7 @@ impl Sweep {
         let groups = GroupKey::of(job).map(|key| self.index.get(&key).copied().map_or_else(Group::default, |index| self.settled(index)));
         self.by_limit.sum();
         self.expected.sum();
-        let picture = Picture {
+        let inputs = FeatureInputs {
             now: at,
             cpus: self.cpus,
             expected_s: self.expected_s(job),
@@ -201,7 +203,7 @@ impl Sweep {
             ends_expected: Ends { freed: &self.expected.freed },
         };
         let mut features = Vec::with_capacity(FEATURES);
-        picture.write_features(job, &mut features);
+        inputs.write_features(job, &mut features);
         features
     }
 
@@ -233,7 +235,7 @@ impl Sweep {
         let groups = indices.map(|index| self.settled(index));
         self.by_limit.sum();
         self.expected.sum();
-        let picture = Picture {
+        let inputs = FeatureInputs {
             now,
             cpus: self.cpus,
             expected_s,
@@ -241,7 +243,7 @@ impl Sweep {
             ends_by_limit: Ends { freed: &self.by_limit.freed },
             ends_expected: Ends { freed: &self.expected.freed },
         };
-        self.arrivals.push(job, &picture, published, &self.distributions);
+        self.arrivals.push(job, &inputs, published, &self.distributions);
         for index in indices {
             if let Some(kept) = self.groups.get_mut(index as usize) {
                 kept.group.waiting.add(job, expected_s, eligible);
@@ -254,7 +256,7 @@ impl Sweep {
         row
     }
 
-    /// The features of the default forecast ([`Picture::write_features`]) of a job that would arrive `now` or, where its eligibility is later, then. By then so many of
+    /// The features of the default forecast ([`FeatureInputs::write_features`]) of a job that would arrive `now` or, where its eligibility is later, then. By then so many of
     /// the running jobs are taken to have ended as are expected to, in proportion in each group. The job is not taken to have arrived.
     pub fn look(&mut self, job: &PastJob, now: UnixTime) -> Vec<f32> {
         let indices = GroupKey::of(job).map(|key| self.group_index(key));
@@ -268,7 +270,7 @@ impl Sweep {
             let stays = 1.0 - (freed / cluster.running.cpus).clamp(0.0, 1.0);
             groups.iter_mut().for_each(|group| group.running.scale(stays));
         }
-        let picture = Picture {
+        let inputs = FeatureInputs {
             now: now.max(job.eligible),
             cpus: self.cpus,
             expected_s: self.expected_s(job),
@@ -277,7 +279,7 @@ impl Sweep {
             ends_expected: Ends { freed: &self.expected.freed },
         };
         let mut features = Vec::with_capacity(FEATURES);
-        picture.write_features_after(job, freed, &mut features);
+        inputs.write_features_after(job, freed, &mut features);
         features
     }
 
@@ -467,14 +469,14 @@ mod tests {
         let all = sweep.groups().len();
         sweep.forget_groups(UnixTime(5_000));
         let mut left = sweep.groups();
-        // Of user 7's job: one group of each kinship.
-        assert_eq!((all, left.len()), (5 + 3 * 100, Kinship::ALL.len()));
+        // Of user 7's job: one group of each kind.
+        assert_eq!((all, left.len()), (5 + 3 * 100, GroupKind::ALL.len()));
         assert!(left.iter().all(|(_, group)| group.running.jobs == 1.0));
         // Their places are used again.
         sweep.arrive(&job(200, 6_000));
         left = sweep.groups();
-        assert_eq!(left.len(), Kinship::ALL.len() + 3);
-        let new = left.iter().find(|(key, _)| key.kinship == Kinship::User && key.values[0] == 200).unwrap();
+        assert_eq!(left.len(), GroupKind::ALL.len() + 3);
+        let new = left.iter().find(|(key, _)| key.kind == GroupKind::User && key.values[0] == 200).unwrap();
         assert_eq!((new.1.waiting.jobs, new.1.recent.starts), (1.0, 0.0));
         assert!(sweep.groups.len() <= 5 + 3 * 100);
     }
@@ -502,7 +504,7 @@ mod tests {
         let past = sweep.arrivals();
         assert_eq!(past.table(late as usize).unwrap()[5], 2.0, "the first job runs by now");
         assert_eq!(past.job(late as usize).unwrap().wait(), Some(Seconds(10)));
-        let cluster = sweep.groups().into_iter().find(|(key, _)| key.kinship == Kinship::Cluster).unwrap().1;
+        let cluster = sweep.groups().into_iter().find(|(key, _)| key.kind == GroupKind::Cluster).unwrap().1;
         assert_eq!((cluster.running.cpus, cluster.running.since, cluster.recent.last[0]), (6.0, 2_025.0, 10f32.sqrt()));
     }
 }

@@ -80,7 +80,7 @@ impl ModelRecords {
             }
             let recent = &group.recent;
             self.groups.push(GroupRecord {
-                kinship: key.kinship as u8,
+                kind: key.kind as u8,
                 reserved: [0; 3],
                 values: key.values.map(Into::into),
                 last: recent.last.map(Into::into),

@@ -86,8 +86,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 impl<'a> ModelView<'a> {
     /// The group as it was published; an empty one where there is none.
     pub(super) fn group(&self, key: &GroupKey) -> Group {
-        let wanted = (key.kinship as u8, key.values);
-        let key_of = |record: &GroupRecord| (record.kinship, record.values.map(U32::get));
+        let wanted = (key.kind as u8, key.values);
+        let key_of = |record: &GroupRecord| (record.kind, record.values.map(U32::get));
         let record = self.groups.binary_search_by(|record| key_of(record).cmp(&wanted)).ok().and_then(|place| self.groups.get(place));
         let Some(record) = record else { return Group::default() };
         let recent = Recent {

@@ -8,7 +8,7 @@ use super::limit_view::ROOT_ACCOUNT;
 use super::reader::Snapshot;
 use super::writer::assemble;
 use crate::forecast::RunTimeRange;
-use crate::past::Kinship;
+use crate::past::GroupKind;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use zerocopy::{Immutable, IntoBytes};
@@ -92,12 +92,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         is_own: impl Fn(u32) -> bool,
         is_own_account: impl Fn(u32) -> bool,
     ) -> (Vec<GroupRecord>, Vec<OpenGroupRecord>) {
-        let of_users = [Kinship::User, Kinship::UserPartition, Kinship::Twins].map(|kinship| kinship as u8);
+        let of_users = [GroupKind::User, GroupKind::UserPartition, GroupKind::UserRequest].map(|kind| kind as u8);
         let mut groups: Vec<GroupRecord> = self.own(SectionKind::Groups, |record: &GroupRecord| {
             let [first, ..] = record.values;
-            match record.kinship {
-                kinship if of_users.contains(&kinship) => is_own(first.get()),
-                kinship if kinship == Kinship::Account as u8 => is_own_account(first.get()),
+            match record.kind {
+                kind if of_users.contains(&kind) => is_own(first.get()),
+                kind if kind == GroupKind::Account as u8 => is_own_account(first.get()),
                 _ => true,
             }
         });

@@ -4,7 +4,7 @@ use super::layout::{SectionKind, WaitClassRecord, WaitRegionRecord};
 use super::model_view::ModelView;
 use super::reader::{Partition, Snapshot};
 use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, WaitClass, WaitForecast, WaitForecaster, WaitSource};
-use crate::past::{Ends, FEATURES, Group, GroupKey, Kinship, PastJob, Picture, Sum, expected_run_time_s};
+use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, Sum, expected_run_time_s};
 use crate::time::{Seconds, UnixTime};
 use crate::waits::blended::{MEMBERS, blend, members_of};
 use zerocopy::little_endian::F32;
@@ -16,8 +16,8 @@ const PRESENT_TELLS: Seconds = Seconds(12 * 3_600);
 /// The groups of one job as they were published. Most of them are those of the job asked about
 /// before it as well, which saves looking for them.
 struct FoundGroups {
-    keys: [GroupKey; Kinship::ALL.len()],
-    groups: [Group; Kinship::ALL.len()],
+    keys: [GroupKey; GroupKind::ALL.len()],
+    groups: [Group; GroupKind::ALL.len()],
 }
 
 impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
@@ -84,7 +84,7 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
 }
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
-    /// The features from which the default's forecasts follow ([`Picture::write_features`]), those
+    /// The features from which the default's forecasts follow ([`FeatureInputs::write_features`]), those
     /// of one job behind those of the other; `None` where nothing has been learnt.
     #[must_use]
     pub fn wait_features(&self, asked: &[(JobShape, Moment)]) -> Option<Vec<f32>> {
@@ -153,10 +153,10 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             let [cluster, ..] = &groups;
             let stays_in_cluster = stays_of(freed, cluster.running.cpus);
             let stays_in_partition = stays_of(of_partition, partition.demand_cpus().0 as f64);
-            for (kinship, group) in Kinship::ALL.into_iter().zip(&mut groups) {
-                let stays = match kinship {
-                    Kinship::Cluster | Kinship::User | Kinship::Account | Kinship::Twins => stays_in_cluster,
-                    Kinship::Partition | Kinship::UserPartition | Kinship::SizeClass | Kinship::Class => stays_in_partition,
+            for (kind, group) in GroupKind::ALL.into_iter().zip(&mut groups) {
+                let stays = match kind {
+                    GroupKind::Cluster | GroupKind::User | GroupKind::Account | GroupKind::UserRequest => stays_in_cluster,
+                    GroupKind::Partition | GroupKind::UserPartition | GroupKind::SizeClass | GroupKind::Class => stays_in_partition,
                 };
                 scale(&mut group.running, stays);
             }
@@ -165,7 +165,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         claim(cluster, &moment.claimed.cluster, moment.now);
         claim(partition, &moment.claimed.partition, moment.now);
         let last_two_s = model.user(job.user).filter(|user| user.has_run_times == 1).map(|user| user.last_two_s.map(F32::get));
-        let picture = Picture {
+        let inputs = FeatureInputs {
             now: moment.at,
             cpus: model.cpus,
             expected_s: expected_run_time_s(job.limit, last_two_s),
@@ -173,13 +173,17 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             ends_by_limit: Ends { freed: &self.ends_by_limit },
             ends_expected: Ends { freed: &self.ends_expected },
         };
-        picture.write_features_after(&arriving, freed, features);
+        inputs.write_features_after(&arriving, freed, features);
     }
 }
 
 impl FoundGroups {
     /// The groups of those keys. `found` has those that were looked for before, and then these.
-    fn find(found: &mut Option<FoundGroups>, model: &ModelView<'_>, keys: [GroupKey; Kinship::ALL.len()]) -> [Group; Kinship::ALL.len()] {
+    fn find(
+        found: &mut Option<FoundGroups>,
+        model: &ModelView<'_>,
+        keys: [GroupKey; GroupKind::ALL.len()],
+    ) -> [Group; GroupKind::ALL.len()] {
         let found = match found {
             Some(found) => {
                 for ((old, key), group) in found.keys.iter_mut().zip(keys).zip(&mut found.groups) {

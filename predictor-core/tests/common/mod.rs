@@ -5,7 +5,7 @@ use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, TimeLim
 use predictor_core::forecast::{Claimed, WaitSource};
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::{Asked, Mode};
-use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
+use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
 use predictor_core::snapshot::{
@@ -109,8 +109,8 @@ pub fn model(forest: Forest, busy_cpus: u32) -> WaitModel {
     let mut cluster = Group::default();
     cluster.running.jobs = 1.0;
     cluster.running.cpus = f64::from(busy_cpus);
-    let key = GroupKey { kinship: Kinship::Cluster, values: [0; 3] };
-    let idle = GroupKey { kinship: Kinship::User, values: [USER, 0, 0] };
+    let key = GroupKey { kind: GroupKind::Cluster, values: [0; 3] };
+    let idle = GroupKey { kind: GroupKind::User, values: [USER, 0, 0] };
     WaitModel {
         forests: Some([forest, Forest::default()]),
         weights: [0.0, 1.0, 0.0, 0.0],

@@ -1,6 +1,6 @@
 //! A predictor goes through the past in order of time.
 
-use predictor_core::past::{Event, Happening, PastJob};
+use predictor_core::past::{Event, EventKind, PastJob};
 use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use predictor_core::time::UnixTime;
 
@@ -18,10 +18,10 @@ pub(super) fn replay<P: RunTimePredictor + ?Sized>(
         let index = event.job as usize;
         let Some(past) = jobs.get(index) else { continue };
         let job = ArrivingJob::new(event.job, past);
-        match event.happening {
-            Happening::Arrival => arrived(index, predictor.predict(&job)),
-            Happening::Start => predictor.starts(&job, event.at),
-            Happening::End | Happening::EndAtOnce => {
+        match event.kind {
+            EventKind::Arrival => arrived(index, predictor.predict(&job)),
+            EventKind::Start => predictor.starts(&job, event.at),
+            EventKind::End | EventKind::EndAtOnce => {
                 predictor.ends(&job, event.at, past.run_time());
                 ended(index);
             }

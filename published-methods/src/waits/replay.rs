@@ -1,7 +1,7 @@
 //! Choosing the parameters of a predictor by its errors on the validation part.
 
 use super::WaitPredictor;
-use predictor_core::past::{Arrivals, Happening, PastJob, events};
+use predictor_core::past::{Arrivals, EventKind, PastJob, events};
 use predictor_core::time::UnixTime;
 use std::ops::Range;
 
@@ -34,9 +34,9 @@ impl Split {
             let row = rows.start + event.job as usize;
             let wait = past.job(row).filter(|job| job.start.is_some_and(|start| start <= known_at)).and_then(|job| job.wait());
             let Some(wait) = wait else { continue };
-            match event.happening {
-                Happening::Start => predictor.learn(past, row),
-                Happening::Arrival if self.validation.contains(&row) && row.is_multiple_of(self.every.max(1)) => {
+            match event.kind {
+                EventKind::Start => predictor.learn(past, row),
+                EventKind::Arrival if self.validation.contains(&row) && row.is_multiple_of(self.every.max(1)) => {
                     ask(predictor, row, wait.0 as f64)
                 }
                 _ => {}
@@ -108,10 +108,10 @@ pub(super) mod tests {
             let past = Sweep::over(&jobs, 128, 10);
             let mut predictor = new();
             for event in events(&jobs) {
-                match event.happening {
-                    Happening::Start => predictor.learn(&past, event.job as usize),
-                    Happening::Arrival if event.job as usize == row => return predictor.point(&past, row),
-                    Happening::Arrival => _ = predictor.point(&past, event.job as usize),
+                match event.kind {
+                    EventKind::Start => predictor.learn(&past, event.job as usize),
+                    EventKind::Arrival if event.job as usize == row => return predictor.point(&past, row),
+                    EventKind::Arrival => _ = predictor.point(&past, event.job as usize),
                     _ => {}
                 }
             }

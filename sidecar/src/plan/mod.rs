@@ -16,7 +16,7 @@ use crossbeam::channel::{Receiver, Sender, bounded};
 use predictor_core::snapshot::QueuePlan;
 use predictor_core::time::UnixTime;
 
-use crate::news::News;
+use crate::message::Message;
 
 pub(crate) use queue::Queue;
 pub(crate) use state::Question;
@@ -71,13 +71,13 @@ impl Asked {
 }
 
 /// Plans and answers until nobody asks any more.
-pub(crate) fn run(questions: &Receiver<Box<Question>>, news: &Sender<News>) {
+pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>) {
     for question in questions {
         let begin = Instant::now();
         // A panic costs this plan, not the daemon.
         let plan = catch_unwind(AssertUnwindSafe(|| answer::published(&question, &simulator::plan::plan(&question.state))));
         let planned = Planned { plan: plan.ok(), took: begin.elapsed() };
-        if news.send(News::Planned(Box::new(planned))).is_err() {
+        if sender.send(Message::Planned(Box::new(planned))).is_err() {
             return;
         }
     }

@@ -11,7 +11,7 @@ use slurm_sys::client::controller::{PendingReason, Sharing};
 
 use super::queue::{Phase, PlanJob, Queue};
 use crate::learner::PartitionIndices;
-use crate::news::Cluster;
+use crate::message::Cluster;
 
 /// What is to be planned, and how the plan is told.
 #[derive(Debug)]

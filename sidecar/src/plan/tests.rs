@@ -13,7 +13,7 @@ use slurm_sys::client::controller::{Node, NodeState, Partition, PendingReason, Q
 use super::answer::published;
 use super::{Question, Queue};
 use crate::learner::PartitionIndices;
-use crate::news::Cluster;
+use crate::message::Cluster;
 
 const NOW: i64 = 1_800_000_000;
 

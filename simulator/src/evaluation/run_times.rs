@@ -49,7 +49,7 @@ const BLOCK_JOBS: usize = 4_000;
 
 /// How one method did on one job.
 #[derive(Debug, Clone, Copy)]
-struct Outcome {
+struct RunTimeScore {
     error_s: f64,
     length_s: f64,
     has_range: bool,
@@ -81,15 +81,15 @@ pub fn evaluate_run_times(
 
     let (done, all) = (AtomicUsize::new(0), methods.len() * events.len());
     let pass = |count: usize| progress((done.fetch_add(count, Ordering::Relaxed) + count).min(all), all);
-    let results: Vec<(Method, Vec<Outcome>, Option<String>)> = methods
+    let results: Vec<(Method, Vec<RunTimeScore>, Option<String>)> = methods
         .into_par_iter()
         .with_max_len(1)
         .map(|method| {
             let mut random = ChaCha8Rng::seed_from_u64(options.seed);
-            let mut outcomes = Vec::with_capacity(test.len());
+            let mut scores = Vec::with_capacity(test.len());
             let mut events_passed = 0;
             let forecast =
-                |forecast: Forecast| outcomes.extend(jobs.get(forecast.index).and_then(|job| outcome(job, &forecast, random.random())));
+                |forecast: Forecast| scores.extend(jobs.get(forecast.index).and_then(|job| score(job, &forecast, random.random())));
             let remark = way.go(method, forecast, || {
                 events_passed += 1;
                 if events_passed % PROGRESS_EVENTS == 0 {
@@ -97,13 +97,13 @@ pub fn evaluate_run_times(
                 }
             });
             pass(events.len() - events_passed / PROGRESS_EVENTS * PROGRESS_EVENTS);
-            (method, outcomes, remark)
+            (method, scores, remark)
         })
         .collect();
     Ok(report(workload, &test, &results))
 }
 
-fn outcome(job: &PastJob, forecast: &Forecast, uniform: f64) -> Option<Outcome> {
+fn score(job: &PastJob, forecast: &Forecast, uniform: f64) -> Option<RunTimeScore> {
     let run_time = job.run_time()?;
     let prediction: &RunTimePrediction = &forecast.prediction;
     let in_range = prediction.holds(run_time.0);
@@ -112,7 +112,7 @@ fn outcome(job: &PastJob, forecast: &Forecast, uniform: f64) -> Option<Outcome> 
         let (less, up_to) = distribution.below_and_up_to(run_time.clamped_u32());
         less + uniform * (up_to - less)
     });
-    Some(Outcome {
+    Some(RunTimeScore {
         error_s: (prediction.point_s - run_time.0 as f64).abs(),
         length_s: prediction.length_s(),
         has_range: !prediction.ranges.is_empty(),
@@ -122,16 +122,16 @@ fn outcome(job: &PastJob, forecast: &Forecast, uniform: f64) -> Option<Outcome> 
     })
 }
 
-fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method, Vec<Outcome>, Option<String>)]) -> RunTimeReport {
-    let of = |wanted: Method| results.iter().find(|(method, _, _)| *method == wanted).map_or(&[][..], |(_, outcomes, _)| outcomes);
+fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method, Vec<RunTimeScore>, Option<String>)]) -> RunTimeReport {
+    let of = |wanted: Method| results.iter().find(|(method, _, _)| *method == wanted).map_or(&[][..], |(_, scores, _)| scores);
     let baseline = of(Method::Baseline);
     let best = of(Method::Best);
-    let transforms: Vec<f64> = best.iter().filter_map(|outcome| outcome.transform).collect();
-    let by_method = |value: &dyn Fn(&[Outcome]) -> f64| -> ByMethod<f64> {
-        results.iter().map(|(method, outcomes, _)| (method.name(), value(outcomes))).collect()
+    let transforms: Vec<f64> = best.iter().filter_map(|score| score.transform).collect();
+    let by_method = |value: &dyn Fn(&[RunTimeScore]) -> f64| -> ByMethod<f64> {
+        results.iter().map(|(method, scores, _)| (method.name(), value(scores))).collect()
     };
-    let part = |is: fn(&Outcome) -> bool| by_method(&|outcomes| mean(outcomes.iter().map(|outcome| f64::from(is(outcome)))));
-    let base_length: f64 = baseline.iter().map(|outcome| outcome.length_s).sum();
+    let part = |is: fn(&RunTimeScore) -> bool| by_method(&|scores| mean(scores.iter().map(|score| f64::from(is(score)))));
+    let base_length: f64 = baseline.iter().map(|score| score.length_s).sum();
     let percent = |length: f64| 100.0 * length / base_length.max(f64::MIN_POSITIVE);
 
     let run_times: Vec<f64> = workload
@@ -145,14 +145,8 @@ fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method
     let classes = CLASSES_S.iter().enumerate().map(|(class, from_s)| {
         let below_s = CLASSES_S.get(class + 1).copied();
         let is_member = |run_time_s: f64| run_time_s >= f64::from(*from_s) && below_s.is_none_or(|below_s| run_time_s < f64::from(below_s));
-        let errors = |outcomes: &[Outcome]| {
-            mean(
-                outcomes
-                    .iter()
-                    .zip(&run_times)
-                    .filter(|(_, run_time_s)| is_member(**run_time_s))
-                    .map(|(outcome, _)| outcome.error_s / 60.0),
-            )
+        let errors = |scores: &[RunTimeScore]| {
+            mean(scores.iter().zip(&run_times).filter(|(_, run_time_s)| is_member(**run_time_s)).map(|(score, _)| score.error_s / 60.0))
         };
         let jobs = run_times.iter().filter(|run_time_s| is_member(**run_time_s)).count();
         RunTimeClassReport { from_s: *from_s, below_s, jobs, aae_minutes: by_method(&errors) }
@@ -170,21 +164,21 @@ fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method
 
     RunTimeReport {
         test_jobs: run_times.len(),
-        success_rate: part(|outcome| outcome.success),
-        coverage_percent: by_method(&|outcomes| {
-            percent(outcomes.iter().zip(baseline).filter(|(_, baseline)| baseline.has_range).map(|(outcome, _)| outcome.length_s).sum())
+        success_rate: part(|score| score.success),
+        coverage_percent: by_method(&|scores| {
+            percent(scores.iter().zip(baseline).filter(|(_, baseline)| baseline.has_range).map(|(score, _)| score.length_s).sum())
         }),
-        aae_minutes: by_method(&|outcomes| mean(outcomes.iter().map(|outcome| outcome.error_s / 60.0))),
+        aae_minutes: by_method(&|scores| mean(scores.iter().map(|score| score.error_s / 60.0))),
         pit_coverage: coverage(&transforms),
         from: test.start + 1,
         to: test.end,
-        success_rate_beyond_limit: part(|outcome| outcome.success_beyond_limit),
-        coverage_with_new_percent: by_method(&|outcomes| percent(outcomes.iter().map(|outcome| outcome.length_s).sum())),
-        median_coverage_percent: by_method(&|outcomes| {
-            let with_baseline = outcomes.iter().zip(baseline).filter(|(_, baseline)| baseline.has_range);
-            median(with_baseline.map(|(outcome, baseline)| 100.0 * outcome.length_s / baseline.length_s).collect())
+        success_rate_beyond_limit: part(|score| score.success_beyond_limit),
+        coverage_with_new_percent: by_method(&|scores| percent(scores.iter().map(|score| score.length_s).sum())),
+        median_coverage_percent: by_method(&|scores| {
+            let with_baseline = scores.iter().zip(baseline).filter(|(_, baseline)| baseline.has_range);
+            median(with_baseline.map(|(score, baseline)| 100.0 * score.length_s / baseline.length_s).collect())
         }),
-        with_range: part(|outcome| outcome.has_range),
+        with_range: part(|score| score.has_range),
         by_run_time: classes.collect(),
         reliability: (1..20).map(|step| f64::from(step) / 20.0).map(|nominal| [nominal, at_most(&transforms, nominal)]).collect(),
         block_pit_coverage: transforms.chunks(BLOCK_JOBS).map(coverage).collect(),

@@ -12,7 +12,7 @@ mod tests;
 use std::ops::Range;
 
 use predictor_core::forecast::WaitSource;
-use predictor_core::past::{Arrivals, Event, Happening, PastJob, Sweep, events};
+use predictor_core::past::{Arrivals, Event, EventKind, PastJob, Sweep, events};
 use predictor_core::time::UnixTime;
 
 use self::methods::Method;
@@ -116,15 +116,15 @@ impl Replay {
     ) {
         for event in &self.events {
             let row = event.job as usize;
-            match event.happening {
-                Happening::Arrival => {
+            match event.kind {
+                EventKind::Arrival => {
                     arrive(state, row);
                     if row + 1 == self.rows() {
                         return;
                     }
                 }
-                Happening::Start => start(state, row),
-                Happening::End | Happening::EndAtOnce => {
+                EventKind::Start => start(state, row),
+                EventKind::End | EventKind::EndAtOnce => {
                     if self.past.job(row).is_some_and(|job| job.start.is_none()) {
                         leave(state, row, event.at);
                     }

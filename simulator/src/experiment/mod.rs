@@ -10,11 +10,11 @@
 
 mod computations;
 mod deferral;
-mod front;
+mod expected_run_times;
 mod outcome;
-mod outlook;
 mod paper_molding;
 mod planned_molding;
+mod policy;
 mod speed_up;
 #[cfg(test)]
 mod tests;
@@ -22,10 +22,10 @@ mod waits;
 
 pub use computations::{SpeedUpModel, speed_ups};
 pub use deferral::{Counted, Deferral, Hold};
-pub use front::{Changed, Decider, Front, OwnRuns, Truth};
-pub use outcome::Outcome;
+pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
 pub use planned_molding::{Parts, PlannedMolding};
+pub use policy::{Changed, Decider, ExperimentPolicy, OwnRuns, RunTimeModel};
 pub use speed_up::SpeedUp;
 
 use rand::{Rng, SeedableRng};
@@ -37,24 +37,24 @@ use crate::engine::order::FirstCome;
 use crate::engine::policy::AsSubmitted;
 use crate::engine::{DoesNotFit, Job, JobIndex, Machine, Record, Scheduler, simulate};
 
-/// What a job runs at another size.
+/// How long a job that is molded runs at its new size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Protocol {
     /// One of the user's own run times at that size.
     Paper,
-    /// What the same computation takes there.
+    /// As long as the same computation takes there.
     #[default]
     WorkConserving,
 }
 
-/// Which policy stands in front.
+/// Which policy decides about the jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Method {
     /// Molding by the end-to-end paper (IV.A).
     PaperMolding,
     /// Molding and deferral by the end-to-end paper (IV.B).
     PaperDeferral(Hold, Counted),
-    /// What the plugin ships with.
+    /// The policy that the plugin ships with.
     #[default]
     Default,
 }
@@ -62,7 +62,7 @@ pub enum Method {
 /// An experiment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// What a job runs at another size.
+    /// How long a job that is molded runs at its new size.
     pub protocol: Protocol,
     /// The policy.
     pub method: Method,
@@ -135,9 +135,9 @@ const WORK_CLASSES: [f64; 6] = [0.0, 0.1, 1.0, 10.0, 100.0, 1_000.0];
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Comparison {
     /// The log as it is.
-    pub baseline: Outcome,
+    pub baseline: ReplayOutcome,
     /// With the policy.
-    pub ours: Outcome,
+    pub ours: ReplayOutcome,
     /// What the policy did.
     pub changed: Changed,
     /// Jobs of the window that kept their size and were not held.
@@ -176,8 +176,8 @@ pub fn compare(jobs: &[Job], processors: u32, options: &Options) -> Result<Compa
         crate::metrics::Distribution::of(responses).mean
     };
     Ok(Comparison {
-        baseline: Outcome::of(&baseline, first..end, processors),
-        ours: Outcome::of(&records, first..end, processors),
+        baseline: ReplayOutcome::of(&baseline, first..end, processors),
+        ours: ReplayOutcome::of(&records, first..end, processors),
         changed,
         unmolded_jobs: kept().count(),
         unmolded_baseline_response_s: mean(&baseline),
@@ -212,16 +212,16 @@ fn with_policy(
     first: usize,
     options: &Options,
 ) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
-    let mut front = front(jobs, machine.processors, first, options);
-    let records = simulate(jobs, machine, &mut scheduler(), &mut front)?;
+    let mut policy = experiment_policy(jobs, machine.processors, first, options);
+    let records = simulate(jobs, machine, &mut scheduler(), &mut policy)?;
     let held = records.iter().map(|record| record.eligible_seconds > record.submit_seconds);
-    let is_changed = front.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
-    Ok((records, front.changed(), is_changed))
+    let is_changed = policy.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
+    Ok((records, policy.changed(), is_changed))
 }
 
 /// The policy of `options` in front of a machine of so many processors, which may change the jobs from place `first` on (from 0); `from` and `to` of the options do not count.
 #[must_use]
-pub fn front(jobs: &[Job], processors: u32, first: usize, options: &Options) -> Front<Box<dyn Decider>> {
+pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &Options) -> ExperimentPolicy<Box<dyn Decider>> {
     // Of a log without time limits the estimates are the run times.
     let has_limits = jobs.iter().any(|job| job.estimate_seconds != job.run_seconds);
     let longest = jobs.iter().map(|job| job.estimate_seconds).max().unwrap_or(1);
@@ -233,9 +233,9 @@ pub fn front(jobs: &[Job], processors: u32, first: usize, options: &Options) -> 
     };
     let mut random = stream(1);
     let adopts: Vec<bool> = jobs.iter().map(|_| random.random::<f64>() < options.adoption).collect();
-    let truth = match options.protocol {
-        Protocol::Paper => Truth::OwnRuns(Box::new(OwnRuns::new(stream(2)))),
-        Protocol::WorkConserving => Truth::Computation(speed_ups(jobs, options.speed_up, options.seed)),
+    let run_time_model = match options.protocol {
+        Protocol::Paper => RunTimeModel::OwnRuns(Box::new(OwnRuns::new(stream(2)))),
+        Protocol::WorkConserving => RunTimeModel::Computation(speed_ups(jobs, options.speed_up, options.seed)),
     };
     let paper = || PaperMolding::new(processors, first as u32, longest, options.seed);
     let decider: Box<dyn Decider> = match options.method {
@@ -249,5 +249,5 @@ pub fn front(jobs: &[Job], processors: u32, first: usize, options: &Options) -> 
         }
     };
     let window = first as JobIndex..jobs.len() as JobIndex;
-    Front::new(decider, truth, window, adopts, (!has_limits).then_some(longest))
+    ExperimentPolicy::new(decider, run_time_model, window, adopts, (!has_limits).then_some(longest))
 }

@@ -1,13 +1,13 @@
-//! What an experiment comes to.
+//! The figures of a replay.
 
 use std::ops::Range;
 
 use crate::engine::Record;
 use crate::metrics::{Distribution, slowdown};
 
-/// Figures over the jobs of a window.
+/// Figures of a replay over the jobs of a window.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Outcome {
+pub struct ReplayOutcome {
     /// Mean time from submission to start.
     pub mean_wait_s: f64,
     /// Mean run time.
@@ -24,7 +24,7 @@ pub struct Outcome {
     pub utilisation: f64,
 }
 
-impl Outcome {
+impl ReplayOutcome {
     /// Over the records in a window, on a machine of so many processors.
     #[must_use]
     pub fn of(records: &[Record], window: Range<usize>, processors: u32) -> Self {
@@ -71,7 +71,7 @@ mod tests {
             processors,
         };
         // The first is history and holds two processors until 50; the window lasts from 10 to 110.
-        let found = Outcome::of(&[record(0, 0, 50, 2), record(10, 10, 60, 1), record(10, 60, 110, 2)], 1..3, 4);
+        let found = ReplayOutcome::of(&[record(0, 0, 50, 2), record(10, 10, 60, 1), record(10, 60, 110, 2)], 1..3, 4);
         assert_eq!((found.mean_wait_s, found.mean_run_s, found.mean_response_s, found.p95_response_s), (25.0, 50.0, 75.0, 100.0));
         assert_eq!((found.slowest_tenth_response_s, found.worst_tenth_slowdown), (100.0, 2.0));
         assert!((found.utilisation - (80.0 + 50.0 + 100.0) / 400.0).abs() < 1e-12);
@@ -79,6 +79,6 @@ mod tests {
 
     #[test]
     fn of_no_jobs_everything_is_zero() {
-        assert_eq!(Outcome::of(&[], 0..0, 4).mean_response_s, 0.0);
+        assert_eq!(ReplayOutcome::of(&[], 0..0, 4).mean_response_s, 0.0);
     }
 }

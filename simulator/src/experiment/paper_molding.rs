@@ -9,7 +9,7 @@ use predictor_core::time::{Seconds, UnixTime};
 use published_methods::run_times::RangeSets;
 
 use super::Decider;
-use super::outlook::arriving;
+use super::expected_run_times::arriving;
 use super::waits::PastWaits;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
 

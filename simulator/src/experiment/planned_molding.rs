@@ -6,7 +6,7 @@ use predictor_core::decision::{Offer, Terms, limit_at, sizes_to_try};
 use predictor_core::time::Seconds;
 
 use super::Decider;
-use super::outlook::Outlook;
+use super::expected_run_times::ExpectedRunTimes;
 use super::waits::PastWaits;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
 use crate::profile::Profile;
@@ -42,7 +42,7 @@ pub struct PlannedMolding {
     refresh_seconds: i64,
     longest_limit: i64,
     processors: i64,
-    outlook: Outlook,
+    expected_run_times: ExpectedRunTimes,
     waits: Option<PastWaits>,
     /// By user: the sizes that jobs of theirs have ended at.
     sizes: HashMap<u32, BTreeSet<u32>>,
@@ -79,7 +79,7 @@ impl PlannedMolding {
             refresh_seconds,
             longest_limit,
             processors: i64::from(processors),
-            outlook: Outlook::new(jobs),
+            expected_run_times: ExpectedRunTimes::new(jobs),
             waits: (!parts.plan).then(|| PastWaits::new(processors, seed)),
             sizes: HashMap::new(),
             plan: None,
@@ -93,7 +93,7 @@ impl PlannedMolding {
             return;
         }
         let waiting_jobs = cluster.waiting().len() as u64;
-        self.plan = Some(Plan { made_at: now, profile: self.outlook.plan(cluster), waiting_jobs, claims: HashMap::new() });
+        self.plan = Some(Plan { made_at: now, profile: self.expected_run_times.plan(cluster), waiting_jobs, claims: HashMap::new() });
     }
 
     /// What a user's jobs have claimed since the plan was made.
@@ -128,7 +128,7 @@ impl Decider for PlannedMolding {
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
         let now = cluster.now_seconds();
         self.renew_plan(cluster);
-        let run_time = self.outlook.run_time(index, asked);
+        let run_time = self.expected_run_times.run_time(index, asked);
         self.expected = Some(run_time);
         let unchanged = Submitted { job: *asked, eligible_seconds: now };
         let known = self.sizes.get(&asked.user);
@@ -163,8 +163,8 @@ impl Decider for PlannedMolding {
 
     fn passed(&mut self, index: JobIndex, _asked: &Job, submitted: &Submitted, cluster: &Cluster) {
         let decided = self.expected.take();
-        let expected = decided.unwrap_or_else(|| self.outlook.run_time(index, &submitted.job));
-        self.outlook.passed(index, &submitted.job, expected);
+        let expected = decided.unwrap_or_else(|| self.expected_run_times.run_time(index, &submitted.job));
+        self.expected_run_times.passed(index, &submitted.job, expected);
         if let Some(plan) = self.plan.as_mut().filter(|_| decided.is_some()) {
             let claims = plan.claims.entry(submitted.job.user).or_default();
             claims.jobs += 1;
@@ -183,7 +183,7 @@ impl Decider for PlannedMolding {
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         self.sizes.entry(job.user).or_default().insert(job.processors);
-        self.outlook.ended(index, job, record);
+        self.expected_run_times.ended(index, job, record);
         if let Some(waits) = &mut self.waits {
             waits.ended(index, record.end_seconds);
         }

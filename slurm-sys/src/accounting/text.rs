@@ -11,18 +11,18 @@ use std::fmt::Write;
 
 use crate::bindings;
 
-/// How a job of the past ended.
+/// The state in which a job of the past ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// With exit status 0.
+pub enum EndState {
+    /// It ended with exit status 0.
     Completed,
-    /// With exit status 1.
+    /// It ended with exit status 1.
     Failed,
-    /// By its user or an administrator.
+    /// Its user or an administrator cancelled it.
     Cancelled,
 }
 
-impl Outcome {
+impl EndState {
     /// `enum job_states` in slurm/slurm.h.
     fn state(self) -> u32 {
         match self {
@@ -81,7 +81,7 @@ pub struct PastJob<'a> {
     /// CPUs and nodes that it had; `None` if it never started.
     pub allocated: Option<(u32, u32)>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub end_state: EndState,
     /// Its time limit.
     pub time_limit: TimeLimit,
     /// When it was submitted.
@@ -136,7 +136,7 @@ pub fn job_insertion(cluster: &str, jobs: &[PastJob<'_>]) -> String {
         }
         let allocated_nodes = job.allocated.map_or(0, |(_, nodes)| nodes);
         let _ = write!(archive, "{}, {allocated_nodes}, 0, ", job.requested.0);
-        let _ = write!(archive, "{}, {}, {}, ", job.outcome.state(), job.outcome.exit_code(), job.time_limit.value());
+        let _ = write!(archive, "{}, {}, {}, ", job.end_state.state(), job.end_state.exit_code(), job.time_limit.value());
         let started = job.started.unwrap_or(0);
         let _ = write!(archive, "{}, {}, {started}, {}, ", job.submitted, job.eligible, job.ended);
         push_text(&mut archive, job.comment);

@@ -7,7 +7,7 @@ use predictor_core::counters::{COUNTERS, Counter};
 use predictor_core::forecast::WaitSource;
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
-use predictor_core::past::{FEATURES, Group, GroupKey, Kinship, UserPast};
+use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
 use predictor_core::policy::Policy;
 use predictor_core::size::Size;
 use predictor_core::snapshot::{
@@ -167,17 +167,17 @@ pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
     }
     let mut keyed = Vec::new();
     for n in 0..groups {
-        let kinship = Kinship::ALL[n as usize % Kinship::ALL.len()];
+        let kind = GroupKind::ALL[n as usize % GroupKind::ALL.len()];
         let mut group = Group::default();
         group.recent.fast = (n % 97) as f32;
         group.recent.started_at = published_at.0 as f64 - f64::from(n);
         group.running.cpus = f64::from(n % 7);
-        let values = match kinship {
-            Kinship::Cluster => continue,
-            Kinship::User | Kinship::UserPartition | Kinship::Twins => [USER - 500 + n % 1_000, n / 8_000, 0],
+        let values = match kind {
+            GroupKind::Cluster => continue,
+            GroupKind::User | GroupKind::UserPartition | GroupKind::UserRequest => [USER - 500 + n % 1_000, n / 8_000, 0],
             _ => [n / 8, 0, 0],
         };
-        keyed.push((GroupKey { kinship, values }, group));
+        keyed.push((GroupKey { kind, values }, group));
     }
     let ends = |step: i64| (1..=10_000).map(|n| (published_at.0 + n * step, n as f32)).collect();
     WaitModel {

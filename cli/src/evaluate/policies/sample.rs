@@ -1,11 +1,11 @@
 //! Made-up reports for tests.
 
-use simulator::experiment::{Changed, Comparison, Outcome, WorkClass};
+use simulator::experiment::{Changed, Comparison, ReplayOutcome, WorkClass};
 
 use super::{PolicyReport, ProtocolName, PublishedOutcome, PublishedOutcomes, SpeedUpName};
 
-fn outcome(wait_minutes: f64, run_minutes: f64, p95_minutes: f64, rest: f64) -> Outcome {
-    Outcome {
+fn outcome(wait_minutes: f64, run_minutes: f64, p95_minutes: f64, rest: f64) -> ReplayOutcome {
+    ReplayOutcome {
         mean_wait_s: wait_minutes * 60.0,
         mean_run_s: run_minutes * 60.0,
         mean_response_s: (wait_minutes + run_minutes) * 60.0,

@@ -1,7 +1,7 @@
 //! The report for people.
 
 use comfy_table::Table;
-use simulator::experiment::Outcome;
+use simulator::experiment::ReplayOutcome;
 
 use super::{PolicyReport, ProtocolName, PublishedOutcome};
 use crate::evaluate::tables::{NOT_KNOWN, figure, figures_table};
@@ -54,8 +54,8 @@ fn change(ours: f64, baseline: f64) -> String {
     if baseline > 0.0 { format!("{:+.1} %", (ours / baseline - 1.0) * 100.0) } else { NOT_KNOWN.to_owned() }
 }
 
-fn row(log: &str, policy: &str, outcome: &Outcome, baseline: Option<&Outcome>) -> Vec<String> {
-    let than = |of: fn(&Outcome) -> f64| baseline.map_or_else(String::new, |baseline| change(of(outcome), of(baseline)));
+fn row(log: &str, policy: &str, outcome: &ReplayOutcome, baseline: Option<&ReplayOutcome>) -> Vec<String> {
+    let than = |of: fn(&ReplayOutcome) -> f64| baseline.map_or_else(String::new, |baseline| change(of(outcome), of(baseline)));
     vec![
         log.to_owned(),
         policy.to_owned(),

@@ -58,8 +58,8 @@ fn running() -> Job {
     Job { state: "running", ended: None, ..job() }
 }
 
-fn outcome(job: &Job, record: &Record, now: i64) -> Outcome {
-    Outcome::of(job, record, UnixTime(now))
+fn outcome(job: &Job, record: &Record, now: i64) -> JobOutcome {
+    JobOutcome::of(job, record, UnixTime(now))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::{JobNumbers, Machine, Selected, Selection, Skipped, TimeScale};
 use simulator::swf::{Header, Reader};
-use slurm_sys::accounting::{Outcome, TimeLimit};
+use slurm_sys::accounting::{EndState, TimeLimit};
 
 const ENDS_AT: i64 = 1_800_000_000;
 
@@ -27,8 +27,8 @@ fn the_last_end_is_now_and_the_rest_keeps_its_distance() {
     assert_eq!((second.submitted, second.started, second.ended), (ENDS_AT - 1000, Some(ENDS_AT - 1000), ENDS_AT));
     assert_eq!((first.submitted, first.started, first.ended), (ENDS_AT - 1050, Some(ENDS_AT - 1040), ENDS_AT - 940));
     assert_eq!((first.requested, first.allocated), ((8, 2), Some((6, 2))));
-    assert_eq!((first.outcome, first.time_limit), (Outcome::Completed, TimeLimit::Minutes(2)));
-    assert_eq!((second.outcome, second.time_limit, second.requested), (Outcome::Failed, TimeLimit::NotGiven, (1, 1)));
+    assert_eq!((first.end_state, first.time_limit), (EndState::Completed, TimeLimit::Minutes(2)));
+    assert_eq!((second.end_state, second.time_limit, second.requested), (EndState::Failed, TimeLimit::NotGiven, (1, 1)));
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_cancelled_job_that_did_not_run_never_started() {
         let selected = select(&format!("1 0 60 {run_time} -1 -1 -1 8 120 -1 5 3 1 7 2 -1 -1 -1\n"), 1.0);
         let job = &selected.jobs[0];
         assert_eq!((job.submitted, job.started, job.ended), (ENDS_AT - 60, None, ENDS_AT));
-        assert_eq!((job.outcome, job.allocated, job.requested), (Outcome::Cancelled, None, (8, 2)));
+        assert_eq!((job.end_state, job.allocated, job.requested), (EndState::Cancelled, None, (8, 2)));
     }
 }
 

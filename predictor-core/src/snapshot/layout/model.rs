@@ -50,8 +50,8 @@ pub struct BoundRowRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct GroupRecord {
-    /// What they have in common, 0 to 7: see [`Kinship`](crate::past::Kinship).
-    pub kinship: u8,
+    /// What they have in common, 0 to 7: see [`GroupKind`](crate::past::GroupKind).
+    pub kind: u8,
     /// Unused, zero.
     pub reserved: [u8; 3],
     /// The values.

@@ -2,7 +2,7 @@
 
 use super::levels::{KNOTS, Levels};
 use super::members::{MEMBERS, Member, member_forecasts};
-use super::outcomes::{BoundTable, Outcome};
+use super::outcomes::{BoundTable, ForecastOutcome};
 use super::renewal::{FIRST, renewed};
 use super::retraining::{Retrained, Retraining};
 use super::weights::{Weights, blend};
@@ -86,7 +86,7 @@ pub struct BlendedWaits {
     forests: Option<[Forest; 2]>,
     weights: Weights,
     levels: Levels,
-    outcomes: VecDeque<Outcome>,
+    outcomes: VecDeque<ForecastOutcome>,
     table: BoundTable,
     /// Rows of the jobs that have started, in that order.
     started: VecDeque<u32>,
@@ -176,7 +176,7 @@ impl BlendedWaits {
         let Some(pending) = self.pending.remove(&(row as u32)) else { return };
         self.outwait(pending.eligible + wait);
         self.score(&pending, wait_s);
-        self.outcomes.push_back(Outcome { root: blend(&pending.members, &self.weights), members: pending.members, wait_s });
+        self.outcomes.push_back(ForecastOutcome { root: blend(&pending.members, &self.weights), members: pending.members, wait_s });
         if self.outcomes.len() > self.settings.most_outcomes {
             self.outcomes.pop_front();
         }

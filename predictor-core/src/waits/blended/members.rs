@@ -1,6 +1,6 @@
 //! What the blend is made of.
 
-use crate::past::{FEATURES, Kinship, LONGEST_SINCE, recent_features};
+use crate::past::{FEATURES, GroupKind, LONGEST_SINCE, recent_features};
 use crate::trees::{ForestView, MOST_FEATURES};
 
 // What trees do not look at they could not learn from.
@@ -63,7 +63,7 @@ pub fn members_of(features: &[f32], forecast: Option<[f64; 2]>) -> [f32; MEMBERS
 const LONGEST: f32 = 17_760.0;
 
 fn like(features: &[f32]) -> f32 {
-    let groups = [Kinship::Twins, Kinship::UserPartition, Kinship::Class, Kinship::Partition];
-    let known = groups.into_iter().map(|kinship| recent_features(kinship, features));
+    let groups = [GroupKind::UserRequest, GroupKind::UserPartition, GroupKind::Class, GroupKind::Partition];
+    let known = groups.into_iter().map(|kind| recent_features(kind, features));
     known.flatten().find(|recent| recent.since_start < LONGEST_SINCE).map_or(0.0, |recent| recent.fast)
 }

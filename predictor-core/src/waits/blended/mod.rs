@@ -21,7 +21,7 @@ mod retraining;
 
 pub use levels::{KNOTS, Levels};
 pub use members::{MEMBERS, Member, member_forecasts, members_of};
-pub use outcomes::{BoundTable, Outcome, row_of};
+pub use outcomes::{BoundTable, ForecastOutcome, row_of};
 pub use weights::{Weights, blend};
 
 #[cfg(feature = "training")]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A forecast that was made without knowledge of what followed, and what followed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct ForecastOutcome {
     /// The blend's forecast, as the square root of seconds.
     pub root: f32,
     /// The members' forecasts, likewise.
@@ -40,7 +40,7 @@ pub struct BoundTable {
 impl BoundTable {
     /// From outcomes in any order, at levels as corrected.
     #[must_use]
-    pub fn new(outcomes: &[Outcome], levels: &Levels) -> BoundTable {
+    pub fn new(outcomes: &[ForecastOutcome], levels: &Levels) -> BoundTable {
         let mut sorted: Vec<(f32, f32)> = outcomes.iter().map(|outcome| (outcome.root, outcome.wait_s)).collect();
         sorted.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
         let parts = (sorted.len() / FEWEST_OUTCOMES).clamp(1, PARTS);
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn bounds_are_the_quantiles_of_the_waits_that_followed_like_forecasts() {
         // Forecasts of root 1 were followed by waits of 0 to 99 s, those of root 9 by waits of 1,000 s.
-        let outcome = |root, wait_s| Outcome { root, members: [0.0; MEMBERS], wait_s };
-        let mut outcomes: Vec<Outcome> = (0..100).map(|wait| outcome(1.0, (wait * 37 % 100) as f32)).collect();
+        let outcome = |root, wait_s| ForecastOutcome { root, members: [0.0; MEMBERS], wait_s };
+        let mut outcomes: Vec<ForecastOutcome> = (0..100).map(|wait| outcome(1.0, (wait * 37 % 100) as f32)).collect();
         outcomes.extend((0..100).map(|_| outcome(9.0, 1_000.0)));
         let table = BoundTable::new(&outcomes, &Levels::default());
         let first = &table.bounds_s[table.row(0.5)];

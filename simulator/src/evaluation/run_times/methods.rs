@@ -1,7 +1,7 @@
 //! The methods that are held against a log, and their way through it.
 
 use predictor_core::forecast::RunTimeRange;
-use predictor_core::past::{Event, Happening, PastJob, events};
+use predictor_core::past::{Event, EventKind, PastJob, events};
 use predictor_core::run_times::{
     ArrivingJob, Calibrated, RangeSetRule, RunTimeDistribution, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory,
 };
@@ -91,10 +91,10 @@ impl Way<'_> {
         let mut mean = Mean::default();
         for event in self.events {
             let index = event.job as usize;
-            let Some(past) = self.jobs.get(index).filter(|_| event.happening != Happening::Arrival || index < self.test.end) else { break };
+            let Some(past) = self.jobs.get(index).filter(|_| event.kind != EventKind::Arrival || index < self.test.end) else { break };
             let job = ArrivingJob::new(event.job, past);
-            match event.happening {
-                Happening::Arrival => {
+            match event.kind {
+                EventKind::Arrival => {
                     let (said, distribution) = match &mut predictor {
                         Predictor::Default(calibrated) => calibrated.predict_distribution(&job).unzip(),
                         Predictor::Published(published) => (published.predict(&job), None),
@@ -108,11 +108,11 @@ impl Way<'_> {
                         forecast(Forecast { index, prediction, distribution });
                     }
                 }
-                Happening::Start => match &mut predictor {
+                EventKind::Start => match &mut predictor {
                     Predictor::Default(calibrated) => calibrated.starts(&job, event.at),
                     Predictor::Published(published) => published.starts(&job, event.at),
                 },
-                Happening::End | Happening::EndAtOnce => {
+                EventKind::End | EventKind::EndAtOnce => {
                     let run_time = past.run_time();
                     match &mut predictor {
                         Predictor::Default(calibrated) => calibrated.ends(&job, event.at, run_time),

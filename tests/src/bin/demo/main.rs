@@ -87,19 +87,19 @@ fn main() -> ExitCode {
     step("submitting");
     let jobs = submissions::submit_all(&cluster, &workload);
     step("waiting for the jobs to end");
-    let outcomes: Vec<_> = jobs.into_iter().map(|job| job.outcome(&cluster)).collect();
+    let submissions: Vec<_> = jobs.into_iter().map(|job| job.finish(&cluster)).collect();
 
-    println!("\n{}\n", table::of(&outcomes));
-    for outcome in &outcomes {
-        for line in outcome.said.lines() {
-            println!("  {:<12} {line}", outcome.name());
+    println!("\n{}\n", table::of(&submissions));
+    for submission in &submissions {
+        for line in submission.said.lines() {
+            println!("  {:<12} {line}", submission.name());
         }
     }
     step("one of them in full");
-    if let Some(molded) = outcomes.iter().find(|outcome| outcome.is_molded()) {
+    if let Some(molded) = submissions.iter().find(|submission| submission.is_molded()) {
         indented(&cluster.output("queuecast", &["explain", &molded.id]));
     }
-    let promises = promises::check(&cluster, &outcomes);
+    let promises = promises::check(&cluster, &submissions);
     println!("\npromises");
     for (promise, kept) in &promises {
         match kept {

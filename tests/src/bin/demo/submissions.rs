@@ -42,9 +42,9 @@ pub(crate) struct Submission {
     said: String,
 }
 
-/// A submission with what became of it.
+/// A submission whose job has ended, or which was refused.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct FinishedSubmission {
     pub(crate) kind: Kind,
     pub(crate) tasks: u32,
     pub(crate) options: String,
@@ -66,7 +66,7 @@ pub(crate) struct Outcome {
     pub(crate) limit_s: i64,
 }
 
-impl Outcome {
+impl FinishedSubmission {
     pub(crate) fn name(&self) -> String {
         if self.id.is_empty() { "refused".to_owned() } else { format!("job {}", self.id) }
     }
@@ -149,8 +149,8 @@ fn script(workload: &Workload) -> String {
 
 impl Submission {
     /// Waits for the job to end.
-    pub(crate) fn outcome(self, cluster: &Cluster) -> Outcome {
-        let mut outcome = Outcome {
+    pub(crate) fn finish(self, cluster: &Cluster) -> FinishedSubmission {
+        let mut submission = FinishedSubmission {
             kind: self.kind,
             tasks: self.tasks,
             options: self.options.join(" "),
@@ -167,26 +167,26 @@ impl Submission {
             tasks_run: None,
             limit_s: 0,
         };
-        let Some(id) = self.id else { return outcome };
+        let Some(id) = self.id else { return submission };
         let show = |format: &str| cluster.output("squeue", &["--noheader", "--states=all", "--jobs", &id, "--format", format]);
-        outcome.state = wait_for(&format!("job {id} to end"), Duration::from_secs(900), || {
+        submission.state = wait_for(&format!("job {id} to end"), Duration::from_secs(900), || {
             let state = show("%T");
             (!["PENDING", "RUNNING", "COMPLETING", "CONFIGURING"].contains(&state.as_str())).then_some(state)
         });
         let shown = cluster.output("scontrol", &["show", "job", "--oneliner", &id]);
         let field = |name: &str| shown.split_whitespace().find_map(|field| field.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
         let comment = shown.split_once("AdminComment=").map(|(_, comment)| comment);
-        outcome.record = comment.and_then(Record::parse);
-        outcome.started = unix(field("StartTime"));
-        outcome.ended = unix(field("EndTime"));
-        outcome.tasks_given = field("NumTasks").parse().unwrap_or(0);
-        outcome.limit_s = slurm_conf::duration::parse(field("TimeLimit")).unwrap_or(0);
+        submission.record = comment.and_then(Record::parse);
+        submission.started = unix(field("StartTime"));
+        submission.ended = unix(field("EndTime"));
+        submission.tasks_given = field("NumTasks").parse().unwrap_or(0);
+        submission.limit_s = slurm_conf::duration::parse(field("TimeLimit")).unwrap_or(0);
         let printed = std::fs::read_to_string(cluster.path("log").join(format!("job-{id}.out"))).unwrap_or_default();
         let number = |name: &str| printed.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<i64>().ok());
-        outcome.began = number("began");
-        outcome.tasks_run = number("tasks").and_then(|tasks| u32::try_from(tasks).ok());
-        outcome.id = id;
-        outcome
+        submission.began = number("began");
+        submission.tasks_run = number("tasks").and_then(|tasks| u32::try_from(tasks).ok());
+        submission.id = id;
+        submission
     }
 }
 

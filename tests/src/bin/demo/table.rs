@@ -1,26 +1,26 @@
 //! The demonstration's table: asked, written, forecast, outcome.
 
-use crate::submissions::{Kind, Outcome};
+use crate::submissions::{FinishedSubmission, Kind};
 use comfy_table::{ContentArrangement, Table, presets};
 use predictor_core::time::Seconds;
 
 /// The table.
-pub(crate) fn of(outcomes: &[Outcome]) -> Table {
+pub(crate) fn of(submissions: &[FinishedSubmission]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL).set_content_arrangement(ContentArrangement::Dynamic).set_width(150);
     table.set_header(["job", "asked", "written", "forecast", "what happened"]);
-    for outcome in outcomes {
-        table.add_row([outcome.name(), asked(outcome), written(outcome), forecast(outcome), happened(outcome)]);
+    for submission in submissions {
+        table.add_row([submission.name(), asked(submission), written(submission), forecast(submission), happened(submission)]);
     }
     table
 }
 
-fn asked(outcome: &Outcome) -> String {
-    let mut asked = format!("{} tasks", outcome.tasks);
-    let relative = |time: i64| Seconds(time - outcome.submitted).to_string();
-    for option in outcome.options.split_whitespace() {
+fn asked(submission: &FinishedSubmission) -> String {
+    let mut asked = format!("{} tasks", submission.tasks);
+    let relative = |time: i64| Seconds(time - submission.submitted).to_string();
+    for option in submission.options.split_whitespace() {
         asked += " ";
-        asked += &match (option.split_once("=uts"), outcome.time) {
+        asked += &match (option.split_once("=uts"), submission.time) {
             (Some((name, _)), Some(time)) => format!("{name}=now+{}", relative(time).replace(' ', "")),
             _ => option.to_owned(),
         };
@@ -28,11 +28,11 @@ fn asked(outcome: &Outcome) -> String {
     asked
 }
 
-fn written(outcome: &Outcome) -> String {
-    let Some(written) = outcome.record.as_ref().and_then(|record| record.written.as_ref()) else {
-        return if outcome.id.is_empty() { "refused".to_owned() } else { "as asked".to_owned() };
+fn written(submission: &FinishedSubmission) -> String {
+    let Some(written) = submission.record.as_ref().and_then(|record| record.written.as_ref()) else {
+        return if submission.id.is_empty() { "refused".to_owned() } else { "as asked".to_owned() };
     };
-    let after = |time: i64| Seconds(time - outcome.submitted);
+    let after = |time: i64| Seconds(time - submission.submitted);
     let parts = [
         written.tasks.map(|tasks| format!("{tasks} tasks")),
         written.begin.map(|begin| format!("begin in {}", after(begin))),
@@ -42,8 +42,8 @@ fn written(outcome: &Outcome) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn forecast(outcome: &Outcome) -> String {
-    let Some(forecast) = outcome.record.as_ref().and_then(|record| record.forecast.as_ref()) else { return "-".to_owned() };
+fn forecast(submission: &FinishedSubmission) -> String {
+    let Some(forecast) = submission.record.as_ref().and_then(|record| record.forecast.as_ref()) else { return "-".to_owned() };
     let parts = [
         forecast.wait_s.filter(|_| forecast.reservation_probability.is_none()).map(|wait| format!("wait {}", Seconds(wait))),
         forecast.wait_95_s.filter(|_| forecast.reservation_probability.is_none()).map(|wait| format!("at most {} (95 %)", Seconds(wait))),
@@ -54,16 +54,16 @@ fn forecast(outcome: &Outcome) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn happened(outcome: &Outcome) -> String {
-    if outcome.id.is_empty() {
-        return outcome.said.lines().next().map_or("-", |line| line.trim_start_matches("sbatch: error: queuecast: ")).to_owned();
+fn happened(submission: &FinishedSubmission) -> String {
+    if submission.id.is_empty() {
+        return submission.said.lines().next().map_or("-", |line| line.trim_start_matches("sbatch: error: queuecast: ")).to_owned();
     }
-    let waited = Seconds(outcome.started - outcome.submitted);
-    let mut happened = format!("{}: waited {waited}", outcome.state.to_lowercase());
-    if let (Some(began), true) = (outcome.began, matches!(outcome.kind, Kind::Reserve | Kind::ReserveAndRun)) {
-        let held = Seconds(began - outcome.started);
-        happened += &format!(", held {held}, began {} after submission", Seconds(began - outcome.submitted));
+    let waited = Seconds(submission.started - submission.submitted);
+    let mut happened = format!("{}: waited {waited}", submission.state.to_lowercase());
+    if let (Some(began), true) = (submission.began, matches!(submission.kind, Kind::Reserve | Kind::ReserveAndRun)) {
+        let held = Seconds(began - submission.started);
+        happened += &format!(", held {held}, began {} after submission", Seconds(began - submission.submitted));
     }
-    let ran = outcome.began.map_or(outcome.started, |began| began.max(outcome.started));
-    happened + &format!(", ran {}", Seconds(outcome.ended - ran))
+    let ran = submission.began.map_or(submission.started, |began| began.max(submission.started));
+    happened + &format!(", ran {}", Seconds(submission.ended - ran))
 }

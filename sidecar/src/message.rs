@@ -1,9 +1,9 @@
-//! What the other threads tell the main one.
+//! The messages that the daemon's other threads send to its main thread.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use predictor_core::learning::{Change, ToldWait};
+use predictor_core::learning::{Change, RecordedForecast};
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::size::Size;
 use predictor_core::snapshot::{RunningJob, WaitModel};
@@ -13,14 +13,14 @@ use slurm_sys::client::{ClientError, controller};
 use crate::kept::Reading;
 use crate::plan::{Planned, Queue};
 
-/// What the other threads tell the main one.
+/// A message to the main thread.
 #[derive(Debug)]
-pub(crate) enum News {
-    /// Jobs that have ended, each told once.
+pub(crate) enum Message {
+    /// Jobs that have ended; each is sent once.
     Ended(Vec<Ended>),
     /// The answer to a request to read slurmdbd.
     Accounting(Result<AccountingRead, ClientError>),
-    /// The clock was set back by so much: what was told so far is dated ahead, and is told again
+    /// The clock was set back by so much: what was sent until now is dated ahead, and is sent again
     /// from here on.
     ClockSetBack { by: Seconds },
     /// The answer to a request to read slurmctld.
@@ -72,8 +72,8 @@ pub(crate) struct Ended {
     /// For how much of the time from start to end its program did not run: suspended, or waiting on
     /// its nodes for its reserved time.
     pub(crate) stood_still: Seconds,
-    /// What the submit filter told of its wait.
-    pub(crate) told: Option<ToldWait>,
+    /// The forecast of its wait that the submit filter gave.
+    pub(crate) recorded_forecast: Option<RecordedForecast>,
 }
 
 /// What the learner has learnt.
@@ -136,8 +136,8 @@ pub(crate) struct Live {
     pub(crate) start: Option<UnixTime>,
     /// Whether it holds its nodes and gets on.
     pub(crate) runs: bool,
-    /// What the submit filter told of its wait.
-    pub(crate) told: Option<ToldWait>,
+    /// The forecast of its wait that the submit filter gave.
+    pub(crate) recorded_forecast: Option<RecordedForecast>,
 }
 
 impl Live {

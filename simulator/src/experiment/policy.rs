@@ -1,4 +1,4 @@
-//! What stands between a log's jobs and the engine: which jobs may be changed, and how long a changed job then runs.
+//! The policy of a replay: which of a log's jobs a decider may change, and how long a changed job then runs.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -46,7 +46,7 @@ impl<D: Decider + ?Sized> Decider for Box<D> {
 
 /// How long a job runs at another size.
 #[derive(Debug)]
-pub enum Truth {
+pub enum RunTimeModel {
     /// As long as the same computation takes there, by the curve of each job.
     Computation(Vec<SpeedUp>),
     /// As long as one of the user's own runs at that size: see [`OwnRuns`].
@@ -92,10 +92,10 @@ pub struct Changed {
     pub cut_by_limit: usize,
 }
 
-/// A decider in front of the engine.
-pub struct Front<D> {
+/// The engine's policy in an experiment: lets a decider change jobs, and gives changed jobs their run times.
+pub struct ExperimentPolicy<D> {
     decider: D,
-    truth: Truth,
+    run_time_model: RunTimeModel,
     window: Range<JobIndex>,
     adopts: Vec<bool>,
     /// What is shown in the place of time limits, where the log has none.
@@ -104,14 +104,20 @@ pub struct Front<D> {
     is_molded: Vec<bool>,
 }
 
-impl<D: Decider> Front<D> {
+impl<D: Decider> ExperimentPolicy<D> {
     /// The jobs in `window` of which `adopts` says so are decided about.
     ///
     /// In a log without time limits the scheduler is told how long each job runs, as by the rules of [`Rules`](crate::workload::Rules). The decider is not: all that
     /// it is shown is `instead_of_limits`.
-    pub fn new(decider: D, truth: Truth, window: Range<JobIndex>, adopts: Vec<bool>, instead_of_limits: Option<i64>) -> Self {
+    pub fn new(
+        decider: D,
+        run_time_model: RunTimeModel,
+        window: Range<JobIndex>,
+        adopts: Vec<bool>,
+        instead_of_limits: Option<i64>,
+    ) -> Self {
         let is_molded = vec![false; adopts.len()];
-        Self { decider, truth, window, adopts, instead_of_limits, changed: Changed::default(), is_molded }
+        Self { decider, run_time_model, window, adopts, instead_of_limits, changed: Changed::default(), is_molded }
     }
 
     /// What was done so far.
@@ -135,11 +141,11 @@ impl<D: Decider> Front<D> {
         if from == to {
             return written.run_seconds;
         }
-        let run = match &mut self.truth {
-            Truth::Computation(curves) => {
+        let run = match &mut self.run_time_model {
+            RunTimeModel::Computation(curves) => {
                 curves.get(index as usize).map_or(written.run_seconds, |curve| curve.run_seconds(written.run_seconds, from, to))
             }
-            Truth::OwnRuns(runs) => runs.draw(written, to),
+            RunTimeModel::OwnRuns(runs) => runs.draw(written, to),
         };
         if to < from {
             self.changed.smaller += 1;
@@ -157,7 +163,7 @@ impl<D: Decider> Front<D> {
     }
 }
 
-impl<D: Decider> Policy for Front<D> {
+impl<D: Decider> Policy for ExperimentPolicy<D> {
     fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Cluster) -> Submitted {
         let asked = self.shown(job);
         let may = self.window.contains(&index) && self.adopts.get(index as usize) == Some(&true);
@@ -180,7 +186,7 @@ impl<D: Decider> Policy for Front<D> {
     }
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
-        if let Truth::OwnRuns(runs) = &mut self.truth
+        if let RunTimeModel::OwnRuns(runs) = &mut self.run_time_model
             && self.is_molded.get(index as usize) != Some(&true)
         {
             runs.ended(job.user, job.processors, record.run_seconds());

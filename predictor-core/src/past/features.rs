@@ -1,21 +1,22 @@
-//! What a job sees of the cluster as it arrives, and the features made of it.
+//! The feature vector of an arriving job, and the state of the cluster that it is computed from.
 //!
-//! The sweep over the past and the snapshot both fill a [`Picture`]; [`Picture::write_features`] is the only place where features are made.
+//! The sweep over the past and the snapshot both fill [`FeatureInputs`], and
+//! [`FeatureInputs::write_features`] is the only place where features are computed.
 
-use super::{Group, Kinship, PastJob};
+use super::{Group, GroupKind, PastJob};
 use crate::time::{Seconds, UnixTime};
 
-/// The cluster as one arriving job sees it.
+/// The state of the cluster as a job arrives, from which its feature vector is computed.
 #[derive(Clone, Copy, Debug)]
-pub struct Picture<'a> {
+pub struct FeatureInputs<'a> {
     /// The moment of its arrival.
     pub now: UnixTime,
     /// CPUs of the cluster.
     pub cpus: u32,
     /// How long the job is expected to run, in seconds.
     pub expected_s: f32,
-    /// The groups that it belongs to, in the order of [`Kinship::ALL`], without itself.
-    pub groups: &'a [Group; Kinship::ALL.len()],
+    /// The groups that it belongs to, in the order of [`GroupKind::ALL`], without itself.
+    pub groups: &'a [Group; GroupKind::ALL.len()],
     /// When the cluster's running jobs end if they use their time limits.
     pub ends_by_limit: Ends<'a>,
     /// When they end if they run as long as expected.
@@ -57,11 +58,11 @@ fn root(seconds: f64) -> f32 {
     seconds.max(0.0).sqrt() as f32
 }
 
-impl Picture<'_> {
+impl FeatureInputs<'_> {
     /// The sixteen features of table II of the end-to-end paper, in its order.
     #[must_use]
     pub fn table(&self, job: &PastJob) -> [f32; super::TABLE_FEATURES] {
-        let (cluster, user) = (self.group(Kinship::Cluster), self.group(Kinship::User));
+        let (cluster, user) = (self.group(GroupKind::Cluster), self.group(GroupKind::User));
         let features = [
             f64::from(job.size.cpus),
             job.limit_or_zero().0 as f64,
@@ -83,8 +84,8 @@ impl Picture<'_> {
         features.map(|feature| feature as f32)
     }
 
-    fn group(&self, kinship: Kinship) -> &Group {
-        &self.groups[kinship as usize]
+    fn group(&self, kind: GroupKind) -> &Group {
+        &self.groups[kind as usize]
     }
 
     /// Appends the features of the default predictor: [`FEATURES`] of them, whatever the job.
@@ -94,7 +95,7 @@ impl Picture<'_> {
         debug_assert_eq!(out.len() - before, FEATURES);
     }
 
-    /// As [`Picture::write_features`], at a moment by which the first `freed` CPUs of the ends are free already: the groups do not count them
+    /// As [`FeatureInputs::write_features`], at a moment by which the first `freed` CPUs of the ends are free already: the groups do not count them
     /// as running any more.
     pub fn write_features_after(&self, job: &PastJob, freed: f64, out: &mut impl Extend<f32>) {
         let cpus = f64::from(job.size.cpus);
@@ -114,7 +115,7 @@ impl Picture<'_> {
             day_s as f32,
             weekday as f32 + day_s as f32 / 86_400.0,
         ]);
-        let cluster = self.group(Kinship::Cluster);
+        let cluster = self.group(GroupKind::Cluster);
         let free = total - cluster.running.cpus;
         let queue = cluster.waiting.cpus;
         out.extend([
@@ -128,13 +129,13 @@ impl Picture<'_> {
             ((cluster.waiting.expected_work + (cluster.running.expected_work - cluster.running.elapsed_work(self.now)).max(0.0)) / total)
                 as f32,
         ]);
-        for kinship in Kinship::ALL {
-            self.write_group(kinship, out);
+        for kind in GroupKind::ALL {
+            self.write_group(kind, out);
         }
     }
 
-    fn write_group(&self, kinship: Kinship, out: &mut impl Extend<f32>) {
-        let Group { waiting, running, recent, oldest } = self.group(kinship);
+    fn write_group(&self, kind: GroupKind, out: &mut impl Extend<f32>) {
+        let Group { waiting, running, recent, oldest } = self.group(kind);
         let now = self.now;
         out.extend([
             waiting.jobs as f32,
@@ -145,7 +146,7 @@ impl Picture<'_> {
             since(recent.started_at, now),
             running.jobs as f32,
         ]);
-        if matches!(kinship, Kinship::Cluster | Kinship::Partition | Kinship::User | Kinship::SizeClass | Kinship::Class) {
+        if matches!(kind, GroupKind::Cluster | GroupKind::Partition | GroupKind::User | GroupKind::SizeClass | GroupKind::Class) {
             out.extend([
                 waiting.work as f32,
                 waiting.cpus as f32,
@@ -155,7 +156,7 @@ impl Picture<'_> {
                 since(recent.arrived_at, now),
             ]);
         }
-        if matches!(kinship, Kinship::Cluster | Kinship::Partition | Kinship::User) {
+        if matches!(kind, GroupKind::Cluster | GroupKind::Partition | GroupKind::User) {
             out.extend([
                 waiting.limits_s as f32,
                 waiting.expected_work as f32,
@@ -167,7 +168,7 @@ impl Picture<'_> {
     }
 }
 
-/// How many features [`Picture::write_features`] makes.
+/// How many features [`FeatureInputs::write_features`] makes.
 pub const FEATURES: usize = 10 + 7 + 8 * 7 + 5 * 6 + 3 * 5;
 
 /// Run time to expect of a job whose user has run nothing yet and that has no time limit: an hour.
@@ -204,13 +205,13 @@ pub struct RecentFeatures {
 
 /// Finds a group's recent waits among the features of a job; `None` if these are cut short.
 #[must_use]
-pub fn recent_features(kinship: Kinship, features: &[f32]) -> Option<RecentFeatures> {
-    let width = |kinship: &Kinship| match kinship {
-        Kinship::Cluster | Kinship::Partition | Kinship::User => 18,
-        Kinship::SizeClass | Kinship::Class => 13,
-        Kinship::UserPartition | Kinship::Account | Kinship::Twins => 7,
+pub fn recent_features(kind: GroupKind, features: &[f32]) -> Option<RecentFeatures> {
+    let width = |kind: &GroupKind| match kind {
+        GroupKind::Cluster | GroupKind::Partition | GroupKind::User => 18,
+        GroupKind::SizeClass | GroupKind::Class => 13,
+        GroupKind::UserPartition | GroupKind::Account | GroupKind::UserRequest => 7,
     };
-    let first: usize = 17 + Kinship::ALL.iter().take_while(|other| **other != kinship).map(width).sum::<usize>();
+    let first: usize = 17 + GroupKind::ALL.iter().take_while(|other| **other != kind).map(width).sum::<usize>();
     match features.get(first + 2..first + 6)? {
         [last, fast, slow, since_start] => Some(RecentFeatures { last: *last, fast: *fast, slow: *slow, since_start: *since_start }),
         _ => None,
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn recent_waits_are_found_again_among_the_features() {
-        let mut groups = [Group::default(); Kinship::ALL.len()];
+        let mut groups = [Group::default(); GroupKind::ALL.len()];
         for (index, group) in groups.iter_mut().enumerate() {
             group.recent.last[0] = 100.0 + index as f32;
             group.recent.fast = 200.0 + index as f32;
@@ -243,12 +244,13 @@ mod tests {
             suspended: Seconds::ZERO,
         };
         let ends = Ends::default();
-        let picture = Picture { now: job.eligible, cpus: 8, expected_s: 60.0, groups: &groups, ends_by_limit: ends, ends_expected: ends };
+        let inputs =
+            FeatureInputs { now: job.eligible, cpus: 8, expected_s: 60.0, groups: &groups, ends_by_limit: ends, ends_expected: ends };
         let mut features = Vec::new();
-        picture.write_features(&job, &mut features);
+        inputs.write_features(&job, &mut features);
         assert_eq!(features.len(), FEATURES);
-        for (index, kinship) in Kinship::ALL.into_iter().enumerate() {
-            let recent = recent_features(kinship, &features).unwrap();
+        for (index, kind) in GroupKind::ALL.into_iter().enumerate() {
+            let recent = recent_features(kind, &features).unwrap();
             assert_eq!((recent.last, recent.fast), (100.0 + index as f32, 200.0 + index as f32));
             assert!(recent.since_start >= LONGEST_SINCE);
         }

@@ -1,4 +1,4 @@
-//! What is expected of the jobs that run and wait.
+//! Expected run times of the jobs that run and wait, and the plan of the queue that follows from them.
 
 use predictor_core::forecast::point;
 use predictor_core::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
@@ -12,14 +12,14 @@ use crate::profile::Profile;
 const MOST_RANGES: usize = 25;
 
 /// Forecasts of run times by the default method, and a plan of the queue made with them.
-pub(super) struct Outlook {
+pub(super) struct ExpectedRunTimes {
     run_times: Calibrated,
     /// By job: expected run time.
     expected: Vec<i64>,
 }
 
-impl Outlook {
-    /// Knows nothing of a workload of so many jobs.
+impl ExpectedRunTimes {
+    /// Before anything is known, for a workload of so many jobs.
     pub(super) fn new(jobs: usize) -> Self {
         Self { run_times: Calibrated::new(Unit::Cpus, RangeSetRule::default()), expected: vec![0; jobs] }
     }
@@ -31,9 +31,9 @@ impl Outlook {
         Seconds(expected.clamp(1, job.estimate_seconds.max(1)))
     }
 
-    /// A job is passed on, which is expected to run so long.
+    /// A job is submitted, and is expected to run so long.
     pub(super) fn passed(&mut self, index: JobIndex, job: &Job, expected: Seconds) {
-        // The forecast at the size at which it will run is what its outcome teaches.
+        // Its run time is learnt from as one of the size at which it will run.
         self.run_times.predict_distribution(&arriving(index, job));
         if let Some(place) = self.expected.get_mut(index as usize) {
             *place = expected.0.clamp(1, job.estimate_seconds.max(1));
