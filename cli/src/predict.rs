@@ -16,8 +16,9 @@ use jiff::tz::TimeZone;
 use predictor_core::decision::{Bounds, Situation, Submission};
 use predictor_core::forecast::{Claimed, WaitSource};
 use predictor_core::policy::Policy;
+use predictor_core::site::Partition;
 use predictor_core::size::Unit;
-use predictor_core::snapshot::{Partition, Snapshot, Timeliness};
+use predictor_core::snapshot::{Snapshot, Timeliness};
 use predictor_core::time::UnixTime;
 use serde::Serialize;
 use slurm_conf::moment;
@@ -215,7 +216,7 @@ fn partition_of<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &Submission<'_>
 fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
     let Situation { submission, partition, forecasts: snapshot, now, .. } = situation;
     let mut notes = Vec::new();
-    match partition.score() {
+    match snapshot.score(partition.index) {
         Some(score) if score.source == WaitSource::Qbets => {
             notes.push(format!("waits are forecast from past jobs of like class alone: {}", score.reason));
         }
@@ -230,13 +231,13 @@ fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
         Timeliness::Ahead => notes.push(ahead(snapshot, *now)),
     }
     let size = submission.size(partition);
-    if partition.cpus() == 0 {
+    if partition.cpus == 0 {
         notes.push(format!("slurmctld knows no partition {} any more", partition.name));
-    } else if size.nodes > partition.nodes() || size.cpus > partition.cpus() {
-        notes.push(format!("the job is larger than the partition, which has {} nodes and {} CPUs", partition.nodes(), partition.cpus()));
+    } else if size.nodes > partition.nodes || size.cpus > partition.cpus {
+        notes.push(format!("the job is larger than the partition, which has {} nodes and {} CPUs", partition.nodes, partition.cpus));
     }
     let limit = submission.limit_in(partition);
-    if let Some(longest) = partition.max_time().filter(|longest| limit.is_none_or(|limit| limit > *longest)) {
+    if let Some(longest) = partition.max_time.filter(|longest| limit.is_none_or(|limit| limit > *longest)) {
         notes.push(format!("the time limit is longer than the partition's longest, {longest}"));
     }
     let earliest = submission.begin.map_or(*now, |begin| begin.max(*now));

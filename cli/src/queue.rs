@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
-use predictor_core::snapshot::{PlannedJob, Snapshot, Timeliness};
+use predictor_core::queue_plan::PlannedJob;
+use predictor_core::snapshot::{Snapshot, Timeliness};
 use predictor_core::time::{Seconds, UnixTime};
 use serde::Serialize;
 

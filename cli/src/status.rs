@@ -10,8 +10,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use predictor_core::options::Mode;
+use predictor_core::reliability::PartitionScore;
+use predictor_core::site::{Demand, Partition, Site};
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
-use predictor_core::snapshot::{Partition, Snapshot, Timeliness};
+use predictor_core::snapshot::{Snapshot, Timeliness};
 use predictor_core::time::UnixTime;
 use serde::Serialize;
 use slurm_conf::ConfigurationError;
@@ -264,26 +266,29 @@ impl ConfigurationReport {
 
 fn partitions(snapshot: &Snapshot<Vec<u8>>) -> Vec<PartitionReport> {
     let default = snapshot.default_partition().map(|partition| partition.index);
-    snapshot.partitions().map(|partition| PartitionReport::of(&partition, default == Some(partition.index))).collect()
+    let report = |partition: Partition<'_>| {
+        let score = snapshot.score(partition.index);
+        PartitionReport::of(&partition, score.as_ref(), default == Some(partition.index))
+    };
+    snapshot.partitions().map(report).collect()
 }
 
 impl PartitionReport {
-    fn of(partition: &Partition<'_>, is_default: bool) -> Self {
-        let (running_jobs, pending_jobs) = partition.jobs();
-        let (running_cpus, pending_cpus) = partition.demand_cpus();
+    fn of(partition: &Partition<'_>, score: Option<&PartitionScore>, is_default: bool) -> Self {
+        let Demand { running_jobs, pending_jobs, running_cpus, pending_cpus } = partition.demand;
         Self {
             name: partition.name.to_owned(),
             is_default,
-            cpus: partition.cpus(),
-            nodes: partition.nodes(),
-            whole_nodes: partition.gives_whole_nodes(),
-            max_time_s: partition.max_time().map(|limit| limit.0),
+            cpus: partition.cpus,
+            nodes: partition.nodes,
+            whole_nodes: partition.whole_nodes,
+            max_time_s: partition.max_time.map(|limit| limit.0),
             default_time_s: partition.default_time().map(|limit| limit.0),
             running_jobs,
             running_cpus,
             pending_jobs,
             pending_cpus,
-            wait_forecasts: partition.score().as_ref().map(WaitForecasts::of),
+            wait_forecasts: score.map(WaitForecasts::of),
             policy: (&partition.policy).into(),
         }
     }

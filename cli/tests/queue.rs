@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Site, USER, Wanted, line, now, plan};
-use predictor_core::snapshot::QueuePlan;
+use predictor_core::queue_plan::QueuePlan;
 use predictor_core::time::{Seconds, UnixTime};
 use serde_json::{Value, json};
 

@@ -1,11 +1,14 @@
 //! What a forecast is, apart from who makes it.
 //!
-//! The decisions ask through [`WaitForecaster`] and [`RunTimeForecaster`]; the snapshot answers with what the daemon fitted.
+//! The decisions ask through [`WaitForecaster`], [`RunTimeForecaster`] and [`QueueForecaster`]; the
+//! snapshot answers with what the daemon fitted, a simulator from its own state.
 
 use crate::binomial::PERCENTILES;
+use crate::reliability::WaitSourceReason;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use zerocopy::little_endian::{F32, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -293,9 +296,9 @@ pub fn point(ranges: &[RunTimeRange]) -> Seconds {
 
 /// What a plan of the queue says of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FreePlan {
+pub struct FreePlan<'a> {
     /// From when on how many CPUs are free, with all that runs and waits; times ascend.
-    pub steps: Vec<(UnixTime, u32)>,
+    pub steps: Cow<'a, [(UnixTime, u32)]>,
     /// Jobs that wait, in the whole cluster.
     pub pending_jobs: u64,
 }
@@ -311,8 +314,9 @@ pub trait WaitForecaster {
         asked.iter().map(|(job, moment)| self.wait(job, moment.as_ref())).collect()
     }
 
-    /// The plan of the queue, as far as it is about a partition; `None` where there is none, or not of all that waits.
-    fn queue_plan(&self, partition: u16) -> Option<FreePlan> {
+    /// Why the default forecasts are not in force in a partition, where they were measured and are
+    /// not.
+    fn fallback(&self, partition: u16) -> Option<WaitSourceReason> {
         let _ = partition;
         None
     }
@@ -329,6 +333,20 @@ pub trait RunTimeForecaster {
     /// The sizes that the user has run in a partition, ascending.
     fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_;
 }
+
+/// Forecasts the queue: what runs and waits in it.
+pub trait QueueForecaster {
+    /// The plan of the queue, as far as it is about a partition; `None` where there is none, or not of all that waits.
+    fn queue_plan(&self, partition: u16) -> Option<FreePlan<'_>>;
+
+    /// When the running jobs of a partition are expected to end, ascending.
+    fn expected_ends(&self, partition: u16) -> impl Iterator<Item = UnixTime> + '_;
+}
+
+/// Whoever makes all the forecasts that decisions rest on.
+pub trait Forecaster: WaitForecaster + RunTimeForecaster + QueueForecaster {}
+
+impl<F: WaitForecaster + RunTimeForecaster + QueueForecaster> Forecaster for F {}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! What the site allows in a partition, as the daemon reads it from the configuration and the snapshot carries it.
 
 use crate::options::{EarlyStart, Mode};
-use crate::snapshot::layout::PolicyRecord;
 use crate::time::Seconds;
 
 /// When a rule is applied to a job.
@@ -58,61 +57,5 @@ impl Policy {
     #[must_use]
     pub fn is_transparent(&self) -> bool {
         self.mode > Mode::Off && (self.mold == When::Always || self.defer == When::Always)
-    }
-}
-
-impl From<&Policy> for PolicyRecord {
-    fn from(policy: &Policy) -> PolicyRecord {
-        let when = |when| match when {
-            When::Never => 0,
-            When::Asked => 1,
-            When::Always => 2,
-        };
-        PolicyRecord {
-            mode: match policy.mode {
-                Mode::Off => 0,
-                Mode::Observe => 1,
-                Mode::Advise => 2,
-                Mode::Enforce => 3,
-            },
-            mold: when(policy.mold),
-            defer: when(policy.defer),
-            reserve: policy.reserve.into(),
-            early_start: match policy.early_start {
-                EarlyStart::Wait => 0,
-                EarlyStart::Run => 1,
-            },
-            reserved: [0; 3],
-            success_probability: (policy.success_probability as f32).into(),
-            defer_threshold: (policy.defer_threshold as f32).into(),
-            max_defer_s: policy.max_defer.clamped_u32().into(),
-        }
-    }
-}
-
-impl From<&PolicyRecord> for Policy {
-    /// A number that this version does not know is read as the most careful one.
-    fn from(record: &PolicyRecord) -> Policy {
-        let when = |number| match number {
-            1 => When::Asked,
-            2 => When::Always,
-            _ => When::Never,
-        };
-        Policy {
-            mode: match record.mode {
-                1 => Mode::Observe,
-                2 => Mode::Advise,
-                3 => Mode::Enforce,
-                _ => Mode::Off,
-            },
-            mold: when(record.mold),
-            defer: when(record.defer),
-            reserve: record.reserve == 1,
-            early_start: if record.early_start == 1 { EarlyStart::Run } else { EarlyStart::Wait },
-            // Through a decimal, so that 0.95 is 0.95 again and not the nearest 32-bit number above it.
-            success_probability: (f64::from(record.success_probability.get()) * 1e6).round() / 1e6,
-            defer_threshold: (f64::from(record.defer_threshold.get()) * 1e6).round() / 1e6,
-            max_defer: Seconds(i64::from(record.max_defer_s.get())),
-        }
     }
 }

@@ -13,10 +13,13 @@ use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, W
 use predictor_core::history::EndedJob;
 use predictor_core::options::Asked;
 use predictor_core::record::Record;
+use predictor_core::reliability::WaitSourceReason;
+use predictor_core::site::Site;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Snapshot, WaitModel, WaitSourceReason};
+use predictor_core::snapshot::Snapshot;
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::Forest;
+use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 
 fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
@@ -164,7 +167,7 @@ proptest! {
         let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(wanted), ..Asked::default() };
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(4, asked) };
         let decision = decide(&situation(&snapshot, &asked));
-        let longest_limit = snapshot.partition("batch").unwrap().max_time();
+        let longest_limit = snapshot.partition("batch").unwrap().max_time;
         let association = Association { account: 1, qos: 1 };
         let shape = JobShape { limit: Some(Seconds(limit)), association, ..shape() };
         let job = Reservable { forecasts: &snapshot, shape, now: Moment::present(NOW), longest_limit };

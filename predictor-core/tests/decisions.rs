@@ -4,10 +4,8 @@
 
 mod common;
 
-use common::{
-    FREE_CPUS, JOB_CPUS, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, situation, snapshot, snapshot_with,
-    submission,
-};
+use common::cluster::{Cluster, batch, cluster};
+use common::{NOW, USER, past_job, policy, submission};
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
     trajectory,
@@ -17,14 +15,13 @@ use predictor_core::history::EndedJob;
 use predictor_core::options::{Asked, EarlyStart, Mode, MoldSizes};
 use predictor_core::policy::{Policy, When};
 use predictor_core::record::{MOST_BYTES, Record};
+use predictor_core::site::Partition;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{PartitionState, Snapshot};
 use predictor_core::time::{Seconds, UnixTime};
-use predictor_core::trees::{Forest, NodeRecord};
 use proptest::prelude::*;
 
-fn decided(snapshot: &Snapshot<Vec<u8>>, submission: &Submission<'_>) -> Decision {
-    decide(&situation(snapshot, submission))
+fn decided(cluster: &Cluster, submission: &Submission<'_>) -> Decision {
+    decide(&cluster.situation(submission))
 }
 
 fn mold() -> Asked {
@@ -39,8 +36,8 @@ fn past() -> impl Iterator<Item = EndedJob<'static>> {
 
 #[test]
 fn a_job_is_molded_to_the_size_forecast_to_finish_first() {
-    let snapshot = snapshot(past(), &partition(policy()));
-    let decision = decided(&snapshot, &Submission { tasks: Some(64), ..submission(16, mold()) });
+    let cluster = cluster(past(), batch(policy()));
+    let decision = decided(&cluster, &Submission { tasks: Some(64), ..submission(16, mold()) });
     assert_eq!(decision.molding, Some(Ok(())));
     let changes = decision.changes();
     assert_eq!(changes.size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
@@ -59,10 +56,10 @@ fn a_size_that_the_user_has_hardly_run_is_not_tried_unless_named() {
         let by_another = (0..100).map(|n| past_job(2, 4, 3_600, 900_000 - n * 600, 100, 10));
         often.chain(seldom).chain(by_another)
     };
-    let snapshot = snapshot(jobs(), &partition(policy()));
-    assert_eq!(decided(&snapshot, &submission(16, mold())).molding, Some(Err(NotMolded::NoOtherSize)));
+    let cluster = cluster(jobs(), batch(policy()));
+    assert_eq!(decided(&cluster, &submission(16, mold())).molding, Some(Err(NotMolded::NoOtherSize)));
     let named = Asked { mold_sizes: Some(MoldSizes::list([4]).unwrap()), ..mold() };
-    assert_eq!(decided(&snapshot, &submission(16, named)).molding, Some(Ok(())));
+    assert_eq!(decided(&cluster, &submission(16, named)).molding, Some(Ok(())));
 }
 
 #[test]
@@ -70,122 +67,122 @@ fn a_smaller_size_gets_no_more_than_the_limit_in_proportion() {
     // The user's longest limit at 4 nodes is the original one, the partition's is two days; a quarter of the CPUs needs four times as long at most.
     let jobs = (0..200)
         .flat_map(|n| [past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 1_000)]);
-    let snapshot = snapshot(jobs, &partition(policy()));
-    assert_eq!(decided(&snapshot, &submission(16, mold())).changes().limit, Some(Seconds(14_400)));
+    let cluster = cluster(jobs, batch(policy()));
+    assert_eq!(decided(&cluster, &submission(16, mold())).changes().limit, Some(Seconds(14_400)));
 }
 
 #[test]
 fn a_larger_size_keeps_the_time_limit() {
     let jobs = (0..200)
         .flat_map(|n| [past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 3_000), past_job(USER, 8, 7_200, 900_000 - n * 600, 100, 500)]);
-    let snapshot = snapshot(jobs, &partition(policy()));
-    let changes = decided(&snapshot, &submission(4, mold())).changes();
+    let cluster = cluster(jobs, batch(policy()));
+    let changes = decided(&cluster, &submission(4, mold())).changes();
     assert_eq!((changes.size.unwrap().0.nodes, changes.limit), (8, None));
 }
 
 #[test]
 fn tasks_that_do_not_divide_leave_the_job_as_it_is() {
-    let snapshot = snapshot(past(), &partition(policy()));
-    let decision = decided(&snapshot, &Submission { tasks: Some(18), ..submission(16, mold()) });
+    let cluster = cluster(past(), batch(policy()));
+    let decision = decided(&cluster, &Submission { tasks: Some(18), ..submission(16, mold()) });
     assert_eq!(decision.molding, Some(Err(NotMolded::NoOtherSize)));
     assert!(decision.changes().is_empty());
 }
 
 #[test]
 fn a_node_range_excludes_sizes_outside_it() {
-    let snapshot = snapshot(past(), &partition(policy()));
+    let cluster = cluster(past(), batch(policy()));
     let narrow = Submission { nodes: Some(NodeRange { least: 16, most: 20 }), ..submission(16, mold()) };
-    assert_eq!(decided(&snapshot, &narrow).molding, Some(Err(NotMolded::NoOtherSize)));
+    assert_eq!(decided(&cluster, &narrow).molding, Some(Err(NotMolded::NoOtherSize)));
 }
 
 #[test]
 fn a_job_without_nodes_is_molded_in_cpus() {
-    let mut cpus = partition(policy());
-    cpus.whole_nodes = false;
-    let snapshot = snapshot(past(), &cpus);
+    let cluster = cluster(past(), Partition { whole_nodes: false, ..batch(policy()) });
     let tasks = Submission { nodes: None, tasks: Some(64), ..submission(1, mold()) };
-    assert_eq!(decided(&snapshot, &tasks).changes().size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
+    assert_eq!(decided(&cluster, &tasks).changes().size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
 }
 
 #[test]
 fn a_tied_job_is_left_and_the_reason_is_told() {
-    let snapshot = snapshot(past(), &partition(policy()));
+    let cluster = cluster(past(), batch(policy()));
     let tied = Submission { tie: Some(Tie::NodeList), ..submission(16, mold()) };
-    let decision = decided(&snapshot, &tied);
+    let decision = decided(&cluster, &tied);
     assert_eq!(decision.molding, Some(Err(NotMolded::Tied(Tie::NodeList))));
     assert_eq!(decision.line(&tied, &policy(), NOW).unwrap(), "not molded: it names its nodes");
 }
 
 #[test]
 fn without_a_past_at_the_size_only_named_sizes_are_tried() {
-    let snapshot = snapshot(past(), &partition(policy()));
-    assert!(matches!(decided(&snapshot, &submission(8, mold())).molding, Some(Err(NotMolded::NoHistory { count: 8, .. }))));
+    let cluster = cluster(past(), batch(policy()));
+    assert!(matches!(decided(&cluster, &submission(8, mold())).molding, Some(Err(NotMolded::NoHistory { count: 8, .. }))));
     let named = Asked { mold_sizes: Some(MoldSizes::list([4, 8, 16]).unwrap()), ..mold() };
-    assert_eq!(decided(&snapshot, &submission(8, named)).changes().size.unwrap().0.nodes, 4);
+    assert_eq!(decided(&cluster, &submission(8, named)).changes().size.unwrap().0.nodes, 4);
 }
 
 #[test]
 fn a_site_that_never_molds_says_so() {
     let never = Policy { mold: When::Never, ..policy() };
-    let snapshot = snapshot(past(), &partition(never));
-    assert_eq!(decided(&snapshot, &submission(16, mold())).molding, Some(Err(NotMolded::NotOffered)));
+    let cluster = cluster(past(), batch(never));
+    assert_eq!(decided(&cluster, &submission(16, mold())).molding, Some(Err(NotMolded::NotOffered)));
 }
 
 #[test]
 fn a_mode_below_enforce_changes_nothing_and_records_what_it_would_have() {
     for mode in [Mode::Observe, Mode::Advise] {
-        let snapshot = snapshot(past(), &partition(Policy { mode, ..policy() }));
+        let cluster = cluster(past(), batch(Policy { mode, ..policy() }));
         let asked = submission(16, mold());
-        let decision = decided(&snapshot, &asked);
+        let decision = decided(&cluster, &asked);
         assert!(decision.changes().is_empty());
-        let record = Record::of(&decision, &situation(&snapshot, &asked), 7);
+        let record = Record::of(&decision, &cluster.situation(&asked), 7);
         assert_eq!((record.mode, record.written.unwrap().nodes), (mode, Some(4)));
     }
 }
 
 #[test]
 fn a_user_can_only_lower_the_mode() {
-    let snapshot = snapshot(past(), &partition(Policy { mode: Mode::Advise, ..policy() }));
-    let mode = |asked| decided(&snapshot, &submission(16, Asked { mode: Some(asked), ..mold() })).mode;
+    let cluster = cluster(past(), batch(Policy { mode: Mode::Advise, ..policy() }));
+    let mode = |asked| decided(&cluster, &submission(16, Asked { mode: Some(asked), ..mold() })).mode;
     assert_eq!([mode(Mode::Enforce), mode(Mode::Observe)], [Mode::Advise, Mode::Observe]);
 }
 
-/// A forest of one tree: nobody waits while no other job does; then jobs on up to 40 CPUs wait 100
-/// s, and larger ones 10,000 s.
-fn crowded() -> Forest {
-    let forks = [NodeRecord::fork(WAITING_JOBS, 0.5, 1), NodeRecord::leaf(0.0), NodeRecord::fork(JOB_CPUS, 40.0, 1)];
-    let nodes = forks.into_iter().chain([NodeRecord::leaf(10.0), NodeRecord::leaf(100.0)]).collect();
-    Forest { roots: vec![0.into()], nodes, base: 0.0 }
+/// Nobody waits while no other job does; then jobs on up to 40 CPUs wait 100 s, and larger ones 10,000 s.
+fn crowded(job: &JobShape, moment: &Moment) -> u32 {
+    match (moment.claimed.cluster.jobs, job.size.cpus) {
+        (0, _) => 0,
+        (_, ..=40) => 100,
+        _ => 10_000,
+    }
 }
 
 #[test]
 fn claims_wait_like_other_jobs_and_turn_the_choice() {
     // An empty queue favours the larger size, a crowded one the smaller.
     let sizes = |n: i64| [past_job(USER, 16, 3_600, 900_000 - n * 600, 0, 500), past_job(USER, 4, 3_600, 900_000 - n * 600, 0, 1_500)];
-    let snapshot = snapshot_with((0..150).flat_map(sizes), &partition(policy()), &model(crowded(), 0));
+    let cluster = Cluster { wait: Some(Box::new(crowded)), ..cluster((0..150).flat_map(sizes), batch(policy())) };
     let asked = submission(4, mold());
     let choice = |jobs| {
         let partition = Claims { jobs, ..Claims::default() };
         let claimed = Claimed { partition, cluster: partition };
-        decide(&Situation { claimed, ..situation(&snapshot, &asked) }).decided.unwrap().size.nodes
+        decide(&Situation { claimed, ..cluster.situation(&asked) }).decided.unwrap().size.nodes
     };
     assert_eq!([choice(0), choice(1)], [16, 4]);
 }
 
-/// A past in which the user's jobs ran for 500 s, and a forecast by which a job waits 10,000 s
-/// while 200 CPUs or fewer are free, and not at all beyond; 240 of 256 are busy.
-fn pressed(partition: &PartitionState) -> Snapshot<Vec<u8>> {
+/// A past in which the user's jobs ran for 500 s, running jobs that end after so many seconds, and a forecast by which a job waits 10,000 s until
+/// the first of them has ended, and not at all from then on.
+fn pressed(ends_in: &[i64]) -> Cluster {
     let past = (0..100).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 0, 500));
-    snapshot_with(past, partition, &model(fork(FREE_CPUS, 200.0, 100.0, 0.0), 240))
+    let ends: Vec<UnixTime> = ends_in.iter().map(|seconds| NOW + Seconds(*seconds)).collect();
+    let first = ends.first().copied();
+    let wait = move |_: &JobShape, moment: &Moment| if first.is_some_and(|end| moment.at >= end) { 0 } else { 10_000 };
+    Cluster { wait: Some(Box::new(wait)), ends, ..cluster(past, batch(policy())) }
 }
 
 #[test]
 fn a_job_is_deferred_until_running_jobs_are_expected_to_have_ended() {
-    let mut busy = partition(policy());
-    busy.running = vec![running(40, 600), running(18, 620), running(2, 5_000)];
-    let snapshot = pressed(&busy);
+    let cluster = pressed(&[600, 620, 5_000]);
     let asked = submission(4, Asked { auto_defer: true, ..Asked::default() });
-    let decision = decided(&snapshot, &asked);
+    let decision = decided(&cluster, &asked);
     // The second end follows within 5 % of 600 s, the third does not.
     assert_eq!(decision.changes(), Changes { begin: Some(UnixTime(NOW.0 + 620)), ..Changes::default() });
     let Some(Ok(deferral)) = decision.deferral else { panic!("not deferred") };
@@ -195,11 +192,9 @@ fn a_job_is_deferred_until_running_jobs_are_expected_to_have_ended() {
 #[test]
 fn a_deferral_must_gain_thirty_percent_and_keep_within_its_bounds() {
     let deferral = |ends_in, asked: Asked, deadline: Option<i64>| {
-        let mut busy = partition(policy());
-        busy.running = vec![running(60, ends_in)];
-        let snapshot = pressed(&busy);
+        let cluster = pressed(&[ends_in]);
         let deadline = deadline.map(|seconds| NOW + Seconds(seconds));
-        decided(&snapshot, &Submission { deadline, ..submission(4, asked) }).deferral.unwrap().map(|_| ())
+        decided(&cluster, &Submission { deadline, ..submission(4, asked) }).deferral.unwrap().map(|_| ())
     };
     let defer = Asked { auto_defer: true, ..Asked::default() };
     // 70 % of 10,500 s is 7,350 s: an end in 6,800 s leaves 7,300, one in 6,900 s leaves 7,400.
@@ -213,10 +208,9 @@ fn a_deferral_must_gain_thirty_percent_and_keep_within_its_bounds() {
 
 #[test]
 fn bounds_by_class_know_no_load_so_that_nothing_is_gained_by_deferral() {
-    let mut busy = partition(policy());
-    busy.running = vec![running(60, 600)];
     let waits = (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 9_000, 500));
-    let decision = decided(&snapshot(waits, &busy), &submission(4, Asked { auto_defer: true, ..Asked::default() }));
+    let busy = Cluster { ends: vec![NOW + Seconds(600)], ..cluster(waits, batch(policy())) };
+    let decision = decided(&busy, &submission(4, Asked { auto_defer: true, ..Asked::default() }));
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))), "{:?}", decision.deferral);
 }
 
@@ -231,8 +225,8 @@ fn even_waits() -> impl Iterator<Item = EndedJob<'static>> {
 
 #[test]
 fn a_reservation_pads_the_limit_from_the_latest_begin_that_is_likely_enough() {
-    let snapshot = snapshot(even_waits(), &partition(policy()));
-    let decision = decided(&snapshot, &submission(4, reserve(7_200, 0.5)));
+    let cluster = cluster(even_waits(), batch(policy()));
+    let decision = decided(&cluster, &submission(4, reserve(7_200, 0.5)));
     let Some(Ok(reservation)) = decision.reservation else { panic!("{:?}", decision.reservation) };
     // The median of 200 waits is bounded by the 113th at 95 %: P(Binomial(200, 0.5) <= 111) = 0.948, (<= 112) = 0.962. That is 1,120 s, so 1,140 on steps of 30 s.
     assert_eq!(reservation.point.begin, UnixTime(NOW.0 + 7_200 - 1_140));
@@ -244,21 +238,21 @@ fn a_reservation_pads_the_limit_from_the_latest_begin_that_is_likely_enough() {
 
 #[test]
 fn an_unlikely_reservation_is_refused_with_what_could_be_had() {
-    let snapshot = snapshot(even_waits(), &partition(policy()));
+    let cluster = cluster(even_waits(), batch(policy()));
     let asked = submission(4, reserve(600, 0.9));
-    let decision = decided(&snapshot, &asked);
+    let decision = decided(&cluster, &asked);
     let Some(NotReserved::Unlikely { best, wanted, earliest }) = decision.refusal().copied() else { panic!("{:?}", decision.reservation) };
     assert!(best < 0.4 && wanted == 0.9);
     let later = earliest.unwrap();
-    assert_eq!(decided(&snapshot, &submission(4, reserve(later.0 - NOW.0, 0.9))).refusal(), None);
+    assert_eq!(decided(&cluster, &submission(4, reserve(later.0 - NOW.0, 0.9))).refusal(), None);
     assert!(decision.line(&asked, &policy(), NOW).unwrap().starts_with("no reservation: it would be kept with probability"));
 }
 
 #[test]
 fn what_contradicts_a_reservation_is_named() {
-    let snapshot = snapshot(even_waits(), &partition(policy()));
+    let cluster = cluster(even_waits(), batch(policy()));
     let plain = submission(4, reserve(7_200, 0.5));
-    let refusal = |submission: &Submission<'_>| decided(&snapshot, submission).refusal().copied();
+    let refusal = |submission: &Submission<'_>| decided(&cluster, submission).refusal().copied();
     assert_eq!(refusal(&submission(4, reserve(-5, 0.5))), Some(NotReserved::InThePast));
     assert_eq!(refusal(&submission(4, reserve(367 * 86_400, 0.5))), Some(NotReserved::TooFar));
     assert_eq!(refusal(&Submission { is_array: true, ..plain.clone() }), Some(NotReserved::Array));
@@ -270,42 +264,40 @@ fn what_contradicts_a_reservation_is_named() {
 
 #[test]
 fn an_early_start_may_run_at_once() {
-    let snapshot = snapshot(even_waits(), &partition(policy()));
+    let cluster = cluster(even_waits(), batch(policy()));
     let asked = Asked { early_start: Some(EarlyStart::Run), ..reserve(7_200, 0.5) };
-    assert_eq!(decided(&snapshot, &submission(4, asked)).proposed().hold_until, None);
+    assert_eq!(decided(&cluster, &submission(4, asked)).proposed().hold_until, None);
 }
 
 #[test]
 fn molding_maximises_the_probability_of_the_deadline() {
     // By the gain the small size wins (done after 1,100 s), but it runs 1,000 s, and only its bound matters here.
-    let snapshot = snapshot(past(), &partition(policy()));
+    let cluster = cluster(past(), batch(policy()));
     let late = Submission { deadline: Some(NOW + Seconds(86_400)), ..submission(16, mold()) };
-    assert!(decided(&snapshot, &late).deadline_probability().unwrap() > 0.9);
+    assert!(decided(&cluster, &late).deadline_probability().unwrap() > 0.9);
     let tight = Submission { deadline: Some(NOW + Seconds(4_000)), ..submission(16, Asked::default()) };
-    let decision = decided(&snapshot, &tight);
+    let decision = decided(&cluster, &tight);
     assert_eq!(decision.deadline_probability(), Some(0.0));
     let holds = decision.deadline_that_holds.unwrap();
     let met = Submission { deadline: Some(holds), ..submission(16, Asked::default()) };
-    assert!(decided(&snapshot, &met).deadline_probability().unwrap() >= 0.95);
+    assert!(decided(&cluster, &met).deadline_probability().unwrap() >= 0.95);
     assert!(decision.line(&tight, &policy(), NOW).unwrap().contains("with probability 0.00; a deadline in"));
 }
 
 #[test]
 fn molding_never_chooses_a_limit_beyond_the_deadline() {
-    let snapshot = snapshot(past(), &partition(policy()));
+    let cluster = cluster(past(), batch(policy()));
     // The small size would need a limit of 7,200 s.
     let asked = Submission { deadline: Some(NOW + Seconds(7_000)), ..submission(16, mold()) };
-    assert_eq!(decided(&snapshot, &asked).molding, Some(Err(NotMolded::NoOtherSize)));
+    assert_eq!(decided(&cluster, &asked).molding, Some(Err(NotMolded::NoOtherSize)));
 }
 
-fn states() -> impl Strategy<Value = (Vec<(i64, i64, u32)>, PartitionState)> {
+fn states() -> impl Strategy<Value = (Vec<(i64, i64, u32)>, Partition<'static>)> {
     let jobs = prop::collection::vec((0i64..40_000, 1i64..90_000, 1u32..64), 1..250);
     let times = (3_600i64..500_000, prop::option::of(60i64..80_000));
     (jobs, times).prop_map(|(jobs, (max_time, default_time))| {
-        let mut state = partition(policy());
-        state.max_time = Some(Seconds(max_time));
-        state.default_time = default_time.map(Seconds);
-        (jobs, state)
+        let times = Partition { max_time: Some(Seconds(max_time)), own_default_time: default_time.map(Seconds), ..batch(policy()) };
+        (jobs, times)
     })
 }
 
@@ -319,14 +311,14 @@ proptest! {
     ) {
         let jobs = jobs.iter().enumerate()
             .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
-        let snapshot = snapshot(jobs, &state);
+        let cluster = cluster(jobs, state);
         let wanted = f64::from(percent) / 100.0;
         let reserved = NOW + Seconds(ahead);
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(nodes, reserve(ahead, wanted)) };
-        let decision = decided(&snapshot, &asked);
+        let decision = decided(&cluster, &asked);
         let size = Size { nodes, cpus: nodes * 4 };
         let shape = JobShape { user: USER, association: Association::default(), partition: 0, size, limit: Some(Seconds(limit)) };
-        let job = Reservable { forecasts: &snapshot, shape, now: Moment::present(NOW), longest_limit: state.max_time };
+        let job = Reservable { forecasts: &cluster, shape, now: Moment::present(NOW), longest_limit: state.max_time };
         let points = trajectory(&job, reserved);
         prop_assert!(points.iter().all(|point| state.max_time.is_none_or(|longest| point.padded_limit <= longest)));
         let by_walk = points.iter().rev().find(|point| point.probability >= wanted - 1e-9);
@@ -349,13 +341,13 @@ proptest! {
     ) {
         let jobs = jobs.iter().enumerate()
             .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
-        let snapshot = snapshot(jobs, &state);
+        let cluster = cluster(jobs, state);
         let asked = Asked {
             auto_mold: true, auto_defer: true, mold_sizes: Some(MoldSizes::list(list).unwrap()), ..reserve(ahead, 0.3)
         };
         let deadline = deadline.map(|seconds| NOW + Seconds(seconds));
         let submission = Submission { tasks, deadline, ..submission(nodes, asked) };
-        let situation = situation(&snapshot, &submission);
+        let situation = cluster.situation(&submission);
         let decision = decide(&situation);
         let record = Record::of(&decision, &situation, u64::MAX);
         let json = record.to_json().unwrap();
@@ -366,15 +358,14 @@ proptest! {
 
     #[test]
     fn what_is_written_never_breaks_a_deadline(
-        (jobs, mut state) in states(), nodes in 1u32..64, deadline in 60i64..200_000, ends in 1i64..50_000, ahead in prop::option::of(1i64..90_000),
+        (jobs, state) in states(), nodes in 1u32..64, deadline in 60i64..200_000, ends in 1i64..50_000, ahead in prop::option::of(1i64..90_000),
     ) {
-        state.running = vec![running(60, ends)];
         let jobs = jobs.iter().enumerate()
             .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
-        let snapshot = snapshot(jobs, &state);
+        let cluster = Cluster { ends: vec![NOW + Seconds(ends)], ..cluster(jobs, state) };
         let asked = Asked { auto_mold: true, auto_defer: true, reserve_at: ahead.map(|ahead| NOW.0 + ahead), success_probability: Some(0.1), ..Asked::default() };
         let asked = Submission { deadline: Some(NOW + Seconds(deadline)), ..submission(nodes, asked) };
-        let changes = decided(&snapshot, &asked).changes();
+        let changes = decided(&cluster, &asked).changes();
         if changes.begin.is_some() || changes.limit.is_some() {
             let begin = changes.begin.unwrap_or(NOW);
             prop_assert!(begin + changes.limit.unwrap_or(Seconds(3_600)) <= NOW + Seconds(deadline));

@@ -4,28 +4,25 @@
 
 mod common;
 
-use common::{NOW, USER, history, origin, partition, past_job, policy, situation, submission};
+use common::cluster::{Cluster, batch, cluster};
+use common::{NOW, USER, past_job, policy, submission};
 use predictor_core::decision::{Decision, NotDeferred, NotMolded, Situation, Submission, decide};
-use predictor_core::forecast::{Claimed, Claims};
+use predictor_core::forecast::{Claimed, Claims, FreePlan};
 use predictor_core::options::{Asked, MoldSizes};
 use predictor_core::policy::{Policy, When};
 use predictor_core::size::Size;
-use predictor_core::snapshot::{PlannedPartition, QueuePlan, Snapshot, write};
 use predictor_core::time::{Seconds, UnixTime};
 
 /// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds; then all are. The user has run jobs of 500 seconds on 16 nodes.
-fn snapshot(policy: Policy, free: u32, pending_jobs: u32) -> Snapshot<Vec<u8>> {
+fn planned(policy: Policy, free: u32, pending_jobs: u64) -> Cluster {
     let past = (0..200).map(|n| past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500));
     let steps = vec![(NOW, free), (UnixTime(NOW.0 + 10_000), 256)];
-    let planned = PlannedPartition { index: 0, cpus_per_node: 4, free: steps, ..PlannedPartition::default() };
-    let plan = QueuePlan { at: NOW, pending_jobs, is_complete: true, jobs: Vec::new(), partitions: vec![planned] };
-    let state = [partition(policy)];
-    Snapshot::open(write(&mut history(past), &state, &origin(), None, Some(&plan))).unwrap()
+    Cluster { plan: Some(FreePlan { steps: steps.into(), pending_jobs }), ..cluster(past, batch(policy)) }
 }
 
-fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked, claimed: Claimed) -> Decision {
+fn decided(cluster: &Cluster, asked: Asked, claimed: Claimed) -> Decision {
     let submission = Submission { tasks: Some(64), ..submission(16, asked) };
-    decide(&Situation { claimed, ..situation(snapshot, &submission) })
+    decide(&Situation { claimed, ..cluster.situation(&submission) })
 }
 
 fn mold() -> Asked {
@@ -34,7 +31,7 @@ fn mold() -> Asked {
 
 #[test]
 fn a_job_is_made_as_small_as_it_needs_to_be_to_start_now() {
-    let decision = decided(&snapshot(policy(), 40, 3), mold(), Claimed::default());
+    let decision = decided(&planned(policy(), 40, 3), mold(), Claimed::default());
     assert_eq!(decision.molding, Some(Ok(())));
     let changes = decision.changes();
     // 40 CPUs are 10 of the 16 nodes; limit and run time are taken to grow by 16/10.
@@ -49,19 +46,19 @@ fn a_job_is_made_as_small_as_it_needs_to_be_to_start_now() {
 fn what_others_have_claimed_is_not_free() {
     let claims = Claims::of(24, Some(Seconds(3_600)), Seconds(500));
     let claimed = Claimed { partition: claims, cluster: claims };
-    let decision = decided(&snapshot(policy(), 40, 3), mold(), claimed);
+    let decision = decided(&planned(policy(), 40, 3), mold(), claimed);
     // 16 CPUs are left: 4 nodes, and four times the run time.
     assert_eq!(decision.changes().size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
     let all = Claims::of(40, Some(Seconds(3_600)), Seconds(500));
-    let decision = decided(&snapshot(policy(), 40, 3), mold(), Claimed { partition: all, cluster: all });
+    let decision = decided(&planned(policy(), 40, 3), mold(), Claimed { partition: all, cluster: all });
     assert_eq!(decision.molding, Some(Err(NotMolded::AlreadyBest)));
 }
 
 #[test]
 fn a_job_is_doubled_where_half_the_machine_stays_free_and_nobody_waits() {
-    let grown = decided(&snapshot(policy(), 256, 0), mold(), Claimed::default()).changes();
+    let grown = decided(&planned(policy(), 256, 0), mold(), Claimed::default()).changes();
     assert_eq!((grown.size, grown.limit), (Some((Size { nodes: 32, cpus: 128 }, Some(128))), None));
-    for busier in [snapshot(policy(), 255, 0), snapshot(policy(), 256, 1)] {
+    for busier in [planned(policy(), 255, 0), planned(policy(), 256, 1)] {
         assert_eq!(decided(&busier, mold(), Claimed::default()).molding, Some(Err(NotMolded::AlreadyBest)));
     }
 }
@@ -69,16 +66,16 @@ fn a_job_is_doubled_where_half_the_machine_stays_free_and_nobody_waits() {
 #[test]
 fn only_named_sizes_are_tried_where_some_are_named_and_only_past_ones_where_nobody_asked() {
     let named = Asked { mold_sizes: Some(MoldSizes::list([4, 12]).unwrap()), ..mold() };
-    assert_eq!(decided(&snapshot(policy(), 40, 3), named, Claimed::default()).changes().size.unwrap().0.nodes, 4);
+    assert_eq!(decided(&planned(policy(), 40, 3), named, Claimed::default()).changes().size.unwrap().0.nodes, 4);
     let transparent = Policy { mold: When::Always, ..policy() };
-    let unasked = decided(&snapshot(transparent, 40, 3), Asked::default(), Claimed::default());
+    let unasked = decided(&planned(transparent, 40, 3), Asked::default(), Claimed::default());
     assert_eq!(unasked.molding, Some(Err(NotMolded::AlreadyBest)));
 }
 
 #[test]
 fn what_was_molded_by_a_plan_is_not_deferred() {
     let both = Asked { auto_defer: true, ..mold() };
-    let decision = decided(&snapshot(policy(), 40, 3), both, Claimed::default());
+    let decision = decided(&planned(policy(), 40, 3), both, Claimed::default());
     assert_eq!(decision.molding, Some(Ok(())));
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))), "{:?}", decision.deferral);
 }

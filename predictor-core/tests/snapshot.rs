@@ -5,17 +5,18 @@
 mod common;
 
 use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
+use predictor_core::forecast::QueueForecaster;
 use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
 use predictor_core::history::{RunTimeModel, UserSize};
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use predictor_core::past::{Group, GroupKey, GroupKind, Recent, UserPast};
+use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::site::Site;
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{
-    ExpectedStart, Origin, PartitionState, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, Snapshot, SnapshotError, Timeliness,
-    WaitModel, write,
-};
+use predictor_core::snapshot::{Origin, PartitionState, Snapshot, SnapshotError, Timeliness, write};
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::wait_model::WaitModel;
 use predictor_core::waits::qbets::ClassBounds;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -117,7 +118,7 @@ fn what_was_learnt_is_read_back() {
     let summary = snapshot.model().unwrap();
     assert_eq!((summary.trees, summary.weights, summary.bound_rows, summary.groups, summary.cpus), (1, learnt.weights, 2, 2, 256));
     assert_eq!(snapshot.scores().collect::<Vec<_>>(), learnt.scores);
-    assert_eq!(snapshot.partition("batch").unwrap().score(), learnt.scores.first().cloned());
+    assert_eq!(snapshot.score(snapshot.partition("batch").unwrap().index), learnt.scores.first().cloned());
     let usual = Association { account: 1, qos: 1 };
     assert_eq!(snapshot.association(USER, None, None), usual);
     assert_eq!(snapshot.association(USER, Some("physics"), Some("nothing")), Association { account: 0, qos: u16::MAX });
@@ -148,7 +149,7 @@ fn what_was_fitted_is_read_back() {
     let provenance = snapshot.provenance();
     assert_eq!((provenance.cluster, provenance.ended_jobs), ("test", 100));
     let found = snapshot.partition("batch").unwrap();
-    assert_eq!((found.cpus(), found.nodes(), found.policy), (256, 64, policy()));
+    assert_eq!((found.cpus, found.nodes, found.policy), (256, 64, policy()));
     assert_eq!(snapshot.default_partition().unwrap().name, "batch");
     assert!(snapshot.partition("bat").is_none());
 
@@ -301,9 +302,9 @@ proptest! {
                 for (nodes, limit) in [(1, None), (64, Some(Seconds(600))), (u32::MAX, Some(Seconds(i64::MAX)))] {
                     let _ = snapshot.expected_start(partition.index, Size { nodes, cpus: nodes }, limit);
                 }
-                let _ = partition.expected_ends().count();
+                let _ = snapshot.expected_ends(partition.index).count();
                 let shape = JobShape { user: USER, association, partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
-                let _ = partition.score();
+                let _ = snapshot.score(partition.index);
                 let _ = snapshot.wait(&shape, Some(&Moment::present(NOW))).map(|wait| wait.bound(0.5));
                 let _ = snapshot.wait(&shape, Some(&Moment::present(NOW).at(NOW + Seconds(600)))).map(|wait| (wait.bound(0.95), wait.probability_within(Seconds(50))));
                 let _ = snapshot.past_sizes(USER, partition.index, Unit::Nodes).count();
@@ -368,7 +369,7 @@ fn a_user_sees_what_is_their_own_and_of_nobody_else() {
             )
             .is_some()
     );
-    assert_eq!(public.partition("batch").unwrap().jobs(), snapshot.partition("batch").unwrap().jobs());
+    assert_eq!(public.partition("batch").unwrap().demand, snapshot.partition("batch").unwrap().demand);
 }
 
 /// Whether a number stands anywhere behind the header.

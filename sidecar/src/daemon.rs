@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use predictor_core::forecast::WaitSource;
-use predictor_core::snapshot::WaitSourceReason;
+use predictor_core::reliability::WaitSourceReason;
 use predictor_core::time::{Seconds, UnixTime};
 use sidecar::arguments::Arguments;
 use slurm_sys::client;

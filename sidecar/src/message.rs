@@ -6,8 +6,9 @@ use std::time::Duration;
 use predictor_core::learning::{Change, RecordedForecast};
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::size::Size;
-use predictor_core::snapshot::{RunningJob, WaitModel};
+use predictor_core::snapshot::RunningJob;
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::{ClientError, controller};
 
 use crate::kept::Reading;

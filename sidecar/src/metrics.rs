@@ -13,7 +13,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use predictor_core::counters::Counted;
 use predictor_core::forecast::WaitSource;
-use predictor_core::snapshot::PartitionScore;
+use predictor_core::reliability::PartitionScore;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
 use prometheus_client::metrics::MetricType;
@@ -79,7 +79,7 @@ struct LevelLabel {
     level: &'static str,
 }
 
-/// The levels whose coverage is told: names, and places in [`RELIABILITY`](predictor_core::snapshot::RELIABILITY).
+/// The levels whose coverage is told: names, and places in [`RELIABILITY`](predictor_core::reliability::RELIABILITY).
 const LEVELS: [(&str, usize); 4] = [("0.5", 9), ("0.75", 14), ("0.9", 17), ("0.95", 18)];
 
 type Shares = Family<LevelLabel, Gauge<f64, AtomicU64>>;

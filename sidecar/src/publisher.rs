@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use predictor_core::history::{EndedJob, History, HistoryLimits, UserSize};
-use predictor_core::snapshot::{Origin, PartitionState, QueuePlan, WaitModel, write};
+use predictor_core::queue_plan::QueuePlan;
+use predictor_core::snapshot::{Origin, PartitionState, write};
 use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::controller::Sharing;
 
 use crate::answers::Answers;

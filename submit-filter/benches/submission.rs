@@ -6,7 +6,7 @@ mod common;
 
 use common::{Description, Site, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
 use criterion::{BatchSize, Criterion};
-use predictor_core::snapshot::{PlannedPartition, QueuePlan};
+use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::time::Seconds;
 use std::ffi::{c_char, c_int};
 use std::time::{Duration, Instant};

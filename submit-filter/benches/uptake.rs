@@ -9,9 +9,10 @@ mod common;
 
 use common::{Description, Site, USER, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
 use predictor_core::counters::Counter;
+use predictor_core::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::size::Size;
+use predictor_core::snapshot::Snapshot;
 use predictor_core::snapshot::layout::{CHECKSUM_AT, Header, checksum};
-use predictor_core::snapshot::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan, Snapshot};
 use predictor_core::time::Seconds;
 use std::ffi::OsStr;
 use std::fs;

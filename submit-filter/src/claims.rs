@@ -10,7 +10,7 @@
 //! has.
 
 use predictor_core::forecast::{Claimed, Claims};
-use predictor_core::snapshot::Partition;
+use predictor_core::site::Partition;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Rows of the table. Each user takes one, and one more for each partition: enough for some hundred
@@ -95,7 +95,7 @@ impl ClaimTable {
     /// table a row.
     pub(crate) fn add(&self, user: u32, partition: &Partition<'_>, claims: &Claims) {
         let of_partition = self.row(key_of(user, u64::from(partition.index)));
-        if of_partition.is_some_and(|row| row.add(claims, u64::from(partition.cpus())))
+        if of_partition.is_some_and(|row| row.add(claims, u64::from(partition.cpus)))
             && let Some(of_cluster) = self.row(key_of(user, CLUSTER))
         {
             // What was within each partition is within the cluster.

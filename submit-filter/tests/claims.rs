@@ -8,7 +8,7 @@ use common::{Description, USER, now, past_job, policy, publish, read, snapshot_f
 use parking_lot::MutexGuard;
 use predictor_core::options::Mode;
 use predictor_core::policy::Policy;
-use predictor_core::snapshot::{PlannedPartition, QueuePlan};
+use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::time::UnixTime;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -6,12 +6,13 @@ use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
 use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
 use predictor_core::policy::Policy;
+use predictor_core::queue_plan::QueuePlan;
+use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
 use predictor_core::size::Size;
-use predictor_core::snapshot::{
-    Origin, PartitionScore, PartitionState, QueuePlan, RELIABILITY, RunningJob, WaitModel, WaitSourceReason, write,
-};
+use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
+use predictor_core::wait_model::WaitModel;
 use predictor_core::waits::blended::BoundTable;
 use std::time::{SystemTime, UNIX_EPOCH};
 

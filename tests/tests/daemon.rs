@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use end_to_end::{Cluster, Daemon, Options, PATIENCE, QUICK, now, skipped, wait_for};
 use predictor_core::forecast::RunTimeForecaster;
 use predictor_core::options::Mode;
+use predictor_core::site::Site;
 use predictor_core::size::Unit;
 use predictor_core::snapshot::Snapshot;
 
@@ -37,7 +38,7 @@ fn it_publishes_while_slurmdbd_mariadb_and_slurmctld_are_away_and_catches_up() {
     let mut daemon = cluster.start_queuecastd();
     let first = cluster.snapshot_with("a snapshot with the first jobs", |snapshot| ended_jobs(snapshot) == 2);
     assert_eq!(first.provenance().cluster, "queuecast");
-    assert_eq!(first.default_partition().unwrap().cpus(), 32);
+    assert_eq!(first.default_partition().unwrap().cpus, 32);
 
     let mut ended = 2;
     for name in ["slurmdbd", "mariadb", "slurmctld"] {

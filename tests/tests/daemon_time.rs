@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use end_to_end::{Cluster, PATIENCE, QUICK, now, wait_for};
 use predictor_core::forecast::WaitSource;
+use predictor_core::site::Site;
 use predictor_core::snapshot::Snapshot;
 
 /// The forecasts in force in the default partition, and on how many outcomes they rest.
 fn in_force(snapshot: &Snapshot<Vec<u8>>) -> Option<(WaitSource, u32)> {
-    snapshot.default_partition()?.score().map(|score| (score.source, score.jobs))
+    snapshot.score(snapshot.default_partition()?.index).map(|score| (score.source, score.jobs))
 }
 
 /// A library that shifts the clock of whoever loads it, and the file that says by how many seconds.

@@ -5,6 +5,7 @@
 
 use end_to_end::{Cluster, Job, Options, Past, enforcing, now, skipped, wait_for};
 use predictor_core::policy::{Policy, When};
+use predictor_core::site::Site;
 use predictor_core::time::UnixTime;
 use std::time::Duration;
 
@@ -43,8 +44,9 @@ fn wait_for_plan(cluster: &Cluster, running: u32) {
     let from = UnixTime(now());
     wait_for("a plan of the present queue", SOON, || {
         let snapshot = cluster.snapshot()?;
-        let plan = snapshot.plan().filter(|plan| plan.at > from && plan.is_complete)?;
-        (snapshot.default_partition()?.jobs() == (running, 0) && plan.at > from).then_some(())
+        snapshot.plan().filter(|plan| plan.at > from && plan.is_complete)?;
+        let demand = snapshot.default_partition()?.demand;
+        ((demand.running_jobs, demand.pending_jobs) == (running, 0)).then_some(())
     });
 }
 

@@ -67,7 +67,7 @@ impl WaitReport {
         let shape = shape_of(situation, submission.size(partition), submission.limit_in(partition));
         let moment = Moment { now: *now, at: *now, claimed: *claimed }.at(submission.begin.unwrap_or(*now));
         let wait = snapshot.wait(&shape, Some(&moment))?;
-        let pressure = partition.pressure(shape.size.cpus, &moment);
+        let pressure = snapshot.pressure(partition, shape.size.cpus, &moment);
         let bound = |key: &&'static str| (*key, key.parse().ok().and_then(|probability| wait.bound(probability)).map(|bound| bound.0));
         let start = |duration_s: i64| StartReport { duration_s, probability: wait.probability_within(Seconds(duration_s)) };
         Some(Self {

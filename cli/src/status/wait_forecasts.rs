@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use predictor_core::forecast::WaitSource;
-use predictor_core::snapshot::{PartitionScore, RELIABILITY, WaitSourceReason};
+use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
 use predictor_core::time::Seconds;
 use serde::Serialize;
 

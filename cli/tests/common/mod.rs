@@ -10,10 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
 use predictor_core::policy::Policy;
+use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::size::Size;
-use predictor_core::snapshot::{
-    ExpectedStart, Origin, PartitionState, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan, RunningJob, write,
-};
+use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
 use predictor_core::time::{Seconds, UnixTime};
 use serde_json::Value;
 

@@ -7,8 +7,8 @@
 
 use super::{Submission, TimeLimit};
 use crate::limits::{Applying, CapOwner};
+use crate::site::{Partition, Site};
 use crate::size::{Size, Unit};
-use crate::snapshot::{Partition, Snapshot};
 use crate::time::Seconds;
 use std::fmt;
 
@@ -146,7 +146,7 @@ fn at_least(bound: &mut Bound<u32>, value: u32, by: Limit) {
 impl Bounds {
     /// The bounds of a submission that `partition` is the first partition of.
     #[must_use]
-    pub fn of<B: AsRef<[u8]>>(submission: &Submission<'_>, partition: &Partition<'_>, snapshot: &Snapshot<B>) -> Bounds {
+    pub fn of(submission: &Submission<'_>, partition: &Partition<'_>, site: &impl Site) -> Bounds {
         let written = submission.size(partition);
         let mut bounds = Bounds {
             written,
@@ -165,18 +165,18 @@ impl Bounds {
             no_more_minutes: false,
         };
         let applying =
-            |partition: &Partition<'_>| snapshot.accounting_limits(submission.user, submission.account, submission.qos, partition);
+            |partition: &Partition<'_>| site.accounting_limits(submission.user, submission.account, submission.qos, partition.index);
         let first = applying(partition);
         bounds.add(submission, partition, &first);
         bounds.limit = match submission.limit {
             // Where the partition has no default, slurmctld takes the longest that is allowed
             // (_set_time_limit in src/slurmctld/acct_policy.c).
-            TimeLimit::Unset => partition.own_default_time().or(bounds.longest.map(|longest| longest.value)),
+            TimeLimit::Unset => partition.own_default_time.or(bounds.longest.map(|longest| longest.value)),
             TimeLimit::Unlimited => None,
             TimeLimit::Limited(limit) => Some(limit),
         };
         for name in submission.partitions().skip(1) {
-            match snapshot.partition(name) {
+            match site.partition(name) {
                 Some(other) => bounds.add(submission, &other, &applying(&other)),
                 None => bounds.freeze(Limit::UnknownPartition),
             }
@@ -187,25 +187,25 @@ impl Bounds {
     /// Adds what holds in a partition.
     fn add(&mut self, submission: &Submission<'_>, partition: &Partition<'_>, applying: &Applying) {
         let Applying { caps, wall_owner, rules } = applying;
-        at_most(&mut self.most_nodes, Some(partition.nodes()), Limit::PartitionSize);
-        at_most(&mut self.most_cpus, Some(partition.cpus()), Limit::PartitionSize);
-        self.all_cpus = self.all_cpus.max(partition.cpus());
+        at_most(&mut self.most_nodes, Some(partition.nodes), Limit::PartitionSize);
+        at_most(&mut self.most_cpus, Some(partition.cpus), Limit::PartitionSize);
+        self.all_cpus = self.all_cpus.max(partition.cpus);
         if !rules.over_partition_max_nodes {
-            at_most(&mut self.most_nodes, partition.most_nodes(), Limit::PartitionMaxNodes);
+            at_most(&mut self.most_nodes, partition.most_nodes, Limit::PartitionMaxNodes);
         }
         if !rules.over_partition_min_nodes {
-            at_least(&mut self.least_nodes, partition.least_nodes(), Limit::PartitionMinNodes);
+            at_least(&mut self.least_nodes, partition.least_nodes, Limit::PartitionMinNodes);
         }
         at_most(&mut self.most_nodes, caps.nodes, Limit::MostNodes);
         at_most(&mut self.most_cpus, caps.cpus, Limit::MostCpus);
         let nodes = self.most_nodes.value;
         let on_all_nodes = |per_node: u32| per_node.saturating_mul(nodes);
-        at_most(&mut self.most_cpus, partition.most_cpus_per_node().map(on_all_nodes), Limit::PartitionMaxCpusPerNode);
+        at_most(&mut self.most_cpus, partition.most_cpus_per_node.map(on_all_nodes), Limit::PartitionMaxCpusPerNode);
         at_most(&mut self.most_cpus, caps.cpus_per_node.map(on_all_nodes), Limit::MostCpus);
         at_least(&mut self.least_nodes, rules.least_nodes, Limit::LeastOfQos);
         at_least(&mut self.least_cpus, rules.least_cpus, Limit::LeastOfQos);
 
-        let partition_time = partition.max_time().filter(|_| !rules.over_partition_time);
+        let partition_time = partition.max_time.filter(|_| !rules.over_partition_time);
         let wall = match wall_owner {
             Some(CapOwner::Association) => Limit::AssociationWall,
             _ => Limit::QosWall,
@@ -223,8 +223,8 @@ impl Bounds {
         if rules.least_other {
             self.no_smaller.get_or_insert(Limit::LeastOfQos);
         }
-        let Some(sizes) = partition.node_sizes() else { return };
-        if submission.whole_nodes || partition.gives_whole_nodes() {
+        let Some(sizes) = partition.node_sizes else { return };
+        if submission.whole_nodes || partition.whole_nodes {
             self.largest_node = self.largest_node.max(Some(sizes.most_cpus));
         }
         let task_cpus = submission.cpus_per_task.unwrap_or(1).max(1);

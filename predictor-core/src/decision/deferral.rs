@@ -5,7 +5,7 @@
 
 use super::molding::{self, Assumption, Candidate};
 use super::{Context, LIMIT_ROUNDING, Obstacle};
-use crate::forecast::{RunTimeForecaster, WaitForecaster};
+use crate::forecast::Forecaster;
 use crate::time::{Seconds, UnixTime};
 use std::fmt;
 
@@ -74,9 +74,9 @@ impl fmt::Display for NotDeferred {
 }
 
 /// The future time of IV.B: from the first expected end on, as long as another follows within 5 % of the time until it.
-fn future_time<F>(context: &Context<'_, F>, longest: Seconds) -> Option<UnixTime> {
+fn future_time<F: Forecaster>(context: &Context<'_, F>, longest: Seconds) -> Option<UnixTime> {
     let mut future: Option<UnixTime> = None;
-    for (end, _) in context.partition.expected_ends().filter(|(end, _)| *end > context.now) {
+    for end in context.forecasts.expected_ends(context.partition.index).filter(|end| *end > context.now) {
         let reach = match future {
             None => context.now + longest,
             Some(future) => {
@@ -95,7 +95,7 @@ fn future_time<F>(context: &Context<'_, F>, longest: Seconds) -> Option<UnixTime
 /// Decides whether to defer: compares `now`, what is forecast for the job as it would be submitted now, with the job at the future time, molded anew where `mold` says so.
 pub(super) fn defer<F>(context: &Context<'_, F>, now: &Candidate, mold: bool) -> Result<(Deferral, Candidate), NotDeferred>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let submission = context.submission;
     if submission.is_immediate {

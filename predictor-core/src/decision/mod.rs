@@ -20,11 +20,12 @@ pub use molding::{Candidate, NotMolded};
 pub use reservation::{LONGEST_AHEAD, NotReserved, Reservable, STEP, TrajectoryPoint, trajectory};
 pub use submission::{NodeRange, Obstacle, Submission, Tie, TimeLimit};
 
-use crate::forecast::{Association, Claimed, JobShape, Moment, RunTimeForecaster, WaitForecaster, WaitSource};
+use crate::forecast::{Association, Claimed, Forecaster, JobShape, Moment};
 use crate::options::{EarlyStart, Mode};
 use crate::policy::{Policy, When};
+use crate::reliability::WaitSourceReason;
+use crate::site::Partition;
 use crate::size::Size;
-use crate::snapshot::{Partition, WaitSourceReason};
 use crate::time::{Seconds, UnixTime};
 use molding::{Assumption, Molding};
 
@@ -228,7 +229,7 @@ pub fn mode_of(submission: &Submission<'_>, policy: &Policy) -> Mode {
 /// Decides. The order is: which size, then whether that size can be reserved, or else whether it is better deferred.
 pub fn decide<F>(situation: &Situation<'_, F>) -> Decision
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let Situation { forecasts, partition, policy, submission, bounds, now, claimed } = *situation;
     let size = submission.size(&partition);
@@ -313,7 +314,7 @@ where
 
     let likely_missed = decided.as_ref().and_then(|decided| decided.deadline_probability).is_some_and(|p| p < policy.success_probability);
     let deadline_that_holds = if likely_missed { molding::deadline_that_holds(&context, &plain, policy.success_probability) } else { None };
-    let fallback = partition.score().filter(|score| score.source != WaitSource::Blended).map(|score| score.reason);
+    let fallback = forecasts.fallback(partition.index);
     Decision {
         mode: mode_of(submission, &policy),
         as_written,

@@ -5,7 +5,7 @@ use super::gain::gain;
 use super::planned;
 use super::submission::{Submission, Tie};
 use super::{Context, LIMIT_ROUNDING, Limit};
-use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitForecast, WaitForecaster, WaitSource, point};
+use crate::forecast::{Forecaster, RunTimeForecast, RunTimeRange, WaitForecast, WaitSource, point};
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
 use std::fmt;
@@ -131,14 +131,14 @@ pub(super) enum NoDraft {
 /// Forecasts the submission at `count`; `None` where it can't be made of its tasks, or exceeds what is allowed.
 pub(super) fn candidate<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Option<(Candidate, Vec<RunTimeRange>)>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     forecast(context, vec![draft(context, count, assumption).ok()?], assumption).pop()
 }
 
 fn draft<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Result<Draft, NoDraft>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let submission = context.submission;
     let (original, unit) = (context.size, submission.unit());
@@ -170,7 +170,7 @@ where
 /// Forecasts sizes, all their waits at once.
 pub(super) fn forecast<F>(context: &Context<'_, F>, drafts: Vec<Draft>, assumption: &Assumption) -> Vec<(Candidate, Vec<RunTimeRange>)>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let moment = context.moment(assumption.delay);
     // A job that starts at a reserved time does not wait.
@@ -240,7 +240,7 @@ pub(super) struct Molding {
 /// run times say.
 pub(super) fn best<F>(context: &Context<'_, F>, assumption: &Assumption) -> Molding
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let submission = context.submission;
     let unit = submission.unit();
@@ -329,7 +329,7 @@ impl Forbidden {
 /// Sizes to try besides the one as written: the user's own past sizes and those of `--mold-sizes`, within what the submission allows.
 pub(super) fn candidate_counts<F>(context: &Context<'_, F>, original: u32) -> Vec<u32>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let submission = context.submission;
     let named = submission.asked.mold_sizes.as_ref();
@@ -345,8 +345,8 @@ pub(super) fn allowed_counts<F>(context: &Context<'_, F>, original: u32, counts:
     let submission = context.submission;
     let named = submission.asked.mold_sizes.as_ref();
     let most = match submission.unit() {
-        Unit::Nodes => context.partition.nodes(),
-        Unit::Cpus => context.partition.cpus(),
+        Unit::Nodes => context.partition.nodes,
+        Unit::Cpus => context.partition.cpus,
     };
     let allowed = |count: &u32| {
         *count != original
@@ -426,7 +426,7 @@ fn longest_response(candidate: &Candidate, ranges: &[RunTimeRange]) -> Seconds {
 /// A moment by which the size as written is forecast to be done with the wanted probability, for a deadline that it misses.
 pub(super) fn deadline_that_holds<F>(context: &Context<'_, F>, assumption: &Assumption, probability: f64) -> Option<UnixTime>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let (candidate, ranges) = candidate(context, context.size.count(context.submission.unit()), assumption)?;
     let wait = context.forecasts.wait(&context.shape(candidate.size, candidate.limit), Some(&context.moment(assumption.delay)))?;

@@ -4,14 +4,14 @@ use super::Context;
 use super::choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 use super::molding::{Assumption, Candidate};
 use super::molding::{Draft, Forbidden, Molding, NoDraft, NotMolded, allowed_counts, candidate_counts, forecast, resize};
-use crate::forecast::{RunTimeForecaster, WaitForecaster, point};
+use crate::forecast::{Forecaster, point};
 use crate::time::Seconds;
 
 /// Looks for a better size than the one as written by the plan of its partition. `None` where no plan can say: there is none, it is not complete, or something
 /// else than the soonest end is asked for, now.
 pub(super) fn best<F>(context: &Context<'_, F>, written: &Draft, assumption: &Assumption) -> Option<Molding>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     if assumption.delay > Seconds::ZERO || assumption.starts_then || context.submission.deadline.is_some() {
         return None;
@@ -21,7 +21,7 @@ where
     let run_time = point(&written.ranges).max(Seconds(1));
     let cpus_written = written.size.cpus;
     let claimed = &context.claimed.partition;
-    let all = context.partition.cpus();
+    let all = context.partition.cpus;
     // Jobs that were decided about since the plan was made take their CPUs at the same time, as far as there are so many.
     let wait = |cpus: u32, run_time: Seconds| {
         let wanted = (u64::from(cpus) + claimed.cpus).min(u64::from(all.max(cpus)));
@@ -73,7 +73,7 @@ where
 /// nobody did.
 fn counts<F>(context: &Context<'_, F>, written: u32) -> Vec<u32>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let asked = &context.submission.asked;
     if asked.auto_mold && asked.mold_sizes.is_none() {
@@ -86,7 +86,7 @@ where
 /// The submission at `count`, with a limit in proportion and without run times.
 fn draft<F>(context: &Context<'_, F>, written: &Draft, count: u32) -> Result<Draft, NoDraft>
 where
-    F: WaitForecaster + RunTimeForecaster,
+    F: Forecaster,
 {
     let unit = context.submission.unit();
     let (size, tasks) = resize(context.submission, context.size, unit, count).ok_or(NoDraft::Impossible)?;

@@ -3,8 +3,8 @@
 use super::bounds::Placement;
 use crate::options::Asked;
 use crate::policy::Policy;
+use crate::site::{Partition, Site};
 use crate::size::{Size, Unit};
-use crate::snapshot::{Partition, Snapshot};
 use crate::time::{Seconds, UnixTime};
 use std::fmt;
 
@@ -81,7 +81,7 @@ pub enum Obstacle {
 }
 
 /// A submission.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Submission<'a> {
     /// Numeric id of the user.
     pub user: u32,
@@ -146,11 +146,11 @@ impl Submission<'_> {
     /// Its size as written, as near as it can be known before it has been placed.
     #[must_use]
     pub fn size(&self, partition: &Partition<'_>) -> Size {
-        let per_node = (partition.cpus() / partition.nodes().max(1)).max(1);
+        let per_node = (partition.cpus / partition.nodes.max(1)).max(1);
         let asked_cpus = self.asked_cpus();
         let nodes_given = self.nodes.map(|nodes| nodes.least.max(1));
         let nodes = nodes_given.unwrap_or_else(|| asked_cpus.div_ceil(per_node)).max(1);
-        let cpus = if self.whole_nodes || partition.gives_whole_nodes() { nodes.saturating_mul(per_node) } else { asked_cpus.max(nodes) };
+        let cpus = if self.whole_nodes || partition.whole_nodes { nodes.saturating_mul(per_node) } else { asked_cpus.max(nodes) };
         Size { nodes, cpus }
     }
 
@@ -170,17 +170,16 @@ impl Submission<'_> {
     }
 
     /// The partition that forecasts are about, the first that it names, with the most careful policy of all that it names; `None` where the
-    /// snapshot does not know that partition.
+    /// site does not know that partition.
     #[must_use]
-    pub fn governed_by<'a, B: AsRef<[u8]>>(&self, snapshot: &'a Snapshot<B>) -> Option<(Partition<'a>, Policy)> {
+    pub fn governed_by<'a>(&self, site: &'a impl Site) -> Option<(Partition<'a>, Policy)> {
         let mut named = self.partitions();
         let first = match named.next() {
-            None => snapshot.default_partition()?,
-            Some(name) => snapshot.partition(name)?,
+            None => site.default_partition()?,
+            Some(name) => site.partition(name)?,
         };
-        let site = snapshot.provenance().site_policy;
         let policy = named.fold(first.policy, |policy, name| {
-            let other = snapshot.partition(name).map_or(site, |partition| partition.policy);
+            let other = site.partition(name).map_or_else(|| site.site_policy(), |partition| partition.policy);
             Policy {
                 mode: policy.mode.min(other.mode),
                 mold: policy.mold.min(other.mold),

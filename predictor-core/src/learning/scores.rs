@@ -1,7 +1,7 @@
 //! Forecasts held against what followed.
 
 use crate::binomial::PERCENTILES;
-use crate::snapshot::{RELIABILITY, RELIABILITY_LEVELS};
+use crate::reliability::{RELIABILITY, RELIABILITY_LEVELS};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

@@ -18,7 +18,7 @@
 
 use super::Scores;
 use crate::forecast::WaitSource;
-use crate::snapshot::WaitSourceReason;
+use crate::reliability::WaitSourceReason;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 

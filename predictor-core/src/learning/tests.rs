@@ -3,8 +3,8 @@
 use super::*;
 use crate::forecast::WaitSource;
 use crate::past::{EventKind, PUBLISHED_FOR, PastJob, Sweep, events};
+use crate::reliability::WaitSourceReason;
 use crate::size::{Size, Unit};
-use crate::snapshot::WaitSourceReason;
 use crate::time::{Seconds, UnixTime};
 use crate::trees::training::Training;
 use crate::waits::blended::Settings;

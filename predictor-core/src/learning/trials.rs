@@ -4,7 +4,7 @@
 use super::Scores;
 use super::source::{Change, Choice, choose, farthest};
 use crate::binomial::PERCENTILES;
-use crate::snapshot::PartitionScore;
+use crate::reliability::PartitionScore;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,24 +1,39 @@
-//! Looks limits of accounting up, without allocating: associations lie sorted, qualities of service
-//! are few.
+//! Looks partitions and limits of accounting up, without allocating: associations lie sorted,
+//! partitions and qualities of service are few.
 
+use super::Snapshot;
 use super::layout::{AssociationRecord, LimitsRecord, NO_RECORD, QosRecord, SectionKind};
 use super::limit_records::ALL_PARTITIONS;
-use super::{Partition, Snapshot};
 use crate::limits::{Applying, JobLimits, QosRules, applying};
+use crate::policy::Policy;
+use crate::site::{Partition, Site};
 use std::cmp::Ordering;
 
 /// The account whose association holds for all the others.
 pub(super) const ROOT_ACCOUNT: &str = "root";
 
-impl<B: AsRef<[u8]>> Snapshot<B> {
-    /// The limits of accounting that apply to a user's job in a partition.
-    ///
+impl<B: AsRef<[u8]>> Site for Snapshot<B> {
+    fn partition(&self, name: &str) -> Option<Partition<'_>> {
+        let records = self.partition_records();
+        let index = records.iter().position(|record| self.text(record.name) == name)?;
+        Some(self.partition_of(u16::try_from(index).ok()?, records.get(index)?))
+    }
+
+    fn default_partition(&self) -> Option<Partition<'_>> {
+        let records = self.partition_records();
+        let index = records.iter().position(|record| record.is_default == 1)?;
+        Some(self.partition_of(u16::try_from(index).ok()?, records.get(index)?))
+    }
+
+    fn site_policy(&self) -> Policy {
+        self.provenance().site_policy
+    }
+
     /// A job that names no account or no quality of service has the user's default one. A user
     /// without an association in the account is held to the account's own limits, and without an
     /// account of that name to those of the cluster.
-    #[must_use]
-    pub fn accounting_limits(&self, user: u32, account: Option<&str>, qos: Option<&str>, partition: &Partition<'_>) -> Applying {
-        let association = self.association_record(user, account, partition.index);
+    fn accounting_limits(&self, user: u32, account: Option<&str>, qos: Option<&str>, partition: u16) -> Applying {
+        let association = self.association_record(user, account, partition);
         let all = self.records::<QosRecord>(SectionKind::QosRules);
         let named = qos.and_then(|name| all.iter().find(|record| self.text(record.name).eq_ignore_ascii_case(name)));
         let by_default = || {
@@ -26,14 +41,16 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             all.iter().find(|record| record.id.get() == id)
         };
         let job_qos = if qos.is_some() { named } else { by_default() };
-        let partition_qos = all.get(partition.record.qos.get() as usize);
+        let partition_qos = self.partition_record(partition).and_then(|record| all.get(record.qos.get() as usize));
         // The same one is not looked at twice, or it would stand behind itself.
         let partition_qos = partition_qos.filter(|record| job_qos.is_none_or(|job| job.id != record.id));
         let view = |record: &QosRecord| (QosRules::from(record), self.limits_at(record.limits.get()));
         let association = association.map(|record| self.limits_at(record.limits.get())).unwrap_or_default();
         applying(job_qos.map(view), partition_qos.map(view), association)
     }
+}
 
+impl<B: AsRef<[u8]>> Snapshot<B> {
     /// How many qualities of service and associations are known.
     #[must_use]
     pub fn limits_known(&self) -> (usize, usize) {

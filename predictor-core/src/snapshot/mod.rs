@@ -7,10 +7,9 @@
 pub mod layout;
 mod limit_records;
 mod limit_view;
-mod model;
 mod model_records;
 mod model_view;
-mod plan;
+mod numbers;
 mod plan_records;
 mod plan_view;
 mod reader;
@@ -19,9 +18,7 @@ mod wait_records;
 mod waits;
 mod writer;
 
-pub use model::{PartitionScore, RELIABILITY, RELIABILITY_LEVELS, WaitModel, WaitSourceReason};
 pub use model_view::ModelSummary;
-pub use plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 pub use plan_view::PlanView;
-pub use reader::{Announced, HEADER_LENGTH, MOST_AHEAD, Partition, Provenance, Snapshot, SnapshotError, Timeliness};
+pub use reader::{Announced, HEADER_LENGTH, MOST_AHEAD, Provenance, Snapshot, SnapshotError, Timeliness};
 pub use writer::{Origin, PartitionState, RunningJob, write};

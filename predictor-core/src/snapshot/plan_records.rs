@@ -1,7 +1,7 @@
 //! A plan as records.
 
 use super::layout::{FreeRecord, NONE_S, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
-use super::plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
+use crate::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
 use crate::time::{Seconds, UnixTime};
 use zerocopy::little_endian::U32;
 

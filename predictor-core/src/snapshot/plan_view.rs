@@ -1,8 +1,8 @@
 //! The plan in a snapshot, read as it lies in memory.
 
 use super::layout::{FreeRecord, NONE_S, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, SectionKind, StartRecord};
-use super::plan::{ExpectedStart, PlanObstacle, PlannedJob};
 use super::reader::Snapshot;
+use crate::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob};
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use zerocopy::little_endian::U32;
@@ -57,7 +57,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     pub fn expected_start(&self, partition: u16, size: Size, limit: Option<Seconds>) -> Option<ExpectedStart> {
         let at = UnixTime(self.records::<PlanRecord>(SectionKind::Plan).first()?.at.get());
         let planned = planned(self.records(SectionKind::PlannedPartitions), partition)?;
-        let whole_nodes = self.partition_at(partition).is_some_and(|partition| partition.gives_whole_nodes());
+        let whole_nodes = self.partition_record(partition).is_some_and(|record| record.whole_nodes == 1);
         let of_nodes = size.nodes.saturating_mul(if whole_nodes { planned.cpus_per_node.get() } else { 1 });
         let sizes: &[U32] = part(self.records(SectionKind::PlanSizes), planned.first_size, planned.sizes)?;
         let limits: &[U32] = part(self.records(SectionKind::PlanLimits), planned.first_limit, planned.limits)?;

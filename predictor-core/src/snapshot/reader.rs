@@ -4,12 +4,13 @@ use super::layout::{
     ExpectedEndRecord, FreedRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, ScoreRecord, SectionKind,
     SectionRecord, SiteRecord, TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
 };
-use super::model::{PartitionScore, WaitSourceReason};
 use super::writer::unit_number;
 use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitSource};
 use crate::limits::NodeSizes;
 use crate::policy::Policy;
-use crate::size::{Size, Unit};
+use crate::reliability::{PartitionScore, WaitSourceReason};
+use crate::site::{Demand, Partition};
+use crate::size::Unit;
 use crate::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
@@ -105,20 +106,6 @@ pub struct Snapshot<B> {
     /// When CPUs of the cluster become free, by time limits and as expected: decoded once, to be looked at often.
     pub(super) ends_by_limit: Vec<(i64, f32)>,
     pub(super) ends_expected: Vec<(i64, f32)>,
-}
-
-/// A partition in a snapshot.
-#[derive(Clone, Copy, Debug)]
-pub struct Partition<'a> {
-    /// Its index.
-    pub index: u16,
-    /// Its name.
-    pub name: &'a str,
-    /// What the site allows in it.
-    pub policy: Policy,
-    pub(super) record: &'a PartitionRecord,
-    ends: &'a [ExpectedEndRecord],
-    score: Option<&'a ScoreRecord>,
 }
 
 /// Where a snapshot comes from.
@@ -268,34 +255,58 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 
     /// All partitions.
     pub fn partitions(&self) -> impl Iterator<Item = Partition<'_>> {
-        (0u16..).zip(self.records::<PartitionRecord>(SectionKind::Partitions)).map(|(index, record)| self.partition_of(index, record))
+        (0u16..).zip(self.partition_records()).map(|(index, record)| self.partition_of(index, record))
     }
 
-    /// The partition of that name.
-    #[must_use]
-    pub fn partition(&self, name: &str) -> Option<Partition<'_>> {
-        let records = self.records::<PartitionRecord>(SectionKind::Partitions);
-        let index = records.iter().position(|record| self.text(record.name) == name)?;
-        Some(self.partition_of(u16::try_from(index).ok()?, records.get(index)?))
+    pub(super) fn partition_records(&self) -> &[PartitionRecord] {
+        self.records(SectionKind::Partitions)
     }
 
-    /// The partition of jobs that name none.
-    #[must_use]
-    pub fn default_partition(&self) -> Option<Partition<'_>> {
-        self.partitions().find(|partition| partition.record.is_default == 1)
+    pub(super) fn partition_record(&self, index: u16) -> Option<&PartitionRecord> {
+        self.partition_records().get(usize::from(index))
     }
 
-    fn partition_of<'a>(&'a self, index: u16, record: &'a PartitionRecord) -> Partition<'a> {
+    pub(super) fn partition_of<'a>(&'a self, index: u16, record: &'a PartitionRecord) -> Partition<'a> {
+        let (least_cpus, most_cpus) = (record.least_node_cpus.get(), record.most_node_cpus.get());
+        Partition {
+            index,
+            name: self.text(record.name),
+            policy: Policy::from(&record.policy),
+            cpus: record.cpus.get(),
+            nodes: record.nodes.get(),
+            whole_nodes: record.whole_nodes == 1,
+            max_time: limit(record.max_time_s.get()),
+            own_default_time: limit(record.default_time_s.get()),
+            least_nodes: record.least_nodes.get(),
+            most_nodes: count(record.most_nodes.get()),
+            most_cpus_per_node: count(record.most_cpus_per_node.get()),
+            node_sizes: count(record.usable_nodes.get()).map(|usable| NodeSizes { usable, least_cpus, most_cpus }),
+            demand: Demand {
+                running_jobs: record.running_jobs.get(),
+                pending_jobs: record.pending_jobs.get(),
+                running_cpus: record.running_cpus.get(),
+                pending_cpus: record.pending_cpus.get(),
+            },
+        }
+    }
+
+    /// The expected ends of the running jobs of a partition, ascending.
+    pub(super) fn ends(&self, partition: u16) -> &[ExpectedEndRecord] {
+        let Some(record) = self.partition_record(partition) else { return &[] };
         let ends = self.records::<ExpectedEndRecord>(SectionKind::ExpectedEnds);
         let first = record.first_end.get() as usize;
-        let ends = ends.get(first..first.saturating_add(record.ends.get() as usize)).unwrap_or(&[]);
-        Partition { index, name: self.text(record.name), policy: Policy::from(&record.policy), record, ends, score: self.score(index) }
+        ends.get(first..first.saturating_add(record.ends.get() as usize)).unwrap_or(&[])
     }
 
-    /// The partition of that index.
-    pub(super) fn partition_at(&self, index: u16) -> Option<Partition<'_>> {
-        let record = self.records::<PartitionRecord>(SectionKind::Partitions).get(usize::from(index))?;
-        Some(self.partition_of(index, record))
+    /// CPUs of the running jobs of a partition that are expected to end after one moment and until
+    /// another.
+    pub(super) fn freed_between(&self, partition: u16, after: UnixTime, until: UnixTime) -> u64 {
+        let ends = self.ends(partition);
+        let freed = |moment: UnixTime| {
+            let ended = ends.partition_point(|end| end.at.get() <= moment.0);
+            ended.checked_sub(1).and_then(|last| ends.get(last)).map_or(0, |last| last.freed.get())
+        };
+        u64::from(freed(until).saturating_sub(freed(after)))
     }
 
     /// How well the default forecasts of waits have done, by partition; none without a model.
@@ -303,8 +314,14 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         self.records::<ScoreRecord>(SectionKind::Scores).iter().map(score_of)
     }
 
-    /// The score of a partition.
-    pub(super) fn score(&self, partition: u16) -> Option<&ScoreRecord> {
+    /// How well the default forecasts of waits have done in the partition of that index, and which
+    /// are in force there; `None` where that was not measured.
+    #[must_use]
+    pub fn score(&self, partition: u16) -> Option<PartitionScore> {
+        self.score_record(partition).map(score_of)
+    }
+
+    pub(super) fn score_record(&self, partition: u16) -> Option<&ScoreRecord> {
         let scores = self.records::<ScoreRecord>(SectionKind::Scores);
         scores.get(scores.binary_search_by_key(&partition, |score| score.partition.get()).ok()?)
     }
@@ -361,109 +378,6 @@ impl<B: AsRef<[u8]>> RunTimeForecaster for Snapshot<B> {
 
     fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
         self.sizes_of(user, partition, unit).iter().map(|record| record.count.get())
-    }
-}
-
-impl Partition<'_> {
-    /// CPUs of its nodes; 0 where slurmctld does not know it.
-    #[must_use]
-    pub fn cpus(&self) -> u32 {
-        self.record.cpus.get()
-    }
-
-    /// Its nodes.
-    #[must_use]
-    pub fn nodes(&self) -> u32 {
-        self.record.nodes.get()
-    }
-
-    /// Whether a job of that size and time limit could run in it when nothing else did.
-    #[must_use]
-    pub fn could_run(&self, size: Size, limit: Option<Seconds>) -> bool {
-        let fits_limit = self.max_time().is_none_or(|most| limit.is_none_or(|limit| limit <= most));
-        size.nodes <= self.nodes() && size.cpus <= self.cpus() && fits_limit
-    }
-
-    /// Whether jobs get whole nodes.
-    #[must_use]
-    pub fn gives_whole_nodes(&self) -> bool {
-        self.record.whole_nodes == 1
-    }
-
-    /// Longest time limit; `None` is unlimited.
-    #[must_use]
-    pub fn max_time(&self) -> Option<Seconds> {
-        limit(self.record.max_time_s.get())
-    }
-
-    /// Time limit of a job that gives none; `None` is unlimited.
-    #[must_use]
-    pub fn default_time(&self) -> Option<Seconds> {
-        limit(self.record.default_time_s.get()).or(self.max_time())
-    }
-
-    /// Time limit of a job that gives none, where the partition sets one.
-    #[must_use]
-    pub fn own_default_time(&self) -> Option<Seconds> {
-        limit(self.record.default_time_s.get())
-    }
-
-    /// Fewest nodes of a job (`MinNodes`), 0 for no such limit.
-    #[must_use]
-    pub fn least_nodes(&self) -> u32 {
-        self.record.least_nodes.get()
-    }
-
-    /// Most nodes of a job (`MaxNodes`).
-    #[must_use]
-    pub fn most_nodes(&self) -> Option<u32> {
-        count(self.record.most_nodes.get())
-    }
-
-    /// Most CPUs of a job on each node (`MaxCPUsPerNode`).
-    #[must_use]
-    pub fn most_cpus_per_node(&self) -> Option<u32> {
-        count(self.record.most_cpus_per_node.get())
-    }
-
-    /// Its nodes, where that is known.
-    #[must_use]
-    pub fn node_sizes(&self) -> Option<NodeSizes> {
-        let (least_cpus, most_cpus) = (self.record.least_node_cpus.get(), self.record.most_node_cpus.get());
-        count(self.record.usable_nodes.get()).map(|usable| NodeSizes { usable, least_cpus, most_cpus })
-    }
-
-    /// Running jobs and pending ones that are eligible.
-    #[must_use]
-    pub fn jobs(&self) -> (u32, u32) {
-        (self.record.running_jobs.get(), self.record.pending_jobs.get())
-    }
-
-    /// CPUs of the running jobs and of the pending ones that are eligible.
-    #[must_use]
-    pub fn demand_cpus(&self) -> (u64, u64) {
-        (self.record.running_cpus.get(), self.record.pending_cpus.get())
-    }
-
-    /// The expected ends of its running jobs with their CPUs, ascending.
-    pub fn expected_ends(&self) -> impl Iterator<Item = (UnixTime, u32)> {
-        self.ends.iter().map(|end| (UnixTime(end.at.get()), end.cpus.get()))
-    }
-
-    /// CPUs of its running jobs that are expected to end after one moment and until another.
-    #[must_use]
-    pub fn freed_between(&self, after: UnixTime, until: UnixTime) -> u64 {
-        let freed = |moment: UnixTime| {
-            let ended = self.ends.partition_point(|end| end.at.get() <= moment.0);
-            ended.checked_sub(1).and_then(|last| self.ends.get(last)).map_or(0, |last| last.freed.get())
-        };
-        u64::from(freed(until).saturating_sub(freed(after)))
-    }
-
-    /// How well the default forecasts of waits have done in it, and which are in force; `None` where that was not measured.
-    #[must_use]
-    pub fn score(&self) -> Option<PartitionScore> {
-        self.score.map(score_of)
     }
 }
 

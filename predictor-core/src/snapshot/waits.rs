@@ -2,9 +2,13 @@
 
 use super::layout::{SectionKind, WaitClassRecord, WaitRegionRecord};
 use super::model_view::ModelView;
-use super::reader::{Partition, Snapshot};
-use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, WaitClass, WaitForecast, WaitForecaster, WaitSource};
+use super::reader::Snapshot;
+use crate::forecast::{
+    Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster, WaitSource,
+};
 use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, Sum, expected_run_time_s};
+use crate::reliability::WaitSourceReason;
+use crate::site::{Demand, Partition};
 use crate::time::{Seconds, UnixTime};
 use crate::waits::blended::{MEMBERS, blend, members_of};
 use zerocopy::little_endian::F32;
@@ -61,10 +65,9 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
         forecasts
     }
 
-    fn queue_plan(&self, partition: u16) -> Option<FreePlan> {
-        let plan = self.plan().filter(|plan| plan.is_complete)?;
-        let steps: Vec<_> = plan.free(partition).collect();
-        (!steps.is_empty()).then(|| FreePlan { steps, pending_jobs: u64::from(plan.pending_jobs) })
+    fn fallback(&self, partition: u16) -> Option<WaitSourceReason> {
+        let score = self.score_record(partition)?;
+        (WaitSource::of_number(score.source) != WaitSource::Blended).then(|| WaitSourceReason::of_number(score.reason))
     }
 
     fn association(&self, user: u32, account: Option<&str>, qos: Option<&str>) -> Association {
@@ -83,6 +86,18 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
     }
 }
 
+impl<B: AsRef<[u8]>> QueueForecaster for Snapshot<B> {
+    fn queue_plan(&self, partition: u16) -> Option<FreePlan<'_>> {
+        let plan = self.plan().filter(|plan| plan.is_complete)?;
+        let steps: Vec<_> = plan.free(partition).collect();
+        (!steps.is_empty()).then(|| FreePlan { steps: steps.into(), pending_jobs: u64::from(plan.pending_jobs) })
+    }
+
+    fn expected_ends(&self, partition: u16) -> impl Iterator<Item = UnixTime> + '_ {
+        self.ends(partition).iter().map(|end| UnixTime(end.at.get()))
+    }
+}
+
 impl<B: AsRef<[u8]>> Snapshot<B> {
     /// The features from which the default's forecasts follow ([`FeatureInputs::write_features`]), those
     /// of one job behind those of the other; `None` where nothing has been learnt.
@@ -96,9 +111,20 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         Some(features)
     }
 
+    /// The pressure on a partition with a job of `cpus` in it: CPUs of running, eligible and
+    /// claiming jobs, but of those that are expected to have ended by the moment, over those there
+    /// are; `None` where slurmctld does not know the partition.
+    #[must_use]
+    pub fn pressure(&self, partition: &Partition<'_>, cpus: u32, moment: &Moment) -> Option<f64> {
+        let Demand { running_cpus, pending_cpus, .. } = partition.demand;
+        let others = running_cpus.saturating_add(pending_cpus).saturating_add(moment.claimed.partition.cpus);
+        let others = others.saturating_sub(self.freed_between(partition.index, moment.now, moment.at));
+        (partition.cpus > 0).then(|| (others as f64 + f64::from(cpus)) / f64::from(partition.cpus))
+    }
+
     /// Whose forecasts are in force in a partition; `None` where that was not measured.
     fn source(&self, partition: u16) -> Option<WaitSource> {
-        self.score(partition).map(|score| WaitSource::of_number(score.source))
+        self.score_record(partition).map(|score| WaitSource::of_number(score.source))
     }
 
     /// The bounds of the job's class, which hold whatever the present state.
@@ -144,15 +170,15 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let mut groups = FoundGroups::find(found, model, GroupKey::of(&arriving));
         let mut freed = 0.0;
         if moment.at > moment.now
-            && let Some(partition) = self.partition_at(job.partition)
+            && let Some(partition) = self.partition_record(job.partition)
         {
-            let of_partition = partition.freed_between(moment.now, moment.at) as f64;
+            let of_partition = self.freed_between(job.partition, moment.now, moment.at) as f64;
             // The two are expected by different means; what the partition frees, the cluster does.
             freed = freed_between(&self.ends_expected, moment.now, moment.at).max(of_partition);
             let stays_of = |freed: f64, running: f64| if running > 0.0 { 1.0 - (freed / running).clamp(0.0, 1.0) } else { 1.0 };
             let [cluster, ..] = &groups;
             let stays_in_cluster = stays_of(freed, cluster.running.cpus);
-            let stays_in_partition = stays_of(of_partition, partition.demand_cpus().0 as f64);
+            let stays_in_partition = stays_of(of_partition, partition.running_cpus.get() as f64);
             for (kind, group) in GroupKind::ALL.into_iter().zip(&mut groups) {
                 let stays = match kind {
                     GroupKind::Cluster | GroupKind::User | GroupKind::Account | GroupKind::UserRequest => stays_in_cluster,
@@ -207,18 +233,6 @@ impl WaitRegionRecord {
             first_limit_s: self.first_limit_s.get(),
             last_limit_s: self.last_limit_s.get(),
         }
-    }
-}
-
-impl Partition<'_> {
-    /// The pressure on the partition with a job of `cpus` in it: CPUs of running, eligible and claiming jobs, but of those that are expected to have
-    /// ended by the moment, over those there are; `None` where slurmctld does not know the partition.
-    #[must_use]
-    pub fn pressure(&self, cpus: u32, moment: &Moment) -> Option<f64> {
-        let (running, pending) = self.demand_cpus();
-        let others = running.saturating_add(pending).saturating_add(moment.claimed.partition.cpus);
-        let others = others.saturating_sub(self.freed_between(moment.now, moment.at));
-        (self.cpus() > 0).then(|| (others as f64 + f64::from(cpus)) / f64::from(self.cpus()))
     }
 }
 

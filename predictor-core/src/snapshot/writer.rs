@@ -5,17 +5,17 @@ use super::layout::{
     TextRecord, UserSizeRecord, checksum, record_size,
 };
 use super::limit_records::LimitRecords;
-use super::model::WaitModel;
 use super::model_records::ModelRecords;
-use super::plan::QueuePlan;
 use super::plan_records::PlanRecords;
 use super::wait_records::WaitClassRecords;
 use crate::forecast::{RunTimeForecast, RunTimeRange};
 use crate::history::{History, RunTimeModel, UserSize};
 use crate::limits::{AccountingLimits, PartitionLimits};
 use crate::policy::Policy;
+use crate::queue_plan::QueuePlan;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
+use crate::wait_model::WaitModel;
 use std::collections::HashMap;
 use std::sync::Arc;
 use zerocopy::IntoBytes;

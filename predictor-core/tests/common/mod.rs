@@ -1,18 +1,21 @@
 //! A small cluster with a known past, as a snapshot.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod cluster;
+
 use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, TimeLimit};
 use predictor_core::forecast::{Claimed, WaitSource};
 use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::{Asked, Mode};
 use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
 use predictor_core::policy::Policy;
+use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
+use predictor_core::site::Site;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{
-    Origin, PartitionScore, PartitionState, RELIABILITY, RunningJob, Snapshot, WaitModel, WaitSourceReason, write,
-};
+use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
+use predictor_core::wait_model::WaitModel;
 use predictor_core::waits::blended::BoundTable;
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
@@ -147,25 +150,10 @@ pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
     Submission {
         user: USER,
         partition: Some("batch"),
-        account: None,
-        qos: None,
         nodes: Some(NodeRange { least: nodes, most: nodes }),
-        tasks: None,
-        tasks_per_node: None,
-        cpus_per_task: None,
-        min_cpus: None,
-        whole_nodes: false,
         limit: TimeLimit::Limited(Seconds(3_600)),
-        shortest_limit: None,
-        begin: None,
-        deadline: None,
-        is_array: false,
-        is_immediate: false,
-        is_interactive: false,
-        obstacle: None,
-        placement: None,
-        tie: None,
         asked,
+        ..Submission::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A plan in the words of the snapshot.
 
+use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::size::Size;
-use predictor_core::snapshot::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::time::{Seconds, UnixTime};
 use simulator::plan::{self, Obstacle, Plan};
 

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, bounded};
-use predictor_core::snapshot::QueuePlan;
+use predictor_core::queue_plan::QueuePlan;
 use predictor_core::time::UnixTime;
 
 use crate::message::Message;

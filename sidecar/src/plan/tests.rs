@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use predictor_core::forecast::RunTimeRange;
 use predictor_core::history::UserSize;
+use predictor_core::queue_plan::PlanObstacle;
 use predictor_core::size::Unit;
-use predictor_core::snapshot::PlanObstacle;
 use predictor_core::time::{Seconds, UnixTime};
 use simulator::plan::plan;
 use slurm_sys::client::JobState;

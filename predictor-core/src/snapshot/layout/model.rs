@@ -2,7 +2,7 @@
 
 use super::TextRecord;
 use crate::binomial::PERCENTILES;
-use crate::snapshot::RELIABILITY_LEVELS;
+use crate::reliability::RELIABILITY_LEVELS;
 use crate::waits::blended::MEMBERS;
 use zerocopy::little_endian::{F32, F64, I64, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

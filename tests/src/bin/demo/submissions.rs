@@ -5,6 +5,7 @@ use end_to_end::{Cluster, Submitted, now, wait_for};
 use predictor_core::decision::STEP;
 use predictor_core::forecast::{Association, JobShape, WaitForecaster};
 use predictor_core::record::Record;
+use predictor_core::site::Site;
 use predictor_core::size::Size;
 use predictor_core::time::Seconds;
 use std::time::Duration;
@@ -106,7 +107,7 @@ pub(crate) fn submit_all(cluster: &Cluster, workload: &Workload) -> Vec<Submissi
 fn reservable(cluster: &Cluster, workload: &Workload) -> Option<(u32, i64, f64)> {
     let snapshot = crate::snapshot(cluster)?;
     let partition = snapshot.default_partition()?;
-    let per_node = (partition.cpus() / partition.nodes().max(1)).max(1);
+    let per_node = (partition.cpus / partition.nodes.max(1)).max(1);
     let bound = |cpus: u32, probability: f64| {
         let shape = JobShape {
             user: 0,

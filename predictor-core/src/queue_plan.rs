@@ -1,4 +1,4 @@
-//! What a plan says of the queue, as it is handed to the writer of snapshots and read back.
+//! What a plan says of the queue: when each pending job starts, and where there is room for more.
 
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
@@ -92,7 +92,7 @@ pub enum PlanObstacle {
 }
 
 impl PlanObstacle {
-    /// All of them; the number of each in a snapshot is its place here, counted from one.
+    /// All of them; a snapshot writes the place of each here, counted from one.
     pub const ALL: [PlanObstacle; 9] = [
         PlanObstacle::Held,
         PlanObstacle::Dependency,
@@ -104,14 +104,6 @@ impl PlanObstacle {
         PlanObstacle::Reservation,
         PlanObstacle::TooFarBehind,
     ];
-
-    pub(super) fn number(self) -> u8 {
-        (1u8..).zip(PlanObstacle::ALL).find(|(_, obstacle)| *obstacle == self).map_or(0, |(number, _)| number)
-    }
-
-    pub(super) fn of_number(number: u8) -> Option<PlanObstacle> {
-        PlanObstacle::ALL.get(usize::from(number).checked_sub(1)?).copied()
-    }
 
     /// Its name in reports for programs.
     #[must_use]

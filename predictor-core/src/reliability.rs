@@ -1,0 +1,55 @@
+//! How well forecasts of waits have done in a partition, and which are in force there for that.
+
+use crate::forecast::WaitSource;
+use std::fmt;
+
+/// How many nominal levels a reliability table has.
+pub const RELIABILITY_LEVELS: usize = 19;
+
+/// The nominal levels of a reliability table: 0.05 to 0.95 in steps of 0.05.
+pub const RELIABILITY: [f64; RELIABILITY_LEVELS] =
+    [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95];
+
+/// Why a partition's forecasts of waits come from where they do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum WaitSourceReason {
+    /// No forests have been trained yet.
+    #[default]
+    NotTrained,
+    /// Too few jobs of the partition have been forecast and have started.
+    TooFewJobs,
+    /// Its bounds hold too seldom or too often.
+    NotCalibrated,
+    /// Its bounds hold as often as they should.
+    Calibrated,
+}
+
+/// How well the default forecasts of waits have done in a partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartitionScore {
+    /// Index of the partition.
+    pub partition: u16,
+    /// Jobs that were forecast on arrival and have started since.
+    pub jobs: u32,
+    /// Median of the absolute errors of the point forecasts, in seconds.
+    pub median_error_s: f32,
+    /// Mean pinball loss over the percentiles 1 to 99, in seconds.
+    pub pinball_s: f32,
+    /// For each level of [`RELIABILITY`], the part of the jobs that waited at most as long as the bound at that level.
+    pub reliability: [f32; RELIABILITY_LEVELS],
+    /// Which forecasts are in force.
+    pub source: WaitSource,
+    /// Why those.
+    pub reason: WaitSourceReason,
+}
+
+impl fmt::Display for WaitSourceReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WaitSourceReason::NotTrained => "no trees have been trained yet",
+            WaitSourceReason::TooFewJobs => "too few jobs of the partition have been forecast and have started",
+            WaitSourceReason::NotCalibrated => "the bounds have lately not held as often as they should in the partition",
+            WaitSourceReason::Calibrated => "the bounds hold as often as they should in the partition",
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! How the domain's words are written in a snapshot: as numbers. A number that this version does not
+//! know is read as the most careful word.
+
+use super::layout::PolicyRecord;
+use crate::forecast::WaitSource;
+use crate::options::{EarlyStart, Mode};
+use crate::policy::{Policy, When};
+use crate::queue_plan::PlanObstacle;
+use crate::reliability::WaitSourceReason;
+use crate::time::Seconds;
+
+impl WaitSource {
+    /// How it is written.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            WaitSource::Nothing => 0,
+            WaitSource::Qbets => 1,
+            WaitSource::Blended => 2,
+        }
+    }
+
+    /// A number that this version does not know is read as the most careful one.
+    pub(super) fn of_number(number: u8) -> WaitSource {
+        match number {
+            1 => WaitSource::Qbets,
+            2 => WaitSource::Blended,
+            _ => WaitSource::Nothing,
+        }
+    }
+}
+
+impl WaitSourceReason {
+    /// How it is written.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            WaitSourceReason::NotTrained => 0,
+            WaitSourceReason::TooFewJobs => 1,
+            WaitSourceReason::NotCalibrated => 2,
+            WaitSourceReason::Calibrated => 3,
+        }
+    }
+
+    pub(super) fn of_number(number: u8) -> WaitSourceReason {
+        match number {
+            1 => WaitSourceReason::TooFewJobs,
+            2 => WaitSourceReason::NotCalibrated,
+            3 => WaitSourceReason::Calibrated,
+            _ => WaitSourceReason::NotTrained,
+        }
+    }
+}
+
+impl From<&Policy> for PolicyRecord {
+    fn from(policy: &Policy) -> PolicyRecord {
+        let when = |when| match when {
+            When::Never => 0,
+            When::Asked => 1,
+            When::Always => 2,
+        };
+        PolicyRecord {
+            mode: match policy.mode {
+                Mode::Off => 0,
+                Mode::Observe => 1,
+                Mode::Advise => 2,
+                Mode::Enforce => 3,
+            },
+            mold: when(policy.mold),
+            defer: when(policy.defer),
+            reserve: policy.reserve.into(),
+            early_start: match policy.early_start {
+                EarlyStart::Wait => 0,
+                EarlyStart::Run => 1,
+            },
+            reserved: [0; 3],
+            success_probability: (policy.success_probability as f32).into(),
+            defer_threshold: (policy.defer_threshold as f32).into(),
+            max_defer_s: policy.max_defer.clamped_u32().into(),
+        }
+    }
+}
+
+impl From<&PolicyRecord> for Policy {
+    /// A number that this version does not know is read as the most careful one.
+    fn from(record: &PolicyRecord) -> Policy {
+        let when = |number| match number {
+            1 => When::Asked,
+            2 => When::Always,
+            _ => When::Never,
+        };
+        Policy {
+            mode: match record.mode {
+                1 => Mode::Observe,
+                2 => Mode::Advise,
+                3 => Mode::Enforce,
+                _ => Mode::Off,
+            },
+            mold: when(record.mold),
+            defer: when(record.defer),
+            reserve: record.reserve == 1,
+            early_start: if record.early_start == 1 { EarlyStart::Run } else { EarlyStart::Wait },
+            // Through a decimal, so that 0.95 is 0.95 again and not the nearest 32-bit number above it.
+            success_probability: (f64::from(record.success_probability.get()) * 1e6).round() / 1e6,
+            defer_threshold: (f64::from(record.defer_threshold.get()) * 1e6).round() / 1e6,
+            max_defer: Seconds(i64::from(record.max_defer_s.get())),
+        }
+    }
+}
+
+impl PlanObstacle {
+    /// How it is written: its place among all, counted from one; 0 is none.
+    pub(super) fn number(self) -> u8 {
+        (1u8..).zip(PlanObstacle::ALL).find(|(_, obstacle)| *obstacle == self).map_or(0, |(number, _)| number)
+    }
+
+    pub(super) fn of_number(number: u8) -> Option<PlanObstacle> {
+        PlanObstacle::ALL.get(usize::from(number).checked_sub(1)?).copied()
+    }
+}

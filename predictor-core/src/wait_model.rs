@@ -1,0 +1,45 @@
+//! What the daemon has learnt of waits and run times, as it is handed to those who forecast from it.
+
+use crate::history::{RunTimeModel, UserSize};
+use crate::past::{Group, GroupKey, UserPast};
+use crate::reliability::PartitionScore;
+use crate::trees::Forest;
+use crate::waits::blended::{BoundTable, Weights};
+use crate::waits::qbets::ClassBounds;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The default predictor of waits with the state of the cluster that it forecasts from.
+///
+/// Partitions are known by the indices of [`History::partition_index`](crate::history::History::partition_index), which the jobs of the
+/// past must have been given as well.
+#[derive(Clone, Debug, Default)]
+pub struct WaitModel {
+    /// The forests of the root and of the logarithm of the wait; `None` until they are trained.
+    pub forests: Option<[Forest; 2]>,
+    /// Weights of the members.
+    pub weights: Weights,
+    /// Bounds by point forecast; empty until there are outcomes.
+    pub table: BoundTable,
+    /// All groups of jobs, in any order.
+    pub groups: Vec<(GroupKey, Group)>,
+    /// CPUs of the cluster.
+    pub cpus: u32,
+    /// When the cluster's running jobs end by their time limits: ascending moments in Unix seconds, with the CPUs freed until then, summed.
+    pub ends_by_limit: Vec<(i64, f32)>,
+    /// When they end if they run as long as expected, likewise.
+    pub ends_expected: Vec<(i64, f32)>,
+    /// What is known of each user, in any order.
+    pub users: Vec<UserPast>,
+    /// Names of the accounts, by their indices.
+    pub accounts: Vec<String>,
+    /// Names of the qualities of service, by their indices.
+    pub qos: Vec<String>,
+    /// The classes of QBETS, told once for each of their regions. They go before those of the
+    /// history; without any, the history's stand.
+    pub classes: Vec<ClassBounds>,
+    /// How well the forecasts have done in each partition, and which are in force there; in any order.
+    pub scores: Vec<PartitionScore>,
+    /// Run times by the default forecast of them. They go before the history's own; sizes that the history does not know are left out.
+    pub run_times: BTreeMap<UserSize, Arc<RunTimeModel>>,
+}

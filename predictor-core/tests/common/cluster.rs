@@ -1,0 +1,149 @@
+//! A cluster of one partition in plain values, for decisions that need no snapshot.
+
+use super::{NOW, USER};
+use predictor_core::binomial::PERCENTILES;
+use predictor_core::decision::{Bounds, Situation, Submission};
+use predictor_core::forecast::{
+    Association, Claimed, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, UNBOUNDED_S, WaitClass,
+    WaitForecast, WaitForecaster, WaitSource,
+};
+use predictor_core::history::{EndedJob, History, RunTimeModel, UserSize};
+use predictor_core::limits::Applying;
+use predictor_core::policy::Policy;
+use predictor_core::site::{Partition, Site};
+use predictor_core::size::Unit;
+use predictor_core::time::{Seconds, UnixTime};
+use std::collections::BTreeMap;
+use zerocopy::little_endian::U32;
+
+/// What is forecast of the wait in seconds of a job at a moment.
+pub type Wait = Box<dyn Fn(&JobShape, &Moment) -> u32>;
+
+/// A cluster of one partition of 64 nodes of 4 CPUs, with a known past.
+pub struct Cluster {
+    pub partition: Partition<'static>,
+    /// What accounting allows everybody.
+    pub limits: Applying,
+    /// Waits by the moment; without it the classes of the past say them.
+    pub wait: Option<Wait>,
+    /// When running jobs are expected to end, ascending.
+    pub ends: Vec<UnixTime>,
+    pub plan: Option<FreePlan<'static>>,
+    pub classes: Vec<(WaitClass, WaitForecast<'static>, [U32; PERCENTILES])>,
+    pub run_times: BTreeMap<UserSize, RunTimeModel>,
+    /// Bounds of 0 to 98 s, and of 10,000 to 10,098 s: what follows short and long forecasts.
+    pub rows: [[U32; PERCENTILES]; 2],
+}
+
+/// The partition `batch` of 64 whole nodes, two days at the most.
+pub fn batch(policy: Policy) -> Partition<'static> {
+    Partition {
+        name: "batch",
+        policy,
+        cpus: 256,
+        nodes: 64,
+        whole_nodes: true,
+        max_time: Some(Seconds(2 * 86_400)),
+        own_default_time: Some(Seconds(3_600)),
+        ..Partition::default()
+    }
+}
+
+/// A cluster with that past.
+pub fn cluster(jobs: impl IntoIterator<Item = EndedJob<'static>>, partition: Partition<'static>) -> Cluster {
+    let history: History = super::history(jobs);
+    let classes = history.classes().iter().map(|class| {
+        let held = WaitClass {
+            first_cpus: *class.cpus.start(),
+            last_cpus: *class.cpus.end(),
+            first_limit_s: *class.limit_s.start(),
+            last_limit_s: *class.limit_s.end(),
+        };
+        let forecast = WaitForecast {
+            source: WaitSource::Qbets,
+            class: Some(held),
+            jobs: class.jobs as u32,
+            median: Seconds(i64::from(class.median_s)),
+            bounds: &[U32::ZERO; PERCENTILES],
+        };
+        (held, forecast, class.bounds_s.map(U32::new))
+    });
+    let row = |first: u32| std::array::from_fn(|percentile| U32::new(first + percentile as u32));
+    Cluster {
+        partition,
+        limits: Applying::default(),
+        wait: None,
+        ends: Vec::new(),
+        plan: None,
+        classes: classes.collect(),
+        run_times: history.run_times().fitted().clone(),
+        rows: [row(0), row(10_000)],
+    }
+}
+
+impl Cluster {
+    /// The job as it meets this cluster at [`NOW`], with nothing decided since.
+    pub fn situation<'a>(&'a self, submission: &'a Submission<'a>) -> Situation<'a, Cluster> {
+        let (partition, policy) = submission.governed_by(self).unwrap();
+        let bounds = Bounds::of(submission, &partition, self);
+        Situation { forecasts: self, partition, policy, submission, bounds, now: NOW, claimed: Claimed::default() }
+    }
+}
+
+impl Site for Cluster {
+    fn partition(&self, name: &str) -> Option<Partition<'_>> {
+        (self.partition.name == name).then_some(self.partition)
+    }
+
+    fn default_partition(&self) -> Option<Partition<'_>> {
+        Some(self.partition)
+    }
+
+    fn site_policy(&self) -> Policy {
+        self.partition.policy
+    }
+
+    fn accounting_limits(&self, _user: u32, _account: Option<&str>, _qos: Option<&str>, _partition: u16) -> Applying {
+        self.limits
+    }
+}
+
+impl WaitForecaster for Cluster {
+    fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
+        if let Some((wait, moment)) = self.wait.as_ref().zip(moment) {
+            let wait_s = wait(job, moment);
+            let [short, long] = &self.rows;
+            let bounds = if wait_s <= 2_500 { short } else { long };
+            return Some(WaitForecast { source: WaitSource::Blended, class: None, jobs: 60, median: Seconds(i64::from(wait_s)), bounds });
+        }
+        let (_, forecast, bounds) = self.classes.iter().find(|(class, ..)| class.holds(job.size.cpus, job.limit))?;
+        Some(WaitForecast { bounds, ..forecast.clone() })
+    }
+
+    fn association(&self, user: u32, _account: Option<&str>, _qos: Option<&str>) -> Association {
+        if user == USER { Association { account: 1, qos: 1 } } else { Association::default() }
+    }
+}
+
+impl RunTimeForecaster for Cluster {
+    fn run_time(&self, user: u32, partition: u16, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
+        let model = self.run_times.get(&UserSize { user, partition, unit, count })?;
+        let longest_limit = (model.longest_limit_s != UNBOUNDED_S).then_some(Seconds(i64::from(model.longest_limit_s)));
+        Some(RunTimeForecast { jobs: model.jobs, longest_limit, ranges: &model.ranges })
+    }
+
+    fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
+        let is_theirs = move |key: &&UserSize| (key.user, key.partition, key.unit) == (user, partition, unit);
+        self.run_times.keys().filter(is_theirs).map(|key| key.count)
+    }
+}
+
+impl QueueForecaster for Cluster {
+    fn queue_plan(&self, _partition: u16) -> Option<FreePlan<'_>> {
+        self.plan.clone()
+    }
+
+    fn expected_ends(&self, _partition: u16) -> impl Iterator<Item = UnixTime> + '_ {
+        self.ends.iter().copied()
+    }
+}
