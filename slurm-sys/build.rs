@@ -1,8 +1,10 @@
-//! Binds the headers of a Slurm, so that every layout is that Slurm's own, and finds its libslurm, which programs load.
+//! Binds the headers of a Slurm, so that every layout is that Slurm's own, and finds its libslurm,
+//! which programs load.
 //!
-//! SLURM_INCLUDE_DIR is where `slurm/slurm.h` lies (/usr/include); SLURM_LIB_DIR where libslurm.so lies (beside the headers: lib/<triplet>,
-//! lib64 or lib of the directory above). What the releases have in different forms is decided here from the headers and from the library, never
-//! from the version's number.
+//! SLURM_INCLUDE_DIR is where `slurm/slurm.h` lies (/usr/include); SLURM_LIB_DIR where libslurm.so
+//! lies (beside the headers: lib/<triplet>, lib64 or lib of the directory above). What the releases
+//! have in different forms is decided here from the headers and from the library, never from the
+//! version's number.
 
 #![allow(clippy::expect_used)] // a build script reports by panicking
 
@@ -13,7 +15,8 @@ use std::{env, fs};
 /// First and last release, as year and month, whose headers this crate was built against.
 const KNOWN: ((u32, u32), (u32, u32)) = ((22, 5), (26, 5));
 
-/// What programs call in libslurm, which is loaded at run time. Plugins find what they need in the program that loads them.
+/// What programs call in libslurm, which is loaded at run time. Plugins find what they need in the
+/// program that loads them.
 const LIBSLURM: &[&str] = &[
     "slurm_bit_set_count",
     "slurm_free_((ctl_)?conf|assoc_mgr_info_msg|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
@@ -69,7 +72,8 @@ fn main() {
         fail(&format!("{found} has no libslurm.so beside it: install Slurm's development files, or set SLURM_LIB_DIR to its directory"));
     };
     println!("cargo::rustc-env=QUEUECAST_LIBSLURM={name}");
-    // For tests: those of this program run it again; those of the plugins take the place of the program that loads them.
+    // For tests: those of this program run it again; those of the plugins take the place of the
+    // program that loads them.
     println!("cargo::rustc-env=BUILD_TARGET={}", env::var("TARGET").unwrap_or_default());
     println!("cargo::metadata=library={}", library.display());
 }
@@ -84,9 +88,9 @@ fn builder(include: &Path) -> bindgen::Builder {
         .generate_comments(false)
 }
 
-/// What was found, in words. Ends the build where the headers are not there or of a release before the first known, and warns where they are
-/// of one after the last: most releases change nothing of what is used here, and where one does, the build fails at the field or function
-/// that differs.
+/// What was found, in words. Ends the build where the headers are not there or of a release before
+/// the first known, and warns where they are of one after the last: most releases change nothing of
+/// what is used here, and where one does, the build fails at the field or function that differs.
 fn check_version(include: &Path) -> String {
     let header = include.join("slurm/slurm_version.h");
     println!("cargo::rerun-if-changed={}", header.display());
@@ -116,7 +120,8 @@ fn version(header: &Path) -> Option<(u32, u32, u32)> {
     Some((number >> 16, number >> 8 & 0xff, number & 0xff))
 }
 
-/// The library for linking, and the name under which the dynamic linker knows it, such as `libslurm.so.42`, from where `libslurm.so` leads.
+/// The library for linking, and the name under which the dynamic linker knows it, such as
+/// `libslurm.so.42`, from where `libslurm.so` leads.
 fn library(include: &Path) -> Option<(PathBuf, String)> {
     let directories = env::var_os("SLURM_LIB_DIR").map_or_else(|| beside(include), |directory| vec![directory.into()]);
     let mut libraries = directories.iter().map(|directory: &PathBuf| directory.join("libslurm.so"));
@@ -126,7 +131,8 @@ fn library(include: &Path) -> Option<(PathBuf, String)> {
     (!number.is_empty()).then(|| (library, format!("libslurm.so.{number}")))
 }
 
-/// Where a distribution or a site's own prefix keeps libraries that belong to headers in `<prefix>/include`.
+/// Where a distribution or a site's own prefix keeps libraries that belong to headers in
+/// `<prefix>/include`.
 fn beside(include: &Path) -> Vec<PathBuf> {
     let prefix = include.parent().unwrap_or(include);
     let part = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();

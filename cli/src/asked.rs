@@ -1,4 +1,5 @@
-//! queuecast's own submission options on this command line, from the table that sbatch's come from as well.
+//! queuecast's own submission options on this command line, from the table that sbatch's come from
+//! as well.
 
 use std::env;
 
@@ -10,7 +11,8 @@ use slurm_conf::{duration, moment};
 
 use crate::output;
 
-/// What a user asks of queuecast: each option from the command line, or else from its environment twin, as at a submission.
+/// What a user asks of queuecast: each option from the command line, or else from its environment
+/// twin, as at a submission.
 #[derive(Debug, Default)]
 pub(crate) struct AskedArguments(pub(crate) Asked);
 

@@ -1,7 +1,7 @@
 //! `queuecast doctor`: what is wrong with an installation, and what to do about it.
 //!
-//! It rests on nothing that may be what is wrong: it reads slurm.conf itself where libslurm can't, reads plugins without loading them, and goes on
-//! where slurmctld is down.
+//! It rests on nothing that may be what is wrong: it reads slurm.conf itself where libslurm can't,
+//! reads plugins without loading them, and goes on where slurmctld is down.
 
 mod answer;
 mod configuration;
@@ -49,28 +49,33 @@ use crate::place::{Place, PlaceArguments};
 
 /// Find what is wrong with an installation of queuecast, and say what to do.
 ///
-/// To be run, best as root, before and after an upgrade of Slurm or of queuecast, and whenever queuecast does not do what it should: on the
-/// host of slurmctld, on one where users submit, or on a node. It changes nothing, needs no libslurm, and goes on where slurmctld is down.
+/// To be run, best as root, before and after an upgrade of Slurm or of queuecast, and whenever
+/// queuecast does not do what it should: on the host of slurmctld, on one where users submit, or on
+/// a node. It changes nothing, needs no libslurm, and goes on where slurmctld is down.
 ///
-/// Exit status: 0 if nothing failed, though there may be warnings; 1 if something failed; 2 for wrong usage.
+/// Exit status: 0 if nothing failed, though there may be warnings; 1 if something failed; 2 for
+/// wrong usage.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// What this host is for [default: controller where slurmctld of this cluster runs, or is installed and SlurmctldHost is this host; else
-    /// node where slurmd is installed; else login].
+    /// What this host is for [default: controller where slurmctld of this cluster runs, or is
+    /// installed and SlurmctldHost is this host; else node where slurmd is installed; else login].
     #[arg(long, value_enum)]
     role: Option<Role>,
 
-    /// Check the plugins against this version of Slurm in the place of the installed one: before Slurm is upgraded.
+    /// Check the plugins against this version of Slurm in the place of the installed one: before
+    /// Slurm is upgraded.
     #[arg(long, value_name = "VERSION", value_parser = version)]
     slurm_version: Option<Version>,
 
-    /// Check these nodes as well, such as n[1-16,20], or ALL: `queuecast doctor --role node` is run on each, at most 16 at a time, and their
-    /// configuration files are compared with those of this host.
+    /// Check these nodes as well, such as n[1-16,20], or ALL: `queuecast doctor --role node` is run
+    /// on each, at most 16 at a time, and their configuration files are compared with those of this
+    /// host.
     #[arg(long, value_name = "NODELIST")]
     nodes: Option<String>,
 
-    /// The command that runs another one on {node}. It is split into words as by a shell, but no shell runs it.
+    /// The command that runs another one on {node}. It is split into words as by a shell, but no
+    /// shell runs it.
     #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes {node}", requires = "nodes")]
     through: String,
 

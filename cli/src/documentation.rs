@@ -1,5 +1,6 @@
-//! `queuecast documentation`: manual pages and shell completions of both programs, made from the definitions of their command lines, and the
-//! manual page of the configuration file, made from its example. For packages.
+//! `queuecast documentation`: manual pages and shell completions of both programs, made from the
+//! definitions of their command lines, and the manual page of the configuration file, made from its
+//! example. For packages.
 
 mod page;
 mod settings;
@@ -61,7 +62,8 @@ fn write(directory: &Path, command: Command) -> io::Result<()> {
     fs::write(format_pages.join("queuecast.toml.5"), settings::page())
 }
 
-/// Writes the page of a command and those of the commands below it. `parents` are those above it, from the first.
+/// Writes the page of a command and those of the commands below it. `parents` are those above it,
+/// from the first.
 fn write_all(command: &Command, parents: &[&Command], directory: &Path) -> io::Result<()> {
     let shown = || command.get_subcommands().filter(|below| !below.is_hide_set());
     let mut lineage = parents.to_vec();

@@ -1,4 +1,5 @@
-//! `queuecast evaluate`: forecasts and policies held against the past of a workload log, beside the published figures.
+//! `queuecast evaluate`: forecasts and policies held against the past of a workload log, beside the
+//! published figures.
 
 mod deferral;
 mod log;
@@ -22,8 +23,9 @@ use crate::failure::Failure;
 
 /// Hold forecasts and policies against the past of a workload log, beside the published figures.
 ///
-/// Waits and run times: each job is forecast in order of time, from what was known when it was submitted: a wait is known once the job has started, a run time
-/// once it has ended. Molding and deferral: the log is replayed under EASY backfilling, with a policy in front and without.
+/// Waits and run times: each job is forecast in order of time, from what was known when it was
+/// submitted: a wait is known once the job has started, a run time once it has ended. Molding and
+/// deferral: the log is replayed under EASY backfilling, with a policy in front and without.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -21,10 +21,11 @@ use crate::output;
 
 /// Show what queuecast decided about a job and why, and hold the forecast against what happened.
 ///
-/// The job carries its record in its admin_comment, so the answer comes from slurmctld or, once the job has left it, from slurmdbd.
+/// The job carries its record in its admin_comment, so the answer comes from slurmctld or, once the
+/// job has left it, from slurmdbd.
 ///
-/// Exit status: 0 if there is an answer; 1 if the job is not known or carries no record; 2 for wrong usage, or where neither slurmctld nor
-/// slurmdbd answers.
+/// Exit status: 0 if there is an answer; 1 if the job is not known or carries no record; 2 for
+/// wrong usage, or where neither slurmctld nor slurmdbd answers.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {

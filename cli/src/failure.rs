@@ -5,7 +5,8 @@ use std::process::ExitCode;
 /// Why a command ends without success; the variant decides the exit status.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The answer is no: a refusal, a check that failed, a daemon that did not do it. Exit status 1.
+    /// The answer is no: a refusal, a check that failed, a daemon that did not do it. Exit
+    /// status 1.
     No(anyhow::Error),
     /// Wrong usage, or input that cannot be read. Exit status 2.
     Input(anyhow::Error),

@@ -23,13 +23,14 @@ use crate::failure::Failure;
 
 /// Fill slurmdbd with the jobs of a workload log, as records of the past.
 ///
-/// The log is in the Standard Workload Format (plain, or packed with gzip, xz or zstd), or is made on the spot with --embedded. Its jobs are
-/// shifted in time so that the log ends now, and written with users, accounts, partition, sizes, time limits and times; `sacct` then
-/// shows them as it shows any job, and queuecastd learns from them. Nothing is submitted, and no user of the log needs to exist on the
-/// machine.
+/// The log is in the Standard Workload Format (plain, or packed with gzip, xz or zstd), or is made
+/// on the spot with --embedded. Its jobs are shifted in time so that the log ends now, and written
+/// with users, accounts, partition, sizes, time limits and times; `sacct` then shows them as it
+/// shows any job, and queuecastd learns from them. Nothing is submitted, and no user of the log
+/// needs to exist on the machine.
 ///
-/// The records go through slurmdbd itself, so no database password is needed, but slurmdbd takes them only from root, SlurmUser and its
-/// administrators. All of them are written, or none.
+/// The records go through slurmdbd itself, so no database password is needed, but slurmdbd takes
+/// them only from root, SlurmUser and its administrators. All of them are written, or none.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("log").required(true).args(["file", "embedded"])))]
@@ -37,7 +38,8 @@ pub(crate) struct Arguments {
     /// The log, such as SDSC-SP2-1998-4.2-cln.swf.gz; `-` is standard input.
     file: Option<PathBuf>,
 
-    /// Use a workload made by the Lublin-Feitelson model, with users and time limits, instead of a log.
+    /// Use a workload made by the Lublin-Feitelson model, with users and time limits, instead of a
+    /// log.
     #[arg(long)]
     embedded: bool,
 
@@ -49,11 +51,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     cluster: Option<String>,
 
-    /// Processors of the machine that the log is from; larger jobs are left out [default: MaxProcs of the log's header; 128 for --embedded].
+    /// Processors of the machine that the log is from; larger jobs are left out
+    /// [default: MaxProcs of the log's header; 128 for --embedded].
     #[arg(long, value_name = "N")]
     processors: Option<NonZeroU64>,
 
-    /// Processors to a node: a job has as many nodes as it takes to hold its processors [default: MaxProcs / MaxNodes of the log's header].
+    /// Processors to a node: a job has as many nodes as it takes to hold its processors
+    /// [default: MaxProcs / MaxNodes of the log's header].
     #[arg(long, value_name = "N")]
     cpus_per_node: Option<NonZeroU32>,
 
@@ -61,16 +65,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
 
-    /// Make the log's queues the jobs' partitions (its partitions, where it has but one queue), by the names in its header.
+    /// Make the log's queues the jobs' partitions (its partitions, where it has but one queue), by
+    /// the names in its header.
     #[arg(long, conflicts_with = "partition")]
     queues_as_partitions: bool,
 
-    /// Multiply all times by F: 0.01 turns an hour into 36 seconds, for demonstrations. Time limits stay whole minutes, at least 1.
+    /// Multiply all times by F: 0.01 turns an hour into 36 seconds, for demonstrations. Time limits
+    /// stay whole minutes, at least 1.
     #[arg(long, value_name = "F", default_value = "1")]
     time_scale: TimeScale,
 
-    /// Give the jobs of a user of the log to a user of this machine. LOGUSER is the number in the log, or @1 for its busiest user, @2 for the
-    /// next. May be given several times.
+    /// Give the jobs of a user of the log to a user of this machine. LOGUSER is the number in the
+    /// log, or @1 for its busiest user, @2 for the next. May be given several times.
     #[arg(long = "map-user", value_name = "LOGUSER:LOCALUSER")]
     mapped_users: Vec<MappedUser>,
 
@@ -90,11 +96,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     last: Option<NonZeroU64>,
 
-    /// When the last job ends: a time as sbatch --begin takes it, such as now, today or 2026-03-27T14:30.
+    /// When the last job ends: a time as sbatch --begin takes it, such as now, today or
+    /// 2026-03-27T14:30.
     #[arg(long, value_name = "TIME", default_value = "now")]
     ends_at: String,
 
-    /// The lowest job number to use. Live jobs count from FirstJobId (1) upwards, so a high one keeps clear of them.
+    /// The lowest job number to use. Live jobs count from FirstJobId (1) upwards, so a high one
+    /// keeps clear of them.
     #[arg(long, value_name = "N", default_value_t = 50_000_000)]
     first_job_id: u32,
 

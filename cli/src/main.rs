@@ -23,7 +23,8 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Forecasts of a Slurm queue, and what is made of them.
 ///
-/// Exit status: 0 done; 1 the answer is no (refused, or a check failed); 2 wrong usage or unreadable input.
+/// Exit status: 0 done; 1 the answer is no (refused, or a check failed); 2 wrong usage or
+/// unreadable input.
 #[derive(Debug, Parser)]
 #[command(name = "queuecast", version, max_term_width = 110, after_long_help = EXAMPLES)]
 struct CommandLine {

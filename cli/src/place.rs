@@ -25,8 +25,8 @@ const MOST_SNAPSHOT_BYTES: u64 = 512 << 20;
 /// Says where the snapshot is.
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArguments {
-    /// Where the snapshot is [default: state_directory of queuecast.toml, which is the file that QUEUECAST_CONF names, else the one beside
-    /// slurm.conf].
+    /// Where the snapshot is [default: state_directory of queuecast.toml, which is the file that
+    /// QUEUECAST_CONF names, else the one beside slurm.conf].
     #[arg(long, value_name = "DIR")]
     state_directory: Option<PathBuf>,
 }
@@ -96,7 +96,8 @@ impl PlaceArguments {
     }
 }
 
-/// The state directory that a broken file names before the line that is wrong: the key stands at its beginning.
+/// The state directory that a broken file names before the line that is wrong: the key stands at
+/// its beginning.
 fn directory_before(error: &ConfigurationError) -> Option<PathBuf> {
     let ConfigurationError::Line { path, line, .. } = error else { return None };
     let text = String::from_utf8_lossy(&fs::read(path).ok()?).into_owned();
@@ -132,7 +133,8 @@ impl Place {
         })
     }
 
-    /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner of the file.
+    /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner
+    /// of the file.
     pub(crate) fn snapshot(&self) -> Result<Snapshot<Vec<u8>>, NoSnapshot> {
         let path = self.snapshot_path();
         let bytes = match read(&path) {

@@ -1,4 +1,5 @@
-//! `queuecast predict`: what is forecast for a described job, and what the submit filter would do with it.
+//! `queuecast predict`: what is forecast for a described job, and what the submit filter would do
+//! with it.
 
 mod filter;
 mod forecast;
@@ -34,12 +35,14 @@ use crate::place::{PlaceArguments, ahead};
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
 ///
-/// Describe the job with sbatch's own options; nothing is submitted. Waits are forecast from the state of the cluster by what followed such
-/// states, or, where too little of that is known, from past jobs of the same class (partition, size, time limit, and how pressed the
-/// partition is); run times from your own past jobs of the same size. Beside that stands when the job would start by the daemon's plan of
-/// the queue, which knows the jobs that wait and none that are still to come.
+/// Describe the job with sbatch's own options; nothing is submitted. Waits are forecast from the
+/// state of the cluster by what followed such states, or, where too little of that is known, from
+/// past jobs of the same class (partition, size, time limit, and how pressed the partition is); run
+/// times from your own past jobs of the same size. Beside that stands when the job would start by
+/// the daemon's plan of the queue, which knows the jobs that wait and none that are still to come.
 ///
-/// Exit status: 0 if there is an answer; 1 if the job would be refused; 2 for wrong usage, or without a snapshot.
+/// Exit status: 0 if there is an answer; 1 if the job would be refused; 2 for wrong usage, or
+/// without a snapshot.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -57,7 +60,8 @@ pub(crate) struct Arguments {
     #[command(next_help_heading = "Options")]
     place: PlaceArguments,
 
-    /// Also draw the probability of starting over time and the ranges of run times into this file, which has to end in .svg or .png.
+    /// Also draw the probability of starting over time and the ranges of run times into this file,
+    /// which has to end in .svg or .png.
     #[arg(long, value_name = "FILE", value_parser = crate::plot::file, help_heading = "Options")]
     plot: Option<PathBuf>,
 

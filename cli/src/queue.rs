@@ -20,11 +20,13 @@ use crate::user;
 
 /// List the jobs that wait, with the starts that are expected of them.
 ///
-/// queuecastd plans the queue at each snapshot: it places the pending jobs in the order of their priority, each at the first time at which
-/// there is room for as long as it is forecast to run. The earliest start is that if all jobs end early, the latest that if all run to their
-/// time limits. Jobs that are submitted later with a higher priority are not foreseen.
+/// queuecastd plans the queue at each snapshot: it places the pending jobs in the order of their
+/// priority, each at the first time at which there is room for as long as it is forecast to run.
+/// The earliest start is that if all jobs end early, the latest that if all run to their time
+/// limits. Jobs that are submitted later with a higher priority are not foreseen.
 ///
-/// Exit status: 0 if there is a plan, also of an empty queue; 1 without a plan; 2 for wrong usage, or without a snapshot.
+/// Exit status: 0 if there is a plan, also of an empty queue; 1 without a plan; 2 for wrong usage,
+/// or without a snapshot.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -32,7 +34,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "USER")]
     user: Option<String>,
 
-    /// Only jobs of these partitions, separated by commas. A job that may run in several is listed under the first that it names.
+    /// Only jobs of these partitions, separated by commas. A job that may run in several is listed
+    /// under the first that it names.
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
     partition: Vec<String>,
 

@@ -37,11 +37,12 @@ const EXAMPLES: &str = "Examples:
 
 /// Replay a workload log under a scheduler, with a policy in front of it.
 ///
-/// Every job of the log is submitted when its user submitted it, on the processors that it had. What the log says of waits is not used: waits are what is
-/// found.
+/// Every job of the log is submitted when its user submitted it, on the processors that it had.
+/// What the log says of waits is not used: waits are what is found.
 ///
-/// The means (mean_wait_s, mean_response_s, mean_bounded_slowdown) are over the jobs that a steady machine has run: without the first hundredth to finish, none
-/// that finishes after the last submission, and none of one second on one processor. The distributions are over all jobs.
+/// The means (mean_wait_s, mean_response_s, mean_bounded_slowdown) are over the jobs that a steady
+/// machine has run: without the first hundredth to finish, none that finishes after the last
+/// submission, and none of one second on one processor. The distributions are over all jobs.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -52,8 +53,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     processors: Option<NonZeroU32>,
 
-    /// Processors that are not for jobs for a time, as in an advance reservation: START-END:PROCESSORS, in hours since the first submission. May be given
-    /// several times.
+    /// Processors that are not for jobs for a time, as in an advance reservation:
+    /// START-END:PROCESSORS, in hours since the first submission. May be given several times.
     #[arg(long = "block", value_name = "BLOCK", value_parser = block::block)]
     blocks: Vec<Block>,
 
@@ -66,12 +67,13 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     files: FileArguments,
 
-    /// Also draw utilisation and queue over time, waits by job size, the distribution of slowdown and a Gantt chart into this file, which has to end in .svg
-    /// or .png.
+    /// Also draw utilisation and queue over time, waits by job size, the distribution of slowdown
+    /// and a Gantt chart into this file, which has to end in .svg or .png.
     #[arg(long, value_name = "FILE", value_parser = plot::file)]
     plot: Option<PathBuf>,
 
-    /// What the Gantt chart shows: FROM-TO, in hours since the first submission [default: the day around the longest queue].
+    /// What the Gantt chart shows: FROM-TO, in hours since the first submission
+    /// [default: the day around the longest queue].
     #[arg(long, value_name = "HOURS", value_parser = picture::window, requires = "plot")]
     window: Option<Window>,
 

@@ -25,10 +25,12 @@ use crate::output;
 use crate::place::{Place, PlaceArguments, ahead};
 use crate::policy_report::PolicyReport;
 
-/// Show whether queuecast works: the snapshot, what is in it, the modes, and what the submit filter did.
+/// Show whether queuecast works: the snapshot, what is in it, the modes, and what the submit filter
+/// did.
 ///
-/// Exit status: 0 if the submit filter can act on the snapshot; 1 if it can't, because the snapshot is absent, damaged or too old, the
-/// kill switch is on, or the mode is off everywhere; 2 for wrong usage.
+/// Exit status: 0 if the submit filter can act on the snapshot; 1 if it can't, because the snapshot
+/// is absent, damaged or too old, the kill switch is on, or the mode is off everywhere; 2 for wrong
+/// usage.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -3,7 +3,8 @@
 use anyhow::{Context, anyhow};
 use nix::unistd::{Uid, User};
 
-/// Number and name of a user who is given by either; the caller where none is given. Numbers need no account.
+/// Number and name of a user who is given by either; the caller where none is given. Numbers need
+/// no account.
 pub(crate) fn find(given: Option<&str>) -> anyhow::Result<(u32, Option<String>)> {
     let Some(given) = given else {
         let number = Uid::current().as_raw();

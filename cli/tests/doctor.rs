@@ -1,4 +1,5 @@
-//! `queuecast doctor`: each thing that can be wrong with an installation is found, and named with what to do.
+//! `queuecast doctor`: each thing that can be wrong with an installation is found, and named with
+//! what to do.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
 
@@ -22,7 +23,8 @@ const NEXT_MICRO: u32 = SLURM_VERSION_NUMBER + 1;
 /// One more in the minor version: what both refuse.
 const NEXT_MINOR: u32 = SLURM_VERSION_NUMBER + 0x100;
 
-/// An installation of its own, in which all is well but that no slurmctld and no queuecastd run, and that libslurm finds no plugins.
+/// An installation of its own, in which all is well but that no slurmctld and no queuecastd run,
+/// and that libslurm finds no plugins.
 struct Installation {
     site: Site,
 }
@@ -98,7 +100,8 @@ impl Installation {
         mode(&path, 0o755);
     }
 
-    /// The command, as on a controller with the Slurm that this build is for, unless `arguments` say otherwise.
+    /// The command, as on a controller with the Slurm that this build is for, unless `arguments`
+    /// say otherwise.
     fn command(&self, arguments: &[&str]) -> Command {
         let version = Version::BUILT_FOR.to_string();
         let mut all = vec!["doctor"];

@@ -125,7 +125,8 @@ fn the_daemon_and_its_configuration_have_pages() {
     assert!(section(&settings, "EXAMPLES").contains("[policy.partition.batch]"));
 }
 
-/// Runs a program on a file; whether it is content, what it prints and what it complains about. `None` with a line on why where there is no such program.
+/// Runs a program on a file; whether it is content, what it prints and what it complains about.
+/// `None` with a line on why where there is no such program.
 fn checked(program: &str, arguments: &[&str], file: &Path) -> Option<(bool, String, String)> {
     match Command::new(program).args(arguments).arg(file).env("MANWIDTH", "100").output() {
         Ok(output) => {
@@ -145,7 +146,8 @@ fn pages_are_read_by_man_without_a_warning() {
     for section in ["man1", "man5", "man8"] {
         for entry in fs::read_dir(site.path().join(section)).unwrap() {
             let path = entry.unwrap().path();
-            // Its default warnings; those that concern only the filling of lines are not among them.
+            // Its default warnings; those that concern only the filling of lines are not among
+            // them.
             if let Some((done, printed, complaint)) = checked("man", &["--warnings", "--local-file"], &path) {
                 assert!(done && printed.contains("EXAMPLES") && complaint.is_empty(), "{}: {complaint}", path.display());
             }

@@ -123,7 +123,8 @@ fn a_reservation_comes_with_its_trajectory() {
     // 120 steps of 30 s, of which every second is shown.
     assert_eq!(trajectory.len(), 60);
     assert_eq!(trajectory[1]["begin"].as_i64().unwrap() - trajectory[0]["begin"].as_i64().unwrap(), 60);
-    // With the limit padded to over 2 h and up to 3 h the class is still that of 1 h to 4 h: 100 s of wait.
+    // With the limit padded to over 2 h and up to 3 h the class is still that of 1 h to 4 h: 100 s
+    // of wait.
     assert!(trajectory[0]["probability"].as_f64().unwrap() >= 0.97);
     assert_eq!(trajectory[59]["padded_limit_s"], 7_260);
     let said = site.run(&job);

@@ -1,4 +1,5 @@
-//! `queuecast queue`: the jobs that wait, with expected starts; and what `predict` shows of the same plan.
+//! `queuecast queue`: the jobs that wait, with expected starts; and what `predict` shows of the
+//! same plan.
 
 mod common;
 

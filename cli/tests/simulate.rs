@@ -43,8 +43,8 @@ impl Logs {
     }
 }
 
-/// Log, processors; jobs simulated and counted; mean wait and response in minutes, mean bounded slowdown: as the Python Scheduler Simulator (PySS, Hebrew University) has
-/// them under EASY.
+/// Log, processors; jobs simulated and counted; mean wait and response in minutes, mean bounded
+/// slowdown: as the Python Scheduler Simulator (PySS, Hebrew University) has them under EASY.
 const REFERENCE: [(&str, u32, u64, u64, [&str; 3]); 6] = [
     ("CEA-Curie-2011-2.1-cln", 93_312, 301_376, 298_289, ["23.283481", "129.337927", "18.518778"]),
     ("HPC2N-2002-2.2-cln", 240, 202_871, 200_840, ["185.921917", "470.160066", "88.660368"]),

@@ -36,7 +36,8 @@ const OVERLAP_SECONDS: i64 = 300;
 /// How much is read again now and then, and how often.
 const DEEP_OVERLAP_SECONDS: i64 = 86_400;
 const DEEP_INTERVAL: Duration = Duration::from_secs(3_600);
-/// How long after an outage its whole stretch is read again each time, while slurmctld hands its backlog over.
+/// How long after an outage its whole stretch is read again each time, while slurmctld hands its
+/// backlog over.
 const SETTLING: Duration = Duration::from_secs(900);
 /// How often a stretch is read again from which records are awaited.
 const AWAITED_INTERVAL: Duration = Duration::from_secs(60);
@@ -238,7 +239,8 @@ impl AccountingReader {
         Ok(Ok(()))
     }
 
-    /// Reads the past, newest first, as far as it is wanted. After a failure it goes on where it was.
+    /// Reads the past, newest first, as far as it is wanted. After a failure it goes on where it
+    /// was.
     fn read_past(&mut self) -> Result<Result<(), Abandoned>, ClientError> {
         while let Some((rest, most)) = self.past.clone() {
             let window = self.width.last_of(&rest);
@@ -282,10 +284,12 @@ impl AccountingReader {
     }
 }
 
-/// What the history needs of a record; `None` where the job was never eligible, or its record is not complete.
+/// What the history needs of a record; `None` where the job was never eligible, or its record is
+/// not complete.
 ///
-/// slurmctld tells of starts in batches, some seconds late, but of an end at once. The record of a short job, or of one that ended while
-/// slurmdbd was away, may so be made at its end, without partition, nodes and time limit, and be completed afterwards
+/// slurmctld tells of starts in batches, some seconds late, but of an end at once. The record of a
+/// short job, or of one that ended while slurmdbd was away, may so be made at its end, without
+/// partition, nodes and time limit, and be completed afterwards
 /// (src/plugins/accounting_storage/mysql/as_mysql_job.c, as_mysql_job_complete).
 fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashMap<u32, Arc<str>>) -> Option<Ended> {
     let eligible = record.eligible.or(record.started)?;

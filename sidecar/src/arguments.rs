@@ -2,19 +2,22 @@
 
 use clap::Parser;
 
-/// Reads a cluster's job records and queue, and publishes the snapshot that submissions are decided from.
+/// Reads a cluster's job records and queue, and publishes the snapshot that submissions are decided
+/// from.
 #[derive(Debug, Parser)]
 #[command(name = "queuecastd", version, max_term_width = 110, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// Publish one snapshot and end
     ///
-    /// All of the history is read first. Nothing is published unless both slurmdbd and slurmctld have answered.
+    /// All of the history is read first. Nothing is published unless both slurmdbd and slurmctld
+    /// have answered.
     #[arg(long)]
     pub once: bool,
 
     /// Say whether the configuration file is good, and end
     ///
-    /// Nothing is started. The exit status is 0 if the file is good, and 1 if it is missing or has an error, which is told with its line.
+    /// Nothing is started. The exit status is 0 if the file is good, and 1 if it is missing or has
+    /// an error, which is told with its line.
     #[arg(long, conflicts_with = "once")]
     pub check: bool,
 }

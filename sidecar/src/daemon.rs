@@ -1,8 +1,9 @@
 //! The main thread: asks the readers at every interval, and publishes whatever they answer.
 //!
-//! A round begins at every interval, and when somebody asks for one. Both readers are asked; when both have answered, or when one takes
-//! too long, what is known is fitted and published. A reader that hangs is not asked again until it has answered: its records become
-//! older, which the snapshot says, and everything else goes on.
+//! A round begins at every interval, and when somebody asks for one. Both readers are asked; when
+//! both have answered, or when one takes too long, what is known is fitted and published. A reader
+//! that hangs is not asked again until it has answered: its records become older, which the
+//! snapshot says, and everything else goes on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,11 +39,13 @@ use crate::state_directory::{Previous, StateDirectory};
 const WAITING_MESSAGES: usize = 4;
 /// How long a round waits for the readers at the most.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
-/// How long a round waits for the learner, which mostly needs some tens of milliseconds; what it says later goes into the next snapshot.
+/// How long a round waits for the learner, which mostly needs some tens of milliseconds; what it
+/// says later goes into the next snapshot.
 const LEARNERS_PATIENCE: Duration = Duration::from_millis(250);
 /// How long a round waits for the planner; a plan that takes longer is left out.
 const PLANNERS_PATIENCE: Duration = Duration::from_secs(2);
-/// How long the learner may need for its first answer, which the only snapshot of `--once` waits for.
+/// How long the learner may need for its first answer, which the only snapshot of `--once` waits
+/// for.
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
 /// How often what was learnt is kept on disk.
 const KEEPING_INTERVAL: Duration = Duration::from_secs(1_800);
@@ -322,7 +325,8 @@ impl Daemon {
                         self.keep(reading);
                     }
                 }
-                // The first answer means that the whole history has been read, which is worth a snapshot at once.
+                // The first answer means that the whole history has been read, which is worth a
+                // snapshot at once.
                 if self.accounting.is_up.is_none() && self.round.is_none() {
                     self.next_round = Instant::now();
                 }
@@ -411,9 +415,11 @@ impl Daemon {
         self.accounting.is_up = None;
     }
 
-    /// Asks the learner, once the history and the queue have been read. Returns whether it was asked.
+    /// Asks the learner, once the history and the queue have been read. Returns whether it was
+    /// asked.
     fn ask_learner(&mut self) -> bool {
-        // Before the whole history has been read there is nothing that could be gone through in order of time.
+        // Before the whole history has been read there is nothing that could be gone through in
+        // order of time.
         self.may_learn |= self.accounting.is_up == Some(true);
         let Some(cluster) = self.publisher.cluster().filter(|_| self.may_learn) else { return false };
         let ended = cluster.ended.iter().map(|job| &job.partition);
@@ -434,7 +440,8 @@ impl Daemon {
         }
     }
 
-    /// Asks the planner about the queue as it was read last, unless it was asked before. Returns whether it was asked.
+    /// Asks the planner about the queue as it was read last, unless it was asked before. Returns
+    /// whether it was asked.
     fn ask_planner(&mut self) -> bool {
         let read_at = self.publisher.cluster().map(|cluster| cluster.read_at);
         if !read_at.is_some_and(|read_at| self.planner.is_ready(read_at)) {
@@ -497,7 +504,8 @@ impl Daemon {
             return error.map_or_else(|| self.publish().map(|()| Next::End), |error| Err(error.into()));
         }
         if self.is_worth_publishing() {
-            // A full disk, for one: the snapshot before stays in place, and the next round tries again.
+            // A full disk, for one: the snapshot before stays in place, and the next round tries
+            // again.
             if let Err(failure) = self.publish() {
                 self.metrics.not_published();
                 tracing::error!(%failure, "the snapshot was not published");
@@ -556,7 +564,8 @@ impl Daemon {
         Ok(())
     }
 
-    /// Counts snapshots that go without a plan although there is a queue; what changes is logged, what stays so is not.
+    /// Counts snapshots that go without a plan although there is a queue; what changes is logged,
+    /// what stays so is not.
     fn note_plan(&mut self, has_plan: bool) {
         let is_planned = has_plan || self.publisher.cluster().is_none();
         if !is_planned {

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// How many records a window is meant to hold. libslurm holds a whole answer in memory, at 1 to 2 kB for each.
+/// How many records a window is meant to hold. libslurm holds a whole answer in memory, at 1 to 2
+/// kB for each.
 const MEANT: usize = 16_000;
 const SHORTEST_SECONDS: i64 = 60;
 const LONGEST_SECONDS: i64 = 30 * 86_400;
@@ -10,7 +11,8 @@ const LONGEST_SECONDS: i64 = 30 * 86_400;
 const FIRST_SECONDS: i64 = 600;
 /// A window is at most so much longer or shorter than the one before, because jobs come in bursts.
 const MOST_CHANGE: i64 = 4;
-/// An empty window tells of a quiet stretch, and is asked for twice (`AccountingConnection::ended_jobs`).
+/// An empty window tells of a quiet stretch, and is asked for twice
+/// (`AccountingConnection::ended_jobs`).
 const MOST_GROWTH_OF_EMPTY: i64 = 16;
 
 /// The width of the next window.
@@ -46,7 +48,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reads a stretch backwards where `density` records end in each second. Returns the windows with their records.
+    /// Reads a stretch backwards where `density` records end in each second. Returns the windows
+    /// with their records.
     fn read(stretch: Range<i64>, density: impl Fn(i64) -> f64) -> Vec<(Range<i64>, usize)> {
         let mut width = Width::new();
         let mut rest = stretch;

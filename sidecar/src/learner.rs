@@ -1,8 +1,10 @@
 //! The thread that learns, and the one that trains for it.
 //!
-//! The learner keeps the cluster's past in order of time ([`predictor_core::learning`]) and hands a model back at each request. The main
-//! thread never waits for it: until it answers, the model before is in force. The first answer takes minutes where the history is long,
-//! because it includes a training; from then on the trainer, one thread and so one core at most, trains beside everything else.
+//! The learner keeps the cluster's past in order of time ([`predictor_core::learning`]) and hands a
+//! model back at each request. The main thread never waits for it: until it answers, the model
+//! before is in force. The first answer takes minutes where the history is long, because it
+//! includes a training; from then on the trainer, one thread and so one core at most, trains beside
+//! everything else.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,8 +50,9 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// An end, and the other one. The channel has no bound, because nothing may wait for the learner; ended jobs are told a batch at a time, and
-    /// a queue only when the one before has been answered.
+    /// An end, and the other one. The channel has no bound, because nothing may wait for the
+    /// learner; ended jobs are told a batch at a time, and a queue only when the one before has
+    /// been answered.
     pub(crate) fn new() -> (Self, Receiver<Task>) {
         let (tasks, received) = unbounded();
         (Self { tasks, is_busy: false, is_alive: true, told: None }, received)
@@ -62,8 +65,9 @@ impl Asked {
         }
     }
 
-    /// Asks for a model, unless it has not answered the question before or was told this queue already: beside newer records an old queue
-    /// would show jobs that wait and have long ended. Returns whether it was asked.
+    /// Asks for a model, unless it has not answered the question before or was told this queue
+    /// already: beside newer records an old queue would show jobs that wait and have long ended.
+    /// Returns whether it was asked.
     pub(crate) fn ask(&mut self, cluster: Arc<Cluster>, partitions: PartitionIndices, confidence: f64) -> bool {
         if self.is_busy || !self.is_alive || self.told >= Some(cluster.read_at) {
             return false;

@@ -1,6 +1,8 @@
-//! Messages on standard error, as lines for people or as JSON. systemd's journal takes them from there.
+//! Messages on standard error, as lines for people or as JSON. systemd's journal takes them from
+//! there.
 //!
-//! libslurm writes its own complaints to standard error too, as plain lines that begin with `queuecastd: error:`.
+//! libslurm writes its own complaints to standard error too, as plain lines that begin with
+//! `queuecastd: error:`.
 
 use slurm_conf::configuration::{LogFormat, LogLevel, LogSettings};
 use tracing_subscriber::filter::LevelFilter;

@@ -3,14 +3,18 @@
 //! Threads, each with its own file:
 //!
 //! * [`accounting`] reads ended jobs from slurmdbd,
-//! * [`controller`] reads the queue and the partitions from slurmctld; both may block while their source is away,
-//! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own for training,
+//! * [`controller`] reads the queue and the partitions from slurmctld; both may block while their
+//!   source is away,
+//! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own
+//!   for training,
 //! * [`plan`] says when the pending jobs will start,
-//! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever the sources do,
+//! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever
+//!   the sources do,
 //! * [`kept`] holds what was learnt over a restart,
 //! * [`metrics`] answers Prometheus, [`signals`] waits for signals.
 //!
-//! They talk through bounded channels: a reader that is faster than the fitting waits for it, and nothing piles up.
+//! They talk through bounded channels: a reader that is faster than the fitting waits for it, and
+//! nothing piles up.
 
 mod accounting;
 mod answers;

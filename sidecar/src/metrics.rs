@@ -79,7 +79,8 @@ struct LevelLabel {
     level: &'static str,
 }
 
-/// The levels whose coverage is told: names, and places in [`RELIABILITY`](predictor_core::reliability::RELIABILITY).
+/// The levels whose coverage is told: names, and places in
+/// [`RELIABILITY`](predictor_core::reliability::RELIABILITY).
 const LEVELS: [(&str, usize); 4] = [("0.5", 9), ("0.75", 14), ("0.9", 17), ("0.95", 18)];
 
 type Shares = Family<LevelLabel, Gauge<f64, AtomicU64>>;

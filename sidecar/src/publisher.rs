@@ -153,7 +153,8 @@ impl Publisher {
         self.plan = Some(plan);
     }
 
-    /// Fits what has changed, and puts a question to the planner; `None` where nothing is known of the cluster.
+    /// Fits what has changed, and puts a question to the planner; `None` where nothing is known of
+    /// the cluster.
     pub(crate) fn question(&mut self) -> Option<Question> {
         let cluster = self.cluster.clone()?;
         self.fit();
@@ -209,7 +210,8 @@ impl Publisher {
         }
         let started = Instant::now();
         let states = partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings);
-        // A plan of a queue that has been read again since would tell of jobs that have started, and not of new ones.
+        // A plan of a queue that has been read again since would tell of jobs that have started,
+        // and not of new ones.
         let plan = self.plan.as_ref().filter(|plan| Some(plan.at) == origin.controller_read_at && now - plan.at <= origin.maximum_age);
         let has_plan = plan.is_some();
         let bytes = write(&mut self.history, &states, &origin, model, plan);

@@ -1,11 +1,13 @@
-//! Which records have been told already, so that stretches of time can be read again for records that arrived late.
+//! Which records have been told already, so that stretches of time can be read again for records
+//! that arrived late.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The records of a recent stretch of time. A run of a job is known by its number and its submit time, which together are unique in
-/// slurmdbd's database (src/plugins/accounting_storage/mysql/as_mysql_cluster.c, key `id_job`).
+/// The records of a recent stretch of time. A run of a job is known by its number and its submit
+/// time, which together are unique in slurmdbd's database
+/// (src/plugins/accounting_storage/mysql/as_mysql_cluster.c, key `id_job`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Seen {
     ends: HashMap<(u32, i64), i64>,
@@ -20,7 +22,8 @@ impl Seen {
         Self { ends: HashMap::new(), since, most: most.max(2) }
     }
 
-    /// Notes a record. Returns whether it is new; one that ended before the stretch is taken for known.
+    /// Notes a record. Returns whether it is new; one that ended before the stretch is taken for
+    /// known.
     pub(crate) fn insert(&mut self, job_id: u32, submitted: i64, ended: i64) -> bool {
         if ended < self.since {
             return false;

@@ -32,8 +32,8 @@ impl Settings {
         Ok(Self { path, configuration, loaded_at: now, error })
     }
 
-    /// Reads the file again. Where it cannot be used the last good configuration stays in force, and what is wrong is kept beside it.
-    /// Returns whether the file is good.
+    /// Reads the file again. Where it cannot be used the last good configuration stays in force,
+    /// and what is wrong is kept beside it. Returns whether the file is good.
     pub(crate) fn reload(&mut self, now: UnixTime) -> bool {
         match Configuration::load(&self.path) {
             Ok(configuration) => {

@@ -47,8 +47,8 @@ pub(crate) struct Previous {
 impl StateDirectory {
     /// Makes the directory if it is absent, checks who may write there, and locks it.
     ///
-    /// Only its owner may, and that is root, Slurm's user, or whoever runs the daemon: whoever can write there can make the filter
-    /// decide from anything.
+    /// Only its owner may, and that is root, Slurm's user, or whoever runs the daemon: whoever can
+    /// write there can make the filter decide from anything.
     pub(crate) fn open(path: &Path, slurm_user_id: u32, is_private: bool) -> Result<Self, Failure> {
         let fails = |reason: String| Failure::StateDirectory { path: path.to_owned(), reason };
         create(path, slurm_user_id).map_err(|error| fails(format!("cannot be made: {error}")))?;
@@ -118,8 +118,8 @@ impl StateDirectory {
         outcome
     }
 
-    /// Puts a snapshot in place: written whole under another name, forced to the disk, renamed. A reader sees the one before or this
-    /// one, also after a crash.
+    /// Puts a snapshot in place: written whole under another name, forced to the disk, renamed. A
+    /// reader sees the one before or this one, also after a crash.
     pub(crate) fn publish(&self, bytes: &[u8]) -> io::Result<()> {
         // Of the daemon's group are those whom the site lets see all jobs.
         self.put(&self.snapshot(), bytes, if self.is_private { 0o640 } else { 0o644 })?;
@@ -173,7 +173,8 @@ fn create(path: &Path, slurm_user_id: u32) -> io::Result<()> {
     }
 }
 
-/// Locks the directory for as long as the file lives; the system unlocks it also when the process is killed.
+/// Locks the directory for as long as the file lives; the system unlocks it also when the process
+/// is killed.
 fn lock(directory: &Path) -> Result<File, Failure> {
     let path = directory.join(LOCK);
     let fails = |what| move |source| Failure::System { what, source };

@@ -1,7 +1,8 @@
 //! `queuecast.toml`: what the site wants of queuecast.
 //!
-//! Every key may be left out; `etc/queuecast.toml` shows them all with their defaults. A key that is not known is an error, and so is a
-//! value out of its range: the message names the file, the line, and what is allowed.
+//! Every key may be left out; `etc/queuecast.toml` shows them all with their defaults. A key that
+//! is not known is an error, and so is a value out of its range: the message names the file, the
+//! line, and what is allowed.
 
 mod error;
 mod file;
@@ -115,7 +116,8 @@ pub struct Policy {
     pub max_defer_seconds: i64,
     /// `defer_threshold`: by which part of the response time a deferral must gain.
     pub defer_threshold: f64,
-    /// `early_start`: what a reservation does that gets its nodes early, where its user does not say.
+    /// `early_start`: what a reservation does that gets its nodes early, where its user does not
+    /// say.
     pub early_start: EarlyStart,
 }
 
@@ -221,8 +223,9 @@ impl Default for Configuration {
 }
 
 impl Configuration {
-    /// Where the configuration is: the file that `QUEUECAST_CONF` names, else `queuecast.toml` beside the slurm.conf that `SLURM_CONF`
-    /// names, else `/etc/slurm/queuecast.toml`. The daemon, the command line and the plugin inside slurmctld all look here.
+    /// Where the configuration is: the file that `QUEUECAST_CONF` names, else `queuecast.toml`
+    /// beside the slurm.conf that `SLURM_CONF` names, else `/etc/slurm/queuecast.toml`. The daemon,
+    /// the command line and the plugin inside slurmctld all look here.
     #[must_use]
     pub fn path() -> PathBuf {
         let named = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);

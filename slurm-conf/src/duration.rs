@@ -1,6 +1,7 @@
 //! Lengths of time as Slurm writes them, and the suffixed forms of a configuration file.
 //!
-//! Slurm's own forms are those of `--time` (src/common/parse_time.c, `time_str2secs`): a bare number is minutes.
+//! Slurm's own forms are those of `--time` (src/common/parse_time.c, `time_str2secs`): a bare
+//! number is minutes.
 
 use std::fmt::Write as _;
 
@@ -91,7 +92,8 @@ pub fn parse(text: &str) -> Result<i64, DurationError> {
     Ok(seconds)
 }
 
-/// Writes seconds as Slurm shows a time limit: `[days-]hours:minutes:seconds` (src/common/parse_time.c, `secs2time_str`).
+/// Writes seconds as Slurm shows a time limit: `[days-]hours:minutes:seconds`
+/// (src/common/parse_time.c, `secs2time_str`).
 ///
 /// A negative duration gets a leading minus sign, which [`parse`] does not read back.
 ///

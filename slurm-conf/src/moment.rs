@@ -1,6 +1,8 @@
-//! Points in time as Slurm's `--begin` and `--deadline` take them (src/common/parse_time.c, `parse_time`).
+//! Points in time as Slurm's `--begin` and `--deadline` take them (src/common/parse_time.c,
+//! `parse_time`).
 //!
-//! A text is a date, a time of day, or both, separated by blanks, `T` or `-`; or `now` with an offset; or Unix seconds.
+//! A text is a date, a time of day, or both, separated by blanks, `T` or `-`; or `now` with an
+//! offset; or Unix seconds.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
@@ -26,7 +28,8 @@ pub enum MomentError {
         /// The text, shortened.
         text: String,
     },
-    /// The text has a right form but names a day or a time that does not exist or cannot be represented.
+    /// The text has a right form but names a day or a time that does not exist or cannot be
+    /// represented.
     #[error("{text:?} names a time that does not exist")]
     NoSuchTime {
         /// The text, shortened.
@@ -36,9 +39,10 @@ pub enum MomentError {
 
 /// Reads a point in time in any of [`ACCEPTED_FORMS`]; returns Unix seconds.
 ///
-/// As in Slurm, a time of day without a date is the next such time by the minute (today if its minute is later than
-/// that of `now`, else tomorrow), a date without a time of day is its midnight, and a date without a year is the next
-/// such date. A time that a change of clocks skips moves forward by what was skipped; one that happens twice is the first.
+/// As in Slurm, a time of day without a date is the next such time by the minute (today if its
+/// minute is later than that of `now`, else tomorrow), a date without a time of day is its
+/// midnight, and a date without a year is the next such date. A time that a change of clocks skips
+/// moves forward by what was skipped; one that happens twice is the first.
 ///
 /// `now` is in Unix seconds; `zone` is the time zone of the person who wrote the text.
 ///
@@ -244,7 +248,8 @@ impl<'text> Rest<'text> {
         Time::new(hour, minute, second, 0).map_err(|_| Fault::NoSuchTime)
     }
 
-    /// `YYYY-MM-DD`, or month and day with `/`, `.` or nothing between them and perhaps a year of two digits.
+    /// `YYYY-MM-DD`, or month and day with `/`, `.` or nothing between them and perhaps a year of
+    /// two digits.
     fn date(&mut self) -> Result<WrittenDate, Fault> {
         if let [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9', b'-', ..] = self.text.as_bytes() {
             let year = self.digits(4).parse().map_err(|_| Fault::Form)?;
@@ -265,7 +270,8 @@ impl<'text> Rest<'text> {
             _ => return Err(Fault::Form),
         };
         if year.is_none() {
-            // A leap year has every day that some year has; whether the year in question has it is seen later.
+            // A leap year has every day that some year has; whether the year in question has it is
+            // seen later.
             Date::new(2_000, month, day).map_err(|_| Fault::NoSuchTime)?;
         }
         Ok(WrittenDate { year, month, day })
@@ -447,7 +453,8 @@ mod tests {
 
         #[test]
         fn a_written_local_time_is_read_back(seconds in 0..4_000_000_000_i64) {
-            // The hour that happens twice each autumn has one name for two times; UTC has none such.
+            // The hour that happens twice each autumn has one name for two times; UTC has none
+            // such.
             let text = Timestamp::from_second(seconds).unwrap().to_zoned(TimeZone::UTC).datetime().to_string();
             prop_assert_eq!(parse(&text, NOW, &TimeZone::UTC), Ok(seconds));
         }

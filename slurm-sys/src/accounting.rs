@@ -1,11 +1,14 @@
-//! Writing records of the past into slurmdbd: accounts, users, associations, and jobs that ended long ago.
+//! Writing records of the past into slurmdbd: accounts, users, associations, and jobs that ended
+//! long ago.
 //!
-//! Everything goes through slurmdbd's own protocol, as `sacctmgr` does it, so that no password of the database is needed. Jobs go in as
-//! the text of an archive, which slurmdbd loads for `SlurmUser` and administrators (`sacctmgr archive load`;
+//! Everything goes through slurmdbd's own protocol, as `sacctmgr` does it, so that no password of
+//! the database is needed. Jobs go in as the text of an archive, which slurmdbd loads for
+//! `SlurmUser` and administrators (`sacctmgr archive load`;
 //! src/plugins/accounting_storage/mysql/as_mysql_archive.c).
 //!
-//! An [`AccountingWriter`] is one transaction at a time: what is not committed is gone when it is dropped, or when its connection breaks.
-//! What libslurm prints is kept off standard error while it works; errors say what it would have said.
+//! An [`AccountingWriter`] is one transaction at a time: what is not committed is gone when it is
+//! dropped, or when its connection breaks. What libslurm prints is kept off standard error while it
+//! works; errors say what it would have said.
 
 mod error;
 mod list;
@@ -70,7 +73,8 @@ impl AccountingWriter {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Client`] where slurm.conf cannot be used or names no slurmdbd, [`WriteError::Refused`] where slurmdbd does not answer.
+    /// [`WriteError::Client`] where slurm.conf cannot be used or names no slurmdbd,
+    /// [`WriteError::Refused`] where slurmdbd does not answer.
     pub fn open() -> Result<Self, WriteError> {
         let site = client::site()?;
         if site.accounting_storage_type != "accounting_storage/slurmdbd" {
@@ -92,7 +96,8 @@ impl AccountingWriter {
     /// Where slurmdbd does not answer.
     pub fn clusters(&mut self) -> Result<Vec<String>, WriteError> {
         let connection = self.connection;
-        // SAFETY: the connection is open; a null condition asks for all; the list is ours from here.
+        // SAFETY: the connection is open; a null condition asks for all; the list is ours from
+        // here.
         let received = receive("list its clusters", || unsafe { libslurm().slurmdb_clusters_get(connection, ptr::null_mut()) })?;
         let mut names = Vec::new();
         received.for_each::<bindings::slurmdb_cluster_rec_t>(|cluster| names.extend(text_of(cluster.name)));
@@ -140,7 +145,8 @@ impl AccountingWriter {
         let mut condition: bindings::slurmdb_assoc_cond_t = unsafe { MaybeUninit::zeroed().assume_init() };
         condition.cluster_list = clusters.as_ptr();
         let connection = self.connection;
-        // SAFETY: the connection is open, and the condition and all that it points to live until the answer is there.
+        // SAFETY: the connection is open, and the condition and all that it points to live until
+        // the answer is there.
         let received = receive("list its associations", || unsafe { libslurm().slurmdb_associations_get(connection, &raw mut condition) })?;
         let mut found = Vec::new();
         received.for_each::<bindings::slurmdb_assoc_rec_t>(|association| {
@@ -156,7 +162,8 @@ impl AccountingWriter {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Denied`] for a user who may not, [`WriteError::Refused`] where it did not work.
+    /// [`WriteError::Denied`] for a user who may not, [`WriteError::Refused`] where it did not
+    /// work.
     pub fn add_accounts(&mut self, names: &[&str], description: &str) -> Result<(), WriteError> {
         if names.is_empty() {
             return Ok(());
@@ -177,12 +184,13 @@ impl AccountingWriter {
             .collect();
         let list = List::of(&mut records);
         let connection = self.connection;
-        // SAFETY: the connection is open; libslurm reads the records to send them, and they and their texts live until it is done.
+        // SAFETY: the connection is open; libslurm reads the records to send them, and they and
+        // their texts live until it is done.
         done("add accounts", || unsafe { libslurm().slurmdb_accounts_add(connection, list.as_ptr()) })
     }
 
-    /// Makes users that slurmdbd does not know yet, each with a default account. Never for a user that it knows: that would reset the user's
-    /// admin level.
+    /// Makes users that slurmdbd does not know yet, each with a default account. Never for a user
+    /// that it knows: that would reset the user's admin level.
     ///
     /// # Errors
     ///
@@ -210,7 +218,8 @@ impl AccountingWriter {
         done("add users", || unsafe { libslurm().slurmdb_users_add(connection, list.as_ptr()) })
     }
 
-    /// Makes associations on a cluster. An account's own association has to be there before those of its users.
+    /// Makes associations on a cluster. An account's own association has to be there before those
+    /// of its users.
     ///
     /// # Errors
     ///
@@ -230,7 +239,8 @@ impl AccountingWriter {
             .zip(&texts)
             .map(|(association, (account, user))| {
                 let mut record = MaybeUninit::<bindings::slurmdb_assoc_rec_t>::zeroed();
-                // SAFETY: libslurm fills a record in which every number is unset; zeroes are valid for all its fields before that.
+                // SAFETY: libslurm fills a record in which every number is unset; zeroes are valid
+                // for all its fields before that.
                 let mut record = unsafe {
                     libslurm().slurmdb_init_assoc_rec(record.as_mut_ptr(), false);
                     record.assume_init()
@@ -251,8 +261,9 @@ impl AccountingWriter {
         done("add associations", || unsafe { libslurm().slurmdb_associations_add(connection, list.as_ptr()) })
     }
 
-    /// Adds records of ended jobs. Give some thousand at a time: slurmdbd makes one statement of them, and its time for that grows with
-    /// the square of their number. The database bounds a statement too (`max_allowed_packet`, 16 MiB).
+    /// Adds records of ended jobs. Give some thousand at a time: slurmdbd makes one statement of
+    /// them, and its time for that grows with the square of their number. The database bounds a
+    /// statement too (`max_allowed_packet`, 16 MiB).
     ///
     /// # Errors
     ///
@@ -264,8 +275,8 @@ impl AccountingWriter {
         self.load_archive("add job records", &job_insertion(checked_cluster(cluster)?, jobs))
     }
 
-    /// Removes those job records from `first` to `last` whose system comment begins with `comment`. Their steps, of which records added
-    /// here have none, stay.
+    /// Removes those job records from `first` to `last` whose system comment begins with `comment`.
+    /// Their steps, of which records added here have none, stay.
     ///
     /// # Errors
     ///
@@ -278,18 +289,20 @@ impl AccountingWriter {
         let archive = c_text(archive)?;
         let mut record = bindings::slurmdb_archive_rec_t { archive_file: ptr::null_mut(), insert: archive.as_ptr().cast_mut() };
         let connection = self.connection;
-        // SAFETY: the connection is open; libslurm reads the record and its text to send them, and both live until it is done.
+        // SAFETY: the connection is open; libslurm reads the record and its text to send them, and
+        // both live until it is done.
         done(doing, || unsafe { libslurm().slurmdb_archive_load(connection, &raw mut record) })
     }
 
-    /// Looks jobs up by their numbers, all with one question: an answer takes slurmdbd some 80 ms however small it is. Of several
-    /// runs of a job, any.
+    /// Looks jobs up by their numbers, all with one question: an answer takes slurmdbd some 80 ms
+    /// however small it is. Of several runs of a job, any.
     ///
     /// # Errors
     ///
     /// Where slurmdbd does not answer.
     pub fn jobs(&mut self, cluster: &str, job_ids: &[u32]) -> Result<BTreeMap<u32, JobMark>, WriteError> {
-        // Macros that bindgen does not evaluate (slurm/slurmdb.h): all runs, no steps, times as they were; no condition on the start.
+        // Macros that bindgen does not evaluate (slurm/slurmdb.h): all runs, no steps, times as
+        // they were; no condition on the start.
         const EVERY_RUN_WITHOUT_STEPS: u32 = 0b111;
         const ANY_START: u32 = 1;
         if job_ids.is_empty() {
@@ -319,7 +332,8 @@ impl AccountingWriter {
         condition.flags = EVERY_RUN_WITHOUT_STEPS;
         condition.db_flags = ANY_START;
         let connection = self.connection;
-        // SAFETY: the connection is open, and the condition and all that it points to live until the answer is there.
+        // SAFETY: the connection is open, and the condition and all that it points to live until
+        // the answer is there.
         let received = receive("look jobs up", || unsafe { libslurm().slurmdb_jobs_get(connection, &raw mut condition) })?;
         let mut found = BTreeMap::new();
         received.for_each::<bindings::slurmdb_job_rec_t>(|job| {
@@ -382,7 +396,8 @@ fn text_of(text: *const c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: libslurm's texts are null-terminated, and the ones passed here belong to a record that is still alive.
+    // SAFETY: libslurm's texts are null-terminated, and the ones passed here belong to a record
+    // that is still alive.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     (!text.is_empty()).then(|| text.into_owned())
 }

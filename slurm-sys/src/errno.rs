@@ -1,4 +1,5 @@
-//! The thread's last error, where libslurm leaves its own: its functions for that come and go between releases, errno stays.
+//! The thread's last error, where libslurm leaves its own: its functions for that come and go
+//! between releases, errno stays.
 
 use std::ffi::c_int;
 

@@ -1,4 +1,5 @@
-//! A job description as slurmctld hands it to a `job_submit` plugin, without sentinel values and pointers.
+//! A job description as slurmctld hands it to a `job_submit` plugin, without sentinel values and
+//! pointers.
 //!
 //! What is unset in C (NULL, `NO_VAL`) is `None` here. Strings that are not UTF-8 read as absent.
 
@@ -57,14 +58,16 @@ impl<'a> JobDescription<'a> {
     /// Takes the description that slurmctld passed to the plugin.
     ///
     /// # Safety
-    /// `description` is NULL or a valid job description that nobody else uses during `'a`, with strings and arrays of Slurm's allocator.
+    /// `description` is NULL or a valid job description that nobody else uses during `'a`, with
+    /// strings and arrays of Slurm's allocator.
     pub unsafe fn from_raw(description: *mut job_desc_msg_t) -> Option<JobDescription<'a>> {
         // SAFETY: as the caller promises.
         unsafe { description.as_mut() }.map(JobDescription)
     }
 
     fn string(&self, text: *const c_char) -> Option<&str> {
-        // SAFETY: strings of the description live and stay as they are while it is borrowed; setters take it mutably.
+        // SAFETY: strings of the description live and stay as they are while it is borrowed;
+        // setters take it mutably.
         unsafe { borrow(text) }
     }
 
@@ -327,11 +330,13 @@ impl<'a> JobDescription<'a> {
         if list.is_null() || count == 0 || count == NO_VALUE || count > MOST_ENTRIES {
             return &[];
         }
-        // SAFETY: slurmctld unpacks the list with `count` entries, and it lives as long as the description.
+        // SAFETY: slurmctld unpacks the list with `count` entries, and it lives as long as the
+        // description.
         unsafe { std::slice::from_raw_parts(list, count as usize) }
     }
 
-    /// The variables of a list as names and values; entries that are NULL, not UTF-8 or without `=` are passed over.
+    /// The variables of a list as names and values; entries that are NULL, not UTF-8 or without `=`
+    /// are passed over.
     pub fn variables(&self, which: Variables) -> impl Iterator<Item = (&str, &str)> {
         self.list(which).iter().filter_map(|entry| self.string(*entry)?.split_once('='))
     }
@@ -342,11 +347,12 @@ impl<'a> JobDescription<'a> {
         self.place_of(name).is_some()
     }
 
-    /// Where a variable stands in the job's environment. Only the names are looked at, so that a long environment costs little.
+    /// Where a variable stands in the job's environment. Only the names are looked at, so that a
+    /// long environment costs little.
     fn place_of(&self, name: &str) -> Option<usize> {
         let begins = |entry: *const c_char| {
-            // SAFETY: a string of the description ends with NUL, which no byte before it is and which is none of those compared with: the
-            // comparison ends there at the latest.
+            // SAFETY: a string of the description ends with NUL, which no byte before it is and
+            // which is none of those compared with: the comparison ends there at the latest.
             !entry.is_null() && name.bytes().chain([b'=']).enumerate().all(|(place, byte)| unsafe { *entry.add(place) } as u8 == byte)
         };
         if name.bytes().any(|byte| byte == 0) {
@@ -391,7 +397,8 @@ impl<'a> JobDescription<'a> {
         comment.put_into(&mut self.0.admin_comment);
     }
 
-    /// Replaces a variable of the job's environment, where it is set, by `entry`, which is `NAME=value`. Returns whether it was set.
+    /// Replaces a variable of the job's environment, where it is set, by `entry`, which is
+    /// `NAME=value`. Returns whether it was set.
     pub fn replace_variable(&mut self, name: &str, entry: SlurmText) -> bool {
         let Some(index) = self.place_of(name) else { return false };
         // SAFETY: `index` lies in the list of the environment, which belongs to the description.
@@ -400,7 +407,8 @@ impl<'a> JobDescription<'a> {
         true
     }
 
-    /// Adds `entries` to the job's environment; `false`, with nothing changed, where it has none or there is no memory.
+    /// Adds `entries` to the job's environment; `false`, with nothing changed, where it has none or
+    /// there is no memory.
     pub fn add_variables(&mut self, entries: Vec<SlurmText>) -> bool {
         let present = self.list(Variables::Environment).len();
         if present == 0 {
@@ -412,10 +420,12 @@ impl<'a> JobDescription<'a> {
         // One more, as slurmctld's own lists end with NULL.
         let Some(list) = allocate(count + 1, size_of::<*mut c_char>()) else { return false };
         let list = list.cast::<*mut c_char>();
-        // SAFETY: the new list has room for `count + 1` entries, the old one has `present`; they do not overlap.
+        // SAFETY: the new list has room for `count + 1` entries, the old one has `present`; they do
+        // not overlap.
         unsafe { std::ptr::copy_nonoverlapping(self.0.environment, list, present) };
         for (place, entry) in entries.into_iter().enumerate() {
-            // SAFETY: `present + place` is below `count`; the slot is NULL, as the memory was zeroed.
+            // SAFETY: `present + place` is below `count`; the slot is NULL, as the memory was
+            // zeroed.
             entry.put_into(unsafe { &mut *list.add(present + place) });
         }
         let mut old = std::mem::replace(&mut self.0.environment, list).cast();
@@ -434,13 +444,15 @@ impl UserMessage<'_> {
     /// Takes the place for the message that slurmctld passed to the plugin.
     ///
     /// # Safety
-    /// `place` is NULL or points to NULL or to a string of Slurm's allocator, and nobody else uses it during `'a`.
+    /// `place` is NULL or points to NULL or to a string of Slurm's allocator, and nobody else uses
+    /// it during `'a`.
     pub unsafe fn from_raw<'a>(place: *mut *mut c_char) -> UserMessage<'a> {
         // SAFETY: as the caller promises.
         UserMessage(unsafe { place.as_mut() })
     }
 
-    /// Adds a line to what other plugins have said. Without memory for it, the user is told nothing.
+    /// Adds a line to what other plugins have said. Without memory for it, the user is told
+    /// nothing.
     pub fn add(&mut self, line: &str) {
         let Some(place) = self.0.as_deref_mut() else { return };
         // SAFETY: the place holds NULL or a string that lives until it is replaced below.

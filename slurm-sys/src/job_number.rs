@@ -2,8 +2,8 @@
 
 use crate::bindings::{NO_VAL, slurm_step_id_t};
 
-/// What `slurm_load_job` takes for a job: its number in 22.05 and 24.11, the identifier of a step in 26.05. The headers decide which, as the
-/// type of the argument is inferred from them.
+/// What `slurm_load_job` takes for a job: its number in 22.05 and 24.11, the identifier of a step
+/// in 26.05. The headers decide which, as the type of the argument is inferred from them.
 pub(crate) trait JobNumber {
     /// The job with this number, whole.
     fn of(job_id: u32) -> Self;
@@ -17,8 +17,8 @@ impl JobNumber for u32 {
 
 impl JobNumber for slurm_step_id_t {
     fn of(job_id: u32) -> Self {
-        // SAFETY: a structure of numbers; of those that only later releases have, zero is "not set" (slurm/slurm.h,
-        // SLURM_STEP_ID_INITIALIZER).
+        // SAFETY: a structure of numbers; of those that only later releases have, zero is "not set"
+        // (slurm/slurm.h, SLURM_STEP_ID_INITIALIZER).
         let mut step: Self = unsafe { std::mem::zeroed() };
         step.job_id = job_id;
         step.step_id = NO_VAL;

@@ -28,8 +28,8 @@ pub fn peer_user(stream: &UnixStream) -> io::Result<u32> {
 
 /// Sets a variable of this process.
 pub fn set_variable(name: &str, value: &str) {
-    // SAFETY: the callers run in sbatch, salloc or srun, in callbacks between which and Slurm's own changes of the
-    // environment nothing runs in parallel; glibc itself locks among writers.
+    // SAFETY: the callers run in sbatch, salloc or srun, in callbacks between which and Slurm's own
+    // changes of the environment nothing runs in parallel; glibc itself locks among writers.
     unsafe { std::env::set_var(name, value) }
 }
 
@@ -39,9 +39,11 @@ pub fn remove_variable(name: &str) {
     unsafe { std::env::remove_var(name) }
 }
 
-/// Ends the process with the status that Slurm's commands use for errors (`SLURM_EXIT_ERROR`, by default 1).
+/// Ends the process with the status that Slurm's commands use for errors (`SLURM_EXIT_ERROR`, by
+/// default 1).
 ///
-/// Handlers of `atexit` do not run: Slurm's would call back into this plugin and unload it while it is on the stack.
+/// Handlers of `atexit` do not run: Slurm's would call back into this plugin and unload it while it
+/// is on the stack.
 pub fn leave() -> ! {
     let status = std::env::var("SLURM_EXIT_ERROR").ok().and_then(|text| text.parse().ok()).filter(|&status| status != 0);
     // SAFETY: a null pointer makes fflush write out every open stream; _exit takes any status.
@@ -51,8 +53,9 @@ pub fn leave() -> ! {
     }
 }
 
-/// Signals that end a job, are sent to one, or that slurmstepd keeps for itself (slurmstepd.c: blocked in 22.05, handled
-/// in 24.11; a forked task inherits both until it executes the job's program).
+/// Signals that end a job, are sent to one, or that slurmstepd keeps for itself (slurmstepd.c:
+/// blocked in 22.05, handled in 24.11; a forked task inherits both until it executes the job's
+/// program).
 const SIGNALS: [libc::c_int; 12] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -78,8 +81,8 @@ impl DefaultSignals {
     fn install() -> Self {
         let mut actions = [None; SIGNALS.len()];
         for (signal, saved) in SIGNALS.into_iter().zip(&mut actions) {
-            // SAFETY: both structures are valid and live through the call; all zeros is a sigaction with the default
-            // action, no flags and an empty mask.
+            // SAFETY: both structures are valid and live through the call; all zeros is a sigaction
+            // with the default action, no flags and an empty mask.
             unsafe {
                 let default: libc::sigaction = MaybeUninit::zeroed().assume_init();
                 let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
@@ -88,7 +91,8 @@ impl DefaultSignals {
                 }
             }
         }
-        // SAFETY: the sets are valid and live through the calls; sigemptyset initialises what it is given.
+        // SAFETY: the sets are valid and live through the calls; sigemptyset initialises what it is
+        // given.
         let mask = unsafe {
             let mut none: libc::sigset_t = MaybeUninit::zeroed().assume_init();
             let mut before: libc::sigset_t = MaybeUninit::zeroed().assume_init();
@@ -121,7 +125,8 @@ pub fn sleep_until(unix_seconds: i64) {
     let _signals = DefaultSignals::install();
     let wake = libc::timespec { tv_sec: unix_seconds, tv_nsec: 0 };
     loop {
-        // SAFETY: the time is valid and lives through the call; an absolute sleep leaves no remainder to write.
+        // SAFETY: the time is valid and lives through the call; an absolute sleep leaves no
+        // remainder to write.
         let outcome = unsafe { libc::clock_nanosleep(libc::CLOCK_REALTIME, libc::TIMER_ABSTIME, &raw const wake, std::ptr::null_mut()) };
         if outcome != libc::EINTR {
             return;

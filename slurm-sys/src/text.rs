@@ -15,7 +15,8 @@ impl SlurmText {
         let bytes = text.as_bytes();
         let length = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         let memory = allocate(length.checked_add(1)?, 1)?.cast::<u8>();
-        // SAFETY: the memory is `length + 1` zeroed bytes of our own; `bytes` has at least `length`.
+        // SAFETY: the memory is `length + 1` zeroed bytes of our own; `bytes` has at least
+        // `length`.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), memory, length) };
         Some(SlurmText(memory.cast()))
     }
@@ -24,7 +25,8 @@ impl SlurmText {
     pub(crate) fn put_into(self, field: &mut *mut c_char) {
         let mut old = std::mem::replace(field, self.0).cast();
         std::mem::forget(self);
-        // SAFETY: the field held NULL or a string of Slurm's allocator, which nothing refers to any more.
+        // SAFETY: the field held NULL or a string of Slurm's allocator, which nothing refers to any
+        // more.
         unsafe { bindings::slurm_xfree(&raw mut old) };
     }
 }
@@ -37,9 +39,11 @@ impl Drop for SlurmText {
     }
 }
 
-/// Zeroed memory from Slurm's allocator, which says so instead of ending the process where there is none.
+/// Zeroed memory from Slurm's allocator, which says so instead of ending the process where there is
+/// none.
 pub(crate) fn allocate(count: usize, size: usize) -> Option<*mut std::ffi::c_void> {
-    // SAFETY: xcalloc takes any count and size; the file and function are for its messages only (src/common/xmalloc.c).
+    // SAFETY: xcalloc takes any count and size; the file and function are for its messages only
+    // (src/common/xmalloc.c).
     let memory = unsafe { bindings::slurm_xcalloc(count, size, true, true, c"queuecast".as_ptr(), 0, c"allocate".as_ptr()) };
     (!memory.is_null()).then_some(memory)
 }

@@ -1,4 +1,5 @@
-//! The text of archives, held against what slurmdbd's reader of them can misread (as_mysql_archive.c, `_process_old_sql_line`).
+//! The text of archives, held against what slurmdbd's reader of them can misread
+//! (as_mysql_archive.c, `_process_old_sql_line`).
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 

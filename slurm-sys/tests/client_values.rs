@@ -37,7 +37,8 @@ fn an_array_expression_that_is_cut_short_or_malformed_tells_nothing() {
 
 #[test]
 fn flags_of_a_state_win_over_its_base() {
-    // Numbers of slurm/slurm.h: RUNNING 1, COMPLETE 3, CANCELLED 4; REQUEUE bit 10, RESIZING bit 13, COMPLETING bit 15.
+    // Numbers of slurm/slurm.h: RUNNING 1, COMPLETE 3, CANCELLED 4; REQUEUE bit 10, RESIZING bit
+    // 13, COMPLETING bit 15.
     assert_eq!(JobState::from_raw(3), JobState::Completed);
     assert_eq!(JobState::from_raw(4), JobState::Cancelled);
     assert_eq!(JobState::from_raw(1 | 1 << 15), JobState::Completing);

@@ -11,7 +11,8 @@ fn headers() -> PathBuf {
     std::env::var_os("SLURM_INCLUDE_DIR").map_or_else(|| "/usr/include".into(), PathBuf::from).join("slurm")
 }
 
-/// The newest of this crate's build scripts, each compiled into a directory beside that of what it wrote.
+/// The newest of this crate's build scripts, each compiled into a directory beside that of what it
+/// wrote.
 fn build_script() -> PathBuf {
     let builds = Path::new(env!("OUT_DIR")).ancestors().nth(2).unwrap();
     let scripts = fs::read_dir(builds).unwrap().filter_map(|entry| {
@@ -32,7 +33,8 @@ fn cannot_build() -> bool {
     under_another_debian
 }
 
-/// What the build script says of a copy of the installed headers in which `change` has changed one file's text; whether it succeeded.
+/// What the build script says of a copy of the installed headers in which `change` has changed one
+/// file's text; whether it succeeded.
 fn build(file: &str, change: impl Fn(&str) -> String) -> (bool, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
     let copy = directory.path().join("include/slurm");

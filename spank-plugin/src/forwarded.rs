@@ -1,9 +1,12 @@
-//! The variables through which Slurm itself carries the options of a plugin from one command to the next.
+//! The variables through which Slurm itself carries the options of a plugin from one command to the
+//! next.
 //!
-//! sbatch and salloc export what they have in the control environment with the prefix `SLURM_SPANK_` (src/sbatch/sbatch.c,
-//! `_set_spank_env`), and every option as `_SLURM_SPANK_OPTION_<plugin>_<option>` (src/common/plugstack.c, `_opt_env_name`).
-//! The job inherits both, and an sbatch inside the job takes the two prefixes together for an option that its user gave
-//! (`spank_process_env_options`). Without the plugin's care, a job that submits another would reserve nodes for it too.
+//! sbatch and salloc export what they have in the control environment with the prefix
+//! `SLURM_SPANK_` (src/sbatch/sbatch.c, `_set_spank_env`), and every option as
+//! `_SLURM_SPANK_OPTION_<plugin>_<option>` (src/common/plugstack.c, `_opt_env_name`). The job
+//! inherits both, and an sbatch inside the job takes the two prefixes together for an option that
+//! its user gave (`spank_process_env_options`). Without the plugin's care, a job that submits
+//! another would reserve nodes for it too.
 
 use predictor_core::options::OPTIONS;
 

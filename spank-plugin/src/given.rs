@@ -27,13 +27,16 @@ impl Refused {
     }
 }
 
-/// Reads all options, each from the command line if it stands there, else from its environment twin.
+/// Reads all options, each from the command line if it stands there, else from its environment
+/// twin.
 ///
-/// `on_command_line` gives the value of an option, `1` for a flag. `in_environment` gives a variable; an empty one
-/// counts as absent. `now` is in Unix seconds, `zone` is the user's time zone.
+/// `on_command_line` gives the value of an option, `1` for a flag. `in_environment` gives a
+/// variable; an empty one counts as absent. `now` is in Unix seconds, `zone` is the user's time
+/// zone.
 ///
-/// An option on the command line needs its companion ([`UserOption::needs`]). A twin without one asks for nothing: users keep
-/// twins in their profiles as defaults, and a job that does not use them must pass.
+/// An option on the command line needs its companion ([`UserOption::needs`]). A twin without one
+/// asks for nothing: users keep twins in their profiles as defaults, and a job that does not use
+/// them must pass.
 ///
 /// # Errors
 /// The first value that is none of those accepted.

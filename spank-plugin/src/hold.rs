@@ -17,7 +17,8 @@ pub(crate) enum Hold {
     Until(i64),
 }
 
-/// Decides from the value of the hold variable, the time, and the end of the job's allocation; times in Unix seconds.
+/// Decides from the value of the hold variable, the time, and the end of the job's allocation;
+/// times in Unix seconds.
 ///
 /// A wait that would use up the whole allocation is none: the job would end before it did anything.
 pub(crate) fn decide(value: &str, now: i64, job_end: Option<i64>) -> Hold {

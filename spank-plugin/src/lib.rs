@@ -1,8 +1,10 @@
-//! The SPANK plugin: the options of `sbatch`, `salloc` and `srun`, and the wait for a reserved time on the node.
+//! The SPANK plugin: the options of `sbatch`, `salloc` and `srun`, and the wait for a reserved time
+//! on the node.
 //!
-//! This file only switches on the context. [`submission`] is the side where a user types, [`node`] the side where a job runs.
-//! Nothing here fails a job: what goes wrong inside the plugin is logged and passed over, and only a value that the user gave
-//! and that cannot be used ends the command that it was given to.
+//! This file only switches on the context. [`submission`] is the side where a user types, [`node`]
+//! the side where a job runs. Nothing here fails a job: what goes wrong inside the plugin is logged
+//! and passed over, and only a value that the user gave and that cannot be used ends the command
+//! that it was given to.
 #![allow(unsafe_code)]
 
 mod forwarded;
@@ -31,7 +33,8 @@ struct Queuecast {
     submission: Submission,
 }
 
-// SAFETY: the plugin starts no thread, so that the task that slurmstepd forks finds no lock of ours taken.
+// SAFETY: the plugin starts no thread, so that the task that slurmstepd forks finds no lock of ours
+// taken.
 unsafe impl Plugin for Queuecast {
     fn setup(&mut self, _spank: &mut SpankHandle<'_>) -> CallbackResult {
         Ok(())
@@ -62,9 +65,11 @@ unsafe impl Plugin for Queuecast {
     }
 }
 
-/// Ends the command where the user's request was refused; anything else that goes wrong, a panic included, ends here.
+/// Ends the command where the user's request was refused; anything else that goes wrong, a panic
+/// included, ends here.
 ///
-/// A panic that reached `slurm-spank` would poison its lock, and its next callback would abort the process.
+/// A panic that reached `slurm-spank` would poison its lock, and its next callback would abort the
+/// process.
 fn guarded(callback: impl FnOnce() -> CallbackResult) -> CallbackResult {
     match catch_unwind(AssertUnwindSafe(callback)) {
         Ok(Ok(())) => {}
@@ -90,15 +95,17 @@ pub static plugin_name: [u8; 10] = *b"queuecast\0";
 #[allow(non_upper_case_globals, reason = "Slurm looks the symbol up by this name")]
 pub static plugin_type: [u8; 6] = *b"spank\0";
 
-/// The Slurm whose headers the plugin was built with; Slurm compares all but the micro version (src/common/plugin.c).
+/// The Slurm whose headers the plugin was built with; Slurm compares all but the micro version
+/// (src/common/plugin.c).
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "Slurm looks the symbol up by this name")]
 pub static plugin_version: c_uint = slurm_sys::bindings::SLURM_VERSION_NUMBER;
 
 /// Exports one callback.
 ///
-/// `slurm-spank`'s own macro exports all callbacks that there are; for a prolog or epilog among them, slurmd starts one more
-/// process for each job (src/plugins/prep/script/prep_script_slurmd.c).
+/// `slurm-spank`'s own macro exports all callbacks that there are; for a prolog or epilog among
+/// them, slurmd starts one more process for each job
+/// (src/plugins/prep/script/prep_script_slurmd.c).
 macro_rules! export {
     ($symbol:ident, $method:ident, $what:literal) => {
         #[doc = $what]

@@ -26,7 +26,8 @@ pub(crate) fn task_init(spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error
     }
 }
 
-/// The batch script waits; of the steps only the first, whose srun made the allocation and set the variable for it.
+/// The batch script waits; of the steps only the first, whose srun made the allocation and set the
+/// variable for it.
 fn step_may_wait(spank: &SpankHandle<'_>) -> Result<bool, SpankError> {
     let step = spank.job_stepid()?;
     Ok(step == SLURM_BATCH_SCRIPT || step == 0)

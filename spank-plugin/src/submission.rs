@@ -1,4 +1,5 @@
-//! On the submitting side, in sbatch, salloc and srun: reads what the user asks for and hands it to slurmctld.
+//! On the submitting side, in sbatch, salloc and srun: reads what the user asks for and hands it to
+//! slurmctld.
 
 use std::env;
 use std::error::Error;
@@ -48,7 +49,8 @@ impl Submission {
         if is_scrontab() { Ok(()) } else { register_options(spank) }
     }
 
-    /// Checks the options and puts them into the job's control environment; an error is for the user and ends the command.
+    /// Checks the options and puts them into the job's control environment; an error is for the
+    /// user and ends the command.
     pub(crate) fn init_post_opt(&mut self, spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
         let is_step_of_a_job = self.inside_job && spank.context()? == Context::Local;
         let in_environment = |variable: &str| if is_step_of_a_job { None } else { env::var_os(variable) };
@@ -57,7 +59,8 @@ impl Submission {
         for option in &OPTIONS {
             match self.asked.canonical_value(option.key) {
                 Some(value) => spank.job_control_setenv(option.variable, value, true),
-                // srun copies an outer job's control variables from the environment before any plugin sees them.
+                // srun copies an outer job's control variables from the environment before any
+                // plugin sees them.
                 None => spank.job_control_unsetenv(option.variable),
             }
             .map_err(|error| Refused::because(option, &error))?;
@@ -68,7 +71,8 @@ impl Submission {
         Ok(())
     }
 
-    /// In srun, with the allocation made and the step not yet launched: passes on what slurmctld granted to this job.
+    /// In srun, with the allocation made and the step not yet launched: passes on what slurmctld
+    /// granted to this job.
     pub(crate) fn local_user_init(&mut self, spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
         let may_wait = self.asked.reserve_at.is_some() && self.asked.early_start != Some(EarlyStart::Run);
         if self.inside_job || !may_wait || spank.job_stepid()? != 0 {
@@ -84,8 +88,9 @@ impl Submission {
 
 /// Whether the command is scrontab.
 ///
-/// scrontab reads a plugin's options but neither calls the plugin once it has nor sends a control environment
-/// (src/scrontab/scrontab.c). There each would be accepted and do nothing; unknown, it is refused.
+/// scrontab reads a plugin's options but neither calls the plugin once it has nor sends a control
+/// environment (src/scrontab/scrontab.c). There each would be accepted and do nothing; unknown, it
+/// is refused.
 fn is_scrontab() -> bool {
     env::current_exe().is_ok_and(|program| program.file_name() == Some(OsStr::new("scrontab")))
 }

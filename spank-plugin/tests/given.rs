@@ -1,6 +1,8 @@
-//! What users write is read into what they asked for, or refused with a line that says what is accepted.
+//! What users write is read into what they asked for, or refused with a line that says what is
+//! accepted.
 //!
-//! The module is compiled into the test by itself: the plugin as a whole needs a Slurm command around it.
+//! The module is compiled into the test by itself: the plugin as a whole needs a Slurm command
+//! around it.
 
 #[path = "../src/given.rs"]
 #[allow(dead_code, unreachable_pub)]

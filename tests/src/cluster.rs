@@ -21,7 +21,8 @@ impl Options {
         Options::default()
     }
 
-    /// A cluster with both plugins, and `queuecast.toml` with `configuration` behind its state directory.
+    /// A cluster with both plugins, and `queuecast.toml` with `configuration` behind its state
+    /// directory.
     #[must_use]
     pub fn with_plugins(configuration: &str) -> Options {
         Options { plugins: true, configuration: Some(configuration.to_owned()), ..Options::default() }
@@ -45,8 +46,8 @@ impl Cluster {
     /// Makes and starts a cluster.
     ///
     /// # Panics
-    /// Where it does not come up (the message has what `ci/cluster` said), and for other users than root, whose cluster could run no one
-    /// else's jobs.
+    /// Where it does not come up (the message has what `ci/cluster` said), and for other users than
+    /// root, whose cluster could run no one else's jobs.
     #[must_use]
     pub fn up(options: &Options) -> Cluster {
         let user = std::fs::metadata("/proc/self").map(|own| own.uid());
@@ -127,7 +128,8 @@ impl Cluster {
         checked(self.command("configure").args(options));
     }
 
-    /// Runs a command of Slurm's or ours in the cluster's environment; ours are those of this build.
+    /// Runs a command of Slurm's or ours in the cluster's environment; ours are those of this
+    /// build.
     #[must_use]
     pub fn run(&self, program: &str, arguments: &[&str]) -> Output {
         self.prepare(program).args(arguments).output().unwrap_or_else(|error| panic!("{program}: {error}"))

@@ -1,8 +1,10 @@
-//! The engine's model of Slurm's schedulers held against Slurm: the same submissions on a private cluster and in the simulator.
+//! The engine's model of Slurm's schedulers held against Slurm: the same submissions on a private
+//! cluster and in the simulator.
 //!
-//! [`submissions`] are short jobs with loose limits; [`Site`] is a cluster whose scheduling is not all defaults; [`run`] submits to it and reads back
-//! what happened; [`replay`] gives the same submissions, with the run times that they had, to the engine; [`Difference`] says how far apart the start
-//! times are.
+//! [`submissions`] are short jobs with loose limits; [`Site`] is a cluster whose scheduling is not
+//! all defaults; [`run`] submits to it and reads back what happened; [`replay`] gives the same
+//! submissions, with the run times that they had, to the engine; [`Difference`] says how far apart
+//! the start times are.
 
 mod difference;
 mod names;

@@ -1,7 +1,8 @@
 //! End to end, on real Slurm clusters.
 //!
-//! A [`Cluster`] is a private one, made by `ci/cluster` and stopped when it is dropped. Tests need root, because their
-//! jobs are several users'; set `QUEUECAST_SKIP_CLUSTER=1` to skip them where that is not to be had, which each of them then says.
+//! A [`Cluster`] is a private one, made by `ci/cluster` and stopped when it is dropped. Tests need
+//! root, because their jobs are several users'; set `QUEUECAST_SKIP_CLUSTER=1` to skip them where
+//! that is not to be had, which each of them then says.
 
 // Everything here is called by tests, which fail by panicking.
 #![allow(clippy::expect_used, clippy::panic)]

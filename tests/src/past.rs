@@ -28,7 +28,8 @@ pub fn enforcing() -> Policy {
     Policy { mode: Mode::Enforce, ..Policy::default() }
 }
 
-/// What a user's jobs in the partition `main` (8 nodes of 4 CPUs) have waited and run, by their nodes.
+/// What a user's jobs in the partition `main` (8 nodes of 4 CPUs) have waited and run, by their
+/// nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Past {
     /// Nodes.
@@ -47,7 +48,8 @@ pub const LARGE_WAIT: [Past; 2] =
     [Past { nodes: 8, wait_s: 7_000, more_wait_s: 10, run_s: 100 }, Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 200 }];
 
 impl Cluster {
-    /// Publishes a snapshot of `past`, root's, under `policy`, in which a job of `running` nodes each is expected to end so many seconds from now.
+    /// Publishes a snapshot of `past`, root's, under `policy`, in which a job of `running` nodes
+    /// each is expected to end so many seconds from now.
     ///
     /// # Panics
     /// Where the state directory can't be written.

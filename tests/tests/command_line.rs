@@ -1,4 +1,5 @@
-//! `queuecast` on a real cluster: what it tells of live and of ended jobs, and of a daemon that runs.
+//! `queuecast` on a real cluster: what it tells of live and of ended jobs, and of a daemon that
+//! runs.
 
 // What the tests share is outside of them, and fails as they do.
 #![allow(clippy::unwrap_used, clippy::panic)]

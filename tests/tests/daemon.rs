@@ -1,4 +1,5 @@
-//! `queuecastd` beside a real cluster: outages, signals, a broken configuration, death in the middle of publishing.
+//! `queuecastd` beside a real cluster: outages, signals, a broken configuration, death in the
+//! middle of publishing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
@@ -138,7 +139,8 @@ fn a_broken_configuration_is_refused_at_the_start_and_by_check() {
 fn once_publishes_one_snapshot_of_all_and_none_while_a_source_is_away() {
     let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
     cluster.run_jobs(1);
-    // slurmctld hands records over some moments later, and that of a short job in two parts: its end, and then what was known at its start.
+    // slurmctld hands records over some moments later, and that of a short job in two parts: its
+    // end, and then what was known at its start.
     wait_for("the job's whole record", PATIENCE, || {
         let shown = cluster.output("sacct", &["-X", "-n", "-P", "-o", "End,Partition", "-S", "now-1hour"]);
         shown.split_once('|').is_some_and(|(end, partition)| end != "Unknown" && !partition.is_empty()).then_some(())
@@ -318,7 +320,8 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
     assert!(shortest <= 6 && longest < 20, "{shortest} to {longest} s");
 }
 
-/// Reads the snapshot again and again until told to stop. Returns how often, and how many generations it saw.
+/// Reads the snapshot again and again until told to stop. Returns how often, and how many
+/// generations it saw.
 fn read_until(cluster: &Cluster, stop: &AtomicBool) -> (u64, u64) {
     let (mut reads, mut generations, mut last) = (0, 0, 0);
     while !stop.load(Ordering::Relaxed) {
@@ -350,7 +353,8 @@ fn kill_after(daemon: Daemon, delay: Duration, trigger: impl Fn() -> bool) {
 fn killed_two_hundred_times_while_publishing_it_never_leaves_a_torn_snapshot() {
     const KILLS: u32 = 200;
     let Some(cluster) = Cluster::up_for_queuecastd(&format!("{QUICK}[history]\nwindow = \"1d\"\nmaximum_jobs = 1500\n")) else { return };
-    // A history, so that a snapshot takes a while to write: the model's month within half a day, of which the last hours are read.
+    // A history, so that a snapshot takes a while to write: the model's month within half a day, of
+    // which the last hours are read.
     cluster.import_model(100, 5000, 0.015);
     let unfinished = cluster.state_directory().join("snapshot.new");
     let daemon = cluster.start_queuecastd();
@@ -364,8 +368,9 @@ fn killed_two_hundred_times_while_publishing_it_never_leaves_a_torn_snapshot() {
         // The reader's own failure ends the test, not only the thread.
         for kill in 0..KILLS {
             let daemon = cluster.start_queuecastd();
-            // Parts of one in an order that does not repeat soon: multiples of the golden ratio. Most kills come up to 6 ms after the new
-            // file has appeared, every fourth at any moment of the daemon's first second.
+            // Parts of one in an order that does not repeat soon: multiples of the golden ratio.
+            // Most kills come up to 6 ms after the new file has appeared, every fourth at any
+            // moment of the daemon's first second.
             let part = (f64::from(kill) * 0.618_033_988_75).fract();
             if kill % 4 == 3 {
                 kill_after(daemon, Duration::from_secs_f64(part), || true);

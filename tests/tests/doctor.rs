@@ -1,4 +1,5 @@
-//! `queuecast doctor` on a real cluster: all is well where it is, and what Slurm would trip over is found beforehand.
+//! `queuecast doctor` on a real cluster: all is well where it is, and what Slurm would trip over is
+//! found beforehand.
 
 // What the tests share is outside of them, and fails as they do.
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -61,7 +62,8 @@ fn holds(report: &Value, subject: &str, name: &str, outcome: &str, found: &str, 
     assert!(check["outcome"] == outcome && has("found", found) && has("advice", advice), "{check:#}");
 }
 
-/// Puts a copy of a plugin in its place that says of itself to be for a Slurm whose micro version is higher by one. Returns that version.
+/// Puts a copy of a plugin in its place that says of itself to be for a Slurm whose micro version
+/// is higher by one. Returns that version.
 fn patch_version(plugin: &Path) -> (u8, u8, u8) {
     let mut bytes = fs::read(plugin).unwrap();
     let file = object::File::parse(bytes.as_slice()).unwrap();

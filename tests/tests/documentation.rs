@@ -15,11 +15,13 @@ use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, enforcing, project, skipp
 use predictor_core::options::OPTIONS;
 use slurm_conf::Configuration;
 
-/// Pages of what users do. They are read on a cluster with a known past, under a policy that enforces.
+/// Pages of what users do. They are read on a cluster with a known past, under a policy that
+/// enforces.
 const USERS: [&str; 3] = ["README.md", "docs/users.md", "docs/options.md"];
 
-/// Pages of what administrators do, with the configuration that each begins with, and whether most of the cluster is busy for two hours. They are read on a
-/// cluster with a history in slurmdbd and with the daemon.
+/// Pages of what administrators do, with the configuration that each begins with, and whether most
+/// of the cluster is busy for two hours. They are read on a cluster with a history in slurmdbd and
+/// with the daemon.
 const ADMINISTRATORS: [(&str, &str, bool); 6] = [
     ("docs/first-week.md", "", false),
     ("docs/one-policy.md", "", true),
@@ -61,8 +63,8 @@ fn what_the_pages_for_users_type_works_and_what_they_quote_is_printed() {
     the_options_are_those_of_sbatch(&cluster);
 }
 
-/// A log of 400 jobs of four users on 8 nodes of 4 CPUs, half of them on 8 nodes for five minutes or more, half on 2 for ten or more, one every
-/// two and a half hours.
+/// A log of 400 jobs of four users on 8 nodes of 4 CPUs, half of them on 8 nodes for five minutes
+/// or more, half on 2 for ten or more, one every two and a half hours.
 fn log() -> String {
     let mut log = "; MaxNodes: 8\n; MaxProcs: 32\n".to_owned();
     for n in 1..=400 {
@@ -146,7 +148,8 @@ fn the_options_are_those_of_sbatch(cluster: &Cluster) {
     assert_eq!(documented, names);
 }
 
-/// What docs/metrics.md lists is what the daemon serves, with type and labels; and it names no other metric anywhere.
+/// What docs/metrics.md lists is what the daemon serves, with type and labels; and it names no
+/// other metric anywhere.
 fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
     // All of them are there once slurmctld has called the filter and the learner has scored.
     let served = reader.metrics();

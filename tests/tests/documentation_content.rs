@@ -1,4 +1,5 @@
-//! What the documentation lists is what the programs have: every setting with its range and default, every message.
+//! What the documentation lists is what the programs have: every setting with its range and
+//! default, every message.
 
 // What the tests share is outside of them, and fails as they do.
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -243,7 +244,8 @@ fn every_reason_for_having_no_snapshot_or_no_slurm_is_explained() {
 /// Fails where a text of at least three words is in no message of the page.
 fn unexplained(literals: &[Literal]) {
     let messages = messages();
-    // Words of the log's debug level, of systemd's status line and of expectations are for developers.
+    // Words of the log's debug level, of systemd's status line and of expectations are for
+    // developers.
     let for_developers = [
         "still does not answer",
         "took ended jobs",

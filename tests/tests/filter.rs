@@ -87,7 +87,8 @@ fn a_reservation_holds_its_nodes_until_the_time_and_lets_steps_through() {
     let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
     let reserved = now() + 75;
     let at = format!("--reserve-at=uts{reserved}");
-    // P(Binomial(100, 0.5) <= 57) = 0.933, (<= 58) = 0.956: the 59th wait, 58 s, bounds the median at 95 %. Of the steps, 75, 45 and 15 s ahead, the first reaches that.
+    // P(Binomial(100, 0.5) <= 57) = 0.933, (<= 58) = 0.956: the 59th wait, 58 s, bounds the median
+    // at 95 %. Of the steps, 75, 45 and 15 s ahead, the first reaches that.
     let job = cluster.submit(&["-N2", "-t1", "--exclusive", &at, "--success-probability=0.5"], "date +%s\nsrun hostname").job();
     assert!(job.said.contains("with probability 0.") && job.said.contains("waits on its nodes"), "{}", job.said);
     let record = Record::parse(&job.field("AdminComment")).unwrap();

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use end_to_end::{Cluster, Options, skipped, wait_for};
 
-/// Four jobs on a machine of 16 processors, four to a node: one that completed, one that failed, one that was cancelled while it ran, one
-/// that was cancelled before; then one whose wait is not known and one that is too large. The last end is at second 9,100.
+/// Four jobs on a machine of 16 processors, four to a node: one that completed, one that failed,
+/// one that was cancelled while it ran, one that was cancelled before; then one whose wait is not
+/// known and one that is too large. The last end is at second 9,100.
 const LOG: &str = "\
 ; MaxNodes: 4
 ; MaxProcs: 16
@@ -109,7 +110,8 @@ fn a_log_becomes_records_of_the_past() {
     assert!(job.id.parse::<u32>().unwrap() < 100, "{}", job.id);
     assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
 
-    // For a job that never started, some releases of sacct show the CPUs that it asked for as allocated, others none.
+    // For a job that never started, some releases of sacct show the CPUs that it asked for as
+    // allocated, others none.
     let job = cluster.submit(&["--hold", "-n4"], "true").job();
     assert!(cluster.run("scancel", &[&job.id]).status.success());
     let cpus = |id: &str| cluster.output("sacct", &["-X", "-n", "-P", "-j", id, "-o", "AllocCPUS,ReqCPUS"]);
@@ -154,7 +156,8 @@ fn a_made_workload_of_many_users_is_imported_fast() {
     let began = Instant::now();
     let output = import(&cluster, &["--embedded", "--model-jobs", "50000", "--model-users", "300", "--cpus-per-node", "4"]);
     assert!(output.status.success(), "{}", said(&output));
-    // 200,000 jobs in a minute would be 15 s; the build may not be optimised, and others may use the machine.
+    // 200,000 jobs in a minute would be 15 s; the build may not be optimised, and others may use
+    // the machine.
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     assert_eq!(sacct(&cluster, "JobID").len(), 50_000);
     let users = cluster.output("sacctmgr", &["-n", "-P", "list", "user", "format=user"]);

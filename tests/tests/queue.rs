@@ -8,7 +8,8 @@ use serde_json::Value;
 /// How long the jobs on 8 and on 4 nodes run; their limits are five minutes.
 const EIGHT_NODES_S: i64 = 30;
 const FOUR_NODES_S: i64 = 20;
-/// By how much starts may differ from what was expected: slurmctld starts jobs some seconds after there is room, more on a busy machine.
+/// By how much starts may differ from what was expected: slurmctld starts jobs some seconds after
+/// there is room, more on a busy machine.
 const TOLERANCE_S: i64 = 12;
 
 fn submit<'a>(cluster: &'a Cluster, nodes: u32, seconds: i64, more: &[&str]) -> Job<'a> {
@@ -66,11 +67,13 @@ fn jobs_start_when_the_plan_expects_them_to() {
         assert!(moment(plan, "earliest_start") <= moment(plan, "expected_start"));
         assert!(moment(plan, "expected_start") <= moment(plan, "latest_start"));
     }
-    // By time limits the second job starts when the limit of the first ends, which is what slurmctld's backfill scheduler says.
+    // By time limits the second job starts when the limit of the first ends, which is what
+    // slurmctld's backfill scheduler says.
     let latest = moment(&plans[0], "latest_start") - began;
     assert!((latest - 300).abs() <= TOLERANCE_S, "{latest}");
     let by_limits = wait_for("slurmctld's expected start", PATIENCE, || {
-        // It says nothing until the backfill scheduler has run; once the job has started, there is nothing more to compare.
+        // It says nothing until the backfill scheduler has run; once the job has started, there is
+        // nothing more to compare.
         let has_started = second.field("JobState") != "PENDING";
         has_started.then_some(None).or_else(|| unix(&cluster, &second.field("StartTime")).map(Some))
     });

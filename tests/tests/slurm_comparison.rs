@@ -15,10 +15,12 @@ struct Bounds {
     p95_s: f64,
 }
 
-/// Where a job starts a second earlier or later than it did, others fit beside it, so that single jobs start at quite another time, as they also do when Slurm
-/// itself is run twice. In four runs of these submissions the model was at most 7, 15.6 and 77 s away, Slurm from itself at most 8, 15.9 and 69 s, first
-/// come first served at least 24, 31.7 and 84 s, and EASY at least 30, 36.8 and 90 s (docs/simulation.md); on a machine that compiles meanwhile the
-/// model was 12, 17.3 and 37 s away.
+/// Where a job starts a second earlier or later than it did, others fit beside it, so that single
+/// jobs start at quite another time, as they also do when Slurm itself is run twice. In four runs
+/// of these submissions the model was at most 7, 15.6 and 77 s away, Slurm from itself at most 8,
+/// 15.9 and 69 s, first come first served at least 24, 31.7 and 84 s, and EASY at least 30, 36.8
+/// and 90 s (docs/simulation.md); on a machine that compiles meanwhile the model was 12, 17.3 and
+/// 37 s away.
 const LIVE: Bounds = Bounds { median_s: 20.0, mean_s: 26.0, p95_s: 95.0 };
 
 /// A recorded run is simulated the same each time.

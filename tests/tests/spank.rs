@@ -1,7 +1,9 @@
-//! The SPANK plugin on a real cluster: what users type arrives at slurmctld as control variables, and jobs wait on their nodes.
+//! The SPANK plugin on a real cluster: what users type arrives at slurmctld as control variables,
+//! and jobs wait on their nodes.
 //!
-//! slurmctld runs a job_submit.lua that logs the control environment of each submission, and that takes a record for the job's
-//! `admin_comment` from its comment, as the submit filter would write one.
+//! slurmctld runs a job_submit.lua that logs the control environment of each submission, and that
+//! takes a record for the job's `admin_comment` from its comment, as the submit filter would write
+//! one.
 
 #![allow(clippy::unwrap_used, reason = "a test ends there")]
 
@@ -287,7 +289,8 @@ fn a_value_that_makes_no_sense_makes_no_wait() {
     }
 }
 
-/// Runs `date` on two nodes by an srun that allocates them, with a record that holds until `until`; returns the two times.
+/// Runs `date` on two nodes by an srun that allocates them, with a record that holds until `until`;
+/// returns the two times.
 fn times_of_srun(cluster: &Cluster, mode: &str, until: i64, options: &[&str]) -> Vec<i64> {
     let record = record(mode, until);
     let arguments = [options, &["--nodes=2", &record, "date", "+%s"]].concat();

@@ -7,7 +7,8 @@ use std::time::Duration;
 use slurm_sys::client::ClientError;
 use slurm_sys::client::controller::{self, NodeVersion};
 
-/// How long slurmctld may take. libslurm itself waits for MessageTimeout, and longer where it tries again.
+/// How long slurmctld may take. libslurm itself waits for MessageTimeout, and longer where it tries
+/// again.
 const LIMIT: Duration = Duration::from_secs(45);
 
 /// What slurmctld says.
@@ -34,7 +35,8 @@ pub(super) fn ask() -> Result<Answer, String> {
 }
 
 fn answer() -> Result<Answer, ClientError> {
-    // A slurmctld that is down is told so at once; other questions would be asked again for a while.
+    // A slurmctld that is down is told so at once; other questions would be asked again for a
+    // while.
     controller::ping()?;
     Ok(Answer {
         version: controller::version()?,

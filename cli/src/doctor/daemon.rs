@@ -21,7 +21,8 @@ pub(super) fn check(place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>, now: Un
     checks
 }
 
-/// It keeps its number in the file that it locks. Where it is a process that this host does not show, a young snapshot tells of it.
+/// It keeps its number in the file that it locks. Where it is a process that this host does not
+/// show, a young snapshot tells of it.
 fn process(checks: &mut Checks, place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>, now: UnixTime) {
     const NAME: &str = "process";
     let lock = place.directory.join("lock");

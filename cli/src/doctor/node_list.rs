@@ -16,7 +16,8 @@ pub(crate) struct NodeListError {
 /// The names that a list stands for, in its order.
 ///
 /// # Errors
-/// [`NodeListError`] for brackets that do not match, ranges that are not numbers, and too many names.
+/// [`NodeListError`] for brackets that do not match, ranges that are not numbers, and too many
+/// names.
 pub(crate) fn expand(list: &str) -> Result<Vec<String>, NodeListError> {
     let error = |reason| NodeListError { list: list.to_owned(), reason };
     let mut names = Vec::new();

@@ -1,4 +1,5 @@
-//! The same questions on other hosts: `queuecast doctor --role node` is run there, and what it finds is shown as one line a node.
+//! The same questions on other hosts: `queuecast doctor --role node` is run there, and what it
+//! finds is shown as one line a node.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -36,7 +37,8 @@ pub(super) struct NodeReport {
 }
 
 impl Way {
-    /// Takes the command that reaches a node apart, as a shell would, and puts behind it what is to be run there.
+    /// Takes the command that reaches a node apart, as a shell would, and puts behind it what is to
+    /// be run there.
     ///
     /// # Errors
     /// Where quotes do not match, or nothing says where the node's name belongs.

@@ -55,7 +55,8 @@ impl SlurmUser {
     }
 }
 
-/// Why what lies at a path is not to be trusted: who else than root and Slurm's user owns it or may write it.
+/// Why what lies at a path is not to be trusted: who else than root and Slurm's user owns it or may
+/// write it.
 pub(super) fn distrust(metadata: &Metadata, slurm_user: Option<&SlurmUser>) -> Option<String> {
     let owner = metadata.uid();
     if owner != 0 && slurm_user.is_some_and(|slurm_user| slurm_user.number != owner) {
@@ -65,7 +66,8 @@ pub(super) fn distrust(metadata: &Metadata, slurm_user: Option<&SlurmUser>) -> O
     (metadata.mode() & 0o022 != 0).then(|| format!("others than its owner may write it (mode {:03o})", metadata.mode() & 0o777))
 }
 
-/// Checks that nobody but root and Slurm's user may write a plugin's file, or put another one in its place. `consequence` says what else they could.
+/// Checks that nobody but root and Slurm's user may write a plugin's file, or put another one in
+/// its place. `consequence` says what else they could.
 pub(super) fn check_plugin(checks: &mut Checks, path: &Path, slurm_user: Option<&SlurmUser>, consequence: &str) {
     const NAME: &str = "its permissions";
     for place in [Some(path), path.parent()].into_iter().flatten() {
@@ -92,7 +94,8 @@ pub(super) fn ancestors(path: &Path) -> impl Iterator<Item = PathBuf> {
     above.into_iter().rev()
 }
 
-/// A directory above a path in which everybody may put something else in the place of what is there.
+/// A directory above a path in which everybody may put something else in the place of what is
+/// there.
 pub(super) fn open_ancestor(path: &Path) -> Option<PathBuf> {
     const STICKY: u32 = 0o1000;
     ancestors(path)

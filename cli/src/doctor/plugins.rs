@@ -62,7 +62,8 @@ fn listed(checks: &mut Checks, slurm: &Slurm) {
     checks.ok(NAME, format!("queuecast is listed{order}"));
 }
 
-/// Returns the file that slurmctld takes: the first that fits (`plugin_load_and_link` in src/common/plugin.c).
+/// Returns the file that slurmctld takes: the first that fits (`plugin_load_and_link` in
+/// src/common/plugin.c).
 fn file(checks: &mut Checks, slurm: &Slurm, target: Option<&Known>, candidates: &[Candidate]) -> Option<PathBuf> {
     const NAME: &str = "plugin";
     let is_listed = slurm.place_of_queuecast().is_some();

@@ -1,4 +1,5 @@
-//! plugstack.conf: which SPANK plugins are loaded (src/common/plugstack.c, since 25.11 src/common/spank.c).
+//! plugstack.conf: which SPANK plugins are loaded (src/common/plugstack.c, since 25.11
+//! src/common/spank.c).
 
 use std::fs;
 use std::io::ErrorKind;
@@ -74,7 +75,8 @@ impl Plugstack {
         true
     }
 
-    /// Reads all files of a pattern; one that is relative begins at the directory of the file that it stands in.
+    /// Reads all files of a pattern; one that is relative begins at the directory of the file that
+    /// it stands in.
     fn include(&mut self, from: &Path, pattern: &str, hash: &mut Xxh3, depth: usize) {
         let pattern = from.with_file_name(pattern);
         // glob(3) gives them sorted, and so does this.

@@ -47,7 +47,8 @@ pub(super) enum Silence {
     TooLong(Duration),
 }
 
-/// Runs a program without input, and ends it with all that it has started when that takes longer than `limit`.
+/// Runs a program without input, and ends it with all that it has started when that takes longer
+/// than `limit`.
 pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Said, Silence> {
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(Silence::NotStarted)?;
@@ -68,11 +69,13 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Said, Silenc
     Ok(Said { status, output: text(output), error: text(error) })
 }
 
-/// Ends a program and all that it has started. It is asked first, so that an srun takes its job back.
+/// Ends a program and all that it has started. It is asked first, so that an srun takes its job
+/// back.
 fn kill(child: &mut Child) {
     let begin = Instant::now();
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
-        // The child leads a process group of its own, whose number is the child's, and it has not been waited for.
+        // The child leads a process group of its own, whose number is the child's, and it has not
+        // been waited for.
         if let Ok(number) = i32::try_from(child.id()) {
             let _ = killpg(Pid::from_raw(number), signal);
         }

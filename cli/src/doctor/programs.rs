@@ -15,8 +15,8 @@ const DIRECTORIES: [&str; 5] = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/s
 /// How long a program may take to say its version.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The programs that are asked, and the option at which each says its version. slurmctld and slurmd read no configuration for it; scontrol of some
-/// releases does.
+/// The programs that are asked, and the option at which each says its version. slurmctld and slurmd
+/// read no configuration for it; scontrol of some releases does.
 const ASKED: [(&str, &str); 3] = [("slurmctld", "-V"), ("slurmd", "-V"), ("scontrol", "--version")];
 
 /// A program of Slurm's.

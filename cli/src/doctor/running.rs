@@ -10,8 +10,8 @@ use super::slurm::Slurm;
 
 /// The process of this cluster's slurmctld on this host.
 ///
-/// By its file of process numbers, which systemd's unit does without; otherwise by what the system lists, if the process was started on the same
-/// slurm.conf.
+/// By its file of process numbers, which systemd's unit does without; otherwise by what the system
+/// lists, if the process was started on the same slurm.conf.
 pub(super) fn slurmctld(slurm: &Slurm) -> Option<u32> {
     let named = fs::read_to_string(&slurm.slurmctld_pid_file).ok().and_then(|text| text.trim().parse().ok());
     if let Some(process) = named.filter(|&process| is_called(process, "slurmctld")) {
@@ -34,7 +34,8 @@ pub(super) fn is_called(process: u32, name: &str) -> bool {
     fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|called| called.trim_end() == name)
 }
 
-/// Whether a slurmctld was started on this slurm.conf: with `-f` and the file, or without and the file is the usual one.
+/// Whether a slurmctld was started on this slurm.conf: with `-f` and the file, or without and the
+/// file is the usual one.
 fn is_on(process: u32, slurm_conf: Option<&Path>) -> bool {
     let Ok(line) = fs::read(format!("/proc/{process}/cmdline")) else { return false };
     let words: Vec<&[u8]> = line.split(|&byte| byte == 0).collect();
@@ -87,7 +88,8 @@ fn refusal(process: u32, error: &std::io::Error) -> String {
     }
 }
 
-/// A line of /proc/PID/maps: address, permissions, offset, device, inode, and the path where there is one.
+/// A line of /proc/PID/maps: address, permissions, offset, device, inode, and the path where there
+/// is one.
 fn mapped_in(line: &str) -> Option<Mapped> {
     let mut rest = line;
     let mut inode = 0;

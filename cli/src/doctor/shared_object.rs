@@ -20,7 +20,8 @@ pub(super) struct PluginFile {
 }
 
 impl PluginFile {
-    /// Reads the symbols that Slurm compares before it uses a plugin (`_verify_syms` in src/common/plugin.c).
+    /// Reads the symbols that Slurm compares before it uses a plugin (`_verify_syms` in
+    /// src/common/plugin.c).
     ///
     /// # Errors
     /// In words: the file can't be read, or is no plugin of Slurm's.
@@ -36,18 +37,20 @@ impl PluginFile {
     }
 }
 
-/// The version of the Slurm whose own plugins are in one of these directories. Hosts without daemons have no other sign of it that needs no
-/// configuration.
+/// The version of the Slurm whose own plugins are in one of these directories. Hosts without
+/// daemons have no other sign of it that needs no configuration.
 pub(super) fn version_of_slurm(directories: &[PathBuf]) -> Option<(PathBuf, Version)> {
     let known = directories.iter().flat_map(|directory| SLURM_OWN.iter().map(move |name| directory.join(name)));
     known.into_iter().find_map(|path| PluginFile::read(&path).ok().map(|plugin| (plugin.path, plugin.version)))
 }
 
-/// The directory beside which a program of Slurm's was built to find its libraries: that of its plugins.
+/// The directory beside which a program of Slurm's was built to find its libraries: that of its
+/// plugins.
 pub(super) fn plugin_directory_of(program: &Path) -> Option<PathBuf> {
     let bytes = fs::read(program).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
-    // In the table of strings the path stands as it is; that it holds plugins tells it from the others.
+    // In the table of strings the path stands as it is; that it holds plugins tells it from the
+    // others.
     let strings = file.section_by_name(".dynstr")?.data().ok()?.to_vec();
     let mut paths = strings.split(|&byte| byte == 0).filter(|text| text.first() == Some(&b'/'));
     let mut directories = paths.by_ref().flat_map(|text| text.split(|&byte| byte == b':'));

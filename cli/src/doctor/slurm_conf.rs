@@ -1,4 +1,5 @@
-//! slurm.conf, read without libslurm: as much of it as the checks need (src/common/parse_config.c, src/common/read_config.c).
+//! slurm.conf, read without libslurm: as much of it as the checks need (src/common/parse_config.c,
+//! src/common/read_config.c).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-/// Where Slurm looks if `SLURM_CONF` is not set: the usual place, and where a slurmd or sackd that has no file of its own keeps the controller's.
+/// Where Slurm looks if `SLURM_CONF` is not set: the usual place, and where a slurmd or sackd that
+/// has no file of its own keeps the controller's.
 const PLACES: [&str; 3] = ["/etc/slurm/slurm.conf", "/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf"];
 
 /// Files may include each other no deeper than this.
@@ -28,7 +30,8 @@ pub(super) struct SlurmConf {
 }
 
 impl SlurmConf {
-    /// Where slurm.conf is: the file that `SLURM_CONF` names, there or not; otherwise the first of the usual places that has one.
+    /// Where slurm.conf is: the file that `SLURM_CONF` names, there or not; otherwise the first of
+    /// the usual places that has one.
     pub(super) fn find() -> Option<PathBuf> {
         match std::env::var_os("SLURM_CONF").filter(|named| !named.is_empty()) {
             Some(named) => Some(PathBuf::from(named)),
@@ -75,7 +78,8 @@ impl SlurmConf {
                 let names = value.split(',').filter(|name| !name.eq_ignore_ascii_case("DEFAULT"));
                 self.partitions.extend(names.map(str::to_owned));
             }
-            // The other lines that describe something have keys of their own, which say nothing of the cluster.
+            // The other lines that describe something have keys of their own, which say nothing of
+            // the cluster.
             Some((key, _)) if matches!(key.as_str(), "nodename" | "nodeset" | "downnodes" | "frontendname" | "switchname") => {}
             _ => {
                 for (key, value) in pairs {

@@ -76,7 +76,8 @@ fn plugstack<'lines>(checks: &mut Checks, stack: &Plugstack, path: &Path, lines:
     Some(line)
 }
 
-/// The file that a line means: a name without a path is looked for in PluginDir, and the first that fits is taken.
+/// The file that a line means: a name without a path is looked for in PluginDir, and the first that
+/// fits is taken.
 fn resolve(line: &Line, slurm: &Slurm, target: Option<&Known>) -> PathBuf {
     let named = PathBuf::from(&line.plugin);
     if named.is_absolute() {

@@ -28,7 +28,8 @@ pub(super) struct Targets {
     pub(super) spank: Option<Known>,
 }
 
-/// Finds which Slurm plugins have to fit: the one that the caller names, else the installed one, else the one that runs.
+/// Finds which Slurm plugins have to fit: the one that the caller names, else the installed one,
+/// else the one that runs.
 pub(super) fn targets(given: Option<Version>, programs: &Programs, slurm: &Slurm, answer: Option<&Answer>, role: Role) -> Targets {
     if let Some(version) = given {
         let known = Some(Known { version, by: "the Slurm named by --slurm-version".to_owned() });

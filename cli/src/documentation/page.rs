@@ -1,7 +1,8 @@
 //! The manual page of a command.
 //!
-//! Name, synopsis, description, options and commands are rendered by `clap_mangen`. What stands behind a command's options in its long help becomes sections of
-//! the page, one for each paragraph with a heading (a first line that ends with a colon), in the lines in which it is written.
+//! Name, synopsis, description, options and commands are rendered by `clap_mangen`. What stands
+//! behind a command's options in its long help becomes sections of the page, one for each paragraph
+//! with a heading (a first line that ends with a colon), in the lines in which it is written.
 
 use std::io;
 
@@ -27,7 +28,8 @@ pub(super) fn name(command: &Command) -> String {
 }
 
 impl<'a> Page<'a> {
-    /// The page of a command that has been built, in a section of the manual; `also` are other pages.
+    /// The page of a command that has been built, in a section of the manual; `also` are other
+    /// pages.
     pub(super) fn new(command: &'a Command, section: u8, first: Option<&'a Command>, also: &'a [String]) -> Self {
         Self { command, section, first, also }
     }
@@ -62,7 +64,8 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The first line of a page. It has no date: the version says as much, and the same source makes the same page.
+/// The first line of a page. It has no date: the version says as much, and the same source makes
+/// the same page.
 pub(super) fn title(name: &str, section: u8) -> String {
     format!(".TH {name} {section} \"\" \"queuecast {}\" queuecast\n", env!("CARGO_PKG_VERSION"))
 }
@@ -83,7 +86,8 @@ fn capitalised(text: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-/// The paragraphs of a help text: under their headings, as they are written; those without one as running text.
+/// The paragraphs of a help text: under their headings, as they are written; those without one as
+/// running text.
 fn paragraphs(help: &str, page: &mut Roff) {
     for paragraph in help.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
         let Some((heading, body)) = heading(paragraph) else {
@@ -110,7 +114,8 @@ fn paragraphs(help: &str, page: &mut Roff) {
     }
 }
 
-/// The heading of a paragraph, of one line or of two, without its colon; and the rest, which stands under it indented.
+/// The heading of a paragraph, of one line or of two, without its colon; and the rest, which stands
+/// under it indented.
 fn heading(paragraph: &str) -> Option<(String, &str)> {
     let end = paragraph.find(":\n")?;
     let (heading, body) = (paragraph.get(..end)?, paragraph.get(end + 2..)?);

@@ -1,6 +1,8 @@
-//! The manual page of the configuration file, from the file that shows every key: `etc/queuecast.toml`.
+//! The manual page of the configuration file, from the file that shows every key:
+//! `etc/queuecast.toml`.
 //!
-//! In that file a comment stands before the keys that it is about, `#key = value` is a key with its default, and `[table]` or `#[table]` begins a table.
+//! In that file a comment stands before the keys that it is about, `#key = value` is a key with its
+//! default, and `[table]` or `#[table]` begins a table.
 
 use roff::{Roff, bold, roman};
 

@@ -1,4 +1,5 @@
-//! `queuecast evaluate deferral`: what delayed submissions do to response times (end-to-end paper, table IX and figure 9).
+//! `queuecast evaluate deferral`: what delayed submissions do to response times (end-to-end paper,
+//! table IX and figure 9).
 
 use std::num::NonZeroUsize;
 
@@ -8,11 +9,14 @@ use simulator::experiment::{Counted, Hold, Method};
 use super::policies::{NamedMethod, PolicyArguments, Question};
 use crate::failure::Failure;
 
-/// Replay a log with delayed submissions in front of the scheduler and without, and show what they do to response times.
+/// Replay a log with delayed submissions in front of the scheduler and without, and show what they
+/// do to response times.
 ///
-/// As `queuecast evaluate molding`, with jobs that may also be held until running jobs are expected to end.
+/// As `queuecast evaluate molding`, with jobs that may also be held until running jobs are expected
+/// to end.
 ///
-/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks what is asked for.
+/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
+/// what is asked for.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -33,9 +37,11 @@ pub(super) struct Arguments {
 enum Policy {
     /// The end-to-end paper's: jobs behind a held one are held as long (the hold queue).
     Paper,
-    /// The same, with responses that count from when a job is passed on, and not from its submission.
+    /// The same, with responses that count from when a job is passed on, and not from its
+    /// submission.
     PaperFromRelease,
-    /// The paper's decision, with single jobs that are held by a begin time, as the plugin holds them.
+    /// The paper's decision, with single jobs that are held by a begin time, as the plugin holds
+    /// them.
     BeginTime,
     /// What the plugin does where it has a plan of the queue: it molds, and holds nothing.
     Best,

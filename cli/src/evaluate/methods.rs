@@ -29,7 +29,8 @@ pub(super) fn name(key: &str) -> String {
     known.map_or_else(|| key.replace('_', " "), |(_, name)| (*name).to_owned())
 }
 
-/// The keys in the order of the tables: the simple and the published methods, then others, such as the members of the default, then the default.
+/// The keys in the order of the tables: the simple and the published methods, then others, such as
+/// the members of the default, then the default.
 pub(super) fn ordered<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let others = NAMES.len();
     let place = |key: &str| match NAMES.iter().position(|(known, _)| *known == key) {
@@ -43,7 +44,8 @@ pub(super) fn ordered<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<&'a st
     keys
 }
 
-/// Errors by class of jobs as lines of a diagram: for each class its jobs and the errors by method. Classes without jobs have no point.
+/// Errors by class of jobs as lines of a diagram: for each class its jobs and the errors by method.
+/// Classes without jobs have no point.
 pub(super) fn series<'a>(classes: impl Iterator<Item = (usize, &'a ByMethod<f64>)> + Clone) -> Vec<Series<(usize, f64)>> {
     let keys = ordered(classes.clone().flat_map(|(_, errors)| errors.keys().copied()));
     let one = |key: &str| Series {

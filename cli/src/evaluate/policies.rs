@@ -26,7 +26,8 @@ use crate::{Format, output, plot};
 /// Which logs, which of their jobs, and how.
 #[derive(Debug, Args)]
 pub(super) struct PolicyArguments {
-    /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is standard input.
+    /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is
+    /// standard input.
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<PathBuf>,
 
@@ -42,7 +43,8 @@ pub(super) struct PolicyArguments {
     #[arg(long, value_name = "PART", default_value_t = 1.0, value_parser = part)]
     adoption: f64,
 
-    /// How old the state gets that the default decides from, in seconds: as a snapshot that is published so often. With 0 it sees the present.
+    /// How old the state gets that the default decides from, in seconds: as a snapshot that is
+    /// published so often. With 0 it sees the present.
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     refresh: u32,
 
@@ -54,11 +56,13 @@ pub(super) struct PolicyArguments {
     #[arg(long)]
     first_runs: bool,
 
-    /// The first job that may be changed, counted from 1 among the jobs that ran, in order of submission. Those before it are the history.
+    /// The first job that may be changed, counted from 1 among the jobs that ran, in order of
+    /// submission. Those before it are the history.
     #[arg(long, value_name = "N", default_value = "10001")]
     from: NonZeroUsize,
 
-    /// Where random numbers begin: the same options and seed give the same figures, whatever the number of threads.
+    /// Where random numbers begin: the same options and seed give the same figures, whatever the
+    /// number of threads.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -111,7 +115,8 @@ enum SpeedUpName {
 enum Part {
     /// Jobs are made larger where many processors are free.
     Growth,
-    /// Parts of the size as written and its double are tried; without it the sizes that the user ran.
+    /// Parts of the size as written and its double are tried; without it the sizes that the user
+    /// ran.
     OtherSizes,
     /// Waits come from a plan of the queue; without it from past waits.
     Plan,
@@ -197,7 +202,8 @@ struct ReplayedLog {
 }
 
 impl ReplayedLog {
-    /// Reads the jobs that ran: bad records are left out, and a job that ran too long is cut at what it asked for.
+    /// Reads the jobs that ran: bad records are left out, and a job that ran too long is cut at
+    /// what it asked for.
     fn read(path: &std::path::Path) -> anyhow::Result<Self> {
         let source = path.display().to_string();
         let rules = Rules { bad_records: BadRecords::LeaveOut, ..Rules::default() };
@@ -208,7 +214,8 @@ impl ReplayedLog {
 }
 
 impl PolicyArguments {
-    /// Answers a question about each log, each policy and each protocol, all side by side, and prints the report.
+    /// Answers a question about each log, each policy and each protocol, all side by side, and
+    /// prints the report.
     ///
     /// # Errors
     ///

@@ -1,5 +1,6 @@
-//! The published figures, to stand beside ours: tables V to IX of S. Hariharan, P. Murali, A. Pasari and S. Vadhiyar, "End-to-End
-//! Predictions-Based Resource Management Framework for Supercomputer Jobs".
+//! The published figures, to stand beside ours: tables V to IX of S. Hariharan, P. Murali, A.
+//! Pasari and S. Vadhiyar, "End-to-End Predictions-Based Resource Management Framework for
+//! Supercomputer Jobs".
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,8 @@ pub(super) struct Published {
     pub(super) molding: PublishedMinutes,
     /// Table IX.
     pub(super) deferral: PublishedMinutes,
-    /// What recognises the log: all words of one of the lists, in the file's name or in the header's account of machine and site.
+    /// What recognises the log: all words of one of the lists, in the file's name or in the
+    /// header's account of machine and site.
     marks: &'static [&'static [&'static str]],
     /// The log begins at this time or later, in Unix seconds; tells apart the years of one machine.
     begins_at_least: i64,
@@ -171,7 +173,8 @@ const LOGS: [Published; 7] = [
 ];
 
 impl Published {
-    /// What was published about a log, known by the name of its file or by its header; `None` for all other logs.
+    /// What was published about a log, known by the name of its file or by its header; `None` for
+    /// all other logs.
     pub(super) fn about(name: &str, header: &Header) -> Option<&'static Self> {
         let said = ["Computer", "Installation"].into_iter().flat_map(|key| header.values(key));
         let text: Vec<String> = std::iter::once(name).chain(said).map(letters_and_digits).collect();
@@ -299,14 +302,16 @@ mod tests {
 
     #[test]
     fn the_papers_claim_against_ibl_follows_from_its_table() {
-        // VI.A: "up to 22%" below IBL, over all logs but SDSC Paragon and DAS2, which have 22 % and 25 %.
+        // VI.A: "up to 22%" below IBL, over all logs but SDSC Paragon and DAS2, which have 22 % and
+        // 25 %.
         let gains = LOGS.iter().map(|log| 1.0 - log.waits.aae_hours[2] / log.waits.aae_hours[1]);
         assert!((gains.fold(0.0, f64::max) - 0.25).abs() < 0.005);
     }
 
     #[test]
     fn the_papers_claims_for_its_policies_follow_from_its_tables() {
-        // VI.C: 24 to 53 % less (25 % are the least in the table); VI.D: 30 to 50 % less (the table has 31 to 51).
+        // VI.C: 24 to 53 % less (25 % are the least in the table); VI.D: 30 to 50 % less (the table
+        // has 31 to 51).
         let gains = |of: fn(&Published) -> PublishedMinutes| LOGS.iter().map(move |log| 1.0 - of(log).ours[2] / of(log).baseline[2]);
         let bounds = |of| (gains(of).fold(1.0, f64::min), gains(of).fold(0.0, f64::max));
         let (least, most) = bounds(|log| log.molding);

@@ -18,15 +18,18 @@ use crate::plot;
 /// Which logs, which of their jobs, and how.
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
-    /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is standard input. Several are shown in one table.
+    /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is
+    /// standard input. Several are shown in one table.
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<PathBuf>,
 
-    /// The first job to forecast, counted from 1 among the jobs that ran, in order of submission. Those before it are the history.
+    /// The first job to forecast, counted from 1 among the jobs that ran, in order of submission.
+    /// Those before it are the history.
     #[arg(long, value_name = "N", default_value = "20001")]
     from: NonZeroUsize,
 
-    /// Where random numbers begin: the same options and seed give the same figures, whatever the number of threads.
+    /// Where random numbers begin: the same options and seed give the same figures, whatever the
+    /// number of threads.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -63,8 +66,8 @@ impl Task<'_> {
 }
 
 impl RunArguments {
-    /// Evaluates each log up to its job `to`, which is given here because its default differs. All logs are read before the first is evaluated,
-    /// so that a bad one is known at once.
+    /// Evaluates each log up to its job `to`, which is given here because its default differs. All
+    /// logs are read before the first is evaluated, so that a bad one is known at once.
     ///
     /// # Errors
     ///

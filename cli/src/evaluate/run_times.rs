@@ -18,11 +18,13 @@ use crate::output;
 
 /// Forecast the run times of a log's jobs again, by each method, and show how far off each was.
 ///
-/// The published methods are the baseline (shortest to longest run time of like jobs), those of Smith et al. and Li et al., and rangeSets (the
-/// end-to-end paper); the mean of the user's last two and the requested time show what little effort gets; queuecast is the default. A
-/// method is good whose ranges hold the run time often (success rate) and are short (coverage).
+/// The published methods are the baseline (shortest to longest run time of like jobs), those of
+/// Smith et al. and Li et al., and rangeSets (the end-to-end paper); the mean of the user's last
+/// two and the requested time show what little effort gets; queuecast is the default. A method is
+/// good whose ranges hold the run time often (success rate) and are short (coverage).
 ///
-/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks what is asked for.
+/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
+/// what is asked for.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {

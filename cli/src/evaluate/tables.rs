@@ -12,7 +12,8 @@ use crate::output::{Lines, count, table};
 /// Stands where a figure is not known.
 pub(super) const NOT_KNOWN: &str = "-";
 
-/// A table whose first columns are `names` and whose others are figures, which stand to the right. The names after the first are counts.
+/// A table whose first columns are `names` and whose others are figures, which stand to the right.
+/// The names after the first are counts.
 pub(super) fn figures_table<N: AsRef<str>, const NAMES: usize>(names: [&str; NAMES], figures: impl IntoIterator<Item = N>) -> Table {
     let figures: Vec<N> = figures.into_iter().collect();
     let header: Vec<&str> = names.into_iter().chain(figures.iter().map(AsRef::as_ref)).collect();
@@ -23,7 +24,8 @@ pub(super) fn figures_table<N: AsRef<str>, const NAMES: usize>(names: [&str; NAM
     table
 }
 
-/// A figure with three digits that tell something, and no more than two behind the point where it is not below 0.1.
+/// A figure with three digits that tell something, and no more than two behind the point where it
+/// is not below 0.1.
 pub(super) fn figure(value: Option<&f64>) -> String {
     let Some(value) = value else { return NOT_KNOWN.to_owned() };
     match value.abs() {
@@ -85,7 +87,8 @@ pub(super) struct Jobs {
     pub(super) test_jobs: usize,
 }
 
-/// A table with a row for each log and a column for each method that any of them has, with what was published in brackets.
+/// A table with a row for each log and a column for each method that any of them has, with what was
+/// published in brackets.
 pub(super) fn over_logs<R, F>(
     logs: &[LogReport<R, F>],
     test_jobs: impl Fn(&R) -> usize,
@@ -144,7 +147,8 @@ pub(super) fn by_class<'a>(what: &'static str, classes: impl Iterator<Item = (St
 /// Parts of the jobs by nominal probability.
 pub(super) type Coverage = BTreeMap<&'static str, f64>;
 
-/// Coverage by nominal probability: of all jobs, of the block of jobs in which it is furthest off, and of QBETS's bounds where there are any.
+/// Coverage by nominal probability: of all jobs, of the block of jobs in which it is furthest off,
+/// and of QBETS's bounds where there are any.
 pub(super) fn coverage(jobs: &Jobs, all: &Coverage, blocks: &[Coverage], qbets: Option<&Coverage>) -> Table {
     let mut table = figures_table(["nominal"], ["queuecast", "worst block", "of jobs"].into_iter().chain(qbets.map(|_| "QBETS")));
     for (key, observed) in all {

@@ -20,11 +20,13 @@ use crate::{output, plot};
 
 /// Forecast the waits of a log's jobs again, by each method, and show how far off each was.
 ///
-/// The published methods are QBETS, IBL (Li et al.) and APQ (the end-to-end paper); predicting 0 and k nearest neighbours show what little effort
-/// gets; queuecast is the forecast that the daemon gives. It is a whole distribution: its point is held against the others, and its
-/// probabilities against what happened.
+/// The published methods are QBETS, IBL (Li et al.) and APQ (the end-to-end paper); predicting 0
+/// and k nearest neighbours show what little effort gets; queuecast is the forecast that the daemon
+/// gives. It is a whole distribution: its point is held against the others, and its probabilities
+/// against what happened.
 ///
-/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks what is asked for.
+/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
+/// what is asked for.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -13,7 +13,8 @@ const TOLERANCE_S: i64 = 60;
 /// What happened to the job. Where something is still open it is `None`, or counted until now.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct JobOutcome {
-    /// From the decision to the start or, where the job then waits on its nodes, to the end of that; so far, where it still waits.
+    /// From the decision to the start or, where the job then waits on its nodes, to the end of
+    /// that; so far, where it still waits.
     pub(super) wait_s: Option<i64>,
     /// From there to the end, suspensions left out; so far, where it still runs.
     pub(super) run_s: Option<i64>,
@@ -34,7 +35,8 @@ pub(super) struct Change {
     pub(super) now: Option<i64>,
 }
 
-/// The forecast that is about the job as it really went: in a mode below `enforce` that is the one for the job as submitted.
+/// The forecast that is about the job as it really went: in a mode below `enforce` that is the one
+/// for the job as submitted.
 pub(super) fn forecast_that_holds(record: &Record) -> Option<&Forecast> {
     match record.mode {
         Mode::Enforce => record.forecast.as_ref(),
@@ -106,7 +108,8 @@ pub(super) fn changes(job: &Job, record: &Record) -> Vec<Change> {
     }
     let nodes = written.nodes.unwrap_or(record.asked.nodes);
     let cpus = written.cpus.unwrap_or(record.asked.cpus);
-    // A job of tasks alone may get other nodes than were thought of; it is changed if its CPUs are others as well.
+    // A job of tasks alone may get other nodes than were thought of; it is changed if its CPUs are
+    // others as well.
     let same_by_tasks = record.asked.tasks.is_some() && job.cpus == cpus;
     if job.nodes > 0 && job.nodes != nodes && !same_by_tasks {
         changes.push(Change { what: "nodes", written: Some(nodes.into()), now: Some(job.nodes.into()) });

@@ -36,7 +36,8 @@ pub(super) struct Job {
     pub(super) admin_comment: Option<String>,
 }
 
-/// Looks the job up: in slurmctld while it has not ended, else in slurmdbd, which also knows how long it was suspended.
+/// Looks the job up: in slurmctld while it has not ended, else in slurmdbd, which also knows how
+/// long it was suspended.
 pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
     let queued = controller::jobs_with_number(name.id);
     let known = match &queued {
@@ -52,7 +53,8 @@ pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
                 output::warn(&format!("{error}; the answer is slurmdbd's"));
             }
             Ok(Some(match known {
-                // slurmdbd may learn of a short job's end before it learns of its start, with limit and nodes: slurmctld has them all.
+                // slurmdbd may learn of a short job's end before it learns of its start, with limit
+                // and nodes: slurmctld has them all.
                 Some(known) => {
                     Job { source: job.source, state: job.state, ended: job.ended, suspended_s: job.suspended_s, runs: job.runs, ..known }
                 }
@@ -70,7 +72,8 @@ pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
     }
 }
 
-/// The job that is meant among those that slurmctld has under the number: the task that is named, else the one with that very number.
+/// The job that is meant among those that slurmctld has under the number: the task that is named,
+/// else the one with that very number.
 fn choose(jobs: &[KnownJob], name: JobName) -> Option<Job> {
     let found = match name.task {
         // Tasks that still wait are in one record without a task number.
@@ -114,7 +117,8 @@ fn from_accounting(name: JobName) -> Result<Option<Job>, ClientError> {
     let cluster = site()?.cluster;
     let mut runs: Vec<Job> = Vec::new();
     AccountingConnection::open()?.ended_runs(&cluster, name.id, name.task, |record| runs.push(ended(&record)))?;
-    // An array's number brings all its tasks; the very job goes first, then what was submitted last.
+    // An array's number brings all its tasks; the very job goes first, then what was submitted
+    // last.
     let named = |job: &Job| job.id == name.id || name.task.is_some();
     let id = runs.iter().filter(|job| named(job)).chain(&runs).map(|job| job.id).next();
     runs.retain(|job| Some(job.id) == id);

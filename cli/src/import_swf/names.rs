@@ -9,8 +9,8 @@ use simulator::swf::Header;
 
 use super::past::Job;
 
-/// Users of the log get numbers from here on, which neither people, services nor containers have (systemd's table of user ids: none of its
-/// ranges reaches from 1,879,048,192 to 2,147,483,647).
+/// Users of the log get numbers from here on, which neither people, services nor containers have
+/// (systemd's table of user ids: none of its ranges reaches from 1,879,048,192 to 2,147,483,647).
 const FIRST_USER_ID: u32 = 1_900_000_000;
 const USER_IDS: u64 = 200_000_000;
 /// The account of jobs whose group is not known.

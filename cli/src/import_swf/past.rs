@@ -1,4 +1,5 @@
-//! From a log's records to jobs of the past: which are taken, how large they are, and when they ran.
+//! From a log's records to jobs of the past: which are taken, how large they are, and when they
+//! ran.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;

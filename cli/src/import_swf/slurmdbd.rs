@@ -12,12 +12,13 @@ use slurm_sys::client::{self, controller};
 use super::names::Names;
 use super::past::Job;
 
-/// Records to a message. slurmdbd's time for one grows with the square of their number, and that of the connection with the number of
-/// messages.
+/// Records to a message. slurmdbd's time for one grows with the square of their number, and that of
+/// the connection with the number of messages.
 const BATCH: usize = 2_000;
 /// Users or associations to a message.
 const NAMES_BATCH: usize = 200;
-/// Imports begin at job numbers that lie this far apart, so that those of the past are found by a few questions.
+/// Imports begin at job numbers that lie this far apart, so that those of the past are found by a
+/// few questions.
 const SLOT: u32 = 100_000;
 /// Below the default of MaxJobId (0x03ff0000).
 const LAST_JOB_ID: u32 = 67_000_000;
@@ -120,7 +121,8 @@ fn known_cluster(slurmdbd: &mut AccountingWriter, name: &str) -> anyhow::Result<
     })
 }
 
-/// The partition of jobs whose names do not give one; asks slurmctld only where there are such jobs.
+/// The partition of jobs whose names do not give one; asks slurmctld only where there are such
+/// jobs.
 fn default_partition(plan: &Plan<'_>, cluster: &str, own_cluster: &str) -> anyhow::Result<String> {
     if plan.jobs.iter().all(|job| plan.names.partition(job).is_some()) {
         return Ok(String::new());
@@ -133,8 +135,8 @@ fn default_partition(plan: &Plan<'_>, cluster: &str, own_cluster: &str) -> anyho
         .ok_or_else(|| anyhow!("cluster {cluster:?} has no default partition: choose one with --partition"))
 }
 
-/// Where the imports of the past lie. Every import begins at the start of a slot, and where it fills more than one, the first number of
-/// each is its own.
+/// Where the imports of the past lie. Every import begins at the start of a slot, and where it
+/// fills more than one, the first number of each is its own.
 fn blocks(slurmdbd: &mut AccountingWriter, cluster: &str, first_job_id: u32) -> anyhow::Result<Vec<Block>> {
     let slots: Vec<u32> = (first_job_id..=LAST_JOB_ID).step_by(SLOT as usize).collect();
     let mut blocks: Vec<Block> = Vec::new();
@@ -185,7 +187,8 @@ fn already_there(earlier: &[Block], cluster: &str, log_name: &str) -> String {
 /// How the system comment of an imported record begins.
 const MARK: &str = "queuecast import: job ";
 
-/// What every record carries in its system comment: where it is from, and its place among the import's records.
+/// What every record carries in its system comment: where it is from, and its place among the
+/// import's records.
 fn mark(job: &Job, plan: &Plan<'_>, position: u32) -> String {
     format!("{MARK}{} of {}, record {} of {}", job.number, plan.log_name, position + 1, plan.jobs.len())
 }
@@ -266,7 +269,8 @@ impl Associations {
             .map(|account| NewAssociation { account, user: None, is_default: false })
             .collect();
         slurmdbd.add_associations(cluster, &of_accounts)?;
-        // From 24.11 on slurmdbd looks for an account's association among those that are committed when it makes those of its users.
+        // From 24.11 on slurmdbd looks for an account's association among those that are committed
+        // when it makes those of its users.
         slurmdbd.commit()?;
         // The first account of a new user is the default one.
         let mut new_users: BTreeMap<&str, &str> = BTreeMap::new();
@@ -304,7 +308,8 @@ impl Associations {
     }
 }
 
-/// A bar on a terminal, nothing elsewhere. It has no thread of its own, because standard error is closed while libslurm works.
+/// A bar on a terminal, nothing elsewhere. It has no thread of its own, because standard error is
+/// closed while libslurm works.
 fn progress(plan: &Plan<'_>) -> ProgressBar {
     let target = if plan.show_progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(plan.jobs.len() as u64), target);

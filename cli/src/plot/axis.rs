@@ -26,7 +26,8 @@ impl Axis {
         Self { from: range.start, to: range.end, scale: Scale::Linear, marks }
     }
 
-    /// Values by their logarithm; both ends are positive, and what lies below the first is drawn there.
+    /// Values by their logarithm; both ends are positive, and what lies below the first is drawn
+    /// there.
     pub(super) fn logarithmic(range: Range<f64>, marks: Vec<(f64, String)>) -> Self {
         Self { from: range.start, to: range.end, scale: Scale::Logarithmic, marks }
     }

@@ -1,4 +1,5 @@
-//! The forecast for one job: the probability of starting within a time, and the ranges that its run time may lie in.
+//! The forecast for one job: the probability of starting within a time, and the ranges that its run
+//! time may lie in.
 
 use anyhow::ensure;
 use plotters::coord::ranged1d::Ranged;
@@ -37,7 +38,8 @@ pub(crate) struct RunTimeRanges {
     pub(crate) ranges: Vec<(i64, i64, f64)>,
 }
 
-/// An axis of times by their logarithm, from a mark below `least` to one above `most` (in seconds). Times below a second lie at one second.
+/// An axis of times by their logarithm, from a mark below `least` to one above `most` (in seconds).
+/// Times below a second lie at one second.
 fn times(least: i64, most: i64) -> Axis {
     let end = TIMES_S.len() - 1;
     let last = TIMES_S.iter().position(|time| *time > most).unwrap_or(end);
@@ -64,7 +66,8 @@ pub(crate) fn cumulative_start(area: &Area<'_>, diagram: &CumulativeStart) -> an
     let end = axis.range().end;
     let mut chart =
         framed(area, &diagram.title, (axis, "time waited"), (Axis::probability(), "probability of having started"), Lines::Both)?;
-    // A step at each bound: between two of them, no more is known than that the lower has been reached.
+    // A step at each bound: between two of them, no more is known than that the lower has been
+    // reached.
     let mut points = vec![(1.0, 0.0)];
     let mut reached = 0.0;
     for &(probability, bound) in &diagram.bounds {

@@ -1,4 +1,5 @@
-//! What all diagrams have around them: the title, two axes with what they measure, grid lines, and the legend.
+//! What all diagrams have around them: the title, two axes with what they measure, grid lines, and
+//! the legend.
 
 use plotters::backend::SVGBackend;
 use plotters::chart::{ChartBuilder, ChartContext, SeriesLabelPosition};

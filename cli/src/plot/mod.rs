@@ -35,7 +35,8 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Size of one diagram, in points of the screen.
 pub(crate) const DIAGRAM: (u32, u32) = (720, 480);
 
-/// Colours that people who do not tell red from green can tell apart (M. Okabe and K. Ito, "Color Universal Design").
+/// Colours that people who do not tell red from green can tell apart (M. Okabe and K. Ito, "Color
+/// Universal Design").
 const COLOURS: [RGBColor; 7] = [
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),

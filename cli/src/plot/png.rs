@@ -9,7 +9,8 @@ use resvg::usvg::{self, Options, Tree, fontdb};
 /// Points of the PNG for one of the SVG, so that letters stay sharp in print.
 const SCALE: f32 = 2.0;
 
-/// Renders an SVG picture. Its letters come with the program: a cluster's login node need not have any.
+/// Renders an SVG picture. Its letters come with the program: a cluster's login node need not have
+/// any.
 ///
 /// # Errors
 ///

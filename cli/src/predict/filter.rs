@@ -74,7 +74,8 @@ impl From<Changes> for ChangesReport {
 }
 
 impl FilterReport {
-    /// What the filter would do now. Jobs that were submitted since the snapshot are not known here, as they are to the filter.
+    /// What the filter would do now. Jobs that were submitted since the snapshot are not known
+    /// here, as they are to the filter.
     pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, place: &Place) -> Self {
         let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
         let mode = mode_of(submission, policy);

@@ -1,4 +1,5 @@
-//! What is forecast: the wait, the run time, being done by a time, and the probability trajectory of a reservation.
+//! What is forecast: the wait, the run time, being done by a time, and the probability trajectory
+//! of a reservation.
 
 use std::collections::BTreeMap;
 
@@ -33,12 +34,14 @@ pub(super) struct WaitReport {
     pub(super) jobs: u32,
     /// CPUs of the running and eligible jobs, this one included, over the partition's CPUs.
     pub(super) pressure: Option<f64>,
-    /// Confidence of the bounds of a class; those of the default are corrected so as to hold as often as they say.
+    /// Confidence of the bounds of a class; those of the default are corrected so as to hold as
+    /// often as they say.
     pub(super) confidence: Option<f64>,
     pub(super) median_s: i64,
     pub(super) bounds_s: BTreeMap<&'static str, Option<i64>>,
     pub(super) starts_within: Vec<StartReport>,
-    /// Probability and the bound that holds with it, for each percentile that has one; for the picture.
+    /// Probability and the bound that holds with it, for each percentile that has one; for the
+    /// picture.
     #[serde(skip)]
     pub(super) percentiles_s: Vec<(f64, i64)>,
 }
@@ -61,7 +64,8 @@ pub(super) struct StartReport {
 }
 
 impl WaitReport {
-    /// The forecast for the job as it is written; `None` where nothing is known of waits in its partition.
+    /// The forecast for the job as it is written; `None` where nothing is known of waits in its
+    /// partition.
     pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
         let Situation { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
         let shape = shape_of(situation, submission.size(partition), submission.limit_in(partition));
@@ -155,7 +159,8 @@ pub(super) struct DoneReport {
 }
 
 impl DoneReport {
-    /// For the deadline and the other times that were asked about; for none of them where nothing is known of waits.
+    /// For the deadline and the other times that were asked about; for none of them where nothing
+    /// is known of waits.
     pub(super) fn all(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: &[UnixTime]) -> Vec<Self> {
         let deadline = situation.submission.deadline;
         let times = deadline.into_iter().map(|deadline| (deadline, true)).chain(by.iter().map(|time| (*time, false)));
@@ -163,7 +168,8 @@ impl DoneReport {
     }
 }
 
-/// The probability of being done by a time, as the decisions forecast it for a deadline, of the job as it is written.
+/// The probability of being done by a time, as the decisions forecast it for a deadline, of the job
+/// as it is written.
 fn done_by(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: UnixTime) -> Option<f64> {
     let submission = Submission { deadline: Some(by), asked: Asked::default(), ..situation.submission.clone() };
     let policy = Policy { mold: When::Never, defer: When::Never, ..situation.policy };
@@ -172,7 +178,8 @@ fn done_by(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: UnixTime) -> Option
     as_written.deadline_probability.map(|probability| (probability * 1e4).round() / 1e4)
 }
 
-/// The probability of having the nodes at the reserved time, by when the job becomes eligible (VARQ paper, figure 3).
+/// The probability of having the nodes at the reserved time, by when the job becomes eligible (VARQ
+/// paper, figure 3).
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(super) struct TrajectoryReport {
@@ -188,8 +195,8 @@ pub(super) struct PointReport {
 }
 
 impl TrajectoryReport {
-    /// For a job of `size` with a limit, as decided, at evenly spaced times; `None` where no reservation is asked for or the time is none
-    /// that can be reserved.
+    /// For a job of `size` with a limit, as decided, at evenly spaced times; `None` where no
+    /// reservation is asked for or the time is none that can be reserved.
     pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
         let Situation { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
         let reserved = UnixTime(submission.asked.reserve_at?);

@@ -49,7 +49,8 @@ pub(super) struct JobArguments {
     #[arg(long)]
     exclusive: bool,
 
-    /// Time limit: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..., or UNLIMITED [default: the partition's].
+    /// Time limit: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..., or UNLIMITED
+    /// [default: the partition's].
     #[arg(short, long, value_name = "TIME")]
     time: Option<LimitArgument>,
 
@@ -57,7 +58,8 @@ pub(super) struct JobArguments {
     #[arg(short, long, value_name = "USER")]
     user: Option<String>,
 
-    /// When the job must have ended, as sbatch --deadline takes it: 18:00, 2026-03-27T14:30, now+2hours.
+    /// When the job must have ended, as sbatch --deadline takes it: 18:00, 2026-03-27T14:30,
+    /// now+2hours.
     #[arg(long, value_name = "TIME")]
     deadline: Option<String>,
 
@@ -124,8 +126,9 @@ pub(super) struct Job {
 }
 
 impl JobArguments {
-    /// The job, with what sbatch adds: tasks from the tasks per node of a fixed number of nodes, and the fewest CPUs from the tasks, of which
-    /// there is one on each node where none are given (src/sbatch/opt.c, src/sbatch/sbatch.c).
+    /// The job, with what sbatch adds: tasks from the tasks per node of a fixed number of nodes,
+    /// and the fewest CPUs from the tasks, of which there is one on each node where none are given
+    /// (src/sbatch/opt.c, src/sbatch/sbatch.c).
     pub(super) fn job(&self, asked: &Asked, now: UnixTime) -> anyhow::Result<Job> {
         let (user, user_name) = user::find(self.user.as_deref())?;
         let number = |number: Option<NonZeroU32>| number.map(NonZeroU32::get);

@@ -6,7 +6,8 @@ use super::Report;
 use crate::output::count;
 use crate::plot::{self, Area, CumulativeStart, DIAGRAM, RunTimeRanges};
 
-/// Draws what is forecast of the job into a file: two diagrams, or the one for which there is a forecast.
+/// Draws what is forecast of the job into a file: two diagrams, or the one for which there is a
+/// forecast.
 ///
 /// # Errors
 ///

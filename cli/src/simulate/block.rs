@@ -2,7 +2,8 @@
 
 use simulator::engine::Block;
 
-/// Reads a block: `START-END:PROCESSORS` in hours, as in `24-48:64`. The times are seconds since the first submission.
+/// Reads a block: `START-END:PROCESSORS` in hours, as in `24-48:64`. The times are seconds since
+/// the first submission.
 pub(super) fn block(text: &str) -> Result<Block, String> {
     let parts = text.split_once(':').and_then(|(hours, processors)| {
         let (start, end) = hours.split_once('-')?;

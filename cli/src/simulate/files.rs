@@ -17,7 +17,8 @@ pub(super) struct FileArguments {
     #[arg(long, value_name = "FILE")]
     write_swf: Option<PathBuf>,
 
-    /// Also write jobs.csv and schedule.json, as Batsim does and evalys reads them, into this folder.
+    /// Also write jobs.csv and schedule.json, as Batsim does and evalys reads them, into this
+    /// folder.
     #[arg(long, value_name = "FOLDER")]
     write_batsim: Option<PathBuf>,
 }

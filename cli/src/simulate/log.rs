@@ -13,7 +13,8 @@ use simulator::workload::{self, BadRecords, Overruns, Rules, UnknownRequests, Wo
 /// Which log, and by which rules its records become jobs.
 #[derive(Debug, Args)]
 pub(super) struct LogArguments {
-    /// The log, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is standard input.
+    /// The log, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is
+    /// standard input.
     #[arg(value_name = "LOG")]
     path: PathBuf,
 

@@ -36,7 +36,8 @@ pub(super) fn window(text: &str) -> Result<Window, String> {
     }
 }
 
-/// Draws utilisation and queue over time, waits by size, the distribution of the slowdown, and who had which processors in a window.
+/// Draws utilisation and queue over time, waits by size, the distribution of the slowdown, and who
+/// had which processors in a window.
 ///
 /// # Errors
 ///

@@ -7,7 +7,8 @@ use simulator::engine::Record;
 use simulator::metrics::{self, Class, Counted, Summary};
 use simulator::workload::Workload;
 
-/// What a simulation came to. The means of the contract are those of [`Counted`], or over all jobs where none counts.
+/// What a simulation came to. The means of the contract are those of [`Counted`], or over all jobs
+/// where none counts.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     pub(super) log: String,

@@ -30,11 +30,13 @@ pub(super) struct SchedulerArguments {
     #[arg(long, value_enum, default_value_t)]
     candidates: CandidatesKind,
 
-    /// Of Slurm: parameters of its schedulers, as in slurm.conf's SchedulerParameters: `bf_window=1440,bf_resolution=60`. They win over those of --slurm-conf.
+    /// Of Slurm: parameters of its schedulers, as in slurm.conf's SchedulerParameters:
+    /// `bf_window=1440,bf_resolution=60`. They win over those of --slurm-conf.
     #[arg(long, value_name = "PARAMETERS")]
     slurm_parameters: Option<String>,
 
-    /// Of Slurm: a slurm.conf, or what `scontrol show config` prints, with the weights of priorities and the SchedulerParameters. All users have equal shares.
+    /// Of Slurm: a slurm.conf, or what `scontrol show config` prints, with the weights of
+    /// priorities and the SchedulerParameters. All users have equal shares.
     #[arg(long, value_name = "FILE")]
     slurm_conf: Option<PathBuf>,
 }

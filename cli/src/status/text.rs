@@ -39,7 +39,8 @@ fn configuration(lines: &mut Lines, configuration: &ConfigurationReport, now: Un
                 "",
                 if missing { "there is no such file".to_owned() } else { format!("{BAD}the file can't be used{BAD:#}: {error}") },
             );
-            // The daemon's own message begins with the same error, and says what is in force behind it.
+            // The daemon's own message begins with the same error, and says what is in force behind
+            // it.
             let consequence =
                 in_force.as_deref().map(|in_force| in_force.strip_prefix(error.as_str()).unwrap_or(in_force).trim_start_matches("; "));
             if configuration.loaded_at.is_some() {

@@ -1,4 +1,5 @@
-//! Which forecasts of waits are in force in a partition, and how well the default ones have done there.
+//! Which forecasts of waits are in force in a partition, and how well the default ones have done
+//! there.
 
 use std::collections::BTreeMap;
 

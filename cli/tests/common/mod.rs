@@ -41,8 +41,9 @@ impl Default for Wanted {
 }
 
 impl Wanted {
-    /// Two partitions of 64 nodes with 4 CPUs. In `batch` 200 jobs on 16 nodes waited 5,000 s and ran 500 s, and 200 on 4 nodes waited 100 s and
-    /// ran 1,000 s; 40 nodes are busy. `debug` has no past.
+    /// Two partitions of 64 nodes with 4 CPUs. In `batch` 200 jobs on 16 nodes waited 5,000 s and
+    /// ran 500 s, and 200 on 4 nodes waited 100 s and ran 1,000 s; 40 nodes are busy. `debug` has
+    /// no past.
     pub fn bytes(&self) -> Vec<u8> {
         let mut history = History::new(HistoryLimits::default());
         for n in 0..200 {
@@ -100,8 +101,9 @@ impl Wanted {
     }
 }
 
-/// A plan of the cluster above as of `at`: three jobs wait in `batch`, of which one is held, and an array in `debug`. A job that is submitted to
-/// `batch` now starts at once on up to 16 CPUs for up to an hour, in 1,000 s for up to two days, in 5,000 s on all CPUs.
+/// A plan of the cluster above as of `at`: three jobs wait in `batch`, of which one is held, and an
+/// array in `debug`. A job that is submitted to `batch` now starts at once on up to 16 CPUs for up
+/// to an hour, in 1,000 s for up to two days, in 5,000 s on all CPUs.
 pub fn plan(at: UnixTime) -> QueuePlan {
     let after = |seconds: i64| ExpectedStart {
         lower: at + Seconds(seconds / 2),
@@ -176,7 +178,8 @@ impl Site {
         fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
     }
 
-    /// The command line, which finds its place by the configuration beside the snapshot, or by nothing where there is none.
+    /// The command line, which finds its place by the configuration beside the snapshot, or by
+    /// nothing where there is none.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_queuecast"));
         command.args(arguments).env("QUEUECAST_CONF", self.configuration()).env("TZ", "UTC").env_remove("SLURM_CONF");

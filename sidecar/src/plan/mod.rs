@@ -1,7 +1,8 @@
 //! The thread that plans the queue.
 //!
-//! The main thread puts the question, which takes the history to forecast run times from, and never waits longer for the answer than a
-//! round allows: a plan that comes too late, or fails, leaves the snapshot without one.
+//! The main thread puts the question, which takes the history to forecast run times from, and never
+//! waits longer for the answer than a round allows: a plan that comes too late, or fails, leaves
+//! the snapshot without one.
 
 mod answer;
 mod queue;
@@ -47,7 +48,8 @@ impl Asked {
         (Self { questions, is_busy: false, told: None }, received)
     }
 
-    /// Whether it can be asked about a queue as of that moment: it has answered, and was not asked about this one before.
+    /// Whether it can be asked about a queue as of that moment: it has answered, and was not asked
+    /// about this one before.
     pub(crate) fn is_ready(&self, read_at: UnixTime) -> bool {
         !self.is_busy && self.told < Some(read_at)
     }

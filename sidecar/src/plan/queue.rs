@@ -92,7 +92,8 @@ impl Queue {
 }
 
 impl PlanJob {
-    /// `None` for a job that neither waits nor holds nodes. One that is suspended has given its CPUs back.
+    /// `None` for a job that neither waits nor holds nodes. One that is suspended has given its
+    /// CPUs back.
     fn of(job: &QueuedJob, names: &mut HashSet<Arc<str>>, now: UnixTime) -> Option<Self> {
         let phase = match job.state {
             JobState::Pending => Phase::Pending {

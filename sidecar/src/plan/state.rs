@@ -24,7 +24,8 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The cluster at the moment at which it was read. `run_times` gives the forecast of a user's run times at a size, if there is one.
+    /// The cluster at the moment at which it was read. `run_times` gives the forecast of a user's
+    /// run times at a size, if there is one.
     pub(crate) fn new<'a>(
         cluster: &Cluster,
         indices: &PartitionIndices,
@@ -93,8 +94,8 @@ impl Question {
     }
 }
 
-/// What keeps a job from starting at a time that could be told. Whether its partition is up, and whether the job fits into it, the planner sees
-/// for each of several.
+/// What keeps a job from starting at a time that could be told. Whether its partition is up, and
+/// whether the job fits into it, the planner sees for each of several.
 fn obstacle(reason: PendingReason, priority: u32, reservation: Option<Option<u32>>) -> Option<Obstacle> {
     match reason {
         PendingReason::Held => Some(Obstacle::Held),

@@ -107,7 +107,8 @@ fn planned(cluster: &Cluster, ranges: &[RunTimeRange]) -> Vec<(u32, Result<i64, 
 #[test]
 fn what_slurmctld_says_becomes_a_plan_with_forecast_run_times() {
     let ranges = [RunTimeRange::new(1_000, 1_200, 1.0)];
-    // Two nodes run since 600 s what takes 1,100 s on two nodes; one runs up to its limit of 3,600 s; one completes.
+    // Two nodes run since 600 s what takes 1,100 s on two nodes; one runs up to its limit of 3,600
+    // s; one completes.
     let completing = QueuedJob { state: JobState::Completing, ..running(3, 5, 5, 10) };
     let jobs = [
         QueuedJob { node_ranges: vec![(0, 0), (2, 2)], cpus: 8, nodes: 2, ..running(1, 0, 2, 600) },
@@ -128,7 +129,8 @@ fn what_slurmctld_says_becomes_a_plan_with_forecast_run_times() {
             (6, Ok(500)),
             // All four once that has run to its limit.
             (4, Ok(4_100)),
-            // One node, an hour by its limit: from the next second on, as the larger ones leave none for longer.
+            // One node, an hour by its limit: from the next second on, as the larger ones leave
+            // none for longer.
             (5, Ok(7_700)),
             (7, Err(PlanObstacle::Dependency)),
             (9, Err(PlanObstacle::Reservation)),

@@ -32,7 +32,8 @@ struct SnapshotTable {
 struct HistoryTable {
     window: Option<Duration<DAY_SECONDS, { 3_650 * DAY_SECONDS }>>,
     maximum_jobs: Option<Count<1_000, 10_000_000>>,
-    // 59 waits are the fewest that bound their 95th percentile with 95 % confidence: 1 - 0.95^59 > 0.95 > 1 - 0.95^58.
+    // 59 waits are the fewest that bound their 95th percentile with 95 % confidence: 1 - 0.95^59 >
+    // 0.95 > 1 - 0.95^58.
 }
 
 #[derive(Debug, Default, serde::Deserialize)]

@@ -18,7 +18,8 @@ fn an_empty_file_is_all_defaults() {
 #[test]
 fn the_example_shows_every_key_with_its_default() {
     let example = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../etc/queuecast.toml")).unwrap();
-    // A commented key is "#key = value", prose is "# prose". The example's own partition is left out: it overrides.
+    // A commented key is "#key = value", prose is "# prose". The example's own partition is left
+    // out: it overrides.
     let uncommented: String = example
         .lines()
         .take_while(|line| !line.contains("[policy.partition."))

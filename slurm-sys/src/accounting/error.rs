@@ -66,7 +66,8 @@ pub(super) fn error_of(doing: &'static str, code: c_int) -> WriteError {
     if u32::try_from(code) == Ok(bindings::ESLURM_ACCESS_DENIED) {
         return WriteError::Denied { doing };
     }
-    // SAFETY: slurm_strerror returns a text that stays valid until this thread asks again; it is copied.
+    // SAFETY: slurm_strerror returns a text that stays valid until this thread asks again; it is
+    // copied.
     let reason = text_of(unsafe { libslurm().slurm_strerror(code) }).unwrap_or_else(|| "no reason given".into());
     if matches!(code, libc::ECONNREFUSED | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EPIPE | libc::ECONNRESET) {
         return WriteError::Unreachable { reason };

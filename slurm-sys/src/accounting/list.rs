@@ -10,7 +10,8 @@ pub(super) struct List(*mut bindings::xlist);
 
 impl List {
     pub(super) fn new() -> Self {
-        // SAFETY: no destructor, so that the list frees none of its elements. libslurm ends the process rather than return null.
+        // SAFETY: no destructor, so that the list frees none of its elements. libslurm ends the
+        // process rather than return null.
         Self(unsafe { libslurm().slurm_list_create(None) })
     }
 
@@ -54,8 +55,8 @@ impl Received {
 
     /// Shows every element, which must be of the type that the call which made the list says.
     pub(super) fn for_each<T>(&self, mut show: impl FnMut(&T)) {
-        // SAFETY: the list is valid, the iterator is used on it alone and freed before it, and each element is null or a record of type T
-        // that lives as long as the list.
+        // SAFETY: the list is valid, the iterator is used on it alone and freed before it, and each
+        // element is null or a record of type T that lives as long as the list.
         unsafe {
             let iterator = libslurm().slurm_list_iterator_create(self.0);
             for _ in 0..libslurm().slurm_list_count(self.0) {

@@ -9,7 +9,8 @@ struct Quiet {
 
 impl Quiet {
     fn new() -> Option<Self> {
-        // SAFETY: plain system calls on descriptors that are opened here; on failure standard error stays as it is.
+        // SAFETY: plain system calls on descriptors that are opened here; on failure standard error
+        // stays as it is.
         unsafe {
             let kept = libc::fcntl(libc::STDERR_FILENO, libc::F_DUPFD_CLOEXEC, 3);
             if kept < 0 {
@@ -37,8 +38,9 @@ impl Drop for Quiet {
     }
 }
 
-/// Runs a call of libslurm without what it prints: it reports every archive that it loads as a message, and every error twice. What
-/// other threads print meanwhile is lost, so this is for programs of one thread.
+/// Runs a call of libslurm without what it prints: it reports every archive that it loads as a
+/// message, and every error twice. What other threads print meanwhile is lost, so this is for
+/// programs of one thread.
 pub(super) fn quietly<T>(call: impl FnOnce() -> T) -> T {
     let quiet = Quiet::new();
     let result = call();

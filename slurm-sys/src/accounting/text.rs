@@ -1,11 +1,13 @@
 //! The text of an archive, as slurmdbd reads it.
 //!
-//! slurmdbd takes an archive that begins with `insert into ` or `delete from ` for one of its first releases, and translates it
-//! (`_process_old_sql_line` in as_mysql_archive.c; the same from 22.05 to 26.05). Its reader is simple, and this text keeps to what it
-//! understands: tables and columns by their first names, the cluster as a column but not the first, a clause `on duplicate key` without
-//! which it finds no values, and no text with a comma, a bracket or a semicolon. On the way every apostrophe gets a backslash
-//! (`unpackstr_xmalloc_escaped` in pack.c), so there is none. Texts are hexadecimal literals, which leaves nothing to be quoted, and
-//! the cluster stands between backquotes, of which the reader drops whatever stands at the ends.
+//! slurmdbd takes an archive that begins with `insert into ` or `delete from ` for one of its first
+//! releases, and translates it (`_process_old_sql_line` in as_mysql_archive.c; the same from 22.05
+//! to 26.05). Its reader is simple, and this text keeps to what it understands: tables and columns
+//! by their first names, the cluster as a column but not the first, a clause `on duplicate key`
+//! without which it finds no values, and no text with a comma, a bracket or a semicolon. On the way
+//! every apostrophe gets a backslash (`unpackstr_xmalloc_escaped` in pack.c), so there is none.
+//! Texts are hexadecimal literals, which leaves nothing to be quoted, and the cluster stands
+//! between backquotes, of which the reader drops whatever stands at the ends.
 
 use std::fmt::Write;
 
@@ -96,7 +98,8 @@ pub struct PastJob<'a> {
     pub comment: &'a str,
 }
 
-/// A text that the reader of archives cannot misread. An empty one is the column's default, which is empty too.
+/// A text that the reader of archives cannot misread. An empty one is the column's default, which
+/// is empty too.
 fn push_text(output: &mut String, text: &str) {
     if text.is_empty() {
         output.push_str("default");
@@ -108,15 +111,18 @@ fn push_text(output: &mut String, text: &str) {
     }
 }
 
-/// Trackable resources as slurmdbd writes them: 1 is CPUs, 4 nodes, 5 billing, which is CPUs where nothing else is configured.
+/// Trackable resources as slurmdbd writes them: 1 is CPUs, 4 nodes, 5 billing, which is CPUs where
+/// nothing else is configured.
 fn resources((cpus, nodes): (u32, u32)) -> String {
     format!("1={cpus},4={nodes},5={cpus}")
 }
 
-/// The archive that adds these jobs to a cluster. A job that is there already, by number and moment of submission, is left as it is.
+/// The archive that adds these jobs to a cluster. A job that is there already, by number and moment
+/// of submission, is left as it is.
 ///
-/// Records get their key from the table's counter. From 24.11 on slurmctld makes keys of its own from the time of day, so the keys of
-/// records that are added continue those of the last live job and stay below those of the next.
+/// Records get their key from the table's counter. From 24.11 on slurmctld makes keys of its own
+/// from the time of day, so the keys of records that are added continue those of the last live job
+/// and stay below those of the next.
 pub fn job_insertion(cluster: &str, jobs: &[PastJob<'_>]) -> String {
     let mut archive = String::with_capacity(400 * jobs.len() + 400);
     archive.push_str(
@@ -150,11 +156,12 @@ pub fn job_insertion(cluster: &str, jobs: &[PastJob<'_>]) -> String {
     archive
 }
 
-/// The archive that removes those of a cluster's jobs from `first` to `last` whose system comment begins with `comment`, which holds no
-/// wildcard of the database (`%` or `_`).
+/// The archive that removes those of a cluster's jobs from `first` to `last` whose system comment
+/// begins with `comment`, which holds no wildcard of the database (`%` or `_`).
 ///
-/// For a deletion the reader wants the cluster's name between apostrophes, or takes that of the statement before: so a record is added
-/// first, which the deletion takes away with the others. It also drops a `where` that it sees; this one hides behind a comment.
+/// For a deletion the reader wants the cluster's name between apostrophes, or takes that of the
+/// statement before: so a record is added first, which the deletion takes away with the others. It
+/// also drops a `where` that it sees; this one hides behind a comment.
 pub fn job_removal(cluster: &str, first: u32, last: u32, comment: &str) -> String {
     let mut archive = String::from("insert into job_table (jobid, cluster, mod_time, system_comment) values (");
     let _ = write!(archive, "{first}, `{cluster}`, 0, ");

@@ -14,20 +14,21 @@ use crate::client::library::libslurm;
 
 mod one_job;
 
-/// Every run of a requeued job, not only its last; no steps, which are one more query for each job; times as they were, not cut to the
-/// window.
+/// Every run of a requeued job, not only its last; no steps, which are one more query for each job;
+/// times as they were, not cut to the window.
 const RECORD_FLAGS: u32 = bindings::FLAG_JOBCOND_DUP | bindings::FLAG_JOBCOND_NO_STEP | bindings::FLAG_JOBCOND_NO_TRUNC;
 
 /// A connection to slurmdbd.
 ///
-/// It is made by [`AccountingConnection::open`] where that succeeds, and again by the first question after it was lost: a question
-/// that fails leaves the connection usable, so keep it.
+/// It is made by [`AccountingConnection::open`] where that succeeds, and again by the first
+/// question after it was lost: a question that fails leaves the connection usable, so keep it.
 #[derive(Debug)]
 pub struct AccountingConnection {
     connection: *mut c_void,
 }
 
-// SAFETY: libslurm keeps no thread-local state for a connection; `&mut self` lets one thread use it at a time.
+// SAFETY: libslurm keeps no thread-local state for a connection; `&mut self` lets one thread use it
+// at a time.
 unsafe impl Send for AccountingConnection {}
 
 /// One task of a job array.
@@ -63,7 +64,8 @@ pub struct EndedJobRecord<'a> {
     pub user: Option<Cow<'a, str>>,
     /// The account charged.
     pub account: Option<Cow<'a, str>>,
-    /// The partition that the job ran in, or the partitions that it was submitted to, separated by commas.
+    /// The partition that the job ran in, or the partitions that it was submitted to, separated by
+    /// commas.
     pub partition: Option<Cow<'a, str>>,
     /// Number of the quality of service.
     pub qos_id: u32,
@@ -94,11 +96,12 @@ pub struct EndedJobRecord<'a> {
 }
 
 impl AccountingConnection {
-    /// Connects to the slurmdbd that slurm.conf names. Where slurmdbd does not answer the connection is still returned: the first
-    /// question tries again, and says what is wrong.
+    /// Connects to the slurmdbd that slurm.conf names. Where slurmdbd does not answer the
+    /// connection is still returned: the first question tries again, and says what is wrong.
     ///
     /// # Errors
-    /// [`ClientError::Configuration`] and [`ClientError::NoAccounting`]; [`ClientError::Accounting`] where libslurm lacks the plugin.
+    /// [`ClientError::Configuration`] and [`ClientError::NoAccounting`];
+    /// [`ClientError::Accounting`] where libslurm lacks the plugin.
     pub fn open() -> Result<Self, ClientError> {
         let site = start::site()?;
         if site.accounting_storage_type != "accounting_storage/slurmdbd" {
@@ -113,18 +116,23 @@ impl AccountingConnection {
         Ok(Self { connection })
     }
 
-    /// Calls `each` for every run of a job of `cluster` that ended in `window` (Unix seconds, the end excluded), in no promised order.
-    /// Returns how many there were. Records of a job that never started are among them.
+    /// Calls `each` for every run of a job of `cluster` that ended in `window` (Unix seconds, the
+    /// end excluded), in no promised order. Returns how many there were. Records of a job that
+    /// never started are among them.
     ///
-    /// libslurm holds the whole answer in memory meanwhile, 1 to 2 kB for each record: keep the window short.
+    /// libslurm holds the whole answer in memory meanwhile, 1 to 2 kB for each record: keep the
+    /// window short.
     ///
-    /// An empty answer counts only if slurmdbd also shows the cluster, and gives the same answer again: when slurmdbd fails to get a
-    /// result from its database it only logs "Problem getting jobs for cluster", and answers as if there were no records
-    /// (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c). This happens now and then under load.
+    /// An empty answer counts only if slurmdbd also shows the cluster, and gives the same answer
+    /// again: when slurmdbd fails to get a result from its database it only logs "Problem getting
+    /// jobs for cluster", and answers as if there were no records
+    /// (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c). This happens now and then
+    /// under load.
     ///
     /// # Errors
-    /// [`ClientError::Accounting`] where slurmdbd or its database does not answer, [`ClientError::ClusterUnknown`] where it does not
-    /// show the cluster, [`ClientError::Text`] for a cluster's name that cannot be one.
+    /// [`ClientError::Accounting`] where slurmdbd or its database does not answer,
+    /// [`ClientError::ClusterUnknown`] where it does not show the cluster, [`ClientError::Text`]
+    /// for a cluster's name that cannot be one.
     pub fn ended_jobs(
         &mut self,
         cluster: &str,
@@ -141,9 +149,11 @@ impl AccountingConnection {
         }
         let mut count = 0;
         records.for_each(|record| {
-            // SAFETY: DBD_GET_JOBS_COND answers with a list of job records; the list frees them after this call only.
+            // SAFETY: DBD_GET_JOBS_COND answers with a list of job records; the list frees them
+            // after this call only.
             let record = unsafe { record.cast::<slurmdb_job_rec_t>().as_ref() };
-            // SAFETY: as above: its strings are null or null-terminated, and live as long as the record.
+            // SAFETY: as above: its strings are null or null-terminated, and live as long as the
+            // record.
             let record = record.and_then(|record| unsafe { view(record) });
             if let Some(record) = record.filter(|record| window.contains(&record.ended)) {
                 count += 1;
@@ -165,7 +175,8 @@ impl AccountingConnection {
         self.end_transaction()?;
         let mut names = HashMap::new();
         list.for_each(|qos| {
-            // SAFETY: slurmdbd answers with a list of such records; the list frees them after this call only.
+            // SAFETY: slurmdbd answers with a list of such records; the list frees them after this
+            // call only.
             let Some(qos) = (unsafe { qos.cast::<slurmdb_qos_rec_t>().as_ref() }) else { return };
             // SAFETY: the name is null or null-terminated, and lives as long as the record.
             if let Some(name) = unsafe { value::owned_text(qos.name) } {
@@ -181,13 +192,15 @@ impl AccountingConnection {
     /// As [`AccountingConnection::ended_jobs`].
     pub fn check(&mut self, cluster: &str) -> Result<(), ClientError> {
         let names = text_list(&[cluster])?;
-        // SAFETY: a structure of numbers and pointers, for which zero is "no condition"; the initialiser sets what is not.
+        // SAFETY: a structure of numbers and pointers, for which zero is "no condition"; the
+        // initialiser sets what is not.
         let mut condition: bindings::slurmdb_cluster_cond_t = unsafe { std::mem::zeroed() };
         // SAFETY: a valid structure of our own.
         unsafe { libslurm().slurmdb_init_cluster_cond(&raw mut condition, false) };
         condition.cluster_list = names.as_ptr();
         error::forget();
-        // SAFETY: the connection is this object's; the condition and its list outlive the call, and libslurm only reads them.
+        // SAFETY: the connection is this object's; the condition and its list outlive the call, and
+        // libslurm only reads them.
         let clusters = unsafe { OwnedList::adopt(libslurm().slurmdb_clusters_get(self.connection, &raw mut condition)) };
         let is_shown = !clusters.ok_or_else(|| accounting_error("list of clusters"))?.is_empty();
         self.end_transaction()?;
@@ -196,9 +209,10 @@ impl AccountingConnection {
 
     /// Lets slurmdbd end the database's transaction that the last question began.
     ///
-    /// slurmdbd keeps one transaction open for each connection (src/plugins/accounting_storage/mysql: autocommit is off), and the
-    /// database answers all questions of a transaction as of its first one: without this a connection never sees a record that
-    /// came after its first question, and the database could not clean up behind it.
+    /// slurmdbd keeps one transaction open for each connection
+    /// (src/plugins/accounting_storage/mysql: autocommit is off), and the database answers all
+    /// questions of a transaction as of its first one: without this a connection never sees a
+    /// record that came after its first question, and the database could not clean up behind it.
     fn end_transaction(&mut self) -> Result<(), ClientError> {
         error::forget();
         // SAFETY: the connection is this object's; nothing was changed that a rollback would lose.
@@ -217,7 +231,8 @@ impl AccountingConnection {
         let mut condition: bindings::slurmdb_job_cond_t = unsafe { std::mem::zeroed() };
         condition.cluster_list = pointer_or_null(Some(&clusters));
         // With these states the database selects by the end of the record, both bounds included
-        // (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c, _state_time_string). A start of 0 would mean "today".
+        // (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c, _state_time_string). A
+        // start of 0 would mean "today".
         condition.state_list = pointer_or_null(Some(&states));
         condition.usage_start = window.start.max(1);
         condition.usage_end = (window.end - 1).max(1);
@@ -225,7 +240,8 @@ impl AccountingConnection {
         condition.db_flags = bindings::FLAG_SLURMDB_JOB_NOTSET;
         condition.flags = RECORD_FLAGS;
         error::forget();
-        // SAFETY: the connection is this object's; the condition and its lists outlive the call, and libslurm only reads them.
+        // SAFETY: the connection is this object's; the condition and its lists outlive the call,
+        // and libslurm only reads them.
         let records = unsafe { OwnedList::adopt(libslurm().slurmdb_jobs_get(self.connection, &raw mut condition)) };
         let records = records.ok_or_else(|| accounting_error("records of ended jobs"))?;
         self.end_transaction()?;
@@ -269,7 +285,8 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
     };
     let requested_tres = text(record.tres_req_str);
     let allocated_tres = text(record.tres_alloc_str);
-    // Of a job that was cancelled while it waited, some releases (22.05) record that moment as its start too; it was allocated nothing.
+    // Of a job that was cancelled while it waited, some releases (22.05) record that moment as its
+    // start too; it was allocated nothing.
     let started = value::moment(record.start).filter(|&start| start < ended || allocated_tres.is_some() || has_nodes(record));
     Some(EndedJobRecord {
         job_id: record.jobid,
@@ -286,7 +303,8 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
         requested_cpus: value::number(record.req_cpus).unwrap_or(0),
         allocated_cpus: tres(&allocated_tres, value::TRES_CPU),
         requested_nodes: tres(&requested_tres, value::TRES_NODE),
-        // slurmdbd may learn of a short job's end before it learns of its start, which brings the count; the resources come with both.
+        // slurmdbd may learn of a short job's end before it learns of its start, which brings the
+        // count; the resources come with both.
         allocated_nodes: value::number(record.alloc_nodes)
             .filter(|_nodes| has_nodes(record))
             .or_else(|| tres(&allocated_tres, value::TRES_NODE))

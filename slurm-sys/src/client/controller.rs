@@ -29,7 +29,8 @@ const SHOW_FLAGS: u16 = bindings::FLAG_SHOW_ALL as u16;
 pub struct QueuedJob {
     /// The job's number.
     pub job_id: u32,
-    /// The array's number where the job is a task of an array, or stands for the tasks of one that still wait.
+    /// The array's number where the job is a task of an array, or stands for the tasks of one that
+    /// still wait.
     pub array_job_id: Option<u32>,
     /// How many tasks of an array this record stands for; 1 for any other job.
     pub task_count: u32,
@@ -57,7 +58,8 @@ pub struct QueuedJob {
     pub time_limit_seconds: Option<i64>,
     /// When the job was submitted.
     pub submitted: Option<i64>,
-    /// When nothing but resources and priority keeps the job waiting; for a job that may not begin yet this is in the future or absent.
+    /// When nothing but resources and priority keeps the job waiting; for a job that may not begin
+    /// yet this is in the future or absent.
     pub eligible: Option<i64>,
     /// When it started; `None` where it has not.
     pub started: Option<i64>,
@@ -77,7 +79,8 @@ pub struct QueuedJob {
     pub priority: u32,
     /// Why it waits, if it does.
     pub reason: PendingReason,
-    /// Whether it has, or wants, its nodes to itself (`--exclusive`); a partition may give whole nodes all the same.
+    /// Whether it has, or wants, its nodes to itself (`--exclusive`); a partition may give whole
+    /// nodes all the same.
     pub exclusive: bool,
     /// Inclusive ranges of places in slurmctld's node table: its nodes; none while it waits.
     pub node_ranges: Vec<(usize, usize)>,
@@ -135,7 +138,8 @@ pub struct Partition {
     pub total_nodes: u32,
     /// The longest time limit in seconds; `None` where there is none.
     pub max_time_seconds: Option<i64>,
-    /// The time limit, in seconds, of a job that asks for none; `None` where that is the longest one.
+    /// The time limit, in seconds, of a job that asks for none; `None` where that is the longest
+    /// one.
     pub default_time_seconds: Option<i64>,
     /// The most nodes for one job; `None` where there is no such limit.
     pub max_nodes: Option<u32>,
@@ -164,7 +168,8 @@ struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// Asks with `load`, and takes over what comes back, for the function of libslurm that `free` names.
+    /// Asks with `load`, and takes over what comes back, for the function of libslurm that `free`
+    /// names.
     fn ask(
         what: &'static str,
         free: impl FnOnce(&Libslurm) -> unsafe extern "C" fn(*mut T),
@@ -203,7 +208,8 @@ impl<T> Drop for Answer<T> {
 /// The jobs that wait, run, or ended so recently that slurmctld still shows them.
 ///
 /// # Errors
-/// [`ClientError::Controller`] where slurmctld does not answer, [`ClientError::Configuration`] as `initialise`.
+/// [`ClientError::Controller`] where slurmctld does not answer, [`ClientError::Configuration`] as
+/// `initialise`.
 pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
     // SAFETY: time 0 asks for everything; the place for the answer is ours.
     let answer = Answer::ask(
@@ -248,7 +254,8 @@ pub fn nodes(partitions: &[Partition]) -> Result<Vec<Node>, ClientError> {
     // SAFETY: as in `jobs`.
     let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
     let node = |(index, record): (usize, &bindings::node_info_t)| {
-        // SAFETY: a record of a live answer; the name is null or null-terminated. Places of removed nodes have no name.
+        // SAFETY: a record of a live answer; the name is null or null-terminated. Places of removed
+        // nodes have no name.
         let name = unsafe { value::owned_text(record.name) }?;
         let is_member = |partition: &&Partition| {
             let ranges = &partition.node_ranges;
@@ -283,16 +290,19 @@ fn controller_error(what: &'static str) -> ClientError {
 }
 
 /// # Safety
-/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's, its list of nodes null or ended by -1.
+/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's, its list
+/// of nodes null or ended by -1.
 unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     // SAFETY: the caller's promise, for each of the record's strings.
     let text = |pointer| unsafe { value::owned_text(pointer) };
     let state = JobState::from_raw(record.job_state);
     let waits = matches!(state, JobState::Pending | JobState::Requeued);
-    // Of a job that was cancelled while it waited, some releases (22.05) give that moment as its start too; it has had no nodes.
+    // Of a job that was cancelled while it waited, some releases (22.05) give that moment as its
+    // start too; it has had no nodes.
     let had_nodes = text(record.nodes).is_some();
     let start = value::moment(record.start_time).filter(|_start| waits || had_nodes);
-    // Tasks of an array that still wait are one record; each task that started is a record of its own.
+    // Tasks of an array that still wait are one record; each task that started is a record of its
+    // own.
     let task_count = if waits {
         // SAFETY: the caller's promise.
         unsafe { waiting_tasks(record) }
@@ -338,8 +348,9 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     }
 }
 
-/// How long a job that has started was suspended, but for what goes on now. slurmctld counts how long it ran up to the last time that it was
-/// suspended or resumed (`pre_sus_time`), and when that was (`suspend_time`).
+/// How long a job that has started was suspended, but for what goes on now. slurmctld counts how
+/// long it ran up to the last time that it was suspended or resumed (`pre_sus_time`), and when that
+/// was (`suspend_time`).
 fn suspended_seconds(record: &bindings::slurm_job_info_t, state: JobState, start: Option<i64>, ended: Option<i64>) -> i64 {
     let (Some(start), Some(changed)) = (start, value::moment(record.suspend_time)) else { return 0 };
     let until = if state == JobState::Suspended { changed } else { ended.map_or(changed, |ended| ended.min(changed)) };
@@ -392,7 +403,8 @@ fn node_state(raw: u32) -> NodeState {
 unsafe fn partition(record: &bindings::partition_info_t) -> Option<Partition> {
     // SAFETY: the caller's promise.
     let name = unsafe { value::owned_text(record.name) }?;
-    // OverSubscribe: 0 is EXCLUSIVE, 1 is NO, more is YES:n, and a flag on top makes it FORCE:n (src/common/read_config.c).
+    // OverSubscribe: 0 is EXCLUSIVE, 1 is NO, more is YES:n, and a flag on top makes it FORCE:n
+    // (src/common/read_config.c).
     #[allow(clippy::cast_possible_truncation, reason = "one bit of sixteen")]
     let forced_flag = bindings::SHARED_FORCE as u16;
     let jobs = record.max_share & !forced_flag;

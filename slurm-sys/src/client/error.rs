@@ -7,7 +7,8 @@ use thiserror::Error;
 use super::library::libslurm;
 use crate::errno;
 
-/// Why a question to Slurm got no answer. Every variant but [`ClientError::Library`] and [`ClientError::Text`] may pass: asking again later is sensible.
+/// Why a question to Slurm got no answer. Every variant but [`ClientError::Library`] and
+/// [`ClientError::Text`] may pass: asking again later is sensible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClientError {
     /// The libslurm that belongs to this build is not there.
@@ -38,7 +39,8 @@ pub enum ClientError {
         /// Slurm's own words for it.
         reason: String,
     },
-    /// slurmdbd answered, but does not know this cluster: its database is away, or the cluster was never registered.
+    /// slurmdbd answered, but does not know this cluster: its database is away, or the cluster was
+    /// never registered.
     #[error("slurmdbd does not show cluster {cluster:?}: its database is away, or the cluster is not registered (sacctmgr list cluster)")]
     ClusterUnknown {
         /// The cluster that was asked for.
@@ -67,7 +69,8 @@ pub(super) fn forget() {
     errno::set(0);
 }
 
-/// The thread's last error: its number, and Slurm's words for it. A failure that left no number is `SLURM_ERROR`.
+/// The thread's last error: its number, and Slurm's words for it. A failure that left no number is
+/// `SLURM_ERROR`.
 pub(super) fn last() -> (i32, String) {
     let code = errno::get();
     if code == 0 {
@@ -78,8 +81,8 @@ pub(super) fn last() -> (i32, String) {
 
 /// Slurm's words for one of its error numbers, or the system's.
 pub(super) fn describe(code: i32) -> String {
-    // SAFETY: slurm_strerror looks the number up in a static table, or falls back to strerror; both return a string that stays valid
-    // until this thread asks again.
+    // SAFETY: slurm_strerror looks the number up in a static table, or falls back to strerror; both
+    // return a string that stays valid until this thread asks again.
     let words = unsafe { libslurm().slurm_strerror(code) };
     if words.is_null() {
         return "unknown error".to_owned();

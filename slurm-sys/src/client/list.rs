@@ -6,7 +6,8 @@ use std::ptr;
 use super::library::libslurm;
 use crate::bindings;
 
-/// A list that libslurm made and this side frees. What it holds is freed with it where libslurm gave it a destructor.
+/// A list that libslurm made and this side frees. What it holds is freed with it where libslurm
+/// gave it a destructor.
 pub(super) struct OwnedList(*mut bindings::xlist);
 
 impl OwnedList {
@@ -59,7 +60,8 @@ impl BorrowedList {
         struct Iterator(*mut bindings::listIterator);
         impl Drop for Iterator {
             fn drop(&mut self) {
-                // SAFETY: made by slurm_list_iterator_create below, freed once, while its list still lives.
+                // SAFETY: made by slurm_list_iterator_create below, freed once, while its list
+                // still lives.
                 unsafe { libslurm().slurm_list_iterator_destroy(self.0) }
             }
         }
@@ -68,7 +70,8 @@ impl BorrowedList {
         }
         // SAFETY: not null, and valid for as long as self is.
         let remaining = usize::try_from(unsafe { libslurm().slurm_list_count(self.0) }).unwrap_or(0);
-        // SAFETY: as above; libslurm never returns null here (it ends the process when memory is out).
+        // SAFETY: as above; libslurm never returns null here (it ends the process when memory is
+        // out).
         let iterator = Iterator(unsafe { libslurm().slurm_list_iterator_create(self.0) });
         for _ in 0..remaining {
             // SAFETY: the iterator belongs to this list, and nothing changes the list meanwhile.
@@ -77,7 +80,8 @@ impl BorrowedList {
     }
 }
 
-/// A list of texts for a condition. The texts are this side's own memory, so the list has no destructor.
+/// A list of texts for a condition. The texts are this side's own memory, so the list has no
+/// destructor.
 pub(super) struct TextList {
     list: OwnedList,
     _texts: Vec<CString>,
@@ -86,11 +90,12 @@ pub(super) struct TextList {
 impl TextList {
     /// A list of these texts. `None` only if libslurm makes no list.
     pub(super) fn new(texts: Vec<CString>) -> Option<Self> {
-        // SAFETY: no destructor, so that libslurm frees none of our memory; the list is ours from here.
+        // SAFETY: no destructor, so that libslurm frees none of our memory; the list is ours from
+        // here.
         let list = unsafe { OwnedList::adopt(libslurm().slurm_list_create(None)) }?;
         for text in &texts {
-            // SAFETY: the list is valid; the text's buffer does not move while `texts` is kept beside the list, and libslurm only
-            // reads from conditions.
+            // SAFETY: the list is valid; the text's buffer does not move while `texts` is kept
+            // beside the list, and libslurm only reads from conditions.
             unsafe { libslurm().slurm_list_append(list.as_ptr(), text.as_ptr().cast_mut().cast()) };
         }
         Some(Self { list, _texts: texts })

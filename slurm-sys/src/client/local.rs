@@ -6,7 +6,8 @@ use super::{start, value};
 /// What the configuration on this host says of plugins; slurmctld may run with another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalConfiguration {
-    /// slurm.conf, as libslurm found it. It need not exist where the configuration came from slurmctld.
+    /// slurm.conf, as libslurm found it. It need not exist where the configuration came from
+    /// slurmctld.
     pub path: Option<String>,
     /// `PluginDir`, a list with colons; where slurm.conf does not say, what Slurm was built with.
     pub plugin_directories: String,
@@ -25,8 +26,9 @@ pub struct LocalConfiguration {
 pub fn local_configuration() -> Result<LocalConfiguration, ClientError> {
     start::initialise()?;
     let configuration = start::configuration();
-    // SAFETY: libslurm filled the configuration in `initialise` and changes it only in slurm_conf_reinit, which nothing here calls; the
-    // strings in it are null or null-terminated, and are copied.
+    // SAFETY: libslurm filled the configuration in `initialise` and changes it only in
+    // slurm_conf_reinit, which nothing here calls; the strings in it are null or null-terminated,
+    // and are copied.
     unsafe {
         Ok(LocalConfiguration {
             path: value::owned_text((*configuration).slurm_conf),

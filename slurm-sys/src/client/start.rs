@@ -11,22 +11,27 @@ use super::library::{self, libslurm};
 use super::{symbols, value};
 use crate::bindings;
 
-/// How long reading the configuration may take: libslurm waits a minute for a slurm.conf that it fetches from slurmctld.
+/// How long reading the configuration may take: libslurm waits a minute for a slurm.conf that it
+/// fetches from slurmctld.
 const START_LIMIT: Duration = Duration::from_secs(75);
 
 static STARTED: Mutex<bool> = Mutex::new(false);
 
-/// Reads slurm.conf, where `SLURM_CONF` or libslurm's own default says that it is. Once per process; later calls cost nothing.
+/// Reads slurm.conf, where `SLURM_CONF` or libslurm's own default says that it is. Once per
+/// process; later calls cost nothing.
 ///
-/// libslurm ends the process (`fatal()`, then `exit(1)`) when slurm.conf is missing or cannot be understood. So a child process tries
-/// first, and what it prints becomes the error. Call it before threads are started where you can: the child is made by `fork`.
+/// libslurm ends the process (`fatal()`, then `exit(1)`) when slurm.conf is missing or cannot be
+/// understood. So a child process tries first, and what it prints becomes the error. Call it before
+/// threads are started where you can: the child is made by `fork`.
 ///
-/// What remains: libslurm also ends the process when memory runs out, when a plugin that slurm.conf names disappears afterwards, and
-/// when slurm.conf breaks in the instant between the trial and the reading. And where libslurmfull is not beside Slurm's plugins, the
-/// loss of a connection to slurmdbd ends it too (see the module `symbols`).
+/// What remains: libslurm also ends the process when memory runs out, when a plugin that slurm.conf
+/// names disappears afterwards, and when slurm.conf breaks in the instant between the trial and the
+/// reading. And where libslurmfull is not beside Slurm's plugins, the loss of a connection to
+/// slurmdbd ends it too (see the module `symbols`).
 ///
 /// # Errors
-/// [`ClientError::Library`] where libslurm is not there; [`ClientError::Configuration`] with libslurm's own message; a later call tries again.
+/// [`ClientError::Library`] where libslurm is not there; [`ClientError::Configuration`] with
+/// libslurm's own message; a later call tries again.
 pub fn initialise() -> Result<(), ClientError> {
     let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
     if *started {
@@ -35,7 +40,8 @@ pub fn initialise() -> Result<(), ClientError> {
     library::load()?;
     check_named_file()?;
     try_in_child()?;
-    // SAFETY: a null path lets libslurm find its own configuration, which the child just did without harm.
+    // SAFETY: a null path lets libslurm find its own configuration, which the child just did
+    // without harm.
     unsafe { libslurm().slurm_init(std::ptr::null()) };
     // SAFETY: libslurm has just filled its configuration; see `site`.
     let plugin_directories = unsafe { value::owned_text((*configuration()).plugindir) };
@@ -71,8 +77,9 @@ const PRIVATE: u32 = 1 | 1 << 4;
 pub fn site() -> Result<Site, ClientError> {
     initialise()?;
     let configuration = configuration();
-    // SAFETY: libslurm filled the configuration in `initialise` and changes it only in slurm_conf_reinit, which nothing here calls; the
-    // strings in it are null or null-terminated, and are copied.
+    // SAFETY: libslurm filled the configuration in `initialise` and changes it only in
+    // slurm_conf_reinit, which nothing here calls; the strings in it are null or null-terminated,
+    // and are copied.
     unsafe {
         Ok(Site {
             cluster: value::owned_text((*configuration).cluster_name).unwrap_or_default(),
@@ -90,7 +97,8 @@ pub(super) fn configuration() -> *const bindings::slurm_conf_t {
     unsafe { libslurm().slurm_conf() }
 }
 
-/// Whether the file that `SLURM_CONF` names, where it names one, can be read. libslurm would look for it for a minute.
+/// Whether the file that `SLURM_CONF` names, where it names one, can be read. libslurm would look
+/// for it for a minute.
 fn check_named_file() -> Result<(), ClientError> {
     let Some(path) = std::env::var_os("SLURM_CONF") else {
         return Ok(());
@@ -107,7 +115,8 @@ fn try_in_child() -> Result<(), ClientError> {
         return Err(system_failure("pipe2"));
     }
     let [read_end, write_end] = ends;
-    // SAFETY: the child calls only libslurm and C, never returns into Rust, and ends by _exit or by libslurm's exit.
+    // SAFETY: the child calls only libslurm and C, never returns into Rust, and ends by _exit or by
+    // libslurm's exit.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: descriptors of our own; a null path as in `initialise`.
@@ -117,7 +126,8 @@ fn try_in_child() -> Result<(), ClientError> {
             libc::_exit(0);
         }
     }
-    // SAFETY: descriptors of our own, each closed once: the write end here, the read end by the File.
+    // SAFETY: descriptors of our own, each closed once: the write end here, the read end by the
+    // File.
     let output = unsafe {
         libc::close(write_end);
         File::from_raw_fd(read_end)
@@ -135,7 +145,8 @@ fn try_in_child() -> Result<(), ClientError> {
     })
 }
 
-/// Waits until the child ends, and kills it when that takes too long. Whether it succeeded, and what it printed.
+/// Waits until the child ends, and kills it when that takes too long. Whether it succeeded, and
+/// what it printed.
 fn wait_for(child: libc::pid_t, mut output: File) -> (bool, String) {
     let reader = std::thread::spawn(move || {
         let mut said = Vec::new();
@@ -149,7 +160,8 @@ fn wait_for(child: libc::pid_t, mut output: File) -> (bool, String) {
         match unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } {
             0 if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
             0 => {
-                // SAFETY: our own child, which has not been waited for, so that its number is still its own.
+                // SAFETY: our own child, which has not been waited for, so that its number is still
+                // its own.
                 unsafe {
                     libc::kill(child, libc::SIGKILL);
                     libc::waitpid(child, &raw mut status, 0);
@@ -158,7 +170,8 @@ fn wait_for(child: libc::pid_t, mut output: File) -> (bool, String) {
             }
             pid if pid == child => break libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
             _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
-            // Somebody else has waited for our child (a handler of SIGCHLD); nothing is known, so nothing is promised.
+            // Somebody else has waited for our child (a handler of SIGCHLD); nothing is known, so
+            // nothing is promised.
             _ => break false,
         }
     };

@@ -42,13 +42,15 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// Whether the run ended although its program had not: its job was put back into the queue or gave way to another one, or a node failed.
+    /// Whether the run ended although its program had not: its job was put back into the queue or
+    /// gave way to another one, or a node failed.
     #[must_use]
     pub fn is_interruption(self) -> bool {
         matches!(self, Self::Requeued | Self::Preempted | Self::NodeFailed | Self::BootFailed | Self::Resized | Self::Revoked)
     }
 
-    /// The state that Slurm's number stands for, flags included (slurm/slurm.h, `enum job_states` and `JOB_STATE_FLAGS`).
+    /// The state that Slurm's number stands for, flags included (slurm/slurm.h, `enum job_states`
+    /// and `JOB_STATE_FLAGS`).
     #[must_use]
     pub fn from_raw(raw: u32) -> Self {
         for (flag, state) in [
@@ -79,7 +81,8 @@ impl JobState {
     }
 }
 
-/// The states, as slurmdbd takes them in a condition, of records that have ended: those that the database then compares by their end.
+/// The states, as slurmdbd takes them in a condition, of records that have ended: those that the
+/// database then compares by their end.
 pub(super) const ENDED: [u32; 10] = [
     bindings::JOB_COMPLETE,
     bindings::JOB_CANCELLED,

@@ -37,8 +37,8 @@ pub(super) fn number(value: u32) -> Option<u32> {
     (value != NO_VAL && value != INFINITE).then_some(value)
 }
 
-/// Unix seconds that may be unset. Slurm marks an unset time with 0, and records of jobs that never started with `NO_VAL`
-/// (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c).
+/// Unix seconds that may be unset. Slurm marks an unset time with 0, and records of jobs that never
+/// started with `NO_VAL` (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c).
 pub(super) fn moment(seconds: i64) -> Option<i64> {
     (seconds > 0 && seconds != i64::from(NO_VAL) && seconds != i64::from(INFINITE)).then_some(seconds)
 }
@@ -48,7 +48,8 @@ pub(super) fn limit_seconds(minutes: u32) -> Option<i64> {
     number(minutes).map(|minutes| i64::from(minutes) * 60)
 }
 
-/// How much of one resource a list such as `1=16,2=64000,4=2` holds (src/common/slurmdb_defs.c, `slurmdb_find_tres_count_in_string`).
+/// How much of one resource a list such as `1=16,2=64000,4=2` holds (src/common/slurmdb_defs.c,
+/// `slurmdb_find_tres_count_in_string`).
 ///
 /// ```no_run
 /// assert_eq!(slurm_sys::client::tres_count("1=16,4=2", 4), Some(2));
@@ -67,9 +68,11 @@ pub(super) fn named_tres_count(list: &str, name: &str) -> Option<u64> {
     list.split(',').find_map(|entry| entry.trim().strip_prefix(name)?.strip_prefix('=')?.parse().ok())
 }
 
-/// How many tasks an array expression names: `0-9`, `1,3,5-9`, `0-31:4`, each perhaps with a limit of running tasks `%2` behind it.
+/// How many tasks an array expression names: `0-9`, `1,3,5-9`, `0-31:4`, each perhaps with a limit
+/// of running tasks `%2` behind it.
 ///
-/// `None` where the expression is malformed or was cut short by libslurm, which then ends it with three dots.
+/// `None` where the expression is malformed or was cut short by libslurm, which then ends it with
+/// three dots.
 ///
 /// ```no_run
 /// assert_eq!(slurm_sys::client::array_task_count("1,3,5-9%2"), Some(7));

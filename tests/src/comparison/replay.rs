@@ -50,8 +50,8 @@ impl Replay {
     }
 }
 
-/// Start times under a scheduler of the engine, in seconds since the site's epoch and in the order of `happened`. Jobs hold
-/// their nodes for as long as they did on the cluster.
+/// Start times under a scheduler of the engine, in seconds since the site's epoch and in the order
+/// of `happened`. Jobs hold their nodes for as long as they did on the cluster.
 ///
 /// # Panics
 /// Where a job is larger than the cluster.
@@ -63,7 +63,8 @@ pub fn replay(site: &Site, happened: &[Happened], which: Replay) -> Vec<i64> {
     records.iter().map(|record| record.start_seconds).collect()
 }
 
-/// Priorities at submission by the model where everything starts and ends as it did, in the order of `happened`.
+/// Priorities at submission by the model where everything starts and ends as it did, in the order
+/// of `happened`.
 #[must_use]
 pub fn submission_priorities(site: &Site, happened: &[Happened]) -> Vec<i64> {
     let mut order = multifactor(site);

@@ -46,8 +46,8 @@ pub struct Recording {
     pub jobs: Vec<Happened>,
 }
 
-/// Submits, waits until all have ended, and reads from slurmdbd what became of them, in the order of submission. `said` is called now and then with the number of jobs
-/// submitted and ended.
+/// Submits, waits until all have ended, and reads from slurmdbd what became of them, in the order
+/// of submission. `said` is called now and then with the number of jobs submitted and ended.
 ///
 /// # Panics
 /// Where a submission is refused, a job does not complete, or the jobs do not end in an hour.
@@ -133,9 +133,11 @@ fn parse(line: &str, site: &mut Site, log: &Log) -> Option<Happened> {
 
 /// What only slurmctld's log tells of jobs, by number.
 struct Log {
-    /// Priority at submission, from lines as `[2026-01-02T03:04:05.678] _slurm_rpc_submit_batch_job: JobId=1 InitPrio=3575 usec=716`.
+    /// Priority at submission, from lines as `[2026-01-02T03:04:05.678]
+    /// _slurm_rpc_submit_batch_job: JobId=1 InitPrio=3575 usec=716`.
     priorities: BTreeMap<u32, u32>,
-    /// When the last node was free again, in Unix seconds, from lines as `[...] cleanup_completing: JobId=1`.
+    /// When the last node was free again, in Unix seconds, from lines as
+    /// `[...] cleanup_completing: JobId=1`.
     released: BTreeMap<u32, i64>,
 }
 

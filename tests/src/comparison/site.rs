@@ -49,7 +49,8 @@ pub struct Printed {
 pub struct Site {
     /// Its own words.
     pub printed: Printed,
-    /// The beginning of an hour before all that happens, in Unix seconds: multiples of `bf_resolution` are then the same on both clocks.
+    /// The beginning of an hour before all that happens, in Unix seconds: multiples of
+    /// `bf_resolution` are then the same on both clocks.
     pub epoch: i64,
     /// When slurmctld started, which is when it calculated priorities first.
     pub booted_seconds: i64,
@@ -68,7 +69,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// A cluster that schedules by more than its defaults: two partitions, two accounts with shares, a QOS.
+    /// A cluster that schedules by more than its defaults: two partitions, two accounts with
+    /// shares, a QOS.
     ///
     /// # Panics
     /// Where it does not come up.

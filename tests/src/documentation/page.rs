@@ -93,7 +93,8 @@ impl Page {
         all
     }
 
-    /// The rows of all tables outside of blocks, each with the heading that it stands under and its cells as they are written; headers and rules are left out.
+    /// The rows of all tables outside of blocks, each with the heading that it stands under and its
+    /// cells as they are written; headers and rules are left out.
     #[must_use]
     pub fn rows(&self) -> Vec<(String, Vec<String>)> {
         let prose: String = self.text.split("```").step_by(2).collect();
@@ -136,7 +137,8 @@ fn cells(line: &str) -> Vec<String> {
     inside.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
 }
 
-/// The words of a text without numbers and units of time: those of the documentation are of one run.
+/// The words of a text without numbers and units of time: those of the documentation are of one
+/// run.
 pub fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|character: char| !character.is_ascii_alphabetic());
     words.filter(|word| !["", "s", "min", "h", "d"].contains(word))

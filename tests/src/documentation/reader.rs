@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use super::page::{Block, Page, Shown, words_of};
 use crate::{Cluster, built};
 
-/// What is run in the place of what is shown, and why. `CLUSTER` and `STATE` stand for the cluster's directory and its state directory,
-/// `JOB` for the job that was submitted last.
+/// What is run in the place of what is shown, and why. `CLUSTER` and `STATE` stand for the
+/// cluster's directory and its state directory, `JOB` for the job that was submitted last.
 #[derive(Debug)]
 pub struct Substitution {
     /// What a page shows.
@@ -23,7 +23,8 @@ pub struct Substitution {
     pub because: &'static str,
 }
 
-/// All that differs between what the pages show and what is run. Whatever is not here is run as it stands.
+/// All that differs between what the pages show and what is run. Whatever is not here is run as it
+/// stands.
 pub const SUBSTITUTIONS: [Substitution; 8] = [
     Substitution { shown: "ci/demo", run: None, because: "continuous integration runs it by itself, and it takes minutes" },
     Substitution { shown: "ci/test", run: None, because: "this test is run by it" },
@@ -47,10 +48,12 @@ pub const SUBSTITUTIONS: [Substitution; 8] = [
     Substitution { shown: "1234", run: Some("JOB"), because: "a job has the number that it gets" },
 ];
 
-/// The user who types what stands behind `$`: one of the accounts of every Debian, known to the cluster.
+/// The user who types what stands behind `$`: one of the accounts of every Debian, known to the
+/// cluster.
 const USER: (&str, u32, u32) = ("games", 5, 60);
 
-/// How long to wait for an output that is as quoted: records reach slurmdbd, and forecasts the snapshot, some seconds later.
+/// How long to wait for an output that is as quoted: records reach slurmdbd, and forecasts the
+/// snapshot, some seconds later.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Commands that only look, and can be run again until they show what is quoted.

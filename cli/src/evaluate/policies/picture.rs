@@ -1,4 +1,5 @@
-//! The picture: mean response by the work of the jobs, as figures 7 and 9 of the end-to-end paper, one row for each log and protocol.
+//! The picture: mean response by the work of the jobs, as figures 7 and 9 of the end-to-end paper,
+//! one row for each log and protocol.
 
 use std::path::Path;
 

@@ -2,7 +2,8 @@ use predictor_core::record::{AskedFor, Written};
 
 use super::*;
 
-/// Decided at 10,000: a job on 4 nodes of 4 CPUs, about 100 s of wait and at most 300 s, 900 to 1,100 s of run time.
+/// Decided at 10,000: a job on 4 nodes of 4 CPUs, about 100 s of wait and at most 300 s, 900 to
+/// 1,100 s of run time.
 fn record() -> Record {
     let forecast = Forecast {
         wait_s: Some(100),

@@ -9,8 +9,8 @@ use crate::client::library::libslurm;
 use crate::client::list::OwnedList;
 
 impl AccountingConnection {
-    /// Calls `each` for every run that has ended of the job of `cluster` with this number, or of the one task `array_task` of the array
-    /// with this number. Returns how many there were.
+    /// Calls `each` for every run that has ended of the job of `cluster` with this number, or of
+    /// the one task `array_task` of the array with this number. Returns how many there were.
     ///
     /// An array's number stands for all of its tasks that have run, whatever their own numbers.
     ///
@@ -24,14 +24,16 @@ impl AccountingConnection {
         mut each: impl FnMut(EndedJobRecord<'_>),
     ) -> Result<usize, ClientError> {
         let clusters = text_list(&[cluster])?;
-        // SAFETY: a structure of numbers and pointers; what has to be another value than zero is set below.
+        // SAFETY: a structure of numbers and pointers; what has to be another value than zero is
+        // set below.
         let mut job: bindings::slurm_selected_step_t = unsafe { std::mem::zeroed() };
         job.array_task_id = array_task.unwrap_or(bindings::NO_VAL);
         job.het_job_offset = bindings::NO_VAL;
         job.step_id.job_id = job_id;
         job.step_id.step_id = bindings::NO_VAL;
         job.step_id.step_het_comp = bindings::NO_VAL;
-        // SAFETY: no destructor, so that libslurm does not free our structure; the list is ours from here.
+        // SAFETY: no destructor, so that libslurm does not free our structure; the list is ours
+        // from here.
         let jobs = unsafe { OwnedList::adopt(libslurm().slurm_list_create(None)) }.ok_or_else(|| accounting_error("list"))?;
         // SAFETY: the list is valid, and the structure outlives it: it is declared first.
         unsafe { libslurm().slurm_list_append(jobs.as_ptr(), ptr::from_mut(&mut job).cast()) };
@@ -42,16 +44,19 @@ impl AccountingConnection {
         condition.db_flags = bindings::FLAG_SLURMDB_JOB_NOTSET;
         condition.flags = RECORD_FLAGS;
         error::forget();
-        // SAFETY: the connection is this object's; the condition and its lists outlive the call, and libslurm only reads them.
+        // SAFETY: the connection is this object's; the condition and its lists outlive the call,
+        // and libslurm only reads them.
         let records = unsafe { OwnedList::adopt(libslurm().slurmdb_jobs_get(self.connection, &raw mut condition)) };
         let records = records.ok_or_else(|| accounting_error("records of the job"))?;
         let mut count = 0;
         let mut received = false;
         records.for_each(|record| {
             received = true;
-            // SAFETY: slurmdbd answers with a list of job records; the list frees them after this call only.
+            // SAFETY: slurmdbd answers with a list of job records; the list frees them after this
+            // call only.
             let record = unsafe { record.cast::<slurmdb_job_rec_t>().as_ref() };
-            // SAFETY: as above: its strings are null or null-terminated, and live as long as the record.
+            // SAFETY: as above: its strings are null or null-terminated, and live as long as the
+            // record.
             if let Some(record) = record.and_then(|record| unsafe { view(record) }) {
                 count += 1;
                 each(record);

@@ -18,8 +18,9 @@ pub struct KnownJob {
     pub ended: Option<i64>,
 }
 
-/// The records that slurmctld has under a job's number: one; several for an array or a heterogeneous job; none where it does not know the
-/// number, be it that the job ended too long ago (`MinJobAge` of slurm.conf) or never was.
+/// The records that slurmctld has under a job's number: one; several for an array or a
+/// heterogeneous job; none where it does not know the number, be it that the job ended too long ago
+/// (`MinJobAge` of slurm.conf) or never was.
 ///
 /// # Errors
 /// As [`jobs`](super::jobs).

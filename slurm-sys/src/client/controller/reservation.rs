@@ -6,7 +6,8 @@ use crate::client::error::ClientError;
 use crate::client::library::libslurm;
 use crate::client::value;
 
-/// An advance reservation that has not ended. Times are Unix seconds. One that recurs is told by its present or next occurrence.
+/// An advance reservation that has not ended. Times are Unix seconds. One that recurs is told by
+/// its present or next occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
     /// Its name.

@@ -10,7 +10,8 @@ use crate::client::value;
 pub struct NodeVersion {
     /// The node's name.
     pub name: String,
-    /// The version that its slurmd registered with, such as `24.11.5`; `None` where it has not registered yet.
+    /// The version that its slurmd registered with, such as `24.11.5`; `None` where it has not
+    /// registered yet.
     pub version: Option<String>,
 }
 
@@ -43,7 +44,8 @@ pub fn node_versions() -> Result<Vec<NodeVersion>, ClientError> {
     // SAFETY: its own array and count.
     let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
     let node = |record: &crate::bindings::node_info_t| {
-        // SAFETY: texts of a live answer, null or null-terminated. Places of removed nodes have no name.
+        // SAFETY: texts of a live answer, null or null-terminated. Places of removed nodes have no
+        // name.
         unsafe { Some(NodeVersion { name: value::owned_text(record.name)?, version: value::owned_text(record.version) }) }
     };
     Ok(records.iter().filter_map(node).collect())

@@ -1,4 +1,5 @@
-//! Holds the engine's model of Slurm's schedulers against Slurm. `ci/compare-slurm` builds and runs this.
+//! Holds the engine's model of Slurm's schedulers against Slurm. `ci/compare-slurm` builds and runs
+//! this.
 
 // A comparison ends where it can't go on.
 #![allow(clippy::expect_used, clippy::panic)]
@@ -11,8 +12,9 @@ use end_to_end::comparison::{Happened, NODES, Recording, Site, run, submissions}
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Submits short jobs to a private cluster, simulates the same submissions with Slurm's order and schedulers and its own parameters, and prints how far apart the start
-/// times are; beside it EASY and first come first served, as a contrast.
+/// Submits short jobs to a private cluster, simulates the same submissions with Slurm's order and
+/// schedulers and its own parameters, and prints how far apart the start times are; beside it EASY
+/// and first come first served, as a contrast.
 ///
 /// Exit status: 0 done, 1 it failed, 2 wrong usage.
 #[derive(Debug, Parser)]
@@ -30,7 +32,8 @@ struct Arguments {
     #[arg(long, value_name = "F", default_value_t = 1.0)]
     time_scale: f64,
 
-    /// What is submitted over what the cluster can do meanwhile; above 1 the queue grows as long as jobs come.
+    /// What is submitted over what the cluster can do meanwhile; above 1 the queue grows as long as
+    /// jobs come.
     #[arg(long, value_name = "F", default_value_t = 1.25)]
     load: f64,
 

@@ -5,11 +5,13 @@ use plotters::prelude::{
     BLACK, ChartBuilder, Circle, Color, IntoDrawingArea, LineSeries, RGBColor, SVGBackend, SeriesLabelPosition, WHITE,
 };
 
-/// Colours that people who do not tell red from green can tell apart (M. Okabe and K. Ito, "Color Universal Design").
+/// Colours that people who do not tell red from green can tell apart (M. Okabe and K. Ito, "Color
+/// Universal Design").
 const COLOURS: [(Replay, RGBColor); 3] =
     [(Replay::FirstCome, RGBColor(230, 159, 0)), (Replay::Easy, RGBColor(86, 180, 233)), (Replay::Slurm, BLACK)];
 
-/// A point for each job under each of three schedulers: on the diagonal where it starts when it did. Times are seconds on one clock, and are shown from `first` on.
+/// A point for each job under each of three schedulers: on the diagonal where it starts when it
+/// did. Times are seconds on one clock, and are shown from `first` on.
 ///
 /// # Errors
 /// What plotters says.

@@ -1,4 +1,5 @@
-//! What queuecast does, shown on a private cluster: history in, a daemon, submissions of each kind, and what became of them.
+//! What queuecast does, shown on a private cluster: history in, a daemon, submissions of each kind,
+//! and what became of them.
 //!
 //! `ci/demo` builds and runs this.
 
@@ -21,14 +22,16 @@ use workload::Workload;
 /// Nodes of the cluster.
 pub(crate) const NODES: u32 = 8;
 
-/// Brings up a private Slurm cluster, fills its accounting with a workload log, starts queuecastd, submits jobs of each kind, waits for them,
-/// and prints what was asked, written, forecast and what happened.
+/// Brings up a private Slurm cluster, fills its accounting with a workload log, starts queuecastd,
+/// submits jobs of each kind, waits for them, and prints what was asked, written, forecast and what
+/// happened.
 ///
 /// Exit status: 0 if every promise held, 1 if one did not, 2 for wrong usage.
 #[derive(Debug, Parser)]
 #[command(name = "ci/demo")]
 struct Arguments {
-    /// A workload log in the Standard Workload Format, plain or packed; without it a workload of the Lublin-Feitelson model.
+    /// A workload log in the Standard Workload Format, plain or packed; without it a workload of
+    /// the Lublin-Feitelson model.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 

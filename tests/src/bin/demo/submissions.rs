@@ -103,7 +103,8 @@ pub(crate) fn submit_all(cluster: &Cluster, workload: &Workload) -> Vec<Submissi
     submissions
 }
 
-/// Of the user's sizes the one that can be reserved soonest, how far ahead, and with which probability: the highest that does not take too long to wait for.
+/// Of the user's sizes the one that can be reserved soonest, how far ahead, and with which
+/// probability: the highest that does not take too long to wait for.
 fn reservable(cluster: &Cluster, workload: &Workload) -> Option<(u32, i64, f64)> {
     let snapshot = crate::snapshot(cluster)?;
     let partition = snapshot.default_partition()?;
@@ -139,7 +140,8 @@ fn submit(cluster: &Cluster, script: &str, kind: Kind, tasks: u32, options: &[&s
     Submission { kind, tasks, options, time, submitted, id, said }
 }
 
-/// A script that starts all its tasks, and then runs as long as the user's jobs of its size mostly did.
+/// A script that starts all its tasks, and then runs as long as the user's jobs of its size mostly
+/// did.
 fn script(workload: &Workload) -> String {
     let cases: Vec<String> = workload.sizes.iter().map(|(size, seconds)| format!("{size}) sleep {seconds};;")).collect();
     let cases = cases.join("\n");

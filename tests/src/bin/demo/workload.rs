@@ -39,7 +39,8 @@ impl fmt::Display for Workload {
 }
 
 impl Workload {
-    /// Reads a log. The user is the one with most jobs among those with the most sizes, up to four, that can be run here.
+    /// Reads a log. The user is the one with most jobs among those with the most sizes, up to four,
+    /// that can be run here.
     pub(crate) fn of(path: &Path, time_scale: f64) -> Result<Workload, String> {
         let file = File::open(path).map_err(|error| error.to_string())?;
         let mut reader = Reader::detecting_compression(file).map_err(|error| error.to_string())?;
