@@ -1,6 +1,8 @@
 # shellcheck shell=bash
-# What the benchmarks of ci/ share: the build, a private cluster that goes away with the script, the daemon on it, and small sums.
-# Sourced by scripts that set what the next line names; `script` is the name that messages begin with.
+# What the benchmarks of ci/ share: the build, a private cluster that goes away with the script, the
+# daemon on it, and small sums.
+# Sourced by scripts that set what the next line names; `script` is the name that messages begin
+# with.
 : "${root=}" "${script=}" "${build=}"
 
 fail() { echo "$script: $1" >&2; exit 1; }
@@ -51,7 +53,8 @@ expect_figure() {
     fail "$1: '$2' where $3 was expected"
 }
 
-# As root: lets this shell and all that it starts run before ordinary processes, so that what else the machine does has little part in the figures.
+# As root: lets this shell and all that it starts run before ordinary processes, so that what else
+# the machine does has little part in the figures.
 take_precedence() { chrt --rr --pid 1 "$$" 2>/dev/null || true; }
 
 # start_cluster OPTION ...: a private cluster with these options of `ci/cluster up`, in the new
@@ -61,7 +64,8 @@ take_precedence() { chrt --rr --pid 1 "$$" 2>/dev/null || true; }
 start_cluster() {
   local name
   cluster='' daemon=''
-  # What the caller's own jobs, profile or service manager left in the environment would change the submissions and the daemon.
+  # What the caller's own jobs, profile or service manager left in the environment would change the
+  # submissions and the daemon.
   for name in "${!SLURM@}" "${!SBATCH_@}" "${!QUEUECAST_@}" NOTIFY_SOCKET WATCHDOG_USEC; do unset "$name"; done
   trap 'finish $?' EXIT
   trap 'exit 130' INT

@@ -1,16 +1,19 @@
 # shellcheck shell=bash
-# Configuration of a private cluster: the options that it was made with (etc/options), and the files that are written from them.
+# Configuration of a private cluster: the options that it was made with (etc/options), and the files
+# that are written from them.
 # Sourced by ci/cluster, which sets what the next line names.
 : "${directory=}" "${owner=}" "${database_user=}" "${slurm_major=}"
 
-# Lists hold one entry per use of their option; the first use in a command replaces the list, and an empty value leaves it empty.
+# Lists hold one entry per use of their option; the first use in a command replaces the list, and an
+# empty value leaves it empty.
 declare -A settings=([nodes]=8 [cpus]=4 [memory]=1048576 [node_attributes]='' [gpu_nodes]=0 [cluster_name]=queuecast [accounting_of]='' [job_submit_plugin]=none [slurm]=${QUEUECAST_SLURM-})
 lists=(partition conf_line dbd_conf_line plugin_dir plugstack_line environment)
 # shellcheck disable=SC2034 # the environment is read in cluster-processes.sh
 partition=() conf_line=() dbd_conf_line=() plugin_dir=() plugstack_line=() environment=()
 declare -A given=()
 
-# set_option NAME VALUE: remembers one option of the command line (its name without the two dashes in front).
+# set_option NAME VALUE: remembers one option of the command line (its name without the two dashes
+# in front).
 set_option() {
   local name=${1//-/_} value=$2
   if [[ $value == *$'\n'* ]]; then fail_usage "--$1: a value cannot hold a line break"; fi
@@ -100,8 +103,9 @@ find_plugins() {
   fail "found no directory with Slurm's plugins (auth_munge.so) under /usr/lib"
 }
 
-# Chooses free ports, one block: the database, slurmdbd, slurmctld, then one per node. They lie below the range from which the kernel gives
-# out ports to clients, so that no client takes one while a daemon is stopped. Keeps the ports of before where they are still free.
+# Chooses free ports, one block: the database, slurmdbd, slurmctld, then one per node. They lie
+# below the range from which the kernel gives out ports to clients, so that no client takes one
+# while a daemon is stopped. Keeps the ports of before where they are still free.
 choose_ports() {
   local count=$((settings[nodes] + 3)) attempt first port
   if [[ -r $directory/etc/ports ]]; then
@@ -223,7 +227,8 @@ write_slurm_conf() {
     line "AccountingStorageType=accounting_storage/slurmdbd"
     line "AccountingStorageHost=127.0.0.1"
     line "AccountingStoragePort=$slurmdbd_port"
-    # Names the socket to slurmdbd's clients; without it they decode their credentials at the machine's own munged.
+    # Names the socket to slurmdbd's clients; without it they decode their credentials at the
+    # machine's own munged.
     line "AccountingStoragePass=$accounting/run/munge.socket"
     line "AccountingStoreFlags=job_comment"
 
@@ -301,7 +306,8 @@ max-connect-errors=1000000
 innodb-buffer-pool-size=512M
 innodb-log-file-size=128M
 innodb-lock-wait-timeout=900
-# MariaDB has it on since 11.6, and slurmdbd ends when it meets it ("loose": before, it is not known).
+# MariaDB has it on since 11.6, and slurmdbd ends when it meets it ("loose": before, it is not
+# known).
 loose-innodb-snapshot-isolation=OFF
 max-allowed-packet=64M
 # A power cut may cost the last second of the records of a test cluster.
@@ -321,8 +327,9 @@ write_configuration() {
   [[ -s $directory/etc/database-password ]] || random_text | replace_file etc/database-password 600
   write_slurmdbd_conf
   write_database_conf
-  # No control groups: nothing above uses them, and a container may have none. Before 23.11 Slurm had no such value, but its plugin for the
-  # first version of control groups looks for them only when it is asked to confine something.
+  # No control groups: nothing above uses them, and a container may have none. Before 23.11 Slurm
+  # had no such value, but its plugin for the first version of control groups looks for them only
+  # when it is asked to confine something.
   local cgroup_plugin=disabled
   ((slurm_major >= 2311)) || cgroup_plugin=cgroup/v1
   echo "CgroupPlugin=$cgroup_plugin" | replace_file etc/cgroup.conf 644

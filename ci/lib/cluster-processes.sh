@@ -1,9 +1,11 @@
 # shellcheck shell=bash
-# Processes of a private cluster: started without the caller's environment or terminal, known again by process id, start time and boot,
-# so that a recycled process id is never taken for one of ours. Sourced by ci/cluster, which sets what the next line names.
+# Processes of a private cluster: started without the caller's environment or terminal, known again
+# by process id, start time and boot, so that a recycled process id is never taken for one of ours.
+# Sourced by ci/cluster, which sets what the next line names.
 : "${directory=}" "${environment=}" "${lock=}" "${ports_lock=}"
 
-# Sets `started_at` to the start time (clock ticks since boot) of process $1; fails where there is no such process or it is dead.
+# Sets `started_at` to the start time (clock ticks since boot) of process $1; fails where there is
+# no such process or it is dead.
 start_time() {
   local line fields
   { read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
@@ -12,7 +14,8 @@ start_time() {
   started_at=${fields[19]}
 }
 
-# Sets `daemon_pid` to the process of daemon $1, or fails where the process that `up` started is not there any more.
+# Sets `daemon_pid` to the process of daemon $1, or fails where the process that `up` started is not
+# there any more.
 find_daemon() {
   local pid started boot this_boot
   daemon_pid=
@@ -22,14 +25,15 @@ find_daemon() {
   daemon_pid=$pid
 }
 
-# start_process NAME COMMAND [ARGUMENT ...]: in the background, in a session of its own, with a small environment. What it prints goes to
-# log/NAME.out. Its start is recorded in run/NAME.process.
+# start_process NAME COMMAND [ARGUMENT ...]: in the background, in a session of its own, with a
+# small environment. What it prints goes to log/NAME.out. Its start is recorded in run/NAME.process.
 start_process() {
   local name=$1 pid boot
   shift
   (
     cd "$directory/log" || exit
-    # A shell without job control starts background commands with SIGINT and SIGQUIT ignored, and jobs would inherit that.
+    # A shell without job control starts background commands with SIGINT and SIGQUIT ignored, and
+    # jobs would inherit that.
     exec setsid env --ignore-environment --default-signal=INT,QUIT PATH="$PATH" LANG=C.UTF-8 HOME=/ SLURM_CONF="$directory/etc/slurm.conf" \
       "${environment[@]}" "$@"
   ) </dev/null >"$directory/log/$name.out" 2>&1 {lock}>&- {ports_lock}>&- &
@@ -50,8 +54,8 @@ show_log() {
   done
 }
 
-# wait_for NAME SECONDS COMMAND [ARGUMENT ...]: until the command succeeds. Fails with the daemon's log when its process ends before that, or
-# when the time is over.
+# wait_for NAME SECONDS COMMAND [ARGUMENT ...]: until the command succeeds. Fails with the daemon's
+# log when its process ends before that, or when the time is over.
 wait_for() {
   local name=$1 deadline=$((SECONDS + $2))
   shift 2
@@ -81,7 +85,8 @@ signal_daemon() {
   if find_daemon "$1"; then kill -s "$2" "$daemon_pid" 2>/dev/null || true; fi
 }
 
-# stop_processes SECONDS SIGNAL NAME ...: sends the signal to all of them, waits until they are gone, and kills what is left after the time.
+# stop_processes SECONDS SIGNAL NAME ...: sends the signal to all of them, waits until they are
+# gone, and kills what is left after the time.
 stop_processes() {
   local deadline=$((SECONDS + $1)) signal=$2 name left
   shift 2
@@ -105,8 +110,8 @@ stop_processes() {
   done
 }
 
-# Ends the job steps that run on this cluster's nodes: their slurmstepd processes and all below them. A slurmstepd is ours when it holds a
-# file of this cluster open (its node's log or spool).
+# Ends the job steps that run on this cluster's nodes: their slurmstepd processes and all below
+# them. A slurmstepd is ours when it holds a file of this cluster open (its node's log or spool).
 kill_steps() {
   local entry pid parent line fields pass found
   local -A parents=() ours=() steps=()

@@ -1,8 +1,10 @@
 # shellcheck shell=bash
-# The commands of docs/install.md. Sourced by ci/test-packages, which defines `say` and `fail`, has in_machine, and sets what the next line names.
+# The commands of docs/install.md. Sourced by ci/test-packages, which defines `say` and `fail`, has
+# in_machine, and sets what the next line names.
 : "${repository=}" "${work=}"
 
-# document_section HEADING KIND: prints the fenced blocks of that kind ("sh" or "sh build") under that heading.
+# document_section HEADING KIND: prints the fenced blocks of that kind ("sh" or "sh build") under
+# that heading.
 document_section() {
   awk -v heading="## $1" -v fence="\`\`\`$2" '
     /^```/ { if (inside) inside = 0; else if (here && $0 == fence) { inside = 1; found = 1; next } }
@@ -11,8 +13,8 @@ document_section() {
     END { exit !found }' "$repository/docs/install.md" || fail "docs/install.md has no commands under '$1'"
 }
 
-# run_section HEADING: runs these commands in the machine, as root, and prints them with what they say. What they say is also in
-# $work/section-said.
+# run_section HEADING: runs these commands in the machine, as root, and prints them with what they
+# say. What they say is also in $work/section-said.
 run_section() {
   say "docs/install.md: $1"
   document_section "$1" sh >"$work/section"

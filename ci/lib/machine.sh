@@ -1,11 +1,12 @@
 # shellcheck shell=bash
-# A machine of its own without virtualisation: a root directory of Debian, booted with its own systemd in namespaces, so that
-# processes, ports, mounts and host name are its own and end with it. It has no network but its loopback. Sourced by ci/test-packages, which
-# defines `fail` and sets what the next line names.
+# A machine of its own without virtualisation: a root directory of Debian, booted with its own
+# systemd in namespaces, so that processes, ports, mounts and host name are its own and end with it.
+# It has no network but its loopback. Sourced by ci/test-packages, which defines `fail` and sets
+# what the next line names.
 : "${here=}"
 
-# make_root SLURM DIRECTORY PACKAGE ...: a copy of the root directory of the Debian release with that Slurm (ci/with-slurm), with these packages
-# as well. Their services do not start.
+# make_root SLURM DIRECTORY PACKAGE ...: a copy of the root directory of the Debian release with
+# that Slurm (ci/with-slurm), with these packages as well. Their services do not start.
 make_root() {
   local slurm=$1 root=$2 log=$2.log original
   shift 2
@@ -33,12 +34,14 @@ make_root() {
   : >"$root/etc/machine-id"
 }
 
-# boot_machine ROOT NAME: boots it as a host of that name. Sets `machine`, the process of its systemd as the host sees it.
+# boot_machine ROOT NAME: boots it as a host of that name. Sets `machine`, the process of its
+# systemd as the host sees it.
 boot_machine() {
   local root=$1 deadline=$((SECONDS + 60)) group state
   echo "$2" >"$root/etc/hostname"
   printf '127.0.0.1 localhost\n192.0.2.1 %s\n::1 localhost\n' "$2" >"$root/etc/hosts"
-  # A control group of its own, where there is the second version of them, so that systemd finds nothing else in it.
+  # A control group of its own, where there is the second version of them, so that systemd finds
+  # nothing else in it.
   group=$(findmnt --noheadings --output TARGET --types cgroup2 | head -n 1)
   control_group=${group:+$group/queuecast-$$}
   [[ ! $control_group ]] || mkdir "$control_group" || fail "cannot make a control group in $group"
@@ -67,7 +70,8 @@ in_machine() {
     DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# Powers the machine off; whatever is left of it after half a minute is killed with its first process.
+# Powers the machine off; whatever is left of it after half a minute is killed with its first
+# process.
 stop_machine() {
   local deadline=$((SECONDS + 30))
   [[ ${machine_parent-} ]] || return 0

@@ -1,11 +1,14 @@
 # shellcheck shell=bash
-# A namespace of mounts that are seen nowhere else and end with it. Sourced by ci/with-slurm and ci/test-packages.
+# A namespace of mounts that are seen nowhere else and end with it. Sourced by ci/with-slurm and
+# ci/test-packages.
 
-# Sets `mount_namespace` to the options of unshare. Fails, with a line that says why, where mounts would be seen outside.
+# Sets `mount_namespace` to the options of unshare. Fails, with a line that says why, where mounts
+# would be seen outside.
 choose_mount_namespace() {
   mount_namespace=(--mount --propagation private)
   ! unshare "${mount_namespace[@]}" true 2>/dev/null || return 0
-  # Inside of a changed root (chroot) there may be no mount at the root that could be made private, nor need there be where nothing is shared.
+  # Inside of a changed root (chroot) there may be no mount at the root that could be made private,
+  # nor need there be where nothing is shared.
   # shellcheck disable=SC2034 # read where this file is sourced
   mount_namespace=(--mount --propagation unchanged)
   if ! unshare "${mount_namespace[@]}" true 2>/dev/null; then

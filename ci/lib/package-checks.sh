@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What ci/test-packages holds the packages to, on a machine of ci/lib/machine.sh with a site of ci/lib/site.sh. Sourced by ci/test-packages, which
-# sets what the next line names.
+# What ci/test-packages holds the packages to, on a machine of ci/lib/machine.sh with a site of
+# ci/lib/site.sh. Sourced by ci/test-packages, which sets what the next line names.
 : "${work=}" "${repository=}" "${suites=}" "${slurm_root=}"
 
 # Prints what a command says, indented, and fails where it fails.
@@ -9,7 +9,8 @@ show() { "$@" 2>&1 | sed 's/^/    /'; }
 # expect TEXT FILE WHAT: fails unless the file has that text.
 expect() { grep -qF -- "$1" "$2" || { cat "$2" >&2; fail "$3: expected '$1'"; }; }
 
-# Prints type, mode, owner and path of every file of the machine that a package may have to do with, and the contents of Slurm's configuration.
+# Prints type, mode, owner and path of every file of the machine that a package may have to do with,
+# and the contents of Slurm's configuration.
 list_files() {
   in_machine find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp -o -path /srv -o -path /home -o -path /root \
     -o -path /var/log -o -path /var/cache -o -path /var/backups -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/lib/mysql \
@@ -159,7 +160,8 @@ check_refusal() {
   [[ -z $(in_machine dpkg --audit) ]] || fail "it left packages half-installed"
 }
 
-# Removed while slurm.conf names the plugin: a loud warning, an undisturbed slurmctld, and none that starts; the package again mends it.
+# Removed while slurm.conf names the plugin: a loud warning, an undisturbed slurmctld, and none that
+# starts; the package again mends it.
 check_removal_too_early() {
   local process
   say "the plugins are removed while slurm.conf still names them: a warning, and no harm to the slurmctld that runs"
@@ -178,8 +180,9 @@ check_removal_too_early() {
   wait_until 30 'slurmctld is up' controller_is_up
 }
 
-# The RPM packages of that release's programs: what they need and hold, and an installation and a removal in the machine's root directory, which
-# is switched off by now. (rpm and dpkg know nothing of each other, and --nodeps leaves out what the root directory has as Debian packages.)
+# The RPM packages of that release's programs: what they need and hold, and an installation and a
+# removal in the machine's root directory, which is switched off by now. (rpm and dpkg know nothing
+# of each other, and --nodeps leaves out what the root directory has as Debian packages.)
 test_rpm() {
   local root=$work/$1 output=$work/packages/rpm package library
   say "builds the RPM packages"

@@ -1,13 +1,15 @@
 # shellcheck shell=bash
-# A small Slurm site on one machine, as its administrator would have set it up with the distribution's packages and services: the controller,
-# slurmdbd with MariaDB, and four nodes. Sourced by ci/test-packages, which has in_machine and defines `fail`.
+# A small Slurm site on one machine, as its administrator would have set it up with the
+# distribution's packages and services: the controller, slurmdbd with MariaDB, and four nodes.
+# Sourced by ci/test-packages, which has in_machine and defines `fail`.
 
-# The packages of such a site. (The library that queuecast needs would be fetched with it, but the machine has no network: it comes with the
-# headers.)
+# The packages of such a site. (The library that queuecast needs would be fetched with it, but the
+# machine has no network: it comes with the headers.)
 # shellcheck disable=SC2034 # read in ci/test-packages
 site_packages=(systemd-sysv dbus procps munge mariadb-server slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins libslurm-dev)
 
-# prepare_site ROOT: before the machine boots. The node of the package's own unit would wait for a configuration, and the boot for it.
+# prepare_site ROOT: before the machine boots. The node of the package's own unit would wait for a
+# configuration, and the boot for it.
 prepare_site() { ln -s /dev/null "$1/etc/systemd/system/slurmd.service"; }
 
 # write_file PATH [MODE [OWNER]]: standard input becomes that file of the machine.
@@ -53,7 +55,8 @@ StoragePass=site
 LogFile=/var/log/slurm/slurmdbd.log
 PidFile=/run/slurmdbd.pid
 END
-  # No control groups for the jobs: before 23.11 there was no such value, and the plugin for their first version then looks for none.
+  # No control groups for the jobs: before 23.11 there was no such value, and the plugin for their
+  # first version then looks for none.
   local control=disabled
   [[ $(in_machine slurmctld -V) != "slurm-wlm 22."* ]] || control=cgroup/v1
   echo "CgroupPlugin=$control" | write_file /etc/slurm/cgroup.conf

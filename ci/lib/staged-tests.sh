@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# The tests that meet Slurm, one set for each release, each in a directory of its own: so that sets can run side by side, and while cargo
-# builds the next in its target directory. Sourced by ci/test, which sets what the next line names.
+# The tests that meet Slurm, one set for each release, each in a directory of its own: so that sets
+# can run side by side, and while cargo builds the next in its target directory. Sourced by ci/test,
+# which sets what the next line names.
 : "${here=}" "${target=}" "${failed=}"
 
 # Whose tests meet Slurm: what is on the border with it, and the tests of the whole on a cluster.
@@ -12,15 +13,18 @@ own_headers=${SLURM_INCLUDE_DIR-}
 
 own_release() { slurmctld -V | sed -E 's/.* ([0-9]+\.[0-9]+)\..*/\1/'; }
 
-# Sets the environment of builds for RELEASE: the headers, and the library beside them. `own` is the machine's.
+# Sets the environment of builds for RELEASE: the headers, and the library beside them. `own` is the
+# machine's.
 build_for() {
   export SLURM_INCLUDE_DIR=$own_headers
   [[ $1 == own ]] || SLURM_INCLUDE_DIR=$("$here/with-slurm" "$1" --root)/usr/include
   [[ $SLURM_INCLUDE_DIR ]] || unset SLURM_INCLUDE_DIR
 }
 
-# stage RELEASE: builds programs, plugins and the tests that meet Slurm, and copies them where the next build does not reach them. For `own` all
-# tests are built, and $target/staged/own/rest names the others. Everything is built by commands of one shape, so that cargo makes each dependency once.
+# stage RELEASE: builds programs, plugins and the tests that meet Slurm, and copies them where the
+# next build does not reach them. For `own` all tests are built, and $target/staged/own/rest names
+# the others. Everything is built by commands of one shape, so that cargo makes each dependency
+# once.
 stage() {
   local stage=$target/staged/$1 targets=(--lib --bins) manifest program crate file
   build_for "$1"
@@ -55,8 +59,9 @@ run_staged() {
   running[$release]=$!
 }
 
-# run_all LIST [COMMAND...] -- [FILTER]: the test programs of the list under the command, two beside each other, because most of them wait; what
-# each printed comes when it has ended. Fails if one fails.
+# run_all LIST [COMMAND...] -- [FILTER]: the test programs of the list under the command, two beside
+# each other, because most of them wait; what each printed comes when it has ended. Fails if one
+# fails.
 run_all() {
   local list=$1 under=() manifest program current=0 status=0 begin=$SECONDS outputs
   shift
@@ -97,7 +102,8 @@ run_program() {
   return "$status"
 }
 
-# The lines of a list, those of the programs that take minutes before the others, so that none of them is left over at the end.
+# The lines of a list, those of the programs that take minutes before the others, so that none of
+# them is left over at the end.
 longest_first() {
   local name
   for name in "${longest[@]}"; do grep -E "/$name-[0-9a-f]+\$" "$1" || true; done

@@ -1,11 +1,13 @@
 # shellcheck shell=bash
-# The files that the packages hold. Sourced by build-deb and build-rpm, which define `fail` and set what the next line names.
+# The files that the packages hold. Sourced by build-deb and build-rpm, which define `fail` and set
+# what the next line names.
 : "${repository=}"
 
 # The version of queuecast, from the workspace's Cargo.toml.
 queuecast_version() { sed -nE '/^\[workspace\.package\]/,/^\[/s/^version = "([^"]+)"/\1/p' "$repository/Cargo.toml"; }
 
-# build_programs ROOT: builds programs and plugins against the headers of the root's Slurm. Sets `binaries`.
+# build_programs ROOT: builds programs and plugins against the headers of the root's Slurm. Sets
+# `binaries`.
 build_programs() {
   local environment=()
   [[ $1 == / ]] || environment=(SLURM_INCLUDE_DIR="$1/usr/include")
@@ -13,8 +15,8 @@ build_programs() {
   binaries=${CARGO_TARGET_DIR:-$repository/target}/release
 }
 
-# stage_files IMAGE PLUGIN_DIRECTORY ZSH_DIRECTORY: puts everything that either package holds where it belongs below IMAGE, but for what the
-# distributions' own tools put there.
+# stage_files IMAGE PLUGIN_DIRECTORY ZSH_DIRECTORY: puts everything that either package holds where
+# it belongs below IMAGE, but for what the distributions' own tools put there.
 stage_files() {
   local image=$1 plugins=$1$2 zsh=$1$3 documentation=$1/usr/share/doc/queuecast name made
   for name in queuecast queuecastd libjob_submit_queuecast.so libspank_queuecast.so; do

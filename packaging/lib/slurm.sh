@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# What a root directory's Slurm is: its release, where its plugins lie, and which library programs load. Sourced by build-deb and build-rpm,
-# which define `fail`.
+# What a root directory's Slurm is: its release, where its plugins lie, and which library programs
+# load. Sourced by build-deb and build-rpm, which define `fail`.
 
-# read_slurm ROOT: sets slurm_version (such as 22.05.8), slurm_series (22.05), slurm_above_version and slurm_above_series (the lowest
-# versions beyond them), slurm_number (SLURM_VERSION_NUMBER, decimal) and slurm_soname.
+# read_slurm ROOT: sets slurm_version (such as 22.05.8), slurm_series (22.05), slurm_above_version
+# and slurm_above_series (the lowest versions beyond them), slurm_number (SLURM_VERSION_NUMBER,
+# decimal) and slurm_soname.
 read_slurm() {
   local root=${1%/} number major minor micro library
   local header=$root/usr/include/slurm/slurm_version.h
