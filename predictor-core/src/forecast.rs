@@ -3,14 +3,17 @@
 //! The decisions ask through [`WaitForecaster`], [`RunTimeForecaster`] and [`QueueForecaster`]; the
 //! snapshot answers with what the daemon fitted, a simulator from its own state.
 
-use crate::binomial::PERCENTILES;
 use crate::reliability::WaitSourceReason;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 use zerocopy::little_endian::{F32, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Percentiles that are kept of each distribution: 1 to 99.
+pub const PERCENTILES: usize = 99;
 
 /// The value that stands for "no bound": there is too little history for one.
 pub const UNBOUNDED_S: u32 = u32::MAX;
@@ -150,6 +153,27 @@ impl WaitClass {
         let limit_s = limit.map_or(u32::MAX, Seconds::clamped_u32);
         (self.first_cpus..=self.last_cpus).contains(&cpus) && (self.first_limit_s..=self.last_limit_s).contains(&limit_s)
     }
+}
+
+/// A class of jobs of like delay, as far as one rectangle of sizes and limits; a class that consists of several is told once for each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassBounds {
+    /// Index of the partition.
+    pub partition: u16,
+    /// CPUs of its jobs.
+    pub cpus: RangeInclusive<u32>,
+    /// Time limits of its jobs in seconds; `u32::MAX` stands for none.
+    pub limit_s: RangeInclusive<u32>,
+    /// Number of the class within the partition.
+    pub class: usize,
+    /// How many waits it has.
+    pub jobs: usize,
+    /// How often they have changed.
+    pub changes: u32,
+    /// Upper bounds on the percentiles 1 to 99 of the wait in seconds; [`UNBOUNDED_S`] where the waits are too few.
+    pub bounds_s: [u32; PERCENTILES],
+    /// The median of its waits in seconds, as such and not as a bound.
+    pub median_s: u32,
 }
 
 /// A forecast of the time between a job's eligibility and its start.
@@ -292,6 +316,30 @@ impl RunTimeForecast<'_> {
 pub fn point(ranges: &[RunTimeRange]) -> Seconds {
     let weighted: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
     Seconds(weighted.round() as i64)
+}
+
+/// A user's jobs of one size in one partition. Ordered as in the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct UserSize {
+    /// Numeric id of the user.
+    pub user: u32,
+    /// Index of the partition.
+    pub partition: u16,
+    /// Whether `count` is nodes or CPUs.
+    pub unit: Unit,
+    /// The size.
+    pub count: u32,
+}
+
+/// What is known of the run times of a user at a size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunTimeModel {
+    /// How many past jobs.
+    pub jobs: u32,
+    /// Their longest time limit in seconds, [`UNBOUNDED_S`] if one was unlimited.
+    pub longest_limit_s: u32,
+    /// Disjoint ascending ranges whose probabilities sum to 1.
+    pub ranges: Vec<RunTimeRange>,
 }
 
 /// What a plan of the queue says of a partition.

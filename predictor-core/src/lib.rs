@@ -2,14 +2,11 @@
 //!
 //! This is the pure part of queuecast: it does no I/O, knows no C, and takes the time as an argument.
 
-pub mod binomial;
+pub mod blend;
 pub mod class;
 pub mod counters;
 pub mod decision;
 pub mod forecast;
-pub mod history;
-#[cfg(feature = "training")]
-pub mod learning;
 pub mod limits;
 pub mod options;
 pub mod past;
@@ -17,11 +14,9 @@ pub mod policy;
 pub mod queue_plan;
 pub mod record;
 pub mod reliability;
-pub mod run_times;
 pub mod site;
 pub mod size;
 pub mod snapshot;
 pub mod time;
 pub mod trees;
 pub mod wait_model;
-pub mod waits;

@@ -1,18 +1,18 @@
 //! What the daemon has learnt of waits and run times, as it is handed to those who forecast from it.
 
-use crate::history::{RunTimeModel, UserSize};
+use crate::blend::{BoundTable, Weights};
+use crate::forecast::{ClassBounds, RunTimeModel, UserSize};
 use crate::past::{Group, GroupKey, UserPast};
 use crate::reliability::PartitionScore;
+use crate::time::UnixTime;
 use crate::trees::Forest;
-use crate::waits::blended::{BoundTable, Weights};
-use crate::waits::qbets::ClassBounds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The default predictor of waits with the state of the cluster that it forecasts from.
 ///
-/// Partitions are known by the indices of [`History::partition_index`](crate::history::History::partition_index), which the jobs of the
-/// past must have been given as well.
+/// Partitions are known by the indices of [`FittedPast::partition_index`], which the jobs of the past
+/// must have been given as well.
 #[derive(Clone, Debug, Default)]
 pub struct WaitModel {
     /// The forests of the root and of the logarithm of the wait; `None` until they are trained.
@@ -42,4 +42,25 @@ pub struct WaitModel {
     pub scores: Vec<PartitionScore>,
     /// Run times by the default forecast of them. They go before the history's own; sizes that the history does not know are left out.
     pub run_times: BTreeMap<UserSize, Arc<RunTimeModel>>,
+}
+
+/// What is kept of the ended jobs, once it is fitted: the fallback where no model has been learnt.
+pub trait FittedPast {
+    /// Index of a partition, new if it was not known; `None` beyond 65,535 of them.
+    fn partition_index(&mut self, name: &str) -> Option<u16>;
+
+    /// Names of the partitions, in the order of their indices.
+    fn partition_names(&self) -> Vec<&str>;
+
+    /// The classes of jobs of like delay, with the bounds on their waits.
+    fn classes(&self) -> &[ClassBounds];
+
+    /// The run times of each user at each size.
+    fn run_times(&self) -> &BTreeMap<UserSize, RunTimeModel>;
+
+    /// How many ended jobs it rests on.
+    fn ended_jobs(&self) -> u64;
+
+    /// When the first and the last of them ended.
+    fn ends(&self) -> Option<(UnixTime, UnixTime)>;
 }

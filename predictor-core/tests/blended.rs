@@ -8,9 +8,9 @@ use common::{
     FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, situation, snapshot_with,
     submission,
 };
+use learning::history::EndedJob;
 use predictor_core::decision::{Changes, Decision, NotDeferred, NotReserved, Reservable, Submission, TimeLimit, decide, trajectory};
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster, WaitSource};
-use predictor_core::history::EndedJob;
 use predictor_core::options::Asked;
 use predictor_core::record::Record;
 use predictor_core::reliability::WaitSourceReason;
@@ -184,12 +184,12 @@ proptest! {
 }
 
 /// The plugin forecasts what the daemon would.
-#[cfg(feature = "training")]
 mod against_the_daemon {
     use super::*;
-    use predictor_core::past::{EventKind, FEATURES, PUBLISHED_FOR, PastJob, Sweep, events, rounds};
-    use predictor_core::trees::training::Training;
-    use predictor_core::waits::blended::{BlendedWaits, Settings};
+    use learning::sweep::{EventKind, PUBLISHED_FOR, Sweep, events, rounds};
+    use learning::training::Training;
+    use learning::waits::blended::{BlendedWaits, Settings};
+    use predictor_core::past::{FEATURES, PastJob};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

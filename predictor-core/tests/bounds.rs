@@ -5,10 +5,10 @@
 mod common;
 
 use common::*;
+use learning::history::EndedJob;
 use predictor_core::decision::{
     Bound, Bounds, Decision, Limit, NodeRange, NotDeferred, NotMolded, NotReserved, Obstacle, Placement, Submission, TimeLimit, decide,
 };
-use predictor_core::history::EndedJob;
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use predictor_core::options::{Asked, MoldSizes};
 use predictor_core::policy::{Policy, When};

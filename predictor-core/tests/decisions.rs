@@ -6,12 +6,12 @@ mod common;
 
 use common::cluster::{Cluster, batch, cluster};
 use common::{NOW, USER, past_job, policy, submission};
+use learning::history::EndedJob;
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
     trajectory,
 };
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
-use predictor_core::history::EndedJob;
 use predictor_core::options::{Asked, EarlyStart, Mode, MoldSizes};
 use predictor_core::policy::{Policy, When};
 use predictor_core::record::{MOST_BYTES, Record};

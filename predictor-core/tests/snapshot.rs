@@ -5,9 +5,9 @@
 mod common;
 
 use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
-use predictor_core::forecast::QueueForecaster;
-use predictor_core::forecast::{Association, JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
-use predictor_core::history::{RunTimeModel, UserSize};
+use predictor_core::forecast::{
+    Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
+};
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use predictor_core::past::{Group, GroupKey, GroupKind, Recent, UserPast};
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
@@ -17,11 +17,10 @@ use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{Origin, PartitionState, Snapshot, SnapshotError, Timeliness, write};
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::wait_model::WaitModel;
-use predictor_core::waits::qbets::ClassBounds;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-fn some_jobs() -> impl Iterator<Item = predictor_core::history::EndedJob<'static>> {
+fn some_jobs() -> impl Iterator<Item = learning::history::EndedJob<'static>> {
     (0..100).map(|n| past_job(USER, 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 37 % 100 * 10, 600 + n))
 }
 

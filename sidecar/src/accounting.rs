@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam::channel::{Receiver, Sender};
-use predictor_core::learning::RecordedForecast;
+use learning::RecordedForecast;
 use predictor_core::record::waited_on_nodes;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};

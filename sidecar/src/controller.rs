@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender};
-use predictor_core::learning::RecordedForecast;
+use learning::RecordedForecast;
 use predictor_core::limits::AccountingLimits;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};

@@ -12,8 +12,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use predictor_core::history::History;
-use predictor_core::learning::{Learner, SOURCES};
+use learning::history::History;
+use learning::{Learner, SOURCES};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use slurm_conf::configuration::HistorySettings;
@@ -195,8 +195,8 @@ impl Drop for Keeping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::history::{EndedJob, HistoryLimits};
-    use predictor_core::learning::LearnerSettings;
+    use learning::LearnerSettings;
+    use learning::history::{EndedJob, HistoryLimits};
     use predictor_core::size::Size;
     use predictor_core::time::{Seconds, UnixTime};
     use std::os::unix::fs::PermissionsExt;

@@ -1,10 +1,9 @@
 //! The thread that learns, and the one that trains for it.
 //!
-//! The learner keeps the cluster's past in order of time ([`predictor_core::learning`]) and hands a
-//! model back at each request. The main thread never waits for it: until it answers, the model
-//! before is in force. The first answer takes minutes where the history is long, because it
-//! includes a training; from then on the trainer, one thread and so one core at most, trains beside
-//! everything else.
+//! The learner keeps the cluster's past in order of time ([`learning`]) and hands a model back at each
+//! request. The main thread never waits for it: until it answers, the model before is in force. The
+//! first answer takes minutes where the history is long, because it includes a training; from then
+//! on the trainer, one thread and so one core at most, trains beside everything else.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,9 +12,9 @@ use std::thread;
 use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
-use predictor_core::learning::{Learner, LearnerSettings, Run, RunId};
+use learning::waits::blended::{Retrained, Retraining};
+use learning::{Learner, LearnerSettings, Run, RunId};
 use predictor_core::time::{Seconds, UnixTime};
-use predictor_core::waits::blended::{Retrained, Retraining};
 
 use crate::failure::Failure;
 use crate::kept::Keeping;

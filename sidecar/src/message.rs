@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use predictor_core::learning::{Change, RecordedForecast};
+use learning::{Change, RecordedForecast};
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::size::Size;
 use predictor_core::snapshot::RunningJob;

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use predictor_core::history::{EndedJob, History, HistoryLimits, UserSize};
+use learning::history::{EndedJob, History, HistoryLimits};
+use predictor_core::forecast::UserSize;
 use predictor_core::queue_plan::QueuePlan;
 use predictor_core::snapshot::{Origin, PartitionState, write};
 use predictor_core::time::{Seconds, UnixTime};

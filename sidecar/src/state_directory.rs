@@ -286,7 +286,7 @@ mod tests {
         let (_parent, path) = directory();
         let directory = StateDirectory::open(&path, own_user(), true).unwrap();
         let origin = predictor_core::snapshot::Origin { cluster: "c".into(), generation: 3, ..Default::default() };
-        let mut history = predictor_core::history::History::new(Default::default());
+        let mut history = learning::history::History::new(Default::default());
         let bytes = predictor_core::snapshot::write(&mut history, &[], &origin, None, None);
         directory.publish(&bytes).unwrap();
         let mode = |name: &str| fs::metadata(path.join(name)).map(|metadata| metadata.mode() & 0o777);

@@ -31,7 +31,7 @@ impl Running {
     fn publish(&self, policy: Policy) {
         let at = now();
         let past = [USER, OTHER].into_iter().flat_map(|user| {
-            (0..200).map(move |n| predictor_core::history::EndedJob { user, ..past_job(at, n, 16, 3_600, 5_000 + n % 500, 500) })
+            (0..200).map(move |n| learning::history::EndedJob { user, ..past_job(at, n, 16, 3_600, 5_000 + n % 500, 500) })
         });
         let free = vec![(at, 40), (UnixTime(at.0 + 10_000), 4 * NODES)];
         let planned = PlannedPartition { index: 0, cpus_per_node: 4, free, ..PlannedPartition::default() };

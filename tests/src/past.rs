@@ -1,8 +1,9 @@
 //! A snapshot of a known past, for tests of what the filter does with it.
 
 use crate::Cluster;
+use learning::history::{EndedJob, History, HistoryLimits};
+use predictor_core::blend::BoundTable;
 use predictor_core::forecast::WaitSource;
-use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
 use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
 use predictor_core::policy::Policy;
@@ -13,7 +14,6 @@ use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::wait_model::WaitModel;
-use predictor_core::waits::blended::BoundTable;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The present in Unix seconds.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use predictor_core::history::{EndedJob, History, HistoryLimits};
+use learning::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
 use predictor_core::policy::Policy;
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};

@@ -59,32 +59,9 @@ fn root(seconds: f64) -> f32 {
 }
 
 impl FeatureInputs<'_> {
-    /// The sixteen features of table II of the end-to-end paper, in its order.
+    /// The group of one kind that the job belongs to.
     #[must_use]
-    pub fn table(&self, job: &PastJob) -> [f32; super::TABLE_FEATURES] {
-        let (cluster, user) = (self.group(GroupKind::Cluster), self.group(GroupKind::User));
-        let features = [
-            f64::from(job.size.cpus),
-            job.limit_or_zero().0 as f64,
-            cluster.waiting.cpus,
-            cluster.waiting.limits_s,
-            cluster.waiting.elapsed_s(self.now),
-            cluster.running.cpus,
-            cluster.running.limits_s,
-            cluster.running.elapsed_s(self.now),
-            user.waiting.work / 3_600.0,
-            user.waiting.cpus,
-            user.waiting.limits_s,
-            user.waiting.jobs,
-            user.running.work / 3_600.0,
-            user.running.cpus,
-            user.running.limits_s,
-            user.running.jobs,
-        ];
-        features.map(|feature| feature as f32)
-    }
-
-    fn group(&self, kind: GroupKind) -> &Group {
+    pub fn group(&self, kind: GroupKind) -> &Group {
         &self.groups[kind as usize]
     }
 

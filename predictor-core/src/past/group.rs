@@ -94,11 +94,13 @@ pub struct Sum {
 }
 
 impl Sum {
-    pub(super) fn add(&mut self, job: &PastJob, expected_s: f32, since: UnixTime) {
+    /// Adds a job that waits or runs since a moment.
+    pub fn add(&mut self, job: &PastJob, expected_s: f32, since: UnixTime) {
         self.change(job, expected_s, since, 1.0);
     }
 
-    pub(super) fn remove(&mut self, job: &PastJob, expected_s: f32, since: UnixTime) {
+    /// Takes out a job that was added with the same arguments.
+    pub fn remove(&mut self, job: &PastJob, expected_s: f32, since: UnixTime) {
         self.change(job, expected_s, since, -1.0);
     }
 
@@ -114,7 +116,7 @@ impl Sum {
     }
 
     /// So large a part of it.
-    pub(super) fn scale(&mut self, part: f64) {
+    pub fn scale(&mut self, part: f64) {
         let Sum { jobs, cpus, limits_s, work, expected_work, since, cpus_since } = self;
         for number in [jobs, cpus, limits_s, work, expected_work, since, cpus_since] {
             *number *= part;
@@ -158,7 +160,8 @@ pub struct Recent {
 }
 
 impl Recent {
-    pub(super) fn learn(&mut self, wait_s: f64, at: UnixTime) {
+    /// A job has started at a moment, after a wait of so many seconds.
+    pub fn learn(&mut self, wait_s: f64, at: UnixTime) {
         let wait = wait_s.max(0.0).sqrt() as f32;
         let at_once = if wait_s <= 60.0 { 1.0 } else { 0.0 };
         // While there are few, a mean is the mean of all.
@@ -184,4 +187,17 @@ pub struct Group {
     pub recent: Recent,
     /// Since when the first of those that wait does, in Unix seconds; 0 if none waits.
     pub oldest: f64,
+}
+
+/// What is known of a user by what they did last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UserPast {
+    /// Numeric id.
+    pub user: u32,
+    /// Run times of the last two jobs that ended, in seconds, the last first; `None` if none has.
+    pub last_two_s: Option<[f32; 2]>,
+    /// Index of the account of the last job that arrived.
+    pub account: u32,
+    /// Index of its quality of service.
+    pub qos: u16,
 }

@@ -4,11 +4,11 @@ use super::layout::{
     BoundRowRecord, FreedRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, ScoreRecord, SumRecord, UserRecord,
 };
 use super::writer::Text;
+use crate::blend::BoundTable;
 use crate::past::{FEATURES, Group, GroupKey, Sum, UserPast};
 use crate::reliability::PartitionScore;
 use crate::trees::NodeRecord;
 use crate::wait_model::WaitModel;
-use crate::waits::blended::BoundTable;
 use zerocopy::little_endian::U32;
 
 /// Index of the 50th percentile among the bounds.

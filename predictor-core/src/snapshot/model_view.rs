@@ -2,9 +2,9 @@
 
 use super::layout::{BoundRowRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, SectionKind, SumRecord, UserRecord};
 use super::reader::Snapshot;
+use crate::blend::Weights;
 use crate::past::{FEATURES, Group, GroupKey, Recent, Sum};
 use crate::trees::{ForestView, NodeRecord};
-use crate::waits::blended::Weights;
 use zerocopy::little_endian::{F32, U32};
 
 /// What there is of the default predictor of waits in a snapshot.
@@ -12,7 +12,7 @@ use zerocopy::little_endian::{F32, U32};
 pub struct ModelSummary {
     /// Trees of the two forests together; 0 until they are trained.
     pub trees: usize,
-    /// Weights of the members, in the order of [`Member::ALL`](crate::waits::blended::Member::ALL).
+    /// Weights of the members, in the order of [`Member::ALL`](crate::blend::Member::ALL).
     pub weights: Weights,
     /// Rows of bounds, by point forecast.
     pub bound_rows: usize,

@@ -3,6 +3,7 @@
 use super::layout::{SectionKind, WaitClassRecord, WaitRegionRecord};
 use super::model_view::ModelView;
 use super::reader::Snapshot;
+use crate::blend::{MEMBERS, blend, members_of};
 use crate::forecast::{
     Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster, WaitSource,
 };
@@ -10,7 +11,6 @@ use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, Pas
 use crate::reliability::WaitSourceReason;
 use crate::site::{Demand, Partition};
 use crate::time::{Seconds, UnixTime};
-use crate::waits::blended::{MEMBERS, blend, members_of};
 use zerocopy::little_endian::F32;
 
 /// How far ahead the present state tells anything. Jobs that arrive in the meantime are not known, and after half a day they are most of those

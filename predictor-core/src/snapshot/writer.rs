@@ -8,14 +8,13 @@ use super::limit_records::LimitRecords;
 use super::model_records::ModelRecords;
 use super::plan_records::PlanRecords;
 use super::wait_records::WaitClassRecords;
-use crate::forecast::{RunTimeForecast, RunTimeRange};
-use crate::history::{History, RunTimeModel, UserSize};
+use crate::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
 use crate::limits::{AccountingLimits, PartitionLimits};
 use crate::policy::Policy;
 use crate::queue_plan::QueuePlan;
 use crate::size::{Size, Unit};
 use crate::time::{Seconds, UnixTime};
-use crate::wait_model::WaitModel;
+use crate::wait_model::{FittedPast, WaitModel};
 use std::collections::HashMap;
 use std::sync::Arc;
 use zerocopy::IntoBytes;
@@ -106,7 +105,7 @@ impl Text {
 /// the history's indices.
 #[must_use]
 pub fn write(
-    history: &mut History,
+    history: &mut impl FittedPast,
     partitions: &[PartitionState],
     origin: &Origin,
     model: Option<&WaitModel>,
@@ -140,7 +139,6 @@ pub fn write(
     let mut range_records: Vec<RunTimeRange> = Vec::new();
     let user_records: Vec<UserSizeRecord> = history
         .run_times()
-        .fitted()
         .iter()
         .map(|(key, fitted)| {
             let model = learnt(model, key).unwrap_or(fitted);
@@ -247,7 +245,7 @@ pub(super) fn assemble(generation: u64, published_at: UnixTime, sections: [&[u8]
     snapshot
 }
 
-fn site_record(history: &History, origin: &Origin, text: &mut Text) -> SiteRecord {
+fn site_record(history: &impl FittedPast, origin: &Origin, text: &mut Text) -> SiteRecord {
     let (oldest_end, newest_end) = history.ends().unwrap_or_default();
     SiteRecord {
         policy: (&origin.site_policy).into(),
@@ -319,8 +317,14 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
 }
 
 /// When the running jobs of a partition are expected to end: by their forecast run time, or by their time limit where they have outlived that.
-fn ends(history: &History, model: Option<&WaitModel>, partition: u16, state: &PartitionState, now: UnixTime) -> Vec<ExpectedEndRecord> {
-    let fitted = history.run_times().fitted();
+fn ends(
+    history: &impl FittedPast,
+    model: Option<&WaitModel>,
+    partition: u16,
+    state: &PartitionState,
+    now: UnixTime,
+) -> Vec<ExpectedEndRecord> {
+    let fitted = history.run_times();
     let mut ends: Vec<ExpectedEndRecord> = state
         .running
         .iter()

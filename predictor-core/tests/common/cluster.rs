@@ -1,13 +1,12 @@
 //! A cluster of one partition in plain values, for decisions that need no snapshot.
 
 use super::{NOW, USER};
-use predictor_core::binomial::PERCENTILES;
+use learning::history::{EndedJob, History};
 use predictor_core::decision::{Bounds, Situation, Submission};
 use predictor_core::forecast::{
-    Association, Claimed, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, UNBOUNDED_S, WaitClass,
-    WaitForecast, WaitForecaster, WaitSource,
+    Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel,
+    UNBOUNDED_S, UserSize, WaitClass, WaitForecast, WaitForecaster, WaitSource,
 };
-use predictor_core::history::{EndedJob, History, RunTimeModel, UserSize};
 use predictor_core::limits::Applying;
 use predictor_core::policy::Policy;
 use predictor_core::site::{Partition, Site};

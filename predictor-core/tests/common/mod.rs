@@ -3,9 +3,10 @@
 
 pub mod cluster;
 
+use learning::history::{EndedJob, History, HistoryLimits};
+use predictor_core::blend::BoundTable;
 use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, TimeLimit};
 use predictor_core::forecast::{Claimed, WaitSource};
-use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::{Asked, Mode};
 use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
 use predictor_core::policy::Policy;
@@ -16,7 +17,6 @@ use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, wri
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::wait_model::WaitModel;
-use predictor_core::waits::blended::BoundTable;
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
 pub const USER: u32 = 1000;

@@ -1,6 +1,6 @@
 //! The mean of the user's last two run times.
 
-use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 

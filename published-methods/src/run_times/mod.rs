@@ -1,6 +1,6 @@
 //! Published forecasts of run times.
 //!
-//! Each is a [`RunTimePredictor`](predictor_core::run_times::RunTimePredictor): told in order of
+//! Each is a [`RunTimePredictor`](learning::run_times::RunTimePredictor): told in order of
 //! time which jobs arrive, start and end, and asked about each job as it arrives.
 //!
 //! - [`RangeSets`]: the end-to-end paper's method (section III), from the impact of load.
@@ -27,7 +27,7 @@ pub use smith::{Smith, SmithEstimate, SmithTemplate};
 
 #[cfg(test)]
 mod tests {
-    use predictor_core::run_times::ArrivingJob;
+    use learning::run_times::ArrivingJob;
     use predictor_core::size::Size;
     use predictor_core::time::{Seconds, UnixTime};
 

@@ -1,6 +1,6 @@
 //! The time that the user asked for.
 
-use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use predictor_core::time::{Seconds, UnixTime};
 
 /// Takes the time limit for the run time. Says nothing of a job without one.

@@ -6,7 +6,7 @@
 //! - [`apq::Apq`]: adaptive prediction of queue waits (end-to-end paper, section II).
 //! - [`ibl::InstanceBased`]: instance-based learning (Li, Groep, Wolters, FGCS 2007).
 //! - [`nearest::NearestNeighbours`]: plain k nearest neighbours.
-//! - [`Qbets`](predictor_core::waits::qbets::Qbets), which the daemon stands on as well (Nurmi,
+//! - [`Qbets`](learning::waits::qbets::Qbets), which the daemon stands on as well (Nurmi,
 //!   Brevik, Wolski, JSSPP 2007).
 
 pub mod apq;
@@ -18,7 +18,7 @@ mod started;
 
 pub use replay::Split;
 
-use predictor_core::past::Arrivals;
+use learning::sweep::Arrivals;
 
 /// Forecasts waits as jobs arrive, and learns as they start.
 pub trait WaitPredictor: Send {

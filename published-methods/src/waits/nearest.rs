@@ -6,7 +6,7 @@
 use super::WaitPredictor;
 use super::replay::Split;
 use super::started::{Near, Started, nearer, nearest};
-use predictor_core::past::Arrivals;
+use learning::sweep::Arrivals;
 
 /// Jobs of the history.
 const HISTORY_JOBS: usize = 6_000;

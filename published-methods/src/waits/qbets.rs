@@ -1,8 +1,8 @@
 //! QBETS, asked for a point.
 
 use super::WaitPredictor;
-use predictor_core::past::Arrivals;
-use predictor_core::waits::qbets::{CONFIDENCE, POINT_QUANTILE, Qbets};
+use learning::sweep::Arrivals;
+use learning::waits::qbets::{CONFIDENCE, POINT_QUANTILE, Qbets};
 
 impl WaitPredictor for Qbets {
     /// The bound on the quantile [`POINT_QUANTILE`] at [`CONFIDENCE`].

@@ -1,7 +1,8 @@
 //! Choosing the parameters of a predictor by its errors on the validation part.
 
 use super::WaitPredictor;
-use predictor_core::past::{Arrivals, EventKind, PastJob, events};
+use learning::sweep::{Arrivals, EventKind, events};
+use predictor_core::past::PastJob;
 use predictor_core::time::UnixTime;
 use std::ops::Range;
 
@@ -58,7 +59,8 @@ impl Split {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use predictor_core::past::{PastJob, Sweep};
+    use learning::sweep::Sweep;
+    use predictor_core::past::PastJob;
     use predictor_core::size::Size;
     use predictor_core::time::Seconds;
 

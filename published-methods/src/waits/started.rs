@@ -1,6 +1,6 @@
 //! The latest jobs that started, as the predictors that compare jobs see them.
 
-use predictor_core::past::{Arrivals, TABLE_FEATURES};
+use learning::sweep::{Arrivals, TABLE_FEATURES};
 use std::collections::VecDeque;
 
 /// Features of a job that arrives: table II of the end-to-end paper.

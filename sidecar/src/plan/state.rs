@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use predictor_core::forecast::RunTimeRange;
-use predictor_core::history::UserSize;
+use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::size::{Size, Unit};
 use simulator::plan::{LONGEST, Node, Obstacle, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};

@@ -1,8 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use predictor_core::forecast::RunTimeRange;
-use predictor_core::history::UserSize;
+use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
 use predictor_core::size::Unit;
 use predictor_core::time::{Seconds, UnixTime};

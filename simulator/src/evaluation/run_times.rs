@@ -9,8 +9,9 @@ mod report;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use predictor_core::past::{PastJob, events};
-use predictor_core::run_times::RunTimePrediction;
+use learning::run_times::RunTimePrediction;
+use learning::sweep::events;
+use predictor_core::past::PastJob;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

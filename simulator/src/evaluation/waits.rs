@@ -11,8 +11,9 @@ mod tests;
 
 use std::ops::Range;
 
+use learning::sweep::{Arrivals, Event, EventKind, Sweep, events};
 use predictor_core::forecast::WaitSource;
-use predictor_core::past::{Arrivals, Event, EventKind, PastJob, Sweep, events};
+use predictor_core::past::PastJob;
 use predictor_core::time::UnixTime;
 
 use self::methods::Method;

@@ -1,7 +1,7 @@
 //! Expected run times of the jobs that run and wait, and the plan of the queue that follows from them.
 
+use learning::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
 use predictor_core::forecast::point;
-use predictor_core::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
 use predictor_core::size::{Size, Unit};
 use predictor_core::time::{Seconds, UnixTime};
 

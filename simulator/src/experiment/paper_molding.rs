@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use learning::run_times::RunTimePredictor;
 use predictor_core::decision::gain;
 use predictor_core::forecast::RunTimeRange;
-use predictor_core::run_times::RunTimePredictor;
 use predictor_core::time::{Seconds, UnixTime};
 use published_methods::run_times::RangeSets;
 

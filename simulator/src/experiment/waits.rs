@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use predictor_core::past::{PastJob, Sweep};
+use learning::sweep::Sweep;
+use learning::training::Training;
+use learning::waits::blended::{BlendedWaits, Settings};
+use predictor_core::past::PastJob;
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
-use predictor_core::trees::training::Training;
-use predictor_core::waits::blended::{BlendedWaits, Settings};
 
 use crate::engine::{Job, JobIndex};
 

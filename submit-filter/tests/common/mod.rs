@@ -3,9 +3,10 @@
 
 pub mod running;
 
+use learning::history::{EndedJob, History, HistoryLimits};
+use predictor_core::blend::BoundTable;
 use predictor_core::counters::{COUNTERS, Counter};
 use predictor_core::forecast::WaitSource;
-use predictor_core::history::{EndedJob, History, HistoryLimits};
 use predictor_core::options::Mode;
 use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
 use predictor_core::policy::Policy;
@@ -16,7 +17,6 @@ use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, wri
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::wait_model::WaitModel;
-use predictor_core::waits::blended::BoundTable;
 use slurm_sys::bindings::{self, job_desc_msg_t};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
 use std::ffi::{CStr, CString, c_char, c_int};

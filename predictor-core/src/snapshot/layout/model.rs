@@ -1,9 +1,9 @@
 //! Records of what was learnt of waits.
 
 use super::TextRecord;
-use crate::binomial::PERCENTILES;
+use crate::blend::MEMBERS;
+use crate::forecast::PERCENTILES;
 use crate::reliability::RELIABILITY_LEVELS;
-use crate::waits::blended::MEMBERS;
 use zerocopy::little_endian::{F32, F64, I64, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 

@@ -1,6 +1,6 @@
 //! What jobs are compared by.
 
-use predictor_core::run_times::ArrivingJob;
+use learning::run_times::ArrivingJob;
 use std::collections::HashMap;
 
 /// Attributes that are the same or not.

@@ -8,8 +8,9 @@ use self::attributes::{Attributes, NOMINAL, NUMERIC, ResourceState};
 use self::distance::{Metric, Spans};
 use super::replay::replay;
 use crate::genetic::{Evolution, Gene};
-use predictor_core::past::{Event, PastJob};
-use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use learning::sweep::Event;
+use predictor_core::past::PastJob;
 use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 

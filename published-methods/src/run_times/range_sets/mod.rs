@@ -6,7 +6,7 @@ mod ranges;
 
 use self::functions::{LoadFunction, Observation};
 use self::load::Load;
-use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
+use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
 use predictor_core::time::{Seconds, UnixTime};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

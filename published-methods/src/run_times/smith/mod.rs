@@ -12,8 +12,9 @@ use self::category::{Category, Students};
 use self::template::{CategoryKey, GENES};
 use super::replay::replay;
 use crate::genetic::Evolution;
-use predictor_core::past::{Event, PastJob};
-use predictor_core::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
+use learning::sweep::Event;
+use predictor_core::past::PastJob;
 use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 

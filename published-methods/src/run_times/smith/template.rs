@@ -1,7 +1,7 @@
 //! Which jobs are alike, and how a run time follows from theirs.
 
 use crate::genetic::Gene;
-use predictor_core::run_times::ArrivingJob;
+use learning::run_times::ArrivingJob;
 
 /// The genes of one template.
 pub(super) const GENES: [Gene; 9] = [

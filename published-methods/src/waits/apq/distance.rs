@@ -1,7 +1,7 @@
 //! How unlike two jobs are (end-to-end paper, II.B).
 
 use super::super::started::Started;
-use predictor_core::past::{Arrivals, DISTRIBUTIONS, TABLE_FEATURES};
+use learning::sweep::{Arrivals, DISTRIBUTIONS, TABLE_FEATURES};
 
 /// Weights of the features of table II and of the distributions of table I, each 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -20,7 +20,7 @@ use super::replay::Split;
 use super::started::{Near, Started, nearer, nearest};
 use crate::dbscan::outliers;
 use distance::{Histograms, Weights, by_distributions, by_summaries};
-use predictor_core::past::Arrivals;
+use learning::sweep::Arrivals;
 use spearman::Spearman;
 
 /// The weights are renewed after so many additions.

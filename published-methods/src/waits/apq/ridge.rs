@@ -1,8 +1,8 @@
 //! Ridge regression of waits on summaries (end-to-end paper, II.C.3).
 
 use super::super::started::{Features, Started};
+use learning::sweep::TABLE_FEATURES;
 use nalgebra::{SMatrix, SVector};
-use predictor_core::past::TABLE_FEATURES;
 
 /// The weight of the quadratic term, with features of mean 0 and variance 1. The paper does not name it; this is the usual default.
 const REGULARISATION: f64 = 1.0;

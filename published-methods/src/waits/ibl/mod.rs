@@ -13,7 +13,8 @@ use super::WaitPredictor;
 use super::replay::Split;
 use super::started::{Near, Started, nearer, nearest, sum};
 use crate::genetic::{Evolution, Gene};
-use predictor_core::past::{Arrivals, PastJob, TABLE_FEATURES};
+use learning::sweep::{Arrivals, TABLE_FEATURES};
+use predictor_core::past::PastJob;
 use regression::LocalRegression;
 
 /// Jobs of the history.

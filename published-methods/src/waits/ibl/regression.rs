@@ -1,8 +1,8 @@
 //! Linear regression on the jobs near a target.
 
 use super::super::started::Features;
+use learning::sweep::TABLE_FEATURES;
 use nalgebra::{SMatrix, SVector};
-use predictor_core::past::TABLE_FEATURES;
 
 /// Features and a constant.
 const COEFFICIENTS: usize = TABLE_FEATURES + 1;

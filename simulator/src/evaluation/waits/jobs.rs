@@ -112,7 +112,7 @@ fn parts(words: impl Iterator<Item = &'static str> + Clone) -> BTreeMap<&'static
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::binomial::PERCENTILES;
+    use predictor_core::forecast::PERCENTILES;
     use predictor_core::size::Size;
     use predictor_core::time::{Seconds, UnixTime};
 

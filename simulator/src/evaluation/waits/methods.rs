@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use predictor_core::binomial::PERCENTILES;
-use predictor_core::learning::Trials;
+use learning::Trials;
+use learning::training::Training;
+use learning::waits::blended::{BlendedWaits, Settings};
+use learning::waits::qbets::{self, Qbets};
+use predictor_core::blend::{MEMBERS, Member};
+use predictor_core::forecast::PERCENTILES;
 use predictor_core::time::UnixTime;
-use predictor_core::trees::training::Training;
-use predictor_core::waits::blended::{BlendedWaits, MEMBERS, Member, Settings};
-use predictor_core::waits::qbets::{self, Qbets};
 use published_methods::waits::apq::Apq;
 use published_methods::waits::nearest::NearestNeighbours;
 use published_methods::waits::{Split, WaitPredictor, ibl};

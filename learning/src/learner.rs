@@ -1,0 +1,470 @@
+//! The learner: one sweep over the cluster's past and present, and the default predictor beside it.
+
+mod fill;
+mod kept;
+mod record;
+mod recorded_forecast;
+mod run;
+mod run_times;
+mod scores;
+mod source;
+mod tracker;
+mod trials;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::fill::REPLAYED;
+pub use self::kept::SOURCES;
+pub use self::recorded_forecast::RecordedForecast;
+pub use self::run::{Run, RunId};
+pub use self::scores::Scores;
+pub use self::source::{Change, Choice};
+pub use self::trials::Trials;
+
+use self::record::{LatestRecords, Record};
+use self::run_times::RunTimeLearner;
+use self::tracker::{Open, RunEvent, Tracker};
+use crate::sweep::{Arrivals, EventKind, Sweep};
+use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
+use crate::waits::qbets::Qbets;
+use predictor_core::forecast::PERCENTILES;
+use predictor_core::past::PastJob;
+use predictor_core::size::Size;
+use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::wait_model::WaitModel;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LearnerSettings {
+    /// Of the default predictor.
+    pub waits: Settings,
+    /// Jobs whose features are kept, the latest, beside those that wait: enough for the most that are trained on, with some to spare,
+    /// because jobs are trained on in the order in which they started.
+    pub most_rows: usize,
+    /// Runs of the past that are gone through at the start, the latest to end: 52 bytes each, and
+    /// 60 for their events. What is older has left the groups long ago, and teaches no trees.
+    pub most_swept: usize,
+    /// Runs of the past that teach the forecast of run times its weights, the latest, about 100 microseconds each; what goes before takes part as
+    /// past run times only.
+    pub most_taught: usize,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+impl Default for LearnerSettings {
+    fn default() -> LearnerSettings {
+        let waits = Settings::default();
+        LearnerSettings {
+            waits,
+            most_rows: waits.most_training + waits.most_training / 4,
+            most_swept: 2_000_000,
+            most_taught: 100_000,
+            seed: 1,
+        }
+    }
+}
+
+/// How long a group of jobs is remembered after its last arrival or start. Features cap the time since then at as much.
+const REMEMBERED_GROUPS: Seconds = Seconds(30 * 86_400);
+
+/// How often older ones are let go of.
+const FORGETTING_INTERVAL: Seconds = Seconds(6 * 3_600);
+
+/// How many sizes of users are fitted again at a refresh, at the most: each takes about 50 microseconds.
+const MOST_FITTED: usize = 500;
+
+/// The forecast that was made when a job arrived.
+#[serde_with::serde_as]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Asked {
+    point_s: f64,
+    #[serde_as(as = "Arc<[_; PERCENTILES]>")]
+    bounds_s: Arc<[u32; PERCENTILES]>,
+}
+
+impl Asked {
+    /// The forecast that is scored against the wait that follows. Where the job's record holds the
+    /// forecast that the submit filter gave, it is that one, as far as it was recorded.
+    fn corrected_by(self, recorded: Option<&RecordedForecast>) -> Asked {
+        let Some(recorded) = recorded else { return self };
+        Asked { point_s: recorded.point_s, bounds_s: Arc::new(recorded.bounds_s(&self.bounds_s)) }
+    }
+}
+
+/// Names in the order in which they were first heard; that of index 0 is empty, for jobs that have none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Names {
+    indices: HashMap<Box<str>, u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    fn new() -> Names {
+        Names { indices: HashMap::from([("".into(), 0)]), names: vec![String::new()] }
+    }
+
+    fn index(&mut self, name: &str) -> u32 {
+        if let Some(index) = self.indices.get(name) {
+            return *index;
+        }
+        let index = self.names.len() as u32;
+        self.indices.insert(name.into(), index);
+        self.names.push(name.to_owned());
+        index
+    }
+}
+
+/// What a refresh came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Refreshed {
+    /// Arrivals, starts and ends that were new.
+    pub events: usize,
+    /// Those of them that are older than what had been known before.
+    pub late: usize,
+    /// Partitions in which other forecasts are in force than before, or for another reason.
+    pub changes: Vec<Change>,
+}
+
+/// Learns from a cluster's past and present.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Learner {
+    settings: LearnerSettings,
+    sweep: Sweep,
+    waits: BlendedWaits,
+    /// What bounds waits where the default's do not hold, or have not been tried.
+    qbets: Qbets,
+    run_times: RunTimeLearner,
+    /// What is to be swept over first; `None` once it has been.
+    #[serde(skip)]
+    first: Option<LatestRecords>,
+    tracker: Tracker,
+    asked: HashMap<u32, Asked>,
+    /// Bounds that were told lately; the rows of one table are told again and again.
+    #[serde(skip)]
+    bounds: Vec<Arc<[u32; PERCENTILES]>>,
+    trials: Trials,
+    random: ChaCha8Rng,
+    accounts: Names,
+    qos: Names,
+    /// When the last event happened that was told.
+    last: UnixTime,
+    /// As of when the queue was at the last refresh: what was published then is what submissions
+    /// saw since.
+    refreshed_at: UnixTime,
+    /// Rows of jobs that became known only after what they saw had been replaced. Nothing is learnt
+    /// from what stands in their features.
+    overtaken: HashSet<u32>,
+    groups_forgotten_at: UnixTime,
+}
+
+impl Learner {
+    /// Knows nothing yet.
+    #[must_use]
+    pub fn new(settings: LearnerSettings) -> Learner {
+        Learner {
+            settings,
+            // The distributions of table I are for the published method, which is not in the daemon.
+            sweep: Sweep::new(0, 0).keeping(settings.most_rows),
+            waits: BlendedWaits::new(settings.waits),
+            qbets: Qbets::new(),
+            run_times: RunTimeLearner::new(),
+            first: Some(LatestRecords::default()),
+            tracker: Tracker::default(),
+            asked: HashMap::new(),
+            bounds: Vec::new(),
+            trials: Trials::default(),
+            random: ChaCha8Rng::seed_from_u64(settings.seed),
+            accounts: Names::new(),
+            qos: Names::new(),
+            last: UnixTime(0),
+            refreshed_at: UnixTime(0),
+            overtaken: HashSet::new(),
+            groups_forgotten_at: UnixTime(0),
+        }
+    }
+
+    /// The cluster has so many CPUs from now on.
+    pub fn set_cpus(&mut self, cpus: u32) {
+        self.sweep.set_cpus(cpus);
+    }
+
+    /// A run has ended; each is to be told once. It counts from the next refresh on. Returns whether it was taken: one that was never
+    /// eligible is not, nor one whose times contradict each other.
+    pub fn ended(&mut self, run: &Run<'_>) -> bool {
+        let Some(job) = self.past_job(run).filter(|job| run.is_sound() && job.end.is_some()) else { return false };
+        match &mut self.first {
+            Some(records) => records.push(Record::new(run.id, &job, run.is_interrupted), self.settings.most_swept),
+            None => self.tracker.ended(run, job),
+        }
+        true
+    }
+
+    /// Takes what has happened since the last refresh: the runs that were told to have ended, and those that slurmctld showed at `now` to wait
+    /// or to run. Before the first refresh all ended runs must have been told, in any order; it sweeps over them, and trains.
+    pub fn refresh<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
+        let most_fitted = if self.is_filled() { MOST_FITTED } else { usize::MAX };
+        let mut refreshed = match self.first.take() {
+            Some(records) => self.fill(records.into_records(), live, now),
+            None => self.go_on(live, now),
+        };
+        self.run_times.fit(most_fitted);
+        self.refreshed_at = now;
+        self.waits.outwait(now);
+        if now - self.groups_forgotten_at > FORGETTING_INTERVAL {
+            self.sweep.forget_groups(UnixTime(now.0 - REMEMBERED_GROUPS.0));
+            self.groups_forgotten_at = now;
+        }
+        refreshed.changes = self.trials.choose_all(self.waits.forests().is_some());
+        refreshed
+    }
+
+    /// Whether the first refresh has been.
+    #[must_use]
+    pub fn is_filled(&self) -> bool {
+        self.first.is_none()
+    }
+
+    fn go_on<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
+        self.look(live, now);
+        let mut refreshed = Refreshed::default();
+        let events = self.tracker.take_events();
+        let mut published = self.published(&events);
+        for event in events {
+            let moment = event.at.max(self.last);
+            refreshed.events += 1;
+            refreshed.late += usize::from(moment > event.at);
+            self.last = moment;
+            let Some(open) = self.tracker.get_mut(event.serial) else { continue };
+            match (event.kind, open.row) {
+                (EventKind::Arrival, _) => {
+                    let job = open.job;
+                    let features = published.remove(&event.serial);
+                    let row = self.arrive(&job, moment, features.as_deref(), features.is_some());
+                    if features.is_none() {
+                        self.overtaken.insert(row);
+                    }
+                    if let Some(open) = self.tracker.get_mut(event.serial) {
+                        open.row = Some(row);
+                    }
+                }
+                (EventKind::Start, Some(row)) => {
+                    let (occupied, recorded_forecast) = (open.job.occupied(), open.recorded_forecast);
+                    self.start(row, event.at, occupied, recorded_forecast.as_ref());
+                }
+                (EventKind::End | EventKind::EndAtOnce, _) => {
+                    if let Some(Open { row: Some(row), job, is_interrupted, recorded_forecast, .. }) = self.tracker.remove(event.serial) {
+                        self.end(row, &job, event.at, is_interrupted, recorded_forecast.as_ref());
+                        if !is_interrupted {
+                            self.run_times.ended(&job, event.at);
+                        }
+                    }
+                }
+                (EventKind::Start, None) => {}
+            }
+        }
+        refreshed
+    }
+
+    /// What jobs saw that have arrived since the last refresh: what was published then, which is
+    /// still as it was. What those saw that arrived before is not known any more, and is not
+    /// guessed from a later state: it would show the trees a queue that the submit filter could not
+    /// have seen.
+    fn published(&mut self, events: &[RunEvent]) -> HashMap<u64, Vec<f32>> {
+        let mut published = HashMap::new();
+        for arrival in events.iter().filter(|event| event.kind == EventKind::Arrival && event.at >= self.refreshed_at) {
+            if let Some(open) = self.tracker.get_mut(arrival.serial) {
+                published.insert(arrival.serial, self.sweep.seen(&open.job, arrival.at));
+            }
+        }
+        published
+    }
+
+    /// Compares the queue with what was known of it.
+    fn look<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) {
+        self.tracker.begin_look();
+        let mut waiting: HashMap<RunId, (PastJob, u32)> = HashMap::new();
+        for run in live {
+            if run.start.is_some() || run.end.is_some() {
+                match self.past_job(&run).filter(|_| run.is_sound()) {
+                    Some(job) if run.end.is_some() => self.tracker.ended(&run, job),
+                    Some(job) => self.tracker.runs(&run, job),
+                    None => {}
+                }
+                continue;
+            }
+            let is_eligible = run.eligible.is_some_and(|eligible| eligible <= now) && run.is_sound();
+            let tasks = if is_eligible { run.tasks } else { 0 };
+            let Some(job) = self.past_job(&Run { eligible: run.eligible.or(Some(now)), ..run }) else { continue };
+            let entry = waiting.entry(run.kin()).or_insert((job, 0));
+            if entry.1 == 0 {
+                entry.0 = job;
+            }
+            entry.1 = entry.1.saturating_add(tasks);
+        }
+        // In an order that does not depend on the map's.
+        let mut waiting: Vec<_> = waiting.into_iter().collect();
+        waiting.sort_unstable_by_key(|(kin, _)| *kin);
+        for (kin, (job, count)) in waiting {
+            self.tracker.waits(kin, job, count, now);
+        }
+        self.tracker.end_look(now);
+    }
+
+    /// The run with indices in the place of names; `None` if it was never eligible.
+    fn past_job(&mut self, run: &Run<'_>) -> Option<PastJob> {
+        Some(PastJob {
+            user: run.user,
+            account: self.accounts.index(run.account),
+            partition: run.partition,
+            qos: u16::try_from(self.qos.index(run.qos)).unwrap_or(0),
+            size: run.size,
+            allocated: run.allocated.filter(|allocated| *allocated != run.size),
+            limit: run.limit,
+            eligible: run.eligible.or(run.start)?,
+            start: run.start,
+            end: run.end,
+            suspended: run.suspended,
+        })
+    }
+
+    /// A job arrives, as far as it is known `now`, with the features that followed for it from what
+    /// was published; and its wait is forecast, if it is to be.
+    fn arrive(&mut self, job: &PastJob, now: UnixTime, features: Option<&[f32]>, forecasts: bool) -> u32 {
+        let row = self.sweep.arrive_seeing(job, now, features);
+        if forecasts && self.waits.forests().is_some() {
+            let forecast = self.waits.arrive(self.sweep.arrivals(), row as usize);
+            if let Some(bounds_s) = forecast.bounds_s {
+                let bounds_s = self.shared(bounds_s);
+                self.asked.insert(row, Asked { point_s: forecast.point_s, bounds_s });
+            }
+        }
+        row
+    }
+
+    /// A job starts, and its wait is known.
+    fn start(&mut self, row: u32, at: UnixTime, size: Size, recorded: Option<&RecordedForecast>) {
+        self.sweep.start_with(row, at, size);
+        let past = self.sweep.arrivals();
+        let Some((partition, wait)) = past.job(row as usize).and_then(|job| Some((job.partition, job.wait()?))) else {
+            self.forget(row);
+            return;
+        };
+        self.trials.wait_is_known(partition);
+        if let Some(job) = past.job(row as usize) {
+            self.qbets.observe(job, wait);
+        }
+        if !self.overtaken.remove(&row) {
+            self.waits.learn(past, row as usize);
+        }
+        if let Some(asked) = self.asked.remove(&row) {
+            let asked = asked.corrected_by(recorded);
+            self.trials.learn(partition, asked.point_s, &asked.bounds_s, wait.0, self.random.random());
+        }
+    }
+
+    /// A job ends; or is cancelled before it starts, which tells that it would have waited longer.
+    /// Where it was lost sight of (`is_interrupted`), it is not known when that was.
+    fn end(&mut self, row: u32, job: &PastJob, at: UnixTime, is_interrupted: bool, recorded: Option<&RecordedForecast>) {
+        if job.start.is_none() && is_interrupted {
+            self.forget(row);
+        } else if job.start.is_none() {
+            self.leave(row, job, at, recorded);
+        }
+        if is_interrupted && job.start.is_some() {
+            self.sweep.interrupt(row);
+        } else {
+            self.sweep.end(row, at, job.suspended);
+        }
+    }
+
+    fn forget(&mut self, row: u32) {
+        self.waits.forget(row as usize);
+        self.asked.remove(&row);
+        self.overtaken.remove(&row);
+    }
+
+    fn leave(&mut self, row: u32, job: &PastJob, at: UnixTime, recorded: Option<&RecordedForecast>) {
+        self.waits.leave(row as usize, at);
+        self.overtaken.remove(&row);
+        if let Some(asked) = self.asked.remove(&row) {
+            let asked = asked.corrected_by(recorded);
+            let waited_s = (at - job.eligible).0.max(0);
+            self.trials.leave(job.partition, &asked.bounds_s, waited_s, self.random.random());
+        }
+    }
+
+    fn shared(&mut self, bounds_s: [u32; PERCENTILES]) -> Arc<[u32; PERCENTILES]> {
+        if let Some(shared) = self.bounds.iter().find(|shared| ***shared == bounds_s) {
+            return Arc::clone(shared);
+        }
+        // A table has some tens of rows, and is renewed as a whole.
+        if self.bounds.len() >= 64 {
+            self.bounds.clear();
+        }
+        let shared = Arc::new(bounds_s);
+        self.bounds.push(Arc::clone(&shared));
+        shared
+    }
+
+    /// What the forests are to be trained on now, if it is time to. [`Retraining::run`] takes long, and may go on beside everything else.
+    pub fn retraining(&mut self) -> Option<Retraining> {
+        self.waits.retraining(self.sweep.arrivals())
+    }
+
+    /// Takes forests that were trained.
+    pub fn adopt(&mut self, retrained: Retrained) {
+        self.waits.adopt(retrained);
+    }
+
+    /// What was learnt, for the snapshot; the bounds of QBETS at the confidence.
+    #[must_use]
+    pub fn model(&mut self, confidence: f64) -> WaitModel {
+        let [by_limit, expected] = self.sweep.ends();
+        let (ends_by_limit, ends_expected) = (by_limit.freed.to_vec(), expected.freed.to_vec());
+        WaitModel {
+            forests: self.waits.forests().cloned(),
+            weights: *self.waits.weights(),
+            table: self.waits.table().clone(),
+            groups: self.sweep.groups(),
+            cpus: self.sweep.cpus(),
+            ends_by_limit,
+            ends_expected,
+            users: self.sweep.users().collect(),
+            accounts: self.accounts.names.clone(),
+            qos: self.qos.names.clone(),
+            classes: self.qbets.classes(confidence),
+            scores: self.trials.published(),
+            run_times: self.run_times.published(),
+        }
+    }
+
+    /// What each of the latest jobs saw as it arrived.
+    #[must_use]
+    pub fn past(&self) -> &Arrivals {
+        self.sweep.arrivals()
+    }
+
+    /// How well the forecasts do in a partition; `None` where no job has started.
+    #[must_use]
+    pub fn scores(&self, partition: u16) -> Option<&Scores> {
+        self.trials.scores(partition)
+    }
+
+    /// Which forecasts are in force in a partition; `None` where no job has started.
+    #[must_use]
+    pub fn choice(&self, partition: u16) -> Option<Choice> {
+        self.trials.choice(partition)
+    }
+
+    /// How many runs wait or run.
+    #[must_use]
+    pub fn open_runs(&self) -> usize {
+        self.tracker.len()
+    }
+}

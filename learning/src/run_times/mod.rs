@@ -1,0 +1,88 @@
+//! Forecasts of run times: what any of them is, and the default, [`Calibrated`].
+//!
+//! A [`RunTimePredictor`] is told in order of time which jobs arrive, start and end, and asked
+//! about each job as it arrives. What it is told of a job ([`ArrivingJob`]) holds nothing that is
+//! known later than the job's arrival; a run time is told when the job ends.
+
+mod calibrated;
+mod prediction;
+mod tuple;
+
+pub use calibrated::{Calibrated, RangeSetRule, RunTimeDistribution};
+pub use prediction::RunTimePrediction;
+pub use tuple::{Tuple, TupleHistory};
+
+use predictor_core::past::PastJob;
+use predictor_core::size::Size;
+use predictor_core::time::{Seconds, UnixTime};
+
+/// What is known of a job when it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrivingJob {
+    /// Tells the job from all others.
+    pub id: u32,
+    /// Numeric id of the user.
+    pub user: u32,
+    /// Index of the account (of the group, in a workload log).
+    pub account: u32,
+    /// Index of the partition (of the queue, in a workload log).
+    pub partition: u16,
+    /// Nodes and CPUs.
+    pub size: Size,
+    /// CPUs that it occupies once it runs. No forecast of its own run time may look at them: they
+    /// are not known before it starts.
+    pub occupied_cpus: u32,
+    /// Time limit; `None` is unlimited or not known.
+    pub limit: Option<Seconds>,
+    /// When it arrives.
+    pub at: UnixTime,
+}
+
+impl ArrivingJob {
+    /// What was known of a job of the past when it arrived.
+    #[must_use]
+    pub fn new(id: u32, job: &PastJob) -> ArrivingJob {
+        ArrivingJob {
+            id,
+            user: job.user,
+            account: job.account,
+            partition: job.partition,
+            size: job.size,
+            occupied_cpus: job.occupied().cpus,
+            limit: job.limit,
+            at: job.eligible,
+        }
+    }
+
+    /// A run time in seconds, cut to 0 and to the job's own limit: no forecast is longer than that.
+    #[must_use]
+    pub fn within_limit(&self, run_time_s: f64) -> f64 {
+        let run_time_s = if run_time_s.is_nan() { 0.0 } else { run_time_s.max(0.0) };
+        self.limit.map_or(run_time_s, |limit| run_time_s.min(limit.0.max(0) as f64))
+    }
+}
+
+/// Forecasts run times as jobs arrive, and learns as they end.
+pub trait RunTimePredictor: Send {
+    /// The forecast for a job that arrives now; `None` while nothing is known of any like job.
+    fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction>;
+
+    /// A job starts.
+    fn starts(&mut self, job: &ArrivingJob, at: UnixTime) {
+        let _ = (job, at);
+    }
+
+    /// A job ends after it ran for `run_time`. A job that is cancelled before it starts is told with a `run_time` of `None`.
+    fn ends(&mut self, job: &ArrivingJob, at: UnixTime, run_time: Option<Seconds>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A job of one CPU that arrives at 0.
+    pub(super) fn job(id: u32, user: u32, limit_s: Option<i64>) -> ArrivingJob {
+        let size = Size { nodes: 1, cpus: 1 };
+        ArrivingJob { id, user, account: 0, partition: 0, size, occupied_cpus: size.cpus, limit: limit_s.map(Seconds), at: UnixTime(0) }
+    }
+}

@@ -1,0 +1,91 @@
+//! Levels of quantiles, corrected on line so that bounds hold as often as they should.
+//!
+//! Gibbs and Candès, Adaptive Conformal Inference Under Distribution Shift (NeurIPS 2021): after each outcome the level of a bound that
+//! held is lowered a little and that of a bound that did not is raised, so that in the long run it holds as often as it should,
+//! whatever the waits do.
+
+use serde::{Deserialize, Serialize};
+
+/// The nominal levels that are corrected; between them the correction is linear.
+pub(super) const KNOTS: [f64; 9] = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
+
+/// How far one outcome moves a level.
+const STEP: f64 = 0.005;
+
+/// The level to take in the place of each nominal one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Levels {
+    corrected: [f64; KNOTS.len()],
+}
+
+impl Default for Levels {
+    fn default() -> Levels {
+        Levels { corrected: KNOTS }
+    }
+}
+
+impl Levels {
+    /// A bound at `KNOTS[knot]` held (1) or did not (0), or held with that probability where it was a tie.
+    pub(super) fn observe(&mut self, knot: usize, held: f64) {
+        if let (Some(level), Some(nominal)) = (self.corrected.get_mut(knot), KNOTS.get(knot)) {
+            // In proportion to what a level can be off, so that the outer ones are not thrown about.
+            let step = STEP * (4.0 * nominal * (1.0 - nominal)).sqrt();
+            *level = (*level + step * (nominal - held)).clamp(0.0, 1.0);
+        }
+    }
+
+    /// The level at which a bound is taken for it to hold with `nominal`.
+    #[must_use]
+    pub(super) fn corrected(&self, nominal: f64) -> f64 {
+        let (mut below, mut level_below) = (0.0, 0.0);
+        let mut highest = 0.0f64;
+        for (knot, level) in KNOTS.into_iter().zip(self.corrected) {
+            // Levels that have crossed are as the higher one.
+            highest = highest.max(level);
+            if nominal <= knot {
+                return level_below + (highest - level_below) * (nominal - below) / (knot - below);
+            }
+            (below, level_below) = (knot, highest);
+        }
+        level_below + (1.0 - level_below) * (nominal - below) / (1.0 - below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn levels_begin_as_they_are_named() {
+        let levels = Levels::default();
+        for percent in 1..100 {
+            let nominal = f64::from(percent) / 100.0;
+            assert!((levels.corrected(nominal) - nominal).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_bound_that_fails_too_often_is_raised_until_it_holds() {
+        // The true distribution is uniform on 0 to 1 to the power of one half: a level a is only held with probability a^2.
+        let mut levels = Levels::default();
+        for index in 0..20_000 {
+            let wait = ((f64::from(index) * 0.618_033_988_749_895).fract()).sqrt();
+            let bound = levels.corrected(0.75);
+            levels.observe(5, if wait <= bound { 1.0 } else { 0.0 });
+        }
+        assert!((levels.corrected(0.75) - 0.75f64.sqrt()).abs() < 0.02);
+    }
+
+    proptest! {
+        #[test]
+        fn corrected_levels_never_fall(held in prop::collection::vec((0usize..9, 0.0f64..=1.0), 0..500)) {
+            let mut levels = Levels::default();
+            for (knot, held) in held {
+                levels.observe(knot, held);
+            }
+            let corrected: Vec<f64> = (0..=100).map(|percent| levels.corrected(f64::from(percent) / 100.0)).collect();
+            prop_assert!(corrected.is_sorted() && corrected[0] == 0.0 && corrected[100] <= 1.0 + 1e-12);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The default forecast of waits, as it is learnt: a distribution, from members that are weighed by
+//! their recent errors ([`predictor_core::blend`]).
+//!
+//! The distribution is that of the waits that followed forecasts like this one, so that it has
+//! whatever mass at zero the waits have. Its levels are corrected on line: where a bound that
+//! should hold nine times in ten held less often lately, a higher one is told.
+
+mod default;
+mod levels;
+mod outcomes;
+mod renewal;
+mod retraining;
+
+pub use default::{BlendedForecast, BlendedWaits, Settings};
+pub use retraining::{Retrained, Retraining};

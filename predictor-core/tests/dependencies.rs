@@ -1,0 +1,92 @@
+//! What leans on what in the workspace: `docs/design.md` says it, and a plugin carries nothing that
+//! it does not run.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+/// What learns, evaluates or serves, none of which a plugin does.
+const NOT_IN_PLUGINS: [&str; 12] = [
+    "axum",
+    "forust-ml",
+    "learning",
+    "nalgebra",
+    "published-methods",
+    "rand",
+    "rand_chacha",
+    "rayon",
+    "sidecar",
+    "simulator",
+    "statrs",
+    "tokio",
+];
+
+/// What `cargo tree` prints of dependencies that are no tests' or builds' own.
+fn tree(arguments: &[&str]) -> String {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--offline", "--locked", "--edges", "normal", "--format", "{p}"])
+        .args(arguments)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The name in a line such as `serde v1.0.229`.
+fn name(line: &str) -> &str {
+    line.split(' ').next().unwrap_or_default()
+}
+
+#[test]
+fn a_plugin_depends_on_nothing_that_it_does_not_run() {
+    for plugin in ["submit-filter", "spank-plugin"] {
+        let tree = tree(&["--package", plugin, "--prefix", "none"]);
+        let carried: Vec<&str> = tree.lines().map(name).filter(|name| NOT_IN_PLUGINS.contains(name)).collect();
+        assert!(tree.lines().count() > 10 && carried.is_empty(), "{plugin} carries {carried:?}");
+    }
+}
+
+/// The crates of the workspace, each with those that it names as dependencies.
+fn depends_on() -> BTreeMap<String, BTreeSet<String>> {
+    let tree = tree(&["--workspace", "--depth", "1", "--prefix", "depth", "--no-dedupe"]);
+    let ours = |line: &str| line.contains(" (/").then(|| name(line).to_owned());
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut of = String::new();
+    for line in tree.lines() {
+        if let Some(crate_name) = line.strip_prefix('0').and_then(ours) {
+            found.entry(crate_name.clone()).or_default();
+            of = crate_name;
+        } else if let Some(crate_name) = line.strip_prefix('1').and_then(ours) {
+            found.entry(of.clone()).or_default().insert(crate_name);
+        }
+    }
+    found
+}
+
+/// The table of parts in `docs/design.md`: the first column's crate, and those of the last.
+fn documented() -> BTreeMap<String, BTreeSet<String>> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/design.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let (_, table) = text.split_once("| crate | what it holds | leans on |\n|---|---|---|\n").unwrap();
+    let in_code = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<BTreeSet<_>>();
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
+        (in_code(cells[0]).pop_first().unwrap(), in_code(cells[cells.len() - 1]))
+    };
+    table.lines().take_while(|line| line.starts_with('|')).map(row).collect()
+}
+
+#[test]
+fn the_crates_lean_on_each_other_as_the_table_of_parts_says() {
+    let (actual, mut documented) = (depends_on(), documented());
+    // The tests' own crate has another name than its folder; a test of panics has a crate that no other knows.
+    let of_tests = documented.remove("tests").unwrap();
+    documented.insert("end-to-end".to_owned(), of_tests);
+    let is_known = |name: &str| name != "panicking-filter";
+    let actual: BTreeMap<_, _> = actual.into_iter().filter(|(name, _)| is_known(name)).collect();
+    assert_eq!(actual, documented);
+}
