@@ -7,13 +7,17 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Name of the kill switch.
 const OFF_FILE: &str = "off";
 
-/// For how long after a change of the directory another one may bear the same time: file systems
-/// keep times by the tick of the system's clock, some of them by the second.
-const UNSETTLED_NS: i128 = 2_000_000_000;
+/// For how long after a change of the directory another one may bear the same time, where the file
+/// system keeps times by the second.
+const UNSETTLED_BY_SECONDS_NS: i128 = 2_000_000_000;
+/// The same where it keeps them by the tick of the kernel's clock, of which there are 100 in a
+/// second at least (`CONFIG_HZ`).
+const UNSETTLED_BY_TICKS_NS: i128 = 50_000_000;
 
 /// What was seen of the directory last.
 #[derive(Debug)]
@@ -45,6 +49,11 @@ pub(crate) struct DirectoryState {
     is_settled: bool,
 }
 
+/// The present time in nanoseconds since 1970, by the clock from which file systems take theirs.
+fn now_ns() -> i128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128)
+}
+
 impl Watch {
     pub(crate) fn new(directory: &Path) -> Watch {
         Watch { directory: directory.to_owned(), off: directory.join(OFF_FILE), open: RwLock::new(None), seen: AtomicU64::new(0) }
@@ -54,11 +63,14 @@ impl Watch {
     pub(crate) fn state(&self, now: UnixTime) -> Option<DirectoryState> {
         let metadata = self.open_metadata(now).or_else(|| self.follow(now))?;
         let changed = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
-        let now = i128::from(now.0) * 1_000_000_000;
+        // A time of whole seconds tells that no more is kept of it, but once in a thousand million.
+        let by_seconds = metadata.ctime_nsec() == 0;
+        let needed = if by_seconds { UNSETTLED_BY_SECONDS_NS } else { UNSETTLED_BY_TICKS_NS };
+        let is_settled = now_ns() - changed >= needed;
         // Fibonacci hashing keeps the directory that may have come into the place of another apart
         // from it.
         let number = (changed as u64).rotate_left(20) ^ metadata.ino().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Some(DirectoryState { number: (number | 2) & !1, is_settled: now - changed >= UNSETTLED_NS })
+        Some(DirectoryState { number: (number | 2) & !1, is_settled })
     }
 
     /// What is known of the open directory, if the path led there in this second and it was not

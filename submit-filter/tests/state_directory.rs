@@ -202,11 +202,11 @@ fn the_kill_switch_works_at_the_very_next_submission_however_the_moments_fall() 
         assert_eq!(submit(&state).0, 4, "round {round}");
     }
     // And once the directory has been at rest.
-    std::thread::sleep(Duration::from_millis(2_200));
+    std::thread::sleep(Duration::from_millis(200));
     assert_eq!(submit(&state).0, 4);
     fs::write(&off, "").unwrap();
     assert_eq!(submit(&state).0, 16);
-    std::thread::sleep(Duration::from_millis(2_200));
+    std::thread::sleep(Duration::from_millis(200));
     assert_eq!(submit(&state).0, 16);
     fs::remove_file(&off).unwrap();
     assert_eq!(submit(&state).0, 4);
@@ -220,7 +220,7 @@ fn another_directory_in_the_place_of_the_one_that_was_looked_at_is_found_within_
     fs::write(directory.join("snapshot"), good(1)).unwrap();
     let state = State::over(&directory);
     // At rest, so that a look at the directory alone is enough.
-    std::thread::sleep(Duration::from_millis(3_200));
+    std::thread::sleep(Duration::from_millis(1_200));
     assert_eq!((submit(&state).0, submit(&state).0), (4, 4));
 
     fs::rename(&directory, &before).unwrap();
@@ -230,7 +230,7 @@ fn another_directory_in_the_place_of_the_one_that_was_looked_at_is_found_within_
     assert_eq!(submit(&state).0, 16, "the kill switch is on in the other directory");
 
     // One that was removed tells so itself.
-    std::thread::sleep(Duration::from_millis(3_200));
+    std::thread::sleep(Duration::from_millis(1_200));
     assert_eq!((submit(&state).0, submit(&state).0), (16, 16));
     fs::remove_dir_all(&directory).unwrap();
     fs::rename(&before, &directory).unwrap();
