@@ -100,6 +100,9 @@ impl fmt::Display for NotReserved {
 
 /// At how many time limits a trajectory is forecast: so many rows are forecast together in little more time than one.
 const MOST_LIMITS: usize = 8;
+/// How many of them are forecast first. Of most reservations that are given one of these is enough,
+/// because waits are mostly short beside what they are reserved ahead.
+const FIRST_LIMITS: usize = 2;
 
 /// What a trajectory depends on.
 #[derive(Debug)]
@@ -246,7 +249,10 @@ fn latest_point<F: WaitForecaster>(
     let on_step = |time_left: Seconds| last_left + Seconds((time_left - last_left).0.max(0).saturating_add(STEP.0 - 1) / STEP.0 * STEP.0);
     let mut best = None;
     let mut time_left = last_left;
-    let forecasts = job.forecasts_at(&limits.ascending, (begins == Begins::BeforeReserved).then_some(reserved));
+    let (first, others) = limits.ascending.split_at(FIRST_LIMITS.min(limits.ascending.len()));
+    let begins_before = (begins == Begins::BeforeReserved).then_some(reserved);
+    // The others are forecast when the walk comes to them.
+    let forecasts = [first, others].into_iter().flat_map(|part| job.forecasts_at(part, begins_before));
     for (index, wait) in forecasts.enumerate() {
         let Some(longest_left) = limits.longest_left(index).map(|left| left.min(ahead)).filter(|left| *left >= time_left) else {
             continue;
