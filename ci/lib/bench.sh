@@ -116,10 +116,10 @@ require_daemon() {
   fail "queuecastd ended"
 }
 
-# The median of numbers, and the least and the greatest; one number to a line.
+# The median of numbers, one number to a line.
 median() { sort -g | awk '{ n[NR] = $1 } END { printf "%.1f\n", NR % 2 ? n[(NR + 1) / 2] : (n[NR / 2] + n[NR / 2 + 1]) / 2 }'; }
-least() { sort -g | head -n 1; }
-greatest() { sort -g | tail -n 1; }
+# quartile K: the first or the third quartile, as the nearest of the numbers.
+quartile() { sort -g | awk -v k="$1" '{ n[NR] = $1 } END { place = int((NR - 1) * k / 4 + 0.5) + 1; printf "%.1f\n", n[place] }'; }
 
 # is_less A B: of two decimal numbers.
 is_less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
