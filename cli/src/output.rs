@@ -14,11 +14,11 @@ use serde::Serialize;
 use crate::Format;
 use crate::failure::Failure;
 
-/// Of headings.
+/// The style of headings.
 pub(crate) const HEADING: Style = Style::new().bold();
-/// Of what is as it should be.
+/// The style of what is as it should be.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// Of what is not.
+/// The style of what is not as it should be.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Width of the column that names what a line is about.
@@ -36,7 +36,7 @@ pub(crate) fn print<T: Serialize>(format: Format, report: &T, text: impl FnOnce(
         Format::Json => json(report),
     };
     match written {
-        // Whoever reads has enough.
+        // The reader has closed the pipe, as `head` does.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write to standard output").map_err(Failure::Input),
     }
@@ -114,14 +114,14 @@ impl Lines {
         let _ = writeln!(self.0, "{}", line.as_ref());
     }
 
-    /// A table.
+    /// Adds a table.
     pub(crate) fn table(&mut self, table: &Table) {
         for line in table.lines() {
             let _ = writeln!(self.0, "{}", line.trim_end());
         }
     }
 
-    /// The text.
+    /// The lines as one text.
     pub(crate) fn text(self) -> String {
         self.0
     }

@@ -47,19 +47,19 @@ pub(crate) struct Place {
 /// Why there is no snapshot to be had.
 #[derive(Debug, Error)]
 pub(crate) enum NoSnapshot {
-    /// There is none.
+    /// There is no snapshot.
     #[error(
         "no snapshot in {}: is queuecastd running? start it with `systemctl start queuecastd`, or name another place with --state-directory",
         .0.display()
     )]
     Absent(PathBuf),
-    /// It can't be read.
+    /// The snapshot can't be read.
     #[error("{}: {}", .0.display(), .1)]
     Unreadable(PathBuf, io::Error),
     /// Others than its owner may write it, so that the filter does not trust it.
     #[error("{}: others than its owner may write it, so the filter does not use it; `chmod go-w` it", .0.display())]
     Untrusted(PathBuf),
-    /// It is not one.
+    /// The file is not a snapshot that can be used.
     #[error(
         "{}: {}; restart queuecastd, which writes a new one (the filter goes on with the last good one until that is too old)",
         .0.display(), .1
@@ -107,7 +107,7 @@ fn directory_before(error: &ConfigurationError) -> Option<PathBuf> {
 }
 
 impl Place {
-    /// Where the snapshot is.
+    /// The path of the snapshot.
     pub(crate) fn snapshot_path(&self) -> PathBuf {
         self.directory.join("snapshot")
     }

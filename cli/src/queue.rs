@@ -7,9 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
-use predictor_core::decision::Timeliness;
 use predictor_core::queue_plan::PlannedJob;
-use predictor_core::snapshot::Snapshot;
+use predictor_core::snapshot::{Snapshot, Timeliness};
 use predictor_core::time::{Seconds, UnixTime};
 use serde::Serialize;
 
@@ -101,7 +100,7 @@ struct JobReport {
     earliest_start: Option<i64>,
     latest_start: Option<i64>,
     obstacle: Option<&'static str>,
-    /// The same for people.
+    /// Why the job waits, in words.
     #[serde(skip)]
     why: Option<String>,
 }

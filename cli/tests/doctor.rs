@@ -401,7 +401,7 @@ fn nodes_are_asked_by_any_command_and_shown_as_one_line_each() {
     holds(&check, "failed", &format!("{} is not the", there.path("slurm.conf").display()), "install one slurm.conf on all hosts");
     assert!(report["nodes"][0]["checks"].as_array().unwrap().len() >= 3, "{report:#}");
 
-    // No answer.
+    // A node that gives no answer.
     let refused = installation.report(&["--nodes", "n1,n2", "--through", "sh -c 'echo no route to $0 >&2; exit 255' {node}"]);
     holds(&find(&refused, "Nodes", "n2"), "failed", "no report: no route to n2 (exit status 255)", "queuecast has to be installed there");
     let slow = installation.report(&["--nodes", "n1", "--through", "sh -c 'sleep 60' {node}", "--timeout", "1"]);

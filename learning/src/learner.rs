@@ -42,7 +42,7 @@ use std::sync::Arc;
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearnerSettings {
-    /// Of the default predictor.
+    /// Settings of the default predictor of waits.
     pub waits: Settings,
     /// Jobs whose features are kept, the latest, beside those that wait: enough for the most that are trained on, with some to spare,
     /// because jobs are trained on in the order in which they started.
@@ -164,7 +164,7 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// Knows nothing yet.
+    /// A learner that knows nothing yet.
     #[must_use]
     pub fn new(settings: LearnerSettings) -> Learner {
         Learner {

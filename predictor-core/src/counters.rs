@@ -22,19 +22,19 @@ pub enum Counter {
     NothingAsked,
     /// Left alone: the mode is off, or the kill switch is on.
     Off,
-    /// Decided and only recorded or advised.
+    /// Decisions that are only recorded or told.
     Observed,
-    /// Decided, nothing to change.
+    /// Decisions that change nothing.
     Unchanged,
-    /// Molded.
+    /// Jobs whose size was changed.
     Molded,
-    /// Deferred.
+    /// Jobs whose begin time was deferred.
     Deferred,
-    /// Padded for a virtual reservation.
+    /// Jobs that were padded for a virtual reservation.
     Reserved,
-    /// Refused.
+    /// Submissions that were refused.
     Refused,
-    /// No snapshot.
+    /// Submissions that met no snapshot.
     SnapshotAbsent,
     /// A snapshot too old to use.
     SnapshotTooOld,

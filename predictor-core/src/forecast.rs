@@ -18,10 +18,10 @@ pub const PERCENTILES: usize = 99;
 /// The value that stands for "no bound": there is too little history for one.
 pub const UNBOUNDED_S: u32 = u32::MAX;
 
-/// Who forecasts the waits of a partition.
+/// The method whose forecasts of waits are in force in a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WaitSource {
-    /// Nobody: there is no history.
+    /// No method, because there is no history.
     #[default]
     Nothing,
     /// The bounds of QBETS on the waits of the job's class.
@@ -52,7 +52,7 @@ pub struct Association {
 }
 
 impl Default for Association {
-    /// Of what is not known.
+    /// The association of a job of which neither is known.
     fn default() -> Association {
         Association { account: u32::MAX, qos: u16::MAX }
     }
@@ -77,7 +77,7 @@ pub struct JobShape {
 /// not know of them by themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
-    /// How many.
+    /// How many jobs.
     pub jobs: u64,
     /// Their CPUs.
     pub cpus: u64,
@@ -95,25 +95,6 @@ impl Claims {
     pub fn of(cpus: u32, limit: Option<Seconds>, run_time: Seconds) -> Claims {
         let (cpus, limit_s) = (u64::from(cpus), limit.map_or(0, |limit| u64::from(limit.clamped_u32())));
         Claims { jobs: 1, cpus, limits_s: limit_s, work: cpus * limit_s, expected_work: cpus * u64::from(run_time.clamped_u32()) }
-    }
-
-    /// Adds other claims.
-    pub fn add(&mut self, other: &Claims) {
-        let Claims { jobs, cpus, limits_s, work, expected_work } = other;
-        self.jobs += jobs;
-        self.cpus += cpus;
-        self.limits_s += limits_s;
-        self.work += work;
-        self.expected_work += expected_work;
-    }
-
-    /// Adds other claims as long as the sum stays within so many CPUs. Returns whether it did.
-    pub fn add_within(&mut self, other: &Claims, most_cpus: u64) -> bool {
-        let is_within = self.cpus.checked_add(other.cpus).is_some_and(|sum| sum <= most_cpus);
-        if is_within {
-            self.add(other);
-        }
-        is_within
     }
 }
 
@@ -198,7 +179,7 @@ pub struct ClassBounds {
 /// A forecast of the time between a job's eligibility and its start.
 #[derive(Clone, Debug)]
 pub struct WaitForecast<'a> {
-    /// Who made it.
+    /// The method that made the forecast.
     pub source: WaitSource,
     /// The class whose history it rests on, where it rests on one.
     pub class: Option<WaitClass>,

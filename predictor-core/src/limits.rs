@@ -82,7 +82,7 @@ fn stricter<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 /// The caps that a quality of service or an association sets, by what they take the place of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct JobLimits {
-    /// On each job.
+    /// Caps on each job.
     pub job: Caps,
     /// On all jobs together: one that alone exceeds these can't run.
     pub group: Caps,
@@ -192,7 +192,7 @@ pub struct NodeSizes {
     pub most_cpus: u32,
 }
 
-/// Who caps.
+/// What sets a cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapOwner {
     /// A quality of service, the job's or the partition's.
@@ -206,7 +206,7 @@ pub enum CapOwner {
 pub struct Applying {
     /// The caps.
     pub caps: Caps,
-    /// Whose the cap on time is.
+    /// What sets the cap on time.
     pub wall_owner: Option<CapOwner>,
     /// What the qualities of service say besides.
     pub rules: QosRules,

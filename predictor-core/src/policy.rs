@@ -6,9 +6,9 @@ use crate::time::Seconds;
 /// When a rule is applied to a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum When {
-    /// Not even where a user asks.
+    /// To no job, not even where its user asks for it.
     Never,
-    /// Where a user asks.
+    /// To jobs whose users ask for it.
     #[default]
     Asked,
     /// To every job that the rule fits, unless its user says otherwise.

@@ -7,7 +7,7 @@ use std::fmt;
 /// A plan of the queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuePlan {
-    /// As of when.
+    /// The moment as of which the queue was planned.
     pub at: UnixTime,
     /// How many jobs wait; tasks of an array that slurmctld has as one record count once.
     pub pending_jobs: u32,
@@ -43,11 +43,11 @@ pub struct PlannedJob {
 /// When a job is expected to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpectedStart {
-    /// If jobs end early.
+    /// The start if jobs end early.
     pub lower: UnixTime,
-    /// If they run as long as forecast.
+    /// The start if jobs run as long as forecast.
     pub expected: UnixTime,
-    /// If they run to their time limits.
+    /// The start if jobs run to their time limits.
     pub upper: UnixTime,
 }
 
@@ -123,7 +123,7 @@ impl PlanObstacle {
 }
 
 impl fmt::Display for PlanObstacle {
-    /// For people.
+    /// The reason in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             PlanObstacle::Held => "held",

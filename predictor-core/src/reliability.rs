@@ -39,7 +39,7 @@ pub struct PartitionScore {
     pub reliability: [f32; RELIABILITY_LEVELS],
     /// Which forecasts are in force.
     pub source: WaitSource,
-    /// Why those.
+    /// Why those forecasts are in force.
     pub reason: WaitSourceReason,
 }
 

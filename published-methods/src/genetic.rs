@@ -49,7 +49,7 @@ pub struct Evolution {
     pub crossover: f64,
     /// Probability that a number of a child changes.
     pub mutation: f64,
-    /// So many of the best live on unchanged.
+    /// How many of the best individuals live on unchanged.
     pub elite: usize,
     /// All that is random follows from it.
     pub seed: u64,

@@ -47,7 +47,7 @@ const REMEMBERED_SECONDS: i64 = 30 * 86_400;
 /// How many records are remembered at most: 64 MB.
 const MOST_REMEMBERED: usize = 1_000_000;
 
-/// A request to read.
+/// A request to read ended jobs from slurmdbd.
 pub(crate) struct Request {
     /// The cluster as slurmctld described it last.
     pub(crate) cluster: Option<Arc<Cluster>>,

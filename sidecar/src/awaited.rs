@@ -43,7 +43,7 @@ impl Awaited {
         }
     }
 
-    /// A record was told.
+    /// Takes note that the record of an ended job has arrived from slurmdbd.
     pub(crate) fn told(&mut self, job_id: u32, submitted: i64, ended: i64) {
         self.jobs.remove(&(job_id, submitted));
         self.newest_end = self.newest_end.max(ended);

@@ -12,7 +12,7 @@ const TOLERATED_SECONDS: i64 = 60;
 /// The clock as it was looked at last.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClockWatch {
-    /// In Unix seconds.
+    /// The time of day, in Unix seconds.
     wall: i64,
     steady: Instant,
 }

@@ -233,7 +233,7 @@ fn source_name(source: WaitSource) -> &'static str {
     }
 }
 
-/// The reason's, likewise.
+/// The name of the reason for a wait source, as metrics and the log have it.
 fn reason_name(reason: WaitSourceReason) -> &'static str {
     match reason {
         WaitSourceReason::NotTrained => "not_trained",
@@ -427,7 +427,7 @@ impl Daemon {
         self.learner.ask(cluster, partitions, self.settings.configuration.wait.confidence)
     }
 
-    /// Takes a plan.
+    /// Takes the planner's answer into the next snapshot.
     fn planned(&mut self, planned: plan::Planned) {
         self.planner.answered();
         self.metrics.planned(planned.took);

@@ -60,14 +60,14 @@ pub(crate) struct Reading {
 
 /// What an earlier daemon left.
 pub(crate) struct Kept {
-    /// In Unix seconds.
+    /// When it was kept, in Unix seconds.
     pub(crate) at: i64,
     pub(crate) reading: Reading,
     pub(crate) history: History,
     pub(crate) learner: Learner,
 }
 
-/// The first line.
+/// The first line of the file, which names the version of the learner's sources.
 fn first_line() -> String {
     format!("queuecast learnt {SOURCES}\n")
 }

@@ -83,7 +83,7 @@ impl Asked {
         }
     }
 
-    /// Has it forget everything.
+    /// Has the learner forget everything that it has learnt.
     pub(crate) fn start_afresh(&mut self) {
         self.told = None;
         if self.is_alive {
@@ -91,7 +91,7 @@ impl Asked {
         }
     }
 
-    /// It has answered.
+    /// Takes note that the learner has answered.
     pub(crate) fn answered(&mut self) {
         self.is_busy = false;
     }
@@ -101,7 +101,7 @@ impl Asked {
         (self.is_busy, self.is_alive) = (false, false);
     }
 
-    /// Whether it will answer.
+    /// Whether the learner's thread is still there to answer.
     pub(crate) fn is_alive(&self) -> bool {
         self.is_alive
     }

@@ -16,7 +16,7 @@ pub(crate) struct Logging {
 }
 
 impl Logging {
-    /// Begins to log.
+    /// Sets logging up as the settings have it.
     pub(crate) fn start(settings: &LogSettings) -> Self {
         let (filter, level) = reload::Layer::new(level(settings.level));
         let format = match settings.format {
@@ -28,7 +28,7 @@ impl Logging {
         Self { level }
     }
 
-    /// Changes the level.
+    /// Changes the least level of messages that are logged.
     pub(crate) fn set_level(&self, settings: &LogSettings) {
         if self.level.reload(level(settings.level)).is_err() {
             tracing::warn!("the log level could not be changed");

@@ -62,9 +62,9 @@ pub(crate) struct Ended {
     pub(crate) is_interrupted: bool,
     pub(crate) user: u32,
     pub(crate) partition: Arc<str>,
-    /// What it asked for.
+    /// Nodes and CPUs that it asked for.
     pub(crate) size: Size,
-    /// What it got; `None` where it never started.
+    /// Nodes and CPUs that it was allocated; `None` where it never started.
     pub(crate) allocated: Option<Size>,
     pub(crate) limit: Option<Seconds>,
     pub(crate) eligible: UnixTime,
@@ -81,7 +81,7 @@ pub(crate) struct Ended {
 #[derive(Debug)]
 pub(crate) struct Learnt {
     pub(crate) model: Arc<WaitModel>,
-    /// As of which moment.
+    /// The moment up to which the model has learnt.
     pub(crate) at: UnixTime,
     pub(crate) events: usize,
     pub(crate) late: usize,
@@ -89,7 +89,7 @@ pub(crate) struct Learnt {
     pub(crate) took: Duration,
 }
 
-/// slurmdbd has been read.
+/// How far slurmdbd has been read.
 #[derive(Debug)]
 pub(crate) struct AccountingRead {
     /// All records that ended before this were told.
@@ -110,7 +110,7 @@ pub(crate) struct Cluster {
     /// Jobs that have ended or were cancelled while they waited, whose records may still be on
     /// their way to slurmdbd.
     pub(crate) ended: Vec<Ended>,
-    /// What a plan needs.
+    /// The nodes, partitions and jobs that a plan is made from.
     pub(crate) queue: Queue,
     /// What accounting allows jobs.
     pub(crate) limits: Arc<AccountingLimits>,

@@ -30,7 +30,7 @@ use crate::publisher::Published;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Where records come from.
+/// The service that a reading comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Accounting,
@@ -205,12 +205,12 @@ impl Metrics {
         self.publish_errors.inc();
     }
 
-    /// So many ended jobs were read.
+    /// Counts ended jobs that were read.
     pub(crate) fn read_jobs(&self, count: usize) {
         self.ended_jobs.inc_by(u64::try_from(count).unwrap_or(u64::MAX));
     }
 
-    /// slurmctld described the queue.
+    /// Sets what is known of the queue from slurmctld's answer.
     pub(crate) fn queue(&self, cluster: &Cluster) {
         let count = |has_nodes| {
             let jobs = cluster.jobs.iter().filter(|job| job.start.is_some() == has_nodes);
@@ -235,13 +235,13 @@ impl Metrics {
         }
     }
 
-    /// Something was learnt.
+    /// Sets what the learner reports with a model.
     pub(crate) fn learnt(&self, learnt: &Learnt) {
         self.learning.observe(learnt.took.as_secs_f64());
         self.late_events.inc_by(u64::try_from(learnt.late).unwrap_or(u64::MAX));
     }
 
-    /// The queue was planned.
+    /// Sets how long planning the queue took.
     pub(crate) fn planned(&self, took: Duration) {
         self.planning.observe(took.as_secs_f64());
     }

@@ -54,7 +54,7 @@ impl Notification {
         }
     }
 
-    /// The daemon ends.
+    /// Tells systemd that the daemon is about to end.
     pub(crate) fn stopping(&self) {
         tell(&[NotifyState::Stopping]);
     }

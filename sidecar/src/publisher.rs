@@ -38,7 +38,7 @@ pub(crate) struct Publisher {
     generation: u64,
     /// Memory to share with the filter; `None` where snapshots go into the file alone.
     memory: Option<SharedMemory>,
-    /// Who gives each user what is theirs, where users' jobs are private.
+    /// Answers users with a snapshot of their own, where users' jobs are private.
     answers: Option<Answers>,
     /// Whether the last snapshot could be shared.
     is_shared: bool,

@@ -11,7 +11,7 @@ use slurm_conf::configuration::{self, Configuration, ConfigurationError};
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     path: PathBuf,
-    /// The last good one.
+    /// The configuration that was read last without an error.
     pub(crate) configuration: Configuration,
     pub(crate) loaded_at: UnixTime,
     /// What is wrong with the file now; empty if nothing.

@@ -127,11 +127,11 @@ pub struct Policy {
 pub enum Mode {
     /// Nothing is decided.
     Off,
-    /// Decided and recorded.
+    /// Decisions are recorded in the job's `admin_comment`, and nothing else is done.
     Observe,
-    /// Also told to the user.
+    /// Decisions are also told to the user.
     Advise,
-    /// Also done.
+    /// Decisions are also carried out.
     Enforce,
 }
 
@@ -139,11 +139,11 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
-    /// Those whose users ask.
+    /// Jobs whose users ask for it.
     Asked,
     /// All that the rule fits.
     Always,
-    /// None.
+    /// No jobs.
     Never,
 }
 
@@ -151,9 +151,9 @@ pub enum When {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WhenReserve {
-    /// Those whose users ask.
+    /// Jobs whose users ask for it.
     Asked,
-    /// None.
+    /// No jobs.
     Never,
 }
 
@@ -161,9 +161,9 @@ pub enum WhenReserve {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EarlyStart {
-    /// Waits for its time on the nodes.
+    /// The job waits on its nodes for the reserved time.
     Wait,
-    /// Runs.
+    /// The job runs as soon as it has its nodes.
     Run,
 }
 
@@ -173,9 +173,9 @@ pub enum EarlyStart {
 pub enum LogLevel {
     /// Failures.
     Error,
-    /// Also what is odd.
+    /// Also what is unusual but does not keep the daemon from its work.
     Warn,
-    /// Also what happens.
+    /// Also what the daemon does in the course of its work.
     Info,
     /// Also what helps to find a fault.
     Debug,

@@ -34,7 +34,7 @@ use crate::{bindings, errno};
 pub struct Association {
     /// slurmdbd's number for it, which jobs carry.
     pub id: u32,
-    /// The account.
+    /// Name of the account.
     pub account: String,
     /// The user.
     pub user: Option<String>,
@@ -45,7 +45,7 @@ pub struct Association {
 /// An association to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAssociation<'a> {
-    /// The account.
+    /// Name of the account.
     pub account: &'a str,
     /// The user; `None` makes the account known to the cluster.
     pub user: Option<&'a str>,

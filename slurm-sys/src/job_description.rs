@@ -22,9 +22,9 @@ pub struct JobDescription<'a>(&'a mut job_desc_msg_t);
 /// A number of minutes in a job description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minutes {
-    /// Unlimited.
+    /// No limit (`INFINITE`).
     Unlimited,
-    /// So many.
+    /// A limit in minutes.
     Limited(u32),
 }
 
@@ -106,49 +106,49 @@ impl<'a> JobDescription<'a> {
         self.string(self.0.qos).filter(|name| !name.is_empty())
     }
 
-    /// Fewest nodes.
+    /// The fewest nodes that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn min_nodes(&self) -> Option<u32> {
         number(self.0.min_nodes).filter(|nodes| *nodes > 0)
     }
 
-    /// Most nodes.
+    /// The most nodes that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn max_nodes(&self) -> Option<u32> {
         number(self.0.max_nodes).filter(|nodes| *nodes > 0)
     }
 
-    /// Tasks.
+    /// Number of tasks; `None` where it does not say.
     #[must_use]
     pub fn tasks(&self) -> Option<u32> {
         number(self.0.num_tasks).filter(|tasks| *tasks > 0)
     }
 
-    /// Tasks on each node.
+    /// Tasks on each node; `None` where it does not say.
     #[must_use]
     pub fn tasks_per_node(&self) -> Option<u32> {
         small(self.0.ntasks_per_node)
     }
 
-    /// CPUs of each task.
+    /// CPUs of each task; `None` where it does not say.
     #[must_use]
     pub fn cpus_per_task(&self) -> Option<u32> {
         small(self.0.cpus_per_task)
     }
 
-    /// Fewest CPUs.
+    /// The fewest CPUs that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn min_cpus(&self) -> Option<u32> {
         number(self.0.min_cpus).filter(|cpus| *cpus > 0)
     }
 
-    /// Most CPUs.
+    /// The most CPUs that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn max_cpus(&self) -> Option<u32> {
         number(self.0.max_cpus).filter(|cpus| *cpus > 0)
     }
 
-    /// Time limit.
+    /// The time limit; `None` where it does not say.
     #[must_use]
     pub fn time_limit(&self) -> Option<Minutes> {
         minutes(self.0.time_limit)

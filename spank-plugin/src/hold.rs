@@ -9,7 +9,7 @@ const LONGEST_WAIT_SECONDS: i64 = 366 * 86_400;
 /// What to do before the job's own work begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// Begin at once.
+    /// The script begins at once.
     Nothing,
     /// Begin at once, and say why although something was asked for.
     Ignored(&'static str),

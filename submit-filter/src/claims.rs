@@ -35,7 +35,7 @@ pub(crate) struct ClaimTable {
 
 #[derive(Debug, Default)]
 struct Row {
-    /// Whose claims these are; 0 while the row is free.
+    /// The user and the partition whose claims these are; 0 while the row is free.
     key: AtomicU64,
     jobs: AtomicU64,
     cpus: AtomicU64,

@@ -27,7 +27,7 @@ impl Counts {
         Counts { numbers: [const { AtomicU64::new(0) }; COUNTERS.len()], owner: AtomicU64::new(0), page: parking_lot::const_rwlock(None) }
     }
 
-    /// Adds one.
+    /// Adds one to a counter.
     pub(crate) fn count(&self, counter: Counter) {
         let Some(number) = self.numbers.get(counter.index()) else { return };
         let value = number.fetch_add(1, Ordering::Relaxed).wrapping_add(1);

@@ -133,7 +133,7 @@ impl State {
         }
     }
 
-    /// Counts something.
+    /// Adds one to a counter.
     pub fn count(&self, counter: Counter) {
         self.counts.count(counter);
     }

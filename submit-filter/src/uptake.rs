@@ -3,8 +3,7 @@
 use crate::counts::Counts;
 use crate::snapshot::Current;
 use parking_lot::{Mutex, RwLock};
-use predictor_core::decision::Timeliness;
-use predictor_core::snapshot::{Announced, HEADER_LENGTH, Snapshot, SnapshotError};
+use predictor_core::snapshot::{Announced, HEADER_LENGTH, Snapshot, SnapshotError, Timeliness};
 use predictor_core::time::UnixTime;
 use slurm_sys::memory::{HandOver, HandOverError, Memory, open_trusted, read_start, read_whole};
 use std::io;
@@ -37,7 +36,7 @@ impl Identity {
 /// Why a snapshot is not taken up.
 #[derive(Debug, Error)]
 pub(crate) enum NotTaken {
-    /// It can't be read.
+    /// The snapshot can't be read.
     #[error("{0}")]
     Unreadable(#[from] io::Error),
     /// The daemon's memory can't be had.
@@ -58,11 +57,11 @@ pub(crate) enum NotTaken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Fault {
-    /// Nothing.
+    /// Nothing is wrong with it.
     None,
-    /// It can't be used.
+    /// The snapshot is damaged or of another version.
     Damaged,
-    /// It is dated ahead.
+    /// The snapshot is dated later than now.
     Ahead,
 }
 

@@ -19,7 +19,7 @@ pub struct Job<'a> {
 /// What became of a submission.
 #[derive(Debug)]
 pub enum Submitted<'a> {
-    /// It was taken.
+    /// The submission was accepted.
     Job(Job<'a>),
     /// It was refused; what sbatch said.
     Refused(String),

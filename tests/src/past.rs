@@ -37,7 +37,7 @@ pub struct Past {
     /// Wait in seconds; of 200 jobs two each, in no order, have waited that and 0 to 99 times
     /// `more_wait_s`.
     pub wait_s: i64,
-    /// See `wait_s`.
+    /// Seconds that `wait_s` is lengthened by, times 0 to 99.
     pub more_wait_s: i64,
     /// Run time in seconds.
     pub run_s: i64,

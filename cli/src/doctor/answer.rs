@@ -11,7 +11,7 @@ use slurm_sys::client::controller::{self, NodeVersion};
 /// again.
 const LIMIT: Duration = Duration::from_secs(45);
 
-/// What slurmctld says.
+/// slurmctld's answers to the questions that `queuecast doctor` asks it.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// Its own version.

@@ -14,7 +14,7 @@ use super::role::Role;
 use super::slurm::Slurm;
 use crate::place::Place;
 
-/// The checks.
+/// Checks slurm.conf and the configuration of queuecast.
 pub(super) fn check(place: &Place, slurm: &Slurm, answer: Option<&Answer>, role: Role) -> Checks {
     let mut checks = Checks::of("Configuration");
     slurm_conf(&mut checks, slurm);

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::process::{self, Silence};
 use super::report::{Check, CheckOutcome, Checks, ConfigurationFile, Report};
 
-/// So many commands run at a time.
+/// The most commands that run at a time.
 const AT_ONCE: usize = 16;
 
 /// What stands for the node in the command that reaches it.

@@ -1,4 +1,4 @@
-//! Who may write, read and pass.
+//! Which users may write, read and search files and directories.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;

@@ -18,7 +18,7 @@ const KIND: &str = "job_submit/queuecast";
 /// A file of the plugin's name, in the order of PluginDir.
 type Candidate = (PathBuf, Result<PluginFile, String>);
 
-/// The checks.
+/// Checks the plugins of queuecast that Slurm loads.
 pub(super) fn check(slurm: &Slurm, target: Option<&Known>, slurmctld_process: Option<u32>) -> Checks {
     let mut checks = Checks::of("Plugin inside slurmctld");
     listed(&mut checks, slurm);

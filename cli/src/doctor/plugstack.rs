@@ -14,7 +14,7 @@ const DEEPEST: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) file: PathBuf,
-    /// From 1.
+    /// Its line number, counted from 1.
     pub(super) number: usize,
     /// Whether what fails in the plugin fails the job, and drains the node.
     pub(super) required: bool,

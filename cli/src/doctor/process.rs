@@ -18,7 +18,7 @@ const REST: Duration = Duration::from_millis(500);
 /// How long a program that is asked to end may take.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What a program said.
+/// The output and the exit status of a program.
 #[derive(Debug)]
 pub(super) struct Said {
     /// Its exit status; `None` where a signal ended it.

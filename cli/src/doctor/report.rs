@@ -24,11 +24,11 @@ pub(super) enum CheckOutcome {
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Check {
-    /// What it belongs to.
+    /// The part of the installation that it is about, under which reports list it.
     pub(super) subject: String,
-    /// What was looked at.
+    /// What was checked.
     pub(super) name: String,
-    /// What came of it.
+    /// The outcome of the check.
     pub(super) outcome: CheckOutcome,
     /// What was found, or why nothing could be.
     pub(super) found: String,
@@ -44,27 +44,27 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// No check yet.
+    /// An empty list of checks of one subject.
     pub(super) fn of(subject: &'static str) -> Self {
         Self { subject, list: Vec::new() }
     }
 
-    /// All is well.
+    /// Adds a check that found all as it should be.
     pub(super) fn ok(&mut self, name: &str, found: impl Into<String>) {
         self.add(name, CheckOutcome::Ok, found.into(), None);
     }
 
-    /// Somebody should look at it.
+    /// Adds a check that found something that somebody should look at.
     pub(super) fn warning(&mut self, name: &str, found: impl Into<String>, advice: impl Into<String>) {
         self.add(name, CheckOutcome::Warning, found.into(), Some(advice.into()));
     }
 
-    /// It does not work.
+    /// Adds a check that found something that does not work.
     pub(super) fn failed(&mut self, name: &str, found: impl Into<String>, advice: impl Into<String>) {
         self.add(name, CheckOutcome::Failed, found.into(), Some(advice.into()));
     }
 
-    /// It could not be looked at.
+    /// Adds a check that could not be made.
     pub(super) fn not_checked(&mut self, name: &str, reason: impl Into<String>) {
         self.add(name, CheckOutcome::NotChecked, reason.into(), None);
     }
@@ -74,7 +74,7 @@ impl Checks {
         self.list.push(Check { subject: self.subject.to_owned(), name: name.to_owned(), outcome, found, advice });
     }
 
-    /// The checks.
+    /// The checks, in the order in which they were added.
     pub(super) fn into_list(self) -> Vec<Check> {
         self.list
     }
@@ -85,7 +85,7 @@ impl Checks {
 pub(super) struct ConfigurationFile {
     /// Its usual name.
     pub(super) name: String,
-    /// Where it is.
+    /// Its path on this host.
     pub(super) path: PathBuf,
     /// XXH3-64 of its text, and of what it includes, in hexadecimal digits.
     pub(super) hash: String,

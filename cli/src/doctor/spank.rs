@@ -13,7 +13,7 @@ use super::versions::Known;
 /// The plugin's file name.
 const FILE_NAME: &str = "spank_queuecast.so";
 
-/// The checks.
+/// Checks the SPANK plugin and its line in plugstack.conf.
 pub(super) fn check(slurm: &Slurm, stack: Option<&Plugstack>, target: Option<&Known>, role: Role) -> Checks {
     let mut checks = Checks::of("SPANK plugin");
     let (Some(stack), Some(path)) = (stack, &slurm.plugstack) else {

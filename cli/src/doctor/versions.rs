@@ -54,7 +54,7 @@ pub(super) fn targets(given: Option<Version>, programs: &Programs, slurm: &Slurm
     }
 }
 
-/// The checks.
+/// Checks which Slurm is installed and runs, and whether this build is for it.
 pub(super) fn check(
     programs: &Programs,
     slurm: &Slurm,

@@ -42,7 +42,7 @@ enum Policy {
     /// The end-to-end paper's: the user's own past sizes, compared by the gain of their
     /// response-time ranges.
     Paper,
-    /// What the plugin does.
+    /// The policy that the plugin ships with.
     Best,
 }
 

@@ -182,7 +182,7 @@ pub(super) struct PolicyReport {
     to: usize,
     protocol: ProtocolName,
     policy: &'static str,
-    /// Of the work-conserving protocol.
+    /// The speed-up curve of the work-conserving protocol; `None` under the other one.
     speedup: Option<SpeedUpName>,
     adoption: f64,
     refresh_s: u32,

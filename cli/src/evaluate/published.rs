@@ -16,13 +16,13 @@ pub(super) struct Published {
     pub(super) completed_jobs: usize,
     /// What sets the archive's log apart from the paper's.
     pub(super) remark: Option<&'static str>,
-    /// Table V.
+    /// Figures on waits, from table V of the end-to-end paper.
     pub(super) waits: PublishedWaits,
-    /// Tables VI and VII.
+    /// Figures on run times, from tables VI and VII.
     pub(super) run_times: PublishedRunTimes,
-    /// Table VIII.
+    /// Figures on molding, from table VIII.
     pub(super) molding: PublishedMinutes,
-    /// Table IX.
+    /// Figures on deferral, from table IX.
     pub(super) deferral: PublishedMinutes,
     /// What recognises the log: all words of one of the lists, in the file's name or in the
     /// header's account of machine and site.
@@ -54,9 +54,9 @@ pub(super) struct PublishedRunTimes {
 /// Mean wait, run time and response in minutes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct PublishedMinutes {
-    /// Without the paper's policy.
+    /// Mean wait, run time and response in minutes without the paper's policy.
     pub(super) baseline: [f64; 3],
-    /// With it.
+    /// The same with the paper's policy.
     pub(super) ours: [f64; 3],
 }
 
@@ -197,7 +197,7 @@ pub(super) trait PublishedFigures: Serialize {
     /// Where they stand in the paper.
     const SOURCE: &'static str;
 
-    /// Those of one log.
+    /// The published figures of one log.
     fn of(published: &Published) -> Self;
 }
 
@@ -218,7 +218,7 @@ impl<F: PublishedFigures> From<&Published> for PublishedReport<F> {
     }
 }
 
-/// Table V.
+/// Published figures on waits (end-to-end paper, table V).
 #[derive(Debug, Serialize)]
 pub(super) struct WaitFigures {
     pub(super) aae_hours: ByPublishedMethod,
@@ -234,10 +234,10 @@ impl PublishedFigures for WaitFigures {
     }
 }
 
-/// Tables VI and VII.
+/// Published figures on run times (end-to-end paper, tables VI and VII).
 #[derive(Debug, Serialize)]
 pub(super) struct RunTimeFigures {
-    /// 0 to 1.
+    /// Success rates from 0 to 1.
     pub(super) success_rate: ByPublishedMethod,
     pub(super) coverage_percent: ByPublishedMethod,
     pub(super) aae_minutes: ByPublishedMethod,

@@ -50,7 +50,7 @@ pub(super) fn interval(bounds: Option<&[f64; 2]>) -> String {
     bounds.map_or_else(|| NOT_KNOWN.to_owned(), |[lower, upper]| format!("{} to {}", figure(Some(lower)), figure(Some(upper))))
 }
 
-/// A probability.
+/// A probability as tables show it.
 pub(super) fn probability(value: Option<&f64>) -> String {
     value.map_or_else(|| NOT_KNOWN.to_owned(), |value| format!("{value:.3}"))
 }

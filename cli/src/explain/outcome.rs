@@ -30,7 +30,7 @@ pub(super) struct JobOutcome {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Change {
     pub(super) what: &'static str,
-    /// `None` is unlimited.
+    /// The value that was written or submitted; `None` is unlimited.
     pub(super) written: Option<i64>,
     pub(super) now: Option<i64>,
 }

@@ -40,7 +40,7 @@ pub(super) struct ModelArguments {
 enum MixArgument {
     /// Few long batch jobs and many short interactive ones.
     BatchAndInteractive,
-    /// All jobs alike.
+    /// One set of parameters for all jobs.
     Typeless,
 }
 
@@ -57,7 +57,7 @@ pub(super) enum Log {
         source: String,
         reader: Reader<Box<dyn BufRead>>,
     },
-    /// From the model.
+    /// A log that the Lublin-Feitelson model makes.
     Made { name: String, log: swf::Log },
 }
 
@@ -119,7 +119,7 @@ impl Log {
         }
     }
 
-    /// Its jobs, in order.
+    /// The log's records, in its order.
     pub(super) fn records(self) -> Box<dyn Iterator<Item = anyhow::Result<Record>>> {
         match self {
             Self::Stream { source, reader, .. } => Box::new(reader.map(move |record| record.with_context(|| source.clone()))),

@@ -85,7 +85,7 @@ impl Machine {
 pub(super) enum Skipped {
     /// Not among those asked for.
     NotAskedFor,
-    /// No submit time.
+    /// Its submit time is not known.
     SubmitTimeUnknown,
     /// It ran, but the log does not say when.
     WaitUnknown,

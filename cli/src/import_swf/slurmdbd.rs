@@ -31,7 +31,7 @@ pub(super) enum Earlier {
     Replace,
 }
 
-/// What to write.
+/// The records that an import is to write into slurmdbd.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan<'a> {
     pub(super) log_name: &'a str,
@@ -43,7 +43,7 @@ pub(super) struct Plan<'a> {
     pub(super) show_progress: bool,
 }
 
-/// What was written.
+/// How much was written into slurmdbd.
 #[derive(Debug, Serialize)]
 pub(super) struct Written {
     pub(super) cluster: String,
@@ -246,7 +246,7 @@ fn past_job<'a>(
 
 /// slurmdbd's numbers for the accounts and users of the jobs.
 struct Associations {
-    /// By account and user.
+    /// slurmdbd's numbers of associations, by account and user.
     ids: BTreeMap<(String, String), u32>,
     new_users: usize,
     new_accounts: usize,

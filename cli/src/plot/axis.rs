@@ -21,7 +21,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Values at even distances.
+    /// An axis with a linear scale.
     pub(super) fn linear(range: Range<f64>, marks: Vec<(f64, String)>) -> Self {
         Self { from: range.start, to: range.end, scale: Scale::Linear, marks }
     }

@@ -8,13 +8,13 @@ use super::axis::Axis;
 use super::frame::{Lines, framed};
 use super::{Area, COLOURS, plain, powers_of_ten};
 
-/// Values of jobs.
+/// The values of a figure over jobs, for one line of the diagram.
 #[derive(Debug)]
 pub(crate) struct Values {
     pub(crate) title: String,
     /// What they are, with their unit.
     pub(crate) what: &'static str,
-    /// All positive.
+    /// The values, all of them positive.
     pub(crate) values: Vec<f64>,
 }
 

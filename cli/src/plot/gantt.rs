@@ -1,4 +1,4 @@
-//! Who had which processors when.
+//! A Gantt diagram: which job had which processors when.
 
 use plotters::element::Rectangle;
 use plotters::style::{BLACK, Color, WHITE};
@@ -18,7 +18,7 @@ pub(crate) struct Gantt {
     pub(crate) jobs: Vec<GanttJob>,
 }
 
-/// One job.
+/// A job of the diagram.
 #[derive(Debug)]
 pub(crate) struct GanttJob {
     /// Start and end, in hours since the first submission.

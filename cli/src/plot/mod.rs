@@ -47,7 +47,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(150, 140, 40),
 ];
 
-/// Of grid lines.
+/// The colour of grid lines.
 const GRID: RGBColor = RGBColor(225, 225, 225);
 
 /// One line of a diagram.
@@ -132,7 +132,7 @@ fn svg(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> anyhow::Result<()>) -> 
     Ok(svg)
 }
 
-/// Letters of this size.
+/// The font of all texts, at a size in pixels.
 fn letters(size: f64) -> TextStyle<'static> {
     FontDesc::new(FontFamily::SansSerif, size, FontStyle::Normal).into_text_style(&(0, 0))
 }

@@ -17,7 +17,7 @@ pub(crate) struct OverTime {
     pub(crate) points: Vec<(f64, f64)>,
     /// The top of the axis; `None` is what the highest point needs.
     pub(crate) top: Option<f64>,
-    /// Which of the colours.
+    /// Index of its colour among those of diagrams.
     pub(crate) colour: usize,
 }
 

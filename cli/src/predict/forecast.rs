@@ -186,7 +186,7 @@ pub(super) struct TrajectoryReport {
     pub(super) points: Vec<PointReport>,
 }
 
-/// One point of it.
+/// One point of a distribution.
 #[derive(Debug, Serialize)]
 pub(super) struct PointReport {
     pub(super) begin: i64,

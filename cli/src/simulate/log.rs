@@ -44,7 +44,7 @@ enum BadRecordsRule {
     /// They become jobs of one second.
     #[default]
     OneSecond,
-    /// They are left out.
+    /// Bad records are left out.
     LeaveOut,
 }
 

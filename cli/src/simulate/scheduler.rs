@@ -1,4 +1,4 @@
-//! Which scheduler.
+//! The options that choose the scheduler.
 
 use std::fs;
 use std::path::PathBuf;

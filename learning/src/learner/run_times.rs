@@ -18,7 +18,7 @@ const KEPT_SIZES: usize = MOST_SIZES / 4 * 3;
 /// What is known of a user's jobs of one size beside their run times.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Known {
-    /// Of the latest.
+    /// Account of the latest job.
     account: u32,
     jobs: u32,
     shortest_limit_s: u32,

@@ -31,16 +31,16 @@ const TOO_SELDOM: f64 = 0.03;
 /// By how much it may exceed it.
 const TOO_OFTEN: f64 = 0.1;
 
-/// And by how much it may fall short for what was given up to return.
+/// By how much the observed share may fall short where the default, once given up, is to return.
 const TOO_SELDOM_TO_RETURN: f64 = 0.02;
 
-/// And exceed.
+/// By how much the observed share may exceed the nominal one for the default to return.
 const TOO_OFTEN_TO_RETURN: f64 = 0.07;
 
 /// How often a share that is as it should be is farther off than what still counts as chance.
 const BY_CHANCE: f64 = 0.005;
 
-/// And how often it is farther off than what was given up may be to return.
+/// The same probability for the tolerances of a return.
 const BY_CHANCE_TO_RETURN: f64 = 0.2;
 
 /// The levels at which that is looked at.
@@ -52,9 +52,9 @@ const FEWEST_WAITS: u64 = 59;
 /// The forecasts in force, and why those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Which.
+    /// The source of forecasts that is in force.
     pub source: WaitSource,
-    /// Why.
+    /// Why it is in force.
     pub reason: WaitSourceReason,
 }
 
@@ -65,7 +65,7 @@ pub struct Change {
     pub partition: u16,
     /// What was in force; `None` where the partition is new.
     pub before: Option<Choice>,
-    /// What is.
+    /// The source that is in force now.
     pub now: Choice,
     /// Jobs that the default was tried on.
     pub jobs: u32,

@@ -166,7 +166,7 @@ impl Arrivals {
         self.len
     }
 
-    /// Whether none has.
+    /// Whether no job has arrived.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

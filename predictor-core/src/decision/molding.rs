@@ -225,7 +225,7 @@ fn probability_done(wait: Option<&WaitForecast<'_>>, ranges: &[RunTimeRange], ti
     probability.clamp(0.0, 1.0)
 }
 
-/// What molding comes to.
+/// The result of molding.
 #[derive(Debug)]
 pub(super) struct Molding {
     /// What is forecast at the size as written; `None` where that can't be said.

@@ -107,7 +107,7 @@ const FIRST_LIMITS: usize = 2;
 /// What a trajectory depends on.
 #[derive(Debug)]
 pub struct Reservable<'a, F> {
-    /// Who forecasts.
+    /// The source of forecasts.
     pub forecasts: &'a F,
     /// The job as it is asked for, without padding.
     pub shape: JobShape,

@@ -14,11 +14,11 @@ pub enum GroupKind {
     Cluster = 0,
     /// Partition and quality of service.
     Partition = 1,
-    /// User.
+    /// One user.
     User = 2,
     /// User and partition.
     UserPartition = 3,
-    /// Account.
+    /// One account.
     Account = 4,
     /// Partition and size class.
     SizeClass = 5,
@@ -77,7 +77,7 @@ impl GroupKey {
 /// Sums over jobs that wait, or over jobs that run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sum {
-    /// How many.
+    /// How many jobs.
     pub jobs: f64,
     /// Their CPUs.
     pub cpus: f64,

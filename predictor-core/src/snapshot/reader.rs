@@ -5,7 +5,6 @@ use super::layout::{
     SectionRecord, SiteRecord, TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
 };
 use super::writer::unit_number;
-use crate::decision::Timeliness;
 use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitSource};
 use crate::limits::NodeSizes;
 use crate::policy::Policy;
@@ -16,6 +15,22 @@ use crate::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+/// How far ahead of a reader's clock a snapshot may be dated: clocks of one machine agree, and are
+/// set back by little.
+pub const MOST_AHEAD: Seconds = Seconds(60);
+
+/// Whether a snapshot may be decided from, by its time of publication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeliness {
+    /// It may.
+    Current,
+    /// It is older than the site allows.
+    TooOld,
+    /// It is dated more than [`MOST_AHEAD`] ahead. Nobody knows how old it is, and it would not
+    /// become too old for long.
+    Ahead,
+}
 
 /// What a snapshot says of itself in its first [`HEADER_LENGTH`] bytes, before the rest of it is
 /// read or checked.
@@ -200,8 +215,14 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// Whether it may be decided from at a moment.
     #[must_use]
     pub fn timeliness(&self, now: UnixTime) -> Timeliness {
-        let longest = Seconds(self.site().map_or(-1, |site| i64::from(site.maximum_age_s.get())));
-        Timeliness::of(self.published_at, now, longest)
+        let longest = self.site().map_or(-1, |site| i64::from(site.maximum_age_s.get()));
+        if self.published_at - now > MOST_AHEAD {
+            Timeliness::Ahead
+        } else if self.age(now).0 > longest {
+            Timeliness::TooOld
+        } else {
+            Timeliness::Current
+        }
     }
 
     /// Whether a job can be rewritten whose user asked for nothing.

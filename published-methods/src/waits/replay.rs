@@ -13,7 +13,7 @@ pub struct Split {
     pub history: Range<usize>,
     /// Rows of the validation part, which follow it.
     pub validation: Range<usize>,
-    /// Every so manieth job of the validation part is forecast.
+    /// Of the validation part, one job in so many is forecast.
     pub every: usize,
 }
 

@@ -25,7 +25,7 @@ pub(crate) use state::Question;
 /// What its thread is called.
 pub(crate) const NAME: &str = "planner";
 
-/// An answer.
+/// The planner's answer to a question.
 #[derive(Debug)]
 pub(crate) struct Planned {
     /// `None` where planning failed.
@@ -61,7 +61,7 @@ impl Asked {
         self.is_busy
     }
 
-    /// It has answered.
+    /// Takes note that the planner has answered.
     pub(crate) fn answered(&mut self) {
         self.is_busy = false;
     }

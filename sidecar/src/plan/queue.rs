@@ -19,7 +19,7 @@ pub(crate) struct Queue {
     pub(crate) jobs: Vec<PlanJob>,
 }
 
-/// A node.
+/// A node, as far as a plan needs it.
 #[derive(Debug, Clone)]
 pub(crate) struct PlanNode {
     pub(crate) cpus: u32,
@@ -45,7 +45,7 @@ pub(crate) struct PlanJob {
 /// How far it has come.
 #[derive(Debug, Clone)]
 pub(crate) enum Phase {
-    /// It waits.
+    /// The job waits.
     Pending {
         tasks: u32,
         exclusive: bool,
@@ -54,13 +54,13 @@ pub(crate) enum Phase {
         /// `None` where something else than resources and priority keeps it waiting.
         eligible: Option<i64>,
     },
-    /// It runs.
+    /// The job runs.
     Running {
         start: i64,
         /// For how much of the time since then its program has not run: suspended, or waiting on
         /// its nodes for its reserved time.
         stood_still_seconds: i64,
-        /// Inclusive ranges.
+        /// The nodes that it has, as inclusive ranges of indices.
         nodes: Vec<(usize, usize)>,
     },
     /// It has ended, and its nodes are about to be free.
@@ -68,7 +68,7 @@ pub(crate) enum Phase {
 }
 
 impl Queue {
-    /// From slurmctld's answers.
+    /// Takes from slurmctld's answers what a plan needs.
     pub(crate) fn new(
         nodes: &[Node],
         reservations: Vec<Reservation>,

@@ -5,9 +5,9 @@
 pub struct Block {
     /// From then on, in seconds from the beginning of the workload.
     pub start_seconds: i64,
-    /// Until then.
+    /// Until then, in seconds from the beginning of the workload.
     pub end_seconds: i64,
-    /// So many.
+    /// How many processors are taken.
     pub processors: u32,
 }
 

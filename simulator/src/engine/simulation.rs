@@ -19,9 +19,9 @@ pub struct DoesNotFit {
 
 /// A scheduler, made of its three parts.
 pub struct Scheduler {
-    /// Who comes first.
+    /// The order of the queue.
     pub order: Box<dyn Order>,
-    /// Who may start now.
+    /// The backfilling method, which says which jobs may start now.
     pub backfill: Box<dyn Backfill>,
     /// How long jobs are expected to run.
     pub estimates: Box<dyn Estimates>,

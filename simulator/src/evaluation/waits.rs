@@ -54,7 +54,7 @@ pub enum EvaluationError {
     Method {
         /// The method's name.
         method: &'static str,
-        /// What is wrong.
+        /// Why the method failed.
         why: String,
     },
 }

@@ -124,19 +124,19 @@ pub struct WorkClass {
     pub jobs: usize,
     /// In the log as it is.
     pub baseline_response_s: f64,
-    /// With the policy.
+    /// Mean response with the policy, in seconds.
     pub response_s: f64,
 }
 
 /// Where the classes of work begin, in processor hours.
 const WORK_CLASSES: [f64; 6] = [0.0, 0.1, 1.0, 10.0, 100.0, 1_000.0];
 
-/// What was found.
+/// The figures of a log with the policy and without.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Comparison {
     /// The log as it is.
     pub baseline: ReplayOutcome,
-    /// With the policy.
+    /// The figures with the policy.
     pub ours: ReplayOutcome,
     /// What the policy did.
     pub changed: Changed,
@@ -150,7 +150,7 @@ pub struct Comparison {
     pub by_work: Vec<WorkClass>,
 }
 
-/// A log under EASY.
+/// The scheduler of the experiments: first come, first served with EASY backfilling.
 fn scheduler() -> Scheduler {
     Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(Requested) }
 }

@@ -9,7 +9,7 @@
 pub enum Kind {
     /// Small, short, and submitted in the middle of the day.
     Interactive,
-    /// The rest.
+    /// All other jobs.
     Batch,
 }
 
@@ -95,7 +95,7 @@ pub const LONGEST_LOG_INTERARRIVAL: f64 = 13.0;
 /// The day of the cycle begins with this half-hour, counted from 1: half past five in the morning.
 pub const CYCLE_START: usize = 11;
 
-/// All jobs alike.
+/// The published parameters that make no difference between batch and interactive jobs.
 pub const TYPELESS: Parameters = Parameters {
     sizes: SizeParameters {
         serial_probability: 0.244,

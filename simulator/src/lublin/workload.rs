@@ -12,7 +12,7 @@ use crate::engine::policy::AsSubmitted;
 use crate::engine::{self, Job, Machine, Scheduler};
 use crate::swf::{Header, Log, Record, Status};
 
-/// What to make.
+/// The workload that is to be made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Jobs in the log.
@@ -43,7 +43,7 @@ pub struct ModelJob {
     pub submit_time_seconds: f64,
     /// Batch or interactive.
     pub kind: Kind,
-    /// Its size.
+    /// Processors that it asks for.
     pub processors: u64,
     /// The exponential of the model's logarithm, not rounded.
     pub run_time_seconds: f64,

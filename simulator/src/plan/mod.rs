@@ -51,7 +51,7 @@ pub const MOST_SIZES: usize = 24;
 /// The most points of a free profile that is handed out.
 pub const MOST_STEPS: usize = 256;
 
-/// What a plan says.
+/// The expected starts of the waiting jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// As of when, in Unix seconds.
@@ -103,7 +103,7 @@ pub struct PartitionPlan {
     pub grid: Grid,
 }
 
-/// Plans.
+/// Plans the queue of a state.
 #[must_use]
 pub fn plan(state: &State) -> Plan {
     let places = Places::of(state);

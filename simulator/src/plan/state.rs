@@ -49,9 +49,9 @@ pub struct Partition {
 /// Nodes, or CPUs of them, kept for some during a time.
 #[derive(Clone, Debug, Default)]
 pub struct Reservation {
-    /// From when on.
+    /// When it begins, in Unix seconds.
     pub start: i64,
-    /// Until when.
+    /// When it ends, in Unix seconds.
     pub end: i64,
     /// The nodes.
     pub nodes: Vec<u32>,

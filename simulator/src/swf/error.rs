@@ -30,7 +30,7 @@ pub enum ReadError {
         field: u8,
         /// What stands there, cut to 40 characters.
         text: String,
-        /// What belongs there.
+        /// What was expected in its place.
         expected: &'static str,
     },
 }

@@ -9,7 +9,7 @@ pub enum BadRecords {
     /// A job of one second with an estimate of one second, on its allocated processors, at least one, submitted at its own time, at least at 1.
     #[default]
     OneSecond,
-    /// It is left out.
+    /// The record is left out.
     LeaveOut,
 }
 
@@ -36,7 +36,7 @@ pub enum UnknownRequests {
 /// The rules by which records become jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Of bad records.
+    /// What becomes of bad records.
     pub bad_records: BadRecords,
     /// Of jobs that ran too long.
     pub overruns: Overruns,

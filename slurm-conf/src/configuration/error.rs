@@ -12,13 +12,13 @@ pub enum ConfigurationError {
     /// There is no such file.
     #[error("{}: no such file", path.display())]
     Missing {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file cannot be read.
     #[error("{}: {reason}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The system's reason.
         reason: String,
@@ -26,7 +26,7 @@ pub enum ConfigurationError {
     /// A line is wrong: its syntax, a key that is not known, or a value that is not allowed.
     #[error("{}:{line}: {reason} (in {text:?})", path.display())]
     Line {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -38,9 +38,9 @@ pub enum ConfigurationError {
     /// Values that are allowed by themselves contradict each other.
     #[error("{}: {reason}", path.display())]
     Contradiction {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Which, and why.
+        /// Which value it is, and why it is refused.
         reason: String,
     },
 }

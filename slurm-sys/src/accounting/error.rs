@@ -26,29 +26,29 @@ pub enum WriteError {
         "slurmdbd does not let this user {doing}: run it as root, as SlurmUser, or as a user whose admin level is Administrator (sacctmgr show user)"
     )]
     Denied {
-        /// What was tried.
+        /// What the request to slurmdbd was for.
         doing: &'static str,
     },
     /// slurmdbd could not do it.
     #[error("slurmdbd did not {doing}: {reason} (Slurm error {code}); its log (LogFile in slurmdbd.conf) says more")]
     Refused {
-        /// What was tried.
+        /// What the request to slurmdbd was for.
         doing: &'static str,
         /// Slurm's error number, or the system's.
         code: i32,
-        /// Slurm's words for it.
+        /// Slurm's own description of the error.
         reason: String,
     },
     /// A cluster's name with characters that none has.
     #[error("{name:?} is not the name of a cluster")]
     ClusterName {
-        /// The name.
+        /// The name that is not valid.
         name: String,
     },
     /// A text that was to be handed to Slurm holds a null byte.
     #[error("{text:?} holds a null byte and cannot be handed to Slurm")]
     Text {
-        /// The text.
+        /// The text that cannot be stored.
         text: String,
     },
 }

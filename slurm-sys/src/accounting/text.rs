@@ -43,9 +43,9 @@ impl EndState {
 /// A job's time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeLimit {
-    /// So many minutes.
+    /// A limit in minutes.
     Minutes(u32),
-    /// None at all.
+    /// No limit (`INFINITE`).
     Unlimited,
     /// The user gave none, and none was recorded.
     NotGiven,
@@ -64,25 +64,25 @@ impl TimeLimit {
 /// A job that has ended. Times are Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastJob<'a> {
-    /// Its number.
+    /// The job's number.
     pub job_id: u32,
     /// The association that it ran under.
     pub association_id: u32,
     /// The account, as the association has it.
     pub account: &'a str,
-    /// Its name.
+    /// The job's name.
     pub name: &'a str,
     /// The user's number.
     pub user_id: u32,
     /// The group's number.
     pub group_id: u32,
-    /// The partition.
+    /// Name of the partition.
     pub partition: &'a str,
     /// CPUs and nodes asked for.
     pub requested: (u32, u32),
     /// CPUs and nodes that it had; `None` if it never started.
     pub allocated: Option<(u32, u32)>,
-    /// How it ended.
+    /// The state in which it ended.
     pub end_state: EndState,
     /// Its time limit.
     pub time_limit: TimeLimit,
@@ -94,7 +94,7 @@ pub struct PastJob<'a> {
     pub started: Option<i64>,
     /// When it ended.
     pub ended: i64,
-    /// The system comment.
+    /// The job's system comment.
     pub comment: &'a str,
 }
 

@@ -50,9 +50,9 @@ pub struct QueuedJob {
     pub cpus: u32,
     /// Nodes allocated, or for a waiting job the least that it needs.
     pub nodes: u32,
-    /// CPUs and nodes that it asked for, where slurmctld tells them apart from those allocated.
+    /// CPUs that it asked for, where slurmctld tells them apart from those allocated.
     pub requested_cpus: Option<u32>,
-    /// See `requested_cpus`.
+    /// Nodes that it asked for, where slurmctld tells them apart from those allocated.
     pub requested_nodes: Option<u32>,
     /// The time limit in seconds; `None` where there is none.
     pub time_limit_seconds: Option<i64>,

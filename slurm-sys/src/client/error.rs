@@ -14,7 +14,7 @@ pub enum ClientError {
     /// The libslurm that belongs to this build is not there.
     #[error("libslurm cannot be loaded: {message}; install the queuecast that was built for this Slurm (queuecast doctor says which)")]
     Library {
-        /// The dynamic linker's words.
+        /// The dynamic linker's own error message.
         message: String,
     },
     /// libslurm cannot use the site's configuration.
@@ -32,7 +32,7 @@ pub enum ClientError {
     /// slurmdbd did not answer, or answered that it cannot.
     #[error("slurmdbd gave no {what}: {reason} (Slurm error {code})")]
     Accounting {
-        /// What was asked for.
+        /// What the request was for.
         what: &'static str,
         /// Slurm's error number, or the system's.
         code: i32,
@@ -49,7 +49,7 @@ pub enum ClientError {
     /// slurmctld did not answer, or answered that it cannot.
     #[error("slurmctld gave no {what}: {reason} (Slurm error {code})")]
     Controller {
-        /// What was asked for.
+        /// What the request was for.
         what: &'static str,
         /// Slurm's error number, or the system's.
         code: i32,
@@ -59,7 +59,7 @@ pub enum ClientError {
     /// A text that was to be handed to Slurm holds a null byte.
     #[error("{text:?} holds a null byte and cannot be handed to Slurm")]
     Text {
-        /// The text.
+        /// The text that libslurm cannot take.
         text: String,
     },
 }

@@ -5,9 +5,9 @@ use crate::bindings;
 /// The state of a job, as slurmctld has it or as its record ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobState {
-    /// Waits.
+    /// The job waits.
     Pending,
-    /// Runs.
+    /// The job runs.
     Running,
     /// Has nodes, but is stopped.
     Suspended,

@@ -51,7 +51,8 @@ impl CountsPage {
         self.file.as_raw_fd()
     }
 
-    /// Who counts in it, and the numbers; `None` where nobody does, or another has just begun to.
+    /// The process that counts in the page, and its counters; `None` where no process does, or
+    /// another has just begun to.
     #[must_use]
     pub fn read(&self) -> Option<(u64, Vec<u64>)> {
         let owner = self.number(0).load(Ordering::Acquire);

@@ -40,7 +40,7 @@ pub struct HandOver {
 pub struct HandedSnapshot {
     /// Its descriptor in that process.
     pub descriptor: i32,
-    /// Its number.
+    /// Its generation.
     pub generation: u64,
     /// Its length in bytes.
     pub length: u64,
@@ -61,7 +61,7 @@ pub enum HandOverError {
     /// The file that says where it is can't be read, or is not trusted.
     #[error("the file that names it: {0}")]
     File(#[source] io::Error),
-    /// It says something else.
+    /// The text is not one of a hand-over.
     #[error("the file that names it is not one of this release")]
     Text,
     /// The process has ended, or can't be seen from here.

@@ -40,7 +40,7 @@ impl SealedMemory {
 pub enum Memory {
     /// Sealed by the kernel and shared with whoever made it.
     Shared(Mmap),
-    /// Read from a file.
+    /// A copy that was read from a file.
     Own(Vec<u8>),
 }
 

@@ -3,15 +3,15 @@
 /// How far simulated start times are from the real ones, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Difference {
-    /// Jobs.
+    /// How many jobs were compared.
     pub jobs: usize,
-    /// Of the absolute differences: the median,
+    /// Median of the absolute differences.
     pub median_s: f64,
-    /// the mean,
+    /// Mean of the absolute differences.
     pub mean_s: f64,
-    /// what 95 % are not above,
+    /// The value that 95 % of the absolute differences do not exceed.
     pub p95_s: f64,
-    /// and the greatest.
+    /// Greatest absolute difference.
     pub max_s: f64,
     /// The mean of what the simulated starts are later.
     pub mean_later_s: f64,

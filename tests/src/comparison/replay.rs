@@ -24,7 +24,7 @@ impl Replay {
     /// All of them.
     pub const ALL: [Replay; 4] = [Replay::Slurm, Replay::SlurmByCounting, Replay::Easy, Replay::FirstCome];
 
-    /// What tables call it.
+    /// Its name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

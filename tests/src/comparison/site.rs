@@ -26,7 +26,7 @@ const CONFIGURATION: [&str; 12] = [
     "PriorityWeightQOS=800",
 ];
 const SCHEDULER_PARAMETERS: &str = "SchedulerParameters=bf_interval=5,bf_resolution=10,bf_window=120,bf_max_job_test=200,sched_interval=30";
-/// Both of all nodes.
+/// The partitions of slurm.conf, both of all nodes.
 const PARTITIONS: [&str; 2] = ["main Default=YES MaxTime=01:00:00 PriorityJobFactor=1", "express MaxTime=01:00:00 PriorityJobFactor=10"];
 
 /// What commands of a cluster printed, with times in Unix seconds.
@@ -47,7 +47,7 @@ pub struct Printed {
 /// How a cluster schedules, as it says itself. Times are seconds since `epoch`.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Its own words.
+    /// The output of the site's own commands.
     pub printed: Printed,
     /// The beginning of an hour before all that happens, in Unix seconds: multiples of
     /// `bf_resolution` are then the same on both clocks.

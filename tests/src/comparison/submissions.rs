@@ -1,4 +1,4 @@
-//! What is submitted.
+//! The jobs that the comparison submits.
 
 use rand::Rng;
 use rand::SeedableRng;
@@ -15,14 +15,14 @@ const LIMIT_FACTOR: (f64, f64) = (2.0, 12.0);
 /// For so long a job of mean size and run time keeps all nodes of the cluster busy, at a scale
 /// of 1.
 const WORK_SECONDS: f64 = 2.9;
-/// Who submits, in which account, and how often.
+/// The users who submit, their accounts, and their shares of the jobs.
 const USERS: [(&str, &str, f64); 4] =
     [("games", "physics", 0.45), ("man", "physics", 0.2), ("mail", "chemistry", 0.25), ("news", "chemistry", 0.1)];
 
 /// One job to submit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
-    /// When, after the first.
+    /// When it is submitted, counted from the first submission.
     pub after: Duration,
     /// Its size.
     pub nodes: u32,
@@ -30,11 +30,11 @@ pub struct Submission {
     pub run_seconds: u32,
     /// Its time limit.
     pub limit_minutes: u32,
-    /// Who submits it.
+    /// The user who submits it.
     pub user: &'static str,
-    /// In which account.
+    /// The account that it is charged to.
     pub account: &'static str,
-    /// Where.
+    /// The partition that it is submitted to.
     pub partition: &'static str,
     /// Its quality of service.
     pub qos: &'static str,

@@ -15,11 +15,11 @@ use crate::{Cluster, built};
 /// cluster's directory and its state directory, `JOB` for the job that was submitted last.
 #[derive(Debug)]
 pub struct Substitution {
-    /// What a page shows.
+    /// The command as the page shows it.
     pub shown: &'static str,
     /// What is run; `None`: nothing.
     pub run: Option<&'static str>,
-    /// Why.
+    /// Why something else is run.
     pub because: &'static str,
 }
 

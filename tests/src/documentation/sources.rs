@@ -8,9 +8,9 @@ use crate::project;
 /// A literal of a source file, with `...` for each placeholder.
 #[derive(Debug, Clone)]
 pub struct Literal {
-    /// Where it stands.
+    /// Path of its source file.
     pub file: String,
-    /// The text.
+    /// Text of the literal, with `...` for each placeholder.
     pub text: String,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Nothing to correct.
+    /// Levels before any run time was seen, all equal to their nominal values.
     pub(super) fn new() -> Levels {
         // As much as a long history of jobs that lay evenly, so that the first jobs do not change everything.
         Levels { jobs: [20.0; STEPS], corrected: std::array::from_fn(|step| step as f64 / STEPS as f64), since_renewal: 0 }

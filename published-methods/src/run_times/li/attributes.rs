@@ -18,7 +18,7 @@ pub(super) struct Attributes {
     pub(super) numeric: [f32; NUMERIC],
 }
 
-/// Who runs and who waits.
+/// The jobs that run and those that wait.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResourceState {
     /// CPUs of each waiting job, and the CPU seconds that it asked for.

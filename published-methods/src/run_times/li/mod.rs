@@ -22,11 +22,11 @@ const MOST_HISTORY: i32 = 11;
 pub struct LiParameters {
     /// Weights of the attributes: user, account and partition, then the numeric ones.
     pub weights: Vec<f64>,
-    /// So many nearest neighbours; 1 is 1-NN.
+    /// How many nearest neighbours are averaged; 1 is 1-NN.
     pub neighbours: usize,
     /// Width of the Gaussian kernel by which the neighbours are weighted (n-WA), in units of the distance.
     pub kernel_width: f64,
-    /// So many jobs that ended last are looked at.
+    /// How many of the jobs that ended last are searched for neighbours.
     pub history: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Who may start now.
+//! Which of the waiting jobs may start now.
 
 mod beside_blocks;
 mod conservative;
@@ -13,7 +13,7 @@ pub use slurm::{ParameterError, Slurm, SlurmParameters};
 
 use super::{Cluster, Event};
 
-/// Who may start now.
+/// Which of the waiting jobs may start now.
 pub trait Backfill: Send {
     /// After an event: starts the jobs of the queue that may start now, by [`Cluster::start`].
     fn pass(&mut self, event: Event, cluster: &mut Cluster);

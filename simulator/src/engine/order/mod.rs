@@ -1,4 +1,4 @@
-//! Who comes first in the queue.
+//! The order of the queue.
 
 mod first_come;
 mod multifactor;
@@ -10,7 +10,7 @@ pub use shortest::ShortestFirst;
 
 use super::{Job, Record, Waiting};
 
-/// Who comes first in the queue.
+/// The order of the queue.
 pub trait Order: Send {
     /// The place of a job that comes into the queue now: lower comes first, equals in the order in which they came.
     fn key(&mut self, job: &Job, expected_seconds: i64, now_seconds: i64) -> i64;

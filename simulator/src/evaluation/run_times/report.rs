@@ -25,9 +25,9 @@ pub struct RunTimeReport {
     /// the job's limit, where the forecast ends.
     pub pit_coverage: BTreeMap<&'static str, f64>,
 
-    /// First and last job that was forecast, counted from 1 among the jobs that ran.
+    /// The first job that was forecast, counted from 1 among the jobs that ran.
     pub from: usize,
-    /// See `from`.
+    /// The last job that was forecast, counted from 1.
     pub to: usize,
     /// [`RunTimeReport::success_rate`] where a job that ran a second beyond its limit fails although the limit lies in the ranges.
     pub success_rate_beyond_limit: ByMethod<f64>,
@@ -54,7 +54,7 @@ pub struct RunTimeClassReport {
     pub from_s: u32,
     /// Below this many seconds; `None` for the last class.
     pub below_s: Option<u32>,
-    /// How many.
+    /// How many jobs.
     pub jobs: usize,
     /// Mean absolute error in minutes.
     pub aae_minutes: ByMethod<f64>,

@@ -17,13 +17,13 @@ pub(super) struct Tried<'a> {
     /// What the log calls the jobs' partitions.
     pub(super) queues: &'a [String],
     pub(super) waits_s: &'a [f64],
-    /// Of the default.
+    /// The default's point forecasts, in seconds.
     pub(super) points_s: &'a [f64],
     pub(super) bounds: &'a [Option<Bounds>],
     /// Of the waits under the default's bounds.
     pub(super) transforms: &'a [f64],
     pub(super) qbets_bounds: &'a [Option<Bounds>],
-    /// Whose forecasts were in force.
+    /// The source whose forecasts were in force.
     pub(super) in_force: &'a [&'static str],
 }
 

@@ -26,7 +26,7 @@ pub type Resources = String;
 /// A quality of service. Durations are seconds; `None` and empty texts are no limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QosRecord {
-    /// Slurm's number of it.
+    /// Its number in Slurm.
     pub id: u32,
     /// Its name.
     pub name: String,
@@ -67,7 +67,7 @@ pub struct QosRecord {
 /// An association. Durations are seconds; `None` and empty texts are no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssociationRecord {
-    /// slurmdbd's number of it.
+    /// Its number in slurmdbd.
     pub id: u32,
     /// Number of the association above it; 0 where there is none.
     pub parent: u32,

@@ -10,7 +10,7 @@ use crate::job_number::JobNumber;
 /// A job that slurmctld still knows, ended or not. Times are Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownJob {
-    /// As in the queue.
+    /// The job as the queue shows it.
     pub job: QueuedJob,
     /// The task's number, where the job is one task of an array.
     pub array_task: Option<u32>,

@@ -1,10 +1,10 @@
-//! What is printed.
+//! The report of a comparison, as text and as JSON.
 
 use comfy_table::{CellAlignment, Table, presets};
 use end_to_end::comparison::{Difference, Happened, Replay, Site, replay, submission_priorities};
 use std::fmt::Write;
 
-/// What came out.
+/// The figures of a comparison.
 pub(crate) struct Report {
     version: String,
     jobs: usize,
@@ -41,7 +41,7 @@ impl Report {
         }
     }
 
-    /// A table.
+    /// The report as a table.
     pub(crate) fn text(&self) -> String {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
@@ -69,7 +69,7 @@ impl Report {
         )
     }
 
-    /// One object.
+    /// The report as one JSON object.
     pub(crate) fn json(&self) -> serde_json::Value {
         let replays: serde_json::Map<String, serde_json::Value> = self
             .replays

@@ -78,7 +78,7 @@ impl Associations {
         place
     }
 
-    /// Whose job it is.
+    /// The association that a job is charged to; `None` for a user who is not known.
     #[must_use]
     pub fn of(&self, job: &Job) -> Option<AssociationIndex> {
         self.users.get(&(job.group, job.user)).copied()
