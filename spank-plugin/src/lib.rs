@@ -9,7 +9,6 @@
 
 mod forwarded;
 mod given;
-mod grant;
 mod hold;
 mod node;
 mod submission;

@@ -6,13 +6,14 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 
 use jiff::tz::TimeZone;
-use predictor_core::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, OPTIONS, UserOption};
+use predictor_core::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, Mode, OPTIONS, UserOption};
+use predictor_core::record::Record;
 use slurm_spank::{Context, SpankHandle, SpankOption, spank_log_info, spank_log_verbose};
 
-use slurm_sys::process;
+use slurm_sys::{allocation, process};
 
+use crate::forwarded;
 use crate::given::{self, Refused};
-use crate::{forwarded, grant};
 
 /// What the submitting side keeps from one callback to the next.
 #[derive(Debug, Default)]
@@ -78,12 +79,24 @@ impl Submission {
         if self.inside_job || !may_wait || spank.job_stepid()? != 0 {
             return Ok(());
         }
-        match grant::hold_until(spank.job_id()?) {
+        match granted_hold_until(spank.job_id()?) {
             Some(until) => process::set_variable(HOLD_UNTIL_VARIABLE, &until.to_string()),
             None => spank_log_verbose!("queuecast: slurmctld granted no wait to this job"),
         }
         Ok(())
     }
+}
+
+/// Until when slurmctld lets the job of this srun wait on its nodes, in Unix seconds; `None` where
+/// nothing was granted or nothing can be learnt.
+///
+/// A batch job carries the grant in its environment. srun sends no environment with its request, so
+/// that the submit filter has none to write to: the grant is read back from the record that the
+/// filter leaves in the job's `admin_comment`.
+fn granted_hold_until(job_id: u32) -> Option<i64> {
+    let record = Record::parse(&allocation::admin_comment(job_id)?)?;
+    // In a lower mode the record says what would have been written.
+    if record.mode == Mode::Enforce { record.written?.hold_until } else { None }
 }
 
 /// Whether the command is scrontab.

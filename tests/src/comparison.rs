@@ -7,7 +7,6 @@
 //! the start times are.
 
 mod difference;
-mod names;
 mod replay;
 mod run;
 mod site;

@@ -25,7 +25,7 @@ pub use deferral::{Counted, Deferral, Hold};
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
 pub use planned_molding::{Parts, PlannedMolding};
-pub use policy::{Changed, Decider, ExperimentPolicy, OwnRuns, RunTimeModel};
+pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use speed_up::SpeedUp;
 
 use rand::{Rng, SeedableRng};
@@ -233,9 +233,9 @@ pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &
     };
     let mut random = stream(1);
     let adopts: Vec<bool> = jobs.iter().map(|_| random.random::<f64>() < options.adoption).collect();
-    let run_time_model = match options.protocol {
-        Protocol::Paper => RunTimeModel::OwnRuns(Box::new(OwnRuns::new(stream(2)))),
-        Protocol::WorkConserving => RunTimeModel::Computation(speed_ups(jobs, options.speed_up, options.seed)),
+    let molded_run_times = match options.protocol {
+        Protocol::Paper => MoldedRunTimes::OwnRuns(Box::new(OwnRuns::new(stream(2)))),
+        Protocol::WorkConserving => MoldedRunTimes::Computation(speed_ups(jobs, options.speed_up, options.seed)),
     };
     let paper = || PaperMolding::new(processors, first as u32, longest, options.seed);
     let decider: Box<dyn Decider> = match options.method {
@@ -249,5 +249,5 @@ pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &
         }
     };
     let window = first as JobIndex..jobs.len() as JobIndex;
-    ExperimentPolicy::new(decider, run_time_model, window, adopts, (!has_limits).then_some(longest))
+    ExperimentPolicy::new(decider, molded_run_times, window, adopts, (!has_limits).then_some(longest))
 }

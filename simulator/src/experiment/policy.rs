@@ -46,7 +46,7 @@ impl<D: Decider + ?Sized> Decider for Box<D> {
 
 /// How long a job runs at another size.
 #[derive(Debug)]
-pub enum RunTimeModel {
+pub enum MoldedRunTimes {
     /// As long as the same computation takes there, by the curve of each job.
     Computation(Vec<SpeedUp>),
     /// As long as one of the user's own runs at that size: see [`OwnRuns`].
@@ -95,7 +95,7 @@ pub struct Changed {
 /// The engine's policy in an experiment: lets a decider change jobs, and gives changed jobs their run times.
 pub struct ExperimentPolicy<D> {
     decider: D,
-    run_time_model: RunTimeModel,
+    molded_run_times: MoldedRunTimes,
     window: Range<JobIndex>,
     adopts: Vec<bool>,
     /// What is shown in the place of time limits, where the log has none.
@@ -111,13 +111,13 @@ impl<D: Decider> ExperimentPolicy<D> {
     /// it is shown is `instead_of_limits`.
     pub fn new(
         decider: D,
-        run_time_model: RunTimeModel,
+        molded_run_times: MoldedRunTimes,
         window: Range<JobIndex>,
         adopts: Vec<bool>,
         instead_of_limits: Option<i64>,
     ) -> Self {
         let is_molded = vec![false; adopts.len()];
-        Self { decider, run_time_model, window, adopts, instead_of_limits, changed: Changed::default(), is_molded }
+        Self { decider, molded_run_times, window, adopts, instead_of_limits, changed: Changed::default(), is_molded }
     }
 
     /// What was done so far.
@@ -141,11 +141,11 @@ impl<D: Decider> ExperimentPolicy<D> {
         if from == to {
             return written.run_seconds;
         }
-        let run = match &mut self.run_time_model {
-            RunTimeModel::Computation(curves) => {
+        let run = match &mut self.molded_run_times {
+            MoldedRunTimes::Computation(curves) => {
                 curves.get(index as usize).map_or(written.run_seconds, |curve| curve.run_seconds(written.run_seconds, from, to))
             }
-            RunTimeModel::OwnRuns(runs) => runs.draw(written, to),
+            MoldedRunTimes::OwnRuns(runs) => runs.draw(written, to),
         };
         if to < from {
             self.changed.smaller += 1;
@@ -186,7 +186,7 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
     }
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
-        if let RunTimeModel::OwnRuns(runs) = &mut self.run_time_model
+        if let MoldedRunTimes::OwnRuns(runs) = &mut self.molded_run_times
             && self.is_molded.get(index as usize) != Some(&true)
         {
             runs.ended(job.user, job.processors, record.run_seconds());

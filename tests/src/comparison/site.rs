@@ -1,6 +1,5 @@
 //! The cluster, and what it says of its scheduling.
 
-use super::names::Names;
 use crate::{Cluster, Options};
 use simulator::engine::backfill::SlurmParameters;
 use simulator::engine::order::{Associations, PrioritySettings};
@@ -66,6 +65,22 @@ pub struct Site {
     pub(super) users: Names,
     pub(super) partitions: Names,
     pub(super) qos: Names,
+}
+
+/// Numbers for names, as the engine's jobs have them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names(Vec<String>);
+
+impl Names {
+    /// The number of a name, which is a new one where the name is.
+    pub(super) fn number(&mut self, name: &str) -> u32 {
+        let known = self.0.iter().position(|known| known == name);
+        let place = known.unwrap_or_else(|| {
+            self.0.push(name.to_owned());
+            self.0.len() - 1
+        });
+        u32::try_from(place).expect("names are few")
+    }
 }
 
 impl Site {
