@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<ExitCode, F
 }
 
 fn write(directory: &Path, command: Command) -> io::Result<()> {
-    let daemon = sidecar::arguments::Arguments::command();
+    let daemon = daemon_arguments::Arguments::command();
     let completions = directory.join("completions");
     fs::create_dir_all(&completions)?;
     for shell in Shell::value_variants() {

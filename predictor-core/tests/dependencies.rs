@@ -50,6 +50,13 @@ fn a_plugin_depends_on_nothing_that_it_does_not_run() {
     }
 }
 
+#[test]
+fn the_command_line_carries_no_server() {
+    let tree = tree(&["--package", "cli", "--prefix", "none"]);
+    let servers: Vec<&str> = tree.lines().map(name).filter(|name| ["axum", "hyper", "tokio"].contains(name)).collect();
+    assert!(tree.lines().count() > 10 && servers.is_empty(), "{servers:?}");
+}
+
 /// The crates of the workspace, each with those that it names as dependencies.
 fn depends_on() -> BTreeMap<String, BTreeSet<String>> {
     let tree = tree(&["--workspace", "--depth", "1", "--prefix", "depth", "--no-dedupe"]);

@@ -34,7 +34,7 @@ fn lines_that_name(parts: &[&str], modules: &[&str]) -> Vec<String> {
     for source in parts.iter().flat_map(|part| sources(&root.join(part))) {
         for (number, line) in (1..).zip(fs::read_to_string(&source).unwrap().lines()) {
             let names = |module: &&str| line.contains(&format!("{module}::"));
-            if !line.trim_start().starts_with("//") && modules.iter().any(|module| names(&module)) {
+            if !line.trim_start().starts_with("//") && modules.iter().any(names) {
                 found.push(format!("{}:{number}: {line}", source.display()));
             }
         }

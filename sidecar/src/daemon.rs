@@ -11,10 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use daemon_arguments::Arguments;
 use predictor_core::forecast::WaitSource;
 use predictor_core::reliability::WaitSourceReason;
 use predictor_core::time::{Seconds, UnixTime};
-use sidecar::arguments::Arguments;
 use slurm_sys::client;
 
 use crate::accounting::{self, AccountingReader, now};

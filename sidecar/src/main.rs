@@ -43,7 +43,7 @@ mod state_directory;
 use std::process::ExitCode;
 
 use clap::Parser;
-use sidecar::arguments::Arguments;
+use daemon_arguments::Arguments;
 use slurm_conf::Configuration;
 
 fn main() -> ExitCode {
