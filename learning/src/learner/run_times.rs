@@ -44,7 +44,7 @@ pub(super) struct RunTimeLearner {
 }
 
 impl RunTimeLearner {
-    /// Knows nothing yet.
+    /// A learner that knows nothing yet.
     pub(super) fn new() -> RunTimeLearner {
         RunTimeLearner {
             predictors: Unit::ALL.map(|unit| (unit, Calibrated::new(unit, RangeSetRule::default()))),

@@ -67,7 +67,7 @@ impl<T> TupleHistory<T> {
         self.order.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no entry.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()

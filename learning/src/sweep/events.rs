@@ -9,11 +9,11 @@ use std::borrow::Borrow;
 /// free before they are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
-    /// It becomes eligible.
+    /// The job becomes eligible.
     Arrival,
     /// It ends, having started in an earlier second; or it is cancelled before it starts.
     End,
-    /// It starts.
+    /// The job starts.
     Start,
     /// It ends in the second in which it started.
     EndAtOnce,

@@ -28,10 +28,10 @@ pub enum TrainingError {
     /// A parameter is out of its range.
     #[error("{0:?} is out of range; give at least one tree, 2 to {MOST_LEAVES} leaves, fractions above 0 to 1, and l2 of at least 0")]
     Parameters(Training),
-    /// No row counts.
+    /// All rows have the weight 0.
     #[error("every weight is 0; give at least one row a weight")]
     NoWeight,
-    /// The library refused.
+    /// The library of trees refused the training.
     #[error("the library cannot train these trees: {0}")]
     Library(#[from] forust_ml::errors::ForustError),
     /// What the library made is no tree, or one too large for the records.

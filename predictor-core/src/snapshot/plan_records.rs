@@ -1,4 +1,4 @@
-//! A plan as records.
+//! A plan of the queue, as records of the snapshot.
 
 use super::layout::{FreeRecord, NONE_S, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
 use crate::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};

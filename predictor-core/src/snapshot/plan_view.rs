@@ -10,7 +10,7 @@ use zerocopy::little_endian::U32;
 /// The plan in a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanView<'a> {
-    /// As of when.
+    /// The moment as of which the queue was planned.
     pub at: UnixTime,
     /// How many jobs wait; those beyond [`PlanView::jobs`] are not in the snapshot.
     pub pending_jobs: u32,

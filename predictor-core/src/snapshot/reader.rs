@@ -23,7 +23,7 @@ pub const MOST_AHEAD: Seconds = Seconds(60);
 /// Whether a snapshot may be decided from, by its time of publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeliness {
-    /// It may.
+    /// The snapshot may be used.
     Current,
     /// It is older than the site allows.
     TooOld,
@@ -38,7 +38,7 @@ pub enum Timeliness {
 pub struct Announced {
     /// Its length in bytes.
     pub length: u64,
-    /// Its number.
+    /// Its generation.
     pub generation: u64,
     /// Its checksum, which with the number tells it from any other.
     pub checksum: u64,
@@ -75,10 +75,10 @@ pub enum SnapshotError {
     /// Shorter or longer than its header says, or than a header.
     #[error("the snapshot is cut short or damaged: its length is not what its header says")]
     Length,
-    /// Another kind of file.
+    /// The file is not a snapshot.
     #[error("the file is not a snapshot of queuecast")]
     Magic,
-    /// Another layout.
+    /// The snapshot has another layout.
     #[error(
         "the snapshot has layout version {found}, this program reads version {LAYOUT_VERSION}: install plugin and daemon of one release"
     )]
@@ -86,7 +86,7 @@ pub enum SnapshotError {
         /// The version found.
         found: u32,
     },
-    /// Damaged.
+    /// The checksum is wrong, so that the file is damaged.
     #[error("the snapshot is damaged: its checksum is not what its header says")]
     Checksum,
     /// A section lies outside, is missing, or has records of another size.
@@ -231,7 +231,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         self.transparent
     }
 
-    /// Where it comes from.
+    /// Which daemon wrote it, on which grounds and with which settings.
     #[must_use]
     pub fn provenance(&self) -> Provenance<'_> {
         let default = SiteRecord::default();

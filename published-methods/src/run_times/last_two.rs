@@ -13,7 +13,7 @@ pub struct LastTwo {
 }
 
 impl LastTwo {
-    /// Nothing learnt.
+    /// A predictor that has learnt nothing yet.
     #[must_use]
     pub fn new() -> LastTwo {
         LastTwo::default()

@@ -35,7 +35,7 @@ pub(super) struct Started {
     waits_s: Vec<f32>,
     rows: Vec<u32>,
     largest: [Largest; TABLE_FEATURES],
-    /// Of the features' negatives.
+    /// The largest of each feature's negative, which is its smallest value negated.
     smallest: [Largest; TABLE_FEATURES],
 }
 

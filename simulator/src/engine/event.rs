@@ -2,7 +2,7 @@
 
 use super::JobIndex;
 
-/// What has just happened.
+/// An event that may let jobs start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A job came into the queue, at this position.

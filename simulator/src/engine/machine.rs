@@ -14,7 +14,7 @@ pub struct Block {
 /// One pool of equal processors.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// How many.
+    /// How many processors it has.
     pub processors: u32,
     /// When some of them are not for jobs.
     pub blocks: Vec<Block>,

@@ -1,4 +1,4 @@
-//! From event to event.
+//! The simulation, from event to event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,9 +11,9 @@ use super::{Backfill, Cluster, Estimates, Event, Job, JobIndex, Machine, Order, 
 pub struct DoesNotFit {
     /// Its number in the log.
     pub number: u32,
-    /// Its size.
+    /// Processors that the job asks for.
     pub wanted: u32,
-    /// The machine's size.
+    /// Processors of the machine.
     pub available: u32,
 }
 

@@ -9,9 +9,9 @@ pub struct Waiting {
     pub key: i64,
     /// How long it is expected to run.
     pub expected_seconds: i64,
-    /// Its size.
+    /// Processors that it asks for.
     pub processors: u32,
-    /// Which it is.
+    /// Index of the job.
     pub job: JobIndex,
 }
 

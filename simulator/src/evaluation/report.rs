@@ -25,7 +25,7 @@ pub struct WaitReport {
 
     /// First and last job that was forecast, counted from 1 among the jobs that ran.
     pub from: usize,
-    /// See `from`.
+    /// The last job that was forecast, counted from 1.
     pub to: usize,
     /// Interval that holds the mean absolute error with 95 % by a bootstrap over blocks of jobs, in hours.
     pub aae_interval_hours: ByMethod<[f64; 2]>,

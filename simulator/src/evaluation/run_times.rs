@@ -21,7 +21,7 @@ pub use self::report::{RunTimeClassReport, RunTimeReport};
 use self::methods::{Forecast, HISTORY_JOBS, Method, Way};
 use super::{ByMethod, EvaluationError, Workload};
 
-/// What to evaluate.
+/// Which jobs of a log to forecast, and the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunTimeOptions {
     /// First job to forecast, counted from 1 among the jobs that ran.

@@ -20,7 +20,7 @@ use self::methods::Method;
 use super::log::ran;
 use super::{WaitReport, Workload};
 
-/// What to evaluate.
+/// Which jobs of a log to forecast, and the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitOptions {
     /// First job to forecast, counted from 1 among the jobs that ran.

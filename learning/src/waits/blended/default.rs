@@ -99,7 +99,7 @@ pub struct BlendedWaits {
 }
 
 impl BlendedWaits {
-    /// Knows nothing yet.
+    /// A predictor that knows nothing yet.
     #[must_use]
     pub fn new(settings: Settings) -> BlendedWaits {
         BlendedWaits {

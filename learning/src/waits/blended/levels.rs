@@ -43,7 +43,8 @@ impl Levels {
             // Levels that have crossed are as the higher one.
             highest = highest.max(level);
             if nominal <= knot {
-                return level_below + (highest - level_below) * (nominal - below) / (knot - below);
+                // Rounding may not lift it above the next level.
+                return (level_below + (highest - level_below) * (nominal - below) / (knot - below)).min(highest);
             }
             (below, level_below) = (knot, highest);
         }

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 /// The quantile of the pauses that a downtime exceeds. Its bound needs 2,995 of them.
 const QUANTILE: f64 = 0.999;
 
-/// At this confidence.
+/// Confidence of the bound on that quantile.
 const CONFIDENCE: f64 = 0.95;
 
 /// And so many times over, because one pause in a thousand is longer than the quantile by its

@@ -41,7 +41,7 @@ const LEAST_VARIANCE: f64 = 0.0625;
 /// A class has a mean and a variance; a cut has its place besides.
 const CLASS_PARAMETERS: f64 = 2.0;
 
-/// Deepest cut.
+/// How deep cuts are nested at the most.
 const DEEPEST: usize = 6;
 
 /// Sums over the logarithms of some waits.

@@ -64,7 +64,7 @@ pub struct UserSizeRecord {
     pub longest_limit_s: U32,
     /// First of its records among the ranges.
     pub first_range: U32,
-    /// How many they are.
+    /// How many of these records there are.
     pub ranges: U32,
 }
 

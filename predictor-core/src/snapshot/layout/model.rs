@@ -79,7 +79,7 @@ pub struct GroupRecord {
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct SumRecord {
-    /// How many.
+    /// How many jobs.
     pub jobs: F64,
     /// Their CPUs.
     pub cpus: F64,

@@ -62,15 +62,15 @@ pub struct PlannedPartitionRecord {
     pub cpus_per_node: U32,
     /// First of its records among the free CPUs.
     pub first_free: U32,
-    /// How many they are.
+    /// How many of these records there are.
     pub free: U32,
     /// First of the sizes of its grid.
     pub first_size: U32,
-    /// How many they are.
+    /// How many of these records there are.
     pub sizes: U32,
     /// First of the limits of its grid.
     pub first_limit: U32,
-    /// How many they are.
+    /// How many of these records there are.
     pub limits: U32,
     /// First of the starts of its grid: sizes times limits, those of one size together.
     pub first_start: U32,
@@ -82,7 +82,7 @@ pub struct PlannedPartitionRecord {
 pub struct FreeRecord {
     /// The moment in Unix seconds.
     pub at: I64,
-    /// How many.
+    /// How many CPUs.
     pub cpus: U32,
 }
 

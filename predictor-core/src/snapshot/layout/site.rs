@@ -88,7 +88,7 @@ pub struct PartitionRecord {
     pub pending_cpus: U64,
     /// First of its records among the expected ends.
     pub first_end: U32,
-    /// How many they are.
+    /// How many of these records there are.
     pub ends: U32,
     /// Fewest nodes of a job, 0 for no such limit.
     pub least_nodes: U32,

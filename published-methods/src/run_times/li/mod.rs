@@ -91,7 +91,7 @@ pub struct Li {
 }
 
 impl Li {
-    /// Nothing learnt.
+    /// A predictor that has learnt nothing yet.
     #[must_use]
     pub fn new(parameters: LiParameters) -> Li {
         Li { parameters, state: ResourceState::default(), pending: HashMap::new(), past: Vec::new(), spans: Spans::default() }

@@ -8,7 +8,7 @@ const FEWEST_JOBS: usize = 10;
 const LEAST_SPAN: f64 = 0.5;
 /// Consecutive averages of the sequence differ by this part at most, the paper's `X`.
 const MOST_STEP: f64 = 0.5;
-/// Load bins.
+/// Number of bins of the load.
 const BINS: usize = 20;
 /// The paper does not say with which parameters DBSCAN looks for "a close cluster": run times within 10 % of each other belong together.
 const CLOSE: f64 = 0.1;

@@ -25,7 +25,7 @@ impl Load {
         Load { processors: f64::from(processors.max(1)), running_cpus: 0.0, ran_cpu_seconds: 0.0, at: None, intervals: VecDeque::new() }
     }
 
-    /// Lets time pass.
+    /// Goes on to a moment.
     pub(super) fn until(&mut self, now: UnixTime) {
         let Some(before) = self.at else {
             self.at = Some(now);

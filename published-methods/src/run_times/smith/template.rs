@@ -32,9 +32,9 @@ pub enum Estimate {
 pub struct SmithTemplate {
     /// Jobs of a category have the same user.
     pub user: bool,
-    /// ... the same partition.
+    /// Whether jobs of one category have the same partition.
     pub partition: bool,
-    /// ... the same account.
+    /// Whether they have the same account.
     pub account: bool,
     /// ... numbers of CPUs in the same range of this length, a power of 2 from 1 to 512; `None` is any number.
     pub size_range: Option<u32>,

@@ -244,7 +244,7 @@ impl Apq {
         Some(least.weighted / least.weight)
     }
 
-    /// II.C.4.
+    /// The weighted mean of the closest jobs' waits (section II.C.4 of the end-to-end paper).
     fn weighted_mean(&mut self) -> f64 {
         let found = nearest(&self.distances, self.parameters.neighbours.max(1), &mut self.room);
         found.sort_unstable_by(nearer);

@@ -44,7 +44,7 @@ pub struct Parameters {
     pub nominal: [f32; NOMINAL],
     /// Weights of the features of table II.
     pub numbers: [f32; TABLE_FEATURES],
-    /// Which model.
+    /// The model that is fitted to the nearest jobs.
     pub model: Model,
     /// How many of the nearest jobs it uses.
     pub neighbours: usize,

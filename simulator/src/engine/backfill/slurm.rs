@@ -36,7 +36,7 @@ enum Planned {
     Nothing,
     /// It was tried, and perhaps planned for later.
     Tried,
-    /// It starts now.
+    /// The job starts now.
     Started,
 }
 
@@ -48,7 +48,7 @@ pub struct Slurm {
     processors_per_node: Option<u32>,
     has_epilog: bool,
     state: Option<State>,
-    /// When to be woken.
+    /// When the scheduler asks to be called again, in seconds.
     wish: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! What users say.
+//! The users' own estimates, unchanged.
 
 use super::{Estimates, Job};
 

@@ -1,4 +1,4 @@
-//! No policy.
+//! The policy that changes no job.
 
 use super::{Cluster, Job, JobIndex, Policy, Submitted};
 

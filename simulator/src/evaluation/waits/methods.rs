@@ -36,7 +36,7 @@ pub(super) enum Method {
     Nearest,
     /// Binomial bounds, by Nurmi and others.
     Qbets,
-    /// Always zero.
+    /// The forecast that no job waits.
     Zero,
 }
 

@@ -10,7 +10,7 @@ use super::SlurmParameters;
 pub(super) enum Depth {
     /// `default_queue_depth`.
     Default,
-    /// All of it.
+    /// The whole queue.
     Full,
 }
 

@@ -8,41 +8,41 @@ pub enum ParameterError {
     /// This model has no such parameter.
     #[error("the model of Slurm's scheduler knows no {name}: it knows {known}")]
     Unknown {
-        /// What was written.
+        /// The name that was given.
         name: String,
-        /// What could have been.
+        /// The names that are known.
         known: &'static str,
     },
     /// A value is missing.
     #[error("{name} needs a value, as in {name}=NUMBER")]
     Missing {
-        /// Whose.
+        /// Name of the parameter.
         name: String,
     },
     /// A value stands where none belongs.
     #[error("{name} takes no value: leave ={value} out")]
     Superfluous {
-        /// Whose.
+        /// Name of the parameter.
         name: String,
-        /// The value.
+        /// The value that was given.
         value: String,
     },
     /// A value is no number.
     #[error("{name}: {value:?} is not a whole number")]
     NoNumber {
-        /// Whose.
+        /// Name of the parameter.
         name: String,
-        /// The value.
+        /// The value that was given.
         value: String,
     },
     /// A value is beyond Slurm's bounds.
     #[error("{name}: {value} is out of bounds: it has to be {bounds}")]
     Bounds {
-        /// Whose.
+        /// Name of the parameter.
         name: String,
-        /// The value.
+        /// The value that was given.
         value: i64,
-        /// What it may be.
+        /// The values that are allowed.
         bounds: String,
     },
 }

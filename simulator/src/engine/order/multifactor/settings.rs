@@ -79,7 +79,7 @@ pub enum SettingsError {
     /// A line is no setting.
     #[error("line {line}: {text:?} is not Key=Value")]
     Form {
-        /// From 1.
+        /// Number of the line, counted from 1.
         line: usize,
         /// The line.
         text: String,
@@ -87,7 +87,7 @@ pub enum SettingsError {
     /// This model knows no such setting.
     #[error("line {line}: the model of Slurm's priorities knows no {key}")]
     Unknown {
-        /// From 1.
+        /// Number of the line, counted from 1.
         line: usize,
         /// The setting.
         key: String,
@@ -95,13 +95,13 @@ pub enum SettingsError {
     /// A value is none that this model knows.
     #[error("line {line}: {key}: {value:?} is not {expected}")]
     Value {
-        /// From 1.
+        /// Number of the line, counted from 1.
         line: usize,
         /// The setting.
         key: String,
-        /// What was written.
+        /// The value that was given.
         value: String,
-        /// What could have been.
+        /// The values that are allowed.
         expected: &'static str,
     },
 }
