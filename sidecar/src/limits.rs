@@ -5,11 +5,8 @@ use std::collections::HashMap;
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use predictor_core::time::Seconds;
 use slurm_sys::client::controller::{Accounts, AssociationRecord, Node, NodeState, Partition, QosRecord};
+use slurm_sys::client::{TRES_CPU, TRES_NODE};
 
-/// Slurm's numbers of CPUs and nodes among trackable resources (src/common/slurmdb_defs.h,
-/// `tres_types_t`).
-const CPUS: u32 = 1;
-const NODES: u32 = 4;
 /// The quality of service of jobs that name none, where no association says another
 /// (src/common/assoc_mgr.c, `assoc_mgr_get_default_qos_info`).
 const DEFAULT_QOS: &str = "normal";
@@ -31,8 +28,8 @@ impl Amounts {
         for entry in list.split(',').filter(|entry| !entry.is_empty()) {
             let numbers = entry.split_once('=').map(|(id, count)| (id.trim().parse(), count.trim().parse::<u64>()));
             match numbers {
-                Some((Ok(CPUS), Ok(count))) => amounts.cpus = Some(count),
-                Some((Ok(NODES), Ok(count))) => amounts.nodes = Some(count),
+                Some((Ok(TRES_CPU), Ok(count))) => amounts.cpus = Some(count),
+                Some((Ok(TRES_NODE), Ok(count))) => amounts.nodes = Some(count),
                 // Of a limit that is not understood it is only known that there is one.
                 _ => amounts.other = true,
             }
@@ -48,7 +45,7 @@ impl Amounts {
 }
 
 fn clamped(count: u64) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX - 1)
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// Caps from lists of most resources, of most on each node, and of resource minutes.
@@ -156,7 +153,7 @@ pub(crate) fn of_partition(partition: &Partition, nodes: &[Node]) -> PartitionLi
         most_cpus_per_node: partition.max_cpus_per_node,
         qos: partition.qos.clone(),
         nodes: Some(NodeSizes {
-            usable: u32::try_from(usable().count()).unwrap_or(u32::MAX - 1),
+            usable: u32::try_from(usable().count()).unwrap_or(u32::MAX),
             least_cpus: usable().map(|node| node.cpus).min().unwrap_or(0),
             most_cpus: members().map(|node| node.cpus).max().unwrap_or(0),
         }),

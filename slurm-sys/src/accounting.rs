@@ -11,22 +11,23 @@
 //! works; errors say what it would have said.
 
 mod error;
-mod list;
 mod quiet;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
 pub use self::error::WriteError;
-use self::error::{error_of, forget_error, last_error};
-use self::list::{List, Received};
+use self::error::{error_of, last_error};
 use self::quiet::quietly;
 pub use self::text::{EndState, PastJob, TimeLimit, job_insertion, job_removal};
+use crate::client;
 use crate::client::library::libslurm;
-use crate::client::{self, ClientError};
+use crate::client::list::{OwnedList, RecordList, TextList, c_text};
+use crate::client::value::owned_text;
+use crate::job_number::selected_job;
 use crate::{bindings, errno};
 
 /// A user in an account of a cluster, or the account itself where there is no user.
@@ -76,12 +77,9 @@ impl AccountingWriter {
     /// [`WriteError::Client`] where slurm.conf cannot be used or names no slurmdbd,
     /// [`WriteError::Refused`] where slurmdbd does not answer.
     pub fn open() -> Result<Self, WriteError> {
-        let site = client::site()?;
-        if site.accounting_storage_type != "accounting_storage/slurmdbd" {
-            return Err(ClientError::NoAccounting { configured: site.accounting_storage_type }.into());
-        }
-        forget_error();
-        // SAFETY: libslurm has been initialised by `site`; null asks for no flags.
+        client::start::require_slurmdbd()?;
+        client::error::forget();
+        // SAFETY: libslurm is initialised; null asks for no flags.
         let connection = quietly(|| unsafe { libslurm().slurmdb_connection_get(ptr::null_mut()) });
         if connection.is_null() {
             return Err(last_error("answer"));
@@ -100,7 +98,9 @@ impl AccountingWriter {
         // here.
         let received = receive("list its clusters", || unsafe { libslurm().slurmdb_clusters_get(connection, ptr::null_mut()) })?;
         let mut names = Vec::new();
-        received.for_each::<bindings::slurmdb_cluster_rec_t>(|cluster| names.extend(text_of(cluster.name)));
+        // SAFETY: slurmdbd answers with a list of such records, whose names are null or
+        // null-terminated.
+        unsafe { received.for_each_record(|cluster: &bindings::slurmdb_cluster_rec_t| names.extend(owned_text(cluster.name))) };
         Ok(names)
     }
 
@@ -114,7 +114,9 @@ impl AccountingWriter {
         // SAFETY: as in `clusters`.
         let received = receive("list its accounts", || unsafe { libslurm().slurmdb_accounts_get(connection, ptr::null_mut()) })?;
         let mut names = BTreeSet::new();
-        received.for_each::<bindings::slurmdb_account_rec_t>(|account| names.extend(text_of(account.name)));
+        // SAFETY: slurmdbd answers with a list of such records, whose names are null or
+        // null-terminated.
+        unsafe { received.for_each_record(|account: &bindings::slurmdb_account_rec_t| names.extend(owned_text(account.name))) };
         Ok(names)
     }
 
@@ -128,7 +130,9 @@ impl AccountingWriter {
         // SAFETY: as in `clusters`.
         let received = receive("list its users", || unsafe { libslurm().slurmdb_users_get(connection, ptr::null_mut()) })?;
         let mut names = BTreeSet::new();
-        received.for_each::<bindings::slurmdb_user_rec_t>(|user| names.extend(text_of(user.name)));
+        // SAFETY: slurmdbd answers with a list of such records, whose names are null or
+        // null-terminated.
+        unsafe { received.for_each_record(|user: &bindings::slurmdb_user_rec_t| names.extend(owned_text(user.name))) };
         Ok(names)
     }
 
@@ -138,9 +142,7 @@ impl AccountingWriter {
     ///
     /// Where slurmdbd does not answer.
     pub fn associations(&mut self, cluster: &str) -> Result<Vec<Association>, WriteError> {
-        let cluster = c_text(cluster)?;
-        let mut clusters = List::new();
-        clusters.push(cluster.as_ptr().cast_mut().cast());
+        let clusters = TextList::of(&[cluster])?;
         // SAFETY: a condition of zeroes and null pointers asks for everything.
         let mut condition: bindings::slurmdb_assoc_cond_t = unsafe { MaybeUninit::zeroed().assume_init() };
         condition.cluster_list = clusters.as_ptr();
@@ -149,12 +151,16 @@ impl AccountingWriter {
         // the answer is there.
         let received = receive("list its associations", || unsafe { libslurm().slurmdb_associations_get(connection, &raw mut condition) })?;
         let mut found = Vec::new();
-        received.for_each::<bindings::slurmdb_assoc_rec_t>(|association| {
-            if let Some(account) = text_of(association.acct) {
-                let (user, partition) = (text_of(association.user), text_of(association.partition));
+        let add = |association: &bindings::slurmdb_assoc_rec_t| {
+            // SAFETY: the record's texts are null or null-terminated.
+            let text = |text| unsafe { owned_text(text) };
+            if let Some(account) = text(association.acct) {
+                let (user, partition) = (text(association.user), text(association.partition));
                 found.push(Association { id: association.id, account, user, partition });
             }
-        });
+        };
+        // SAFETY: slurmdbd answers with a list of such records.
+        unsafe { received.for_each_record(add) };
         Ok(found)
     }
 
@@ -182,7 +188,7 @@ impl AccountingWriter {
                 record
             })
             .collect();
-        let list = List::of(&mut records);
+        let list = RecordList::of(&mut records);
         let connection = self.connection;
         // SAFETY: the connection is open; libslurm reads the records to send them, and they and
         // their texts live until it is done.
@@ -212,7 +218,7 @@ impl AccountingWriter {
                 record
             })
             .collect();
-        let list = List::of(&mut records);
+        let list = RecordList::of(&mut records);
         let connection = self.connection;
         // SAFETY: as in `add_accounts`.
         done("add users", || unsafe { libslurm().slurmdb_users_add(connection, list.as_ptr()) })
@@ -255,7 +261,7 @@ impl AccountingWriter {
                 record
             })
             .collect();
-        let list = List::of(&mut records);
+        let list = RecordList::of(&mut records);
         let connection = self.connection;
         // SAFETY: as in `add_accounts`.
         done("add associations", || unsafe { libslurm().slurmdb_associations_add(connection, list.as_ptr()) })
@@ -308,23 +314,9 @@ impl AccountingWriter {
         if job_ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let cluster = c_text(cluster)?;
-        let mut clusters = List::new();
-        clusters.push(cluster.as_ptr().cast_mut().cast());
-        let mut steps: Vec<bindings::slurm_selected_step_t> = job_ids
-            .iter()
-            .map(|&job_id| {
-                // SAFETY: zeroes and null pointers are valid for this structure.
-                let mut step: bindings::slurm_selected_step_t = unsafe { MaybeUninit::zeroed().assume_init() };
-                step.array_task_id = bindings::NO_VAL;
-                step.het_job_offset = bindings::NO_VAL;
-                step.step_id.job_id = job_id;
-                step.step_id.step_id = bindings::NO_VAL;
-                step.step_id.step_het_comp = bindings::NO_VAL;
-                step
-            })
-            .collect();
-        let steps = List::of(&mut steps);
+        let clusters = TextList::of(&[cluster])?;
+        let mut steps: Vec<_> = job_ids.iter().map(|job_id| selected_job(*job_id, None)).collect();
+        let steps = RecordList::of(&mut steps);
         // SAFETY: a condition of zeroes and null pointers asks for everything.
         let mut condition: bindings::slurmdb_job_cond_t = unsafe { MaybeUninit::zeroed().assume_init() };
         condition.cluster_list = clusters.as_ptr();
@@ -336,11 +328,13 @@ impl AccountingWriter {
         // the answer is there.
         let received = receive("look jobs up", || unsafe { libslurm().slurmdb_jobs_get(connection, &raw mut condition) })?;
         let mut found = BTreeMap::new();
-        received.for_each::<bindings::slurmdb_job_rec_t>(|job| {
-            let name = text_of(job.jobname).unwrap_or_default();
-            let system_comment = text_of(job.system_comment).unwrap_or_default();
-            found.insert(job.jobid, JobMark { name, system_comment });
-        });
+        let add = |job: &bindings::slurmdb_job_rec_t| {
+            // SAFETY: the record's texts are null or null-terminated.
+            let text = |text| unsafe { owned_text(text) }.unwrap_or_default();
+            found.insert(job.jobid, JobMark { name: text(job.jobname), system_comment: text(job.system_comment) });
+        };
+        // SAFETY: slurmdbd answers with a list of such records.
+        unsafe { received.for_each_record(add) };
         Ok(found)
     }
 
@@ -371,7 +365,7 @@ fn checked_cluster(name: &str) -> Result<&str, WriteError> {
 
 /// Runs a call that returns one of Slurm's error numbers, or -1 and the number in errno.
 fn done(doing: &'static str, call: impl FnOnce() -> c_int) -> Result<(), WriteError> {
-    forget_error();
+    client::error::forget();
     match quietly(call) {
         0 => Ok(()),
         -1 if errno::get() != 0 => Err(last_error(doing)),
@@ -380,24 +374,9 @@ fn done(doing: &'static str, call: impl FnOnce() -> c_int) -> Result<(), WriteEr
 }
 
 /// Runs a call that returns a list, or null and an error number.
-fn receive(doing: &'static str, call: impl FnOnce() -> *mut bindings::xlist) -> Result<Received, WriteError> {
-    forget_error();
+fn receive(doing: &'static str, call: impl FnOnce() -> *mut bindings::xlist) -> Result<OwnedList, WriteError> {
+    client::error::forget();
     let list = quietly(call);
     // SAFETY: the calls of this module return a list that libslurm gives away, or null.
-    unsafe { Received::adopt(list) }.ok_or_else(|| last_error(doing))
-}
-
-fn c_text(text: &str) -> Result<CString, WriteError> {
-    CString::new(text).map_err(|_| WriteError::Text { text: text.into() })
-}
-
-/// A copy of a text of Slurm's; `None` where it is null or empty.
-fn text_of(text: *const c_char) -> Option<String> {
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: libslurm's texts are null-terminated, and the ones passed here belong to a record
-    // that is still alive.
-    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
-    (!text.is_empty()).then(|| text.into_owned())
+    unsafe { OwnedList::adopt(list) }.ok_or_else(|| last_error(doing))
 }

@@ -3,14 +3,10 @@
 //!
 //! What is unset in C (NULL, `NO_VAL`) is `None` here. Strings that are not UTF-8 read as absent.
 
-use crate::bindings::{self, job_desc_msg_t};
+use crate::bindings::{self, INFINITE, NO_VAL, job_desc_msg_t};
+use crate::sentinel::{count, large_number, moment, number, small_number, written};
 use crate::text::{SlurmText, allocate, borrow};
 use std::ffi::c_char;
-
-const NO_VALUE_16: u16 = 0xfffe;
-const INFINITE_16: u16 = 0xffff;
-const NO_VALUE: u32 = 0xffff_fffe;
-const INFINITE: u32 = 0xffff_ffff;
 
 /// Most entries of an environment that are looked at.
 const MOST_ENTRIES: u32 = 1 << 20;
@@ -37,18 +33,9 @@ pub enum Variables {
     Control,
 }
 
-fn number(value: u32) -> Option<u32> {
-    (value != NO_VALUE && value != INFINITE).then_some(value)
-}
-
-/// 16-bit numbers are 0 or unset where they were not given.
-fn small(value: u16) -> Option<u32> {
-    (value != NO_VALUE_16 && value != INFINITE_16 && value != 0).then_some(u32::from(value))
-}
-
 fn minutes(value: u32) -> Option<Minutes> {
     match value {
-        NO_VALUE => None,
+        NO_VAL => None,
         INFINITE => Some(Minutes::Unlimited),
         minutes => Some(Minutes::Limited(minutes)),
     }
@@ -109,43 +96,43 @@ impl<'a> JobDescription<'a> {
     /// The fewest nodes that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn min_nodes(&self) -> Option<u32> {
-        number(self.0.min_nodes).filter(|nodes| *nodes > 0)
+        count(self.0.min_nodes)
     }
 
     /// The most nodes that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn max_nodes(&self) -> Option<u32> {
-        number(self.0.max_nodes).filter(|nodes| *nodes > 0)
+        count(self.0.max_nodes)
     }
 
     /// Number of tasks; `None` where it does not say.
     #[must_use]
     pub fn tasks(&self) -> Option<u32> {
-        number(self.0.num_tasks).filter(|tasks| *tasks > 0)
+        count(self.0.num_tasks)
     }
 
     /// Tasks on each node; `None` where it does not say.
     #[must_use]
     pub fn tasks_per_node(&self) -> Option<u32> {
-        small(self.0.ntasks_per_node)
+        small_number(self.0.ntasks_per_node)
     }
 
     /// CPUs of each task; `None` where it does not say.
     #[must_use]
     pub fn cpus_per_task(&self) -> Option<u32> {
-        small(self.0.cpus_per_task)
+        small_number(self.0.cpus_per_task)
     }
 
     /// The fewest CPUs that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn min_cpus(&self) -> Option<u32> {
-        number(self.0.min_cpus).filter(|cpus| *cpus > 0)
+        count(self.0.min_cpus)
     }
 
     /// The most CPUs that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn max_cpus(&self) -> Option<u32> {
-        number(self.0.max_cpus).filter(|cpus| *cpus > 0)
+        count(self.0.max_cpus)
     }
 
     /// The time limit; `None` where it does not say.
@@ -169,8 +156,7 @@ impl<'a> JobDescription<'a> {
     /// When the job must have ended, in Unix seconds.
     #[must_use]
     pub fn deadline(&self) -> Option<i64> {
-        let deadline = self.0.deadline;
-        (deadline > 0 && deadline != i64::from(NO_VALUE)).then_some(deadline)
+        moment(self.0.deadline)
     }
 
     /// Whether it is a batch job.
@@ -191,7 +177,7 @@ impl<'a> JobDescription<'a> {
     /// either place, so that nothing may rest on it that would hurt others.
     #[must_use]
     pub fn is_only_tested(&self) -> bool {
-        self.0.alloc_sid == NO_VALUE
+        self.0.alloc_sid == NO_VAL
     }
 
     /// Whether it is a copy that another cluster of a federation has sent. That cluster has given
@@ -283,8 +269,7 @@ impl<'a> JobDescription<'a> {
     /// Whether it asks for memory.
     #[must_use]
     pub fn wants_memory(&self) -> bool {
-        const NO_VALUE_64: u64 = 0xffff_ffff_ffff_fffe;
-        self.0.pn_min_memory < NO_VALUE_64 || self.is_given(self.0.mem_per_tres)
+        large_number(self.0.pn_min_memory).is_some() || self.is_given(self.0.mem_per_tres)
     }
 
     /// Whether it asks for nodes of a certain shape, or beside each other.
@@ -292,10 +277,10 @@ impl<'a> JobDescription<'a> {
     pub fn shapes_nodes(&self) -> bool {
         let shapes = [self.0.sockets_per_node, self.0.cores_per_socket, self.0.threads_per_core];
         let is_contiguous = self.0.contiguous == 1;
-        let wants_storage = number(self.0.pn_min_tmp_disk).is_some_and(|megabytes| megabytes > 0);
-        let wants_switches = number(self.0.req_switch).is_some_and(|switches| switches > 0);
-        let least_cpus = small(self.0.pn_min_cpus).is_some_and(|cpus| cpus > self.cpus_per_task().unwrap_or(1));
-        shapes.into_iter().any(|shape| small(shape).is_some()) || is_contiguous || wants_storage || wants_switches || least_cpus
+        let wants_storage = count(self.0.pn_min_tmp_disk).is_some();
+        let wants_switches = count(self.0.req_switch).is_some();
+        let least_cpus = small_number(self.0.pn_min_cpus).is_some_and(|cpus| cpus > self.cpus_per_task().unwrap_or(1));
+        shapes.into_iter().any(|shape| small_number(shape).is_some()) || is_contiguous || wants_storage || wants_switches || least_cpus
     }
 
     /// Whether it asks for licences.
@@ -327,9 +312,9 @@ impl<'a> JobDescription<'a> {
             Variables::Environment => (self.0.environment, self.0.env_size),
             Variables::Control => (self.0.spank_job_env, self.0.spank_job_env_size),
         };
-        if list.is_null() || count == 0 || count == NO_VALUE || count > MOST_ENTRIES {
+        let Some(count) = self::count(count).filter(|count| *count <= MOST_ENTRIES && !list.is_null()) else {
             return &[];
-        }
+        };
         // SAFETY: slurmctld unpacks the list with `count` entries, and it lives as long as the
         // description.
         unsafe { std::slice::from_raw_parts(list, count as usize) }
@@ -361,30 +346,31 @@ impl<'a> JobDescription<'a> {
         self.list(Variables::Environment).iter().position(|entry| begins(*entry))
     }
 
-    /// Sets fewest and most nodes.
+    /// Sets fewest and most nodes. Here as in what sets other numbers, one that C would read as
+    /// unset or unlimited is written as the greatest that it reads as a number.
     pub fn set_nodes(&mut self, nodes: u32) {
-        self.0.min_nodes = nodes;
-        self.0.max_nodes = nodes;
+        self.0.min_nodes = written(nodes);
+        self.0.max_nodes = written(nodes);
     }
 
     /// Sets the tasks.
     pub fn set_tasks(&mut self, tasks: u32) {
-        self.0.num_tasks = tasks;
+        self.0.num_tasks = written(tasks);
     }
 
     /// Sets the fewest CPUs.
     pub fn set_min_cpus(&mut self, cpus: u32) {
-        self.0.min_cpus = cpus;
+        self.0.min_cpus = written(cpus);
     }
 
     /// Sets the time limit in minutes.
     pub fn set_time_limit(&mut self, minutes: u32) {
-        self.0.time_limit = minutes;
+        self.0.time_limit = written(minutes);
     }
 
     /// Sets the shortest time limit in minutes.
     pub fn set_time_min(&mut self, minutes: u32) {
-        self.0.time_min = minutes;
+        self.0.time_min = written(minutes);
     }
 
     /// Sets when the job may begin, in Unix seconds.

@@ -28,5 +28,6 @@ mod job_number;
 pub mod log;
 pub mod memory;
 pub mod process;
+mod sentinel;
 pub mod text;
 pub mod version;

@@ -92,11 +92,11 @@ impl Rewrite {
 }
 
 fn minutes_of(limit: Seconds) -> u32 {
-    u32::try_from(limit.minutes_rounded_up().clamp(1, i64::from(u32::MAX - 2))).unwrap_or(u32::MAX - 2)
+    u32::try_from(limit.minutes_rounded_up().max(1)).unwrap_or(u32::MAX)
 }
 
 /// `number` in the proportion of `after` to `before`, rounded up.
 fn scaled(number: u32, after: u32, before: u32) -> u32 {
     let exact = (u64::from(number) * u64::from(after)).div_ceil(u64::from(before.max(1)));
-    u32::try_from(exact).unwrap_or(u32::MAX - 2).max(1)
+    u32::try_from(exact).unwrap_or(u32::MAX).max(1)
 }

@@ -1,10 +1,9 @@
-//! Why slurmdbd did not take a record, and libslurm's error numbers.
+//! Why slurmdbd did not take a record.
 
 use std::ffi::c_int;
 
-use super::text_of;
 use crate::client::ClientError;
-use crate::client::library::libslurm;
+use crate::client::error::describe;
 use crate::{bindings, errno};
 
 /// Why slurmdbd did not take a record.
@@ -45,17 +44,6 @@ pub enum WriteError {
         /// The name that is not valid.
         name: String,
     },
-    /// A text that was to be handed to Slurm holds a null byte.
-    #[error("{text:?} holds a null byte and cannot be handed to Slurm")]
-    Text {
-        /// The text that cannot be stored.
-        text: String,
-    },
-}
-
-/// Sets the thread's last error to none, so that what is found afterwards is of the next call.
-pub(super) fn forget_error() {
-    errno::set(0);
 }
 
 pub(super) fn last_error(doing: &'static str) -> WriteError {
@@ -66,9 +54,7 @@ pub(super) fn error_of(doing: &'static str, code: c_int) -> WriteError {
     if u32::try_from(code) == Ok(bindings::ESLURM_ACCESS_DENIED) {
         return WriteError::Denied { doing };
     }
-    // SAFETY: slurm_strerror returns a text that stays valid until this thread asks again; it is
-    // copied.
-    let reason = text_of(unsafe { libslurm().slurm_strerror(code) }).unwrap_or_else(|| "no reason given".into());
+    let reason = if code == 0 { "no reason given".to_owned() } else { describe(code) };
     if matches!(code, libc::ECONNREFUSED | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EPIPE | libc::ECONNRESET) {
         return WriteError::Unreachable { reason };
     }

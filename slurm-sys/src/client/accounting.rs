@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ops::Range;
 
 use super::error::{self, ClientError};
-use super::list::{OwnedList, TextList, pointer_or_null};
+use super::list::{OwnedList, TextList};
 use super::state::{self, JobState};
 use super::{start, value};
 use crate::bindings::{self, slurmdb_job_rec_t, slurmdb_qos_rec_t};
@@ -103,10 +103,7 @@ impl AccountingConnection {
     /// [`ClientError::Configuration`] and [`ClientError::NoAccounting`];
     /// [`ClientError::Accounting`] where libslurm lacks the plugin.
     pub fn open() -> Result<Self, ClientError> {
-        let site = start::site()?;
-        if site.accounting_storage_type != "accounting_storage/slurmdbd" {
-            return Err(ClientError::NoAccounting { configured: site.accounting_storage_type });
-        }
+        start::require_slurmdbd()?;
         error::forget();
         // SAFETY: libslurm is initialised; null asks for no flags.
         let connection = unsafe { libslurm().slurmdb_connection_get(std::ptr::null_mut()) };
@@ -148,18 +145,16 @@ impl AccountingConnection {
             records = self.records(cluster, &window)?;
         }
         let mut count = 0;
-        records.for_each(|record| {
-            // SAFETY: DBD_GET_JOBS_COND answers with a list of job records; the list frees them
-            // after this call only.
-            let record = unsafe { record.cast::<slurmdb_job_rec_t>().as_ref() };
-            // SAFETY: as above: its strings are null or null-terminated, and live as long as the
-            // record.
-            let record = record.and_then(|record| unsafe { view(record) });
+        let show = |record: &slurmdb_job_rec_t| {
+            // SAFETY: its strings are null or null-terminated, and live as long as the record.
+            let record = unsafe { view(record) };
             if let Some(record) = record.filter(|record| window.contains(&record.ended)) {
                 count += 1;
                 each(record);
             }
-        });
+        };
+        // SAFETY: DBD_GET_JOBS_COND answers with a list of job records.
+        unsafe { records.for_each_record(show) };
         Ok(count)
     }
 
@@ -174,15 +169,14 @@ impl AccountingConnection {
         let list = list.ok_or_else(|| accounting_error("qualities of service"))?;
         self.end_transaction()?;
         let mut names = HashMap::new();
-        list.for_each(|qos| {
-            // SAFETY: slurmdbd answers with a list of such records; the list frees them after this
-            // call only.
-            let Some(qos) = (unsafe { qos.cast::<slurmdb_qos_rec_t>().as_ref() }) else { return };
+        let add = |qos: &slurmdb_qos_rec_t| {
             // SAFETY: the name is null or null-terminated, and lives as long as the record.
             if let Some(name) = unsafe { value::owned_text(qos.name) } {
                 names.insert(qos.id, name);
             }
-        });
+        };
+        // SAFETY: slurmdbd answers with a list of such records.
+        unsafe { list.for_each_record(add) };
         Ok(names)
     }
 
@@ -191,7 +185,7 @@ impl AccountingConnection {
     /// # Errors
     /// As [`AccountingConnection::ended_jobs`].
     pub fn check(&mut self, cluster: &str) -> Result<(), ClientError> {
-        let names = text_list(&[cluster])?;
+        let names = TextList::of(&[cluster])?;
         // SAFETY: a structure of numbers and pointers, for which zero is "no condition"; the
         // initialiser sets what is not.
         let mut condition: bindings::slurmdb_cluster_cond_t = unsafe { std::mem::zeroed() };
@@ -224,16 +218,16 @@ impl AccountingConnection {
 
     /// Every record that ended in the window, as libslurm's list.
     fn records(&mut self, cluster: &str, window: &Range<i64>) -> Result<OwnedList, ClientError> {
-        let clusters = text_list(&[cluster])?;
+        let clusters = TextList::of(&[cluster])?;
         let state_numbers = state::ENDED.map(|state| state.to_string());
-        let states = text_list(&state_numbers.each_ref().map(String::as_str))?;
+        let states = TextList::of(&state_numbers.each_ref().map(String::as_str))?;
         // SAFETY: a structure of numbers and pointers; zero in all of them is "no condition".
         let mut condition: bindings::slurmdb_job_cond_t = unsafe { std::mem::zeroed() };
-        condition.cluster_list = pointer_or_null(Some(&clusters));
+        condition.cluster_list = clusters.as_ptr();
         // With these states the database selects by the end of the record, both bounds included
         // (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c, _state_time_string). A
         // start of 0 would mean "today".
-        condition.state_list = pointer_or_null(Some(&states));
+        condition.state_list = states.as_ptr();
         condition.usage_start = window.start.max(1);
         condition.usage_end = (window.end - 1).max(1);
         // No condition on how the job was started.
@@ -260,15 +254,6 @@ impl Drop for AccountingConnection {
 fn accounting_error(what: &'static str) -> ClientError {
     let (code, reason) = error::last();
     ClientError::Accounting { what, code, reason }
-}
-
-/// A list of texts for a condition.
-fn text_list(texts: &[&str]) -> Result<TextList, ClientError> {
-    let texts = texts
-        .iter()
-        .map(|&text| CString::new(text).map_err(|_null| ClientError::Text { text: text.to_owned() }))
-        .collect::<Result<Vec<_>, _>>()?;
-    TextList::new(texts).ok_or_else(|| accounting_error("list"))
 }
 
 /// A record as this side sees it; `None` for one that has not ended.

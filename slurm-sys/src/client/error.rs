@@ -1,10 +1,9 @@
 //! Why a question to Slurm got no answer.
 
-use std::ffi::CStr;
-
 use thiserror::Error;
 
 use super::library::libslurm;
+use super::value;
 use crate::errno;
 
 /// Why a question to Slurm got no answer. Every variant but [`ClientError::Library`] and
@@ -65,7 +64,7 @@ pub enum ClientError {
 }
 
 /// Forgets the thread's last error, so that [`last`] afterwards tells of the next call only.
-pub(super) fn forget() {
+pub(crate) fn forget() {
     errno::set(0);
 }
 
@@ -80,13 +79,9 @@ pub(super) fn last() -> (i32, String) {
 }
 
 /// Slurm's words for one of its error numbers, or the system's.
-pub(super) fn describe(code: i32) -> String {
+pub(crate) fn describe(code: i32) -> String {
     // SAFETY: slurm_strerror looks the number up in a static table, or falls back to strerror; both
-    // return a string that stays valid until this thread asks again.
-    let words = unsafe { libslurm().slurm_strerror(code) };
-    if words.is_null() {
-        return "unknown error".to_owned();
-    }
-    // SAFETY: not null, and null-terminated as above; copied before anything else is called.
-    unsafe { CStr::from_ptr(words) }.to_string_lossy().to_lowercase()
+    // return a string that stays valid until this thread asks again, and it is copied at once.
+    let words = unsafe { value::text(libslurm().slurm_strerror(code)) };
+    words.map_or_else(|| "unknown error".to_owned(), |words| words.to_lowercase())
 }

@@ -1,39 +1,65 @@
 //! Slurm's linked list, owned or borrowed, without its sharp edges.
 
 use std::ffi::{CString, c_void};
+use std::marker::PhantomData;
 use std::ptr;
 
+use super::error::ClientError;
 use super::library::libslurm;
 use crate::bindings;
 
 /// A list that libslurm made and this side frees. What it holds is freed with it where libslurm
 /// gave it a destructor.
-pub(super) struct OwnedList(*mut bindings::xlist);
+pub(crate) struct OwnedList(*mut bindings::xlist);
 
 impl OwnedList {
     /// Takes over a list that libslurm returned. `None` for a null pointer.
     ///
     /// # Safety
     /// `list` is null or a list that nothing else frees or changes from now on.
-    pub(super) unsafe fn adopt(list: *mut bindings::xlist) -> Option<Self> {
+    pub(crate) unsafe fn adopt(list: *mut bindings::xlist) -> Option<Self> {
         if list.is_null() { None } else { Some(Self(list)) }
     }
 
     /// The list, for a C structure that borrows it. It stays owned here.
-    pub(super) fn as_ptr(&self) -> *mut bindings::xlist {
+    pub(crate) fn as_ptr(&self) -> *mut bindings::xlist {
         self.0
     }
 
     /// Whether it holds nothing.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         // SAFETY: the list is valid for as long as self is.
         unsafe { libslurm().slurm_list_count(self.0) <= 0 }
     }
 
     /// Calls `each` with every element, in the list's order. Elements may be null.
-    pub(super) fn for_each(&self, each: impl FnMut(*mut c_void)) {
+    pub(crate) fn for_each(&self, each: impl FnMut(*mut c_void)) {
         // SAFETY: the list is valid for as long as self is.
         unsafe { BorrowedList::new(self.0) }.for_each(each);
+    }
+
+    /// Shows every record to `show`, in the list's order.
+    ///
+    /// # Safety
+    /// Each element is null or a valid record of type `T`.
+    pub(crate) unsafe fn for_each_record<T>(&self, mut show: impl FnMut(&T)) {
+        self.for_each(|element| {
+            // SAFETY: the caller's promise; the record lives as long as the list.
+            if let Some(record) = unsafe { element.cast::<T>().as_ref() } {
+                show(record);
+            }
+        });
+    }
+
+    /// A list without elements or destructor: it frees nothing of what is put into it.
+    fn lending() -> Self {
+        // SAFETY: the list is ours from here. libslurm ends the process rather than return null.
+        Self(unsafe { libslurm().slurm_list_create(None) })
+    }
+
+    fn push(&mut self, element: *mut c_void) {
+        // SAFETY: the list is valid for as long as self is, and takes any pointer.
+        unsafe { libslurm().slurm_list_append(self.0, element) };
     }
 }
 
@@ -45,17 +71,17 @@ impl Drop for OwnedList {
 }
 
 /// A list that belongs to something else, or none, which holds nothing.
-pub(super) struct BorrowedList(*mut bindings::xlist);
+pub(crate) struct BorrowedList(*mut bindings::xlist);
 
 impl BorrowedList {
     /// # Safety
     /// `list` is null, or a list that nothing frees or changes for as long as this is used.
-    pub(super) unsafe fn new(list: *mut bindings::xlist) -> Self {
+    pub(crate) unsafe fn new(list: *mut bindings::xlist) -> Self {
         Self(list)
     }
 
     /// Calls `each` with every element, in the list's order. Elements may be null.
-    pub(super) fn for_each(&self, mut each: impl FnMut(*mut c_void)) {
+    pub(crate) fn for_each(&self, mut each: impl FnMut(*mut c_void)) {
         /// Frees the iterator also where `each` panics.
         struct Iterator(*mut bindings::listIterator);
         impl Drop for Iterator {
@@ -80,34 +106,55 @@ impl BorrowedList {
     }
 }
 
-/// A list of texts for a condition. The texts are this side's own memory, so the list has no
-/// destructor.
-pub(super) struct TextList {
+/// A list of records of this side, for a call that only reads them.
+pub(crate) struct RecordList<'a, T> {
+    list: OwnedList,
+    _records: PhantomData<&'a mut [T]>,
+}
+
+impl<'a, T> RecordList<'a, T> {
+    /// A list of these records.
+    pub(crate) fn of(records: &'a mut [T]) -> Self {
+        let mut list = OwnedList::lending();
+        records.iter_mut().for_each(|record| list.push(ptr::from_mut(record).cast()));
+        Self { list, _records: PhantomData }
+    }
+
+    /// The list, for a C structure or call that borrows it.
+    pub(crate) fn as_ptr(&self) -> *mut bindings::xlist {
+        self.list.as_ptr()
+    }
+}
+
+/// A list of texts for a condition, of which libslurm only reads.
+pub(crate) struct TextList {
     list: OwnedList,
     _texts: Vec<CString>,
 }
 
 impl TextList {
-    /// A list of these texts. `None` only if libslurm makes no list.
-    pub(super) fn new(texts: Vec<CString>) -> Option<Self> {
-        // SAFETY: no destructor, so that libslurm frees none of our memory; the list is ours from
-        // here.
-        let list = unsafe { OwnedList::adopt(libslurm().slurm_list_create(None)) }?;
-        for text in &texts {
-            // SAFETY: the list is valid; the text's buffer does not move while `texts` is kept
-            // beside the list, and libslurm only reads from conditions.
-            unsafe { libslurm().slurm_list_append(list.as_ptr(), text.as_ptr().cast_mut().cast()) };
-        }
-        Some(Self { list, _texts: texts })
+    /// A list of these texts.
+    ///
+    /// # Errors
+    /// [`ClientError::Text`] for one with a null byte.
+    pub(crate) fn of(texts: &[&str]) -> Result<Self, ClientError> {
+        let texts = texts.iter().map(|text| c_text(text)).collect::<Result<Vec<_>, _>>()?;
+        let mut list = OwnedList::lending();
+        // A text's buffer stays where it is while `texts` is kept beside the list.
+        texts.iter().for_each(|text| list.push(text.as_ptr().cast_mut().cast()));
+        Ok(Self { list, _texts: texts })
     }
 
     /// The list, for a condition that borrows it.
-    pub(super) fn as_ptr(&self) -> *mut bindings::xlist {
+    pub(crate) fn as_ptr(&self) -> *mut bindings::xlist {
         self.list.as_ptr()
     }
 }
 
-/// The list of a [`TextList`] that may be absent: null is "no condition".
-pub(super) fn pointer_or_null(list: Option<&TextList>) -> *mut bindings::xlist {
-    list.map_or(ptr::null_mut(), TextList::as_ptr)
+/// A text as C takes it.
+///
+/// # Errors
+/// [`ClientError::Text`] for one with a null byte.
+pub(crate) fn c_text(text: &str) -> Result<CString, ClientError> {
+    CString::new(text).map_err(|_null| ClientError::Text { text: text.to_owned() })
 }

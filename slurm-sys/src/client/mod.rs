@@ -18,18 +18,18 @@
 
 mod accounting;
 pub mod controller;
-mod error;
+pub(crate) mod error;
 pub mod library;
-mod list;
+pub(crate) mod list;
 mod local;
-mod start;
+pub(crate) mod start;
 mod state;
 mod symbols;
-mod value;
+pub(crate) mod value;
 
 pub use accounting::{AccountingConnection, ArrayTask, EndedJobRecord, HeterogeneousComponent};
 pub use error::ClientError;
 pub use local::{LocalConfiguration, local_configuration};
 pub use start::{Site, initialise, site};
 pub use state::JobState;
-pub use value::{array_task_count, tres_count};
+pub use value::{TRES_CPU, TRES_NODE, array_task_count, tres_count};

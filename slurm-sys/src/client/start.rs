@@ -91,6 +91,15 @@ pub fn site() -> Result<Site, ClientError> {
     }
 }
 
+/// Whether records of ended jobs can be had: slurm.conf must name slurmdbd.
+///
+/// # Errors
+/// [`ClientError::NoAccounting`] where it does not, and as [`initialise`].
+pub(crate) fn require_slurmdbd() -> Result<(), ClientError> {
+    let configured = site()?.accounting_storage_type;
+    if configured == "accounting_storage/slurmdbd" { Ok(()) } else { Err(ClientError::NoAccounting { configured }) }
+}
+
 /// The configuration in force in this process (src/common/read_config.h).
 pub(super) fn configuration() -> *const bindings::slurm_conf_t {
     // SAFETY: looks an address up.

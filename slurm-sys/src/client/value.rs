@@ -1,20 +1,20 @@
-//! Values as they cross from C: sentinels become `None`, minutes become seconds, text is UTF-8.
+//! Values as they cross from C: minutes become seconds, text is UTF-8.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 
-use crate::bindings::{INFINITE, NO_VAL};
+pub(crate) use crate::sentinel::{moment, number};
 
 /// Trackable resource number of CPUs (src/common/slurmdb_defs.h, `tres_types_t`).
-pub(super) const TRES_CPU: u32 = 1;
+pub const TRES_CPU: u32 = 1;
 /// Trackable resource number of nodes.
-pub(super) const TRES_NODE: u32 = 4;
+pub const TRES_NODE: u32 = 4;
 
 /// Text from C: `None` for null and for the empty string, which Slurm uses alike.
 ///
 /// # Safety
 /// `text` is null, or null-terminated and unchanged for `'a`.
-pub(super) unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
     if text.is_null() {
         return None;
     }
@@ -27,20 +27,9 @@ pub(super) unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
 ///
 /// # Safety
 /// As [`text`].
-pub(super) unsafe fn owned_text(text: *const c_char) -> Option<String> {
+pub(crate) unsafe fn owned_text(text: *const c_char) -> Option<String> {
     // SAFETY: the caller's promise, passed on.
     unsafe { self::text(text) }.map(Cow::into_owned)
-}
-
-/// A number that may be unset or unlimited.
-pub(super) fn number(value: u32) -> Option<u32> {
-    (value != NO_VAL && value != INFINITE).then_some(value)
-}
-
-/// Unix seconds that may be unset. Slurm marks an unset time with 0, and records of jobs that never
-/// started with `NO_VAL` (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c).
-pub(super) fn moment(seconds: i64) -> Option<i64> {
-    (seconds > 0 && seconds != i64::from(NO_VAL) && seconds != i64::from(INFINITE)).then_some(seconds)
 }
 
 /// A limit in minutes, as seconds. `None`: not set, or unlimited.

@@ -1,0 +1,42 @@
+//! The numbers by which C says that there is none: they are known here alone.
+//!
+//! Slurm marks a number that is not set with `NO_VAL` and an unlimited one with `INFINITE`
+//! (slurm/slurm.h), which are the two greatest of each width.
+
+use crate::bindings::{INFINITE, INFINITE16, NO_VAL, NO_VAL16};
+
+/// `NO_VAL64`, which bindgen reads as a negative number of 32 bits.
+const NO_VAL64: u64 = u64::MAX - 1;
+
+/// A number that may be unset or unlimited.
+pub(crate) fn number(value: u32) -> Option<u32> {
+    (value != NO_VAL && value != INFINITE).then_some(value)
+}
+
+/// A number of 16 bits, which is 0, unset or unlimited where it was not given.
+pub(crate) fn small_number(value: u16) -> Option<u32> {
+    let value = u32::from(value);
+    (value != NO_VAL16 && value != INFINITE16 && value != 0).then_some(value)
+}
+
+/// A number of 64 bits that may be unset or unlimited.
+pub(crate) fn large_number(value: u64) -> Option<u64> {
+    (value < NO_VAL64).then_some(value)
+}
+
+/// A count that may be unset, unlimited or 0, which all mean that there is none.
+pub(crate) fn count(value: u32) -> Option<u32> {
+    number(value).filter(|count| *count > 0)
+}
+
+/// Unix seconds that may be unset. Slurm marks an unset time with 0, and records of jobs that never
+/// started with `NO_VAL` (src/plugins/accounting_storage/mysql/as_mysql_jobacct_process.c).
+pub(crate) fn moment(seconds: i64) -> Option<i64> {
+    (seconds > 0 && seconds != i64::from(NO_VAL) && seconds != i64::from(INFINITE)).then_some(seconds)
+}
+
+/// A number as C is to read it: one that would read as unset or unlimited becomes the greatest
+/// that does not.
+pub(crate) fn written(number: u32) -> u32 {
+    number.min(NO_VAL - 1)
+}
