@@ -1,10 +1,9 @@
 //! Limits of accounting as records: each set of limits once, because thousands of associations
 //! share a few of them, and associations in the order in which they are looked up.
 
-use super::layout::{AssociationRecord, CapsRecord, LimitsRecord, NO_RECORD, NONE_S, QosRecord, TextRecord};
+use super::layout::{self, AssociationRecord, CapsRecord, LimitsRecord, NO_RECORD, QosRecord, TextRecord};
 use super::writer::Text;
 use crate::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, Qos, QosRules};
-use crate::time::Seconds;
 use std::collections::HashMap;
 
 /// Stands for "all partitions" in an association's record.
@@ -100,10 +99,10 @@ impl From<&QosRecord> for QosRules {
 impl From<&Caps> for CapsRecord {
     fn from(caps: &Caps) -> CapsRecord {
         CapsRecord {
-            wall_s: caps.wall.map_or(NONE_S, Seconds::clamped_u32).into(),
-            cpus: caps.cpus.unwrap_or(NONE_S).into(),
-            nodes: caps.nodes.unwrap_or(NONE_S).into(),
-            cpus_per_node: caps.cpus_per_node.unwrap_or(NONE_S).into(),
+            wall_s: layout::seconds_or_none(caps.wall),
+            cpus: layout::number_or_none(caps.cpus),
+            nodes: layout::number_or_none(caps.nodes),
+            cpus_per_node: layout::number_or_none(caps.cpus_per_node),
             cpu_minutes: caps.cpu_minutes.unwrap_or(u64::MAX).into(),
             other: caps.other.into(),
             other_minutes: caps.other_minutes.into(),
@@ -114,12 +113,11 @@ impl From<&Caps> for CapsRecord {
 
 impl From<&CapsRecord> for Caps {
     fn from(record: &CapsRecord) -> Caps {
-        let number = |number: u32| (number != NONE_S).then_some(number);
         Caps {
-            wall: number(record.wall_s.get()).map(|seconds| Seconds(i64::from(seconds))),
-            cpus: number(record.cpus.get()),
-            nodes: number(record.nodes.get()),
-            cpus_per_node: number(record.cpus_per_node.get()),
+            wall: layout::seconds(record.wall_s),
+            cpus: layout::number(record.cpus),
+            nodes: layout::number(record.nodes),
+            cpus_per_node: layout::number(record.cpus_per_node),
             cpu_minutes: Some(record.cpu_minutes.get()).filter(|minutes| *minutes != u64::MAX),
             other: record.other == 1,
             other_minutes: record.other_minutes == 1,

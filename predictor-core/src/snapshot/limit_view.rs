@@ -2,7 +2,7 @@
 //! partitions and qualities of service are few.
 
 use super::Snapshot;
-use super::layout::{AssociationRecord, LimitsRecord, NO_RECORD, QosRecord, SectionKind};
+use super::layout::{AssociationRecord, NO_RECORD, QosRecord, sections};
 use super::limit_records::ALL_PARTITIONS;
 use crate::limits::{Applying, JobLimits, QosRules, applying};
 use crate::policy::Policy;
@@ -34,7 +34,7 @@ impl<B: AsRef<[u8]>> Site for Snapshot<B> {
     /// account of that name to those of the cluster.
     fn accounting_limits(&self, user: u32, account: Option<&str>, qos: Option<&str>, partition: u16) -> Applying {
         let association = self.association_record(user, account, partition);
-        let all = self.records::<QosRecord>(SectionKind::QosRules);
+        let all = self.records(sections::QosRules);
         let named = qos.and_then(|name| all.iter().find(|record| self.text(record.name).eq_ignore_ascii_case(name)));
         let by_default = || {
             let id = association.map(|association| association.default_qos.get()).filter(|id| *id != NO_RECORD)?;
@@ -54,16 +54,16 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// How many qualities of service and associations are known.
     #[must_use]
     pub fn limits_known(&self) -> (usize, usize) {
-        let associations = self.records::<AssociationRecord>(SectionKind::Associations).len();
-        (self.records::<QosRecord>(SectionKind::QosRules).len(), associations)
+        let associations = self.records(sections::Associations).len();
+        (self.records(sections::QosRules).len(), associations)
     }
 
     fn limits_at(&self, place: u32) -> JobLimits {
-        self.records::<LimitsRecord>(SectionKind::Limits).get(place as usize).map(JobLimits::from).unwrap_or_default()
+        self.records(sections::Limits).get(place as usize).map(JobLimits::from).unwrap_or_default()
     }
 
     fn association_record(&self, user: u32, account: Option<&str>, partition: u16) -> Option<&AssociationRecord> {
-        let all = self.records::<AssociationRecord>(SectionKind::Associations);
+        let all = self.records(sections::Associations);
         let own = among(all, |record| record.user.get().cmp(&user));
         let account = account.or_else(|| own.iter().find(|record| record.is_default == 1).map(|record| self.text(record.account)));
         let is_account = |record: &&AssociationRecord| account.is_some_and(|name| self.text(record.account).eq_ignore_ascii_case(name));

@@ -1,10 +1,11 @@
 //! The default predictor of waits as it lies in a snapshot.
 
-use super::layout::{BoundRowRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, SectionKind, SumRecord, UserRecord};
+use super::layout::sections::{self, Section};
+use super::layout::{BoundRowRecord, GroupRecord, NO_RECORD, NameRecord, OpenGroupRecord, SumRecord, UserRecord};
 use super::reader::Snapshot;
 use crate::blend::Weights;
 use crate::past::{FEATURES, Group, GroupKey, Recent, Sum};
-use crate::trees::{ForestView, NodeRecord};
+use crate::trees::ForestView;
 use zerocopy::little_endian::{F32, U32};
 
 /// What there is of the default predictor of waits in a snapshot.
@@ -49,12 +50,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     pub(super) fn model_view(&self) -> Option<ModelView<'_>> {
-        let record = self.records::<ModelRecord>(SectionKind::Model).first()?;
+        let record = self.records(sections::Model).first()?;
         if usize::from(record.features.get()) != FEATURES {
             return None;
         }
         let forests = || {
-            let (roots, nodes) = (self.records::<U32>(SectionKind::ForestRoots), self.records::<NodeRecord>(SectionKind::ForestNodes));
+            let (roots, nodes) = (self.records(sections::ForestRoots), self.records(sections::ForestNodes));
             let [trees, nodes_of] = [record.trees, record.nodes].map(|counts| counts.map(|count| count.get() as usize));
             let (first_roots, roots) = roots.split_at_checked(trees[0])?;
             let (first_nodes, nodes) = nodes.split_at_checked(nodes_of[0])?;
@@ -68,16 +69,16 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             cpus: record.cpus.get(),
             weights: record.weights.map(F32::get),
             forests: (record.has_forests == 1).then(forests).flatten(),
-            bound_rows: self.records(SectionKind::BoundRows),
-            groups: self.records(SectionKind::Groups),
-            open_groups: self.records(SectionKind::OpenGroups),
-            users: self.records(SectionKind::Users),
+            bound_rows: self.records(sections::BoundRows),
+            groups: self.records(sections::Groups),
+            open_groups: self.records(sections::OpenGroups),
+            users: self.records(sections::Users),
         })
     }
 
     /// The index that stands for a name.
-    pub(super) fn index_of(&self, kind: SectionKind, name: &str) -> Option<u32> {
-        let names = self.records::<NameRecord>(kind);
+    pub(super) fn index_of(&self, names: impl Section<Record = NameRecord>, name: &str) -> Option<u32> {
+        let names = self.records(names);
         let place = names.binary_search_by(|record| self.text(record.name).cmp(name)).ok()?;
         names.get(place).map(|record| record.index.get())
     }

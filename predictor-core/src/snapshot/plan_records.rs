@@ -1,8 +1,8 @@
 //! A plan of the queue, as records of the snapshot.
 
-use super::layout::{FreeRecord, NONE_S, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
+use super::layout::{self, FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
 use crate::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
-use crate::time::{Seconds, UnixTime};
+use crate::time::UnixTime;
 use zerocopy::little_endian::U32;
 
 /// The sections of a plan; empty without one.
@@ -70,7 +70,7 @@ fn job_record(job: &PlannedJob) -> PlannedJobRecord {
         nodes: job.size.nodes.into(),
         cpus: job.size.cpus.into(),
         tasks: job.tasks.into(),
-        limit_s: job.limit.map_or(NONE_S, Seconds::clamped_u32).into(),
+        limit_s: layout::seconds_or_none(job.limit),
         priority: job.priority.into(),
         lower: start.lower.0.into(),
         expected: start.expected.0.into(),
@@ -79,6 +79,6 @@ fn job_record(job: &PlannedJob) -> PlannedJobRecord {
 }
 
 fn start_record(start: Option<&ExpectedStart>, at: UnixTime) -> StartRecord {
-    let after = |moment: fn(&ExpectedStart) -> UnixTime| start.map_or(NONE_S, |start| (moment(start) - at).clamped_u32()).into();
+    let after = |moment: fn(&ExpectedStart) -> UnixTime| layout::seconds_or_none(start.map(|start| moment(start) - at));
     StartRecord { lower_s: after(|start| start.lower), expected_s: after(|start| start.expected), upper_s: after(|start| start.upper) }
 }

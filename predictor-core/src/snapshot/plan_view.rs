@@ -1,6 +1,6 @@
 //! The plan in a snapshot, read as it lies in memory.
 
-use super::layout::{FreeRecord, NONE_S, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, SectionKind, StartRecord};
+use super::layout::{self, FreeRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord, sections};
 use super::reader::Snapshot;
 use crate::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob};
 use crate::size::Size;
@@ -38,14 +38,14 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// The plan; `None` where none was made in time.
     #[must_use]
     pub fn plan(&self) -> Option<PlanView<'_>> {
-        let plan = self.records::<PlanRecord>(SectionKind::Plan).first()?;
+        let plan = self.records(sections::Plan).first()?;
         Some(PlanView {
             at: UnixTime(plan.at.get()),
             pending_jobs: plan.pending_jobs.get(),
             is_complete: plan.is_complete == 1,
-            jobs: self.records(SectionKind::PlannedJobs),
-            partitions: self.records(SectionKind::PlannedPartitions),
-            free: self.records(SectionKind::FreeCpus),
+            jobs: self.records(sections::PlannedJobs),
+            partitions: self.records(sections::PlannedPartitions),
+            free: self.records(sections::FreeCpus),
         })
     }
 
@@ -55,12 +55,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// allocates nothing.
     #[must_use]
     pub fn expected_start(&self, partition: u16, size: Size, limit: Option<Seconds>) -> Option<ExpectedStart> {
-        let at = UnixTime(self.records::<PlanRecord>(SectionKind::Plan).first()?.at.get());
-        let planned = planned(self.records(SectionKind::PlannedPartitions), partition)?;
+        let at = UnixTime(self.records(sections::Plan).first()?.at.get());
+        let planned = planned(self.records(sections::PlannedPartitions), partition)?;
         let whole_nodes = self.partition_record(partition).is_some_and(|record| record.whole_nodes == 1);
         let of_nodes = size.nodes.saturating_mul(if whole_nodes { planned.cpus_per_node.get() } else { 1 });
-        let sizes: &[U32] = part(self.records(SectionKind::PlanSizes), planned.first_size, planned.sizes)?;
-        let limits: &[U32] = part(self.records(SectionKind::PlanLimits), planned.first_limit, planned.limits)?;
+        let sizes: &[U32] = part(self.records(sections::PlanSizes), planned.first_size, planned.sizes)?;
+        let limits: &[U32] = part(self.records(sections::PlanLimits), planned.first_limit, planned.limits)?;
         // Where nodes differ in CPUs, all of them may have fewer than the average rounded up makes.
         let cpus = size.cpus.max(of_nodes.min(sizes.last()?.get()));
         let row = sizes.partition_point(|size| size.get() < cpus);
@@ -72,7 +72,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             return None;
         }
         let place = (planned.first_start.get() as usize).checked_add(row.checked_mul(limits.len())?)?.checked_add(column)?;
-        expected_start(self.records::<StartRecord>(SectionKind::PlanStarts).get(place)?, at)
+        expected_start(self.records(sections::PlanStarts).get(place)?, at)
     }
 }
 
@@ -88,7 +88,6 @@ fn part<T>(records: &[T], first: U32, count: U32) -> Option<&[T]> {
 }
 
 fn planned_job(record: &PlannedJobRecord) -> PlannedJob {
-    let limit = record.limit_s.get();
     let start = ordered(record.lower.get(), record.expected.get(), record.upper.get());
     PlannedJob {
         job: record.job.get(),
@@ -96,14 +95,14 @@ fn planned_job(record: &PlannedJobRecord) -> PlannedJob {
         partition: record.partition.get(),
         size: Size { nodes: record.nodes.get(), cpus: record.cpus.get() },
         tasks: record.tasks.get(),
-        limit: (limit != NONE_S).then_some(Seconds(i64::from(limit))),
+        limit: layout::seconds(record.limit_s),
         priority: record.priority.get(),
         start: PlanObstacle::of_number(record.obstacle).map_or(Ok(start), Err),
     }
 }
 
 fn expected_start(record: &StartRecord, at: UnixTime) -> Option<ExpectedStart> {
-    let moment = |seconds: U32| (seconds.get() != NONE_S).then(|| (at + Seconds(i64::from(seconds.get()))).0);
+    let moment = |after: U32| layout::seconds(after).map(|after| (at + after).0);
     Some(ordered(moment(record.lower_s)?, moment(record.expected_s)?, moment(record.upper_s)?))
 }
 

@@ -1,11 +1,12 @@
 //! Reads a snapshot as it lies in memory.
 
+use super::layout::sections::{self, SECTIONS, Section, SectionShape};
 use super::layout::{
-    ExpectedEndRecord, FreedRecord, Header, LAYOUT_VERSION, MAGIC, NONE_S, PartitionRecord, SECTIONS, ScoreRecord, SectionKind,
-    SectionRecord, SiteRecord, TextRecord, UserSizeRecord, WaitClassRecord, checksum, record_size,
+    self, ExpectedEndRecord, FreedRecord, Header, LAYOUT_VERSION, MAGIC, PartitionRecord, ScoreRecord, SectionRecord, SiteRecord,
+    TextRecord, UserSizeRecord, checksum,
 };
 use super::writer::unit_number;
-use crate::forecast::{RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitSource};
+use crate::forecast::{RunTimeForecast, RunTimeForecaster, WaitSource};
 use crate::limits::NodeSizes;
 use crate::policy::Policy;
 use crate::reliability::{PartitionScore, WaitSourceReason};
@@ -14,7 +15,7 @@ use crate::size::Unit;
 use crate::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
-use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+use zerocopy::FromBytes;
 
 /// How far ahead of a reader's clock a snapshot may be dated: clocks of one machine agree, and are
 /// set back by little.
@@ -156,8 +157,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         }
         let (table, _) = <[SectionRecord]>::ref_from_prefix_with_elems(rest, SECTIONS.len()).map_err(|_| SnapshotError::Sections)?;
         let mut sections: [Range<usize>; SECTIONS.len()] = Default::default();
-        for ((place, kind), record) in sections.iter_mut().zip(SECTIONS).zip(table) {
-            *place = section(kind, record, all.len()).ok_or(SnapshotError::Sections)?;
+        for ((place, shape), record) in sections.iter_mut().zip(SECTIONS).zip(table) {
+            *place = section(shape, record, all.len()).ok_or(SnapshotError::Sections)?;
         }
         let (generation, published_at) = (header.generation.get(), UnixTime(header.published_at.get()));
         let checksum = header.checksum.get();
@@ -174,8 +175,9 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         if snapshot.site().is_none() {
             return Err(SnapshotError::Sections);
         }
-        let freed = |kind| snapshot.records::<FreedRecord>(kind).iter().map(|end| (end.at.get(), end.cpus.get())).collect();
-        let (ends_by_limit, ends_expected) = (freed(SectionKind::EndsByLimit), freed(SectionKind::EndsExpected));
+        let freed = |ends: &[FreedRecord]| ends.iter().map(|end| (end.at.get(), end.cpus.get())).collect();
+        let ends_by_limit = freed(snapshot.records(sections::EndsByLimit));
+        let ends_expected = freed(snapshot.records(sections::EndsExpected));
         (snapshot.ends_by_limit, snapshot.ends_expected) = (ends_by_limit, ends_expected);
         snapshot.transparent =
             snapshot.provenance().site_policy.is_transparent() || snapshot.partitions().any(|partition| partition.policy.is_transparent());
@@ -248,8 +250,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             maximum_age: Seconds(i64::from(site.maximum_age_s.get())),
             confidence: f64::from(site.confidence.get()),
             site_policy: Policy::from(&site.policy),
-            wait_classes: self.records::<WaitClassRecord>(SectionKind::WaitClasses).len(),
-            user_sizes: self.records::<UserSizeRecord>(SectionKind::UserSizes).len(),
+            wait_classes: self.records(sections::WaitClasses).len(),
+            user_sizes: self.records(sections::UserSizes).len(),
         }
     }
 
@@ -259,7 +261,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     pub(super) fn partition_records(&self) -> &[PartitionRecord] {
-        self.records(SectionKind::Partitions)
+        self.records(sections::Partitions)
     }
 
     pub(super) fn partition_record(&self, index: u16) -> Option<&PartitionRecord> {
@@ -275,12 +277,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             cpus: record.cpus.get(),
             nodes: record.nodes.get(),
             whole_nodes: record.whole_nodes == 1,
-            max_time: limit(record.max_time_s.get()),
-            own_default_time: limit(record.default_time_s.get()),
+            max_time: layout::seconds(record.max_time_s),
+            own_default_time: layout::seconds(record.default_time_s),
             least_nodes: record.least_nodes.get(),
-            most_nodes: count(record.most_nodes.get()),
-            most_cpus_per_node: count(record.most_cpus_per_node.get()),
-            node_sizes: count(record.usable_nodes.get()).map(|usable| NodeSizes { usable, least_cpus, most_cpus }),
+            most_nodes: layout::number(record.most_nodes),
+            most_cpus_per_node: layout::number(record.most_cpus_per_node),
+            node_sizes: layout::number(record.usable_nodes).map(|usable| NodeSizes { usable, least_cpus, most_cpus }),
             demand: Demand {
                 running_jobs: record.running_jobs.get(),
                 pending_jobs: record.pending_jobs.get(),
@@ -293,7 +295,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// The expected ends of the running jobs of a partition, ascending.
     pub(super) fn ends(&self, partition: u16) -> &[ExpectedEndRecord] {
         let Some(record) = self.partition_record(partition) else { return &[] };
-        let ends = self.records::<ExpectedEndRecord>(SectionKind::ExpectedEnds);
+        let ends = self.records(sections::ExpectedEnds);
         let first = record.first_end.get() as usize;
         ends.get(first..first.saturating_add(record.ends.get() as usize)).unwrap_or(&[])
     }
@@ -311,7 +313,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 
     /// How well the default forecasts of waits have done, by partition; none without a model.
     pub fn scores(&self) -> impl Iterator<Item = PartitionScore> + '_ {
-        self.records::<ScoreRecord>(SectionKind::Scores).iter().map(score_of)
+        self.records(sections::Scores).iter().map(score_of)
     }
 
     /// How well the default forecasts of waits have done in the partition of that index, and which
@@ -322,32 +324,29 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     pub(super) fn score_record(&self, partition: u16) -> Option<&ScoreRecord> {
-        let scores = self.records::<ScoreRecord>(SectionKind::Scores);
+        let scores = self.records(sections::Scores);
         scores.get(scores.binary_search_by_key(&partition, |score| score.partition.get()).ok()?)
     }
 
     fn site(&self) -> Option<&SiteRecord> {
-        self.records::<SiteRecord>(SectionKind::Site).first()
+        self.records(sections::Site).first()
     }
 
-    pub(super) fn records<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self, kind: SectionKind) -> &[T] {
-        <[T]>::ref_from_bytes(self.section_bytes(kind)).unwrap_or(&[])
-    }
-
-    pub(super) fn section_bytes(&self, kind: SectionKind) -> &[u8] {
-        let section = SECTIONS.iter().zip(&self.sections).find(|(other, _)| **other == kind);
-        section.and_then(|(_, range)| self.bytes.as_ref().get(range.clone())).unwrap_or(&[])
+    /// The records of a section.
+    pub(super) fn records<S: Section>(&self, _section: S) -> &[S::Record] {
+        let bytes = self.sections.get(S::PLACE).and_then(|range| self.bytes.as_ref().get(range.clone()));
+        bytes.and_then(|bytes| <[S::Record]>::ref_from_bytes(bytes).ok()).unwrap_or(&[])
     }
 
     pub(super) fn text(&self, record: TextRecord) -> &str {
         let start = record.offset.get() as usize;
-        let bytes = self.records::<u8>(SectionKind::Text).get(start..start.saturating_add(record.length.get() as usize));
+        let bytes = self.records(sections::Text).get(start..start.saturating_add(record.length.get() as usize));
         bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("")
     }
 
     /// Records of a user in a partition, ascending by size.
     fn sizes_of(&self, user: u32, partition: u16, unit: Unit) -> &[UserSizeRecord] {
-        let all = self.records::<UserSizeRecord>(SectionKind::UserSizes);
+        let all = self.records(sections::UserSizes);
         let key = (user, partition, unit_number(unit));
         let key_of = |record: &UserSizeRecord| (record.user.get(), record.partition.get(), record.unit);
         let first = all.partition_point(|record| key_of(record) < key);
@@ -356,12 +355,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 }
 
-fn section(kind: SectionKind, record: &SectionRecord, length: usize) -> Option<Range<usize>> {
-    if record.kind.get() != kind as u32 || record.record_size.get() as usize != record_size(kind) {
+fn section(shape: SectionShape, record: &SectionRecord, length: usize) -> Option<Range<usize>> {
+    if record.number.get() != shape.number || record.record_size.get() as usize != shape.record_size {
         return None;
     }
     let start = usize::try_from(record.offset.get()).ok()?;
-    let end = start.checked_add(usize::try_from(record.count.get()).ok()?.checked_mul(record_size(kind))?)?;
+    let end = start.checked_add(usize::try_from(record.count.get()).ok()?.checked_mul(shape.record_size)?)?;
     (end <= length).then_some(start..end)
 }
 
@@ -369,11 +368,10 @@ impl<B: AsRef<[u8]>> RunTimeForecaster for Snapshot<B> {
     fn run_time(&self, user: u32, partition: u16, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
         let sizes = self.sizes_of(user, partition, unit);
         let record = sizes.get(sizes.binary_search_by_key(&count, |record| record.count.get()).ok()?)?;
-        let ranges = self.records::<RunTimeRange>(SectionKind::RunTimeRanges);
+        let ranges = self.records(sections::RunTimeRanges);
         let first = record.first_range.get() as usize;
         let ranges = ranges.get(first..first.checked_add(record.ranges.get() as usize)?)?;
-        let limit = record.longest_limit_s.get();
-        Some(RunTimeForecast { jobs: record.jobs.get(), longest_limit: (limit != NONE_S).then_some(Seconds(i64::from(limit))), ranges })
+        Some(RunTimeForecast { jobs: record.jobs.get(), longest_limit: layout::seconds(record.longest_limit_s), ranges })
     }
 
     fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
@@ -391,12 +389,4 @@ fn score_of(record: &ScoreRecord) -> PartitionScore {
         source: WaitSource::of_number(record.source),
         reason: WaitSourceReason::of_number(record.reason),
     }
-}
-
-fn count(number: u32) -> Option<u32> {
-    (number != NONE_S).then_some(number)
-}
-
-fn limit(seconds: u32) -> Option<Seconds> {
-    (seconds != NONE_S).then_some(Seconds(i64::from(seconds)))
 }

@@ -1,17 +1,13 @@
 //! What of a snapshot one user may see where a site keeps users' jobs private.
 
-use super::layout::{
-    AssociationRecord, GroupRecord, NO_RECORD, NameRecord, OpenGroupRecord, PlannedJobRecord, SECTIONS, SectionKind, UserRecord,
-    UserSizeRecord,
-};
+use super::layout::sections::{self, Section, Sections};
+use super::layout::{AssociationRecord, GroupRecord, NO_RECORD, NameRecord, OpenGroupRecord, UserSizeRecord};
 use super::limit_view::ROOT_ACCOUNT;
 use super::reader::Snapshot;
 use super::writer::assemble;
 use crate::forecast::RunTimeRange;
 use crate::past::GroupKind;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use zerocopy::{Immutable, IntoBytes};
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
     /// The bytes of a snapshot like this one without what is other users': their pending jobs,
@@ -23,59 +19,56 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     pub fn for_reader(&self, user: Option<u32>) -> Vec<u8> {
         let is_own = |other: u32| user == Some(other);
         let (sizes, ranges) = self.own_run_times(is_own);
-        let users: Vec<UserRecord> = self.own(SectionKind::Users, |record: &UserRecord| is_own(record.user.get()));
+        let users = self.own(sections::Users, |record| is_own(record.user.get()));
         let is_own_account = |account: u32| users.iter().any(|user| user.account.get() == account);
         let (groups, open_groups) = self.groups_without_others(is_own, is_own_account);
-        let accounts: Vec<NameRecord> = self.own(SectionKind::Accounts, |record: &NameRecord| is_own_account(record.index.get()));
-        let jobs: Vec<PlannedJobRecord> = self.own(SectionKind::PlannedJobs, |record: &PlannedJobRecord| is_own(record.user.get()));
+        let accounts = self.own(sections::Accounts, |record| is_own_account(record.index.get()));
+        let jobs = self.own(sections::PlannedJobs, |record| is_own(record.user.get()));
         let associations = self.associations_without_others(is_own);
         let text = self.text_without_accounts(&accounts, &associations);
-        let sections = SECTIONS.map(|kind| match kind {
-            SectionKind::UserSizes => bytes_of(&sizes),
-            SectionKind::RunTimeRanges => bytes_of(&ranges),
-            SectionKind::Users => bytes_of(&users),
-            SectionKind::Groups => bytes_of(&groups),
-            SectionKind::OpenGroups => bytes_of(&open_groups),
-            SectionKind::Accounts => bytes_of(&accounts),
-            SectionKind::Associations => bytes_of(&associations),
-            SectionKind::PlannedJobs => bytes_of(&jobs),
-            SectionKind::Text => Cow::Borrowed(text.as_slice()),
-            // Whoever adds a section says here whether it tells of single users.
-            SectionKind::Site
-            | SectionKind::Partitions
-            | SectionKind::WaitClasses
-            | SectionKind::WaitRegions
-            | SectionKind::ExpectedEnds
-            | SectionKind::Model
-            | SectionKind::ForestRoots
-            | SectionKind::ForestNodes
-            | SectionKind::BoundRows
-            | SectionKind::EndsByLimit
-            | SectionKind::EndsExpected
-            | SectionKind::QualitiesOfService
-            | SectionKind::Scores
-            | SectionKind::Limits
-            | SectionKind::QosRules
-            | SectionKind::Plan
-            | SectionKind::PlannedPartitions
-            | SectionKind::FreeCpus
-            | SectionKind::PlanSizes
-            | SectionKind::PlanLimits
-            | SectionKind::PlanStarts => Cow::Borrowed(self.section_bytes(kind)),
-        });
-        assemble(self.generation(), self.published_at(), std::array::from_fn(|place| sections.get(place).map_or(&[][..], |bytes| bytes)))
+        // Whoever adds a section says here whether it tells of single users.
+        let sections = Sections {
+            user_sizes: &sizes,
+            run_time_ranges: &ranges,
+            groups: &groups,
+            open_groups: &open_groups,
+            users: &users,
+            accounts: &accounts,
+            planned_jobs: &jobs,
+            associations: &associations,
+            text: &text,
+            site: self.records(sections::Site),
+            partitions: self.records(sections::Partitions),
+            wait_classes: self.records(sections::WaitClasses),
+            wait_regions: self.records(sections::WaitRegions),
+            expected_ends: self.records(sections::ExpectedEnds),
+            model: self.records(sections::Model),
+            forest_roots: self.records(sections::ForestRoots),
+            forest_nodes: self.records(sections::ForestNodes),
+            bound_rows: self.records(sections::BoundRows),
+            ends_by_limit: self.records(sections::EndsByLimit),
+            ends_expected: self.records(sections::EndsExpected),
+            qualities_of_service: self.records(sections::QualitiesOfService),
+            scores: self.records(sections::Scores),
+            plan: self.records(sections::Plan),
+            planned_partitions: self.records(sections::PlannedPartitions),
+            free_cpus: self.records(sections::FreeCpus),
+            plan_sizes: self.records(sections::PlanSizes),
+            plan_limits: self.records(sections::PlanLimits),
+            plan_starts: self.records(sections::PlanStarts),
+            limits: self.records(sections::Limits),
+            qos_rules: self.records(sections::QosRules),
+        };
+        assemble(self.generation(), self.published_at(), &sections)
     }
 
-    fn own<T>(&self, kind: SectionKind, is_own: impl Fn(&T) -> bool) -> Vec<T>
-    where
-        T: Copy + zerocopy::FromBytes + zerocopy::KnownLayout + Immutable + zerocopy::Unaligned,
-    {
-        self.records::<T>(kind).iter().filter(|record| is_own(record)).copied().collect()
+    fn own<S: Section>(&self, section: S, is_own: impl Fn(&S::Record) -> bool) -> Vec<S::Record> {
+        self.records(section).iter().filter(|record| is_own(record)).copied().collect()
     }
 
     fn own_run_times(&self, is_own: impl Fn(u32) -> bool) -> (Vec<UserSizeRecord>, Vec<RunTimeRange>) {
-        let all = self.records::<RunTimeRange>(SectionKind::RunTimeRanges);
-        let mut sizes: Vec<UserSizeRecord> = self.own(SectionKind::UserSizes, |record: &UserSizeRecord| is_own(record.user.get()));
+        let all = self.records(sections::RunTimeRanges);
+        let mut sizes = self.own(sections::UserSizes, |record| is_own(record.user.get()));
         let mut ranges = Vec::new();
         for size in &mut sizes {
             let first = size.first_range.get() as usize;
@@ -93,7 +86,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         is_own_account: impl Fn(u32) -> bool,
     ) -> (Vec<GroupRecord>, Vec<OpenGroupRecord>) {
         let of_users = [GroupKind::User, GroupKind::UserPartition, GroupKind::UserRequest].map(|kind| kind as u8);
-        let mut groups: Vec<GroupRecord> = self.own(SectionKind::Groups, |record: &GroupRecord| {
+        let mut groups = self.own(sections::Groups, |record| {
             let [first, ..] = record.values;
             match record.kind {
                 kind if of_users.contains(&kind) => is_own(first.get()),
@@ -101,7 +94,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
                 _ => true,
             }
         });
-        let all = self.records::<OpenGroupRecord>(SectionKind::OpenGroups);
+        let all = self.records(sections::OpenGroups);
         let mut open_groups = Vec::new();
         for group in &mut groups {
             let open = all.get(group.open.get() as usize).filter(|_| group.open.get() != NO_RECORD);
@@ -114,7 +107,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// The user's associations, and those of the accounts themselves that stand in where the user
     /// has none: of the user's accounts, and of the root account.
     fn associations_without_others(&self, is_own: impl Fn(u32) -> bool) -> Vec<AssociationRecord> {
-        let all = self.records::<AssociationRecord>(SectionKind::Associations);
+        let all = self.records(sections::Associations);
         let own: BTreeSet<&str> = all.iter().filter(|record| is_own(record.user.get())).map(|record| self.text(record.account)).collect();
         let is_kept = |record: &AssociationRecord| {
             let account = self.text(record.account);
@@ -127,9 +120,9 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     fn text_without_accounts(&self, accounts: &[NameRecord], associations: &[AssociationRecord]) -> Vec<u8> {
         let names = accounts.iter().map(|record| record.name).chain(associations.iter().map(|record| record.account));
         let kept: BTreeSet<usize> = names.map(|name| name.offset.get() as usize).collect();
-        let all_accounts = self.records::<NameRecord>(SectionKind::Accounts).iter().map(|record| record.name);
-        let all_associations = self.records::<AssociationRecord>(SectionKind::Associations).iter().map(|record| record.account);
-        let mut text = self.section_bytes(SectionKind::Text).to_vec();
+        let all_accounts = self.records(sections::Accounts).iter().map(|record| record.name);
+        let all_associations = self.records(sections::Associations).iter().map(|record| record.account);
+        let mut text = self.records(sections::Text).to_vec();
         for name in all_accounts.chain(all_associations) {
             let start = name.offset.get() as usize;
             let place = start..start.saturating_add(name.length.get() as usize);
@@ -139,8 +132,4 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         }
         text
     }
-}
-
-fn bytes_of<T: IntoBytes + Immutable>(records: &[T]) -> Cow<'_, [u8]> {
-    Cow::Borrowed(records.as_bytes())
 }

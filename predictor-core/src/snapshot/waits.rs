@@ -1,6 +1,6 @@
 //! Forecasts of waits from a snapshot: the blend where it is in force, else the bounds of the job's class.
 
-use super::layout::{SectionKind, WaitClassRecord, WaitRegionRecord};
+use super::layout::{WaitRegionRecord, sections};
 use super::model_view::ModelView;
 use super::reader::Snapshot;
 use crate::blend::{MEMBERS, blend, members_of};
@@ -77,9 +77,9 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
             .map_or_else(Association::default, |user| Association { account: user.account.get(), qos: user.qos.get() });
         let unknown = Association::default();
         Association {
-            account: account.map_or(usual.account, |name| self.index_of(SectionKind::Accounts, name).unwrap_or(unknown.account)),
+            account: account.map_or(usual.account, |name| self.index_of(sections::Accounts, name).unwrap_or(unknown.account)),
             qos: qos.map_or(usual.qos, |name| {
-                let index = self.index_of(SectionKind::QualitiesOfService, name);
+                let index = self.index_of(sections::QualitiesOfService, name);
                 index.and_then(|index| u16::try_from(index).ok()).unwrap_or(unknown.qos)
             }),
         }
@@ -129,12 +129,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 
     /// The bounds of the job's class, which hold whatever the present state.
     fn by_class(&self, job: &JobShape) -> Option<WaitForecast<'_>> {
-        let regions = self.records::<WaitRegionRecord>(SectionKind::WaitRegions);
+        let regions = self.records(sections::WaitRegions);
         let first = regions.partition_point(|region| region.partition.get() < job.partition);
         let of_partition = regions.iter().skip(first).take_while(|region| region.partition.get() == job.partition);
         let (class, place) =
             of_partition.map(|region| (region.class(), region.class.get())).find(|(class, _)| class.holds(job.size.cpus, job.limit))?;
-        let record = self.records::<WaitClassRecord>(SectionKind::WaitClasses).get(usize::try_from(place).ok()?)?;
+        let record = self.records(sections::WaitClasses).get(usize::try_from(place).ok()?)?;
         Some(WaitForecast {
             source: WaitSource::Qbets,
             class: Some(class),

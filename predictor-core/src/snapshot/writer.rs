@@ -1,8 +1,9 @@
 //! Writes a snapshot from a fitted history and the present state of the cluster.
 
+use super::layout::sections::{SECTIONS, Sections};
 use super::layout::{
-    CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, NONE_S, PartitionRecord, SECTIONS, SectionRecord, SiteRecord,
-    TextRecord, UserSizeRecord, checksum, record_size,
+    self, CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, PartitionRecord, SectionRecord, SiteRecord, TextRecord,
+    UserSizeRecord, checksum,
 };
 use super::limit_records::LimitRecords;
 use super::model_records::ModelRecords;
@@ -162,39 +163,39 @@ pub fn write(
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
     let plan = plan.map(PlanRecords::of).unwrap_or_default();
     let limits = LimitRecords::of(&origin.limits, &history.partition_names(), &mut text);
-    let sections: [&[u8]; SECTIONS.len()] = [
-        site.as_bytes(),
-        partition_records.as_bytes(),
-        classes.classes.as_bytes(),
-        classes.regions.as_bytes(),
-        user_records.as_bytes(),
-        range_records.as_bytes(),
-        expected_ends.as_bytes(),
-        model.model.as_bytes(),
-        model.roots.as_bytes(),
-        model.nodes.as_bytes(),
-        model.bound_rows.as_bytes(),
-        model.groups.as_bytes(),
-        model.open_groups.as_bytes(),
-        model.ends_by_limit.as_bytes(),
-        model.ends_expected.as_bytes(),
-        model.users.as_bytes(),
-        model.accounts.as_bytes(),
-        model.qos.as_bytes(),
-        model.scores.as_bytes(),
-        plan.plan.as_bytes(),
-        plan.jobs.as_bytes(),
-        plan.partitions.as_bytes(),
-        plan.free.as_bytes(),
-        plan.sizes.as_bytes(),
-        plan.limits.as_bytes(),
-        plan.starts.as_bytes(),
-        limits.limits.as_bytes(),
-        limits.qos.as_bytes(),
-        limits.associations.as_bytes(),
-        &text.0,
-    ];
-    assemble(origin.generation, origin.published_at, sections)
+    let sections = Sections {
+        site: &[site],
+        partitions: &partition_records,
+        wait_classes: &classes.classes,
+        wait_regions: &classes.regions,
+        user_sizes: &user_records,
+        run_time_ranges: &range_records,
+        expected_ends: &expected_ends,
+        model: &model.model,
+        forest_roots: &model.roots,
+        forest_nodes: &model.nodes,
+        bound_rows: &model.bound_rows,
+        groups: &model.groups,
+        open_groups: &model.open_groups,
+        ends_by_limit: &model.ends_by_limit,
+        ends_expected: &model.ends_expected,
+        users: &model.users,
+        accounts: &model.accounts,
+        qualities_of_service: &model.qos,
+        scores: &model.scores,
+        plan: &plan.plan,
+        planned_jobs: &plan.jobs,
+        planned_partitions: &plan.partitions,
+        free_cpus: &plan.free,
+        plan_sizes: &plan.sizes,
+        plan_limits: &plan.limits,
+        plan_starts: &plan.starts,
+        limits: &limits.limits,
+        qos_rules: &limits.qos,
+        associations: &limits.associations,
+        text: &text.0,
+    };
+    assemble(origin.generation, origin.published_at, &sections)
 }
 
 /// What was learnt of the run times of a user at a size.
@@ -210,8 +211,9 @@ pub(super) fn unit_number(unit: Unit) -> u8 {
     }
 }
 
-/// The bytes of a snapshot of these sections, in the order of [`SECTIONS`].
-pub(super) fn assemble(generation: u64, published_at: UnixTime, sections: [&[u8]; SECTIONS.len()]) -> Vec<u8> {
+/// The bytes of a snapshot of these sections.
+pub(super) fn assemble(generation: u64, published_at: UnixTime, sections: &Sections<'_>) -> Vec<u8> {
+    let sections = sections.bytes();
     let mut offset = size_of::<Header>() + SECTIONS.len() * size_of::<SectionRecord>();
     let length = offset + sections.iter().map(|section| section.len()).sum::<usize>();
     let header = Header {
@@ -225,12 +227,12 @@ pub(super) fn assemble(generation: u64, published_at: UnixTime, sections: [&[u8]
     };
     let mut snapshot = Vec::with_capacity(length);
     snapshot.extend_from_slice(header.as_bytes());
-    for (kind, section) in SECTIONS.into_iter().zip(sections) {
+    for (shape, section) in SECTIONS.into_iter().zip(sections) {
         let record = SectionRecord {
-            kind: (kind as u32).into(),
-            record_size: (record_size(kind) as u32).into(),
+            number: shape.number.into(),
+            record_size: (shape.record_size as u32).into(),
             offset: (offset as u64).into(),
-            count: ((section.len() / record_size(kind)) as u64).into(),
+            count: ((section.len() / shape.record_size) as u64).into(),
         };
         snapshot.extend_from_slice(record.as_bytes());
         offset += section.len();
@@ -280,8 +282,8 @@ fn partition_record(
         reserved: [0; 2],
         cpus: state.cpus.into(),
         nodes: state.nodes.into(),
-        max_time_s: state.max_time.map_or(NONE_S, Seconds::clamped_u32).into(),
-        default_time_s: state.default_time.map_or(NONE_S, Seconds::clamped_u32).into(),
+        max_time_s: layout::seconds_or_none(state.max_time),
+        default_time_s: layout::seconds_or_none(state.default_time),
         running_jobs: (state.running.len() as u32).into(),
         pending_jobs: state.pending_jobs.into(),
         running_cpus: state.running.iter().map(|job| u64::from(job.size.cpus)).sum::<u64>().into(),
@@ -289,10 +291,10 @@ fn partition_record(
         first_end: (first_end as u32).into(),
         ends: (ends as u32).into(),
         least_nodes: limits.least_nodes.into(),
-        most_nodes: limits.most_nodes.unwrap_or(NONE_S).into(),
-        most_cpus_per_node: limits.most_cpus_per_node.unwrap_or(NONE_S).into(),
+        most_nodes: layout::number_or_none(limits.most_nodes),
+        most_cpus_per_node: layout::number_or_none(limits.most_cpus_per_node),
         qos: qos.map_or(NO_RECORD, |place| place as u32).into(),
-        usable_nodes: nodes.map_or(NONE_S, |nodes| nodes.usable).into(),
+        usable_nodes: layout::number_or_none(nodes.map(|nodes| nodes.usable)),
         least_node_cpus: nodes.map_or(0, |nodes| nodes.least_cpus).into(),
         most_node_cpus: nodes.map_or(0, |nodes| nodes.most_cpus).into(),
     }

@@ -8,6 +8,7 @@ mod history;
 mod limits;
 mod model;
 mod plan;
+pub mod sections;
 mod site;
 
 pub use history::{ExpectedEndRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord};
@@ -17,6 +18,7 @@ pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord,
 pub use site::{PartitionRecord, PolicyRecord, SiteRecord};
 
 use crate::forecast::RunTimeRange;
+use crate::time::Seconds;
 use crate::trees::NodeRecord;
 use std::mem::size_of;
 use zerocopy::little_endian::{I64, U32, U64};
@@ -33,6 +35,31 @@ pub const NONE_S: u32 = u32::MAX;
 
 /// Stands for "none" in an index of a record.
 pub const NO_RECORD: u32 = u32::MAX;
+
+/// A number as a record has it: [`NONE_S`] for none, and the greatest below that for what is
+/// greater.
+#[must_use]
+pub fn number_or_none(number: Option<u32>) -> U32 {
+    number.map_or(NONE_S, |number| number.min(NONE_S - 1)).into()
+}
+
+/// The number that [`number_or_none`] has written.
+#[must_use]
+pub fn number(record: U32) -> Option<u32> {
+    Some(record.get()).filter(|number| *number != NONE_S)
+}
+
+/// A duration as a record has it, likewise.
+#[must_use]
+pub fn seconds_or_none(duration: Option<Seconds>) -> U32 {
+    number_or_none(duration.map(Seconds::clamped_u32))
+}
+
+/// The duration that [`seconds_or_none`] has written.
+#[must_use]
+pub fn seconds(record: U32) -> Option<Seconds> {
+    number(record).map(|seconds| Seconds(i64::from(seconds)))
+}
 
 /// First record of a snapshot.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
@@ -57,113 +84,12 @@ pub struct Header {
 /// Where the checksum stands.
 pub const CHECKSUM_AT: std::ops::Range<usize> = 40..48;
 
-/// What a section holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum SectionKind {
-    /// One [`SiteRecord`].
-    Site = 1,
-    /// [`PartitionRecord`]s, in the order of their indices.
-    Partitions = 2,
-    /// [`WaitClassRecord`]s, by partition.
-    WaitClasses = 3,
-    /// [`UserSizeRecord`]s, ascending.
-    UserSizes = 4,
-    /// [`RunTimeRange`]s.
-    RunTimeRanges = 5,
-    /// [`ExpectedEndRecord`]s, by partition, each partition's ascending.
-    ExpectedEnds = 6,
-    /// UTF-8 text that [`TextRecord`]s point into.
-    Text = 7,
-    /// One [`ModelRecord`], or none where no waits have been learnt from.
-    Model = 8,
-    /// Indices of the trees' first nodes, of the first forest and then of the second; each forest's
-    /// are counted from its own first node.
-    ForestRoots = 9,
-    /// [`NodeRecord`]s, of the first forest and then of the second.
-    ForestNodes = 10,
-    /// [`BoundRowRecord`]s, ascending.
-    BoundRows = 11,
-    /// [`GroupRecord`]s, ascending.
-    Groups = 12,
-    /// [`OpenGroupRecord`]s, of the groups that have jobs which wait or run.
-    OpenGroups = 13,
-    /// [`FreedRecord`]s by the time limits of the cluster's running jobs, ascending.
-    EndsByLimit = 14,
-    /// [`FreedRecord`]s by their expected run times, ascending.
-    EndsExpected = 15,
-    /// [`UserRecord`]s, ascending.
-    Users = 16,
-    /// [`NameRecord`]s of the accounts, ascending.
-    Accounts = 17,
-    /// [`NameRecord`]s of the qualities of service, ascending.
-    QualitiesOfService = 18,
-    /// [`ScoreRecord`]s, ascending by partition.
-    Scores = 19,
-    /// One [`PlanRecord`], or none where no plan was made in time.
-    Plan = 20,
-    /// [`PlannedJobRecord`]s, in the order in which the jobs are served.
-    PlannedJobs = 21,
-    /// [`PlannedPartitionRecord`]s, ascending by partition.
-    PlannedPartitions = 22,
-    /// [`FreeRecord`]s, by partition, each partition's ascending.
-    FreeCpus = 23,
-    /// Sizes of the grids in CPUs, by partition, each partition's ascending.
-    PlanSizes = 24,
-    /// Time limits of the grids in seconds, likewise.
-    PlanLimits = 25,
-    /// [`StartRecord`]s of the grids, by partition, size and limit.
-    PlanStarts = 26,
-    /// [`LimitsRecord`]s, each once, that [`QosRecord`]s and [`AssociationRecord`]s point to.
-    Limits = 27,
-    /// [`QosRecord`]s of the qualities of service.
-    QosRules = 28,
-    /// [`AssociationRecord`]s, ascending by user, then account, then partition.
-    Associations = 29,
-    /// [`WaitRegionRecord`]s, by partition.
-    WaitRegions = 30,
-}
-
-/// All sections, in the order in which they are written.
-pub const SECTIONS: [SectionKind; 30] = [
-    SectionKind::Site,
-    SectionKind::Partitions,
-    SectionKind::WaitClasses,
-    SectionKind::WaitRegions,
-    SectionKind::UserSizes,
-    SectionKind::RunTimeRanges,
-    SectionKind::ExpectedEnds,
-    SectionKind::Model,
-    SectionKind::ForestRoots,
-    SectionKind::ForestNodes,
-    SectionKind::BoundRows,
-    SectionKind::Groups,
-    SectionKind::OpenGroups,
-    SectionKind::EndsByLimit,
-    SectionKind::EndsExpected,
-    SectionKind::Users,
-    SectionKind::Accounts,
-    SectionKind::QualitiesOfService,
-    SectionKind::Scores,
-    SectionKind::Plan,
-    SectionKind::PlannedJobs,
-    SectionKind::PlannedPartitions,
-    SectionKind::FreeCpus,
-    SectionKind::PlanSizes,
-    SectionKind::PlanLimits,
-    SectionKind::PlanStarts,
-    SectionKind::Limits,
-    SectionKind::QosRules,
-    SectionKind::Associations,
-    SectionKind::Text,
-];
-
 /// One entry of the table of sections.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct SectionRecord {
-    /// A [`SectionKind`].
-    pub kind: U32,
+    /// Number of the section, as [`sections`] has it.
+    pub number: U32,
     /// Size of one record in bytes.
     pub record_size: U32,
     /// Distance of the section from the beginning of the snapshot in bytes.
@@ -180,40 +106,6 @@ pub struct TextRecord {
     pub offset: U32,
     /// Length in bytes.
     pub length: U32,
-}
-
-/// Size in bytes of a record of a section.
-#[must_use]
-pub const fn record_size(kind: SectionKind) -> usize {
-    match kind {
-        SectionKind::Site => size_of::<SiteRecord>(),
-        SectionKind::Partitions => size_of::<PartitionRecord>(),
-        SectionKind::WaitClasses => size_of::<WaitClassRecord>(),
-        SectionKind::WaitRegions => size_of::<WaitRegionRecord>(),
-        SectionKind::UserSizes => size_of::<UserSizeRecord>(),
-        SectionKind::RunTimeRanges => size_of::<RunTimeRange>(),
-        SectionKind::ExpectedEnds => size_of::<ExpectedEndRecord>(),
-        SectionKind::Model => size_of::<ModelRecord>(),
-        SectionKind::ForestRoots => size_of::<U32>(),
-        SectionKind::ForestNodes => size_of::<NodeRecord>(),
-        SectionKind::BoundRows => size_of::<BoundRowRecord>(),
-        SectionKind::Groups => size_of::<GroupRecord>(),
-        SectionKind::OpenGroups => size_of::<OpenGroupRecord>(),
-        SectionKind::EndsByLimit | SectionKind::EndsExpected => size_of::<FreedRecord>(),
-        SectionKind::Users => size_of::<UserRecord>(),
-        SectionKind::Accounts | SectionKind::QualitiesOfService => size_of::<NameRecord>(),
-        SectionKind::Scores => size_of::<ScoreRecord>(),
-        SectionKind::Plan => size_of::<PlanRecord>(),
-        SectionKind::PlannedJobs => size_of::<PlannedJobRecord>(),
-        SectionKind::PlannedPartitions => size_of::<PlannedPartitionRecord>(),
-        SectionKind::FreeCpus => size_of::<FreeRecord>(),
-        SectionKind::PlanSizes | SectionKind::PlanLimits => size_of::<U32>(),
-        SectionKind::PlanStarts => size_of::<StartRecord>(),
-        SectionKind::Limits => size_of::<LimitsRecord>(),
-        SectionKind::QosRules => size_of::<QosRecord>(),
-        SectionKind::Associations => size_of::<AssociationRecord>(),
-        SectionKind::Text => 1,
-    }
 }
 
 const _: () = {
