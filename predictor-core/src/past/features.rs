@@ -80,7 +80,7 @@ impl FeatureInputs<'_> {
         let limit_s = job.limit_or_zero().0 as f64;
         let day_s = self.now.0.rem_euclid(86_400);
         let weekday = (self.now.0.div_euclid(86_400) + 4).rem_euclid(7);
-        out.extend([
+        let of_job: [f32; JOB_FEATURES] = [
             cpus as f32,
             f64::from(job.size.nodes) as f32,
             limit_s as f32,
@@ -91,11 +91,12 @@ impl FeatureInputs<'_> {
             job.account as f32,
             day_s as f32,
             weekday as f32 + day_s as f32 / 86_400.0,
-        ]);
+        ];
+        out.extend(of_job);
         let cluster = self.group(GroupKind::Cluster);
         let free = total - cluster.running.cpus;
         let queue = cluster.waiting.cpus;
-        out.extend([
+        let of_room: [f32; ROOM_FEATURES] = [
             free as f32,
             (cpus - free) as f32,
             self.ends_by_limit.until(cpus - free, freed, self.now) as f32,
@@ -105,7 +106,8 @@ impl FeatureInputs<'_> {
             // How long the whole cluster would need for what is running and waiting.
             ((cluster.waiting.expected_work + (cluster.running.expected_work - cluster.running.elapsed_work(self.now)).max(0.0)) / total)
                 as f32,
-        ]);
+        ];
+        out.extend(of_room);
         for kind in GroupKind::ALL {
             self.write_group(kind, out);
         }
@@ -114,7 +116,7 @@ impl FeatureInputs<'_> {
     fn write_group(&self, kind: GroupKind, out: &mut impl Extend<f32>) {
         let Group { waiting, running, recent, oldest } = self.group(kind);
         let now = self.now;
-        out.extend([
+        let of_group: [f32; GROUP_FEATURES] = [
             waiting.jobs as f32,
             root(waiting.elapsed_s(now) / waiting.jobs.max(1.0)),
             recent.last[0],
@@ -122,31 +124,73 @@ impl FeatureInputs<'_> {
             recent.slow,
             since(recent.started_at, now),
             running.jobs as f32,
-        ]);
-        if matches!(kind, GroupKind::Cluster | GroupKind::Partition | GroupKind::User | GroupKind::SizeClass | GroupKind::Class) {
-            out.extend([
+        ];
+        out.extend(of_group);
+        if has_demand(kind) {
+            let of_demand: [f32; DEMAND_FEATURES] = [
                 waiting.work as f32,
                 waiting.cpus as f32,
                 if *oldest == 0.0 { 0.0 } else { root(now.0 as f64 - oldest) },
                 running.cpus as f32,
                 recent.at_once,
                 since(recent.arrived_at, now),
-            ]);
+            ];
+            out.extend(of_demand);
         }
-        if matches!(kind, GroupKind::Cluster | GroupKind::Partition | GroupKind::User) {
-            out.extend([
+        if has_work(kind) {
+            let of_work: [f32; WORK_FEATURES] = [
                 waiting.limits_s as f32,
                 waiting.expected_work as f32,
                 running.limits_s as f32,
                 (running.work - running.elapsed_work(now)).max(0.0) as f32,
                 root(running.elapsed_s(now) / running.jobs.max(1.0)),
-            ]);
+            ];
+            out.extend(of_work);
         }
     }
 }
 
+/// Features of the job itself and of the moment of its arrival. They stand first.
+const JOB_FEATURES: usize = 10;
+/// Features of the room in the cluster: free CPUs, and how long until there are enough.
+const ROOM_FEATURES: usize = 7;
+/// Features that each group has. They stand behind those, group by group.
+const GROUP_FEATURES: usize = 7;
+/// Further features of a group that [has them](has_demand): what its jobs ask for and have.
+const DEMAND_FEATURES: usize = 6;
+/// Further features of a group that [has them](has_work): limits and work.
+const WORK_FEATURES: usize = 5;
+/// Place of a group's recent waits ([`RecentFeatures`]) among its features.
+const RECENT: usize = 2;
+
+const fn has_demand(kind: GroupKind) -> bool {
+    matches!(kind, GroupKind::Cluster | GroupKind::Partition | GroupKind::User | GroupKind::SizeClass | GroupKind::Class)
+}
+
+const fn has_work(kind: GroupKind) -> bool {
+    matches!(kind, GroupKind::Cluster | GroupKind::Partition | GroupKind::User)
+}
+
+/// How many features the groups up to a place of [`GroupKind::ALL`] have.
+const fn features_of_first(groups: usize) -> usize {
+    let (mut features, mut place) = (0, 0);
+    while place < groups {
+        let kind = GroupKind::ALL[place];
+        features += GROUP_FEATURES;
+        features += if has_demand(kind) { DEMAND_FEATURES } else { 0 };
+        features += if has_work(kind) { WORK_FEATURES } else { 0 };
+        place += 1;
+    }
+    features
+}
+
+/// Place of a group's first feature.
+const fn first_feature(kind: GroupKind) -> usize {
+    JOB_FEATURES + ROOM_FEATURES + features_of_first(kind as usize)
+}
+
 /// How many features [`FeatureInputs::write_features`] makes.
-pub const FEATURES: usize = 10 + 7 + 8 * 7 + 5 * 6 + 3 * 5;
+pub const FEATURES: usize = JOB_FEATURES + ROOM_FEATURES + features_of_first(GroupKind::ALL.len());
 
 /// Run time to expect of a job whose user has run nothing yet and that has no time limit: an hour.
 const UNKNOWN_RUN_TIME_S: f32 = 3_600.0;
@@ -183,13 +227,8 @@ pub struct RecentFeatures {
 /// Finds a group's recent waits among the features of a job; `None` if these are cut short.
 #[must_use]
 pub fn recent_features(kind: GroupKind, features: &[f32]) -> Option<RecentFeatures> {
-    let width = |kind: &GroupKind| match kind {
-        GroupKind::Cluster | GroupKind::Partition | GroupKind::User => 18,
-        GroupKind::SizeClass | GroupKind::Class => 13,
-        GroupKind::UserPartition | GroupKind::Account | GroupKind::UserRequest => 7,
-    };
-    let first: usize = 17 + GroupKind::ALL.iter().take_while(|other| **other != kind).map(width).sum::<usize>();
-    match features.get(first + 2..first + 6)? {
+    let first = first_feature(kind) + RECENT;
+    match features.get(first..first + 4)? {
         [last, fast, slow, since_start] => Some(RecentFeatures { last: *last, fast: *fast, slow: *slow, since_start: *since_start }),
         _ => None,
     }
