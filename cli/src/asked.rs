@@ -2,11 +2,12 @@
 //! as well.
 
 use std::env;
+use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use jiff::tz::TimeZone;
-use predictor_core::options::{Asked, Key, OPTIONS, UserOption};
+use predictor_core::options::{self, Asked, Formats, Key, OPTIONS, Refused, UserOption};
 use slurm_conf::{duration, moment};
 
 use crate::output;
@@ -32,7 +33,7 @@ fn argument(option: &'static UserOption) -> Arg {
         .help(format!("{} [environment: {}]", option.help, option.variable))
         .help_heading("Options of queuecast, as at a submission");
     match option.placeholder {
-        Some(placeholder) => argument.value_name(placeholder),
+        Some(placeholder) => argument.value_name(placeholder).value_parser(value_parser!(OsString)),
         None => argument.action(ArgAction::SetTrue),
     }
 }
@@ -46,52 +47,24 @@ impl FromArgMatches for AskedArguments {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         let given = |option: &UserOption| match option.placeholder {
-            Some(_) => matches.get_one::<String>(option.name).cloned(),
-            None => matches.get_flag(option.name).then(|| "1".to_owned()),
+            Some(_) => matches.get_one::<OsString>(option.name).cloned(),
+            None => matches.get_flag(option.name).then(|| "1".into()),
         };
-        let twin = |variable: &str| env::var(variable).ok();
-        self.0 = read(given, twin, output::now().0, &TimeZone::system())
+        self.0 = read(given, |variable| env::var_os(variable), output::now().0, &TimeZone::system())
             .map_err(|fault| clap::Error::raw(ErrorKind::ValueValidation, format!("{fault}\n")))?;
         Ok(())
     }
 }
 
-/// Reads all options. A twin without the option that it needs asks for nothing, as at a submission.
+/// Reads all options as at a submission, times as Slurm's commands take them.
 fn read(
-    given: impl Fn(&UserOption) -> Option<String>,
-    twin: impl Fn(&str) -> Option<String>,
+    given: impl Fn(&UserOption) -> Option<OsString>,
+    twin: impl Fn(&str) -> Option<OsString>,
     now: i64,
     zone: &TimeZone,
-) -> Result<Asked, String> {
-    let mut asked = Asked::default();
-    let mut from_twins = Vec::new();
-    for option in &OPTIONS {
-        if let Some(value) = given(option) {
-            set(&mut asked, option, &value, now, zone).map_err(|fault| format!("--{}: {fault}", option.name))?;
-        } else if let Some(value) = twin(option.variable).filter(|value| !value.is_empty()) {
-            set(&mut asked, option, &value, now, zone).map_err(|fault| format!("{} in the environment: {fault}", option.variable))?;
-            from_twins.push(option.key);
-        }
-    }
-    while let Some(lonely) = asked.unaccompanied() {
-        if !from_twins.contains(&lonely.option.key) {
-            return Err(lonely.to_string());
-        }
-        asked.unset(lonely.option.key);
-    }
-    Ok(asked)
-}
-
-/// Takes over one value as users write it.
-fn set(asked: &mut Asked, option: &UserOption, value: &str, now: i64, zone: &TimeZone) -> Result<(), String> {
-    let value = value.trim();
-    let canonical = match option.key {
-        Key::ReserveAt => moment::parse(value, now, zone).map_err(|error| error.to_string())?.to_string(),
-        Key::MaxDefer => duration::parse(value).map_err(|error| error.to_string())?.to_string(),
-        Key::EarlyStart | Key::Mode => value.to_ascii_lowercase(),
-        Key::AutoMold | Key::AutoDefer | Key::MoldSizes | Key::SuccessProbability => value.to_owned(),
-    };
-    asked.set(option.variable, &canonical).map_err(|error| error.reason())
+) -> Result<Asked, Refused> {
+    let formats = Formats { moment: |text: &str| moment::parse(text, now, zone), duration: duration::parse };
+    options::read(given, twin, now, &formats)
 }
 
 /// One option as its user would write it, from its control variable and canonical value.
@@ -112,8 +85,8 @@ pub(crate) fn as_written(variable: &str, canonical: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read_from(given: &[(&str, &str)], twins: &[(&str, &str)]) -> Result<Asked, String> {
-        let find = |list: &[(&str, &str)], name: &str| list.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
+    fn read_from(given: &[(&str, &str)], twins: &[(&str, &str)]) -> Result<Asked, Refused> {
+        let find = |list: &[(&str, &str)], name: &str| list.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into());
         read(|option| find(given, option.name), |variable| find(twins, variable), 1_774_618_220, &TimeZone::UTC)
     }
 
@@ -126,8 +99,14 @@ mod tests {
 
     #[test]
     fn an_option_without_the_one_it_needs_is_refused_and_a_twin_asks_for_nothing() {
-        assert_eq!(read_from(&[("max-defer", "2h")], &[]).unwrap_err(), "--max-defer needs --auto-defer beside it");
+        assert_eq!(read_from(&[("max-defer", "2h")], &[]).unwrap_err().to_string(), "--max-defer needs --auto-defer beside it");
         assert_eq!(read_from(&[], &[("QUEUECAST_MAX_DEFER", "2h")]), Ok(Asked::default()));
+    }
+
+    #[test]
+    fn a_reserved_time_in_the_past_is_refused_as_at_a_submission() {
+        let refused = read_from(&[("reserve-at", "2020-01-01")], &[]).unwrap_err().to_string();
+        assert_eq!(refused, "--reserve-at: \"2020-01-01\" lies in the past");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! environment (`QUEUECAST_RESERVE_AT=1774630800`). This module knows the canonical form only; the side that the user
 //! types on translates. Control variables can be forged, so [`Asked::set`] takes any text.
 
+mod given;
 mod mold_sizes;
 
 use std::fmt;
@@ -13,6 +14,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use given::{Formats, Refused, read};
 pub use mold_sizes::{MoldSizes, MoldSizesError};
 
 /// The variable in a job's own environment that makes its batch step wait on the node, in Unix seconds.
