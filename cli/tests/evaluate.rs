@@ -131,7 +131,7 @@ fn the_coverage_of_the_report_can_be_counted_from_the_forecasts_that_are_written
         parts.iter().for_each(|part| assert_keys(&part["coverage"], &["0.5", "0.75", "0.9", "0.95"]));
     }
     // Too few jobs for the default to have been tried on.
-    assert!(jobs.iter().all(|job| ["qbets", "nothing"].contains(&job["in_force"].as_str())));
+    assert!(jobs.iter().all(|job| ["qbets", "none"].contains(&job["in_force"].as_str())));
     let said = logs.run(&["waits", "model.swf", PART[0], "--write-forecasts=absent/forecasts.csv"]);
     assert!(self::error(&said).contains("there is no folder absent"), "{}", said.error);
 }

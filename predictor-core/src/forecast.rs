@@ -20,9 +20,11 @@ pub const UNBOUNDED_S: u32 = u32::MAX;
 
 /// The method whose forecasts of waits are in force in a partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WaitSource {
     /// No method, because there is no history.
     #[default]
+    #[serde(rename = "none")]
     Nothing,
     /// The bounds of QBETS on the waits of the job's class.
     Qbets,
@@ -31,11 +33,14 @@ pub enum WaitSource {
 }
 
 impl WaitSource {
-    /// Its name in records and reports.
+    /// All of them.
+    pub const ALL: [WaitSource; 3] = [WaitSource::Nothing, WaitSource::Qbets, WaitSource::Blended];
+
+    /// Its name in records, reports, metrics and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            WaitSource::Nothing => "nothing",
+            WaitSource::Nothing => "none",
             WaitSource::Qbets => "qbets",
             WaitSource::Blended => "blended",
         }
@@ -412,6 +417,13 @@ mod tests {
             let probability = f64::from(percent) / 100.0;
             let bound = forecast.bound(probability).unwrap();
             assert_eq!(forecast.probability_within(bound), probability);
+        }
+    }
+
+    #[test]
+    fn a_source_is_written_by_its_name() {
+        for source in WaitSource::ALL {
+            assert_eq!(serde_json::to_string(&source).unwrap(), format!("{:?}", source.name()));
         }
     }
 

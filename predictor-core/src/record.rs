@@ -6,9 +6,11 @@
 mod json;
 
 use crate::decision::{Candidate, Decision, Situation, TimeLimit};
+use crate::forecast::WaitSource;
 use crate::options::{Asked, Mode};
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
+use serde_with::{DefaultOnError, serde_as};
 
 /// Version of the record.
 pub const RECORD_VERSION: u32 = 1;
@@ -94,6 +96,7 @@ pub struct Written {
 }
 
 /// What was forecast for a job.
+#[serde_as]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
     /// Median of the wait from the decision on, a deferral included, in seconds.
@@ -104,9 +107,11 @@ pub struct Forecast {
     pub wait_95_s: Option<i64>,
     /// Past jobs that the wait rests on.
     pub wait_jobs: u32,
-    /// Who forecast it: `blended` or `qbets`; absent where nobody could or none was needed.
+    /// Who forecast it; absent where nobody could, none was needed, or another version wrote a
+    /// source that is not known here.
+    #[serde_as(deserialize_as = "DefaultOnError")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wait_from: Option<String>,
+    pub wait_from: Option<WaitSource>,
     /// Point forecast of the run time in seconds.
     pub run_s: i64,
     /// Shortest and longest run time in seconds.
@@ -133,7 +138,7 @@ impl Forecast {
             wait_s: wait.map(|wait| wait.0),
             wait_95_s: bound.flatten().map(|bound| bound.0),
             wait_jobs: candidate.wait_jobs,
-            wait_from: candidate.wait_source.map(|source| source.name().to_owned()),
+            wait_from: candidate.wait_source,
             run_s: candidate.run_time.0,
             run_range_s: (candidate.run_time_range.0.0, candidate.run_time_range.1.0),
             run_jobs: candidate.run_time_jobs,

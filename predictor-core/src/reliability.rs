@@ -10,8 +10,13 @@ pub const RELIABILITY_LEVELS: usize = 19;
 pub const RELIABILITY: [f64; RELIABILITY_LEVELS] =
     [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95];
 
+/// The levels whose coverage is told, which are those that decisions use: names, and places in
+/// [`RELIABILITY`].
+pub const DECISION_LEVELS: [(&str, usize); 4] = [("0.5", 9), ("0.75", 14), ("0.9", 17), ("0.95", 18)];
+
 /// Why a partition's forecasts of waits come from where they do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WaitSourceReason {
     /// No forests have been trained yet.
     #[default]
@@ -41,6 +46,30 @@ pub struct PartitionScore {
     pub source: WaitSource,
     /// Why those forecasts are in force.
     pub reason: WaitSourceReason,
+}
+
+impl WaitSourceReason {
+    /// Its name in reports and logs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitSourceReason::NotTrained => "not_trained",
+            WaitSourceReason::TooFewJobs => "too_few_jobs",
+            WaitSourceReason::NotCalibrated => "not_calibrated",
+            WaitSourceReason::Calibrated => "calibrated",
+        }
+    }
+
+    /// The reason in a few words, for a column of a table.
+    #[must_use]
+    pub fn in_short(self) -> &'static str {
+        match self {
+            WaitSourceReason::NotTrained => "too little history to train on",
+            WaitSourceReason::TooFewJobs => "too few jobs scored",
+            WaitSourceReason::NotCalibrated => "the default's bounds do not hold",
+            WaitSourceReason::Calibrated => "its bounds hold",
+        }
+    }
 }
 
 impl fmt::Display for WaitSourceReason {

@@ -98,7 +98,7 @@ fn without_the_default_the_class_stands_in_and_the_user_is_told() {
     assert_eq!((written.wait_source, written.wait.unwrap().0), (Some(WaitSource::Qbets), Seconds(2_099)));
     let line = decision.line(&asked, &policy(), NOW).unwrap();
     assert!(line.ends_with("jobs like it alone: the bounds have lately not held as often as they should in the partition"), "{line}");
-    assert_eq!(Record::of(&decision, &situation, 7).forecast.unwrap().wait_from.unwrap(), "qbets");
+    assert_eq!(Record::of(&decision, &situation, 7).forecast.unwrap().wait_from, Some(WaitSource::Qbets));
 }
 
 #[test]

@@ -12,8 +12,6 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use daemon_arguments::Arguments;
-use predictor_core::forecast::WaitSource;
-use predictor_core::reliability::WaitSourceReason;
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client;
 
@@ -224,25 +222,6 @@ fn is_ahead(moment: UnixTime) -> bool {
     moment - UnixTime(now()) > LONGEST_AHEAD
 }
 
-/// The forecasts' name, as in `queuecast status`.
-fn source_name(source: WaitSource) -> &'static str {
-    match source {
-        WaitSource::Nothing => "none",
-        WaitSource::Qbets => "qbets",
-        WaitSource::Blended => "blended",
-    }
-}
-
-/// The name of the reason for a wait source, as metrics and the log have it.
-fn reason_name(reason: WaitSourceReason) -> &'static str {
-    match reason {
-        WaitSourceReason::NotTrained => "not_trained",
-        WaitSourceReason::TooFewJobs => "too_few_jobs",
-        WaitSourceReason::NotCalibrated => "not_calibrated",
-        WaitSourceReason::Calibrated => "calibrated",
-    }
-}
-
 struct Daemon {
     once: bool,
     started: Instant,
@@ -379,8 +358,8 @@ impl Daemon {
             let (share, level) = change.farthest;
             tracing::info!(
                 partition,
-                forecasts = source_name(change.now.source),
-                reason = reason_name(change.now.reason),
+                forecasts = change.now.source.name(),
+                reason = change.now.reason.name(),
                 jobs_scored = change.jobs,
                 farthest_level = level,
                 observed = (share * 1e3).round() / 1e3,

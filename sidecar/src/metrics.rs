@@ -13,7 +13,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use predictor_core::counters::Counted;
 use predictor_core::forecast::WaitSource;
-use predictor_core::reliability::PartitionScore;
+use predictor_core::reliability::{DECISION_LEVELS, PartitionScore};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
 use prometheus_client::metrics::MetricType;
@@ -78,10 +78,6 @@ struct LevelLabel {
     partition: String,
     level: &'static str,
 }
-
-/// The levels whose coverage is told: names, and places in
-/// [`RELIABILITY`](predictor_core::reliability::RELIABILITY).
-const LEVELS: [(&str, usize); 4] = [("0.5", 9), ("0.75", 14), ("0.9", 17), ("0.95", 18)];
 
 type Shares = Family<LevelLabel, Gauge<f64, AtomicU64>>;
 
@@ -261,12 +257,12 @@ impl Metrics {
         let partition_label = PartitionLabel { partition: partition.to_owned() };
         self.jobs_scored.get_or_create(&partition_label).set(i64::from(score.jobs));
         self.median_error.get_or_create(&partition_label).set(f64::from(score.median_error_s));
-        for (level, place) in LEVELS {
+        for (level, place) in DECISION_LEVELS {
             let share = score.reliability.get(place).copied().unwrap_or_default();
             self.coverage.get_or_create(&LevelLabel { partition: partition.to_owned(), level }).set(f64::from(share));
         }
-        for (source, name) in [(WaitSource::Nothing, "none"), (WaitSource::Qbets, "qbets"), (WaitSource::Blended, "blended")] {
-            let label = SourceOfPartitionLabel { partition: partition.to_owned(), source: name };
+        for source in WaitSource::ALL {
+            let label = SourceOfPartitionLabel { partition: partition.to_owned(), source: source.name() };
             self.forecasts_in_force.get_or_create(&label).set((score.source == source).into());
         }
     }

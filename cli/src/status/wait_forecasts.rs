@@ -4,21 +4,18 @@
 use std::collections::BTreeMap;
 
 use predictor_core::forecast::WaitSource;
-use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
+use predictor_core::reliability::{DECISION_LEVELS, PartitionScore, RELIABILITY, WaitSourceReason};
 use predictor_core::time::Seconds;
 use serde::Serialize;
 
 use super::Report;
 use crate::output::{Lines, count, table};
 
-/// The levels that decisions use, and their places in [`RELIABILITY`].
-const LEVELS: [(&str, usize); 4] = [("0.5", 9), ("0.75", 14), ("0.9", 17), ("0.95", 18)];
-
 /// What the daemon found in one partition.
 #[derive(Debug, Serialize)]
 pub(super) struct WaitForecasts {
-    in_force: &'static str,
-    reason: &'static str,
+    in_force: WaitSource,
+    reason: WaitSourceReason,
     jobs_scored: u32,
     median_error_s: f64,
     pinball_s: f64,
@@ -37,31 +34,13 @@ impl WaitForecasts {
         // Shares of nothing say nothing.
         let is_scored = score.jobs > 0;
         Self {
-            in_force: match score.source {
-                WaitSource::Nothing => "none",
-                WaitSource::Qbets => "qbets",
-                WaitSource::Blended => "blended",
-            },
-            reason: match score.reason {
-                WaitSourceReason::NotTrained => "not_trained",
-                WaitSourceReason::TooFewJobs => "too_few_jobs",
-                WaitSourceReason::NotCalibrated => "not_calibrated",
-                WaitSourceReason::Calibrated => "calibrated",
-            },
+            in_force: score.source,
+            reason: score.reason,
             jobs_scored: score.jobs,
             median_error_s: rounded(score.median_error_s),
             pinball_s: rounded(score.pinball_s),
-            coverage: LEVELS.iter().filter(|_| is_scored).map(|(level, place)| (*level, observed(*place))).collect(),
+            coverage: DECISION_LEVELS.iter().filter(|_| is_scored).map(|(level, place)| (*level, observed(*place))).collect(),
             reliability: RELIABILITY.into_iter().enumerate().filter(|_| is_scored).map(|(place, level)| [level, observed(place)]).collect(),
-        }
-    }
-
-    fn reason_in_words(&self) -> &'static str {
-        match self.reason {
-            "not_trained" => "too little history to train on",
-            "too_few_jobs" => "too few jobs scored",
-            "not_calibrated" => "the default's bounds do not hold",
-            _ => "its bounds hold",
         }
     }
 }
@@ -75,14 +54,14 @@ pub(super) fn text(lines: &mut Lines, report: &Report) {
         lines.plain("by class of job (QBETS) where there is history; the default's have not been tried yet");
         return;
     }
-    let levels = LEVELS.map(|(level, _)| level);
+    let levels = DECISION_LEVELS.map(|(level, _)| level);
     let numbers = [&["jobs scored", "median error"], &levels[..]].concat();
     let header = [&["partition", "in force", "because"], &numbers[..]].concat();
     let mut forecasts = table(&header, &numbers);
     for (name, waits) in &known {
         let is_scored = waits.jobs_scored > 0;
         let mut row =
-            vec![(*name).to_owned(), waits.in_force.to_owned(), waits.reason_in_words().to_owned(), count(waits.jobs_scored.into())];
+            vec![(*name).to_owned(), waits.in_force.name().to_owned(), waits.reason.in_short().to_owned(), count(waits.jobs_scored.into())];
         row.push(if is_scored { Seconds(waits.median_error_s.round() as i64).to_string() } else { "-".to_owned() });
         row.extend(levels.map(|level| waits.coverage.get(level).map_or("-".to_owned(), |share| format!("{share:.3}"))));
         forecasts.add_row(row);

@@ -24,7 +24,7 @@ impl RecordedForecast {
     #[must_use]
     pub fn read(admin_comment: &str, eligible: UnixTime) -> Option<RecordedForecast> {
         let record = Record::parse(admin_comment)?;
-        let forecast = record.forecast.filter(|forecast| forecast.wait_from.as_deref() == Some(WaitSource::Blended.name()))?;
+        let forecast = record.forecast.filter(|forecast| forecast.wait_from == Some(WaitSource::Blended))?;
         // The record counts from the decision on, a deferral included.
         let from_eligibility = |wait_s: i64| wait_s.saturating_sub((eligible - record.at).0.max(0)).max(0);
         let bound_s = from_eligibility(forecast.wait_95_s?);
@@ -61,11 +61,12 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_forecast_counts_from_the_jobs_eligibility() {
+    fn a_told_wait_counts_from_the_jobs_eligibility() {
         let read = |eligible| RecordedForecast::read(&comment("blended"), UnixTime(eligible));
         assert_eq!(read(1_000), Some(RecordedForecast { point_s: 600.0, bound_95_s: 900 }));
         assert_eq!(read(1_700), Some(RecordedForecast { point_s: 0.0, bound_95_s: 200 }));
         assert_eq!(RecordedForecast::read(&comment("qbets"), UnixTime(1_000)), None);
+        assert_eq!(RecordedForecast::read(&comment("a later version's"), UnixTime(1_000)), None);
         assert_eq!(RecordedForecast::read("a remark of an operator", UnixTime(1_000)), None);
     }
 

@@ -128,7 +128,7 @@ fn write_forecast(text: &mut String, forecast: &Forecast) {
     object.number_if("wait_95_s", *wait_95_s);
     object.number("wait_jobs", i64::from(*wait_jobs));
     if let Some(source) = wait_from {
-        write_text(object.field("wait_from"), source);
+        write_text(object.field("wait_from"), source.name());
     }
     object.number("run_s", *run_s);
     write_list(object.field("run_range_s"), &[run_range_s.0, run_range_s.1], |text, seconds| write_number(text, *seconds));
@@ -200,6 +200,7 @@ fn write_text(text: &mut String, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forecast::WaitSource;
     use crate::options::Mode;
     use crate::time::UnixTime;
     use proptest::option::of;
@@ -235,7 +236,7 @@ mod tests {
 
     prop_compose! {
         fn forecast()(
-            (wait_s, wait_95_s, wait_jobs) in any::<(Option<i64>, Option<i64>, u32)>(), wait_from in of(text()),
+            (wait_s, wait_95_s, wait_jobs) in any::<(Option<i64>, Option<i64>, u32)>(), wait_from in of(prop::sample::select(WaitSource::ALL.to_vec())),
             (run_s, run_range_s, run_jobs) in any::<(i64, (i64, i64), u32)>(),
             (reservation, deadline) in (of(0u8..=100), of(0u8..=100)),
         ) -> Forecast {
