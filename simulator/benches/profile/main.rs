@@ -1,10 +1,10 @@
-//! Profiles of free processors: the production one against a plain sorted vector and a balanced tree.
+//! Profiles of free processors: the production one against a plain sorted vector.
 //!
-//! A round is what conservative backfilling does for a job: looks for the earliest start, marks it there, and gives the place of an
-//! earlier job back, so that the number of points stays about the same. All three do the same rounds, and must agree.
+//! A round is what conservative backfilling does for a job: looks for the earliest start, marks it
+//! there, and gives the place of an earlier job back, so that the number of points stays about the
+//! same. Both do the same rounds, and must agree.
 #![allow(missing_docs)]
 
-mod tree;
 mod vector;
 
 use std::collections::VecDeque;
@@ -16,7 +16,6 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use simulator::profile::Profile;
 
-use crate::tree::TreeProfile;
 use crate::vector::VectorProfile;
 
 const PROCESSORS: i64 = 1_024;
@@ -27,7 +26,7 @@ fn is_small() -> bool {
     !std::env::args().any(|argument| argument == "--bench")
 }
 
-/// What all three do.
+/// What both do.
 trait FreeProcessors: Clone {
     fn new(free: i64) -> Self;
     fn change(&mut self, start: i64, end: i64, difference: i64);
@@ -116,16 +115,12 @@ fn rounds(criterion: &mut Criterion) {
             count += (points / 20).max(1);
         }
         let (waiting, next) = (jobs(1, count), jobs(2, 20_000));
-        let agree = |mut one: Placed<Profile>, mut other: Placed<VectorProfile>, mut third: Placed<TreeProfile>| {
-            next.iter().take(500).all(|job| {
-                let start = one.round(*job);
-                start == other.round(*job) && start == third.round(*job)
-            })
+        let agree = |mut one: Placed<Profile>, mut other: Placed<VectorProfile>| {
+            next.iter().take(500).all(|job| one.round(*job) == other.round(*job))
         };
-        assert!(agree(Placed::of(&waiting), Placed::of(&waiting), Placed::of(&waiting)), "the three differ at {points} points");
+        assert!(agree(Placed::of(&waiting), Placed::of(&waiting)), "the two differ at {points} points");
         measure::<Profile>(&mut group, "blocks", points, &waiting, &next);
         measure::<VectorProfile>(&mut group, "vector", points, &waiting, &next);
-        measure::<TreeProfile>(&mut group, "tree", points, &waiting, &next);
     }
     group.finish();
 }

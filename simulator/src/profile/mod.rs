@@ -7,7 +7,7 @@
 //! within it, so that a search steps over blocks, and what has been added to all of it, so that a long job marks whole blocks at once. With n
 //! points and blocks of b points, marking costs O(log n + b + n / b), a search O(n / b) and b for each block that it can't step over.
 //!
-//! `cargo bench -p simulator --bench profile` holds it against a plain sorted vector and a treap with minima, maxima and lazy addition. A search and
+//! `cargo bench -p simulator --bench profile` holds it against a plain sorted vector. A search and
 //! two changes took, in µs, on a busy machine:
 //!
 //! | points | blocks | vector | treap |
@@ -17,8 +17,9 @@
 //! | 1,000 | 1.9 | 2.1 | 13 |
 //! | 10,000 | 18 | 24 | over 200 |
 //!
-//! The treap loses everywhere: a search meets many holes that are too short, and each costs it a descent. Up to some thousand points blocks and
-//! vector are alike; beyond, blocks move less memory for a new point.
+//! The treap, with minima, maxima and lazy addition, lost everywhere and is no longer measured: a
+//! search meets many holes that are too short, and each costs it a descent. Up to some thousand
+//! points blocks and vector are alike; beyond, blocks move less memory for a new point.
 
 mod block;
 #[cfg(test)]

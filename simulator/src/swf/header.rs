@@ -52,12 +52,8 @@ impl Header {
         self.values("UnixStartTime").find_map(|value| value.split_whitespace().next()?.parse().ok())
     }
 
-    /// The site's time zone as a name of the time-zone database (`TimeZoneString`).
-    pub fn time_zone(&self) -> Option<&str> {
-        self.values("TimeZoneString").find_map(|value| value.split_whitespace().next())
-    }
-
-    /// What the queues' numbers stand for (`Queue: 3  normal`): the text after the number, which may be empty.
+    /// What the queues' numbers stand for (`Queue: 3 normal`): the text after the number, which may
+    /// be empty.
     pub fn queues(&self) -> BTreeMap<u64, &str> {
         self.numbered("Queue")
     }
@@ -122,7 +118,7 @@ mod tests {
     #[test]
     fn the_start_is_read_beside_a_time_zone() {
         let header = header(" UnixStartTime: 893466664\n TimeZoneString: US/Pacific  # remark");
-        assert_eq!((header.unix_start_time(), header.time_zone()), (Some(893_466_664), Some("US/Pacific")));
+        assert_eq!(header.unix_start_time(), Some(893_466_664));
     }
 
     #[test]

@@ -40,15 +40,6 @@ pub struct ArrayTask {
     pub task_id: Option<u32>,
 }
 
-/// One component of a heterogeneous job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeterogeneousComponent {
-    /// The number of the job's first component.
-    pub leader_job_id: u32,
-    /// The component's place, from 0.
-    pub offset: u32,
-}
-
 /// What slurmdbd recorded of one run of a job. Times are Unix seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndedJobRecord<'a> {
@@ -56,8 +47,6 @@ pub struct EndedJobRecord<'a> {
     pub job_id: u32,
     /// Where the job is a task of an array.
     pub array: Option<ArrayTask>,
-    /// Where the job is a component of a heterogeneous job.
-    pub heterogeneous: Option<HeterogeneousComponent>,
     /// The user's number.
     pub user_id: u32,
     /// The user's name; absent where the association has been removed.
@@ -277,9 +266,6 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
         job_id: record.jobid,
         array: (record.array_job_id != 0)
             .then(|| ArrayTask { array_job_id: record.array_job_id, task_id: value::number(record.array_task_id) }),
-        heterogeneous: value::number(record.het_job_offset)
-            .filter(|_offset| record.het_job_id != 0)
-            .map(|offset| HeterogeneousComponent { leader_job_id: record.het_job_id, offset }),
         user_id: record.uid,
         user: text(record.user),
         account: text(record.account),

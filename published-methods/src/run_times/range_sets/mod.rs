@@ -46,12 +46,6 @@ impl RangeSets {
         }
     }
 
-    /// How many load functions there are; 0 before the validation set is over.
-    #[must_use]
-    pub fn load_functions(&self) -> usize {
-        self.functions.as_ref().map_or(0, Vec::len)
-    }
-
     fn fit_functions(&mut self) {
         let mut tuples: Vec<Vec<Observation>> = std::mem::take(&mut self.validation).into_values().collect();
         // Stable: of tuples with as many jobs the first stays first.

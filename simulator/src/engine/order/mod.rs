@@ -5,7 +5,7 @@ mod multifactor;
 mod shortest;
 
 pub use first_come::FirstCome;
-pub use multifactor::{AssociationIndex, Associations, FairShare, Multifactor, PrioritySettings, SettingsError, SiteFactor};
+pub use multifactor::{AssociationIndex, Associations, FairShare, Multifactor, PrioritySettings, SettingsError};
 pub use shortest::ShortestFirst;
 
 use super::{Job, Record, Waiting};

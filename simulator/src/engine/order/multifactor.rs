@@ -18,15 +18,11 @@ use crate::engine::JobIndex;
 pub use self::associations::{AssociationIndex, Associations};
 pub use self::settings::{FairShare, PrioritySettings, SettingsError};
 
-/// What a site adds to the priority of a job, as a site_factor plugin or a job_submit plugin would.
-pub type SiteFactor = Box<dyn Fn(&Job) -> i64 + Send>;
-
 /// Slurm's multifactor priority.
 pub struct Multifactor {
     settings: PrioritySettings,
     machine_processors: u32,
     usage: Usage,
-    site_factor: Option<SiteFactor>,
     /// When priorities are calculated next.
     next_calculation: i64,
     /// The last calculation, until the waiting jobs have their priorities of it.
@@ -56,7 +52,6 @@ impl Multifactor {
         Self {
             machine_processors: machine_processors.max(1),
             usage,
-            site_factor: None,
             next_calculation: first_calculation_seconds,
             calculated_at: None,
             fair_shares: Vec::new(),
@@ -69,12 +64,6 @@ impl Multifactor {
         }
     }
 
-    /// The same with a site factor.
-    #[must_use]
-    pub fn with_site_factor(self, site_factor: SiteFactor) -> Self {
-        Self { site_factor: Some(site_factor), ..self }
-    }
-
     /// Priority of a job that has waited so long.
     fn priority(&mut self, job: &Job, age_seconds: i64) -> i64 {
         let settings = &self.settings;
@@ -84,9 +73,8 @@ impl Multifactor {
             + f64::from(settings.weight_partition) * self.partition_factor(job)
             + f64::from(settings.weight_qos) * self.qos_factor(job);
         let fair_share = f64::from(self.settings.weight_fair_share) * self.fair_share_factor(job);
-        let site = self.site_factor.as_ref().map_or(0, |factor| factor(job)) as f64;
         // 0 would be a held job; more than 32 bits are cut.
-        (weighted + fair_share + site).clamp(1.0, f64::from(u32::MAX)).floor() as i64
+        (weighted + fair_share).clamp(1.0, f64::from(u32::MAX)).floor() as i64
     }
 
     fn size_factor(&self, job: &Job) -> f64 {

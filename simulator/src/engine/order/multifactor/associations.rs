@@ -50,21 +50,6 @@ impl Associations {
         associations
     }
 
-    /// One account for each group of a workload, with one share each, and in each its users, with one share each.
-    #[must_use]
-    pub fn of_groups(jobs: &[Job]) -> Self {
-        let mut associations = Self::default();
-        let pairs: BTreeSet<(u32, u32)> = jobs.iter().map(|job| (job.group, job.user)).collect();
-        let groups: BTreeSet<u32> = pairs.iter().map(|&(group, _)| group).collect();
-        let accounts: BTreeMap<u32, AssociationIndex> = groups.into_iter().map(|group| (group, associations.account(None, 1))).collect();
-        for (group, user) in pairs {
-            if let Some(&account) = accounts.get(&group) {
-                associations.user(Some(account), Some(1), group, user);
-            }
-        }
-        associations
-    }
-
     /// Adds an account, below another or below the root.
     pub fn account(&mut self, parent: Option<AssociationIndex>, shares: u32) -> AssociationIndex {
         self.add(parent.unwrap_or(ROOT), Some(shares), false)

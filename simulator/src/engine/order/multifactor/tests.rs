@@ -49,13 +49,6 @@ fn small_jobs_and_short_ones_can_be_favoured() {
 }
 
 #[test]
-fn a_site_factor_is_added() {
-    let job = job(0, 4, 1);
-    let mut order = order(PrioritySettings::default(), &[job]).with_site_factor(Box::new(|job| i64::from(job.processors) * 10));
-    assert_eq!(order.key(&job, 600, 0), -40);
-}
-
-#[test]
 fn priorities_change_when_they_are_calculated_and_not_between() {
     let jobs = [job(10, 4, 1), job(20, 8, 2)];
     let settings = PrioritySettings { weight_age: 60_000, weight_job_size: 16, max_age_seconds: 600, ..PrioritySettings::default() };
