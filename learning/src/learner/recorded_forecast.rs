@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_told_wait_counts_from_the_jobs_eligibility() {
+    fn a_recorded_forecast_counts_from_the_jobs_eligibility() {
         let read = |eligible| RecordedForecast::read(&comment("blended"), UnixTime(eligible));
         assert_eq!(read(1_000), Some(RecordedForecast { point_s: 600.0, bound_95_s: 900 }));
         assert_eq!(read(1_700), Some(RecordedForecast { point_s: 0.0, bound_95_s: 200 }));
