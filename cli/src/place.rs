@@ -12,6 +12,7 @@ use clap::Args;
 use predictor_core::counters::Counted;
 use predictor_core::snapshot::{Snapshot, SnapshotError};
 use predictor_core::time::UnixTime;
+use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, SNAPSHOT};
 use slurm_conf::{Configuration, ConfigurationError};
 use thiserror::Error;
 
@@ -109,28 +110,23 @@ fn directory_before(error: &ConfigurationError) -> Option<PathBuf> {
 impl Place {
     /// The path of the snapshot.
     pub(crate) fn snapshot_path(&self) -> PathBuf {
-        self.directory.join("snapshot")
+        self.directory.join(SNAPSHOT)
     }
 
     /// Where the kill switch is, while it is on.
     pub(crate) fn kill_switch(&self) -> Option<PathBuf> {
-        let path = self.directory.join("off");
+        let path = self.directory.join(KILL_SWITCH);
         path.symlink_metadata().is_ok().then_some(path)
     }
 
     /// Where the filter's counters are.
     pub(crate) fn counters_path(&self) -> PathBuf {
-        self.directory.join("filter-counters")
+        self.directory.join(COUNTERS)
     }
 
     /// What the filter has counted; `None` where the file is not of this release.
     pub(crate) fn counted(&self) -> io::Result<Option<Counted>> {
-        let read = || fs::read(self.counters_path()).map(|bytes| Counted::from_bytes(&bytes));
-        // The daemon writes over the file, and the first look may have come in between.
-        Ok(match read()? {
-            Some(counted) => Some(counted),
-            None => read()?,
-        })
+        Counted::read(|| fs::read(self.counters_path()))
     }
 
     /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner
@@ -155,7 +151,7 @@ impl Place {
     /// The snapshot with what is this user's, from the daemon; without anybody's, from the file for
     /// everybody, where the daemon does not answer, as on other hosts.
     fn own_snapshot(&self, denied: io::Error) -> Result<Vec<u8>, NoSnapshot> {
-        let asked = UnixStream::connect(self.directory.join("snapshot-socket")).and_then(|stream| {
+        let asked = UnixStream::connect(self.directory.join(ANSWERS)).and_then(|stream| {
             stream.set_read_timeout(Some(PATIENCE))?;
             let mut bytes = Vec::new();
             stream.take(MOST_SNAPSHOT_BYTES).read_to_end(&mut bytes)?;
@@ -163,7 +159,7 @@ impl Place {
         });
         match asked {
             Ok(bytes) if !bytes.is_empty() => Ok(bytes),
-            _ => read(&self.directory.join("snapshot-public")).map_err(|_| NoSnapshot::Unreadable(self.snapshot_path(), denied)),
+            _ => read(&self.directory.join(PUBLIC_SNAPSHOT)).map_err(|_| NoSnapshot::Unreadable(self.snapshot_path(), denied)),
         }
     }
 

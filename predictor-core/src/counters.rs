@@ -3,6 +3,7 @@
 //! The filter counts in the memory of its own process, and in a page of the daemon's beside it. The
 //! daemon adds up what one filter after the other counted, and keeps the sums in a file.
 
+use std::io;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// First eight bytes of the file.
@@ -131,6 +132,18 @@ impl Counted {
         bytes
     }
 
+    /// Reads the file by `look`; `None` where it is not of this release. The daemon writes over the
+    /// file, so that a look that comes in between is taken again.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    pub fn read(look: impl Fn() -> io::Result<Vec<u8>>) -> io::Result<Option<Counted>> {
+        match Counted::from_bytes(&look()?) {
+            Some(counted) => Ok(Some(counted)),
+            None => Ok(Counted::from_bytes(&look()?)),
+        }
+    }
+
     /// The sums in a file; `None` where it is damaged, or not of this release.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Counted> {
@@ -174,6 +187,16 @@ mod tests {
         assert_eq!(read, counted);
         read.take(9, &[4]);
         assert_eq!(read.sum(Counter::Submissions), 12);
+    }
+
+    #[test]
+    fn a_file_that_is_just_being_written_is_looked_at_again() {
+        use std::cell::Cell;
+        let whole = Counted::default().to_bytes();
+        let looks = Cell::new(0);
+        let look = || Ok(whole[..if looks.replace(looks.get() + 1) == 0 { 40 } else { whole.len() }].to_vec());
+        assert_eq!(Counted::read(look).unwrap(), Some(Counted::default()));
+        assert_eq!(Counted::read(|| Ok(vec![1; 40])).unwrap(), None);
     }
 
     #[test]

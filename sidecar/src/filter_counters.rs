@@ -71,9 +71,9 @@ impl FilterCounters {
     }
 }
 
-fn read(path: &Path) -> Option<Counted> {
-    let (file, _) = open_trusted(path).ok()?;
-    Counted::from_bytes(&read_start(&file, MOST_BYTES).ok()?)
+/// What the file holds; `None` where that is not known.
+pub(crate) fn read(path: &Path) -> Option<Counted> {
+    Counted::read(|| read_start(&open_trusted(path)?.0, MOST_BYTES)).ok().flatten()
 }
 
 /// Writes over a file of the same length, or puts a new one in its place.

@@ -22,8 +22,6 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::awaited::Awaited;
 use crate::seen::Seen;
 
-/// Its name in the state directory.
-pub(crate) const NAME: &str = "learnt";
 /// Its name while it is being written.
 pub(crate) const UNFINISHED: &str = "learnt.new";
 /// What is larger is neither written nor read. A year of 10 million jobs comes to less than a third
@@ -237,7 +235,7 @@ mod tests {
     #[test]
     fn what_was_kept_is_taken_up_with_its_partitions_by_name_and_is_its_owners_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(NAME);
+        let path = folder.path().join("learnt");
         assert!(read(&path, &subject("one"), NOW).unwrap().is_none(), "there is nothing yet");
         kept_at(&path, NOW);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
@@ -252,7 +250,7 @@ mod tests {
     #[test]
     fn another_version_another_cluster_an_old_one_and_one_dated_ahead_are_refused_each_with_its_reason() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(NAME);
+        let path = folder.path().join("learnt");
         kept_at(&path, NOW);
         assert!(refusal(&path, "two", NOW).contains("cluster \"one\""));
         assert!(refusal(&path, "one", NOW + 8 * 86_400).contains("8 days old"));
@@ -271,7 +269,7 @@ mod tests {
     #[test]
     fn a_file_that_was_damaged_or_cut_short_anywhere_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(NAME);
+        let path = folder.path().join("learnt");
         kept_at(&path, NOW);
         let whole = fs::read(&path).unwrap();
         for place in (first_line().len()..whole.len()).step_by(61) {
@@ -287,7 +285,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_finished_leaves_the_one_before_in_place() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(NAME);
+        let path = folder.path().join("learnt");
         kept_at(&path, NOW);
         let before = fs::read(&path).unwrap();
         let reading = Reading { until: NOW, seen: Seen::new(NOW, 10), awaited: Awaited::default() };

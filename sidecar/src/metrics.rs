@@ -1,7 +1,6 @@
 //! What Prometheus is told, in the OpenMetrics text format, on a loopback address.
 
 use std::fmt;
-use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +10,6 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
-use predictor_core::counters::Counted;
 use predictor_core::forecast::WaitSource;
 use predictor_core::reliability::{DECISION_LEVELS, PartitionScore};
 use prometheus_client::collector::Collector;
@@ -25,6 +23,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::accounting::now;
 use crate::failure::Failure;
+use crate::filter_counters;
 use crate::message::{Cluster, Learnt};
 use crate::publisher::Published;
 
@@ -305,7 +304,7 @@ struct FilterCounters {
 
 impl Collector for FilterCounters {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let Some(counted) = fs::read(&self.file).ok().and_then(|bytes| Counted::from_bytes(&bytes)) else { return Ok(()) };
+        let Some(counted) = filter_counters::read(&self.file) else { return Ok(()) };
         let mut metric =
             encoder.encode_descriptor("filter_events", "What the filter inside slurmctld did, by event", None, MetricType::Counter)?;
         for (event, number) in counted.named() {
@@ -356,7 +355,8 @@ fn scrape(registry: &Registry) -> Scraped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::counters::COUNTERS;
+    use predictor_core::counters::{COUNTERS, Counted};
+    use std::fs;
     use std::io::{Read, Write};
     use std::net::TcpStream;
 

@@ -6,24 +6,16 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use predictor_core::snapshot::Snapshot;
+use slurm_conf::state_directory::{ANSWERS, COUNTERS, HAND_OVER, LEARNT, LOCK, PUBLIC_SNAPSHOT, SNAPSHOT};
 use slurm_sys::memory::HandOver;
 
 use crate::failure::Failure;
 use crate::kept;
 
-const SNAPSHOT: &str = "snapshot";
 /// Names of snapshots that are being written begin so.
 const UNFINISHED: &str = "snapshot.new";
 /// That of a hand-over that is being written, which begins so, too.
 const UNFINISHED_HAND_OVER: &str = "snapshot.new-memory";
-const LOCK: &str = "lock";
-const COUNTERS: &str = "filter-counters";
-/// The snapshot without what is single users', for everybody, where the snapshot itself is not.
-const PUBLIC: &str = "snapshot-public";
-/// Where each user gets the snapshot with what is theirs then.
-const ANSWERS: &str = "snapshot-socket";
-/// Says where in this process's memory the snapshot is.
-const HAND_OVER: &str = "snapshot-memory";
 
 /// The state directory, locked for this process.
 #[derive(Debug)]
@@ -78,7 +70,7 @@ impl StateDirectory {
 
     /// Where what was learnt is kept.
     pub(crate) fn learnt(&self) -> PathBuf {
-        self.path.join(kept::NAME)
+        self.path.join(LEARNT)
     }
 
     /// Where the filter's counters are.
@@ -123,7 +115,7 @@ impl StateDirectory {
     pub(crate) fn publish(&self, bytes: &[u8]) -> io::Result<()> {
         // Of the daemon's group are those whom the site lets see all jobs.
         self.put(&self.snapshot(), bytes, if self.is_private { 0o640 } else { 0o644 })?;
-        let public = self.path.join(PUBLIC);
+        let public = self.path.join(PUBLIC_SNAPSHOT);
         match Snapshot::open(bytes) {
             Ok(snapshot) if self.is_private => self.put(&public, &snapshot.for_reader(None), 0o644)?,
             _ => {
@@ -290,11 +282,11 @@ mod tests {
         let bytes = predictor_core::snapshot::write(&mut history, &[], &origin, None, None);
         directory.publish(&bytes).unwrap();
         let mode = |name: &str| fs::metadata(path.join(name)).map(|metadata| metadata.mode() & 0o777);
-        assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC).unwrap()), (0o640, 0o644));
-        assert_eq!(Snapshot::open(fs::read(path.join(PUBLIC)).unwrap()).unwrap().generation(), 3);
+        assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC_SNAPSHOT).unwrap()), (0o640, 0o644));
+        assert_eq!(Snapshot::open(fs::read(path.join(PUBLIC_SNAPSHOT)).unwrap()).unwrap().generation(), 3);
         drop(directory);
         StateDirectory::open(&path, own_user(), false).unwrap().publish(&bytes).unwrap();
-        assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC).is_err()), (0o644, true), "the site shows jobs again");
+        assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC_SNAPSHOT).is_err()), (0o644, true), "the site shows jobs again");
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! What the site says: queuecast.toml, and the text formats of Slurm.
+//! What the site says: queuecast.toml, the names of the files in its state directory, and the text
+//! formats of Slurm.
 
 pub mod configuration;
 pub mod duration;
 pub mod moment;
+pub mod state_directory;
 
 pub use configuration::{Configuration, ConfigurationError};
 

@@ -7,14 +7,10 @@ use once_cell::sync::OnceCell;
 use predictor_core::counters::Counter;
 use predictor_core::time::UnixTime;
 use slurm_conf::Configuration;
+use slurm_conf::state_directory::{HAND_OVER, SNAPSHOT};
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Name of the snapshot in the state directory.
-const SNAPSHOT_FILE: &str = "snapshot";
-/// Name of the file that says where in the daemon's memory it is.
-const HAND_OVER_FILE: &str = "snapshot-memory";
 
 /// How long after a failed look at the configuration the next one is taken.
 const RETRY_SECONDS: i64 = 10;
@@ -147,7 +143,7 @@ impl Default for State {
 
 impl Located {
     fn new(directory: &Path) -> Located {
-        let snapshots = SnapshotStore::new(directory.join(HAND_OVER_FILE), directory.join(SNAPSHOT_FILE));
+        let snapshots = SnapshotStore::new(directory.join(HAND_OVER), directory.join(SNAPSHOT));
         Located { snapshots, watch: Watch::new(directory) }
     }
 }

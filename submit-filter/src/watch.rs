@@ -2,15 +2,13 @@
 
 use parking_lot::RwLock;
 use predictor_core::time::UnixTime;
+use slurm_conf::state_directory::KILL_SWITCH;
 use slurm_sys::memory::hold_directory;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Name of the kill switch.
-const OFF_FILE: &str = "off";
 
 /// For how long after a change of the directory another one may bear the same time, where the file
 /// system keeps times by the second.
@@ -56,7 +54,7 @@ fn now_ns() -> i128 {
 
 impl Watch {
     pub(crate) fn new(directory: &Path) -> Watch {
-        Watch { directory: directory.to_owned(), off: directory.join(OFF_FILE), open: RwLock::new(None), seen: AtomicU64::new(0) }
+        Watch { directory: directory.to_owned(), off: directory.join(KILL_SWITCH), open: RwLock::new(None), seen: AtomicU64::new(0) }
     }
 
     /// The present state; `None` where the directory can't be looked at.

@@ -1,0 +1,26 @@
+//! The names of the files in the state directory (`state_directory` of `queuecast.toml`).
+
+/// The snapshot, for the command line and for a filter that can't have the daemon's memory.
+pub const SNAPSHOT: &str = "snapshot";
+
+/// Says where in the daemon's memory the snapshot is.
+pub const HAND_OVER: &str = "snapshot-memory";
+
+/// The snapshot without what is single users', where users' jobs are private.
+pub const PUBLIC_SNAPSHOT: &str = "snapshot-public";
+
+/// The socket on which each user gets the snapshot with what is theirs, where users' jobs are
+/// private.
+pub const ANSWERS: &str = "snapshot-socket";
+
+/// What the daemon has learnt, for itself alone.
+pub const LEARNT: &str = "learnt";
+
+/// What the filters have counted.
+pub const COUNTERS: &str = "filter-counters";
+
+/// The kill switch: while it exists the filter leaves every job alone.
+pub const KILL_SWITCH: &str = "off";
+
+/// Held locked by the daemon whose directory it is.
+pub const LOCK: &str = "lock";
