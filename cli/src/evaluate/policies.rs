@@ -6,31 +6,24 @@ mod sample;
 mod text;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use indicatif::{MultiProgress, ProgressDrawTarget};
-use rayon::ThreadPoolBuilder;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
 use simulator::experiment::{Comparison, Method, Options, Parts, Protocol, SpeedUpModel, compare};
 use simulator::workload::{self, BadRecords, Rules, Workload};
 
 use super::published::{Published, PublishedMinutes};
-use super::{Reports, log, run};
+use super::run::CommonArguments;
+use super::{log, run};
 use crate::failure::Failure;
-use crate::{Format, output, plot};
 
 /// Which logs, which of their jobs, and how.
 #[derive(Debug, Args)]
 pub(super) struct PolicyArguments {
-    /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is
-    /// standard input.
-    #[arg(value_name = "LOG", required = true)]
-    logs: Vec<PathBuf>,
-
     /// What a job runs at another size [default: both, one after the other].
     #[arg(long, value_enum)]
     protocol: Option<ProtocolName>,
@@ -61,22 +54,8 @@ pub(super) struct PolicyArguments {
     #[arg(long, value_name = "N", default_value = "10001")]
     from: NonZeroUsize,
 
-    /// Where random numbers begin: the same options and seed give the same figures, whatever the
-    /// number of threads.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-
-    /// How many threads to use [default: one for each core].
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
-
-    /// Also draw the responses by size of job into this file, which has to end in .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = plot::file)]
-    plot: Option<PathBuf>,
-
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    common: CommonArguments,
 }
 
 /// What a job runs at another size.
@@ -221,20 +200,14 @@ impl PolicyArguments {
     ///
     /// A log that can't be read or has too few jobs, with its name.
     pub(super) fn answer(&self, question: &Question<'_>) -> Result<(), Failure> {
-        let reports = Reports::of(self.reports(question).map_err(Failure::Input)?);
-        if let Some(path) = &self.plot {
-            picture::draw(path, reports.logs()).map_err(Failure::Input)?;
-        }
-        output::print(self.format, &reports, |reports| text::report(reports.logs(), question.source))
+        let reports = self.reports(question).map_err(Failure::Input)?;
+        self.common.report(reports, picture::draw, |reports| text::report(reports.logs(), question.source))
     }
 
     fn reports(&self, question: &Question<'_>) -> anyhow::Result<Vec<PolicyReport>> {
         let (from, to) = (self.from.get(), question.to.get());
-        ensure!(from <= to, "--from {from} lies behind --to {to}");
-        plot::check_folder(self.plot.as_deref())?;
-        let pool = ThreadPoolBuilder::new().num_threads(self.threads.map_or(0, NonZeroUsize::get)).build();
-        let pool = pool.context("cannot start the threads; try --threads 1")?;
-        let logs = self.logs.iter().map(|path| ReplayedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        let pool = self.common.threads(from, Some(to))?;
+        let logs = self.common.logs.iter().map(|path| ReplayedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
         let protocols = self.protocol.map_or_else(|| vec![ProtocolName::Paper, ProtocolName::WorkConserving], |protocol| vec![protocol]);
         let mut tasks = Vec::new();
         for log in &logs {
@@ -279,7 +252,7 @@ impl PolicyArguments {
                 plan: !left_out(Part::Plan),
                 claims: !left_out(Part::Claims),
             },
-            seed: self.seed,
+            seed: self.common.seed,
         };
         let Workload { jobs, processors, .. } = &log.workload;
         let found = compare(jobs, *processors, &options)?;
@@ -289,7 +262,7 @@ impl PolicyArguments {
                 baseline: PublishedOutcome::of(minutes.baseline),
                 ours: PublishedOutcome::of(minutes.ours),
                 source: question.source.to_owned(),
-                remark: published.remark,
+                remark: published.remark.as_deref(),
             }
         });
         Ok(PolicyReport {

@@ -3,19 +3,21 @@
 //! Supercomputer Jobs".
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use simulator::swf::Header;
 
 /// What was published about one log.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Published {
     /// The paper's name for the log.
-    pub(super) name: &'static str,
+    pub(super) name: String,
     /// Completed jobs in the paper's copy of it (table III).
     pub(super) completed_jobs: usize,
     /// What sets the archive's log apart from the paper's.
-    pub(super) remark: Option<&'static str>,
+    pub(super) remark: Option<String>,
     /// Figures on waits, from table V of the end-to-end paper.
     pub(super) waits: PublishedWaits,
     /// Figures on run times, from tables VI and VII.
@@ -26,13 +28,15 @@ pub(super) struct Published {
     pub(super) deferral: PublishedMinutes,
     /// What recognises the log: all words of one of the lists, in the file's name or in the
     /// header's account of machine and site.
-    marks: &'static [&'static [&'static str]],
+    marks: Vec<Vec<String>>,
     /// The log begins at this time or later, in Unix seconds; tells apart the years of one machine.
+    #[serde(default)]
     begins_at_least: i64,
 }
 
 /// Errors of forecasts of waits, of QBETS, IBL and APQ in this order.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PublishedWaits {
     /// Mean of the absolute error over the response time.
     scaled_aae: [f64; 3],
@@ -41,7 +45,8 @@ pub(super) struct PublishedWaits {
 }
 
 /// What was found of forecasts of run times; all in percent but the errors.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PublishedRunTimes {
     /// Success rates of the baseline, Smith et al., Li et al. and rangeSets.
     success_rate: [f64; 4],
@@ -52,7 +57,8 @@ pub(super) struct PublishedRunTimes {
 }
 
 /// Mean wait, run time and response in minutes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PublishedMinutes {
     /// Mean wait, run time and response in minutes without the paper's policy.
     pub(super) baseline: [f64; 3],
@@ -60,117 +66,15 @@ pub(super) struct PublishedMinutes {
     pub(super) ours: [f64; 3],
 }
 
-const ANOTHER_CLEANING: &str = "this log is another cleaning than the paper's, and the figures compare only roughly";
-const OTHER_DATA: &str = "the paper's data of this machine differ from the archive's, and the figures do not compare";
+/// The figures as the file beside this one has them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    log: Vec<Published>,
+}
 
-const LOGS: [Published; 7] = [
-    Published {
-        name: "ANL Intrepid",
-        completed_jobs: 68_936,
-        remark: None,
-        waits: PublishedWaits { scaled_aae: [35.15, 0.93, 0.55], aae_hours: [25.87, 5.68, 4.52] },
-        run_times: PublishedRunTimes {
-            success_rate: [89.0, 67.0, 71.0, 84.0],
-            coverage: [156.0, 102.0, 17.0],
-            aae_minutes: [50.0, 48.0, 43.0],
-        },
-        molding: PublishedMinutes { baseline: [61.0, 83.0, 144.0], ours: [26.0, 41.0, 67.0] },
-        deferral: PublishedMinutes { baseline: [43.0, 76.0, 119.0], ours: [26.0, 57.0, 83.0] },
-        marks: &[&["intrepid"]],
-        begins_at_least: 0,
-    },
-    Published {
-        name: "CEA Curie",
-        completed_jobs: 266_099,
-        remark: None,
-        waits: PublishedWaits { scaled_aae: [2444.03, 18.21, 20.35], aae_hours: [19.19, 3.10, 2.65] },
-        run_times: PublishedRunTimes {
-            success_rate: [88.0, 58.0, 62.0, 72.0],
-            coverage: [218.0, 206.0, 23.0],
-            aae_minutes: [66.0, 76.0, 116.0],
-        },
-        molding: PublishedMinutes { baseline: [15.0, 95.0, 110.0], ours: [8.0, 64.0, 72.0] },
-        deferral: PublishedMinutes { baseline: [11.0, 84.0, 95.0], ours: [5.0, 50.0, 55.0] },
-        marks: &[&["cea", "curie"]],
-        begins_at_least: 0,
-    },
-    Published {
-        name: "DAS2",
-        completed_jobs: 39_915,
-        remark: Some(OTHER_DATA),
-        waits: PublishedWaits { scaled_aae: [32.03, 3.13, 1.07], aae_hours: [0.13, 0.04, 0.03] },
-        run_times: PublishedRunTimes {
-            success_rate: [95.0, 78.0, 83.0, 89.0],
-            coverage: [120.0, 98.0, 7.0],
-            aae_minutes: [25.0, 19.0, 18.0],
-        },
-        molding: PublishedMinutes { baseline: [0.12, 6.0, 6.12], ours: [0.02, 4.17, 4.19] },
-        deferral: PublishedMinutes { baseline: [0.01, 2.24, 2.25], ours: [0.0, 1.11, 1.11] },
-        marks: &[&["das2", "fs1"]],
-        begins_at_least: 0,
-    },
-    Published {
-        name: "HPC2N",
-        completed_jobs: 318_307,
-        remark: Some(ANOTHER_CLEANING),
-        waits: PublishedWaits { scaled_aae: [3020.44, 40.82, 23.29], aae_hours: [30.99, 7.65, 5.97] },
-        run_times: PublishedRunTimes {
-            success_rate: [83.0, 63.0, 72.0, 77.0],
-            coverage: [166.0, 140.0, 19.0],
-            aae_minutes: [46.0, 67.0, 64.0],
-        },
-        molding: PublishedMinutes { baseline: [72.0, 289.0, 361.0], ours: [50.0, 210.0, 260.0] },
-        deferral: PublishedMinutes { baseline: [68.0, 265.0, 333.0], ours: [47.0, 180.0, 227.0] },
-        marks: &[&["hpc2n"]],
-        begins_at_least: 0,
-    },
-    Published {
-        name: "SDSC Blue",
-        completed_jobs: 243_314,
-        remark: None,
-        waits: PublishedWaits { scaled_aae: [319.93, 3.56, 3.56], aae_hours: [29.44, 5.30, 4.83] },
-        run_times: PublishedRunTimes {
-            success_rate: [85.0, 67.0, 71.0, 83.0],
-            coverage: [326.0, 302.0, 14.0],
-            aae_minutes: [44.0, 48.0, 41.0],
-        },
-        molding: PublishedMinutes { baseline: [97.0, 73.0, 170.0], ours: [72.0, 56.0, 128.0] },
-        deferral: PublishedMinutes { baseline: [91.0, 65.0, 156.0], ours: [63.0, 44.0, 107.0] },
-        marks: &[&["sdsc", "blue"]],
-        begins_at_least: 0,
-    },
-    Published {
-        name: "SDSC Paragon",
-        completed_jobs: 32_199,
-        remark: Some(OTHER_DATA),
-        waits: PublishedWaits { scaled_aae: [1078.39, 6.63, 2.87], aae_hours: [14.99, 0.88, 0.69] },
-        run_times: PublishedRunTimes {
-            success_rate: [89.0, 70.0, 75.0, 78.0],
-            coverage: [145.0, 113.0, 8.0],
-            aae_minutes: [41.0, 58.0, 36.0],
-        },
-        molding: PublishedMinutes { baseline: [102.0, 79.0, 181.0], ours: [76.0, 51.0, 127.0] },
-        deferral: PublishedMinutes { baseline: [114.0, 89.0, 203.0], ours: [71.0, 42.0, 113.0] },
-        marks: &[&["sdsc", "paragon"], &["sdscpar", "1996"]],
-        // The archive has the machine's year before as well.
-        begins_at_least: 810_000_000,
-    },
-    Published {
-        name: "SDSC SP2",
-        completed_jobs: 54_006,
-        remark: None,
-        waits: PublishedWaits { scaled_aae: [391.61, 51.48, 11.81], aae_hours: [44.37, 9.42, 7.84] },
-        run_times: PublishedRunTimes {
-            success_rate: [79.0, 69.0, 76.0, 81.0],
-            coverage: [339.0, 213.0, 26.0],
-            aae_minutes: [56.0, 69.0, 43.0],
-        },
-        molding: PublishedMinutes { baseline: [198.0, 133.0, 331.0], ours: [147.0, 98.0, 245.0] },
-        deferral: PublishedMinutes { baseline: [200.0, 142.0, 342.0], ours: [153.0, 79.0, 232.0] },
-        marks: &[&["sdsc", "sp2"]],
-        begins_at_least: 0,
-    },
-];
+/// All logs. The file is part of the program, and a test reads it.
+static LOGS: LazyLock<Vec<Published>> = LazyLock::new(|| toml::from_str::<File>(include_str!("published.toml")).unwrap_or_default().log);
 
 impl Published {
     /// What was published about a log, known by the name of its file or by its header; `None` for
@@ -178,7 +82,7 @@ impl Published {
     pub(super) fn about(name: &str, header: &Header) -> Option<&'static Self> {
         let said = ["Computer", "Installation"].into_iter().flat_map(|key| header.values(key));
         let text: Vec<String> = std::iter::once(name).chain(said).map(letters_and_digits).collect();
-        let has = |word: &&str| text.iter().any(|text| text.contains(word));
+        let has = |word: &String| text.iter().any(|text| text.contains(word));
         let begin = header.unix_start_time().unwrap_or(i64::MAX);
         LOGS.iter().find(|log| begin >= log.begins_at_least && log.marks.iter().any(|words| words.iter().all(has)))
     }
@@ -212,9 +116,9 @@ pub(super) struct PublishedReport<F> {
     pub(super) completed_jobs: usize,
 }
 
-impl<F: PublishedFigures> From<&Published> for PublishedReport<F> {
-    fn from(published: &Published) -> Self {
-        Self { figures: F::of(published), source: F::SOURCE, remark: published.remark, completed_jobs: published.completed_jobs }
+impl<F: PublishedFigures> From<&'static Published> for PublishedReport<F> {
+    fn from(published: &'static Published) -> Self {
+        Self { figures: F::of(published), source: F::SOURCE, remark: published.remark.as_deref(), completed_jobs: published.completed_jobs }
     }
 }
 
@@ -271,6 +175,12 @@ mod tests {
     }
 
     #[test]
+    fn the_file_of_published_figures_can_be_read() {
+        let file: Result<File, toml::de::Error> = toml::from_str(include_str!("published.toml"));
+        assert_eq!(file.unwrap().log.len(), 7);
+    }
+
+    #[test]
     fn a_log_is_known_by_the_name_of_its_file() {
         for (file, name) in [
             ("SDSC-SP2-1998-4.2-cln", Some("SDSC SP2")),
@@ -285,13 +195,13 @@ mod tests {
             ("SDSC-Par-1995-3.1-cln", None),
             ("DAS2-fs0-2003-1", None),
         ] {
-            assert_eq!(Published::about(file, &Header::new()).map(|log| log.name), name, "{file}");
+            assert_eq!(Published::about(file, &Header::new()).map(|log| log.name.as_str()), name, "{file}");
         }
     }
 
     #[test]
     fn a_log_is_known_by_its_header_whatever_the_file_is_called() {
-        let about = |lines: &[(&str, &str)]| Published::about("log", &header(lines)).map(|log| log.name);
+        let about = |lines: &[(&str, &str)]| Published::about("log", &header(lines)).map(|log| log.name.as_str());
         assert_eq!(about(&[("Computer", "IBM SP2"), ("Installation", "SDSC")]), Some("SDSC SP2"));
         assert_eq!(about(&[("Computer", "IBM SP2"), ("Installation", "Swedish Royal Institute of Technology (KTH)")]), None);
         let paragon = ("Computer", "Intel Paragon");

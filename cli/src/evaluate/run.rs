@@ -1,37 +1,35 @@
-//! What both evaluations share: the options, reading the logs, all cores, and the progress.
+//! What the evaluations share: the options, reading the logs, all cores, the progress, and the
+//! report.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Args;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rayon::ThreadPoolBuilder;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde::Serialize;
 
+use super::Reports;
 use super::log::EvaluatedLog;
 use crate::Format;
 use crate::failure::Failure;
-use crate::plot;
+use crate::{output, plot};
 
-/// Which logs, which of their jobs, and how.
+/// What all evaluations take beside what each is about: which logs, and how.
 #[derive(Debug, Args)]
-pub(super) struct RunArguments {
+pub(super) struct CommonArguments {
     /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is
     /// standard input. Several are shown in one table.
     #[arg(value_name = "LOG", required = true)]
-    logs: Vec<PathBuf>,
-
-    /// The first job to forecast, counted from 1 among the jobs that ran, in order of submission.
-    /// Those before it are the history.
-    #[arg(long, value_name = "N", default_value = "20001")]
-    from: NonZeroUsize,
+    pub(super) logs: Vec<PathBuf>,
 
     /// Where random numbers begin: the same options and seed give the same figures, whatever the
     /// number of threads.
     #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
 
     /// How many threads to use [default: one for each core].
     #[arg(long, value_name = "N")]
@@ -39,11 +37,56 @@ pub(super) struct RunArguments {
 
     /// Also draw the figures into this file, which has to end in .svg or .png.
     #[arg(long, value_name = "FILE", value_parser = plot::file)]
-    pub(super) plot: Option<PathBuf>,
+    plot: Option<PathBuf>,
 
     /// How to write the report.
     #[arg(long, value_enum, default_value_t)]
-    pub(super) format: Format,
+    format: Format,
+}
+
+impl CommonArguments {
+    /// The threads to evaluate jobs `from` to `to` on, once it is known that this can be done:
+    /// nothing is read before.
+    ///
+    /// # Errors
+    ///
+    /// Jobs of which the last stands before the first, and a picture that could not be written.
+    pub(super) fn threads(&self, from: usize, to: Option<usize>) -> anyhow::Result<ThreadPool> {
+        ensure!(to.is_none_or(|to| from <= to), "--from {from} lies behind --to {}", to.unwrap_or(0));
+        plot::check_folder(self.plot.as_deref())?;
+        let pool = ThreadPoolBuilder::new().num_threads(self.threads.map_or(0, NonZeroUsize::get)).build();
+        pool.context("cannot start the threads; try --threads 1")
+    }
+
+    /// Draws what was found where that is asked for, and prints the report.
+    ///
+    /// # Errors
+    ///
+    /// A picture or a report that can't be written.
+    pub(super) fn report<L: Serialize>(
+        &self,
+        found: Vec<L>,
+        draw: impl FnOnce(&Path, &[L]) -> anyhow::Result<()>,
+        text: impl FnOnce(&Reports<L>) -> String,
+    ) -> Result<(), Failure> {
+        let reports = Reports::of(found);
+        if let Some(path) = &self.plot {
+            draw(path, reports.logs()).map_err(Failure::Input)?;
+        }
+        output::print(self.format, &reports, text)
+    }
+}
+
+/// Which logs, from which of their jobs on, and how.
+#[derive(Debug, Args)]
+pub(super) struct RunArguments {
+    /// The first job to forecast, counted from 1 among the jobs that ran, in order of submission.
+    /// Those before it are the history.
+    #[arg(long, value_name = "N", default_value = "20001")]
+    from: NonZeroUsize,
+
+    #[command(flatten)]
+    pub(super) common: CommonArguments,
 }
 
 /// One evaluation of one log.
@@ -86,18 +129,15 @@ impl RunArguments {
         evaluate: impl Fn(&Task<'_>) -> Result<R, E> + Sync,
     ) -> anyhow::Result<Vec<(EvaluatedLog, R)>> {
         let from = self.from.get();
-        ensure!(to.is_none_or(|to| from <= to), "--from {from} lies behind --to {}", to.unwrap_or(0));
-        plot::check_folder(self.plot.as_deref())?;
-        let pool = ThreadPoolBuilder::new().num_threads(self.threads.map_or(0, NonZeroUsize::get)).build();
-        let pool = pool.context("cannot start the threads; try --threads 1")?;
-        let logs = self.logs.iter().map(|path| EvaluatedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        let pool = self.common.threads(from, to)?;
+        let logs = self.common.logs.iter().map(|path| EvaluatedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
         for log in &logs {
             let (source, jobs) = (&log.source, log.workload.jobs.len());
             ensure!(from <= jobs, "{source}: --from asks for job {from}, and {jobs} jobs ran; choose a smaller --from");
         }
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let tasks: Vec<Task<'_>> =
-            logs.iter().map(|log| Task { log, from, to, seed: self.seed, progress: bar(&bars, &log.name) }).collect();
+            logs.iter().map(|log| Task { log, from, to, seed: self.common.seed, progress: bar(&bars, &log.name) }).collect();
         let reports: Vec<anyhow::Result<R>> = pool.install(|| {
             let one = |task: &Task<'_>| {
                 task.progress.reset();

@@ -14,7 +14,6 @@ use super::published::RunTimeFigures;
 use super::run::RunArguments;
 use super::{LogReport, Reports};
 use crate::failure::Failure;
-use crate::output;
 
 /// Forecast the run times of a log's jobs again, by each method, and show how far off each was.
 ///
@@ -85,11 +84,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let options = RunTimeOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed };
         evaluate_run_times(&task.log.workload, &options, &|done, all| task.progress(done, all))
     })?;
-    let reports = Reports::of(found.into_iter().map(RunTimesOfLog::of).collect());
-    if let Some(path) = &arguments.run.plot {
-        picture::draw(path, reports.logs()).map_err(Failure::Input)?;
-    }
-    output::print(arguments.run.format, &reports, |reports| match reports {
+    let found: Vec<RunTimesOfLog> = found.into_iter().map(LogReport::of).collect();
+    arguments.run.common.report(found, picture::draw, |reports| match reports {
         Reports::One(log) => text::one(log),
         Reports::Several { logs } => text::several(logs),
     })

@@ -16,7 +16,7 @@ use super::published::WaitFigures;
 use super::run::RunArguments;
 use super::{LogReport, Reports};
 use crate::failure::Failure;
-use crate::{output, plot};
+use crate::plot;
 
 /// Forecast the waits of a log's jobs again, by each method, and show how far off each was.
 ///
@@ -75,7 +75,7 @@ Columns of --write-forecasts (times in seconds; empty where there is no forecast
   point_s, q50_s, q75_s, q90_s, q95_s
                      the default's point forecast, and its bounds on these quantiles
   wait_s, pit        how long the job waited, and the randomised probability integral transform of that
-  in_force           whose forecast the daemon would have given: blended (the default), qbets or nothing
+  in_force           whose forecast the daemon would have given: blended (the default), qbets or none
   qbets_q50_s, qbets_q75_s, qbets_q90_s, qbets_q95_s
                      QBETS's bounds on the quantiles
 
@@ -99,7 +99,7 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
                      and class of size (at_least_processors, at_most_processors; null: no end), and how many
                      these are (jobs)
   in_force           part of the jobs whose forecast the daemon would have taken from blended (the
-                     default), qbets, or nothing
+                     default), qbets, or none
   pinball_hours      of best and qbets
   by_wait            list of at_least_s, below_s (null: the last), jobs, aae_hours by method (figure 5)
   member_weights     mean weight of each member of the default
@@ -118,14 +118,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let options = WaitOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed };
         evaluate_waits(&task.log.workload, &options, &|done, all| task.progress(done, all))
     })?;
-    let reports = Reports::of(found.into_iter().map(WaitsOfLog::of).collect());
-    if let Some(path) = &arguments.run.plot {
-        picture::draw(path, reports.logs()).map_err(Failure::Input)?;
-    }
+    let found: Vec<WaitsOfLog> = found.into_iter().map(LogReport::of).collect();
     if let Some(path) = &arguments.write_forecasts {
-        forecasts::write(path, reports.logs()).map_err(Failure::Input)?;
+        forecasts::write(path, &found).map_err(Failure::Input)?;
     }
-    output::print(arguments.run.format, &reports, |reports| match reports {
+    arguments.run.common.report(found, picture::draw, |reports| match reports {
         Reports::One(log) => text::one(log),
         Reports::Several { logs } => text::several(logs),
     })
