@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Write as _};
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use predictor_core::time::{Seconds, UnixTime};
@@ -67,15 +68,7 @@ pub(crate) fn moment_and_distance(at: UnixTime, now: UnixTime) -> String {
 
 /// A number with a thin line between the thousands, as people read it.
 pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    HumanCount(number).to_string()
 }
 
 /// A bar whose length is a probability's part of `width`.

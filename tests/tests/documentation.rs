@@ -247,7 +247,7 @@ fn links_lead_to_pages_and_headings_that_are_there() {
     for page in &pages {
         let directory = project().join(&page.name).parent().unwrap().to_owned();
         for link in page.links().into_iter().filter(|link| !link.contains("://")) {
-            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
             let path = if file.is_empty() { project().join(&page.name) } else { directory.join(file) };
             assert!(path.exists(), "{}: {link} leads nowhere", page.name);
             if !anchor.is_empty() {

@@ -5,10 +5,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use wait_timeout::ChildExt;
 
 /// The most that is read of what a program prints.
 const MOST_BYTES: u64 = 4 << 20;
@@ -54,36 +55,25 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Said, Silenc
     let mut child = command.spawn().map_err(Silence::NotStarted)?;
     let output = child.stdout.take().map(read);
     let error = child.stderr.take().map(read);
-    let begin = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status.code(),
-            Ok(None) if begin.elapsed() < limit => thread::sleep(Duration::from_millis(5)),
-            Ok(None) | Err(_) => {
-                kill(&mut child);
-                return Err(Silence::TooLong(limit));
-            }
-        }
+    let Ok(Some(status)) = child.wait_timeout(limit) else {
+        kill(&mut child);
+        return Err(Silence::TooLong(limit));
     };
     let text = |from: Option<Receiver<String>>| from.and_then(|from| from.recv_timeout(REST).ok()).unwrap_or_default();
-    Ok(Said { status, output: text(output), error: text(error) })
+    Ok(Said { status: status.code(), output: text(output), error: text(error) })
 }
 
 /// Ends a program and all that it has started. It is asked first, so that an srun takes its job
 /// back.
 fn kill(child: &mut Child) {
-    let begin = Instant::now();
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         // The child leads a process group of its own, whose number is the child's, and it has not
         // been waited for.
         if let Ok(number) = i32::try_from(child.id()) {
             let _ = killpg(Pid::from_raw(number), signal);
         }
-        while begin.elapsed() < GRACE {
-            if !matches!(child.try_wait(), Ok(None)) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(5));
+        if !matches!(child.wait_timeout(GRACE), Ok(None)) {
+            return;
         }
     }
     let _ = child.wait();
@@ -103,6 +93,7 @@ fn read(from: impl Read + Send + 'static) -> Receiver<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");

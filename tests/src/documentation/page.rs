@@ -1,5 +1,9 @@
 //! A page of the documentation.
 
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
 use crate::project;
 
 /// A page of the documentation.
@@ -61,20 +65,29 @@ impl Page {
         names.iter().map(|name| Page::read(name)).collect()
     }
 
+    fn parser(&self) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
+        Parser::new_ext(&self.text, Options::ENABLE_TABLES).into_offset_iter()
+    }
+
     /// The fenced blocks, in order.
     #[must_use]
     pub fn blocks(&self) -> Vec<Block> {
-        let mut parts = self.text.split("```");
+        let mut inside: Option<(String, String)> = None;
         let mut blocks = Vec::new();
-        // Before the first block.
-        parts.next();
-        while let (Some(inside), outside) = (parts.next(), parts.next()) {
-            assert!(outside.is_some(), "{}: a block does not end", self.name);
-            let (language, text) = inside.split_once('\n').unwrap_or((inside, ""));
-            blocks.push(match language {
-                "console" => Block::Console(self.shown(text)),
-                _ => Block::Other { language: language.to_owned(), text: text.to_owned() },
-            });
+        for (event, _) in self.parser() {
+            match event {
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => inside = Some((language.into_string(), String::new())),
+                Event::Text(part) => {
+                    if let Some((_, text)) = &mut inside {
+                        text.push_str(&part);
+                    }
+                }
+                Event::End(TagEnd::CodeBlock) => blocks.extend(inside.take().map(|(language, text)| match language.as_str() {
+                    "console" => Block::Console(self.shown(&text)),
+                    _ => Block::Other { language, text },
+                })),
+                _ => {}
+            }
         }
         blocks
     }
@@ -93,48 +106,47 @@ impl Page {
         all
     }
 
-    /// The rows of all tables outside of blocks, each with the heading that it stands under and its
-    /// cells as they are written; headers and rules are left out.
+    /// The rows of all tables, each with the heading that it stands under and its cells as they are
+    /// written; headers are left out.
     #[must_use]
     pub fn rows(&self) -> Vec<(String, Vec<String>)> {
-        let prose: String = self.text.split("```").step_by(2).collect();
-        let lines: Vec<&str> = prose.lines().collect();
-        let mut heading = String::new();
+        let (mut heading, mut cells) = (String::new(), Vec::new());
         let mut rows = Vec::new();
-        for (place, line) in lines.iter().enumerate() {
-            if let Some(text) = line.strip_prefix('#') {
-                heading = text.trim_start_matches('#').trim().to_owned();
-            }
-            let is_rule = |line: &&str| line.starts_with("|---");
-            let is_header = lines.get(place + 1).is_some_and(is_rule);
-            if line.starts_with("| ") && !is_header {
-                rows.push((heading.clone(), cells(line)));
+        for (event, place) in self.parser() {
+            match event {
+                Event::Start(Tag::Heading { .. }) => heading = self.heading(place),
+                Event::Start(Tag::TableHead | Tag::TableRow) => cells.clear(),
+                Event::Start(Tag::TableCell) => cells.push(self.text[place].trim_matches(['|', ' ']).replace("\\|", "|")),
+                Event::End(TagEnd::TableRow) => rows.push((heading.clone(), std::mem::take(&mut cells))),
+                _ => {}
             }
         }
         rows
     }
 
-    /// The targets of its links.
+    /// The targets of its links and pictures.
     #[must_use]
-    pub fn links(&self) -> Vec<&str> {
-        self.text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
+    pub fn links(&self) -> Vec<String> {
+        let target = |event| match event {
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),
+            _ => None,
+        };
+        self.parser().filter_map(|(event, _)| target(event)).collect()
     }
 
     /// The anchors of its headings, as a link names them.
     #[must_use]
     pub fn anchors(&self) -> Vec<String> {
-        let prose: String = self.text.split("```").step_by(2).collect();
-        let headings = prose.lines().filter_map(|line| line.strip_prefix('#')).map(|text| text.trim_start_matches('#').trim());
+        let headings = self.parser().filter(|(event, _)| matches!(event, Event::Start(Tag::Heading { .. })));
         let kept = |character: &char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_');
-        headings.map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+        let anchor = |heading: String| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-");
+        headings.map(|(_, place)| anchor(self.heading(place))).collect()
     }
-}
 
-/// The cells of a row; `\|` is a bar inside one.
-fn cells(line: &str) -> Vec<String> {
-    let kept = line.replace("\\|", "\u{1}");
-    let inside = kept.trim().trim_start_matches('|').trim_end_matches('|');
-    inside.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
+    /// The heading in a place of the page, as it is written.
+    fn heading(&self, place: Range<usize>) -> String {
+        self.text[place].trim_matches(['#', ' ', '\n']).to_owned()
+    }
 }
 
 /// The words of a text without numbers and units of time: those of the documentation are of one
