@@ -10,6 +10,9 @@ use std::collections::{HashMap, VecDeque};
 /// How many features table II of the end-to-end paper has.
 pub const TABLE_FEATURES: usize = 16;
 
+/// Place of the job's CPUs among them.
+pub const TABLE_CPUS: usize = 0;
+
 /// How many distributions table I of the end-to-end paper has.
 pub const DISTRIBUTIONS: usize = 6;
 

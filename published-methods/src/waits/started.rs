@@ -1,6 +1,6 @@
 //! The latest jobs that started, as the predictors that compare jobs see them.
 
-use learning::sweep::{Arrivals, TABLE_FEATURES};
+use learning::sweep::{Arrivals, TABLE_CPUS, TABLE_FEATURES};
 use std::collections::VecDeque;
 
 /// Features of a job that arrives: table II of the end-to-end paper.
@@ -103,14 +103,14 @@ impl Started {
     /// Writes the weighted sum of the features' differences for each job, by place: `unequal` where the size is another (the first feature), and the other differences times `factors`.
     pub(super) fn distances(&self, target: &Features, unequal: f32, factors: &Features, distances: &mut Vec<f32>) {
         let mut factors = *factors;
-        factors[0] = 0.0;
+        factors[TABLE_CPUS] = 0.0;
         distances.clear();
         distances.extend(self.features.iter().map(|features| {
             let mut sums = [0.0f32; TABLE_FEATURES];
             for (((sum, a), b), factor) in sums.iter_mut().zip(features).zip(target).zip(&factors) {
                 *sum = (a - b).abs() * factor;
             }
-            (if features[0] == target[0] { 0.0 } else { unequal }) + sum(&sums)
+            (if features[TABLE_CPUS] == target[TABLE_CPUS] { 0.0 } else { unequal }) + sum(&sums)
         }));
     }
 }
