@@ -5,7 +5,7 @@
 
 mod json;
 
-use crate::decision::{Candidate, Decision, Situation, TimeLimit};
+use crate::decision::{Candidate, Decision, Situation};
 use crate::forecast::WaitSource;
 use crate::options::{Asked, Mode};
 use crate::time::{Seconds, UnixTime};
@@ -158,11 +158,7 @@ impl Record {
     pub fn of<F>(decision: &Decision, situation: &Situation<'_, F>, generation: u64) -> Record {
         let submission = situation.submission;
         let size = submission.size(&situation.partition);
-        let limit = match submission.limit {
-            TimeLimit::Unset => situation.partition.default_time(),
-            TimeLimit::Unlimited => None,
-            TimeLimit::Limited(limit) => Some(limit),
-        };
+        let limit = submission.limit_in(&situation.partition);
         let changes = decision.proposed();
         let reservation = decision.reservation.as_ref().and_then(|result| result.as_ref().ok());
         let written = (!changes.is_empty()).then(|| Written {

@@ -5,7 +5,7 @@
 //! Limits of accounting bound a rewrite whether or not `AccountingStorageEnforce` has them enforced
 //! today: a job may still be in the queue when that changes.
 
-use super::{Submission, TimeLimit};
+use super::Submission;
 use crate::limits::{Applying, CapOwner};
 use crate::site::{Partition, Site};
 use crate::size::{Size, Unit};
@@ -168,13 +168,10 @@ impl Bounds {
             |partition: &Partition<'_>| site.accounting_limits(submission.user, submission.account, submission.qos, partition.index);
         let first = applying(partition);
         bounds.add(submission, partition, &first);
-        bounds.limit = match submission.limit {
-            // Where the partition has no default, slurmctld takes the longest that is allowed
-            // (_set_time_limit in src/slurmctld/acct_policy.c).
-            TimeLimit::Unset => partition.own_default_time.or(bounds.longest.map(|longest| longest.value)),
-            TimeLimit::Unlimited => None,
-            TimeLimit::Limited(limit) => Some(limit),
-        };
+        // Where the partition has no default, slurmctld takes the longest that is allowed
+        // (_set_time_limit in src/slurmctld/acct_policy.c).
+        let longest = bounds.longest.map(|longest| longest.value);
+        bounds.limit = submission.limit.or_default(partition.own_default_time.or(longest));
         for name in submission.partitions().skip(1) {
             match site.partition(name) {
                 Some(other) => bounds.add(submission, &other, &applying(&other)),

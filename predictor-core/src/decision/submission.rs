@@ -20,6 +20,18 @@ pub enum TimeLimit {
     Limited(Seconds),
 }
 
+impl TimeLimit {
+    /// The limit that holds where `default` does for a job that gives none; `None` is unlimited.
+    #[must_use]
+    pub fn or_default(self, default: Option<Seconds>) -> Option<Seconds> {
+        match self {
+            TimeLimit::Unset => default,
+            TimeLimit::Unlimited => None,
+            TimeLimit::Limited(limit) => Some(limit),
+        }
+    }
+}
+
 /// A node count as its user gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeRange {
@@ -157,11 +169,7 @@ impl Submission<'_> {
     /// The time limit that holds for it in a partition; `None` is unlimited.
     #[must_use]
     pub fn limit_in(&self, partition: &Partition<'_>) -> Option<Seconds> {
-        match self.limit {
-            TimeLimit::Unset => partition.default_time(),
-            TimeLimit::Unlimited => None,
-            TimeLimit::Limited(limit) => Some(limit),
-        }
+        self.limit.or_default(partition.default_time())
     }
 
     /// The names of its partitions; none for the default.
