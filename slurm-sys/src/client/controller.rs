@@ -198,6 +198,23 @@ impl<T> Answer<T> {
     }
 }
 
+impl Answer<bindings::node_info_msg_t> {
+    /// All nodes.
+    fn nodes() -> Result<Self, ClientError> {
+        // SAFETY: time 0 asks for everything; the place for the answer is ours.
+        Self::ask(
+            "nodes",
+            |libslurm| libslurm.slurm_free_node_info_msg,
+            |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) },
+        )
+    }
+
+    fn node_records(&self) -> &[bindings::node_info_t] {
+        // SAFETY: not null (checked by `ask`), and its own array and count.
+        unsafe { self.records((*self.message).node_array, (*self.message).record_count) }
+    }
+}
+
 impl<T> Drop for Answer<T> {
     fn drop(&mut self) {
         // SAFETY: the function that belongs to this kind of answer, called once.
@@ -245,14 +262,8 @@ pub fn partitions() -> Result<Vec<Partition>, ClientError> {
 /// # Errors
 /// As [`jobs`].
 pub fn nodes(partitions: &[Partition]) -> Result<Vec<Node>, ClientError> {
-    // SAFETY: as in `jobs`.
-    let answer = Answer::ask(
-        "nodes",
-        |libslurm| libslurm.slurm_free_node_info_msg,
-        |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) },
-    )?;
-    // SAFETY: as in `jobs`.
-    let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
+    let answer = Answer::nodes()?;
+    let records = answer.node_records();
     let node = |(index, record): (usize, &bindings::node_info_t)| {
         // SAFETY: a record of a live answer; the name is null or null-terminated. Places of removed
         // nodes have no name.

@@ -1,10 +1,15 @@
 //! Starting libslurm without letting it end the process.
 
 use std::fs::File;
-use std::io::Read;
-use std::os::fd::FromRawFd;
+use std::io::{self, PipeReader, Read};
+use std::os::fd::AsRawFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, fork};
 
 use super::error::ClientError;
 use super::library::{self, libslurm};
@@ -117,33 +122,23 @@ fn check_named_file() -> Result<(), ClientError> {
 
 /// Lets a child process read the configuration. Its standard error is the reason of a failure.
 fn try_in_child() -> Result<(), ClientError> {
-    let system_failure = |call: &str| ClientError::Configuration { message: format!("{call}: {}", std::io::Error::last_os_error()) };
-    let mut ends = [0; 2];
-    // SAFETY: an array of two descriptors, as pipe2 wants.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(system_failure("pipe2"));
-    }
-    let [read_end, write_end] = ends;
+    let system_failure = |call: &str, error: io::Error| ClientError::Configuration { message: format!("{call}: {error}") };
+    let (output, child_end) = io::pipe().map_err(|error| system_failure("pipe", error))?;
     // SAFETY: the child calls only libslurm and C, never returns into Rust, and ends by _exit or by
     // libslurm's exit.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        // SAFETY: descriptors of our own; a null path as in `initialise`.
-        unsafe {
-            libc::dup2(write_end, libc::STDERR_FILENO);
-            libslurm().slurm_init(std::ptr::null());
-            libc::_exit(0);
+    let child = match unsafe { fork() } {
+        Ok(ForkResult::Child) => {
+            // SAFETY: descriptors of our own; a null path as in `initialise`.
+            unsafe {
+                libc::dup2(child_end.as_raw_fd(), libc::STDERR_FILENO);
+                libslurm().slurm_init(std::ptr::null());
+                libc::_exit(0);
+            }
         }
-    }
-    // SAFETY: descriptors of our own, each closed once: the write end here, the read end by the
-    // File.
-    let output = unsafe {
-        libc::close(write_end);
-        File::from_raw_fd(read_end)
+        Ok(ForkResult::Parent { child }) => child,
+        Err(error) => return Err(system_failure("fork", error.into())),
     };
-    if child < 0 {
-        return Err(system_failure("fork"));
-    }
+    drop(child_end);
     let (succeeded, said) = wait_for(child, output);
     if succeeded {
         return Ok(());
@@ -156,32 +151,27 @@ fn try_in_child() -> Result<(), ClientError> {
 
 /// Waits until the child ends, and kills it when that takes too long. Whether it succeeded, and
 /// what it printed.
-fn wait_for(child: libc::pid_t, mut output: File) -> (bool, String) {
+fn wait_for(child: Pid, output: PipeReader) -> (bool, String) {
     let reader = std::thread::spawn(move || {
         let mut said = Vec::new();
-        let _ = output.by_ref().take(16 * 1024).read_to_end(&mut said);
+        let _ = output.take(16 * 1024).read_to_end(&mut said);
         String::from_utf8_lossy(&said).into_owned()
     });
     let deadline = Instant::now() + START_LIMIT;
-    let mut status = 0;
     let succeeded = loop {
-        // SAFETY: our own child, not waited for elsewhere; status is ours.
-        match unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } {
-            0 if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
-            0 => {
-                // SAFETY: our own child, which has not been waited for, so that its number is still
-                // its own.
-                unsafe {
-                    libc::kill(child, libc::SIGKILL);
-                    libc::waitpid(child, &raw mut status, 0);
-                }
+        match waitpid(child, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            Ok(WaitStatus::StillAlive) => {
+                // It has not been waited for, so that its number is still its own.
+                let _ = kill(child, Signal::SIGKILL);
+                let _ = waitpid(child, None);
                 break false;
             }
-            pid if pid == child => break libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
-            _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            Ok(status) => break status == WaitStatus::Exited(child, 0),
+            Err(Errno::EINTR) => {}
             // Somebody else has waited for our child (a handler of SIGCHLD); nothing is known, so
             // nothing is promised.
-            _ => break false,
+            Err(_) => break false,
         }
     };
     (succeeded, reader.join().unwrap_or_default())

@@ -1,6 +1,6 @@
 //! Which Slurm runs.
 
-use super::{Answer, SHOW_FLAGS};
+use super::Answer;
 use crate::client::error::ClientError;
 use crate::client::library::{Libslurm, libslurm};
 use crate::client::value;
@@ -35,14 +35,8 @@ pub fn version() -> Result<String, ClientError> {
 /// # Errors
 /// As [`super::jobs`].
 pub fn node_versions() -> Result<Vec<NodeVersion>, ClientError> {
-    // SAFETY: as in `version`.
-    let answer = Answer::ask(
-        "nodes",
-        |libslurm| libslurm.slurm_free_node_info_msg,
-        |place| unsafe { libslurm().slurm_load_node(0, place, SHOW_FLAGS) },
-    )?;
-    // SAFETY: its own array and count.
-    let records = unsafe { answer.records((*answer.message).node_array, (*answer.message).record_count) };
+    let answer = Answer::nodes()?;
+    let records = answer.node_records();
     let node = |record: &crate::bindings::node_info_t| {
         // SAFETY: texts of a live answer, null or null-terminated. Places of removed nodes have no
         // name.
