@@ -14,6 +14,7 @@ use predictor_core::snapshot::{Snapshot, SnapshotError};
 use predictor_core::time::UnixTime;
 use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, SNAPSHOT};
 use slurm_conf::{Configuration, ConfigurationError};
+use slurm_sys::memory::distrust;
 use thiserror::Error;
 
 use crate::failure::Failure;
@@ -186,7 +187,7 @@ fn read(path: &Path) -> Result<Vec<u8>, NoSnapshot> {
         _ => NoSnapshot::Unreadable(path.to_owned(), error),
     };
     let metadata = fs::metadata(path).map_err(unreadable)?;
-    if metadata.mode() & 0o022 != 0 {
+    if distrust(&metadata, None).is_some() {
         return Err(NoSnapshot::Untrusted(path.to_owned()));
     }
     fs::read(path).map_err(unreadable)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use predictor_core::snapshot::Snapshot;
 use slurm_conf::state_directory::{ANSWERS, COUNTERS, HAND_OVER, LEARNT, LOCK, PUBLIC_SNAPSHOT, SNAPSHOT};
-use slurm_sys::memory::HandOver;
+use slurm_sys::memory::{Distrust, HandOver, distrust};
 
 use crate::failure::Failure;
 use crate::kept;
@@ -48,12 +48,14 @@ impl StateDirectory {
         if !metadata.is_dir() {
             return Err(fails("is not a directory".to_owned()));
         }
-        if metadata.mode() & 0o022 != 0 {
-            return Err(fails(format!("others than its owner may write there (mode {:03o}); chmod go-w it", metadata.mode() & 0o777)));
-        }
-        let owner = metadata.uid();
-        if owner != 0 && owner != slurm_user_id {
-            return Err(fails(format!("belongs to user {owner}; it must belong to root or to SlurmUser ({slurm_user_id})")));
+        match distrust(&metadata, Some(slurm_user_id)) {
+            Some(Distrust::Owner(owner)) => {
+                return Err(fails(format!("belongs to user {owner}; it must belong to root or to SlurmUser ({slurm_user_id})")));
+            }
+            Some(Distrust::Mode(mode)) => {
+                return Err(fails(format!("others than its owner may write there (mode {mode:03o}); chmod go-w it")));
+            }
+            None => {}
         }
         let lock = lock(path)?;
         let directory = Self { path: path.to_owned(), is_private, _lock: lock };

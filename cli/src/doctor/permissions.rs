@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{Uid, User};
+use slurm_sys::memory::{self, Distrust};
 
 use super::report::Checks;
 use crate::user;
@@ -58,12 +59,13 @@ impl SlurmUser {
 /// Why what lies at a path is not to be trusted: who else than root and Slurm's user owns it or may
 /// write it.
 pub(super) fn distrust(metadata: &Metadata, slurm_user: Option<&SlurmUser>) -> Option<String> {
-    let owner = metadata.uid();
-    if owner != 0 && slurm_user.is_some_and(|slurm_user| slurm_user.number != owner) {
-        let name = user::name(owner).map_or_else(|| format!("user {owner}"), |name| format!("user {name}"));
-        return Some(format!("it belongs to {name}, not to root or SlurmUser"));
-    }
-    (metadata.mode() & 0o022 != 0).then(|| format!("others than its owner may write it (mode {:03o})", metadata.mode() & 0o777))
+    Some(match memory::distrust(metadata, slurm_user.map(|slurm_user| slurm_user.number))? {
+        Distrust::Owner(owner) => {
+            let name = user::name(owner).map_or_else(|| format!("user {owner}"), |name| format!("user {name}"));
+            format!("it belongs to {name}, not to root or SlurmUser")
+        }
+        Distrust::Mode(mode) => format!("others than its owner may write it (mode {mode:03o})"),
+    })
 }
 
 /// Checks that nobody but root and Slurm's user may write a plugin's file, or put another one in

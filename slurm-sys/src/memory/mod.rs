@@ -13,4 +13,4 @@ mod trusted;
 pub use counts::CountsPage;
 pub use hand_over::{HandOver, HandOverError, HandedCounts, HandedSnapshot};
 pub use sealed::{Memory, SealedMemory};
-pub use trusted::{hold_directory, open_trusted, read_start, read_whole};
+pub use trusted::{Distrust, distrust, hold_directory, open_trusted, read_start, read_whole};

@@ -34,6 +34,27 @@ pub fn hold_directory(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC).open(path)
 }
 
+/// What lets others than root and one user decide what is in a file or directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distrust {
+    /// It belongs to the user of this number.
+    Owner(u32),
+    /// Its permissions, such as 0o666, let others than its owner write it.
+    Mode(u32),
+}
+
+/// Whether others than root and `user` may write a file or directory; where no user is named, its
+/// owner may be anybody.
+#[must_use]
+pub fn distrust(metadata: &Metadata, user: Option<u32>) -> Option<Distrust> {
+    let owner = metadata.uid();
+    if owner != 0 && user.is_some_and(|user| user != owner) {
+        return Some(Distrust::Owner(owner));
+    }
+    let mode = metadata.mode() & 0o777;
+    (mode & 0o022 != 0).then_some(Distrust::Mode(mode))
+}
+
 /// Refuses what is no regular file, or what others could have written.
 pub(super) fn check(metadata: &Metadata) -> io::Result<()> {
     if !metadata.is_file() {
@@ -41,7 +62,7 @@ pub(super) fn check(metadata: &Metadata) -> io::Result<()> {
     }
     // SAFETY: geteuid reads a number of this process and can't fail.
     let user = unsafe { libc::geteuid() };
-    if (metadata.uid() != 0 && metadata.uid() != user) || metadata.mode() & 0o022 != 0 {
+    if distrust(metadata, Some(user)).is_some() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "others than root and this user could have written it"));
     }
     Ok(())
