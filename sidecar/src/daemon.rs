@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use daemon_arguments::Arguments;
+use predictor_core::snapshot::MOST_AHEAD;
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client;
 
@@ -47,8 +48,6 @@ const PLANNERS_PATIENCE: Duration = Duration::from_secs(2);
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
 /// How often what was learnt is kept on disk.
 const KEEPING_INTERVAL: Duration = Duration::from_secs(1_800);
-/// What is dated ahead by more than this is of a clock that has been set back.
-const LONGEST_AHEAD: Seconds = Seconds(60);
 /// How long the first round waits for the history and the queue.
 const FIRST_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -218,8 +217,9 @@ struct Round {
     has_asked_planner: bool,
 }
 
+/// Whether something is of a clock that has been set back.
 fn is_ahead(moment: UnixTime) -> bool {
-    moment - UnixTime(now()) > LONGEST_AHEAD
+    moment - UnixTime(now()) > MOST_AHEAD
 }
 
 struct Daemon {
@@ -504,7 +504,7 @@ impl Daemon {
             let maximum_age = self.settings.configuration.snapshot.maximum_age_seconds;
             let age = now() - previous.published_at;
             let is_complete = self.publisher.ended_jobs() > 0 && self.may_learn && (self.has_learnt || !self.learner.is_alive());
-            if !is_complete && (-LONGEST_AHEAD.0..maximum_age).contains(&age) {
+            if !is_complete && (-MOST_AHEAD.0..maximum_age).contains(&age) {
                 self.notification.ready();
                 return false;
             }

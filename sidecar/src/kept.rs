@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use learning::history::History;
 use learning::{Learner, SOURCES};
+use predictor_core::snapshot::MOST_AHEAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use slurm_conf::configuration::HistorySettings;
@@ -30,8 +31,6 @@ const MOST_BYTES: u64 = 1 << 30;
 /// What is older is not taken up: so many jobs will have ended that to learn from them is as much
 /// work as to begin anew.
 const OLDEST_SECONDS: i64 = 7 * 86_400;
-/// What is dated ahead by more than this was written by a clock that was wrong.
-const AHEAD_SECONDS: i64 = 60;
 
 /// What the file is of; another one's is not taken up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +94,8 @@ pub(crate) fn read(path: &Path, subject: &Subject, now: i64) -> Result<Option<Ke
     if found != *subject {
         return Err(format!("it is of cluster {:?} or of other settings of [history]", found.cluster));
     }
-    if at - now > AHEAD_SECONDS {
+    // By more than this it was written by a clock that was wrong.
+    if at - now > MOST_AHEAD.0 {
         return Err(format!("it is dated {} s ahead", at - now));
     }
     if now - at > OLDEST_SECONDS {
