@@ -1,4 +1,5 @@
-//! Tests and benchmarks of the plugin are programs, which link libslurm; the plugin itself does not.
+//! Tests and benchmarks of the plugin are programs, which link libslurm; the plugin itself does
+//! not.
 
 #![allow(clippy::expect_used)] // a build script reports by panicking
 

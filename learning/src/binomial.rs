@@ -1,14 +1,16 @@
 //! Bounds on quantiles from order statistics, by counting successes and failures.
 //!
-//! QBETS (Nurmi, Brevik, Wolski, JSSPP 2007; summarised in section 2.3 of the VARQ paper) treats each past wait as a trial that
-//! falls below the unknown quantile with that quantile's probability. The number of waits below it is then binomial, and an order
-//! statistic bounds the quantile at a stated confidence, whatever the distribution of waits is.
+//! QBETS (Nurmi, Brevik, Wolski, JSSPP 2007; summarised in section 2.3 of the VARQ paper) treats
+//! each past wait as a trial that falls below the unknown quantile with that quantile's
+//! probability. The number of waits below it is then binomial, and an order statistic bounds the
+//! quantile at a stated confidence, whatever the distribution of waits is.
 
 use predictor_core::forecast::PERCENTILES;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// The rank, counted from 1, of the smallest observation that is an upper bound on the `quantile` of the population with
-/// probability at least `confidence`, among `observations` of them; `None` where even the largest is no such bound.
+/// The rank, counted from 1, of the smallest observation that is an upper bound on the `quantile`
+/// of the population with probability at least `confidence`, among `observations` of them; `None`
+/// where even the largest is no such bound.
 ///
 /// The bound is the observation of rank k, for the smallest k with P(Binomial(n, q) <= k - 1) >= C.
 #[must_use]

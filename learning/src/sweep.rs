@@ -35,7 +35,8 @@ struct Open {
     groups: [u32; GroupKind::ALL.len()],
 }
 
-/// A group, and its waiting jobs in order of arrival, gone ones among them until they are the first.
+/// A group, and its waiting jobs in order of arrival, gone ones among them until they are the
+/// first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Kept {
     group: Group,
@@ -129,7 +130,8 @@ impl Sweep {
         }
     }
 
-    /// Keeps what the latest `rows` jobs saw, and a few thousand more, in the place of what all did.
+    /// Keeps what the latest `rows` jobs saw, and a few thousand more, in the place of what all
+    /// did.
     #[must_use]
     pub fn keeping(mut self, rows: usize) -> Sweep {
         self.arrivals.keep(rows);
@@ -180,9 +182,9 @@ impl Sweep {
         arrivals.filter_map(|event| Some((event.job, self.seen(&job(event.job)?, event.at)))).collect()
     }
 
-    /// The features of the default forecast ([`FeatureInputs::write_features`]) of a job that becomes
-    /// eligible at a moment at which this is still the latest that is known. It is not taken to
-    /// have arrived.
+    /// The features of the default forecast ([`FeatureInputs::write_features`]) of a job that
+    /// becomes eligible at a moment at which this is still the latest that is known. It is not
+    /// taken to have arrived.
     #[must_use]
     pub fn seen(&mut self, job: &PastJob, at: UnixTime) -> Vec<f32> {
         let groups = GroupKey::of(job).map(|key| self.index.get(&key).copied().map_or_else(Group::default, |index| self.settled(index)));
@@ -207,12 +209,14 @@ impl Sweep {
         &self.arrivals
     }
 
-    /// A job arrives; its row is what the other calls know it by. What the record says of its start and end is not looked at.
+    /// A job arrives; its row is what the other calls know it by. What the record says of its start
+    /// and end is not looked at.
     pub fn arrive(&mut self, job: &PastJob) -> u32 {
         self.arrive_at(job, job.eligible)
     }
 
-    /// As [`Sweep::arrive`], of a job that is known of later than it became eligible: it sees what is there `now`.
+    /// As [`Sweep::arrive`], of a job that is known of later than it became eligible: it sees what
+    /// is there `now`.
     pub fn arrive_at(&mut self, job: &PastJob, now: UnixTime) -> u32 {
         self.arrive_seeing(job, now, None)
     }
@@ -250,8 +254,10 @@ impl Sweep {
         row
     }
 
-    /// The features of the default forecast ([`FeatureInputs::write_features`]) of a job that would arrive `now` or, where its eligibility is later, then. By then so many of
-    /// the running jobs are taken to have ended as are expected to, in proportion in each group. The job is not taken to have arrived.
+    /// The features of the default forecast ([`FeatureInputs::write_features`]) of a job that would
+    /// arrive `now` or, where its eligibility is later, then. By then so many of the running jobs
+    /// are taken to have ended as are expected to, in proportion in each group. The job is not
+    /// taken to have arrived.
     pub fn look(&mut self, job: &PastJob, now: UnixTime) -> Vec<f32> {
         let indices = GroupKey::of(job).map(|key| self.group_index(key));
         let mut groups = indices.map(|index| self.settled(index));
@@ -319,7 +325,8 @@ impl Sweep {
         self.arrivals.set_end(row as usize, at, suspended);
     }
 
-    /// The job of a row is put back into the queue, or ends because a node failed: how long it ran says nothing of how long it would have.
+    /// The job of a row is put back into the queue, or ends because a node failed: how long it ran
+    /// says nothing of how long it would have.
     pub fn interrupt(&mut self, row: u32) {
         self.close(row);
     }
@@ -374,8 +381,9 @@ impl Sweep {
         })
     }
 
-    /// Lets go of the groups in which nothing waits or runs and nothing has arrived or started since a moment: programs, users and limits come
-    /// and go, and their groups would else become more and more.
+    /// Lets go of the groups in which nothing waits or runs and nothing has arrived or started
+    /// since a moment: programs, users and limits come and go, and their groups would else become
+    /// more and more.
     pub fn forget_groups(&mut self, since: UnixTime) {
         let Sweep { index, groups, unused, .. } = self;
         index.retain(|_, place| {

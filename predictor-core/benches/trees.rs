@@ -11,7 +11,8 @@ use zerocopy::little_endian::U32;
 const FEATURES: u16 = 80;
 const LEAVES: usize = 31;
 
-/// Grows a tree by splitting a leaf drawn at random until there are enough, which makes some of them deep, and lays it out level by level.
+/// Grows a tree by splitting a leaf drawn at random until there are enough, which makes some of
+/// them deep, and lays it out level by level.
 fn append(forest: &mut Forest, random: &mut ChaCha8Rng) {
     let mut children: Vec<Option<(usize, usize)>> = vec![None];
     while children.len() < 2 * LEAVES - 1 {

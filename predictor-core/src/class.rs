@@ -12,7 +12,8 @@ use std::ops::RangeInclusive;
 /// Largest CPU count of each size class but the last, which is open.
 const SIZE_CLASS_CPUS: [u32; 7] = [1, 4, 16, 64, 256, 1024, 4096];
 
-/// Longest time limit of each limit class but the last, which is open: 15 min, 1 h, 4 h, 12 h, 24 h.
+/// Longest time limit of each limit class but the last, which is open: 15 min, 1 h, 4 h, 12 h, 24
+/// h.
 const LIMIT_CLASS_SECONDS: [i64; 5] = [900, 3_600, 14_400, 43_200, 86_400];
 
 /// The size class of a job.

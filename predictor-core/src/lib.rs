@@ -1,6 +1,7 @@
 //! Forecasts of wait and run time, decisions about submissions, and the snapshot that carries them.
 //!
-//! This is the pure part of queuecast: it does no I/O, knows no C, and takes the time as an argument.
+//! This is the pure part of queuecast: it does no I/O, knows no C, and takes the time as an
+//! argument.
 
 pub mod blend;
 pub mod class;

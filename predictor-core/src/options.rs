@@ -1,9 +1,11 @@
-//! What a user asks for at submission: the options, the variables that carry them, and their values.
+//! What a user asks for at submission: the options, the variables that carry them, and their
+//! values.
 //!
-//! [`OPTIONS`] is the one table from which the SPANK options, the command line and the manual derive. A value has two
-//! forms: the one that a user writes (`--reserve-at=18:00`) and the canonical one that travels in the job's control
-//! environment (`QUEUECAST_RESERVE_AT=1774630800`). This module knows the canonical form only; the side that the user
-//! types on translates. Control variables can be forged, so [`Asked::set`] takes any text.
+//! [`OPTIONS`] is the one table from which the SPANK options, the command line and the manual
+//! derive. A value has two forms: the one that a user writes (`--reserve-at=18:00`) and the
+//! canonical one that travels in the job's control environment (`QUEUECAST_RESERVE_AT=1774630800`).
+//! This module knows the canonical form only; the side that the user types on translates. Control
+//! variables can be forged, so [`Asked::set`] takes any text.
 
 mod given;
 mod mold_sizes;
@@ -17,13 +19,15 @@ use thiserror::Error;
 pub use given::{Formats, Refused, read};
 pub use mold_sizes::{MoldSizes, MoldSizesError};
 
-/// The variable in a job's own environment that makes its batch step wait on the node, in Unix seconds.
+/// The variable in a job's own environment that makes its batch step wait on the node, in Unix
+/// seconds.
 pub const HOLD_UNTIL_VARIABLE: &str = "QUEUECAST_HOLD_UNTIL";
 
 /// What all control variables and environment twins begin with.
 pub const VARIABLE_PREFIX: &str = "QUEUECAST_";
 
-/// Longest canonical value that is looked at, in bytes: 64 sizes of ten digits and their commas fit.
+/// Longest canonical value that is looked at, in bytes: 64 sizes of ten digits and their commas
+/// fit.
 const MOST_VALUE_BYTES: usize = 1_024;
 
 /// Which option a row of [`OPTIONS`] is.
@@ -64,7 +68,8 @@ pub struct UserOption {
     pub help: &'static str,
 }
 
-/// All options, in the order in which help texts show them; each stands at the place that its [`Key`] has.
+/// All options, in the order in which help texts show them; each stands at the place that its
+/// [`Key`] has.
 pub static OPTIONS: [UserOption; 8] = [
     UserOption {
         key: Key::AutoMold,
@@ -308,7 +313,8 @@ pub enum OptionError {
 }
 
 impl OptionError {
-    /// What is wrong with the value and what is accepted, without the name of the option or variable.
+    /// What is wrong with the value and what is accepted, without the name of the option or
+    /// variable.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
@@ -356,7 +362,8 @@ impl Asked {
     /// Allocates nothing but the message of an error, which is short whatever the input.
     ///
     /// # Errors
-    /// [`OptionError`] if the variable is no option's or the value is not canonical; `self` is then unchanged.
+    /// [`OptionError`] if the variable is no option's or the value is not canonical; `self` is then
+    /// unchanged.
     pub fn set(&mut self, variable: &str, canonical_value: &str) -> Result<(), OptionError> {
         let option = UserOption::by_variable(variable).ok_or_else(|| OptionError::Unknown { variable: shortened(variable) })?;
         let value = canonical_value;

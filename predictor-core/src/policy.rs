@@ -1,4 +1,5 @@
-//! What the site allows in a partition, as the daemon reads it from the configuration and the snapshot carries it.
+//! What the site allows in a partition, as the daemon reads it from the configuration and the
+//! snapshot carries it.
 
 use crate::options::{EarlyStart, Mode};
 use crate::time::Seconds;

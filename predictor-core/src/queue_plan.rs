@@ -56,7 +56,8 @@ pub struct ExpectedStart {
 pub struct PlannedPartition {
     /// Its index.
     pub index: u16,
-    /// CPUs of a node, on average, rounded up; by this a job that gets whole nodes is found in the grid.
+    /// CPUs of a node, on average, rounded up; by this a job that gets whole nodes is found in the
+    /// grid.
     pub cpus_per_node: u32,
     /// From when on how many CPUs are free with all that runs and waits; times ascend.
     pub free: Vec<(UnixTime, u32)>,
@@ -64,7 +65,8 @@ pub struct PlannedPartition {
     pub cpus: Vec<u32>,
     /// Its time limits, ascending.
     pub limits: Vec<Seconds>,
-    /// When a job submitted now would start, by size and then by limit; `None` where there is never room.
+    /// When a job submitted now would start, by size and then by limit; `None` where there is never
+    /// room.
     pub starts: Vec<Option<ExpectedStart>>,
 }
 

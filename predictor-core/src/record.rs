@@ -1,7 +1,8 @@
-//! The record that a job carries in its `admin_comment`: what was asked, what was written, and what was forecast.
+//! The record that a job carries in its `admin_comment`: what was asked, what was written, and what
+//! was forecast.
 //!
-//! It is one JSON object `{"queuecast":{...}}` of less than [`MOST_BYTES`] bytes. Slurm keeps it with the job and in slurmdbd, so that
-//! the forecast can be held against what happened.
+//! It is one JSON object `{"queuecast":{...}}` of less than [`MOST_BYTES`] bytes. Slurm keeps it
+//! with the job and in slurmdbd, so that the forecast can be held against what happened.
 
 mod json;
 
@@ -34,7 +35,8 @@ pub struct Record {
     pub mode: Mode,
     /// What the job was when it was submitted.
     pub asked: AskedFor,
-    /// What was written, or would have been in a mode below `enforce`; absent where nothing was to change.
+    /// What was written, or would have been in a mode below `enforce`; absent where nothing was to
+    /// change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
     /// What was forecast for the job as written.
@@ -200,7 +202,8 @@ impl Record {
         }
     }
 
-    /// The record as it is written, without the parts that can be spared where it would be too long.
+    /// The record as it is written, without the parts that can be spared where it would be too
+    /// long.
     #[must_use]
     pub fn to_json(&self) -> Option<String> {
         let json = json::envelope(self);

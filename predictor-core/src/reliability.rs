@@ -40,7 +40,8 @@ pub struct PartitionScore {
     pub median_error_s: f32,
     /// Mean pinball loss over the percentiles 1 to 99, in seconds.
     pub pinball_s: f32,
-    /// For each level of [`RELIABILITY`], the part of the jobs that waited at most as long as the bound at that level.
+    /// For each level of [`RELIABILITY`], the part of the jobs that waited at most as long as the
+    /// bound at that level.
     pub reliability: [f32; RELIABILITY_LEVELS],
     /// Which forecasts are in force.
     pub source: WaitSource,

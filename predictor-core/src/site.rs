@@ -1,4 +1,5 @@
-//! What decisions ask about a cluster besides forecasts: its partitions, and what accounting allows.
+//! What decisions ask about a cluster besides forecasts: its partitions, and what accounting
+//! allows.
 //!
 //! Whoever wants a decision answers these questions from its own state: the snapshot from its
 //! records, a simulator from its machine.

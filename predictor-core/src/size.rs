@@ -11,7 +11,8 @@ pub struct Size {
     pub cpus: u32,
 }
 
-/// The unit in which a job's user counts its size: nodes where a node count was given, CPUs where only tasks were.
+/// The unit in which a job's user counts its size: nodes where a node count was given, CPUs where
+/// only tasks were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {

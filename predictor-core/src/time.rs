@@ -33,7 +33,8 @@ impl Seconds {
         Seconds(self.minutes_rounded_up().saturating_mul(60))
     }
 
-    /// This duration as an unsigned 32-bit count: negative becomes 0, too long becomes `u32::MAX - 1`.
+    /// This duration as an unsigned 32-bit count: negative becomes 0, too long becomes
+    /// `u32::MAX - 1`.
     #[must_use]
     pub fn clamped_u32(self) -> u32 {
         u32::try_from(self.0.clamp(0, i64::from(u32::MAX - 1))).unwrap_or(u32::MAX - 1)

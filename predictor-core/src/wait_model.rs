@@ -1,4 +1,5 @@
-//! What the daemon has learnt of waits and run times, as it is handed to those who forecast from it.
+//! What the daemon has learnt of waits and run times, as it is handed to those who forecast from
+//! it.
 
 use crate::blend::{BoundTable, Weights};
 use crate::forecast::{ClassBounds, RunTimeModel, UserSize};
@@ -11,8 +12,8 @@ use std::sync::Arc;
 
 /// The default predictor of waits with the state of the cluster that it forecasts from.
 ///
-/// Partitions are known by the indices of [`FittedPast::partition_index`], which the jobs of the past
-/// must have been given as well.
+/// Partitions are known by the indices of [`FittedPast::partition_index`], which the jobs of the
+/// past must have been given as well.
 #[derive(Clone, Debug, Default)]
 pub struct WaitModel {
     /// The forests of the root and of the logarithm of the wait; `None` until they are trained.
@@ -25,7 +26,8 @@ pub struct WaitModel {
     pub groups: Vec<(GroupKey, Group)>,
     /// CPUs of the cluster.
     pub cpus: u32,
-    /// When the cluster's running jobs end by their time limits: ascending moments in Unix seconds, with the CPUs freed until then, summed.
+    /// When the cluster's running jobs end by their time limits: ascending moments in Unix seconds,
+    /// with the CPUs freed until then, summed.
     pub ends_by_limit: Vec<(i64, f32)>,
     /// When they end if they run as long as expected, likewise.
     pub ends_expected: Vec<(i64, f32)>,
@@ -38,9 +40,11 @@ pub struct WaitModel {
     /// The classes of QBETS, told once for each of their regions. They go before those of the
     /// history; without any, the history's stand.
     pub classes: Vec<ClassBounds>,
-    /// How well the forecasts have done in each partition, and which are in force there; in any order.
+    /// How well the forecasts have done in each partition, and which are in force there; in any
+    /// order.
     pub scores: Vec<PartitionScore>,
-    /// Run times by the default forecast of them. They go before the history's own; sizes that the history does not know are left out.
+    /// Run times by the default forecast of them. They go before the history's own; sizes that the
+    /// history does not know are left out.
     pub run_times: BTreeMap<UserSize, Arc<RunTimeModel>>,
 }
 

@@ -41,7 +41,8 @@ fn a_job_is_molded_to_the_size_forecast_to_finish_first() {
     assert_eq!(decision.molding, Some(Ok(())));
     let changes = decision.changes();
     assert_eq!(changes.size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
-    // VI.C: smaller, so the least of the user's longest limit at that size (7,200 s) and the partition's longest that exceeds the original.
+    // VI.C: smaller, so the least of the user's longest limit at that size (7,200 s) and the
+    // partition's longest that exceeds the original.
     assert_eq!(changes.limit, Some(Seconds(7_200)));
     let decided = decision.decided.unwrap();
     assert_eq!(decided.wait.unwrap().0, Seconds(100));
@@ -64,7 +65,8 @@ fn a_size_that_the_user_has_hardly_run_is_not_tried_unless_named() {
 
 #[test]
 fn a_smaller_size_gets_no_more_than_the_limit_in_proportion() {
-    // The user's longest limit at 4 nodes is the original one, the partition's is two days; a quarter of the CPUs needs four times as long at most.
+    // The user's longest limit at 4 nodes is the original one, the partition's is two days; a
+    // quarter of the CPUs needs four times as long at most.
     let jobs = (0..200)
         .flat_map(|n| [past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 1_000)]);
     let cluster = cluster(jobs, batch(policy()));
@@ -145,7 +147,8 @@ fn a_user_can_only_lower_the_mode() {
     assert_eq!([mode(Mode::Enforce), mode(Mode::Observe)], [Mode::Advise, Mode::Observe]);
 }
 
-/// Nobody waits while no other job does; then jobs on up to 40 CPUs wait 100 s, and larger ones 10,000 s.
+/// Nobody waits while no other job does; then jobs on up to 40 CPUs wait 100 s, and larger ones
+/// 10,000 s.
 fn crowded(job: &JobShape, moment: &Moment) -> u32 {
     match (moment.claimed.cluster.jobs, job.size.cpus) {
         (0, _) => 0,
@@ -168,8 +171,9 @@ fn claims_wait_like_other_jobs_and_turn_the_choice() {
     assert_eq!([choice(0), choice(1)], [16, 4]);
 }
 
-/// A past in which the user's jobs ran for 500 s, running jobs that end after so many seconds, and a forecast by which a job waits 10,000 s until
-/// the first of them has ended, and not at all from then on.
+/// A past in which the user's jobs ran for 500 s, running jobs that end after so many seconds, and
+/// a forecast by which a job waits 10,000 s until the first of them has ended, and not at all from
+/// then on.
 fn pressed(ends_in: &[i64]) -> Cluster {
     let past = (0..100).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 0, 500));
     let ends: Vec<UnixTime> = ends_in.iter().map(|seconds| NOW + Seconds(*seconds)).collect();
@@ -228,7 +232,8 @@ fn a_reservation_pads_the_limit_from_the_latest_begin_that_is_likely_enough() {
     let cluster = cluster(even_waits(), batch(policy()));
     let decision = decided(&cluster, &submission(4, reserve(7_200, 0.5)));
     let Some(Ok(reservation)) = decision.reservation else { panic!("{:?}", decision.reservation) };
-    // The median of 200 waits is bounded by the 113th at 95 %: P(Binomial(200, 0.5) <= 111) = 0.948, (<= 112) = 0.962. That is 1,120 s, so 1,140 on steps of 30 s.
+    // The median of 200 waits is bounded by the 113th at 95 %: P(Binomial(200, 0.5) <= 111) =
+    // 0.948, (<= 112) = 0.962. That is 1,120 s, so 1,140 on steps of 30 s.
     assert_eq!(reservation.point.begin, UnixTime(NOW.0 + 7_200 - 1_140));
     assert_eq!(reservation.point.padded_limit, Seconds(3_600 + 1_140).rounded_up_to_minutes());
     assert!(reservation.point.probability >= 0.5);
@@ -271,7 +276,8 @@ fn an_early_start_may_run_at_once() {
 
 #[test]
 fn molding_maximises_the_probability_of_the_deadline() {
-    // By the gain the small size wins (done after 1,100 s), but it runs 1,000 s, and only its bound matters here.
+    // By the gain the small size wins (done after 1,100 s), but it runs 1,000 s, and only its bound
+    // matters here.
     let cluster = cluster(past(), batch(policy()));
     let late = Submission { deadline: Some(NOW + Seconds(86_400)), ..submission(16, mold()) };
     assert!(decided(&cluster, &late).deadline_probability().unwrap() > 0.9);

@@ -90,7 +90,8 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn the_crates_lean_on_each_other_as_the_table_of_parts_says() {
     let (actual, mut documented) = (depends_on(), documented());
-    // The tests' own crate has another name than its folder; a test of panics has a crate that no other knows.
+    // The tests' own crate has another name than its folder; a test of panics has a crate that no
+    // other knows.
     let of_tests = documented.remove("tests").unwrap();
     documented.insert("end-to-end".to_owned(), of_tests);
     let is_known = |name: &str| name != "panicking-filter";

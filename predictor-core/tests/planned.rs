@@ -13,7 +13,8 @@ use predictor_core::policy::{Policy, When};
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 
-/// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds; then all are. The user has run jobs of 500 seconds on 16 nodes.
+/// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds;
+/// then all are. The user has run jobs of 500 seconds on 16 nodes.
 fn planned(policy: Policy, free: u32, pending_jobs: u64) -> Cluster {
     let past = (0..200).map(|n| past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500));
     let steps = vec![(NOW, free), (UnixTime(NOW.0 + 10_000), 256)];

@@ -1,12 +1,15 @@
 //! Density-based clustering (DBSCAN: Ester, Kriegel, Sander, Xu, KDD 1996).
 //!
-//! A point with at least `min_points` points within `epsilon` of it, itself among them, is a core point. Core points within `epsilon` of each
-//! other share a cluster, a point within `epsilon` of a core point belongs to that one's cluster, and any other is an outlier.
+//! A point with at least `min_points` points within `epsilon` of it, itself among them, is a core
+//! point. Core points within `epsilon` of each other share a cluster, a point within `epsilon` of a
+//! core point belongs to that one's cluster, and any other is an outlier.
 
-/// The cluster of each point, numbered from 0 in the order of their first core points; `None` marks an outlier.
+/// The cluster of each point, numbered from 0 in the order of their first core points; `None` marks
+/// an outlier.
 ///
-/// `epsilon` is a Euclidean distance in the unit of the coordinates, which are finite. A point near the core points of several clusters belongs to
-/// the one with the smallest number. Time grows with the number of points times that of the points within `epsilon` along the first coordinate.
+/// `epsilon` is a Euclidean distance in the unit of the coordinates, which are finite. A point near
+/// the core points of several clusters belongs to the one with the smallest number. Time grows with
+/// the number of points times that of the points within `epsilon` along the first coordinate.
 #[must_use]
 pub fn clusters<const D: usize>(points: &[[f64; D]], epsilon: f64, min_points: usize) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..points.len()).collect();
@@ -51,7 +54,8 @@ pub fn clusters_of_numbers(numbers: &[f64], epsilon: f64, min_points: usize) -> 
     clusters(&points, epsilon, min_points)
 }
 
-/// How many of the points are outliers, without naming the clusters. The points ascend in their first coordinate; `core` is room to work in.
+/// How many of the points are outliers, without naming the clusters. The points ascend in their
+/// first coordinate; `core` is room to work in.
 #[must_use]
 pub fn outliers<const D: usize>(ascending: &[[f64; D]], epsilon: f64, min_points: usize, core: &mut Vec<bool>) -> usize {
     core.clear();

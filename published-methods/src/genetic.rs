@@ -1,4 +1,5 @@
-//! Search by a genetic algorithm (Goldberg, Genetic Algorithms in Search, 1989) over vectors of bounded numbers.
+//! Search by a genetic algorithm (Goldberg, Genetic Algorithms in Search, 1989) over vectors of
+//! bounded numbers.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,7 +21,8 @@ impl Gene {
         }
     }
 
-    /// Half the time a small step, a tenth of the span to either side at most, and at least 1 for a whole number; else anything.
+    /// Half the time a small step, a tenth of the span to either side at most, and at least 1 for a
+    /// whole number; else anything.
     fn mutated(self, value: f64, random: &mut ChaCha8Rng) -> f64 {
         if random.random::<bool>() {
             return self.random(random);
@@ -71,16 +73,18 @@ pub struct Found {
 }
 
 impl Evolution {
-    /// Looks for the vector of least `cost`. The vectors of `known` (cut to the genes' bounds) are part of the first generation, so that the result is no worse
-    /// than the best of them; vectors of another length are left out.
+    /// Looks for the vector of least `cost`. The vectors of `known` (cut to the genes' bounds) are
+    /// part of the first generation, so that the result is no worse than the best of them; vectors
+    /// of another length are left out.
     ///
-    /// `cost` is asked once for each new vector, in an order that depends on the seed alone. A cost that is no number counts as the worst.
+    /// `cost` is asked once for each new vector, in an order that depends on the seed alone. A cost
+    /// that is no number counts as the worst.
     pub fn minimise(&self, genes: &[Gene], known: &[Vec<f64>], mut cost: impl FnMut(&[f64]) -> f64) -> Found {
         self.minimise_generations(genes, known, |vectors| vectors.iter().map(|values| cost(values)).collect())
     }
 
-    /// [`Evolution::minimise`] where the new vectors of one generation are given together, for a `costs` that tries them side by side; it gives one cost for
-    /// each.
+    /// [`Evolution::minimise`] where the new vectors of one generation are given together, for a
+    /// `costs` that tries them side by side; it gives one cost for each.
     pub fn minimise_generations(&self, genes: &[Gene], known: &[Vec<f64>], mut costs: impl FnMut(&[Vec<f64>]) -> Vec<f64>) -> Found {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let population = self.population.max(2);
@@ -104,7 +108,8 @@ impl Evolution {
         parents.into_iter().next().unwrap_or(Found { values: Vec::new(), cost: f64::INFINITY })
     }
 
-    /// `parents` ascend in cost, so that the winner of a tournament is the one with the smallest index.
+    /// `parents` ascend in cost, so that the winner of a tournament is the one with the smallest
+    /// index.
     fn child(&self, genes: &[Gene], parents: &[Found], random: &mut ChaCha8Rng) -> Vec<f64> {
         let mut parent = || (0..self.tournament.max(1)).map(|_| random.random_range(0..parents.len().max(1))).min().unwrap_or(0);
         let (mother, father) = (parent(), parent());

@@ -1,9 +1,9 @@
 //! The thread that learns, and the one that trains for it.
 //!
-//! The learner keeps the cluster's past in order of time ([`learning`]) and hands a model back at each
-//! request. The main thread never waits for it: until it answers, the model before is in force. The
-//! first answer takes minutes where the history is long, because it includes a training; from then
-//! on the trainer, one thread and so one core at most, trains beside everything else.
+//! The learner keeps the cluster's past in order of time ([`learning`]) and hands a model back at
+//! each request. The main thread never waits for it: until it answers, the model before is in
+//! force. The first answer takes minutes where the history is long, because it includes a training;
+//! from then on the trainer, one thread and so one core at most, trains beside everything else.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,9 @@
-//! How many jobs a second the engine runs, and how the time grows with the number of jobs at a fixed load.
+//! How many jobs a second the engine runs, and how the time grows with the number of jobs at a
+//! fixed load.
 //!
-//! The workloads are the Lublin-Feitelson model's, scaled to seven tenths of the machine. `cargo bench -p simulator --bench engine` prints
-//! a table up to 10^7 jobs, which takes minutes and 2 GiB, before criterion's figures.
+//! The workloads are the Lublin-Feitelson model's, scaled to seven tenths of the machine.
+//! `cargo bench -p simulator --bench engine` prints a table up to 10^7 jobs, which takes minutes
+//! and 2 GiB, before criterion's figures.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::hint::black_box;

@@ -1,4 +1,5 @@
-//! Time to plan for 10,000 pending and 5,000 running jobs on a cluster of 2,000 nodes with three partitions.
+//! Time to plan for 10,000 pending and 5,000 running jobs on a cluster of 2,000 nodes with three
+//! partitions.
 #![allow(missing_docs)]
 
 use std::hint::black_box;

@@ -1,14 +1,17 @@
 //! A scheduling engine, the workloads that it runs, and what is learnt from them.
 //!
-//! - [`swf`] reads and writes logs in the Standard Workload Format; [`workload`] makes jobs of them, by explicit rules.
+//! - [`swf`] reads and writes logs in the Standard Workload Format; [`workload`] makes jobs of
+//!   them, by explicit rules.
 //! - [`lublin`] makes workloads by the Lublin-Feitelson model, with users and estimates.
 //! - [`engine`] runs a workload on a machine under a scheduler, with a policy in front.
 //! - [`metrics`] says what the records of a run come to; [`output`] writes them for other programs.
-//! - [`experiment`] replays logs with molding and deferral in front; [`evaluation`] holds forecasts against logs.
-//! - [`profile`] counts free processors over time; [`plan`] says when the pending jobs of a cluster will start.
+//! - [`experiment`] replays logs with molding and deferral in front; [`evaluation`] holds forecasts
+//!   against logs.
+//! - [`profile`] counts free processors over time; [`plan`] says when the pending jobs of a cluster
+//!   will start.
 //!
-//! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here reads a clock, and randomness
-//! comes from a seed that the caller gives.
+//! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here
+//! reads a clock, and randomness comes from a seed that the caller gives.
 
 pub mod engine;
 pub mod evaluation;

@@ -28,7 +28,8 @@ fn parallel_size_curve(parameters: &Parameters, logarithm: f64) -> f64 {
     sizes.first_stage_probability * up_to(sizes.low, medium) + (1.0 - sizes.first_stage_probability) * up_to(medium, high)
 }
 
-/// The share of sizes that are a power of two but not 1: those made so, and those that a rounded size hits by chance.
+/// The share of sizes that are a power of two but not 1: those made so, and those that a rounded
+/// size hits by chance.
 fn expected_powers_of_two(parameters: &Parameters) -> f64 {
     let sizes = &parameters.sizes;
     let by_chance: f64 = (1..=7)
@@ -40,7 +41,8 @@ fn expected_powers_of_two(parameters: &Parameters) -> f64 {
     sizes.power_of_two_probability + (1.0 - sizes.serial_probability - sizes.power_of_two_probability) * by_chance
 }
 
-/// The mean logarithm of the run time of a serial job: of the mixture of two gammas (mean: shape times scale).
+/// The mean logarithm of the run time of a serial job: of the mixture of two gammas (mean: shape
+/// times scale).
 fn expected_log_run_time(parameters: &Parameters) -> f64 {
     let run_times = &parameters.run_times;
     let first = run_times.probability_slope + run_times.probability_intercept;
@@ -71,12 +73,14 @@ fn jobs_alike_have_the_published_sizes_and_run_times() {
 fn batch_and_interactive_jobs_have_their_own_sizes_and_run_times() {
     let drawn = jobs(Mix::BatchAndInteractive, MACHINE, 120_000, 7).unwrap();
     let (batch, interactive): (Vec<_>, Vec<_>) = drawn.into_iter().partition(|job| job.kind == Kind::Batch);
-    // Means of the logarithmic interarrivals: 6.0415 * 1.0519 * 0.8531 = 5.42 and 6.5510 * 0.9797 * 0.6621 = 4.25.
+    // Means of the logarithmic interarrivals: 6.0415 * 1.0519 * 0.8531 = 5.42 and 6.5510 * 0.9797 *
+    // 0.6621 = 4.25.
     assert!(interactive.len() > 3 * batch.len() && batch.len() > 10_000, "{} and {}", batch.len(), interactive.len());
     // Both sets draw some logarithms above 12, which are drawn again and lower the mean a little.
     check(&batch, &BATCH, 0.05);
     check(&interactive, &INTERACTIVE, 0.05);
-    // Interactive jobs have at most 2^5.5 processors, rounded to a power of two where made one: 45, or 64.
+    // Interactive jobs have at most 2^5.5 processors, rounded to a power of two where made one: 45,
+    // or 64.
     assert!(interactive.iter().all(|job| job.processors <= 64));
 }
 
@@ -87,11 +91,13 @@ fn jobs_arrive_by_day() {
     for job in &drawn {
         arrivals[(job.submit_time_seconds / 1800.0) as usize % HALF_HOURS] += 1.0 / drawn.len() as f64;
     }
-    // The mode of gamma(8.1737, 3.9631) is half-hour 28.4 counted from 1; at half past five in the morning the cycle is at its lowest.
+    // The mode of gamma(8.1737, 3.9631) is half-hour 28.4 counted from 1; at half past five in the
+    // morning the cycle is at its lowest.
     let around_the_mode: f64 = arrivals[25..30].iter().sum();
     let early: f64 = arrivals[8..13].iter().sum();
     assert!(around_the_mode > 5.0 * early, "{around_the_mode} in the afternoon, {early} in the morning");
-    // gamma(10.2303 * 1.0225, 0.4871) has mean 5.096: a time of a typical 163 s between jobs, and a longer mean.
+    // gamma(10.2303 * 1.0225, 0.4871) has mean 5.096: a time of a typical 163 s between jobs, and a
+    // longer mean.
     let typical = mean(drawn.windows(2).map(|pair| (pair[1].submit_time_seconds - pair[0].submit_time_seconds).max(1.0).ln()));
     assert!((4.6..5.4).contains(&typical), "{typical}");
 }
@@ -108,7 +114,8 @@ fn the_same_seed_makes_the_same_bytes() {
     let log = text(&workload(&options).unwrap());
     assert_eq!(log, text(&workload(&options).unwrap()));
     assert_ne!(log, text(&workload(&Options { seed: 2, ..options }).unwrap()));
-    // Made by this program at its first release: a change means that a seed no longer stands for the same workload.
+    // Made by this program at its first release: a change means that a seed no longer stands for
+    // the same workload.
     assert_eq!(xxhash_rust::xxh3::xxh3_64(&log), 8_802_648_211_783_883_727);
 }
 

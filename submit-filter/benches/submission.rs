@@ -18,7 +18,8 @@ const CALLS: usize = 20_000;
 /// `--bench`, `cargo test` does not.
 const FEW_CALLS: usize = 20;
 
-/// The sizes that a job with forests behind its forecasts is compared at: its own and sixteen others, of each of which there is a past.
+/// The sizes that a job with forests behind its forecasts is compared at: its own and sixteen
+/// others, of each of which there is a past.
 const SIZES: [u32; 17] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64];
 
 fn call(job: &mut Description, message: &mut *mut c_char) -> c_int {

@@ -1,8 +1,9 @@
 //! The job_submit plugin: reads a submission and the snapshot, decides, rewrites.
 //!
-//! This file holds the symbols that slurmctld looks for (src/interfaces/job_submit.c) and nothing else: each takes C's pointers into safe
-//! views, catches a panic, and answers with a code of Slurm's. slurmctld opens and closes a plugin once before it uses it, so that nothing happens before
-//! `init`. Several threads are in `job_submit` at a time.
+//! This file holds the symbols that slurmctld looks for (src/interfaces/job_submit.c) and nothing
+//! else: each takes C's pointers into safe views, catches a panic, and answers with a code of
+//! Slurm's. slurmctld opens and closes a plugin once before it uses it, so that nothing happens
+//! before `init`. Several threads are in `job_submit` at a time.
 
 mod claims;
 mod counts;
@@ -41,7 +42,8 @@ pub mod entry {
     #[allow(non_upper_case_globals)]
     pub static plugin_type: [u8; 21] = *b"job_submit/queuecast\0";
 
-    /// Version of the Slurm that the plugin was built for; slurmctld refuses it where its own is another.
+    /// Version of the Slurm that the plugin was built for; slurmctld refuses it where its own is
+    /// another.
     // SAFETY: slurmctld reads the symbol as a 32-bit number, which it is.
     #[unsafe(no_mangle)]
     #[allow(non_upper_case_globals)]
@@ -66,7 +68,8 @@ pub mod entry {
     /// Called for each submission.
     ///
     /// # Safety
-    /// The pointers are slurmctld's: a job description that this thread alone uses, and a place for a message.
+    /// The pointers are slurmctld's: a job description that this thread alone uses, and a place for
+    /// a message.
     // SAFETY: the signature is that of `job_submit` in src/interfaces/job_submit.c.
     #[unsafe(no_mangle)]
     pub unsafe extern "C" fn job_submit(description: *mut job_desc_msg_t, _submit_user: u32, message: *mut *mut c_char) -> c_int {
@@ -86,7 +89,8 @@ pub mod entry {
         }
     }
 
-    /// Called for each change of a job by its user or an operator. It is let through as it is: what they want now is not fought.
+    /// Called for each change of a job by its user or an operator. It is let through as it is: what
+    /// they want now is not fought.
     ///
     /// # Safety
     /// None of the pointers is used.

@@ -21,7 +21,8 @@ pub(crate) struct Rewrite {
 }
 
 impl Rewrite {
-    /// Prepares `changes` of a job whose size was `before`, and its record; `None` where there is no memory.
+    /// Prepares `changes` of a job whose size was `before`, and its record; `None` where there is
+    /// no memory.
     pub(crate) fn prepare(
         description: &JobDescription<'_>,
         before: Size,
@@ -54,7 +55,8 @@ impl Rewrite {
 
     /// Writes it. `false`, with nothing written, where the node could not be told to hold the job.
     pub(crate) fn write(self, description: &mut JobDescription<'_>, unit: Unit) -> bool {
-        // First what can fail. A job without an environment of its own is told by srun, from the record.
+        // First what can fail. A job without an environment of its own is told by srun, from the
+        // record.
         if let Some(hold) = self.hold
             && description.is_batch()
             && !description.add_variables(vec![hold])

@@ -1,4 +1,5 @@
-//! What the plugin keeps between submissions: where the snapshot is, the one in force, and the counters.
+//! What the plugin keeps between submissions: where the snapshot is, the one in force, and the
+//! counters.
 
 use crate::counts::Counts;
 use crate::uptake::{SnapshotStore, Uptake};
@@ -74,7 +75,8 @@ impl State {
         state
     }
 
-    /// What follows from the configuration; `None`, and the next look only after some seconds, where that can't be read.
+    /// What follows from the configuration; `None`, and the next look only after some seconds,
+    /// where that can't be read.
     pub(crate) fn locate(&self, now: i64) -> Option<&Located> {
         if let Some(located) = self.located.get() {
             return Some(located);

@@ -79,13 +79,14 @@ impl History {
 
     /// Adds a job that has ended. Jobs may come in any order.
     ///
-    /// Returns whether it was taken: a record whose times contradict each other is not, nor one beyond 65,535 partitions.
+    /// Returns whether it was taken: a record whose times contradict each other is not, nor one
+    /// beyond 65,535 partitions.
     pub fn push(&mut self, job: &EndedJob<'_>) -> bool {
         self.take(job, true)
     }
 
-    /// As [`History::push`], of a run that ended because it was requeued or preempted, or a node failed: its wait counts, but how long it
-    /// ran says nothing of its program.
+    /// As [`History::push`], of a run that ended because it was requeued or preempted, or a node
+    /// failed: its wait counts, but how long it ran says nothing of its program.
     pub fn push_interrupted(&mut self, job: &EndedJob<'_>) -> bool {
         self.take(job, false)
     }
@@ -99,7 +100,8 @@ impl History {
         self.ended_jobs += 1;
         self.oldest_end = Some(self.oldest_end.map_or(job.end, |oldest| oldest.min(job.end)));
         self.newest_end = Some(self.newest_end.map_or(job.end, |newest| newest.max(job.end)));
-        // A job that was cancelled while pending tells how long it had waited, not how long it would have.
+        // A job that was cancelled while pending tells how long it had waited, not how long it
+        // would have.
         let Some(start) = job.start else { return true };
         let wait = Seconds((start - job.eligible).0.max(0));
         self.starts.push(partition, job.size, job.limit, job.eligible, wait);

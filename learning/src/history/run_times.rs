@@ -1,10 +1,13 @@
 //! Run times by user and size, and the ranges that they give (end-to-end paper, III.C to III.F).
 //!
-//! They are in force where the default forecast of run times ([`Calibrated`](crate::run_times::Calibrated)) says nothing of a user's size: until
-//! the daemon's learner has gone through the past, without it, and for sizes that were run too long ago for it to remember.
+//! They are in force where the default forecast of run times
+//! ([`Calibrated`](crate::run_times::Calibrated)) says nothing of a user's size: until the daemon's
+//! learner has gone through the past, without it, and for sizes that were run too long ago for it
+//! to remember.
 //!
-//! The paper shifts load functions through each run time of the relevant history to get a range. Without load functions each run time
-//! gives the range that the paper's compaction leaves: 20 % wide around it.
+//! The paper shifts load functions through each run time of the relevant history to get a range.
+//! Without load functions each run time gives the range that the paper's compaction leaves: 20 %
+//! wide around it.
 
 use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
 use predictor_core::size::{Size, Unit};
@@ -32,7 +35,8 @@ struct Runs {
     longest_limit_s: u32,
 }
 
-/// Run times of each user at each size, at most so many, the most recent; and their models, once fitted.
+/// Run times of each user at each size, at most so many, the most recent; and their models, once
+/// fitted.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RunTimeHistory {
     most_jobs: usize,
@@ -96,8 +100,9 @@ impl RunTimeHistory {
 
 /// The ranges of a set of run times in seconds, latest first.
 ///
-/// The paper leaves open how overlap is measured (here: of the shorter range), what becomes of an overlap too small to merge (here: the
-/// later range begins after the earlier), and of past run times outside every range (here: the probabilities of the ranges are scaled to 1).
+/// The paper leaves open how overlap is measured (here: of the shorter range), what becomes of an
+/// overlap too small to merge (here: the later range begins after the earlier), and of past run
+/// times outside every range (here: the probabilities of the ranges are scaled to 1).
 #[must_use]
 fn ranges(latest_first: &[u32]) -> Vec<RunTimeRange> {
     let mut relevant = relevant(latest_first).to_vec();

@@ -1,10 +1,10 @@
 //! The first refresh: the whole past in one sweep.
 //!
-//! Training as often as the past would have done takes too long. The forests are trained on what had
-//! started before the last [`REPLAYED`] jobs that wait no more, and these are gone through as if they
-//! came now, with a training every so often, so that weights, bounds and scores rest on forecasts that
-//! did not know what followed. Jobs that still wait tell little yet of how long, so that a long queue
-//! does not take their place.
+//! Training as often as the past would have done takes too long. The forests are trained on what
+//! had started before the last [`REPLAYED`] jobs that wait no more, and these are gone through as
+//! if they came now, with a training every so often, so that weights, bounds and scores rest on
+//! forecasts that did not know what followed. Jobs that still wait tell little yet of how long, so
+//! that a long queue does not take their place.
 
 use super::record::Record;
 use super::{Learner, Refreshed, Run, RunId};
@@ -13,10 +13,12 @@ use predictor_core::past::PastJob;
 use predictor_core::time::{Seconds, UnixTime};
 use std::collections::{HashMap, HashSet};
 
-/// Jobs that wait no more and are gone through as if they came now: as many as weights and bounds rest on.
+/// Jobs that wait no more and are gone through as if they came now: as many as weights and bounds
+/// rest on.
 pub const REPLAYED: usize = 8_000;
 
-/// Starts between two trainings meanwhile, at the most. A short past is trained on whenever it has grown by half.
+/// Starts between two trainings meanwhile, at the most. A short past is trained on whenever it has
+/// grown by half.
 const LONGEST_INTERVAL: usize = 4_000;
 
 /// Ended runs that slurmctld may still show, or slurmdbd tell again.
@@ -111,7 +113,8 @@ impl Learner {
         records
     }
 
-    /// Trains on what is known at this point of the past. Without success everything goes on with the forests before.
+    /// Trains on what is known at this point of the past. Without success everything goes on with
+    /// the forests before.
     fn train(&mut self, progress: &mut Progress) {
         if let Some(retrained) = self.retraining().and_then(|retraining| retraining.run().ok()) {
             self.adopt(retrained);

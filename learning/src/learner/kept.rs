@@ -2,7 +2,8 @@
 //!
 //! A learner and a history are kept whole, by `serde`. Their fields have no meaning outside of the
 //! code that wrote them, so that what was kept by other sources than these is not to be read:
-//! [`SOURCES`] tells them apart, and changes with every change of this crate or of `predictor-core`.
+//! [`SOURCES`] tells them apart, and changes with every change of this crate or of
+//! `predictor-core`.
 
 use super::{Learner, LearnerSettings};
 

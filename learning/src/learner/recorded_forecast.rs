@@ -5,7 +5,8 @@ use predictor_core::record::Record;
 use predictor_core::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
-/// Place of the recorded bound, that on the 95th percentile, among those on the percentiles 1 to 99.
+/// Place of the recorded bound, that on the 95th percentile, among those on the percentiles 1
+/// to 99.
 const RECORDED_BOUND: usize = 94;
 
 /// The forecast of a wait that stands in a job's record, counted from the job's eligibility as

@@ -5,7 +5,8 @@ use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 
-/// What a run of a job is known by. A requeued job is submitted anew, so that each of its runs has an id of its own.
+/// What a run of a job is known by. A requeued job is submitted anew, so that each of its runs has
+/// an id of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunId {
     /// When it was submitted or requeued, in Unix seconds.
@@ -37,7 +38,8 @@ pub struct Run<'a> {
     pub allocated: Option<Size>,
     /// Time limit; `None` is unlimited.
     pub limit: Option<Seconds>,
-    /// When it could first have started, or will be able to; `None` while something else than resources and priority keeps it waiting.
+    /// When it could first have started, or will be able to; `None` while something else than
+    /// resources and priority keeps it waiting.
     pub eligible: Option<UnixTime>,
     /// When it started; `None` if it never did, or has not yet.
     pub start: Option<UnixTime>,
@@ -48,12 +50,14 @@ pub struct Run<'a> {
     pub suspended: Seconds,
     /// The forecast of its wait that the submit filter gave, where the job carries a record of it.
     pub recorded_forecast: Option<RecordedForecast>,
-    /// Whether it ended because it was requeued or preempted, or a node failed: its run time is not that of its program.
+    /// Whether it ended because it was requeued or preempted, or a node failed: its run time is not
+    /// that of its program.
     pub is_interrupted: bool,
 }
 
 impl Run<'_> {
-    /// What waiting runs that are alike share: tasks of an array have no numbers of their own until they start.
+    /// What waiting runs that are alike share: tasks of an array have no numbers of their own until
+    /// they start.
     pub(super) fn kin(&self) -> RunId {
         RunId { job: self.array.unwrap_or(self.id.job), ..self.id }
     }

@@ -5,7 +5,8 @@ use predictor_core::reliability::{RELIABILITY, RELIABILITY_LEVELS};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// How many forecasts the scores rest on, the latest: enough for an observed share to be sure within 0.02, and few enough to be of the present.
+/// How many forecasts the scores rest on, the latest: enough for an observed share to be sure
+/// within 0.02, and few enough to be of the present.
 const MOST_FORECASTS: usize = 2_000;
 
 /// How one forecast did, once the wait was known.
@@ -30,9 +31,10 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// A job whose wait was forecast by a point and by bounds on the percentiles 1 to 99, in seconds, has waited. `part`, drawn evenly from 0 to
-    /// 1, says where within the bounds that equal the wait it is taken to lie: many jobs do not wait at all, and a bound of 0 seconds would else
-    /// hold for all of them.
+    /// A job whose wait was forecast by a point and by bounds on the percentiles 1 to 99, in
+    /// seconds, has waited. `part`, drawn evenly from 0 to 1, says where within the bounds that
+    /// equal the wait it is taken to lie: many jobs do not wait at all, and a bound of 0 seconds
+    /// would else hold for all of them.
     pub(super) fn learn(&mut self, point_s: f64, bounds_s: &[u32; PERCENTILES], wait_s: i64, part: f64) {
         let below = bounds_s.partition_point(|bound_s| i64::from(*bound_s) < wait_s) as f64;
         let up_to = bounds_s.partition_point(|bound_s| i64::from(*bound_s) <= wait_s) as f64 + 1.0;
@@ -151,8 +153,9 @@ mod tests {
             scores.learn(0.0, &bounds_s, 600, 0.5);
         }
         assert!((scores.coverage(0.5) - 0.5).abs() < 0.02, "{}", scores.coverage(0.5));
-        // By hand: a wait of 600 s misses the eighty bounds of 0 s by 600 s; (1 + ... + 80) / 100 x 600 / 99, of every fifth job. The others lie
-        // below the nineteen bounds of 600 s: (0.19 + ... + 0.01) x 600 / 99.
+        // By hand: a wait of 600 s misses the eighty bounds of 0 s by 600 s; (1 + ... + 80) / 100 x
+        // 600 / 99, of every fifth job. The others lie below the nineteen bounds of 600 s: (0.19 +
+        // ... + 0.01) x 600 / 99.
         let expected = (0.2 * 32.4 + 0.8 * 1.9) * 600.0 / 99.0;
         assert!((f64::from(scores.pinball_s()) - expected).abs() < 0.01, "{} {expected}", scores.pinball_s());
     }

@@ -38,7 +38,8 @@ fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Run<'st
     }
 }
 
-/// Jobs first come, first served on a small machine, some of them cancelled while they wait; in order of eligibility.
+/// Jobs first come, first served on a small machine, some of them cancelled while they wait; in
+/// order of eligibility.
 fn past(jobs: u32, seed: u64) -> Vec<Run<'static>> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut free_at = vec![BEGIN; CPUS as usize];
@@ -157,7 +158,8 @@ fn no_forecast_changes_when_the_future_does() {
     let known = |marker: bool| {
         let mut runs = runs.clone();
         for run in &mut runs {
-            // What starts or ends later does so a month later, and who arrives later is somebody else.
+            // What starts or ends later does so a month later, and who arrives later is somebody
+            // else.
             if run.end > Some(UnixTime(now)) && marker {
                 run.end = run.end.map(|end| UnixTime(end.0 + 2_592_000));
                 run.start = run.start.map(|start| if start.0 > now { UnixTime(start.0 + 2_592_000) } else { start });

@@ -7,7 +7,8 @@ use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Tasks of one array that wait at the most, as far as the state of the queue is concerned; the others arrive when they start.
+/// Tasks of one array that wait at the most, as far as the state of the queue is concerned; the
+/// others arrive when they start.
 pub(super) const MOST_TASKS: u32 = 10_000;
 
 /// How long a run that neither waits nor runs any more is kept for its record to come.
@@ -174,7 +175,8 @@ impl Tracker {
         }
     }
 
-    /// So many alike runs wait and are eligible; none: they wait, but something else than resources and priority keeps them.
+    /// So many alike runs wait and are eligible; none: they wait, but something else than resources
+    /// and priority keeps them.
     pub(super) fn waits(&mut self, kin: RunId, job: PastJob, count: u32, now: UnixTime) {
         // The queue may have been read before the record of its end.
         if self.done.contains(&kin) {
@@ -206,7 +208,8 @@ impl Tracker {
         }
     }
 
-    /// Ends a look at the queue: what it did not show has ended, and its record is waited for; but not for ever.
+    /// Ends a look at the queue: what it did not show has ended, and its record is waited for; but
+    /// not for ever.
     pub(super) fn end_look(&mut self, now: UnixTime) {
         let look = self.look;
         let mut lost = HashSet::new();

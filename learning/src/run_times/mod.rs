@@ -72,7 +72,8 @@ pub trait RunTimePredictor: Send {
         let _ = (job, at);
     }
 
-    /// A job ends after it ran for `run_time`. A job that is cancelled before it starts is told with a `run_time` of `None`.
+    /// A job ends after it ran for `run_time`. A job that is cancelled before it starts is told
+    /// with a `run_time` of `None`.
     fn ends(&mut self, job: &ArrivingJob, at: UnixTime, run_time: Option<Seconds>);
 }
 

@@ -5,7 +5,8 @@ use predictor_core::forecast::RunTimeRange;
 /// A forecast of one job's run time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunTimePrediction {
-    /// Disjoint ascending ranges with their probabilities, which sum to at most 1; empty where the method gives a point only, or no range.
+    /// Disjoint ascending ranges with their probabilities, which sum to at most 1; empty where the
+    /// method gives a point only, or no range.
     pub ranges: Vec<RunTimeRange>,
     /// The point forecast in seconds.
     pub point_s: f64,

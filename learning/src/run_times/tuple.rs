@@ -1,4 +1,5 @@
-//! The jobs that the end-to-end paper takes for like ones: of the same user, request size, queue and group.
+//! The jobs that the end-to-end paper takes for like ones: of the same user, request size, queue
+//! and group.
 
 use super::ArrivingJob;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,8 @@ impl Tuple {
     }
 }
 
-/// Something for each of the last so many jobs that ended, by tuple (end-to-end paper, V: a new job's entry removes the earliest one).
+/// Something for each of the last so many jobs that ended, by tuple (end-to-end paper, V: a new
+/// job's entry removes the earliest one).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TupleHistory<T> {
     most_jobs: usize,

@@ -19,10 +19,11 @@ pub const DISTRIBUTIONS: usize = 6;
 /// Rows that are kept, and let go of, together.
 const BLOCK: usize = 4_096;
 
-/// Jobs in order of arrival, with what was known of the cluster when each arrived. A job's start and end are there once they have happened.
+/// Jobs in order of arrival, with what was known of the cluster when each arrived. A job's start
+/// and end are there once they have happened.
 ///
-/// A row keeps its number for good. Where only so many rows are kept, the first are let go of, but not those of jobs that wait: their
-/// waits, the longest of all, are still to be learnt.
+/// A row keeps its number for good. Where only so many rows are kept, the first are let go of, but
+/// not those of jobs that wait: their waits, the longest of all, are still to be learnt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arrivals {
     bins: usize,
@@ -201,8 +202,8 @@ impl Arrivals {
         self.bins
     }
 
-    /// The distributions of table I, one after the other in its order, each of [`Arrivals::bins`] bins that sum to 255 but for rounding, or to 0
-    /// where no job was there.
+    /// The distributions of table I, one after the other in its order, each of [`Arrivals::bins`]
+    /// bins that sum to 255 but for rounding, or to 0 where no job was there.
     #[must_use]
     pub fn distributions(&self, row: usize) -> Option<&[u8]> {
         let (block, place) = self.place(row)?;

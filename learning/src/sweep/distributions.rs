@@ -1,7 +1,8 @@
 //! The six distributions of table I of the end-to-end paper, as histograms.
 //!
-//! The paper says neither where the bins lie nor how wide they are. Sizes and times span orders of magnitude, so that the bins are of equal
-//! width on a logarithmic scale: sizes from 1 to the cluster's CPUs, times from 0 to [`LONGEST_S`].
+//! The paper says neither where the bins lie nor how wide they are. Sizes and times span orders of
+//! magnitude, so that the bins are of equal width on a logarithmic scale: sizes from 1 to the
+//! cluster's CPUs, times from 0 to [`LONGEST_S`].
 
 use super::DISTRIBUTIONS;
 use predictor_core::time::UnixTime;

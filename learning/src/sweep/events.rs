@@ -30,7 +30,8 @@ pub struct Event {
     pub job: u32,
 }
 
-/// All events of the jobs in order of time. Events of the same kind and second keep the order of the jobs.
+/// All events of the jobs in order of time. Events of the same kind and second keep the order of
+/// the jobs.
 #[must_use]
 pub fn events<J: Borrow<PastJob>>(jobs: impl IntoIterator<Item = J>) -> Vec<Event> {
     let jobs = jobs.into_iter();

@@ -7,7 +7,8 @@ use predictor_core::trees::{Forest, NodeRecord};
 use std::collections::VecDeque;
 use zerocopy::little_endian::U32;
 
-/// The forest of a trained `booster`; `used` holds the number of each feature that the booster was given.
+/// The forest of a trained `booster`; `used` holds the number of each feature that the booster was
+/// given.
 pub(super) fn flatten(booster: &GradientBooster, used: &[u16]) -> Result<Forest, TrainingError> {
     let mut forest = Forest { base: booster.base_score, ..Forest::default() };
     for (number, tree) in booster.trees.iter().enumerate() {
@@ -18,7 +19,8 @@ pub(super) fn flatten(booster: &GradientBooster, used: &[u16]) -> Result<Forest,
     Ok(forest)
 }
 
-/// Appends the tree's nodes level by level, which makes siblings neighbours and sets them after their parent; `None` where it is no tree.
+/// Appends the tree's nodes level by level, which makes siblings neighbours and sets them after
+/// their parent; `None` where it is no tree.
 fn append(tree: &Tree, used: &[u16], nodes: &mut Vec<NodeRecord>) -> Option<()> {
     let root = nodes.len();
     nodes.push(NodeRecord::default());
@@ -41,8 +43,9 @@ fn append(tree: &Tree, used: &[u16], nodes: &mut Vec<NodeRecord>) -> Option<()> 
     Some(())
 }
 
-/// The largest single-precision number below `threshold`. The library sends what is below a threshold to the left, a flat tree what is at
-/// most its own: each single-precision feature goes the same way at either.
+/// The largest single-precision number below `threshold`. The library sends what is below a
+/// threshold to the left, a flat tree what is at most its own: each single-precision feature goes
+/// the same way at either.
 fn below(threshold: f64) -> f32 {
     let nearest = threshold as f32;
     if f64::from(nearest) >= threshold { nearest.next_down() } else { nearest }

@@ -1,7 +1,8 @@
 //! Training of forests with squared error, by a library.
 //!
-//! Histograms of at most 256 bins a feature; trees grown level by level. One thread, so that the caller decides what runs side by side,
-//! and the same forest whenever the same rows are trained with the same [`Training`].
+//! Histograms of at most 256 bins a feature; trees grown level by level. One thread, so that the
+//! caller decides what runs side by side, and the same forest whenever the same rows are trained
+//! with the same [`Training`].
 
 mod error;
 mod flatten;
@@ -15,7 +16,8 @@ use forust_ml::sampler::SampleMethod;
 use predictor_core::trees::{Forest, MOST_FEATURES};
 use serde::{Deserialize, Serialize};
 
-/// The most leaves of a tree, by which every leaf is within [`MOST_STEPS`](predictor_core::trees::MOST_STEPS) of its root.
+/// The most leaves of a tree, by which every leaf is within
+/// [`MOST_STEPS`](predictor_core::trees::MOST_STEPS) of its root.
 pub const MOST_LEAVES: u32 = 256;
 
 /// Fewer rows than these are not sampled from: every tree sees all of them.
@@ -26,7 +28,8 @@ const FEWEST_SAMPLED: f64 = 100.0;
 pub struct Training {
     /// Number of trees.
     pub trees: u32,
-    /// The most leaves of a tree, 2 to [`MOST_LEAVES`]. A tree is as deep as this many leaves need, so a power of two wastes none.
+    /// The most leaves of a tree, 2 to [`MOST_LEAVES`]. A tree is as deep as this many leaves need,
+    /// so a power of two wastes none.
     pub leaves: u32,
     /// How much of what a tree has learnt is added to the forecast, above 0 to 1.
     pub learning_rate: f32,
@@ -57,15 +60,16 @@ impl Default for Training {
     }
 }
 
-/// Trains a forest on rows of `feature_count` features each, one row after the other in `features`, with one of the `targets` for each
-/// and, where the rows are not to count alike, one of the `weights`, which are at least 0.
+/// Trains a forest on rows of `feature_count` features each, one row after the other in `features`,
+/// with one of the `targets` for each and, where the rows are not to count alike, one of the
+/// `weights`, which are at least 0.
 ///
 /// Takes about 12 bytes for each feature of each row beside the arguments.
 ///
 /// # Errors
 ///
-/// Where the lengths do not fit each other, there are no rows, a number is not finite or a parameter out of its range, and where the
-/// library refuses.
+/// Where the lengths do not fit each other, there are no rows, a number is not finite or a
+/// parameter out of its range, and where the library refuses.
 pub fn train(
     features: &[f32],
     feature_count: usize,
@@ -112,7 +116,8 @@ fn boost(
     Ok(booster)
 }
 
-/// The features that differ from row to row, and their numbers, one feature after the other. The others teach nothing.
+/// The features that differ from row to row, and their numbers, one feature after the other. The
+/// others teach nothing.
 fn columns(features: &[f32], feature_count: usize) -> (Vec<u16>, Vec<f64>) {
     let column = |feature: u16| features.iter().skip(usize::from(feature)).step_by(feature_count).copied();
     let differs = |feature: &u16| {

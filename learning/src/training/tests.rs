@@ -25,8 +25,8 @@ fn a_step_is_learnt() {
     let features = rows(2000);
     let targets = targets(&features, |row| if row[1] <= 0.25 { 3.0 } else { 7.0 });
     let forest = train(&features, 3, &targets, None, &FEW).unwrap();
-    // What the learning rate leaves of a step of 4 after 60 trees is 0.8^60 = 1.5e-6 of it. But the edge lies within a bin, whose rows
-    // of the one side pull the values of the other's leaves.
+    // What the learning rate leaves of a step of 4 after 60 trees is 0.8^60 = 1.5e-6 of it. But the
+    // edge lies within a bin, whose rows of the one side pull the values of the other's leaves.
     assert!((forest.predict(&[0.5, 0.2, 0.5]) - 3.0).abs() < 0.05);
     assert!((forest.predict(&[0.5, 0.3, 0.5]) - 7.0).abs() < 0.05);
 }

@@ -3,11 +3,13 @@
 use crate::forecast::PERCENTILES;
 use serde::{Deserialize, Serialize};
 
-/// Bounds on the wait, by the point forecast: the quantiles of the waits that followed forecasts like it.
+/// Bounds on the wait, by the point forecast: the quantiles of the waits that followed forecasts
+/// like it.
 #[serde_with::serde_as]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BoundTable {
-    /// Up to which forecast, as the square root of seconds, each row of `bounds_s` is for; the last also for all above. Ascending.
+    /// Up to which forecast, as the square root of seconds, each row of `bounds_s` is for; the last
+    /// also for all above. Ascending.
     pub up_to: Vec<f32>,
     /// Upper bounds in seconds on the percentiles 1 to 99, ascending.
     #[serde_as(as = "Vec<[_; PERCENTILES]>")]

@@ -16,7 +16,8 @@ pub enum Member {
     RootTrees = 1,
     /// Trees trained on the logarithm of the wait.
     LogTrees = 2,
-    /// The recent waits of the nearest group that has any: same user, CPUs and limit; or same user and partition; or same class.
+    /// The recent waits of the nearest group that has any: same user, CPUs and limit; or same user
+    /// and partition; or same class.
     Like = 3,
 }
 
@@ -39,8 +40,8 @@ impl Member {
     }
 }
 
-/// The members' forecasts for a job's features, as square roots of seconds. `forests` are those of the root and of the logarithm, `None` until
-/// they are trained.
+/// The members' forecasts for a job's features, as square roots of seconds. `forests` are those of
+/// the root and of the logarithm, `None` until they are trained.
 #[must_use]
 pub fn member_forecasts(features: &[f32], forests: Option<[ForestView<'_>; 2]>) -> [f32; MEMBERS] {
     members_of(features, forests.map(|forests| forests.map(|forest| forest.predict(features))))

@@ -1,8 +1,10 @@
-//! At which of several sizes a job is taken to be done first, where a plan of the queue says when it would start at each.
+//! At which of several sizes a job is taken to be done first, where a plan of the queue says when
+//! it would start at each.
 //!
-//! Nothing is known of how a program's run time changes with its size: past runs at other sizes are of other computations. So what a size
-//! costs is taken from the careful end of what can be: fewer CPUs make the job as much longer, and more of them gain only the square root. A job
-//! is made smaller where the wait saved is worth that, and larger only into CPUs that nobody waits for.
+//! Nothing is known of how a program's run time changes with its size: past runs at other sizes are
+//! of other computations. So what a size costs is taken from the careful end of what can be: fewer
+//! CPUs make the job as much longer, and more of them gain only the square root. A job is made
+//! smaller where the wait saved is worth that, and larger only into CPUs that nobody waits for.
 
 use crate::time::{Seconds, UnixTime};
 
@@ -26,7 +28,8 @@ pub struct Terms {
     pub margin: f64,
     /// The part of the CPUs that stays free where a job is made larger.
     pub spare: f64,
-    /// A job that is forecast to run longer is not made larger: that nobody waits now says nothing of the hours that it would keep the CPUs for.
+    /// A job that is forecast to run longer is not made larger: that nobody waits now says nothing
+    /// of the hours that it would keep the CPUs for.
     pub longest_to_grow: Seconds,
 }
 
@@ -49,8 +52,9 @@ impl Terms {
         Seconds((run_time.0 as f64 * factor).ceil() as i64)
     }
 
-    /// The place of the offer with the shortest response: wait, and run time as far as it follows from that forecast for the job as written. `None` where none
-    /// gains enough. Of equals the one nearer to the front is taken.
+    /// The place of the offer with the shortest response: wait, and run time as far as it follows
+    /// from that forecast for the job as written. `None` where none gains enough. Of equals the one
+    /// nearer to the front is taken.
     #[must_use]
     pub fn best(&self, run_time: Seconds, written: Offer, others: &[Offer]) -> Option<usize> {
         let response = |offer: &Offer| (offer.wait + self.run_time(run_time, written.cpus, offer.cpus)).0;
@@ -59,8 +63,9 @@ impl Terms {
         best.filter(|(response, _)| *response < enough).map(|(_, place)| place)
     }
 
-    /// The most CPUs that a job may be made larger to, which starts at once on `written`: twice as many, and of so many that are `free` of `all` the spare part stays
-    /// free. With jobs that wait, or for a job that runs long, none.
+    /// The most CPUs that a job may be made larger to, which starts at once on `written`: twice as
+    /// many, and of so many that are `free` of `all` the spare part stays free. With jobs that
+    /// wait, or for a job that runs long, none.
     #[must_use]
     pub fn room_to_grow(&self, written: u32, run_time: Seconds, free: u64, all: u64, waiting_jobs: u64) -> u64 {
         if waiting_jobs > 0 || run_time > self.longest_to_grow {
@@ -70,7 +75,8 @@ impl Terms {
     }
 }
 
-/// The earliest moment from `now` on at which so many CPUs are free for so long, by steps that say from when on how many are. `None` where there is none.
+/// The earliest moment from `now` on at which so many CPUs are free for so long, by steps that say
+/// from when on how many are. `None` where there is none.
 #[must_use]
 pub fn earliest(steps: &[(UnixTime, u32)], now: UnixTime, cpus: u64, duration: Seconds) -> Option<UnixTime> {
     // What holds now is the last step that is not in the future, or else the first of all.
@@ -85,8 +91,9 @@ pub fn earliest(steps: &[(UnixTime, u32)], now: UnixTime, cpus: u64, duration: S
     start
 }
 
-/// The time limit on `to` CPUs of a job with `limit` on `from`: in proportion on fewer, which is enough for everything that does not run faster on fewer
-/// CPUs for the same work; the same on more.
+/// The time limit on `to` CPUs of a job with `limit` on `from`: in proportion on fewer, which is
+/// enough for everything that does not run faster on fewer CPUs for the same work; the same on
+/// more.
 #[must_use]
 pub fn limit_at(limit: Seconds, from: u32, to: u32) -> Seconds {
     if to >= from {

@@ -1,7 +1,8 @@
 //! Deferral: whether a job is done sooner when it becomes eligible later (end-to-end paper, IV.B).
 //!
-//! The paper compares the response predicted for a submission now with that predicted for a submission at a future time. It leaves open
-//! whether the time until then counts; here it does, because it is the user who waits.
+//! The paper compares the response predicted for a submission now with that predicted for a
+//! submission at a future time. It leaves open whether the time until then counts; here it does,
+//! because it is the user who waits.
 
 use super::molding::{self, Assumption, Candidate};
 use super::{Context, LIMIT_ROUNDING, Obstacle};
@@ -9,7 +10,8 @@ use crate::forecast::Forecaster;
 use crate::time::{Seconds, UnixTime};
 use std::fmt;
 
-/// Another job's end this soon after the last one, as a part of the time until that, is waited for as well (IV.B).
+/// Another job's end this soon after the last one, as a part of the time until that, is waited for
+/// as well (IV.B).
 const SOON_AFTER: f64 = 0.05;
 
 /// A deferral that pays.
@@ -73,7 +75,8 @@ impl fmt::Display for NotDeferred {
     }
 }
 
-/// The future time of IV.B: from the first expected end on, as long as another follows within 5 % of the time until it.
+/// The future time of IV.B: from the first expected end on, as long as another follows within 5 %
+/// of the time until it.
 fn future_time<F: Forecaster>(context: &Context<'_, F>, longest: Seconds) -> Option<UnixTime> {
     let mut future: Option<UnixTime> = None;
     for end in context.forecasts.expected_ends(context.partition.index).filter(|end| *end > context.now) {
@@ -92,7 +95,8 @@ fn future_time<F: Forecaster>(context: &Context<'_, F>, longest: Seconds) -> Opt
     future
 }
 
-/// Decides whether to defer: compares `now`, what is forecast for the job as it would be submitted now, with the job at the future time, molded anew where `mold` says so.
+/// Decides whether to defer: compares `now`, what is forecast for the job as it would be submitted
+/// now, with the job at the future time, molded anew where `mold` says so.
 pub(super) fn defer<F>(context: &Context<'_, F>, now: &Candidate, mold: bool) -> Result<(Deferral, Candidate), NotDeferred>
 where
     F: Forecaster,

@@ -3,8 +3,9 @@
 use crate::forecast::RunTimeRange;
 use crate::time::Seconds;
 
-/// The gain of response-time ranges (IV.A, equation 5): the area under f(t) = 1 - t over the ranges, with t as a part of the longest response
-/// of all sizes, over the length of the ranges. A set of ranges without length counts as its points.
+/// The gain of response-time ranges (IV.A, equation 5): the area under f(t) = 1 - t over the
+/// ranges, with t as a part of the longest response of all sizes, over the length of the ranges. A
+/// set of ranges without length counts as its points.
 #[must_use]
 pub fn gain(ranges: &[RunTimeRange], wait: Seconds, longest: Seconds) -> f64 {
     let part = |seconds: Seconds| (wait + seconds).0 as f64 / longest.0 as f64;

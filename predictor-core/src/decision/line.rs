@@ -1,4 +1,5 @@
-//! The line that a user reads about a decision. Times are durations from now, which are the same in every time zone.
+//! The line that a user reads about a decision. Times are durations from now, which are the same in
+//! every time zone.
 
 use super::{Changes, Decision, Submission};
 use crate::options::{EarlyStart, Mode};

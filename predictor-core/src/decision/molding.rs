@@ -1,4 +1,5 @@
-//! Molding: at which of several sizes a job is forecast to be done first (end-to-end paper, IV.A and VI.C).
+//! Molding: at which of several sizes a job is forecast to be done first (end-to-end paper, IV.A
+//! and VI.C).
 
 use super::choice::limit_at;
 use super::gain::gain;
@@ -13,7 +14,8 @@ use std::fmt;
 /// Most sizes that are compared for one job; of more, those nearest to the size as written.
 const MOST_CANDIDATES: usize = 64;
 
-/// Fewest past jobs of the user at a size that they did not name for it to be tried: with fewer there is no relevant history (III.C begins with ten).
+/// Fewest past jobs of the user at a size that they did not name for it to be tried: with fewer
+/// there is no relevant history (III.C begins with ten).
 const FEWEST_PAST_JOBS: u32 = 10;
 
 /// A size with what is forecast for it.
@@ -37,7 +39,8 @@ pub struct Candidate {
     pub run_time: Seconds,
     /// Shortest and longest forecast run time.
     pub run_time_range: (Seconds, Seconds),
-    /// Past jobs of the user on which the forecast of the run time rests; 0 where it is the time limit.
+    /// Past jobs of the user on which the forecast of the run time rests; 0 where it is the time
+    /// limit.
     pub run_time_jobs: u32,
     /// Gain of its response-time ranges (IV.A), between 0 and 1.
     pub score: f64,
@@ -128,7 +131,8 @@ pub(super) enum NoDraft {
     Forbidden(Limit),
 }
 
-/// Forecasts the submission at `count`; `None` where it can't be made of its tasks, or exceeds what is allowed.
+/// Forecasts the submission at `count`; `None` where it can't be made of its tasks, or exceeds what
+/// is allowed.
 pub(super) fn candidate<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Option<(Candidate, Vec<RunTimeRange>)>
 where
     F: Forecaster,
@@ -156,7 +160,8 @@ where
             return Err(NoDraft::Impossible);
         }
     }
-    // Without a past of its own, a size is taken to need the whole time limit, and more in proportion where it has fewer CPUs.
+    // Without a past of its own, a size is taken to need the whole time limit, and more in
+    // proportion where it has fewer CPUs.
     let fallback = || {
         let scale = (f64::from(context.size.cpus) / f64::from(size.cpus.max(1))).max(1.0);
         let seconds = context.limit.or(limit).map_or(0.0, |limit| limit.0 as f64 * scale);
@@ -208,7 +213,8 @@ where
     candidates.collect()
 }
 
-/// Probability of being done within `time_left`: over the run-time ranges, each taken at its longer end, that of starting early enough.
+/// Probability of being done within `time_left`: over the run-time ranges, each taken at its longer
+/// end, that of starting early enough.
 fn probability_done(wait: Option<&WaitForecast<'_>>, ranges: &[RunTimeRange], time_left: Seconds, assumption: &Assumption) -> f64 {
     let probability: f64 = ranges
         .iter()
@@ -236,8 +242,8 @@ pub(super) struct Molding {
     pub(super) by_plan: bool,
 }
 
-/// Looks for a better size than the one as written, among at most [`MOST_CANDIDATES`]: by the plan of the queue where there is one, or else by what past waits and
-/// run times say.
+/// Looks for a better size than the one as written, among at most [`MOST_CANDIDATES`]: by the plan
+/// of the queue where there is one, or else by what past waits and run times say.
 pub(super) fn best<F>(context: &Context<'_, F>, assumption: &Assumption) -> Molding
 where
     F: Forecaster,
@@ -326,7 +332,8 @@ impl Forbidden {
     }
 }
 
-/// Sizes to try besides the one as written: the user's own past sizes and those of `--mold-sizes`, within what the submission allows.
+/// Sizes to try besides the one as written: the user's own past sizes and those of `--mold-sizes`,
+/// within what the submission allows.
 pub(super) fn candidate_counts<F>(context: &Context<'_, F>, original: u32) -> Vec<u32>
 where
     F: Forecaster,
@@ -340,7 +347,8 @@ where
     allowed_counts(context, original, past.chain(listed).chain(powers))
 }
 
-/// Of these sizes those that the submission and the partition allow, once each, the nearest in proportion first, at most [`MOST_CANDIDATES`].
+/// Of these sizes those that the submission and the partition allow, once each, the nearest in
+/// proportion first, at most [`MOST_CANDIDATES`].
 pub(super) fn allowed_counts<F>(context: &Context<'_, F>, original: u32, counts: impl Iterator<Item = u32>) -> Vec<u32> {
     let submission = context.submission;
     let named = submission.asked.mold_sizes.as_ref();
@@ -355,7 +363,8 @@ pub(super) fn allowed_counts<F>(context: &Context<'_, F>, original: u32, counts:
             && submission.nodes.is_none_or(|nodes| nodes.least == nodes.most || (nodes.least..=nodes.most).contains(count))
     };
     let mut counts: Vec<u32> = counts.filter(allowed).collect();
-    // Nearest in proportion first: of two, the one whose larger count is the smaller multiple of its smaller one.
+    // Nearest in proportion first: of two, the one whose larger count is the smaller multiple of
+    // its smaller one.
     let proportion = |count: u32| (u64::from(count.max(original)), u64::from(count.min(original).max(1)));
     counts.sort_by(|one, other| {
         let ((larger, smaller), (other_larger, other_smaller)) = (proportion(*one), proportion(*other));
@@ -392,13 +401,15 @@ pub(super) fn resize(submission: &Submission<'_>, original: Size, unit: Unit, co
     })
 }
 
-/// The time limit at another size (VI.C): the original one for a larger size; for a smaller one the least of the user's longest limit at that
-/// size and the partition's longest that exceeds the original.
+/// The time limit at another size (VI.C): the original one for a larger size; for a smaller one the
+/// least of the user's longest limit at that size and the partition's longest that exceeds the
+/// original.
 ///
-/// That alone gives a job of ten minutes the partition's seven days where its user never asked for more, and no backfilling with it. So
-/// a third value is among those of which the least is taken: the original limit in proportion to the CPUs, which is enough for
-/// every job that does not run faster on fewer CPUs for the same work. Where not even that is
-/// allowed, a size is taken only if the user's jobs there have always ended within what is.
+/// That alone gives a job of ten minutes the partition's seven days where its user never asked for
+/// more, and no backfilling with it. So a third value is among those of which the least is taken:
+/// the original limit in proportion to the CPUs, which is enough for every job that does not run
+/// faster on fewer CPUs for the same work. Where not even that is allowed, a size is taken only if
+/// the user's jobs there have always ended within what is.
 fn molded_limit<F>(context: &Context<'_, F>, size: Size, past: Option<RunTimeForecast<'_>>) -> Result<Option<Seconds>, NoDraft> {
     let Some(original) = context.limit else { return Ok(None) };
     if size.cpus >= context.size.cpus {
@@ -423,7 +434,8 @@ fn longest_response(candidate: &Candidate, ranges: &[RunTimeRange]) -> Seconds {
     wait + ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper)
 }
 
-/// A moment by which the size as written is forecast to be done with the wanted probability, for a deadline that it misses.
+/// A moment by which the size as written is forecast to be done with the wanted probability, for a
+/// deadline that it misses.
 pub(super) fn deadline_that_holds<F>(context: &Context<'_, F>, assumption: &Assumption, probability: f64) -> Option<UnixTime>
 where
     F: Forecaster,

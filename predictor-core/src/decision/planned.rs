@@ -7,8 +7,9 @@ use super::molding::{Draft, Forbidden, Molding, NoDraft, NotMolded, allowed_coun
 use crate::forecast::{Forecaster, point};
 use crate::time::Seconds;
 
-/// Looks for a better size than the one as written by the plan of its partition. `None` where no plan can say: there is none, it is not complete, or something
-/// else than the soonest end is asked for, now.
+/// Looks for a better size than the one as written by the plan of its partition. `None` where no
+/// plan can say: there is none, it is not complete, or something else than the soonest end is asked
+/// for, now.
 pub(super) fn best<F>(context: &Context<'_, F>, written: &Draft, assumption: &Assumption) -> Option<Molding>
 where
     F: Forecaster,
@@ -22,7 +23,8 @@ where
     let cpus_written = written.size.cpus;
     let claimed = &context.claimed.partition;
     let all = context.partition.cpus;
-    // Jobs that were decided about since the plan was made take their CPUs at the same time, as far as there are so many.
+    // Jobs that were decided about since the plan was made take their CPUs at the same time, as far
+    // as there are so many.
     let wait = |cpus: u32, run_time: Seconds| {
         let wanted = (u64::from(cpus) + claimed.cpus).min(u64::from(all.max(cpus)));
         earliest(&plan.steps, context.now, wanted, run_time).map(|start| start - context.now)
@@ -69,8 +71,8 @@ where
     Some(Molding { as_written, better, by_plan: true })
 }
 
-/// Sizes to try: those that the user named; or else parts of the size as written and its double where they asked for it, and those that they have run where
-/// nobody did.
+/// Sizes to try: those that the user named; or else parts of the size as written and its double
+/// where they asked for it, and those that they have run where nobody did.
 fn counts<F>(context: &Context<'_, F>, written: u32) -> Vec<u32>
 where
     F: Forecaster,

@@ -1,4 +1,5 @@
-//! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it runs at a promised time (VARQ paper, 3.1).
+//! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it
+//! runs at a promised time (VARQ paper, 3.1).
 
 use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle};
 use crate::forecast::{JobShape, Moment, WaitForecast, WaitForecaster};
@@ -13,12 +14,14 @@ pub const STEP: Seconds = Seconds(30);
 /// Longest time ahead for which reservations are given.
 pub const LONGEST_AHEAD: Seconds = Seconds(366 * 86_400);
 
-/// A point of the probability trajectory: a job made eligible at `begin`, with the time limit padded from then to the reserved time.
+/// A point of the probability trajectory: a job made eligible at `begin`, with the time limit
+/// padded from then to the reserved time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrajectoryPoint {
     /// When the job becomes eligible.
     pub begin: UnixTime,
-    /// Its time limit: from `begin` to the reserved time, and what it asked for from there, in whole minutes.
+    /// Its time limit: from `begin` to the reserved time, and what it asked for from there, in
+    /// whole minutes.
     pub padded_limit: Seconds,
     /// Probability that it has started by the reserved time.
     pub probability: f64,
@@ -62,7 +65,8 @@ pub enum NotReserved {
         best: f64,
         /// What was asked for.
         wanted: f64,
-        /// The earliest time from now at which the wanted probability is to be had, as forecast now.
+        /// The earliest time from now at which the wanted probability is to be had, as forecast
+        /// now.
         earliest: Option<UnixTime>,
     },
 }
@@ -98,7 +102,8 @@ impl fmt::Display for NotReserved {
     }
 }
 
-/// At how many time limits a trajectory is forecast: so many rows are forecast together in little more time than one.
+/// At how many time limits a trajectory is forecast: so many rows are forecast together in little
+/// more time than one.
 const MOST_LIMITS: usize = 8;
 /// How many of them are forecast first. Of most reservations that are given one of these is enough,
 /// because waits are mostly short beside what they are reserved ahead.
@@ -118,9 +123,10 @@ pub struct Reservable<'a, F> {
     pub longest_limit: Option<Seconds>,
 }
 
-/// The time limits at which a trajectory is forecast: in steps of equal proportion from the job's own limit to the longest padded one, in
-/// whole minutes. A padded limit is forecast as the next of them, and as eligible when that one would be: no later than it is,
-/// with no shorter a limit. That is the careful side, and costs the same however far ahead the time is.
+/// The time limits at which a trajectory is forecast: in steps of equal proportion from the job's
+/// own limit to the longest padded one, in whole minutes. A padded limit is forecast as the next of
+/// them, and as eligible when that one would be: no later than it is, with no shorter a limit. That
+/// is the careful side, and costs the same however far ahead the time is.
 #[derive(Debug)]
 struct Limits {
     unpadded: Seconds,
@@ -156,8 +162,9 @@ impl Limits {
     }
 }
 
-/// The more careful of two forecasts: by the state of the cluster when the job becomes eligible, as far as that can be told, and
-/// whatever the state. The first alone would promise nodes on a cluster that is taken to have emptied by a time before which others will come.
+/// The more careful of two forecasts: by the state of the cluster when the job becomes eligible, as
+/// far as that can be told, and whatever the state. The first alone would promise nodes on a
+/// cluster that is taken to have emptied by a time before which others will come.
 #[derive(Clone, Debug)]
 struct Careful<'a> {
     then: Option<WaitForecast<'a>>,
@@ -187,7 +194,8 @@ impl<'a> Careful<'a> {
 }
 
 impl<F: WaitForecaster> Reservable<'_, F> {
-    /// Forecasts at some limits, each as eligible at its time before the reserved one; or, without a reserved time, as eligible now.
+    /// Forecasts at some limits, each as eligible at its time before the reserved one; or, without
+    /// a reserved time, as eligible now.
     fn forecasts_at(&self, limits: &[Seconds], reserved: Option<UnixTime>) -> impl Iterator<Item = Careful<'_>> {
         let unpadded = self.shape.limit.unwrap_or(Seconds::ZERO);
         let mut asked: ArrayVec<(JobShape, Option<Moment>), { 2 * MOST_LIMITS }> = ArrayVec::new();
@@ -201,7 +209,8 @@ impl<F: WaitForecaster> Reservable<'_, F> {
     }
 }
 
-/// The whole probability trajectory of a reservation, from the earliest point with an allowed time limit to the reserved time (VARQ paper, figure 3).
+/// The whole probability trajectory of a reservation, from the earliest point with an allowed time
+/// limit to the reserved time (VARQ paper, figure 3).
 pub fn trajectory<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime) -> Vec<TrajectoryPoint> {
     let Some(unpadded) = job.shape.limit else { return Vec::new() };
     let now = job.now.now;
@@ -228,10 +237,11 @@ enum Begins {
     Now,
 }
 
-/// The latest point of the trajectory that reaches the wanted probability, so that as little as possible is paid for waiting on the nodes.
+/// The latest point of the trajectory that reaches the wanted probability, so that as little as
+/// possible is paid for waiting on the nodes.
 ///
-/// It is what walking back through the trajectory finds first. Padded limits that are forecast as one have the same forecast, so that the
-/// walk goes from one to the next.
+/// It is what walking back through the trajectory finds first. Padded limits that are forecast as
+/// one have the same forecast, so that the walk goes from one to the next.
 fn latest_point<F: WaitForecaster>(
     job: &Reservable<'_, F>,
     ahead: Seconds,
@@ -241,7 +251,8 @@ fn latest_point<F: WaitForecaster>(
     let Some(unpadded) = job.shape.limit else { return Err(None) };
     let limits = Limits::new(unpadded, ahead, job.longest_limit);
     let reserved = job.now.now + ahead;
-    // Steps count from now, so that what is left at the last one is what the division leaves, or a whole step.
+    // Steps count from now, so that what is left at the last one is what the division leaves, or a
+    // whole step.
     let last_left = match ahead.0.rem_euclid(STEP.0) {
         0 => STEP,
         rest => Seconds(rest),
@@ -279,7 +290,8 @@ fn latest_point<F: WaitForecaster>(
     Err(best)
 }
 
-/// Decides on a reservation of the submission at a size. Of one that is refused it says, where `tell_earliest`, when it could be had.
+/// Decides on a reservation of the submission at a size. Of one that is refused it says, where
+/// `tell_earliest`, when it could be had.
 pub(super) fn reserve<F: WaitForecaster>(
     context: &Context<'_, F>,
     size: Size,

@@ -83,7 +83,8 @@ impl MoldSizes {
 
     /// The sizes to try: a list's entries, ascending.
     ///
-    /// A range has none by itself. It only bounds what is tried; which sizes those are is the decision's affair.
+    /// A range has none by itself. It only bounds what is tried; which sizes those are is the
+    /// decision's affair.
     #[must_use]
     pub fn candidates(&self) -> &[u32] {
         match &self.0 {

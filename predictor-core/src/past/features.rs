@@ -26,12 +26,14 @@ pub struct FeatureInputs<'a> {
 /// When CPUs become free.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ends<'a> {
-    /// Ascending moments in Unix seconds, with the CPUs that are free from then on, beyond those that are free now.
+    /// Ascending moments in Unix seconds, with the CPUs that are free from then on, beyond those
+    /// that are free now.
     pub freed: &'a [(i64, f32)],
 }
 
 impl Ends<'_> {
-    /// Seconds until `cpus` more are free than the `already` first of those freed; beyond the last end, in proportion to what is missing.
+    /// Seconds until `cpus` more are free than the `already` first of those freed; beyond the last
+    /// end, in proportion to what is missing.
     fn until(&self, cpus: f64, already: f64, now: UnixTime) -> f64 {
         if cpus <= 0.0 {
             return 0.0;
@@ -72,8 +74,8 @@ impl FeatureInputs<'_> {
         debug_assert_eq!(out.len() - before, FEATURES);
     }
 
-    /// As [`FeatureInputs::write_features`], at a moment by which the first `freed` CPUs of the ends are free already: the groups do not count them
-    /// as running any more.
+    /// As [`FeatureInputs::write_features`], at a moment by which the first `freed` CPUs of the
+    /// ends are free already: the groups do not count them as running any more.
     pub fn write_features_after(&self, job: &PastJob, freed: f64, out: &mut impl Extend<f32>) {
         let cpus = f64::from(job.size.cpus);
         let total = f64::from(self.cpus.max(1));
@@ -195,7 +197,8 @@ pub const FEATURES: usize = JOB_FEATURES + ROOM_FEATURES + features_of_first(Gro
 /// Run time to expect of a job whose user has run nothing yet and that has no time limit: an hour.
 const UNKNOWN_RUN_TIME_S: f32 = 3_600.0;
 
-/// How long a job is expected to run: the mean of its user's last two run times (Tsafrir, Etsion, Feitelson), within its limit.
+/// How long a job is expected to run: the mean of its user's last two run times (Tsafrir, Etsion,
+/// Feitelson), within its limit.
 #[must_use]
 pub fn expected_run_time_s(limit: Option<Seconds>, last_two_s: Option<[f32; 2]>) -> f32 {
     let limit_s = limit.map(|limit| limit.0 as f32);
@@ -220,7 +223,8 @@ pub struct RecentFeatures {
     pub fast: f32,
     /// Mean over some thirty jobs, likewise.
     pub slow: f32,
-    /// Logarithm of the seconds since the latest start; [`LONGEST_SINCE`] or more if there was none.
+    /// Logarithm of the seconds since the latest start; [`LONGEST_SINCE`] or more if there was
+    /// none.
     pub since_start: f32,
 }
 

@@ -1,4 +1,5 @@
-//! Jobs that have something in common, summed: how many wait and run, and how long the latest waited.
+//! Jobs that have something in common, summed: how many wait and run, and how long the latest
+//! waited.
 
 use super::PastJob;
 use crate::class::{limit_class, size_class};
@@ -140,7 +141,8 @@ impl Sum {
 const FAST: f32 = 0.3;
 const SLOW: f32 = 0.03;
 
-/// The waits of a group's latest jobs, as square roots of seconds, which are less swayed by a few long ones.
+/// The waits of a group's latest jobs, as square roots of seconds, which are less swayed by a few
+/// long ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recent {
     /// The latest, and the one before.

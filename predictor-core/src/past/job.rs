@@ -4,7 +4,8 @@ use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 
-/// A job as slurmdbd or a workload log tells it. A task of an array and each run of a requeued job are jobs of their own.
+/// A job as slurmdbd or a workload log tells it. A task of an array and each run of a requeued job
+/// are jobs of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastJob {
     /// Numeric id of the user.
@@ -39,7 +40,8 @@ impl PastJob {
         Some(Seconds((self.start? - self.eligible).0.max(0)))
     }
 
-    /// From start to end, without the time that it was suspended; `None` where it never started or has not ended.
+    /// From start to end, without the time that it was suspended; `None` where it never started or
+    /// has not ended.
     #[must_use]
     pub fn run_time(&self) -> Option<Seconds> {
         Some(Seconds(((self.end? - self.start?) - self.suspended).0.max(0)))

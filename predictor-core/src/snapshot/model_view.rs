@@ -114,7 +114,8 @@ impl<'a> ModelView<'a> {
         self.users.get(self.users.binary_search_by_key(&user, |record| record.user.get()).ok()?)
     }
 
-    /// The bounds for a point forecast, as the square root of seconds: those of the first row that reaches up to it, or the last.
+    /// The bounds for a point forecast, as the square root of seconds: those of the first row that
+    /// reaches up to it, or the last.
     pub(super) fn bounds(&self, root: f32) -> Option<&'a BoundRowRecord> {
         let row = self.bound_rows.partition_point(|row| row.up_to.get() < root);
         self.bound_rows.get(row).or(self.bound_rows.last())

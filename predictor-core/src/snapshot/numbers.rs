@@ -1,5 +1,5 @@
-//! How the domain's words are written in a snapshot: as numbers. A number that this version does not
-//! know is read as the most careful word.
+//! How the domain's words are written in a snapshot: as numbers. A number that this version does
+//! not know is read as the most careful word.
 
 use super::layout::PolicyRecord;
 use crate::forecast::WaitSource;
@@ -98,7 +98,8 @@ impl From<&PolicyRecord> for Policy {
             defer: when(record.defer),
             reserve: record.reserve == 1,
             early_start: if record.early_start == 1 { EarlyStart::Run } else { EarlyStart::Wait },
-            // Through a decimal, so that 0.95 is 0.95 again and not the nearest 32-bit number above it.
+            // Through a decimal, so that 0.95 is 0.95 again and not the nearest 32-bit number above
+            // it.
             success_probability: (f64::from(record.success_probability.get()) * 1e6).round() / 1e6,
             defer_threshold: (f64::from(record.defer_threshold.get()) * 1e6).round() / 1e6,
             max_defer: Seconds(i64::from(record.max_defer_s.get())),

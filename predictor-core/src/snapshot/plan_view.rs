@@ -27,7 +27,8 @@ impl<'a> PlanView<'a> {
         self.jobs.iter().map(planned_job)
     }
 
-    /// From when on how many CPUs are free for a partition, with all that runs and waits; none where it is not planned.
+    /// From when on how many CPUs are free for a partition, with all that runs and waits; none
+    /// where it is not planned.
     pub fn free(&self, partition: u16) -> impl Iterator<Item = (UnixTime, u32)> + use<'a> {
         let free = planned(self.partitions, partition).and_then(|partition| part(self.free, partition.first_free, partition.free));
         free.unwrap_or(&[]).iter().map(|step| (UnixTime(step.at.get()), step.cpus.get()))
@@ -49,10 +50,11 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         })
     }
 
-    /// When a job of that size and limit that is submitted to a partition now would start, behind all that waits: that of the next larger
-    /// size and the next longer limit of the grid, which start no sooner. A job without a limit is taken to have the longest. `None` without a plan,
-    /// where the job is larger or longer than the partition's grid, and where there is never room. Takes the logarithm of the grid's size, and
-    /// allocates nothing.
+    /// When a job of that size and limit that is submitted to a partition now would start, behind
+    /// all that waits: that of the next larger size and the next longer limit of the grid, which
+    /// start no sooner. A job without a limit is taken to have the longest. `None` without a plan,
+    /// where the job is larger or longer than the partition's grid, and where there is never room.
+    /// Takes the logarithm of the grid's size, and allocates nothing.
     #[must_use]
     pub fn expected_start(&self, partition: u16, size: Size, limit: Option<Seconds>) -> Option<ExpectedStart> {
         let at = UnixTime(self.records(sections::Plan).first()?.at.get());

@@ -1,4 +1,5 @@
-//! Forecasts of waits from a snapshot: the blend where it is in force, else the bounds of the job's class.
+//! Forecasts of waits from a snapshot: the blend where it is in force, else the bounds of the job's
+//! class.
 
 use super::layout::{WaitRegionRecord, sections};
 use super::model_view::ModelView;
@@ -13,8 +14,8 @@ use crate::site::{Demand, Partition};
 use crate::time::{Seconds, UnixTime};
 use zerocopy::little_endian::F32;
 
-/// How far ahead the present state tells anything. Jobs that arrive in the meantime are not known, and after half a day they are most of those
-/// that matter.
+/// How far ahead the present state tells anything. Jobs that arrive in the meantime are not known,
+/// and after half a day they are most of those that matter.
 const PRESENT_TELLS: Seconds = Seconds(12 * 3_600);
 
 /// The groups of one job as they were published. Most of them are those of the job asked about
@@ -99,8 +100,8 @@ impl<B: AsRef<[u8]>> QueueForecaster for Snapshot<B> {
 }
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
-    /// The features from which the default's forecasts follow ([`FeatureInputs::write_features`]), those
-    /// of one job behind those of the other; `None` where nothing has been learnt.
+    /// The features from which the default's forecasts follow ([`FeatureInputs::write_features`]),
+    /// those of one job behind those of the other; `None` where nothing has been learnt.
     #[must_use]
     pub fn wait_features(&self, asked: &[(JobShape, Moment)]) -> Option<Vec<f32>> {
         let model = self.model_view()?;
@@ -144,8 +145,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         })
     }
 
-    /// What a job sees that arrives at a moment. Of the running jobs so many are taken to have ended by then as are expected to, in proportion in
-    /// each of the groups; the claims wait.
+    /// What a job sees that arrives at a moment. Of the running jobs so many are taken to have
+    /// ended by then as are expected to, in proportion in each of the groups; the claims wait.
     fn write_features(
         &self,
         model: &ModelView<'_>,

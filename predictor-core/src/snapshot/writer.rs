@@ -318,7 +318,8 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
     partition_record(&state, &AccountingLimits::default(), text, 0, 0)
 }
 
-/// When the running jobs of a partition are expected to end: by their forecast run time, or by their time limit where they have outlived that.
+/// When the running jobs of a partition are expected to end: by their forecast run time, or by
+/// their time limit where they have outlived that.
 fn ends(
     history: &impl FittedPast,
     model: Option<&WaitModel>,

@@ -6,14 +6,16 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// A fork or a leaf, eight bytes.
 ///
-/// The two children of a fork are neighbours and come after it, so that a walk only ever moves forward.
+/// The two children of a fork are neighbours and come after it, so that a walk only ever moves
+/// forward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Serialize, Deserialize)]
 #[serde(from = "(u16, u16, f32)", into = "(u16, u16, f32)")]
 #[repr(C)]
 pub struct NodeRecord {
     /// Index of the feature that a fork compares; 0 in a leaf.
     pub feature: U16,
-    /// How many records after this one the left child stands, with the right one behind it; 0 marks a leaf.
+    /// How many records after this one the left child stands, with the right one behind it; 0 marks
+    /// a leaf.
     pub children: U16,
     /// The threshold of a fork: rows whose feature is at most this go left. The value of a leaf.
     pub value: F32,
@@ -41,7 +43,8 @@ impl NodeRecord {
         NodeRecord { feature: U16::ZERO, children: U16::ZERO, value: F32::new(value) }
     }
 
-    /// A fork on `feature` at `threshold` whose left child stands `children` records after it, which must not be 0.
+    /// A fork on `feature` at `threshold` whose left child stands `children` records after it,
+    /// which must not be 0.
     #[must_use]
     pub fn fork(feature: u16, threshold: f32, children: u16) -> Self {
         NodeRecord { feature: U16::new(feature), children: U16::new(children), value: F32::new(threshold) }

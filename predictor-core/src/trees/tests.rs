@@ -3,7 +3,8 @@ use proptest::prelude::*;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
-/// A tree that is 1 up to 0.5 of feature 0 and 2 beyond, and one that is 10 up to 3 of feature 1 and, beyond, 20 or 30 by feature 0.
+/// A tree that is 1 up to 0.5 of feature 0 and 2 beyond, and one that is 10 up to 3 of feature 1
+/// and, beyond, 20 or 30 by feature 0.
 fn two_trees() -> Forest {
     let first = [NodeRecord::fork(0, 0.5, 1), NodeRecord::leaf(1.0), NodeRecord::leaf(2.0)];
     let second =

@@ -3,10 +3,12 @@
 use super::NodeRecord;
 use zerocopy::little_endian::U32;
 
-/// The most forks that are passed in a tree on the way to a leaf. A deeper tree adds nothing to the forecast.
+/// The most forks that are passed in a tree on the way to a leaf. A deeper tree adds nothing to the
+/// forecast.
 pub const MOST_STEPS: usize = 256;
 
-/// How many walks are under way at once: each waits for memory most of its time, so several share the processor.
+/// How many walks are under way at once: each waits for memory most of its time, so several share
+/// the processor.
 const LANES: usize = 8;
 
 /// How many features of a row are looked at; those beyond count as 0.
@@ -18,9 +20,11 @@ type Row = [f32; MOST_FEATURES + 1];
 
 /// A forest in borrowed records, for instance of a memory-mapped snapshot.
 ///
-/// The records are not trusted. Whatever they hold, evaluation ends, does not panic and reads nothing outside of them: a walk only
-/// moves forward, at most [`MOST_STEPS`] times, and one that leaves the records adds nothing. A feature that a row lacks counts as 0,
-/// and one that is not a number goes right. The forecast of a forest that was not trained here may be infinite or not a number.
+/// The records are not trusted. Whatever they hold, evaluation ends, does not panic and reads
+/// nothing outside of them: a walk only moves forward, at most [`MOST_STEPS`] times, and one that
+/// leaves the records adds nothing. A feature that a row lacks counts as 0, and one that is not a
+/// number goes right. The forecast of a forest that was not trained here may be infinite or not a
+/// number.
 #[derive(Clone, Copy, Debug)]
 pub struct ForestView<'a> {
     /// Index in `nodes` of each tree's first node.
@@ -40,8 +44,9 @@ impl ForestView<'_> {
         forecast[0]
     }
 
-    /// The forecasts for several rows, into `forecasts`, as [`ForestView::predict`] gives them; each tree is fetched once
-    /// for several of them. What one of the two slices has more than the other is left alone.
+    /// The forecasts for several rows, into `forecasts`, as [`ForestView::predict`] gives them;
+    /// each tree is fetched once for several of them. What one of the two slices has more than the
+    /// other is left alone.
     pub fn predict_many(&self, rows: &[&[f32]], forecasts: &mut [f64]) {
         let count = rows.len().min(forecasts.len());
         let (rows, forecasts) = (rows.get(..count).unwrap_or_default(), forecasts.get_mut(..count).unwrap_or_default());
@@ -83,8 +88,8 @@ impl ForestView<'_> {
                 let node = nodes[lane];
                 let children = usize::from(node.children.get());
                 let feature = row(lane)[usize::from(node.feature.get()).min(MOST_FEATURES)];
-                // Written so that it compiles to no branch: which child is next cannot be foretold. A leaf stays where it is. What is
-                // not a number goes right.
+                // Written so that it compiles to no branch: which child is next cannot be foretold.
+                // A leaf stays where it is. What is not a number goes right.
                 let left = feature <= node.value.get();
                 places[lane] += children + usize::from(!left & (children != 0));
                 nodes[lane] = self.node(places[lane]);

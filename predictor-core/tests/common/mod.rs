@@ -99,14 +99,16 @@ pub const LIMIT: u16 = 2;
 pub const FREE_CPUS: u16 = WAITING_JOBS - 7;
 pub const WAITING_JOBS: u16 = (FEATURES - (8 * 7 + 5 * 6 + 3 * 5)) as u16;
 
-/// A forest of one tree with one fork: the square root of the wait is `low` up to a threshold of a feature and `high` beyond.
+/// A forest of one tree with one fork: the square root of the wait is `low` up to a threshold of a
+/// feature and `high` beyond.
 pub fn fork(feature: u16, threshold: f32, low: f32, high: f32) -> Forest {
     let nodes = vec![NodeRecord::fork(feature, threshold, 1), NodeRecord::leaf(low), NodeRecord::leaf(high)];
     Forest { roots: vec![0.into()], nodes, base: 0.0 }
 }
 
-/// A model of the partition `batch` that forecasts by the first forest alone. Forecasts up to 50 (as root) are followed by 0 to 98 s, greater ones
-/// by 10,000 to 10,098 s. So many CPUs of the cluster are busy.
+/// A model of the partition `batch` that forecasts by the first forest alone. Forecasts up to 50
+/// (as root) are followed by 0 to 98 s, greater ones by 10,000 to 10,098 s. So many CPUs of the
+/// cluster are busy.
 pub fn model(forest: Forest, busy_cpus: u32) -> WaitModel {
     let bounds = |first: u32| std::array::from_fn(|percentile| first + percentile as u32);
     let mut cluster = Group::default();

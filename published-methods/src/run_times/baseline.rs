@@ -4,7 +4,8 @@ use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tupl
 use predictor_core::forecast::RunTimeRange;
 use predictor_core::time::{Seconds, UnixTime};
 
-/// One range from the shortest to the longest run time of the like jobs in the history. The point, which the paper does not ask of it, is their mean.
+/// One range from the shortest to the longest run time of the like jobs in the history. The point,
+/// which the paper does not ask of it, is their mean.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     history: TupleHistory<u32>,

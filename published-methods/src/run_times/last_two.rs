@@ -4,8 +4,9 @@ use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 
-/// The mean of the run times of the user's two jobs that ended last, cut to the job's limit; the limit itself while none has ended
-/// (Tsafrir, Etsion, Feitelson: Backfilling Using System-Generated Predictions Rather Than User Runtime Estimates, IEEE TPDS 18, 2007).
+/// The mean of the run times of the user's two jobs that ended last, cut to the job's limit; the
+/// limit itself while none has ended (Tsafrir, Etsion, Feitelson: Backfilling Using
+/// System-Generated Predictions Rather Than User Runtime Estimates, IEEE TPDS 18, 2007).
 #[derive(Clone, Debug, Default)]
 pub struct LastTwo {
     /// The last run time in seconds, and the one before.

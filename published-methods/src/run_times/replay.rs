@@ -5,8 +5,10 @@ use learning::sweep::{Event, EventKind};
 use predictor_core::past::PastJob;
 use predictor_core::time::UnixTime;
 
-/// Tells `predictor` the `events` of the `jobs` (see [`learning::sweep::events`]) that happen before `until`, all of them where that is `None`, and asks it about
-/// each job as it arrives. What it says is handed to `arrived` and each end, after the predictor was told of it, to `ended`, both with the index of the job.
+/// Tells `predictor` the `events` of the `jobs` (see [`learning::sweep::events`]) that happen
+/// before `until`, all of them where that is `None`, and asks it about each job as it arrives. What
+/// it says is handed to `arrived` and each end, after the predictor was told of it, to `ended`,
+/// both with the index of the job.
 pub(super) fn replay<P: RunTimePredictor + ?Sized>(
     jobs: &[PastJob],
     events: &[Event],

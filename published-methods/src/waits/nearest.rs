@@ -1,7 +1,9 @@
 //! Plain k nearest neighbours: the mean wait of the jobs most like the one that arrives.
 //!
-//! The sixteen features of table II of the end-to-end paper are brought to 0 to 1 by their spans over the history and the target, sizes count as equal or not, all weigh the same, and the history is that of the latest 6,000 jobs
-//! that started. What the other methods add to this is worth what they gain on it.
+//! The sixteen features of table II of the end-to-end paper are brought to 0 to 1 by their spans
+//! over the history and the target, sizes count as equal or not, all weigh the same, and the
+//! history is that of the latest 6,000 jobs that started. What the other methods add to this is
+//! worth what they gain on it.
 
 use super::WaitPredictor;
 use super::replay::Split;
@@ -30,7 +32,8 @@ impl NearestNeighbours {
         NearestNeighbours { count: count.max(1), started: Started::new(HISTORY_JOBS), distances: Vec::new(), room: Vec::new() }
     }
 
-    /// The number of neighbours with the least mean absolute error on the validation part, of which every job is forecast: one pass tries all numbers.
+    /// The number of neighbours with the least mean absolute error on the validation part, of which
+    /// every job is forecast: one pass tries all numbers.
     #[must_use]
     pub fn tune(past: &Arrivals, split: &Split) -> usize {
         let most = COUNTS.iter().copied().max().unwrap_or(1);

@@ -6,7 +6,8 @@ use predictor_core::past::PastJob;
 use predictor_core::time::UnixTime;
 use std::ops::Range;
 
-/// The parts of a log that parameters are chosen on (end-to-end paper, V): the waits of `history` are learnt, then those of `validation` are forecast, and learnt as they start.
+/// The parts of a log that parameters are chosen on (end-to-end paper, V): the waits of `history`
+/// are learnt, then those of `validation` are forecast, and learnt as they start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Rows of the history that comes first.
@@ -25,8 +26,10 @@ impl Default for Split {
 }
 
 impl Split {
-    /// Tells the predictor of each start in order of time, and calls `ask` for each row to be forecast as it arrives, with its true wait in seconds. Rows that
-    /// start only after the last row of the validation part has arrived are neither learnt nor forecast: their waits are not known by then.
+    /// Tells the predictor of each start in order of time, and calls `ask` for each row to be
+    /// forecast as it arrives, with its true wait in seconds. Rows that start only after the last
+    /// row of the validation part has arrived are neither learnt nor forecast: their waits are not
+    /// known by then.
     pub(super) fn replay<P: WaitPredictor>(&self, past: &Arrivals, predictor: &mut P, mut ask: impl FnMut(&mut P, usize, f64)) {
         let rows = self.history.start..self.validation.end.min(past.len());
         let jobs: Vec<PastJob> = rows.clone().filter_map(|row| past.job(row).copied()).collect();
@@ -45,7 +48,8 @@ impl Split {
         }
     }
 
-    /// The mean absolute error of the predictor's point forecasts in seconds; 0 where there is nothing to forecast.
+    /// The mean absolute error of the predictor's point forecasts in seconds; 0 where there is
+    /// nothing to forecast.
     pub(super) fn mean_absolute_error_s<P: WaitPredictor>(&self, past: &Arrivals, predictor: &mut P) -> f64 {
         let (mut sum, mut count) = (0.0, 0u32);
         self.replay(past, predictor, |predictor, row, wait_s| {
@@ -98,7 +102,8 @@ pub(super) mod tests {
             .collect()
     }
 
-    /// Whether forecasts for rows of `told` stay the same when all waits that are unknown at the arrival of `row` become others.
+    /// Whether forecasts for rows of `told` stay the same when all waits that are unknown at the
+    /// arrival of `row` become others.
     pub(in crate::waits) fn is_blind_to_the_future<P: WaitPredictor>(told: &[(u32, i64, i64)], row: usize, new: impl Fn() -> P) -> bool {
         let forecast = |marker_s: i64| {
             let mut jobs = jobs(told);

@@ -26,7 +26,8 @@ impl Largest {
     }
 }
 
-/// The latest jobs that started: their features at arrival, their waits in seconds and their rows. When it is full the earliest start makes room.
+/// The latest jobs that started: their features at arrival, their waits in seconds and their rows.
+/// When it is full the earliest start makes room.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     most: usize,
@@ -53,7 +54,8 @@ impl Started {
         }
     }
 
-    /// Adds the job of a row, whose wait is known; tells which place it took, and `None` where nothing is known of it.
+    /// Adds the job of a row, whose wait is known; tells which place it took, and `None` where
+    /// nothing is known of it.
     pub(super) fn push(&mut self, past: &Arrivals, row: usize) -> Option<usize> {
         let (features, wait) = (past.table(row)?, past.job(row)?.wait()?);
         let slot = (self.pushed % self.most as u64) as usize;
@@ -90,7 +92,8 @@ impl Started {
         self.waits_s.get(slot).map_or(0.0, |wait_s| f64::from(*wait_s))
     }
 
-    /// What brings the difference of each feature into 0 to 1: one over its span among these jobs and the target, 0 where all are equal.
+    /// What brings the difference of each feature into 0 to 1: one over its span among these jobs
+    /// and the target, 0 where all are equal.
     pub(super) fn scales(&self, target: &Features) -> Features {
         let mut scales = [0.0; TABLE_FEATURES];
         for (((scale, largest), smallest), value) in scales.iter_mut().zip(&self.largest).zip(&self.smallest).zip(target) {
@@ -100,7 +103,8 @@ impl Started {
         scales
     }
 
-    /// Writes the weighted sum of the features' differences for each job, by place: `unequal` where the size is another (the first feature), and the other differences times `factors`.
+    /// Writes the weighted sum of the features' differences for each job, by place: `unequal` where
+    /// the size is another (the first feature), and the other differences times `factors`.
     pub(super) fn distances(&self, target: &Features, unequal: f32, factors: &Features, distances: &mut Vec<f32>) {
         let mut factors = *factors;
         factors[TABLE_CPUS] = 0.0;
@@ -131,7 +135,8 @@ fn put<T>(column: &mut Vec<T>, slot: usize, value: T) {
     }
 }
 
-/// A job by its distance from a target and its place. Ordered by distance; of equals, by place, so that the result does not depend on how they are selected.
+/// A job by its distance from a target and its place. Ordered by distance; of equals, by place, so
+/// that the result does not depend on how they are selected.
 pub(super) type Near = (f32, u32);
 
 /// The `count` nearest by their distances, by place, in no order.

@@ -1,7 +1,7 @@
 //! The command line of `queuecastd`.
 //!
-//! It is a crate of its own so that the manual pages of both programs are made by `queuecast`, which
-//! does without the daemon.
+//! It is a crate of its own so that the manual pages of both programs are made by `queuecast`,
+//! which does without the daemon.
 
 use clap::Parser;
 

@@ -53,7 +53,8 @@ struct Job {
     duration: i64,
 }
 
-/// Powers of two up to half of the machine, small ones more often; run times from a minute to a day, short ones more often.
+/// Powers of two up to half of the machine, small ones more often; run times from a minute to a
+/// day, short ones more often.
 fn jobs(seed: u64, count: usize) -> Vec<Job> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut job = || {

@@ -22,7 +22,8 @@ pub struct Cluster {
     free: i64,
     running: Running,
     pub(super) queue: Queue,
-    /// Ends of the running jobs, which only the engine knows; those of one moment in the order in which they started.
+    /// Ends of the running jobs, which only the engine knows; those of one moment in the order in
+    /// which they started.
     ends: BinaryHeap<Reverse<(i64, u32, JobIndex)>>,
     /// How many jobs have started.
     starts: u32,
@@ -69,7 +70,8 @@ impl Cluster {
         &self.machine
     }
 
-    /// A job, as the policy passed it on. Its run time is not for a scheduler to look at before it has ended.
+    /// A job, as the policy passed it on. Its run time is not for a scheduler to look at before it
+    /// has ended.
     #[must_use]
     pub fn job(&self, index: JobIndex) -> &Job {
         &self.jobs[index as usize]
@@ -93,7 +95,8 @@ impl Cluster {
         self.queue.entries()
     }
 
-    /// Processors on which a job could start now: those that are free, with those of jobs that end at this very instant as expected.
+    /// Processors on which a job could start now: those that are free, with those of jobs that end
+    /// at this very instant as expected.
     #[must_use]
     pub fn free(&self) -> i64 {
         self.free + self.ending_now() - self.blocked_now()
@@ -162,7 +165,8 @@ impl Cluster {
         Some(Event::Ended { job, expected_end_seconds: expected_end })
     }
 
-    /// The running job that is expected to have ended by now, how long it was expected to run, and how often that was corrected.
+    /// The running job that is expected to have ended by now, how long it was expected to run, and
+    /// how often that was corrected.
     pub(super) fn outlived(&self) -> Option<(JobIndex, i64, usize)> {
         let (expected_end, _, job) = self.running.by_expected_end().next()?;
         let expected_seconds = expected_end - self.records[job as usize].start_seconds;

@@ -1,16 +1,20 @@
-//! The scheduling engine: jobs, a machine, a scheduler and a policy in front of it in; a record per job out.
+//! The scheduling engine: jobs, a machine, a scheduler and a policy in front of it in; a record per
+//! job out.
 //!
-//! It goes from event to event and is pure: the same input gives the same records, whatever runs beside it. A scheduler has three parts, each behind
-//! a trait of its own, with one file for each implementation:
+//! It goes from event to event and is pure: the same input gives the same records, whatever runs
+//! beside it. A scheduler has three parts, each behind a trait of its own, with one file for each
+//! implementation:
 //!
 //! - [`Order`]: who comes first in the queue ([`order`]),
 //! - [`Backfill`]: who may start now ([`backfill`]),
 //! - [`Estimates`]: how long jobs are expected to run ([`estimates`]).
 //!
-//! A [`Policy`] stands in front of the scheduler and may change a job when it is submitted ([`policy`]).
+//! A [`Policy`] stands in front of the scheduler and may change a job when it is submitted
+//! ([`policy`]).
 //!
-//! At one instant the events come in this order: submissions, terminations, corrections of outlived estimates, wishes of the scheduler to
-//! be woken; among equals, submissions in the order of the jobs and terminations in the order of the starts. The scheduler is asked after each of them.
+//! At one instant the events come in this order: submissions, terminations, corrections of outlived
+//! estimates, wishes of the scheduler to be woken; among equals, submissions in the order of the
+//! jobs and terminations in the order of the starts. The scheduler is asked after each of them.
 
 pub mod backfill;
 mod cluster;

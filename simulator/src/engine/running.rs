@@ -4,9 +4,10 @@ use super::JobIndex;
 
 /// The running jobs by their expected ends.
 ///
-/// Sorted arrays, latest end first: the walk from the soonest end on, which EASY backfilling makes at each termination, goes through memory in
-/// one direction, and what is inserted or removed near the soonest end moves little. With the hundreds to thousands of jobs that run at once on the machines of
-/// the logs this beats a balanced tree.
+/// Sorted arrays, latest end first: the walk from the soonest end on, which EASY backfilling makes
+/// at each termination, goes through memory in one direction, and what is inserted or removed near
+/// the soonest end moves little. With the hundreds to thousands of jobs that run at once on the
+/// machines of the logs this beats a balanced tree.
 #[derive(Debug, Clone, Default)]
 pub struct Running {
     expected_ends: Vec<i64>,

@@ -27,9 +27,11 @@ pub struct Scheduler {
     pub estimates: Box<dyn Estimates>,
 }
 
-/// Runs `jobs` on `machine` under `scheduler`, with `policy` in front. Returns a record for each job, in the order of `jobs`.
+/// Runs `jobs` on `machine` under `scheduler`, with `policy` in front. Returns a record for each
+/// job, in the order of `jobs`.
 ///
-/// `jobs` are in order of submission; where they are not, a job is taken to be submitted no earlier than the one before it.
+/// `jobs` are in order of submission; where they are not, a job is taken to be submitted no earlier
+/// than the one before it.
 ///
 /// # Errors
 ///

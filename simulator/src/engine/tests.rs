@@ -55,7 +55,8 @@ fn a_submission_at_the_instant_of_an_expected_end_may_start_at_once() {
 
 #[test]
 fn a_job_that_outlives_its_prediction_is_expected_to_end_later() {
-    // The same user's two jobs of 10 seconds make the third expected to run 10; it runs 1,000, and the head waits for it.
+    // The same user's two jobs of 10 seconds make the third expected to run 10; it runs 1,000, and
+    // the head waits for it.
     let jobs = [job(0, 1, 10, 1_000), job(0, 1, 10, 1_000), job(20, 3, 1_000, 1_000), job(21, 4, 5, 5)];
     let mut scheduler =
         Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(LastTwo::default()) };

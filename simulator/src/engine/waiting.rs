@@ -44,7 +44,8 @@ impl Queue {
         position
     }
 
-    /// Marks the job at a position as started; positions stay as they are until the queue is closed up.
+    /// Marks the job at a position as started; positions stay as they are until the queue is closed
+    /// up.
     pub(super) fn mark_started(&mut self, position: usize) -> Option<Waiting> {
         let entry = self.entries().get(position).copied()?;
         self.started.push(position);
@@ -68,7 +69,8 @@ impl Queue {
         }
         self.started.clear();
         self.first += heads;
-        // What has left the front is dropped when it is half of all, which costs each job a constant in the mean.
+        // What has left the front is dropped when it is half of all, which costs each job a
+        // constant in the mean.
         if self.first > self.entries.len() / 2 {
             self.entries.drain(..self.first);
             self.first = 0;

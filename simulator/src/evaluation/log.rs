@@ -38,7 +38,8 @@ pub fn read(log: &Log) -> Workload {
     let (mut partitions, mut accounts) = (Indices::default(), Indices::default());
     let mut queue: Vec<PastJob> = log.records.iter().filter_map(|record| past_job(record, begin, &mut partitions, &mut accounts)).collect();
     let left_out = log.records.len() - queue.len();
-    // Some logs are in order of their ends. The sort is stable: jobs of one second keep the log's order.
+    // Some logs are in order of their ends. The sort is stable: jobs of one second keep the log's
+    // order.
     queue.sort_by_key(|job| job.eligible);
     let jobs: Vec<PastJob> = queue.iter().filter(|job| ran(job)).copied().collect();
     let with_limit = jobs.iter().filter(|job| job.limit.is_some()).count();

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// By name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default), and the members that the default weighs.
+/// By name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default), and the
+/// members that the default weighs.
 pub type ByMethod<T> = BTreeMap<&'static str, T>;
 
-/// Forecasts of waits held against a log, by the protocol of the end-to-end paper (V). The keys of the first block are a contract.
+/// Forecasts of waits held against a log, by the protocol of the end-to-end paper (V). The keys of
+/// the first block are a contract.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitReport {
     /// Jobs that were forecast.
@@ -16,9 +18,11 @@ pub struct WaitReport {
     pub aae_hours: ByMethod<f64>,
     /// Median absolute error of the default in hours.
     pub median_ae_hours: f64,
-    /// Part of the jobs whose randomised probability integral transform under the default is at most the nominal value that is the key.
+    /// Part of the jobs whose randomised probability integral transform under the default is at
+    /// most the nominal value that is the key.
     pub coverage: BTreeMap<&'static str, f64>,
-    /// Part of the jobs whose wait the default forecast within a factor of two; waits and forecasts of less than a minute count as a minute.
+    /// Part of the jobs whose wait the default forecast within a factor of two; waits and forecasts
+    /// of less than a minute count as a minute.
     pub within_factor_2: f64,
     /// How long one forecast of the default takes, features not counted.
     pub prediction_us: PredictionTime,
@@ -27,7 +31,8 @@ pub struct WaitReport {
     pub from: usize,
     /// The last job that was forecast, counted from 1.
     pub to: usize,
-    /// Interval that holds the mean absolute error with 95 % by a bootstrap over blocks of jobs, in hours.
+    /// Interval that holds the mean absolute error with 95 % by a bootstrap over blocks of jobs, in
+    /// hours.
     pub aae_interval_hours: ByMethod<[f64; 2]>,
     /// Mean absolute error divided by the response time of each job (table V).
     pub scaled_aae: ByMethod<f64>,
@@ -43,7 +48,8 @@ pub struct WaitReport {
     pub reliability: Vec<[f64; 2]>,
     /// Mean pinball loss over the quantiles 0.05 to 0.95 in hours, of `best` and `qbets`.
     pub pinball_hours: ByMethod<f64>,
-    /// Part of the jobs whose wait was at most QBETS's bound on the quantile that is the key, at 95 % confidence.
+    /// Part of the jobs whose wait was at most QBETS's bound on the quantile that is the key, at 95
+    /// % confidence.
     pub qbets_coverage: BTreeMap<&'static str, f64>,
     /// Mean weight of each member of the default over the test part.
     pub member_weights: ByMethod<f64>,

@@ -1,7 +1,8 @@
 //! Forecasts of run times held against a log, by the protocol of the end-to-end paper (V).
 //!
-//! All methods go through the same events in the same order: each is asked about a job when it arrives, and told a run time when the job ends. Parameters and load
-//! functions come from the jobs before the test part.
+//! All methods go through the same events in the same order: each is asked about a job when it
+//! arrives, and told a run time when the job ends. Parameters and load functions come from the jobs
+//! before the test part.
 
 mod methods;
 mod report;
@@ -60,8 +61,8 @@ struct RunTimeScore {
     transform: Option<f64>,
 }
 
-/// Forecasts the run times of the jobs `from` to `to` in order of time, each from what was known when it arrived. `progress` is told how much of the work is
-/// done, of how much.
+/// Forecasts the run times of the jobs `from` to `to` in order of time, each from what was known
+/// when it arrived. `progress` is told how much of the work is done, of how much.
 ///
 /// # Errors
 ///

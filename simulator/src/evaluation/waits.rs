@@ -1,7 +1,7 @@
 //! Forecasts of waits held against a log, by the protocol of the end-to-end paper (V).
 //!
-//! All methods go through the same events in the same order: at a job's arrival each is asked, at its start each is told. What was known at
-//! the arrival comes from one sweep that all share.
+//! All methods go through the same events in the same order: at a job's arrival each is asked, at
+//! its start each is told. What was known at the arrival comes from one sweep that all share.
 
 mod jobs;
 mod measures;
@@ -59,7 +59,8 @@ pub enum EvaluationError {
     },
 }
 
-/// Bins of the distributions of the state; the methods that use distributions choose how many of these they put together.
+/// Bins of the distributions of the state; the methods that use distributions choose how many of
+/// these they put together.
 const BINS: usize = 50;
 
 /// The past that is replayed, and which part of it is the test.
@@ -135,8 +136,8 @@ impl Replay {
     }
 }
 
-/// Forecasts the waits of the jobs `from` to `to` in order of time, each from what was known when it arrived. `progress` is told how much of the
-/// work is done, of how much.
+/// Forecasts the waits of the jobs `from` to `to` in order of time, each from what was known when
+/// it arrived. `progress` is told how much of the work is done, of how much.
 ///
 /// # Errors
 ///

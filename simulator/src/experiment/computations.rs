@@ -11,15 +11,17 @@ use crate::engine::Job;
 /// Which curve speed-ups follow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SpeedUpModel {
-    /// Downey's: the average parallelism is log-uniform between half and four times the largest size at which the application was asked for, the
-    /// variance uniform between 0 and 2.
+    /// Downey's: the average parallelism is log-uniform between half and four times the largest
+    /// size at which the application was asked for, the variance uniform between 0 and 2.
     #[default]
     Downey,
-    /// Amdahl's: the efficiency at the largest size at which the application was asked for is uniform between 0.5 and 1.
+    /// Amdahl's: the efficiency at the largest size at which the application was asked for is
+    /// uniform between 0.5 and 1.
     Amdahl,
 }
 
-/// What makes one application: the user, with the executable's number where the log has it, or else the size class.
+/// What makes one application: the user, with the executable's number where the log has it, or else
+/// the size class.
 type Application = (u32, bool, u32);
 
 fn application(job: &Job) -> Application {
@@ -29,10 +31,12 @@ fn application(job: &Job) -> Application {
     }
 }
 
-/// The speed-up of each job's computation, drawn once for each application in the order in which the applications first appear. An application that
-/// was never asked for on more than one processor is serial.
+/// The speed-up of each job's computation, drawn once for each application in the order in which
+/// the applications first appear. An application that was never asked for on more than one
+/// processor is serial.
 ///
-/// The draws rest on what users ask for, because users know their programs: sizes far beyond a program's parallelism are not asked for again and again.
+/// The draws rest on what users ask for, because users know their programs: sizes far beyond a
+/// program's parallelism are not asked for again and again.
 #[must_use]
 pub fn speed_ups(jobs: &[Job], model: SpeedUpModel, seed: u64) -> Vec<SpeedUp> {
     let mut largest: HashMap<Application, u32> = HashMap::new();

@@ -4,7 +4,8 @@ use super::Decider;
 use super::paper_molding::PaperMolding;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
 
-/// Another job's end this soon after the last one, as a part of the time until that, is waited for as well (IV.B).
+/// Another job's end this soon after the last one, as a part of the time until that, is waited for
+/// as well (IV.B).
 const SOON_AFTER: f64 = 0.05;
 
 /// By which part the response has to become shorter (IV.B).
@@ -13,7 +14,8 @@ const THRESHOLD: f64 = 0.3;
 /// What happens to jobs that are submitted while one is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
-    /// They are held behind it and keep their distance: the hold queue of IV.B. Nothing else is deferred meanwhile.
+    /// They are held behind it and keep their distance: the hold queue of IV.B. Nothing else is
+    /// deferred meanwhile.
     Queue,
     /// They are decided about as if it was not there: it carries a begin time.
     SingleJobs,
@@ -28,8 +30,9 @@ pub enum Counted {
     FromRelease,
 }
 
-/// Molding by the end-to-end paper, and deferral until running jobs are expected to end where that makes the response shorter by 30 %. A job's size is decided when
-/// it is submitted, with what is forecast for the time at which it is passed on.
+/// Molding by the end-to-end paper, and deferral until running jobs are expected to end where that
+/// makes the response shorter by 30 %. A job's size is decided when it is submitted, with what is
+/// forecast for the time at which it is passed on.
 pub struct Deferral {
     molding: PaperMolding,
     hold: Hold,
@@ -48,7 +51,8 @@ impl Deferral {
         Self { molding, hold, counted, expected: vec![0; jobs], closed_until: i64::MIN, delay: 0 }
     }
 
-    /// The future time of IV.B: from the first expected end on, as long as another follows within 5 % of the time until it.
+    /// The future time of IV.B: from the first expected end on, as long as another follows within 5
+    /// % of the time until it.
     fn future_time(&self, cluster: &Cluster) -> Option<i64> {
         let now = cluster.now_seconds();
         let end = |job: JobIndex| cluster.record(job).start_seconds + self.expected.get(job as usize).copied().unwrap_or(0);

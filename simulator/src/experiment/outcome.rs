@@ -20,7 +20,8 @@ pub struct ReplayOutcome {
     pub slowest_tenth_response_s: f64,
     /// Mean slowdown (response over run time) of the tenth of the jobs with the highest.
     pub worst_tenth_slowdown: f64,
-    /// Processor time used by all jobs, of what there was from the window's first submission to its last end.
+    /// Processor time used by all jobs, of what there was from the window's first submission to its
+    /// last end.
     pub utilisation: f64,
 }
 

@@ -13,9 +13,10 @@ use super::expected_run_times::arriving;
 use super::waits::PastWaits;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
 
-/// Molding by the end-to-end paper: among the sizes that the user has asked for, the one whose response-time ranges have the highest gain (IV.A), with the time
-/// limit of VI.C. Run times are its rangeSets. Waits are the default forecast of this project, which is better than the paper's own and
-/// cheap enough to be asked for each size.
+/// Molding by the end-to-end paper: among the sizes that the user has asked for, the one whose
+/// response-time ranges have the highest gain (IV.A), with the time limit of VI.C. Run times are
+/// its rangeSets. Waits are the default forecast of this project, which is better than the paper's
+/// own and cheap enough to be asked for each size.
 pub struct PaperMolding {
     run_times: RangeSets,
     waits: PastWaits,
@@ -47,7 +48,8 @@ impl Forecast {
 }
 
 impl PaperMolding {
-    /// For a machine of so many processors on which no job runs longer than `longest_limit` seconds. The load functions are learnt from the first `history` jobs.
+    /// For a machine of so many processors on which no job runs longer than `longest_limit`
+    /// seconds. The load functions are learnt from the first `history` jobs.
     #[must_use]
     pub fn new(processors: u32, history: u32, longest_limit: i64, seed: u64) -> Self {
         Self {
@@ -74,7 +76,8 @@ impl PaperMolding {
         Some(Forecast { processors, estimate_seconds, wait, ranges: prediction.ranges, run_seconds: prediction.point_s })
     }
 
-    /// The forecasts at the size as written, where its user has run that, and at the one with the highest gain.
+    /// The forecasts at the size as written, where its user has run that, and at the one with the
+    /// highest gain.
     pub(super) fn best(&mut self, index: JobIndex, asked: &Job, now: i64, eligible: i64) -> Option<Forecast> {
         let sizes: Vec<u32> = self.sizes.get(&asked.user)?.keys().copied().filter(|size| *size != asked.processors).collect();
         let written = self.forecast(index, asked, asked.processors, now, eligible)?;
@@ -91,8 +94,9 @@ impl PaperMolding {
     }
 }
 
-/// The estimate at another size (VI.C): for a larger one the original; for a smaller one the least of the user's longest at that size and the system's longest
-/// that exceeds the original, or else the original.
+/// The estimate at another size (VI.C): for a larger one the original; for a smaller one the least
+/// of the user's longest at that size and the system's longest that exceeds the original, or else
+/// the original.
 fn estimate(asked: &Job, processors: u32, longest_past: Option<i64>, longest_limit: i64) -> i64 {
     let original = asked.estimate_seconds;
     if processors >= asked.processors {

@@ -1,4 +1,5 @@
-//! The policy of a replay: which of a log's jobs a decider may change, and how long a changed job then runs.
+//! The policy of a replay: which of a log's jobs a decider may change, and how long a changed job
+//! then runs.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,7 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use super::SpeedUp;
 use crate::engine::{Cluster, Job, JobIndex, Policy, Record, Submitted};
 
-/// Decides about jobs. It never sees the run time of a job that has not ended: the jobs that it is shown have a run time of 0.
+/// Decides about jobs. It never sees the run time of a job that has not ended: the jobs that it is
+/// shown have a run time of 0.
 pub trait Decider {
     /// Decides about a job that is submitted now. The run time of what it returns does not count.
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted;
@@ -53,8 +55,9 @@ pub enum MoldedRunTimes {
     OwnRuns(Box<OwnRuns>),
 }
 
-/// The roulette wheel of the end-to-end paper (VI.C): the runs of the same user at that size that have ended, each with a slot of the same width. Runs
-/// of jobs that were molded themselves are not on it.
+/// The roulette wheel of the end-to-end paper (VI.C): the runs of the same user at that size that
+/// have ended, each with a slot of the same width. Runs of jobs that were molded themselves are not
+/// on it.
 #[derive(Debug)]
 pub struct OwnRuns {
     runs: HashMap<(u32, u32), Vec<i64>>,
@@ -72,7 +75,8 @@ impl OwnRuns {
         self.runs.entry((user, processors)).or_default().push(run_seconds);
     }
 
-    /// Where the user has run none of that size, the run time is in proportion on fewer processors, and the same on more.
+    /// Where the user has run none of that size, the run time is in proportion on fewer processors,
+    /// and the same on more.
     fn draw(&mut self, job: &Job, processors: u32) -> i64 {
         let drawn = self.runs.get(&(job.user, processors)).and_then(|runs| runs.choose(&mut self.random));
         drawn.copied().unwrap_or_else(|| limit_at(Seconds(job.run_seconds), job.processors, processors).0)
@@ -92,7 +96,8 @@ pub struct Changed {
     pub cut_by_limit: usize,
 }
 
-/// The engine's policy in an experiment: lets a decider change jobs, and gives changed jobs their run times.
+/// The engine's policy in an experiment: lets a decider change jobs, and gives changed jobs their
+/// run times.
 pub struct ExperimentPolicy<D> {
     decider: D,
     molded_run_times: MoldedRunTimes,
@@ -107,8 +112,9 @@ pub struct ExperimentPolicy<D> {
 impl<D: Decider> ExperimentPolicy<D> {
     /// The jobs in `window` of which `adopts` says so are decided about.
     ///
-    /// In a log without time limits the scheduler is told how long each job runs, as by the rules of [`Rules`](crate::workload::Rules). The decider is not: all that
-    /// it is shown is `instead_of_limits`.
+    /// In a log without time limits the scheduler is told how long each job runs, as by the rules
+    /// of [`Rules`](crate::workload::Rules). The decider is not: all that it is shown is
+    /// `instead_of_limits`.
     pub fn new(
         decider: D,
         molded_run_times: MoldedRunTimes,

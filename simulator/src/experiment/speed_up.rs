@@ -2,18 +2,21 @@
 
 /// How much faster a computation runs on `n` processors than on one.
 ///
-/// Both curves never fall as processors are added, and the gain of each further processor never grows: a job never runs longer on more processors, and
-/// on fewer never longer than in proportion.
+/// Both curves never fall as processors are added, and the gain of each further processor never
+/// grows: a job never runs longer on more processors, and on fewer never longer than in proportion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SpeedUp {
-    /// A. Downey, "A Parallel Workload Model and Its Implications for Processor Allocation", HPDC 1997.
+    /// A. Downey, "A Parallel Workload Model and Its Implications for Processor Allocation",
+    /// HPDC 1997.
     Downey {
         /// Average parallelism, at least 1.
         parallelism: f64,
-        /// Coefficient of variance of the parallelism: 0 is linear up to the average parallelism, and flat beyond.
+        /// Coefficient of variance of the parallelism: 0 is linear up to the average parallelism,
+        /// and flat beyond.
         variance: f64,
     },
-    /// G. Amdahl, "Validity of the Single Processor Approach to Achieving Large Scale Computing Capabilities", AFIPS 1967.
+    /// G. Amdahl, "Validity of the Single Processor Approach to Achieving Large Scale Computing
+    /// Capabilities", AFIPS 1967.
     Amdahl {
         /// Part of the work that runs on one processor alone, 0 to 1.
         serial_part: f64,
@@ -31,7 +34,8 @@ impl SpeedUp {
         }
     }
 
-    /// Run time on `to` processors of what runs `seconds` on `from`, at least one second, rounded to the nearest.
+    /// Run time on `to` processors of what runs `seconds` on `from`, at least one second, rounded
+    /// to the nearest.
     #[must_use]
     pub fn run_seconds(&self, seconds: i64, from: u32, to: u32) -> i64 {
         if from == to {
@@ -41,7 +45,8 @@ impl SpeedUp {
     }
 }
 
-/// Downey's speed-up on `n` processors (equations 1 and 2 of his paper, for low and high variance; at a variance of 1 they agree).
+/// Downey's speed-up on `n` processors (equations 1 and 2 of his paper, for low and high variance;
+/// at a variance of 1 they agree).
 fn downey(n: f64, a: f64, variance: f64) -> f64 {
     if variance <= 1.0 {
         if n <= a {

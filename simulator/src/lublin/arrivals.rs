@@ -1,4 +1,5 @@
-//! When jobs arrive, as the model has it: inter-arrival times on a clock that goes faster at rush hours.
+//! When jobs arrive, as the model has it: inter-arrival times on a clock that goes faster at rush
+//! hours.
 
 use rand::Rng;
 use rand_distr::{Distribution, Gamma};
@@ -11,7 +12,8 @@ use super::parameters::{ArrivalParameters, CYCLE_START, LONGEST_LOG_INTERARRIVAL
 pub const HALF_HOURS: usize = 48;
 const HALF_HOUR_SECONDS: f64 = 1800.0;
 
-/// The daily cycle: how much faster or slower than on average jobs arrive in each half-hour from midnight. The mean is 1.
+/// The daily cycle: how much faster or slower than on average jobs arrive in each half-hour from
+/// midnight. The mean is 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DailyCycle {
     weights: [f64; HALF_HOURS],
@@ -42,8 +44,8 @@ impl DailyCycle {
         &self.weights
     }
 
-    /// Moves on from a moment (seconds from a midnight) until `average_seconds` have passed on the clock that goes as fast as jobs
-    /// arrive.
+    /// Moves on from a moment (seconds from a midnight) until `average_seconds` have passed on the
+    /// clock that goes as fast as jobs arrive.
     fn advance(&self, from_seconds: f64, average_seconds: f64) -> f64 {
         let mut moment = from_seconds;
         let mut left = average_seconds;
@@ -92,7 +94,8 @@ impl Arrivals {
         }
     }
 
-    /// Moves on by that time, stretched or compressed by the hour of the day, and gives the moment of the arrival in seconds.
+    /// Moves on by that time, stretched or compressed by the hour of the day, and gives the moment
+    /// of the arrival in seconds.
     pub fn advance(&mut self, average_seconds: f64) -> f64 {
         self.now_seconds = self.cycle.advance(self.now_seconds, average_seconds);
         self.now_seconds

@@ -1,8 +1,10 @@
 //! The time limits that users ask for.
 //!
-//! Users choose round values, a few of them nearly always, and many simply take the largest that is allowed (D. Tsafrir, Y. Etsion and
-//! D. G. Feitelson, "Modeling User Runtime Estimates", JSSPP 2005: twenty values make up most of a log). How much of the estimate a job uses is
-//! close to uniform (A. Mu'alem and D. Feitelson, IEEE TPDS 12(6), 2001). This is a simpler model with these traits.
+//! Users choose round values, a few of them nearly always, and many simply take the largest that is
+//! allowed (D. Tsafrir, Y. Etsion and D. G. Feitelson, "Modeling User Runtime Estimates", JSSPP
+//! 2005: twenty values make up most of a log). How much of the estimate a job uses is close to
+//! uniform (A. Mu'alem and D. Feitelson, IEEE TPDS 12(6), 2001). This is a simpler model with these
+//! traits.
 
 use rand::Rng;
 
@@ -16,7 +18,8 @@ const LEAST_USED: f64 = 0.1;
 /// The longest time limit, in seconds.
 pub(super) const LONGEST_SECONDS: u64 = ROUND_MINUTES[ROUND_MINUTES.len() - 1] * 60;
 
-/// The limit, in seconds, that a user chooses for an application which is expected to run this long.
+/// The limit, in seconds, that a user chooses for an application which is expected to run this
+/// long.
 pub(super) fn draw(expected_run_time_seconds: f64, random: &mut impl Rng) -> u64 {
     if random.random::<f64>() < TAKES_THE_LARGEST {
         return LONGEST_SECONDS;

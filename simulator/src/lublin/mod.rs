@@ -1,8 +1,9 @@
 //! Workloads made by the Lublin-Feitelson model.
 //!
-//! [`jobs`] draws jobs as the published model does: submit time, kind, size, run time. [`workload`] makes a whole log of it, with
-//! users, time limits, queues, and the waits that first come first served with EASY backfilling gives: something to learn from where
-//! no log is at hand. The same options give the same log, byte for byte.
+//! [`jobs`] draws jobs as the published model does: submit time, kind, size, run time. [`workload`]
+//! makes a whole log of it, with users, time limits, queues, and the waits that first come first
+//! served with EASY backfilling gives: something to learn from where no log is at hand. The same
+//! options give the same log, byte for byte.
 
 mod arrivals;
 mod estimates;

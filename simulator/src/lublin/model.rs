@@ -21,7 +21,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`InvalidOption`] for parameters that no gamma distribution has, or a machine without processors.
+    /// [`InvalidOption`] for parameters that no gamma distribution has, or a machine without
+    /// processors.
     pub fn new(parameters: &Parameters, processors: u64) -> Result<Self, InvalidOption> {
         if processors == 0 {
             return Err(InvalidOption("a machine needs at least one processor"));
@@ -60,8 +61,9 @@ impl Model {
         from + (to - from) * random.random::<f64>()
     }
 
-    /// The probability that a job of this size has a run time from the first gamma distribution. The published slope is per
-    /// processor of a machine of 128; on another machine a job counts by its share of it.
+    /// The probability that a job of this size has a run time from the first gamma distribution.
+    /// The published slope is per processor of a machine of 128; on another machine a job counts by
+    /// its share of it.
     pub fn first_gamma_probability(&self, size: u64) -> f64 {
         let published_size = size as f64 * PUBLISHED_PROCESSORS / self.processors as f64;
         (self.run_times.probability_slope * published_size + self.run_times.probability_intercept).clamp(0.0, 1.0)

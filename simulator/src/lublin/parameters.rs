@@ -1,8 +1,9 @@
 //! The published figures of the model.
 //!
-//! From U. Lublin and D. G. Feitelson, "The Workload on Parallel Supercomputers: Modeling the Characteristics of Rigid Jobs", Journal of
-//! Parallel and Distributed Computing 63(11), 2003, and the parameter listing that its authors published with it (`m_lublin99`). They were
-//! fitted to logs of machines of about 128 processors.
+//! From U. Lublin and D. G. Feitelson, "The Workload on Parallel Supercomputers: Modeling the
+//! Characteristics of Rigid Jobs", Journal of Parallel and Distributed Computing 63(11), 2003, and
+//! the parameter listing that its authors published with it (`m_lublin99`). They were fitted to
+//! logs of machines of about 128 processors.
 
 /// The kind of a job in the model that tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,8 +24,9 @@ pub enum Mix {
     BatchAndInteractive,
 }
 
-/// Job sizes: serial with one probability, a power of two with another; the logarithm (base 2) of a parallel job's size is uniform
-/// in two stages, `[low, medium]` with probability `first_stage_probability`, else `[medium, high]`.
+/// Job sizes: serial with one probability, a power of two with another; the logarithm (base 2) of a
+/// parallel job's size is uniform in two stages, `[low, medium]` with probability
+/// `first_stage_probability`, else `[medium, high]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizeParameters {
     /// Share of jobs of one processor.
@@ -59,8 +61,8 @@ pub struct RunTimeParameters {
     pub probability_intercept: f64,
 }
 
-/// Arrivals: the natural logarithm of the seconds between two is gamma, stretched and compressed by the hour of the day, whose 48
-/// half-hours are weighted by another gamma distribution.
+/// Arrivals: the natural logarithm of the seconds between two is gamma, stretched and compressed by
+/// the hour of the day, whose 48 half-hours are weighted by another gamma distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ArrivalParameters {
     /// Shape, at rush hours.
@@ -88,7 +90,8 @@ pub struct Parameters {
 
 /// The machine size to which the published slope of the run times belongs.
 pub const PUBLISHED_PROCESSORS: f64 = 128.0;
-/// No run time is longer than the exponential of this, in seconds (45 hours); longer draws are drawn again.
+/// No run time is longer than the exponential of this, in seconds (45 hours); longer draws are
+/// drawn again.
 pub const LONGEST_LOG_RUN_TIME: f64 = 12.0;
 /// Nor any time between arrivals than the exponential of this (five days).
 pub const LONGEST_LOG_INTERARRIVAL: f64 = 13.0;

@@ -1,8 +1,10 @@
-//! Who submits: users of unequal activity, each with favourite sizes, a usual length of run, and applications that are run again and again.
+//! Who submits: users of unequal activity, each with favourite sizes, a usual length of run, and
+//! applications that are run again and again.
 //!
-//! The published model draws each job by itself. Here it draws *applications*; each is given to a user whom it suits, and then run
-//! several times. Applications are drawn as the model draws jobs and all are run equally often in the mean, so that the
-//! workload keeps the model's sizes and run times, while a user's history at a size says something of the next job.
+//! The published model draws each job by itself. Here it draws *applications*; each is given to a
+//! user whom it suits, and then run several times. Applications are drawn as the model draws jobs
+//! and all are run equally often in the mean, so that the workload keeps the model's sizes and run
+//! times, while a user's history at a size says something of the next job.
 
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -11,9 +13,11 @@ use super::{InvalidOption, Kind, Model, estimates};
 
 /// Users to a group.
 const GROUP_SIZE: u64 = 8;
-/// Share of submissions that begin a new application: every application is run eight times in the mean.
+/// Share of submissions that begin a new application: every application is run eight times in the
+/// mean.
 const NEW_APPLICATION: f64 = 0.125;
-/// How far back users reach for an application, counted in applications of all users; the most recent are run most.
+/// How far back users reach for an application, counted in applications of all users; the most
+/// recent are run most.
 const REMEMBERED: usize = 2000;
 /// Share of parallel runs at half or twice the application's size.
 const OTHER_SIZE: f64 = 0.15;

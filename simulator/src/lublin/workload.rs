@@ -21,8 +21,8 @@ pub struct Options {
     pub processors: u64,
     /// Users.
     pub users: u64,
-    /// The share of the machine that the jobs ask for, from the first submission to the last; `None` leaves the arrivals as
-    /// published. From about 0.9 on the queue grows without end.
+    /// The share of the machine that the jobs ask for, from the first submission to the last;
+    /// `None` leaves the arrivals as published. From about 0.9 on the queue grows without end.
     pub load: Option<f64>,
     /// Which of the published parameter sets.
     pub mix: Mix,
@@ -184,7 +184,8 @@ fn scheduled(submissions: &[Submission], processors: u64) -> Result<Vec<engine::
         .map_err(|_| InvalidOption("the model drew a job larger than the machine"))
 }
 
-/// Stretches or compresses the interarrival times until the jobs ask for the wanted share of the machine. The daily cycle stays.
+/// Stretches or compresses the interarrival times until the jobs ask for the wanted share of the
+/// machine. The daily cycle stays.
 fn scale_arrivals(submissions: &mut [Submission], options: &Options, load: f64) -> Result<(), InvalidOption> {
     let work: f64 = submissions.iter().map(|job| job.run.processors as f64 * job.run.run_time_seconds as f64).sum();
     let wanted_span = work / (load * options.processors as f64);

@@ -32,7 +32,8 @@ impl Class {
     }
 }
 
-/// By size: 1, 2, 3 to 4, 5 to 8 processors, and on by powers of two; classes without jobs are left out.
+/// By size: 1, 2, 3 to 4, 5 to 8 processors, and on by powers of two; classes without jobs are left
+/// out.
 #[must_use]
 pub fn by_size(records: &[Record]) -> Vec<Class> {
     let name = |power: usize| match power {
@@ -48,8 +49,8 @@ pub fn by_size(records: &[Record]) -> Vec<Class> {
     found.map(|(power, records)| Class::of(name(power), records)).collect()
 }
 
-/// By user: those who together account for the first half of the work when the heaviest come first, those of the next four tenths, and all others. `jobs` and `records` are in the
-/// same order.
+/// By user: those who together account for the first half of the work when the heaviest come first,
+/// those of the next four tenths, and all others. `jobs` and `records` are in the same order.
 #[must_use]
 pub fn by_user(jobs: &[Job], records: &[Record]) -> Vec<Class> {
     const CLASSES: [(&str, f64); 3] = [("heaviest users", 0.5), ("middle", 0.9), ("lightest users", f64::INFINITY)];

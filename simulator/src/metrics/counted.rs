@@ -3,7 +3,8 @@
 use super::bounded_slowdown;
 use crate::engine::Record;
 
-/// Means over the jobs that count: without the first hundredth to finish, and none that finishes after the last submission.
+/// Means over the jobs that count: without the first hundredth to finish, and none that finishes
+/// after the last submission.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Counted {
     /// Jobs, without those of one second on one processor.
@@ -18,9 +19,11 @@ pub struct Counted {
     pub mean_bounded_slowdown: f64,
 }
 
-/// Means over the jobs in order of finish time, by the rules of the Python Scheduler Simulator (PySS, Hebrew University): a job with an
-/// estimate of one second on one processor is passed over; of the `n` others the first `n / 100` to finish are passed over where there are at least a
-/// hundred; counting stops at the first job that finishes after the last submission. `None` where no job counts.
+/// Means over the jobs in order of finish time, by the rules of the Python Scheduler Simulator
+/// (PySS, Hebrew University): a job with an estimate of one second on one processor is passed over;
+/// of the `n` others the first `n / 100` to finish are passed over where there are at least a
+/// hundred; counting stops at the first job that finishes after the last submission. `None` where
+/// no job counts.
 #[must_use]
 pub fn counted(records: &[Record]) -> Option<Counted> {
     let last_submission = records.iter().map(|record| record.submit_seconds).max()?;

@@ -18,7 +18,8 @@ pub struct Series {
 /// Processors in use and the queue, from the first submission to the last end.
 #[must_use]
 pub fn series(records: &[Record]) -> Series {
-    // At one moment: change of the processors in use, of the jobs that wait, and of their processors.
+    // At one moment: change of the processors in use, of the jobs that wait, and of their
+    // processors.
     let mut changes: Vec<(i64, i64, i64, i64)> = Vec::with_capacity(records.len() * 3);
     for record in records {
         let processors = i64::from(record.processors);

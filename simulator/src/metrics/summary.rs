@@ -3,8 +3,9 @@
 use super::Distribution;
 use crate::engine::Record;
 
-/// Run times shorter than this count as this long in a bounded slowdown (D. Feitelson, L. Rudolph, U. Schwiegelshohn, K. Sevcik and
-/// P. Wong, "Theory and Practice in Parallel Job Scheduling", JSSPP 1997).
+/// Run times shorter than this count as this long in a bounded slowdown (D. Feitelson, L. Rudolph,
+/// U. Schwiegelshohn, K. Sevcik and P. Wong, "Theory and Practice in Parallel Job Scheduling",
+/// JSSPP 1997).
 pub const BOUNDED_SLOWDOWN_SECONDS: i64 = 10;
 
 /// Response over run time.

@@ -20,10 +20,11 @@ impl fmt::Display for Allocation {
     }
 }
 
-/// Gives each job processors of its own, the lowest numbers that are free when it starts. The engine counts processors and does not number them;
-/// any numbering is as good.
+/// Gives each job processors of its own, the lowest numbers that are free when it starts. The
+/// engine counts processors and does not number them; any numbering is as good.
 ///
-/// In the order of `records`. Where more are in use at once than the machine has, which no scheduler does, a job gets fewer.
+/// In the order of `records`. Where more are in use at once than the machine has, which no
+/// scheduler does, a job gets fewer.
 #[must_use]
 pub fn allocate(records: &[Record], processors: u32) -> Vec<Allocation> {
     // Ends before starts at one moment.

@@ -1,5 +1,6 @@
-//! The output of the simulator Batsim (P.-F. Dutot, M. Mercier, M. Poquet and O. Richard, "Batsim: a Realistic Language-Independent Resources and Jobs Management
-//! Systems Simulator", JSSPP 2016): the columns of `jobs.csv` and the keys of `schedule.json` that evalys reads.
+//! The output of the simulator Batsim (P.-F. Dutot, M. Mercier, M. Poquet and O. Richard, "Batsim:
+//! a Realistic Language-Independent Resources and Jobs Management Systems Simulator", JSSPP 2016):
+//! the columns of `jobs.csv` and the keys of `schedule.json` that evalys reads.
 
 use std::io::{self, Write};
 
@@ -30,7 +31,8 @@ struct Line<'a> {
     allocated_resources: String,
 }
 
-/// Writes `jobs.csv`: one line a job, with the processors that it had. `jobs` and `records` are in the same order.
+/// Writes `jobs.csv`: one line a job, with the processors that it had. `jobs` and `records` are in
+/// the same order.
 ///
 /// # Errors
 ///

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use crate::engine::{Job, Record};
 use crate::swf::{self, Header, Status};
 
-/// Writes what was simulated as a log: submissions, waits, run times, sizes and estimates of the schedule, with the users, groups, applications, queues and partitions
-/// of the jobs. `jobs` and `records` are in the same order.
+/// Writes what was simulated as a log: submissions, waits, run times, sizes and estimates of the
+/// schedule, with the users, groups, applications, queues and partitions of the jobs. `jobs` and
+/// `records` are in the same order.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
 //! What earlier searches have found out about where later ones need not look.
 //!
-//! As long as room is only taken, a job with as many CPUs and as long a run time as one before it starts no sooner than that one could. So each
-//! search tells the floor for all larger and longer jobs, in steps of about 1.5 in both.
+//! As long as room is only taken, a job with as many CPUs and as long a run time as one before it
+//! starts no sooner than that one could. So each search tells the floor for all larger and longer
+//! jobs, in steps of about 1.5 in both.
 
 /// Steps of CPUs: up to 2^24.
 const SIZES: usize = 2 * 24;

@@ -6,17 +6,21 @@ use super::schedule::{Schedule, Wanted};
 use super::state::{Partition, State};
 use super::{ExpectedStart, MOST_SIZES};
 
-/// Time limits of a grid in seconds: 10 min, 1, 4 and 12 h, 1, 2 and 7 d; and the partition's longest.
+/// Time limits of a grid in seconds: 10 min, 1, 4 and 12 h, 1, 2 and 7 d; and the partition's
+/// longest.
 const LIMITS: [i64; 7] = [600, 3_600, 14_400, 43_200, 86_400, 172_800, 604_800];
 
-/// When a job that is submitted to a partition now would start: behind all that waits, in the holes that this leaves.
+/// When a job that is submitted to a partition now would start: behind all that waits, in the holes
+/// that this leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
-    /// Sizes in CPUs, ascending: powers of two of CPUs, or of nodes where jobs get whole ones, and all there is.
+    /// Sizes in CPUs, ascending: powers of two of CPUs, or of nodes where jobs get whole ones, and
+    /// all there is.
     pub cpus: Vec<u32>,
     /// Time limits in seconds, ascending.
     pub limits: Vec<i64>,
-    /// The start for each size and limit, by size; `None` where there is never room. Neither a larger job nor a longer one starts earlier.
+    /// The start for each size and limit, by size; `None` where there is never room. Neither a
+    /// larger job nor a longer one starts earlier.
     pub starts: Vec<Option<ExpectedStart>>,
 }
 

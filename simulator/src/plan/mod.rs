@@ -1,25 +1,30 @@
 //! When will each pending job start, given the cluster as it is now?
 //!
-//! [`plan`] places the jobs that wait, in Slurm's order, each at the earliest time at which there is room for as long as it is expected to
-//! run, and never moves one that has been placed: conservative backfilling with run times as they are forecast. It is pure, and the
-//! same state gives the same plan.
+//! [`plan`] places the jobs that wait, in Slurm's order, each at the earliest time at which there
+//! is room for as long as it is expected to run, and never moves one that has been placed:
+//! conservative backfilling with run times as they are forecast. It is pure, and the same state
+//! gives the same plan.
 //!
-//! **Order** (src/slurmctld/job_scheduler.c, `sort_job_queue2`): jobs that wait for a reservation, then the partition's tier, then the priority as
-//! slurmctld tells it, then the job's number. Priorities are taken to stay in this order, and nobody is taken to submit anything later.
+//! **Order** (src/slurmctld/job_scheduler.c, `sort_job_queue2`): jobs that wait for a reservation,
+//! then the partition's tier, then the priority as slurmctld tells it, then the job's number.
+//! Priorities are taken to stay in this order, and nobody is taken to submit anything later.
 //!
-//! **Run times** come from the caller ([`RunTimes`]). What runs ends as jobs do that have run so long, never before now and never beyond its
-//! limit. The same jobs are placed three times: with the run times that three of four such jobs exceed, with the expected ones, and with
-//! time limits. The starts of the first and the last bound those in the middle. They bound what follows from run times alone: jobs that
-//! arrive later with a higher priority delay a job beyond its upper bound.
+//! **Run times** come from the caller ([`RunTimes`]). What runs ends as jobs do that have run so
+//! long, never before now and never beyond its limit. The same jobs are placed three times: with
+//! the run times that three of four such jobs exceed, with the expected ones, and with time limits.
+//! The starts of the first and the last bound those in the middle. They bound what follows from run
+//! times alone: jobs that arrive later with a higher priority delay a job beyond its upper bound.
 //!
-//! **What is approximated.** CPUs are counted, by pool and partition: which nodes they are on is known of running jobs, reservations and
-//! nodes that are down only, so that fragments over nodes count as room. Memory, generic resources, licences, constraints,
-//! preemption, and limits of accounts and qualities of service are not modelled; jobs that slurmctld says wait for such a limit get
-//! no expected start and take no room. Slurm's own backfilling goes by time limits, and with `bf_max_job_test`, `bf_window` and the like it looks less far; the plan
-//! takes it to find every hole. Reservations that recur are known by their next occurrence.
+//! **What is approximated.** CPUs are counted, by pool and partition: which nodes they are on is
+//! known of running jobs, reservations and nodes that are down only, so that fragments over nodes
+//! count as room. Memory, generic resources, licences, constraints, preemption, and limits of
+//! accounts and qualities of service are not modelled; jobs that slurmctld says wait for such a
+//! limit get no expected start and take no room. Slurm's own backfilling goes by time limits, and
+//! with `bf_max_job_test`, `bf_window` and the like it looks less far; the plan takes it to find
+//! every hole. Reservations that recur are known by their next occurrence.
 //!
-//! **Bounds on the work.** At most [`MOST_PLACED`] jobs and tasks of arrays are placed, of one array at most [`MOST_TASKS`]; jobs behind them are
-//! [`Obstacle::TooFarBehind`].
+//! **Bounds on the work.** At most [`MOST_PLACED`] jobs and tasks of arrays are placed, of one
+//! array at most [`MOST_TASKS`]; jobs behind them are [`Obstacle::TooFarBehind`].
 
 mod floors;
 mod grid;
@@ -60,7 +65,8 @@ pub struct Plan {
     pub pending: Vec<PlannedJob>,
     /// One a partition, in the state's order.
     pub partitions: Vec<PartitionPlan>,
-    /// Whether all jobs were placed for which there is room at all; otherwise everything is more crowded than the plan says.
+    /// Whether all jobs were placed for which there is room at all; otherwise everything is more
+    /// crowded than the plan says.
     pub is_complete: bool,
 }
 
@@ -85,7 +91,8 @@ pub struct ExpectedStart {
 }
 
 impl ExpectedStart {
-    /// From the three plans. Jobs that end earlier can make another start later, so that the three may be out of order.
+    /// From the three plans. Jobs that end earlier can make another start later, so that the three
+    /// may be out of order.
     fn of([optimistic, expected, limit]: [Option<i64>; 3]) -> Option<Self> {
         let expected = expected?;
         let (lower, upper) = (optimistic?.min(expected), limit?.max(expected));
@@ -96,8 +103,8 @@ impl ExpectedStart {
 /// What a plan says of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionPlan {
-    /// When how many CPUs are free for it from then on, with all that runs and waits: at most [`MOST_STEPS`] points; where there are more, the
-    /// least of several stands for them.
+    /// When how many CPUs are free for it from then on, with all that runs and waits: at most
+    /// [`MOST_STEPS`] points; where there are more, the least of several stands for them.
     pub free: Vec<(i64, i64)>,
     /// When a job that is submitted now would start.
     pub grid: Grid,
@@ -152,7 +159,8 @@ fn order(state: &State) -> Vec<usize> {
     order.into_iter().map(|(.., index)| index).collect()
 }
 
-/// The partitions in which a job may run, with the CPUs that one task needs there; or what keeps it from running in any of them.
+/// The partitions in which a job may run, with the CPUs that one task needs there; or what keeps it
+/// from running in any of them.
 fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize, i64)>, Obstacle> {
     if let Some(obstacle) = job.obstacle {
         return Err(obstacle);
@@ -186,7 +194,8 @@ fn place_tasks(schedule: &mut Schedule, places: &Places, job: &PendingJob, needs
     Some(first)
 }
 
-/// At most [`MOST_STEPS`] points: the first half of them as they are, then the least of some in a row.
+/// At most [`MOST_STEPS`] points: the first half of them as they are, then the least of some in a
+/// row.
 fn coarsened(steps: &[(i64, i64)]) -> Vec<(i64, i64)> {
     if steps.len() <= MOST_STEPS {
         return steps.to_vec();

@@ -1,9 +1,10 @@
 //! Which nodes compete with which: the places in which CPUs are counted.
 //!
-//! Partitions that share nodes, directly or through others, make a pool, and a job must fit into its pool. A partition that has only some of
-//! its pool's nodes is a place of its own besides: a job of it must fit into both. For two partitions that overlap, and for partitions that
-//! lie one within the other, that is as good as counting the CPUs of each part; where three or more overlap in other ways it may find room
-//! where there is none.
+//! Partitions that share nodes, directly or through others, make a pool, and a job must fit into
+//! its pool. A partition that has only some of its pool's nodes is a place of its own besides: a
+//! job of it must fit into both. For two partitions that overlap, and for partitions that lie one
+//! within the other, that is as good as counting the CPUs of each part; where three or more overlap
+//! in other ways it may find room where there is none.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ pub(super) struct Places {
     pub(super) cpus: Vec<i64>,
     /// How many nodes these are.
     pub(super) nodes: Vec<u32>,
-    /// The places of each partition: its pool, and its own where it has only some of the pool's nodes; none where it has no node.
+    /// The places of each partition: its pool, and its own where it has only some of the pool's
+    /// nodes; none where it has no node.
     pub(super) of_partition: Vec<Vec<PlaceIndex>>,
     /// The class of each node.
     pub(super) class_of_node: Vec<usize>,
@@ -41,7 +43,8 @@ pub(super) struct Class {
 }
 
 impl Places {
-    /// Finds the places of a cluster. Nodes that the lists name but the state does not have are left out.
+    /// Finds the places of a cluster. Nodes that the lists name but the state does not have are
+    /// left out.
     pub(super) fn of(state: &State) -> Self {
         let count = state.nodes.len();
         let mut pools = Pools::new(count);
@@ -123,8 +126,9 @@ impl Places {
         }
     }
 
-    /// CPUs that a job needs in a partition: those that it asks for, or those of its nodes where it gets whole ones, which are taken to be
-    /// alike. `None` where the partition has no node, or fewer nodes or CPUs than that in use.
+    /// CPUs that a job needs in a partition: those that it asks for, or those of its nodes where it
+    /// gets whole ones, which are taken to be alike. `None` where the partition has no node, or
+    /// fewer nodes or CPUs than that in use.
     pub(super) fn needed_cpus(&self, partition: usize, nodes: u32, cpus: u32, whole_nodes: bool) -> Option<i64> {
         let place = usize::from(*self.of_partition.get(partition)?.last()?);
         let (all_cpus, all_nodes) = (*self.cpus.get(place)?, *self.nodes.get(place)?);

@@ -34,12 +34,14 @@ pub(super) struct Schedule {
     assumption: Assumption,
     /// What is free in each place.
     free: Vec<Profile>,
-    /// What is in no reservation, taken or not, in each place; `None` where there are none. A job must be able to run until its time
-    /// limit there, because slurmctld starts none that might run into a reservation.
+    /// What is in no reservation, taken or not, in each place; `None` where there are none. A job
+    /// must be able to run until its time limit there, because slurmctld starts none that might run
+    /// into a reservation.
     unreserved: Vec<Option<Profile>>,
     /// What is free in each reservation.
     reserved: Vec<Profile>,
-    /// What is known of searches in each place from now on; room is only taken while jobs are placed.
+    /// What is known of searches in each place from now on; room is only taken while jobs are
+    /// placed.
     floors: Vec<Floors>,
 }
 
@@ -101,7 +103,8 @@ impl Schedule {
         schedule
     }
 
-    /// Takes what is reserved. Returns when the nodes of each class are reserved as a whole, in the order of time, without overlaps.
+    /// Takes what is reserved. Returns when the nodes of each class are reserved as a whole, in the
+    /// order of time, without overlaps.
     fn reserve(&mut self, state: &State, places: &Places) -> Vec<Vec<(i64, i64)>> {
         let reserved_cpus: Vec<i64> = (0u32..)
             .zip(&state.reservations)
@@ -189,7 +192,8 @@ impl Schedule {
         Some(found)
     }
 
-    /// Places one task of a job, whose needs in each of its partitions are given, where it can start first and not before `from`.
+    /// Places one task of a job, whose needs in each of its partitions are given, where it can
+    /// start first and not before `from`.
     pub(super) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, i64)], from: i64) -> Option<Fit> {
         let duration = self.duration(job);
         let limit = job.run_time.limit.max(duration);

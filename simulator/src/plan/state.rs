@@ -2,8 +2,8 @@
 
 use super::run_time::RunTimes;
 
-/// The cluster as it is now. Times are Unix seconds, durations seconds; nodes, partitions and reservations are known by their places in
-/// the lists here.
+/// The cluster as it is now. Times are Unix seconds, durations seconds; nodes, partitions and
+/// reservations are known by their places in the lists here.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// The present.
@@ -25,7 +25,8 @@ pub struct State {
 pub struct Node {
     /// CPUs that jobs may use.
     pub cpus: u32,
-    /// Whether it takes new jobs. Of one that is down or drained nothing is expected; when it will return is not known.
+    /// Whether it takes new jobs. Of one that is down or drained nothing is expected; when it will
+    /// return is not known.
     pub takes_jobs: bool,
 }
 
@@ -42,7 +43,8 @@ pub struct Partition {
     pub most_nodes: Option<u32>,
     /// Whether every job gets whole nodes.
     pub whole_nodes: bool,
-    /// Jobs of a partition with a higher tier come before all of those with a lower one (`PriorityTier` of slurm.conf).
+    /// Jobs of a partition with a higher tier come before all of those with a lower one
+    /// (`PriorityTier` of slurm.conf).
     pub tier: u32,
 }
 
@@ -110,7 +112,8 @@ pub enum Obstacle {
     Dependency,
     /// It waits for licences, which are not modelled.
     Licences,
-    /// A limit of its account, its user or its quality of service is reached, or it may not run at all.
+    /// A limit of its account, its user or its quality of service is reached, or it may not run at
+    /// all.
     Limit,
     /// Its partition does not start jobs.
     PartitionDown,

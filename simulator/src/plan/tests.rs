@@ -58,8 +58,8 @@ fn jobs_start_when_running_ones_are_expected_to_end_and_small_ones_fill_holes() 
     assert_eq!(of(0), ExpectedStart { lower: NOW + 50, expected: NOW + 100, upper: NOW + 1_000 });
     // Fits into the hole before the first one; by limits and by optimistic run times as well.
     assert_eq!(of(1), ExpectedStart { lower: NOW, expected: NOW, upper: NOW });
-    // One second too long for the hole; the optimistic plan has the first one end at 60 and this one behind it. By limits the hole is
-    // longer, and the start sooner than expected.
+    // One second too long for the hole; the optimistic plan has the first one end at 60 and this
+    // one behind it. By limits the hole is longer, and the start sooner than expected.
     assert_eq!(of(2), ExpectedStart { lower: NOW + 60, expected: NOW + 300, upper: NOW + 300 });
     assert_eq!(of(3).expected, NOW + 401);
     assert!(plan.is_complete);
@@ -114,7 +114,8 @@ fn partitions_share_the_nodes_that_they_have_in_common() {
     state.pending = vec![pending(1, 1, exactly(1_000)), pending(2, 2, exactly(10)), pending(3, 2, exactly(10)), pending(4, 3, exactly(10))];
     state.pending[0].partitions = vec![1];
     state.pending[1].partitions = vec![1];
-    // 1 has node 1; 2 wants both, and waits for it; 3 finds nodes 2 and 3; 4 waits for the running one.
+    // 1 has node 1; 2 wants both, and waits for it; 3 finds nodes 2 and 3; 4 waits for the running
+    // one.
     assert_eq!(starts(&state), [(1, Ok(0)), (2, Ok(1_000)), (3, Ok(0)), (4, Ok(100))]);
     // Where it may choose, a job starts where it can first.
     state.pending[1].partitions = vec![1, 0];
@@ -240,7 +241,8 @@ proptest! {
                 }
             }
         }
-        // Counted anew, second by second where anything changes: the tasks of arrays are left out, so that this is a lower bound of what is taken.
+        // Counted anew, second by second where anything changes: the tasks of arrays are left out,
+        // so that this is a lower bound of what is taken.
         let up: u32 = state.nodes.iter().filter(|node| node.takes_jobs).map(|node| node.cpus).sum();
         let taken = |at: i64, partition: Option<u16>| {
             let waiting = plan.pending.iter().filter_map(|planned| {

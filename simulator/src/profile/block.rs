@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// How many points a block holds at most. A block that is full is split in two; two neighbours are united when they hold no more
-/// than half of this together.
+/// How many points a block holds at most. A block that is full is split in two; two neighbours are
+/// united when they hold no more than half of this together.
 pub(super) const BLOCK_POINTS: usize = 128;
 
 /// What is known of a block without looking at its points.
@@ -79,8 +79,9 @@ impl Block {
         }
     }
 
-    /// Goes on with a search at the point `index`: `start` is as early as what was before allows, `end` is when the next block begins, if
-    /// there is one. Points where too little is free are many and hard to foretell, so that the loop branches only where the search ends.
+    /// Goes on with a search at the point `index`: `start` is as early as what was before allows,
+    /// `end` is when the next block begins, if there is one. Points where too little is free are
+    /// many and hard to foretell, so that the loop branches only where the search ends.
     pub(super) fn earliest(&self, index: usize, start: i64, end: Option<i64>, processors: i64, duration: i64) -> Search {
         let mut start = start;
         let last = self.times.len() - 1;

@@ -1,11 +1,14 @@
 //! Free processors over time.
 //!
-//! A [`Profile`] is a step function: from each of its points on, so many processors are free, until the next point. Backfilling
-//! asks it for the earliest time at which a job fits, and marks what running and reserved jobs take.
+//! A [`Profile`] is a step function: from each of its points on, so many processors are free, until
+//! the next point. Backfilling asks it for the earliest time at which a job fits, and marks what
+//! running and reserved jobs take.
 //!
-//! The points are kept in a sorted list of blocks of at most 128 points. Each block knows the fewest and the most processors free
-//! within it, so that a search steps over blocks, and what has been added to all of it, so that a long job marks whole blocks at once. With n
-//! points and blocks of b points, marking costs O(log n + b + n / b), a search O(n / b) and b for each block that it can't step over.
+//! The points are kept in a sorted list of blocks of at most 128 points. Each block knows the
+//! fewest and the most processors free within it, so that a search steps over blocks, and what has
+//! been added to all of it, so that a long job marks whole blocks at once. With n points and blocks
+//! of b points, marking costs O(log n + b + n / b), a search O(n / b) and b for each block that it
+//! can't step over.
 //!
 //! `cargo bench -p simulator --bench profile` holds it against a plain sorted vector. A search and
 //! two changes took, in µs, on a busy machine:
@@ -29,12 +32,14 @@ use block::{BLOCK_POINTS, Block, Search, Summary};
 
 /// How many processors are free, from some time on, for ever.
 ///
-/// Times are seconds on any one clock, `i64::MAX` is "for ever". Processors may fall below zero: a block of nodes (a
-/// reservation, a node that is down) may take what running jobs still hold, and nothing fits until the two no longer overlap.
-/// Before the first point the profile is what it is at the first point; neighbouring points of the same value are one.
+/// Times are seconds on any one clock, `i64::MAX` is "for ever". Processors may fall below zero: a
+/// block of nodes (a reservation, a node that is down) may take what running jobs still hold, and
+/// nothing fits until the two no longer overlap. Before the first point the profile is what it is
+/// at the first point; neighbouring points of the same value are one.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// One a block, in the order of time; never empty. Apart from the points, so that walking over blocks touches little memory.
+    /// One a block, in the order of time; never empty. Apart from the points, so that walking over
+    /// blocks touches little memory.
     summaries: Vec<Summary>,
     /// The points of each block; none is empty.
     blocks: Vec<Block>,
@@ -55,8 +60,8 @@ impl Profile {
         Self { summaries: vec![block.summary(0)], blocks: vec![block] }
     }
 
-    /// Takes `processors` during `[start, end)`. What lies before the profile's beginning is left out; an empty interval takes
-    /// nothing.
+    /// Takes `processors` during `[start, end)`. What lies before the profile's beginning is left
+    /// out; an empty interval takes nothing.
     pub fn take(&mut self, start: i64, end: i64, processors: i64) {
         self.change(start, end, -processors);
     }
@@ -72,8 +77,8 @@ impl Profile {
         self.value(self.place(at))
     }
 
-    /// The earliest time, not before `from`, at which `processors` are free for `duration` seconds (at least one). None if there
-    /// is no such time.
+    /// The earliest time, not before `from`, at which `processors` are free for `duration` seconds
+    /// (at least one). None if there is no such time.
     #[must_use]
     pub fn earliest(&self, from: i64, processors: i64, duration: i64) -> Option<i64> {
         let mut start = from.max(self.begins());
@@ -132,7 +137,8 @@ impl Profile {
             return;
         }
         let from = self.point(start);
-        // The last place that changes: before the point of the end, which may be the first of a later block.
+        // The last place that changes: before the point of the end, which may be the first of a
+        // later block.
         let until = (end < i64::MAX).then(|| self.point(end));
         // A point put in before the end may have split the block of the start.
         let from = if self.has(from, start) { from } else { self.place(start) };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// The comments before the first job. Kept as they stand, so that a log can be written again; read through the methods.
+/// The comments before the first job. Kept as they stand, so that a log can be written again; read
+/// through the methods.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
     lines: Vec<String>,

@@ -13,8 +13,8 @@ pub struct Log {
     pub records: Vec<Record>,
 }
 
-/// Reads a log job by job: an iterator of [`Record`]s. After an error in one line, the next call goes on with the next line; after
-/// an error of the input it ends.
+/// Reads a log job by job: an iterator of [`Record`]s. After an error in one line, the next call
+/// goes on with the next line; after an error of the input it ends.
 #[derive(Debug)]
 pub struct Reader<R> {
     input: R,
@@ -111,7 +111,8 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// Unpacks gzip, xz and zstd, told by the first bytes whatever the file's name; anything else is passed on as it is.
+/// Unpacks gzip, xz and zstd, told by the first bytes whatever the file's name; anything else is
+/// passed on as it is.
 ///
 /// # Errors
 ///
@@ -157,7 +158,8 @@ impl<'a> Fields<'a> {
         std::str::from_utf8(self.text).map_err(|_| self.error("a number"))
     }
 
-    /// The next field if it is written as almost all are, in digits alone or as -1, in one pass over it; `None`, and nothing taken, where it is written otherwise.
+    /// The next field if it is written as almost all are, in digits alone or as -1, in one pass
+    /// over it; `None`, and nothing taken, where it is written otherwise.
     fn next_in_digits(&mut self) -> Option<Option<u64>> {
         let rest = self.rest.trim_ascii_start();
         let digits = rest.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10);
@@ -173,7 +175,8 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A whole number, or `None` for -1. Some logs write whole numbers with a fraction of zero, as in `3.0`.
+    /// A whole number, or `None` for -1. Some logs write whole numbers with a fraction of zero, as
+    /// in `3.0`.
     fn count(&mut self) -> Result<Option<u64>, ReadError> {
         const EXPECTED: &str = "a whole number, or -1 for not known";
         if let Some(number) = self.next_in_digits() {

@@ -1,4 +1,5 @@
-//! Workloads for the engine: from a log, by explicit rules for what no scheduler can run as it stands.
+//! Workloads for the engine: from a log, by explicit rules for what no scheduler can run as it
+//! stands.
 
 mod read;
 mod rules;

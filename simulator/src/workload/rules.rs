@@ -3,10 +3,12 @@
 use crate::engine::Job;
 use crate::swf::Record;
 
-/// What becomes of a record without a positive run time, without allocated processors or without a submission.
+/// What becomes of a record without a positive run time, without allocated processors or without a
+/// submission.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum BadRecords {
-    /// A job of one second with an estimate of one second, on its allocated processors, at least one, submitted at its own time, at least at 1.
+    /// A job of one second with an estimate of one second, on its allocated processors, at least
+    /// one, submitted at its own time, at least at 1.
     #[default]
     OneSecond,
     /// The record is left out.
@@ -26,7 +28,8 @@ pub enum Overruns {
 /// What becomes of a job whose user did not say how long it runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UnknownRequests {
-    /// In a log where nobody says it, it runs as long as it did; where others do, it runs one second. Its estimate is what it ran.
+    /// In a log where nobody says it, it runs as long as it did; where others do, it runs one
+    /// second. Its estimate is what it ran.
     #[default]
     OneSecondAmongOthers,
     /// It runs as long as it did, and its estimate is as long.
@@ -45,8 +48,9 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The job that a record becomes on a machine of so many processors; `None` if it is left out. A job larger than the machine gets the
-    /// whole machine; a job without a requested time runs as long as it did, and is estimated at that.
+    /// The job that a record becomes on a machine of so many processors; `None` if it is left out.
+    /// A job larger than the machine gets the whole machine; a job without a requested time runs as
+    /// long as it did, and is estimated at that.
     #[must_use]
     pub fn job(&self, record: &Record, processors: u32) -> Option<Job> {
         let allocated = record.allocated_processors.filter(|&allocated| allocated > 0);

@@ -124,7 +124,8 @@ impl Numbers {
     }
 }
 
-/// A forest of `trees` trees of `leaves` leaves each, grown by splitting leaves at random, with leaves that add up to about 60.
+/// A forest of `trees` trees of `leaves` leaves each, grown by splitting leaves at random, with
+/// leaves that add up to about 60.
 fn forest(trees: usize, leaves: usize, numbers: &mut Numbers) -> Forest {
     let mut forest = Forest::default();
     for _ in 0..trees {
@@ -155,7 +156,8 @@ fn forest(trees: usize, leaves: usize, numbers: &mut Numbers) -> Forest {
     forest
 }
 
-/// A model as large as those that the daemon learns: two forests of 100 trees with 32 leaves, so many groups, and 10,000 running jobs.
+/// A model as large as those that the daemon learns: two forests of 100 trees with 32 leaves, so
+/// many groups, and 10,000 running jobs.
 pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
     let mut numbers = Numbers::new();
     let forests = [forest(100, 32, &mut numbers), forest(100, 32, &mut numbers)];
@@ -218,7 +220,8 @@ pub struct Description(pub Box<job_desc_msg_t>);
 
 impl Description {
     pub fn unset() -> Description {
-        // SAFETY: all fields are numbers and pointers, for which zero is a value; libslurm then sets what is unset otherwise.
+        // SAFETY: all fields are numbers and pointers, for which zero is a value; libslurm then
+        // sets what is unset otherwise.
         let mut description: Box<job_desc_msg_t> = Box::new(unsafe { std::mem::zeroed() });
         // SAFETY: the pointer is to a whole job description of our own.
         unsafe { bindings::slurm_init_job_desc_msg(&raw mut *description) };

@@ -7,7 +7,8 @@ const GROWTH: f64 = 1.056;
 /// Longer run times, from about a month on, share the last bin.
 const LONGEST_S: u32 = 3_000_000;
 
-/// The first seconds of the bins, and the end of the last. There are fewer than 255 bins, so that a `u8` holds the index of one.
+/// The first seconds of the bins, and the end of the last. There are fewer than 255 bins, so that a
+/// `u8` holds the index of one.
 static EDGES: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let (mut edges, mut next) = (vec![0u32], 0.0f64);
     while let Some(last) = edges.last().copied().filter(|last| *last < LONGEST_S) {

@@ -13,7 +13,8 @@ use super::bins;
 pub(super) const CONTEXTS: usize = 11;
 /// A context remembers so many run times, the latest.
 pub(super) const MEMORY: usize = 32;
-/// Contexts that are kept at the most, and those that stay when there were more: the ones that a job ended in last. 100,000 take 60 MB.
+/// Contexts that are kept at the most, and those that stay when there were more: the ones that a
+/// job ended in last. 100,000 take 60 MB.
 const MOST_CONTEXTS: usize = 100_000;
 const KEPT_CONTEXTS: usize = MOST_CONTEXTS / 4 * 3;
 /// Stands for a run that lasted until the job's own limit.
@@ -42,7 +43,8 @@ impl Context {
         matches!(self, Context::UserPart(_) | Context::PartitionPart(_))
     }
 
-    /// The contexts of a job, from the narrowest to the widest; those that need a limit are missing where there is none.
+    /// The contexts of a job, from the narrowest to the widest; those that need a limit are missing
+    /// where there is none.
     fn of(job: &ArrivingJob, unit: Unit) -> [Option<Context>; CONTEXTS] {
         let (user, partition, count) = (job.user, job.partition, job.size.count(unit));
         let limit = job.limit.filter(|limit| limit.0 > 0).map(|limit| limit.0);
@@ -95,7 +97,8 @@ impl Latest {
     }
 }
 
-/// The bins of a context's latest run times, seen from a job that asks, latest first; and of how many they are the latest.
+/// The bins of a context's latest run times, seen from a job that asks, latest first; and of how
+/// many they are the latest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) bins: ArrayVec<u8, MEMORY>,

@@ -7,16 +7,19 @@ use super::bins;
 /// Ranges shrink past bins with less than this probability.
 const NEGLIGIBLE: f64 = 2e-4;
 
-/// Probabilities of run times by whole seconds, as far as the job's own limit. To reach the limit is one outcome, however long the job is then let run.
+/// Probabilities of run times by whole seconds, as far as the job's own limit. To reach the limit
+/// is one outcome, however long the job is then let run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunTimeDistribution {
-    /// The probabilities of the bins up to each; the last is 1 and belongs to the limit, where there is one.
+    /// The probabilities of the bins up to each; the last is 1 and belongs to the limit, where
+    /// there is one.
     cumulative: Vec<f32>,
     limit_s: Option<u32>,
 }
 
 impl RunTimeDistribution {
-    /// `cumulative` ascends to 1 and has an entry for each bin below the limit, then one for the limit.
+    /// `cumulative` ascends to 1 and has an entry for each bin below the limit, then one for the
+    /// limit.
     pub(super) fn new(cumulative: Vec<f32>, limit_s: Option<u32>) -> RunTimeDistribution {
         RunTimeDistribution { cumulative, limit_s }
     }
@@ -36,7 +39,8 @@ impl RunTimeDistribution {
         })
     }
 
-    /// The probabilities of a shorter run time than `run_time_s`, and of one no longer. Between the two lies the randomised probability integral transform.
+    /// The probabilities of a shorter run time than `run_time_s`, and of one no longer. Between the
+    /// two lies the randomised probability integral transform.
     #[must_use]
     pub fn below_and_up_to(&self, run_time_s: u32) -> (f64, f64) {
         let run_time_s = self.limit_s.map_or(run_time_s, |limit_s| run_time_s.min(limit_s));
@@ -59,7 +63,8 @@ impl RunTimeDistribution {
         self.bins().next_back().map_or(0.0, |(_, last, _, _)| f64::from(last))
     }
 
-    /// The seconds that have more than `density` probability each, as disjoint ascending ranges, at most `most`. Where that is none, the bin of the densest.
+    /// The seconds that have more than `density` probability each, as disjoint ascending ranges, at
+    /// most `most`. Where that is none, the bin of the densest.
     #[must_use]
     pub fn denser_than(&self, density: f64, most: usize) -> Vec<RunTimeRange> {
         let of_bin = |first: u32, last: u32, less: f64, up_to: f64| (up_to - less) / (f64::from(last - first) + 1.0);
@@ -82,8 +87,8 @@ impl RunTimeDistribution {
         ranges.iter().map(|(lower, upper, probability)| RunTimeRange::new(*lower, *upper, *probability as f32)).collect()
     }
 
-    /// The whole distribution as at most `most` ranges of about the same probability. They sum to 1, are disjoint, and leave out the stretches between them
-    /// where next to nothing is.
+    /// The whole distribution as at most `most` ranges of about the same probability. They sum to
+    /// 1, are disjoint, and leave out the stretches between them where next to nothing is.
     #[must_use]
     pub fn summary(&self, most: usize) -> Vec<RunTimeRange> {
         let share = 1.0 / most.max(1) as f64;

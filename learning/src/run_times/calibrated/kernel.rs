@@ -46,7 +46,8 @@ pub(super) fn up_to(kernel: usize, bin: i32, centre: i32) -> f64 {
     TABLES.get(kernel).and_then(|table| table.get((distance + REACH) as usize)).map_or(1.0, |(_, below)| *below)
 }
 
-/// Adds to `bins` the share of each bin of `mass` about `centre`; what lies beyond an end belongs to the bin at that end.
+/// Adds to `bins` the share of each bin of `mass` about `centre`; what lies beyond an end belongs
+/// to the bin at that end.
 pub(super) fn spread(kernel: usize, mass: f64, centre: usize, bins: &mut [f64]) {
     let (Some(table), Some(last)) = (TABLES.get(kernel), bins.len().checked_sub(1)) else { return };
     for (distance, (share, _)) in (-REACH..=REACH).zip(table) {

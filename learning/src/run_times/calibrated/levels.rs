@@ -11,7 +11,8 @@ const PRIOR_JOBS: f64 = 1.0;
 /// The correction is renewed after so many jobs.
 const RENEWAL: u32 = 20;
 
-/// How often run times lay at which level. Maps a level of the uncorrected distribution to the part of run times that lay below it.
+/// How often run times lay at which level. Maps a level of the uncorrected distribution to the part
+/// of run times that lay below it.
 #[serde_with::serde_as]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Levels {
@@ -25,11 +26,13 @@ pub(super) struct Levels {
 impl Levels {
     /// Levels before any run time was seen, all equal to their nominal values.
     pub(super) fn new() -> Levels {
-        // As much as a long history of jobs that lay evenly, so that the first jobs do not change everything.
+        // As much as a long history of jobs that lay evenly, so that the first jobs do not change
+        // everything.
         Levels { jobs: [20.0; STEPS], corrected: std::array::from_fn(|step| step as f64 / STEPS as f64), since_renewal: 0 }
     }
 
-    /// A run time lay between two levels, evenly as far as is known: the probabilities that were given to less, and to no more.
+    /// A run time lay between two levels, evenly as far as is known: the probabilities that were
+    /// given to less, and to no more.
     pub(super) fn learn(&mut self, less: f64, up_to: f64) {
         let (less, up_to) = (less.clamp(0.0, 1.0), up_to.clamp(less.clamp(0.0, 1.0), 1.0));
         let length = up_to - less;
@@ -72,7 +75,8 @@ mod tests {
     fn levels_follow_what_happened() {
         let mut levels = Levels::new();
         assert!((levels.corrected(0.37) - 0.37).abs() < 1e-9);
-        // All run times lie evenly in the lower half of their distributions: the median held all of them.
+        // All run times lie evenly in the lower half of their distributions: the median held all of
+        // them.
         for _ in 0..20_000 {
             levels.learn(0.0, 0.5);
         }

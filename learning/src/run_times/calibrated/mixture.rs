@@ -1,8 +1,9 @@
 //! A mixture of what the contexts say, with weights that are learnt as jobs end.
 //!
-//! A member of the mixture is a context, a half-life by which its run times lose weight, and a kernel. Its weight is the exponential of a number that depends on
-//! how many jobs the context has seen, plus one that belongs to the user, divided by their sum. Both follow the gradient of the logarithm of the probability that
-//! the mixture gave to each run time.
+//! A member of the mixture is a context, a half-life by which its run times lose weight, and a
+//! kernel. Its weight is the exponential of a number that depends on how many jobs the context has
+//! seen, plus one that belongs to the user, divided by their sum. Both follow the gradient of the
+//! logarithm of the probability that the mixture gave to each run time.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -65,7 +66,8 @@ pub(super) struct Mixture {
 }
 
 impl Mixture {
-    /// At first narrow contexts weigh more than wide ones, and the narrowest kernel less than the others.
+    /// At first narrow contexts weigh more than wide ones, and the narrowest kernel less than the
+    /// others.
     pub(super) fn new() -> Mixture {
         let number = |context: usize, member: usize| -0.2 * context as f64 - if member.is_multiple_of(KERNELS) { 0.5 } else { 0.0 };
         let shared: PerMember = std::array::from_fn(|context| std::array::from_fn(|member| number(context, member)));
@@ -98,7 +100,8 @@ impl Mixture {
         (sum > 0.0).then(|| weights.map(|weights| weights.map(|weight| weight / sum)))
     }
 
-    /// The probability of each bin up to the view's last, then that of reaching the limit; they sum to 1. `None` where nothing is known.
+    /// The probability of each bin up to the view's last, then that of reaching the limit; they sum
+    /// to 1. `None` where nothing is known.
     pub(super) fn probabilities(&self, view: &View) -> Option<Vec<f64>> {
         let weights = self.weights(view)?;
         let bins = view.last_bin + 1;

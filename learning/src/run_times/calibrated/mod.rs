@@ -1,7 +1,9 @@
 //! The default: a calibrated distribution of run time from what like jobs of the past did.
 //!
-//! A job belongs to eleven contexts, from "same user, size, limit and partition" to "all jobs". Each remembers its latest run times. A mixture of them, whose
-//! weights are learnt as jobs end, gives the distribution; what earlier run times did at its levels corrects it. Its cost does not grow with the history.
+//! A job belongs to eleven contexts, from "same user, size, limit and partition" to "all jobs".
+//! Each remembers its latest run times. A mixture of them, whose weights are learnt as jobs end,
+//! gives the distribution; what earlier run times did at its levels corrects it. Its cost does not
+//! grow with the history.
 
 mod bins;
 mod contexts;
@@ -24,14 +26,16 @@ pub use distribution::RunTimeDistribution;
 
 /// Most ranges of one forecast (end-to-end paper, III.F).
 const MOST_RANGES: usize = 25;
-/// What like jobs span is taken from so many jobs of the past, as many as the paper's history holds (V).
+/// What like jobs span is taken from so many jobs of the past, as many as the paper's history holds
+/// (V).
 const LIKE_JOBS: usize = 15_000;
 
 /// Which seconds of a distribution belong to its set of ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RangeSetRule {
-    /// A second belongs to the set if it is this many times as probable as it would be if the run time lay anywhere, evenly, within what the run times of like
-    /// jobs span on average. Over many jobs such sets hold more run times than any others of the same total length.
+    /// A second belongs to the set if it is this many times as probable as it would be if the run
+    /// time lay anywhere, evenly, within what the run times of like jobs span on average. Over many
+    /// jobs such sets hold more run times than any others of the same total length.
     pub times_as_probable: f64,
 }
 
@@ -41,8 +45,9 @@ impl Default for RangeSetRule {
     }
 }
 
-/// Predicts a distribution of run time. The point is the median of the mixture before its levels are corrected: the correction, which is the same for all jobs,
-/// serves the coverage and not the single forecast.
+/// Predicts a distribution of run time. The point is the median of the mixture before its levels
+/// are corrected: the correction, which is the same for all jobs, serves the coverage and not the
+/// single forecast.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Calibrated {
     unit: Unit,
@@ -99,7 +104,8 @@ impl Calibrated {
         Some((RunTimeDistribution::new(corrected, limit_s(job)), RunTimeDistribution::new(plain, limit_s(job))))
     }
 
-    /// The distribution of a job's run time, from the run times that ended so far; `None` before the first.
+    /// The distribution of a job's run time, from the run times that ended so far; `None` before
+    /// the first.
     #[must_use]
     pub fn distribution(&self, job: &ArrivingJob) -> Option<RunTimeDistribution> {
         self.distribution_of(job, &self.view(job)).map(|(distribution, _)| distribution)
@@ -112,8 +118,10 @@ impl Calibrated {
         distribution.denser_than(self.rule.times_as_probable / span_s, MOST_RANGES)
     }
 
-    /// What the daemon publishes of a user's jobs of `count` in a partition: the whole distribution as at most 25 ranges whose probabilities sum to 1. With a
-    /// `limit` it is that of jobs with this limit, without one that of all. `None` where the user has run no job of that size there.
+    /// What the daemon publishes of a user's jobs of `count` in a partition: the whole distribution
+    /// as at most 25 ranges whose probabilities sum to 1. With a `limit` it is that of jobs with
+    /// this limit, without one that of all. `None` where the user has run no job of that size
+    /// there.
     #[must_use]
     pub fn published(&self, user: u32, account: u32, partition: u16, count: u32, limit: Option<Seconds>) -> Option<Vec<RunTimeRange>> {
         if !self.contexts.knows_size(user, partition, count) {
@@ -124,8 +132,9 @@ impl Calibrated {
         Some(self.distribution(&job)?.summary(MOST_RANGES))
     }
 
-    /// Takes the run time of a job that ended long ago as one of the past, at a hundredth of the cost of
-    /// [`ends`](RunTimePredictor::ends): it teaches nothing of how the past is to be weighed.
+    /// Takes the run time of a job that ended long ago as one of the past, at a hundredth of the
+    /// cost of [`ends`](RunTimePredictor::ends): it teaches nothing of how the past is to be
+    /// weighed.
     pub fn remembers(&mut self, job: &ArrivingJob, run_time: Seconds) {
         self.contexts.push(job, self.unit, run_time);
         self.like.push(Tuple::of(job), run_time.clamped_u32());

@@ -59,7 +59,8 @@ pub struct BlendedForecast {
     pub point_s: f64,
     /// The members' forecasts, as square roots of seconds.
     pub members: [f32; MEMBERS],
-    /// Upper bounds in seconds on the percentiles 1 to 99, ascending; `None` while there are too few outcomes.
+    /// Upper bounds in seconds on the percentiles 1 to 99, ascending; `None` while there are too
+    /// few outcomes.
     pub bounds_s: Option<[u32; PERCENTILES]>,
 }
 
@@ -141,7 +142,8 @@ impl BlendedWaits {
         BlendedForecast { point_s: f64::from(root * root), members, bounds_s }
     }
 
-    /// The point forecast in seconds for a job with these features. Nothing will be held against it.
+    /// The point forecast in seconds for a job with these features. Nothing will be held against
+    /// it.
     #[must_use]
     pub fn point_s(&self, features: &[f32]) -> f64 {
         let forests = self.forests.as_ref().map(|[root, log]| [root.view(), log.view()]);
@@ -149,8 +151,9 @@ impl BlendedWaits {
         f64::from(root * root)
     }
 
-    /// Learns from the bounds that jobs have outwaited by `now`. A job that still waits beyond its bound has missed it, and waiting for its start
-    /// to say so would make long waits count too late.
+    /// Learns from the bounds that jobs have outwaited by `now`. A job that still waits beyond its
+    /// bound has missed it, and waiting for its start to say so would make long waits count too
+    /// late.
     pub fn outwait(&mut self, now: UnixTime) {
         while let Some(Reverse((at, row, knot))) = self.misses.peek().copied() {
             if at > now.0 {
@@ -219,7 +222,8 @@ impl BlendedWaits {
 
     fn score(&mut self, pending: &Pending, wait_s: f32) {
         let Some(bounds_s) = pending.bounds_s else { return };
-        // Where the wait lies in the forecast distribution: anywhere between these two, because waits are whole seconds and many are equal.
+        // Where the wait lies in the forecast distribution: anywhere between these two, because
+        // waits are whole seconds and many are equal.
         let below = bounds_s.partition_point(|bound_s| (*bound_s as f32) < wait_s) as f64 / 100.0;
         let up_to = (bounds_s.partition_point(|bound_s| *bound_s as f32 <= wait_s) + 1) as f64 / 100.0;
         for (knot, nominal) in KNOTS.into_iter().enumerate() {

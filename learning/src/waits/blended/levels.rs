@@ -1,8 +1,8 @@
 //! Levels of quantiles, corrected on line so that bounds hold as often as they should.
 //!
-//! Gibbs and Candès, Adaptive Conformal Inference Under Distribution Shift (NeurIPS 2021): after each outcome the level of a bound that
-//! held is lowered a little and that of a bound that did not is raised, so that in the long run it holds as often as it should,
-//! whatever the waits do.
+//! Gibbs and Candès, Adaptive Conformal Inference Under Distribution Shift (NeurIPS 2021): after
+//! each outcome the level of a bound that held is lowered a little and that of a bound that did not
+//! is raised, so that in the long run it holds as often as it should, whatever the waits do.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +25,12 @@ impl Default for Levels {
 }
 
 impl Levels {
-    /// A bound at `KNOTS[knot]` held (1) or did not (0), or held with that probability where it was a tie.
+    /// A bound at `KNOTS[knot]` held (1) or did not (0), or held with that probability where it was
+    /// a tie.
     pub(super) fn observe(&mut self, knot: usize, held: f64) {
         if let (Some(level), Some(nominal)) = (self.corrected.get_mut(knot), KNOTS.get(knot)) {
-            // In proportion to what a level can be off, so that the outer ones are not thrown about.
+            // In proportion to what a level can be off, so that the outer ones are not thrown
+            // about.
             let step = STEP * (4.0 * nominal * (1.0 - nominal)).sqrt();
             *level = (*level + step * (nominal - held)).clamp(0.0, 1.0);
         }
@@ -68,7 +70,8 @@ mod tests {
 
     #[test]
     fn a_bound_that_fails_too_often_is_raised_until_it_holds() {
-        // The true distribution is uniform on 0 to 1 to the power of one half: a level a is only held with probability a^2.
+        // The true distribution is uniform on 0 to 1 to the power of one half: a level a is only
+        // held with probability a^2.
         let mut levels = Levels::default();
         for index in 0..20_000 {
             let wait = ((f64::from(index) * 0.618_033_988_749_895).fract()).sqrt();

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn bounds_are_the_quantiles_of_the_waits_that_followed_like_forecasts() {
-        // Forecasts of root 1 were followed by waits of 0 to 99 s, those of root 9 by waits of 1,000 s.
+        // Forecasts of root 1 were followed by waits of 0 to 99 s, those of root 9 by waits of
+        // 1,000 s.
         let outcome = |root, wait_s| ForecastOutcome { root, members: [0.0; MEMBERS], wait_s };
         let mut outcomes: Vec<ForecastOutcome> = (0..100).map(|wait| outcome(1.0, (wait * 37 % 100) as f32)).collect();
         outcomes.extend((0..100).map(|_| outcome(9.0, 1_000.0)));

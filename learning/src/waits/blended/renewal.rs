@@ -22,7 +22,8 @@ fn error_s(outcomes: &[ForecastOutcome], weights: &Weights) -> f64 {
     errors.sum()
 }
 
-/// From `weights` on, moves shares between members for as long as that makes the absolute error on the outcomes smaller.
+/// From `weights` on, moves shares between members for as long as that makes the absolute error on
+/// the outcomes smaller.
 pub(super) fn renewed(mut weights: Weights, outcomes: &[ForecastOutcome]) -> Weights {
     let mut least = error_s(outcomes, &weights);
     for share in MOVES {

@@ -1,4 +1,5 @@
-//! Training of the members' forests, apart from everything else, so that it can go on in the background.
+//! Training of the members' forests, apart from everything else, so that it can go on in the
+//! background.
 
 use crate::training::{Training, TrainingError, train};
 use predictor_core::trees::Forest;

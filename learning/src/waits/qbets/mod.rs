@@ -1,12 +1,19 @@
-//! QBETS: bounds on waits from the waits of like jobs (Nurmi, Brevik, Wolski, JSSPP 2007; Brevik, Nurmi, Wolski, PPoPP 2006).
+//! QBETS: bounds on waits from the waits of like jobs (Nurmi, Brevik, Wolski, JSSPP 2007; Brevik,
+//! Nurmi, Wolski, PPoPP 2006).
 //!
 //! A time in which the whole machine was down is no part of a wait ([`downtimes`]).
 //!
-//! The jobs of a partition fall into classes of like delay by their size and time limit ([`regions`]). The waits of a class, as far back as they have not changed, bound any quantile of the next wait at any confidence by an
-//! order statistic ([`crate::binomial`]). They have changed when more waits in a row than is usual lie above the bound ([`rare_runs`]); then as many are kept as a bound needs.
+//! The jobs of a partition fall into classes of like delay by their size and time limit
+//! ([`regions`]). The waits of a class, as far back as they have not changed, bound any quantile of
+//! the next wait at any confidence by an order statistic ([`crate::binomial`]). They have changed
+//! when more waits in a row than is usual lie above the bound ([`rare_runs`]); then as many are
+//! kept as a bound needs.
 //!
-//! Where the publications are silent: changes are looked for at the bounds on the quantiles 0.5, 0.75 and 0.95 separately, so that a rise of the median is noticed that leaves the 0.95 quantile alone, at the
-//! moment when a wait becomes known; the autocorrelation is that of the class's latest waits; the classes of a partition are found anew whenever its history has grown by half, and every 4,096 jobs once it is long.
+//! Where the publications are silent: changes are looked for at the bounds on the quantiles 0.5,
+//! 0.75 and 0.95 separately, so that a rise of the median is noticed that leaves the 0.95 quantile
+//! alone, at the moment when a wait becomes known; the autocorrelation is that of the class's
+//! latest waits; the classes of a partition are found anew whenever its history has grown by half,
+//! and every 4,096 jobs once it is long.
 
 mod downtimes;
 mod rare_runs;
@@ -26,7 +33,8 @@ use std::collections::{BTreeMap, VecDeque};
 /// The confidence at which QBETS bounds quantiles, unless another is asked for.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// The quantile whose bound is the point forecast: QBETS answers with the bound on the 0.95 quantile, and table V of the end-to-end paper has errors that only that explains.
+/// The quantile whose bound is the point forecast: QBETS answers with the bound on the 0.95
+/// quantile, and table V of the end-to-end paper has errors that only that explains.
 pub const POINT_QUANTILE: f64 = 0.95;
 
 /// Most waits kept of each partition and of each class.
@@ -148,14 +156,16 @@ impl Qbets {
         self.partitions.entry(job.partition).or_insert_with(Partition::new).push(delay, &mut self.ranks);
     }
 
-    /// Histories that may answer for a job, the most like it first: its class, its partition, the cluster.
+    /// Histories that may answer for a job, the most like it first: its class, its partition, the
+    /// cluster.
     fn histories(&self, job: &PastJob) -> impl Iterator<Item = &Series> + Clone {
         let partition = self.partitions.get(&job.partition);
         let class = partition.and_then(|partition| partition.classes.get(partition.class(job.size.cpus, limit_s(job))?));
         class.into_iter().chain(partition.map(|partition| &partition.all)).chain([&self.all])
     }
 
-    /// An upper bound on a quantile of the wait of a job, that holds with the confidence; `None` while too few jobs have started.
+    /// An upper bound on a quantile of the wait of a job, that holds with the confidence; `None`
+    /// while too few jobs have started.
     #[must_use]
     pub fn bound_of(&self, job: &PastJob, quantile: f64, confidence: f64) -> Option<Seconds> {
         self.histories(job).find_map(|series| series.bound_s(quantile, confidence)).map(|bound_s| Seconds(i64::from(bound_s)))
@@ -167,7 +177,8 @@ impl Qbets {
         self.bound_of(past.job(row)?, quantile, confidence)
     }
 
-    /// The probability that a job starts within a time, a lower bound that holds with the confidence: the largest quantile whose bound is no longer. `None` while no job has started.
+    /// The probability that a job starts within a time, a lower bound that holds with the
+    /// confidence: the largest quantile whose bound is no longer. `None` while no job has started.
     #[must_use]
     pub fn probability_within_of(&self, job: &PastJob, within: Seconds, confidence: f64) -> Option<f64> {
         let enough = fewest_observations(POINT_QUANTILE, confidence);
@@ -183,7 +194,8 @@ impl Qbets {
         self.probability_within_of(past.job(row)?, within, confidence)
     }
 
-    /// The median of the waits of like jobs, as such and not as a bound; `None` while no job has started.
+    /// The median of the waits of like jobs, as such and not as a bound; `None` while no job has
+    /// started.
     #[must_use]
     pub fn median(&self, past: &Arrivals, row: usize) -> Option<Seconds> {
         self.histories(past.job(row)?).find_map(Series::median_s).map(|median_s| Seconds(i64::from(median_s)))

@@ -1,8 +1,10 @@
 //! Jobs of like delay, by their sizes and time limits.
 //!
-//! QBETS (Nurmi, Brevik, Wolski, JSSPP 2007) finds by model-based clustering which sizes and requested times wait alike, with as many clusters as the Bayesian
-//! information criterion warrants. Here the waits of a class are log-normal. The plane of CPUs and time limit is cut in two where that explains the waits best, each part
-//! again, and so on, as long as the criterion falls; then the two parts whose waits differ least become one class, as long as it falls again.
+//! QBETS (Nurmi, Brevik, Wolski, JSSPP 2007) finds by model-based clustering which sizes and
+//! requested times wait alike, with as many clusters as the Bayesian information criterion
+//! warrants. Here the waits of a class are log-normal. The plane of CPUs and time limit is cut in
+//! two where that explains the waits best, each part again, and so on, as long as the criterion
+//! falls; then the two parts whose waits differ least become one class, as long as it falls again.
 
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -16,7 +18,8 @@ pub(super) struct Delay {
     pub(super) wait_s: u32,
 }
 
-/// A rectangle of the plane of CPUs and time limit in seconds, and the class that its jobs belong to.
+/// A rectangle of the plane of CPUs and time limit in seconds, and the class that its jobs belong
+/// to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Region {
     pub(super) cpus: RangeInclusive<u32>,
@@ -35,7 +38,8 @@ impl Region {
     }
 }
 
-/// Variances of logarithms below this count as this: a wait is not known to better than about a quarter of itself.
+/// Variances of logarithms below this count as this: a wait is not known to better than about a
+/// quarter of itself.
 const LEAST_VARIANCE: f64 = 0.0625;
 
 /// A class has a mean and a variance; a cut has its place besides.
@@ -84,12 +88,14 @@ impl Sums {
 pub(super) struct Division {
     /// Fewest jobs of a part.
     pub(super) fewest: usize,
-    /// The first autocorrelation of the waits. Waits that resemble their predecessors tell less: n of them count as n (1 - r) / (1 + r).
+    /// The first autocorrelation of the waits. Waits that resemble their predecessors tell less: n
+    /// of them count as n (1 - r) / (1 + r).
     pub(super) autocorrelation: f64,
 }
 
 impl Division {
-    /// The regions, which together hold the whole plane without overlap; their classes are numbered from 0 without gaps.
+    /// The regions, which together hold the whole plane without overlap; their classes are numbered
+    /// from 0 without gaps.
     pub(super) fn regions(self, delays: &[Delay]) -> Vec<Region> {
         let mut parts = Vec::new();
         self.cut(Region::whole(), &mut delays.to_vec(), self.effective() * delays.len() as f64, 0, &mut parts);

@@ -1,4 +1,5 @@
-//! The waits of one class of jobs in order of their starts, and bounds on the quantiles of the next one.
+//! The waits of one class of jobs in order of their starts, and bounds on the quantiles of the next
+//! one.
 
 use super::rare_runs::{LEVELS, rare_run};
 use crate::binomial::{percentile_ranks, upper_bound_rank};
@@ -10,7 +11,8 @@ use std::collections::{HashMap, VecDeque};
 /// The confidence of the bounds at which changes are looked for.
 pub(super) const CHANGE_CONFIDENCE: f64 = 0.95;
 
-/// The weight of the latest wait in the running estimate of the autocorrelation, once there are many.
+/// The weight of the latest wait in the running estimate of the autocorrelation, once there are
+/// many.
 const LATEST_WEIGHT: f64 = 1.0 / 1_000.0;
 
 /// Ranks of the bounds at [`LEVELS`], worked out once for each number of observations.
@@ -63,7 +65,8 @@ impl PercentileRanks {
     }
 }
 
-/// How many observations a bound on the quantile at the confidence needs: the largest of n is one from 1 - q^n >= C on.
+/// How many observations a bound on the quantile at the confidence needs: the largest of n is one
+/// from 1 - q^n >= C on.
 pub(super) fn fewest_observations(quantile: f64, confidence: f64) -> usize {
     let fewest = ((1.0 - confidence).ln() / quantile.ln()).ceil().max(1.0) as usize;
     // Where q^n comes out at 1 - C but for rounding, the exact rank decides.
@@ -103,10 +106,11 @@ struct Window {
     ascending: Vec<u32>,
     /// Observations above the bound since one was not.
     above: u16,
-    /// From how many on they are a rare event, by what was known before the first of them: the change itself would look like autocorrelation.
+    /// From how many on they are a rare event, by what was known before the first of them: the
+    /// change itself would look like autocorrelation.
     rare: u16,
-    /// How many of its oldest observations are from before the change: they leave as others come, so that the window is no longer than a bound needs until all are from
-    /// after it.
+    /// How many of its oldest observations are from before the change: they leave as others come,
+    /// so that the window is no longer than a bound needs until all are from after it.
     outdated: usize,
 }
 
@@ -212,9 +216,11 @@ impl Series {
         ascending.get(ascending.len().saturating_sub(1) / 2).copied()
     }
 
-    /// An upper bound in seconds on a quantile of the next wait, at the confidence; `None` while the waits are too few.
+    /// An upper bound in seconds on a quantile of the next wait, at the confidence; `None` while
+    /// the waits are too few.
     ///
-    /// Changes are looked for at three quantiles: a bound comes from the waits since the last change at the next larger of them, and is no smaller than the bounds on the smaller ones.
+    /// Changes are looked for at three quantiles: a bound comes from the waits since the last
+    /// change at the next larger of them, and is no smaller than the bounds on the smaller ones.
     pub(super) fn bound_s(&self, quantile: f64, confidence: f64) -> Option<u32> {
         let rank = |observations: usize, quantile: f64| upper_bound_rank(observations, quantile, confidence);
         let mut bound = None;
@@ -273,12 +279,14 @@ impl Series {
         if let Some(rank) = rank {
             return window.ascending.get(rank - 1).copied();
         }
-        // Since the change there are too few for this quantile: so many as it needs, whose largest is the bound.
+        // Since the change there are too few for this quantile: so many as it needs, whose largest
+        // is the bound.
         let fewest = fewest_observations(quantile, confidence);
         if fewest > self.waits_s.len() { None } else { self.waits_s.iter().rev().take(fewest).max().copied() }
     }
 
-    /// The largest probability whose quantile is bounded at the confidence by `within_s`: that of starting within so many seconds. `None` while there are no waits.
+    /// The largest probability whose quantile is bounded at the confidence by `within_s`: that of
+    /// starting within so many seconds. `None` while there are no waits.
     pub(super) fn probability_within(&self, within_s: u32, confidence: f64) -> Option<f64> {
         if self.waits_s.is_empty() {
             return None;
@@ -297,7 +305,8 @@ impl Series {
     }
 }
 
-/// The largest q for which P(Binomial(n, q) <= k - 1) >= C: that which k of n trials show of their probability of success at the confidence.
+/// The largest q for which P(Binomial(n, q) <= k - 1) >= C: that which k of n trials show of their
+/// probability of success at the confidence.
 ///
 /// P(Binomial(n, q) <= k - 1) is 1 - I_q(k, n - k + 1).
 fn certain_part(successes: usize, trials: usize, confidence: f64) -> f64 {

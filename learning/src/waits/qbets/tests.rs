@@ -21,7 +21,8 @@ fn job(partition: u16, cpus: u32, limit_s: i64) -> PastJob {
     }
 }
 
-/// Log-normal waits with a first autocorrelation of their logarithms, whose typical wait changes at some of them.
+/// Log-normal waits with a first autocorrelation of their logarithms, whose typical wait changes at
+/// some of them.
 fn waits(count: usize, autocorrelation: f64, changes: &[(usize, f64)], seed: u64) -> Vec<Seconds> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let innovation = (1.0 - autocorrelation * autocorrelation).sqrt();
@@ -64,7 +65,8 @@ fn the_bounds_on_correlated_waits_cover_as_much_as_they_promise() {
 
 #[test]
 fn changes_cost_little_coverage() {
-    // Each rise is missed for some waits before it is noticed; without the search for changes a rise in the last quarter would cost up to a quarter.
+    // Each rise is missed for some waits before it is noticed; without the search for changes a
+    // rise in the last quarter would cost up to a quarter.
     let waits = waits(8_000, 0.3, &[(2_000, 7.0), (4_000, 4.0), (6_000, 8.0)], 4);
     for quantile in [0.5, 0.75, 0.95] {
         let coverage = coverage(&waits, quantile);

@@ -13,8 +13,9 @@ pub(super) const NUMERIC: usize = 10;
 pub(super) struct Attributes {
     /// User, account, partition.
     pub(super) nominal: [u32; NOMINAL],
-    /// CPUs, limit, hour of the day, day of the week; running jobs, their CPUs and the user's part of these; waiting jobs, their CPUs and the CPU seconds that
-    /// they asked for. Numbers that span several orders of magnitude are taken as logarithms.
+    /// CPUs, limit, hour of the day, day of the week; running jobs, their CPUs and the user's part
+    /// of these; waiting jobs, their CPUs and the CPU seconds that they asked for. Numbers that
+    /// span several orders of magnitude are taken as logarithms.
     pub(super) numeric: [f32; NUMERIC],
 }
 

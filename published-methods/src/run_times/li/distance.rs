@@ -1,4 +1,5 @@
-//! Heterogeneous Euclidean-overlap distance (Wilson, Martinez: Improved Heterogeneous Distance Functions, JAIR 6, 1997), with weights.
+//! Heterogeneous Euclidean-overlap distance (Wilson, Martinez: Improved Heterogeneous Distance
+//! Functions, JAIR 6, 1997), with weights.
 
 use super::attributes::{Attributes, NOMINAL, NUMERIC};
 
@@ -32,7 +33,8 @@ pub(super) struct Metric {
 }
 
 impl Metric {
-    /// `weights` are those of the nominal attributes, then of the numeric ones, whose differences count as parts of their spans.
+    /// `weights` are those of the nominal attributes, then of the numeric ones, whose differences
+    /// count as parts of their spans.
     pub(super) fn new(weights: &[f64], spans: &Spans) -> Metric {
         let weight = |index: usize| weights.get(index).map_or(1.0, |weight| *weight as f32);
         let square = |index: usize| {

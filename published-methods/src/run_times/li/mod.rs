@@ -1,5 +1,6 @@
-//! Instance-based learning from like jobs in like states of the resource (Li, Groep, Wolters: Efficient Response Time Predictions by Exploiting Application and
-//! Resource State Similarities, Grid 2005).
+//! Instance-based learning from like jobs in like states of the resource (Li, Groep, Wolters:
+//! Efficient Response Time Predictions by Exploiting Application and Resource State Similarities,
+//! Grid 2005).
 
 mod attributes;
 mod distance;
@@ -24,7 +25,8 @@ pub struct LiParameters {
     pub weights: Vec<f64>,
     /// How many nearest neighbours are averaged; 1 is 1-NN.
     pub neighbours: usize,
-    /// Width of the Gaussian kernel by which the neighbours are weighted (n-WA), in units of the distance.
+    /// Width of the Gaussian kernel by which the neighbours are weighted (n-WA), in units of the
+    /// distance.
     pub kernel_width: f64,
     /// How many of the jobs that ended last are searched for neighbours.
     pub history: usize,
@@ -80,7 +82,8 @@ impl LiParameters {
     }
 }
 
-/// Predicts the weighted mean run time of the jobs nearest in their attributes and in the state of the resource.
+/// Predicts the weighted mean run time of the jobs nearest in their attributes and in the state of
+/// the resource.
 #[derive(Clone, Debug)]
 pub struct Li {
     parameters: LiParameters,
@@ -97,7 +100,8 @@ impl Li {
         Li { parameters, state: ResourceState::default(), pending: HashMap::new(), past: Vec::new(), spans: Spans::default() }
     }
 
-    /// The parameters with the smallest mean absolute error on `questions` jobs, spread evenly over those from index `counted_from` on that end before `until`.
+    /// The parameters with the smallest mean absolute error on `questions` jobs, spread evenly over
+    /// those from index `counted_from` on that end before `until`.
     #[must_use]
     pub fn search(
         jobs: &[PastJob],

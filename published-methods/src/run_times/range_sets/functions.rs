@@ -10,7 +10,8 @@ const LEAST_SPAN: f64 = 0.5;
 const MOST_STEP: f64 = 0.5;
 /// Number of bins of the load.
 const BINS: usize = 20;
-/// The paper does not say with which parameters DBSCAN looks for "a close cluster": run times within 10 % of each other belong together.
+/// The paper does not say with which parameters DBSCAN looks for "a close cluster": run times
+/// within 10 % of each other belong together.
 const CLOSE: f64 = 0.1;
 const CLUSTER_JOBS: usize = 2;
 
@@ -34,7 +35,8 @@ impl LoadFunction {
         self.intercept_s + self.slope_s * load
     }
 
-    /// The function of a tuple's jobs; `None` where they are too few or too much alike in load, or their sequence is too short for a line.
+    /// The function of a tuple's jobs; `None` where they are too few or too much alike in load, or
+    /// their sequence is too short for a line.
     pub(super) fn fit(jobs: &[Observation]) -> Option<LoadFunction> {
         let (lightest, heaviest) =
             jobs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), job| (low.min(job.load), high.max(job.load)));
@@ -53,7 +55,8 @@ impl LoadFunction {
     }
 }
 
-/// Mean load and mean run time of the largest cluster, of equals the one with the smaller number; of a job by itself where it is alone in its bin.
+/// Mean load and mean run time of the largest cluster, of equals the one with the smaller number;
+/// of a job by itself where it is alone in its bin.
 fn average_of_largest_cluster(bin: &[Observation]) -> Option<Observation> {
     if let [job] = bin {
         return Some(*job);
@@ -69,7 +72,8 @@ fn average_of_largest_cluster(bin: &[Observation]) -> Option<Observation> {
     Some(Observation { load, run_time_s })
 }
 
-/// The longest path in the graph whose edges lead to heavier load and a run time that is longer by at most [`MOST_STEP`]. `ascending` ascends in load.
+/// The longest path in the graph whose edges lead to heavier load and a run time that is longer by
+/// at most [`MOST_STEP`]. `ascending` ascends in load.
 fn longest_sequence(ascending: &[Observation]) -> Vec<Observation> {
     // The longest path that ends in each node, and the node before.
     let mut paths: Vec<(usize, Option<usize>)> = Vec::with_capacity(ascending.len());
@@ -118,7 +122,8 @@ mod tests {
 
     #[test]
     fn the_longest_sequence_leaves_out_another_application() {
-        // 100, 110, 120, 150 rise by less than half each; 1,000 is more than half above what comes before it.
+        // 100, 110, 120, 150 rise by less than half each; 1,000 is more than half above what comes
+        // before it.
         let sequence =
             longest_sequence(&observations(&[(0.1, 100.0), (0.2, 1_000.0), (0.3, 110.0), (0.4, 120.0), (0.5, 90.0), (0.6, 150.0)]));
         let run_times: Vec<f64> = sequence.iter().map(|point| point.run_time_s).collect();

@@ -15,7 +15,8 @@ pub(super) struct Load {
     running_cpus: f64,
     ran_cpu_seconds: f64,
     at: Option<UnixTime>,
-    /// CPU seconds that had run at the beginnings of the intervals of the last week, earliest first.
+    /// CPU seconds that had run at the beginnings of the intervals of the last week, earliest
+    /// first.
     intervals: VecDeque<(UnixTime, f64)>,
 }
 
@@ -61,7 +62,8 @@ impl Load {
         self.ran_cpu_seconds
     }
 
-    /// `T_e / T_t` since a moment at which `ran` CPU seconds had run; the share of CPUs in use where no time has passed.
+    /// `T_e / T_t` since a moment at which `ran` CPU seconds had run; the share of CPUs in use
+    /// where no time has passed.
     pub(super) fn since(&self, begin: UnixTime, ran: f64) -> f64 {
         let duration = self.at.map_or(0, |at| (at - begin).0);
         if duration <= 0 {
@@ -70,7 +72,8 @@ impl Load {
         ((self.ran_cpu_seconds - ran) / (duration as f64 * self.processors)).clamp(0.0, 1.0)
     }
 
-    /// The mean load of the last week's intervals. They have the same length, so that their mean is that of the whole time.
+    /// The mean load of the last week's intervals. They have the same length, so that their mean is
+    /// that of the whole time.
     pub(super) fn predicted(&self) -> f64 {
         self.intervals.front().map_or(0.0, |(begin, ran)| self.since(*begin, *ran))
     }

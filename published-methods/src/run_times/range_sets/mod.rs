@@ -17,10 +17,12 @@ const RELEVANT_SPAN: f64 = 0.9;
 /// Functions are made of so many tuples, those with the most jobs: the paper's `k`.
 const TUPLES: usize = 25;
 
-/// Predicts sets of ranges, each a past run time shifted along the load functions to the predicted load.
+/// Predicts sets of ranges, each a past run time shifted along the load functions to the predicted
+/// load.
 ///
-/// Learns the load functions from the jobs whose ids are below `validation_jobs`, when the first job beyond them arrives; until then, and where no tuple gives
-/// one, each range is 20 % wide about a past run time. The point is the mean of the middles weighted by the probabilities (VI.B).
+/// Learns the load functions from the jobs whose ids are below `validation_jobs`, when the first
+/// job beyond them arrives; until then, and where no tuple gives one, each range is 20 % wide about
+/// a past run time. The point is the mean of the middles weighted by the probabilities (VI.B).
 #[derive(Clone, Debug)]
 pub struct RangeSets {
     validation_jobs: u32,

@@ -9,15 +9,18 @@ const MERGE_OVERLAP: f64 = 0.5;
 /// What the ranges share that no past run time lies in (III.F).
 const NEW_RANGES_PROBABILITY: f64 = 0.1;
 
-/// Seconds by which a limit of a range may be off because of the last binary digit: 1.1 times 100 s is not to become 111 s.
+/// Seconds by which a limit of a range may be off because of the last binary digit: 1.1 times 100 s
+/// is not to become 111 s.
 const ROUNDING_S: f64 = 1e-6;
 /// Most ranges of one forecast (III.F).
 const MOST_RANGES: usize = 25;
 
-/// The range of the run times that the load functions give for a past job, cut to 20 % in all. The ends are whole seconds, at least 1.
+/// The range of the run times that the load functions give for a past job, cut to 20 % in all. The
+/// ends are whole seconds, at least 1.
 ///
-/// The paper does not say towards what the limits are adjusted: here towards the past job's own run time, or the limit that is nearer to it. Where there is no
-/// function the range lies about that run time.
+/// The paper does not say towards what the limits are adjusted: here towards the past job's own run
+/// time, or the limit that is nearer to it. Where there is no function the range lies about that
+/// run time.
 pub(super) fn compacted(past_s: f64, shifted_s: impl Iterator<Item = f64>) -> (u32, u32) {
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for run_time_s in shifted_s {
@@ -33,7 +36,8 @@ pub(super) fn compacted(past_s: f64, shifted_s: impl Iterator<Item = f64>) -> (u
     ((lower + ROUNDING_S).floor().max(1.0) as u32, (upper - ROUNDING_S).ceil().max(1.0) as u32)
 }
 
-/// Merges ranges with a stack, in the order of their lower ends. Where two overlap too little to be merged, the later one begins after the earlier.
+/// Merges ranges with a stack, in the order of their lower ends. Where two overlap too little to be
+/// merged, the later one begins after the earlier.
 pub(super) fn disjoint(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     ranges.sort_unstable();
     let mut stack: Vec<(u32, u32)> = Vec::new();
@@ -58,8 +62,9 @@ fn overlap(one: (u32, u32), other: (u32, u32)) -> f64 {
     shared / length(one).min(length(other))
 }
 
-/// The ranges with the shares of the history's run times that lie in them; 0.1 in all for ranges where none lies, and 0.9 of its share for every other.
-/// Of more than 25 the most probable stay (the paper leaves open which).
+/// The ranges with the shares of the history's run times that lie in them; 0.1 in all for ranges
+/// where none lies, and 0.9 of its share for every other. Of more than 25 the most probable stay
+/// (the paper leaves open which).
 ///
 /// The probabilities of run times in no range are lost, as in the paper: the sum is at most 1.
 pub(super) fn with_probabilities(ranges: &[(u32, u32)], history: &[u32]) -> Vec<RunTimeRange> {

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 /// Confidence of the intervals that are compared.
 const CONFIDENCE: f64 = 0.9;
-/// Beyond so many degrees of freedom the quantile of Student's t distribution is taken for that of the normal one.
+/// Beyond so many degrees of freedom the quantile of Student's t distribution is taken for that of
+/// the normal one.
 const MOST_DEGREES: usize = 200;
 
 /// Quantiles of Student's t distribution by degrees of freedom, from 1 on.
@@ -62,8 +63,9 @@ impl Category {
         self.sum_yy += sign * y * y;
     }
 
-    /// The estimate for a job of so many CPUs and half the length of its interval, in which one further run time lies with [`CONFIDENCE`]. `None` with fewer
-    /// than two jobs for a mean, three of different sizes for a line.
+    /// The estimate for a job of so many CPUs and half the length of its interval, in which one
+    /// further run time lies with [`CONFIDENCE`]. `None` with fewer than two jobs for a mean, three
+    /// of different sizes for a line.
     pub(super) fn estimate(&self, estimate: Estimate, cpus: f64, students: &Students) -> Option<(f64, f64)> {
         let count = self.count as f64;
         let (mean_x, mean_y) = (self.sum_x / count, self.sum_y / count);

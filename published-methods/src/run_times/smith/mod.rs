@@ -1,9 +1,10 @@
-//! Templates of job characteristics, found by genetic search (Smith, Foster, Taylor: Predicting Application Run Times with Historical Information, JPDC 64,
-//! 2004; first in JSSPP 1998).
+//! Templates of job characteristics, found by genetic search (Smith, Foster, Taylor: Predicting
+//! Application Run Times with Historical Information, JPDC 64, 2004; first in JSSPP 1998).
 //!
-//! Each template sorts the jobs into categories. A job's run time is estimated from each category that it belongs to, and the estimate with the smallest
-//! confidence interval is taken. Where the publication leaves open of what the interval is, it is here that of one further run time, not of the mean, which
-//! would always prefer the largest category.
+//! Each template sorts the jobs into categories. A job's run time is estimated from each category
+//! that it belongs to, and the estimate with the smallest confidence interval is taken. Where the
+//! publication leaves open of what the interval is, it is here that of one further run time, not of
+//! the mean, which would always prefer the largest category.
 
 mod category;
 mod template;
@@ -38,10 +39,12 @@ impl Smith {
         Smith { templates, categories: HashMap::new(), students: Students::new() }
     }
 
-    /// The set of up to ten templates with the smallest mean absolute error on the `jobs` from index `counted_from` on, as far as they end before `until`.
+    /// The set of up to ten templates with the smallest mean absolute error on the `jobs` from
+    /// index `counted_from` on, as far as they end before `until`.
     ///
-    /// Each candidate costs one pass over the jobs. A job about which a set says nothing counts with the mean of all run times as its forecast, so that a set
-    /// that is silent on hard jobs gains nothing.
+    /// Each candidate costs one pass over the jobs. A job about which a set says nothing counts
+    /// with the mean of all run times as its forecast, so that a set that is silent on hard jobs
+    /// gains nothing.
     #[must_use]
     pub fn search(jobs: &[PastJob], events: &[Event], until: UnixTime, counted_from: usize, evolution: &Evolution) -> Vec<SmithTemplate> {
         let genes = GENES.repeat(MOST_TEMPLATES);

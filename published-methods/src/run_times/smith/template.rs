@@ -25,9 +25,11 @@ pub enum Estimate {
     Linear,
 }
 
-/// One template: the characteristics in which jobs of a category agree, the length of its history, and how it predicts.
+/// One template: the characteristics in which jobs of a category agree, the length of its history,
+/// and how it predicts.
 ///
-/// Of the characteristics of the publication these are known of every job: user, queue (partition), group (account) and the number of CPUs.
+/// Of the characteristics of the publication these are known of every job: user, queue (partition),
+/// group (account) and the number of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SmithTemplate {
     /// Jobs of a category have the same user.
@@ -36,7 +38,8 @@ pub struct SmithTemplate {
     pub partition: bool,
     /// Whether they have the same account.
     pub account: bool,
-    /// ... numbers of CPUs in the same range of this length, a power of 2 from 1 to 512; `None` is any number.
+    /// ... numbers of CPUs in the same range of this length, a power of 2 from 1 to 512; `None` is
+    /// any number.
     pub size_range: Option<u32>,
     /// A category keeps so many of the latest jobs, a power of 2 up to 65,536; `None` is all.
     pub most_jobs: Option<u32>,

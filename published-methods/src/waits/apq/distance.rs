@@ -25,7 +25,8 @@ impl Histograms {
         Histograms { bins: bins.max(1), shares: Vec::new(), norms: Vec::new() }
     }
 
-    /// The histograms of a row as shares, with neighbouring bins of the sweep added up so that there are so many as are wanted.
+    /// The histograms of a row as shares, with neighbouring bins of the sweep added up so that
+    /// there are so many as are wanted.
     pub(super) fn shares(&self, past: &Arrivals, row: usize, shares: &mut Vec<f32>) {
         shares.clear();
         shares.resize(DISTRIBUTIONS * self.bins, 0.0);
@@ -60,7 +61,8 @@ impl Histograms {
         &self.norms
     }
 
-    /// Equation 2: adds to the distances of the attributes, by place, those of the distributions. The chi-square distances of a pair of jobs are divided by the largest of the six.
+    /// Equation 2: adds to the distances of the attributes, by place, those of the distributions.
+    /// The chi-square distances of a pair of jobs are divided by the largest of the six.
     fn add(&self, target: &[f32], weights: &[f32; DISTRIBUTIONS], distances: &mut [f32]) {
         for (distance, job) in distances.iter_mut().zip(self.shares.chunks_exact(DISTRIBUTIONS * self.bins)) {
             let (mut sum, mut largest) = (0.0f32, 0.0f32);

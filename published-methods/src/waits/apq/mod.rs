@@ -1,14 +1,22 @@
-//! APQ: waits from like jobs, by a method chosen for each (end-to-end paper, section II and table IV).
+//! APQ: waits from like jobs, by a method chosen for each (end-to-end paper, section II and table
+//! IV).
 //!
-//! A job's distance from each of the latest started jobs is a weighted mean over its attributes and over either summaries or distributions of what waited and ran at its arrival ([`distance`]), with weights from rank
-//! correlations with the wait ([`spearman`]). Where the nearest are near and form clusters of like waits, the window of distances with the smallest deviation answers; else a ridge regression ([`ridge`]);
-//! else, where that is negative, the weighted mean of the nearest.
+//! A job's distance from each of the latest started jobs is a weighted mean over its attributes and
+//! over either summaries or distributions of what waited and ran at its arrival ([`distance`]),
+//! with weights from rank correlations with the wait ([`spearman`]). Where the nearest are near and
+//! form clusters of like waits, the window of distances with the smallest deviation answers; else a
+//! ridge regression ([`ridge`]); else, where that is negative, the weighted mean of the nearest.
 //!
 //! Where the paper is silent, or asks for what would be quadratic:
-//! - The weights are renewed every 64 additions to the history, of 6,000 at most, rather than at each.
-//! - Case A (the nearest are far) is a mean distance of the closest k % above the distance threshold of the standard-deviation minimiser; such jobs go to the regression. Clustering is good where the outliers are fewer than the part f of the closest k %.
-//! - Waits are divided by the longest of the history before they are clustered together with distances.
-//! - A window needs as many jobs as a cluster (minPts): a window of one deviates by nothing. Of windows that deviate alike the nearest is taken.
+//! - The weights are renewed every 64 additions to the history, of 6,000 at most, rather than at
+//!   each.
+//! - Case A (the nearest are far) is a mean distance of the closest k % above the distance
+//!   threshold of the standard-deviation minimiser; such jobs go to the regression. Clustering is
+//!   good where the outliers are fewer than the part f of the closest k %.
+//! - Waits are divided by the longest of the history before they are clustered together with
+//!   distances.
+//! - A window needs as many jobs as a cluster (minPts): a window of one deviates by nothing. Of
+//!   windows that deviate alike the nearest is taken.
 //! - The Gaussian kernel is e to the minus squared distance.
 
 mod distance;
@@ -131,7 +139,8 @@ impl Apq {
         }
     }
 
-    /// The parameters of least mean absolute error on the validation part: first distributions or summaries, then each parameter of table IV in turn with the others as they are.
+    /// The parameters of least mean absolute error on the validation part: first distributions or
+    /// summaries, then each parameter of table IV in turn with the others as they are.
     #[must_use]
     pub fn tune(past: &Arrivals, split: &Split) -> Parameters {
         let mut best = Parameters::default();
@@ -193,7 +202,8 @@ impl Apq {
         self.renewed_at = self.started.pushed();
         self.spearman.set_waits(self.started.waits_s());
         for (index, weight) in self.weights.features.iter_mut().enumerate() {
-            // With distributions only the job's own attributes count, and summaries where the weighted mean is wanted.
+            // With distributions only the job's own attributes count, and summaries where the
+            // weighted mean is wanted.
             *weight = self.spearman.weight(self.started.features().iter().filter_map(|features| features.get(index)).copied());
         }
         if self.parameters.distributions {
@@ -203,7 +213,8 @@ impl Apq {
         }
     }
 
-    /// Cases B and not A or C of II.C: the closest are near, and few of them are outliers among the others.
+    /// Cases B and not A or C of II.C: the closest are near, and few of them are outliers among the
+    /// others.
     fn is_clustered(&mut self) -> bool {
         let count = (0.01 * self.parameters.closest_percent * self.distances.len() as f64).ceil() as usize;
         let closest = nearest(&self.distances, count, &mut self.room);

@@ -4,15 +4,18 @@ use super::super::started::{Features, Started};
 use learning::sweep::TABLE_FEATURES;
 use nalgebra::{SMatrix, SVector};
 
-/// The weight of the quadratic term, with features of mean 0 and variance 1. The paper does not name it; this is the usual default.
+/// The weight of the quadratic term, with features of mean 0 and variance 1. The paper does not
+/// name it; this is the usual default.
 const REGULARISATION: f64 = 1.0;
 
 const N: usize = TABLE_FEATURES;
 
-/// So many jobs are summed in single precision before the sum is added to the rest in double precision.
+/// So many jobs are summed in single precision before the sum is added to the rest in double
+/// precision.
 const BLOCK: usize = 128;
 
-/// Sums over jobs: the features' products with each other, themselves, and their products with the wait.
+/// Sums over jobs: the features' products with each other, themselves, and their products with the
+/// wait.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums<T> {
     products: [[T; N]; N],
@@ -40,7 +43,8 @@ impl Sums<f64> {
     }
 }
 
-/// The wait in seconds at the target, from a ridge regression on the jobs no farther than `most`; `None` where there are fewer than two.
+/// The wait in seconds at the target, from a ridge regression on the jobs no farther than `most`;
+/// `None` where there are fewer than two.
 pub(super) fn forecast_s(started: &Started, distances: &[f32], most: f32, target: &Features) -> Option<f64> {
     let scales = started.scales(target);
     let mut all = Sums::<f64>::default();
@@ -103,7 +107,8 @@ mod tests {
 
     #[test]
     fn a_slope_is_found_and_shrunk_a_little() {
-        // Waits of ten times the CPUs; on 200 jobs the term of 1 shrinks the slope by about 1 / 201.
+        // Waits of ten times the CPUs; on 200 jobs the term of 1 shrinks the slope by about 1
+        // / 201.
         let told: Vec<_> = (0..200).map(|index| (1 + index % 64, 60, 10 * (1 + i64::from(index % 64)))).collect();
         let past = arrivals(&told);
         let mut started = Started::new(500);

@@ -16,7 +16,8 @@ impl Spearman {
         self.wait_variance = covariance(&self.wait_ranks, &self.wait_ranks);
     }
 
-    /// The absolute value of Spearman's rank correlation of a column with the waits; 0 where either is constant.
+    /// The absolute value of Spearman's rank correlation of a column with the waits; 0 where either
+    /// is constant.
     pub(super) fn weight(&mut self, column: impl Iterator<Item = f32>) -> f32 {
         rank(column, &mut self.order, &mut self.ranks);
         let variance = covariance(&self.ranks, &self.ranks);
@@ -34,7 +35,8 @@ fn covariance(a: &[f32], b: &[f32]) -> f64 {
 
 /// Ranks from 1 on; equals share the mean of theirs.
 fn rank(column: impl Iterator<Item = f32>, order: &mut Vec<u64>, ranks: &mut Vec<f32>) {
-    // Value and place as one integer: its order is that of the values, and equals are told by the upper half.
+    // Value and place as one integer: its order is that of the values, and equals are told by the
+    // upper half.
     order.clear();
     order.extend(column.zip(0u64..).map(|(value, place)| u64::from(ordered(value)) << 32 | place));
     order.sort_unstable();

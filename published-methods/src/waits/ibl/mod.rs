@@ -1,11 +1,17 @@
-//! Instance-based learning of waits (Li, Groep, Wolters: Cluster 2005, CCGrid 2006, and Future Generation Computer Systems 2007).
+//! Instance-based learning of waits (Li, Groep, Wolters: Cluster 2005, CCGrid 2006, and Future
+//! Generation Computer Systems 2007).
 //!
-//! A job is its own attributes and those of the cluster's state at its arrival. Jobs are compared by the weighted heterogeneous Euclidean-overlap distance: a nominal attribute differs by 0 or 1, a
-//! number by its difference over its span. The forecast comes from the nearest job, from the weighted mean of the nearest n, or from a linear regression weighted by nearness; which of
-//! them, its parameters and the weights of the attributes are found by a genetic algorithm on the validation part.
+//! A job is its own attributes and those of the cluster's state at its arrival. Jobs are compared
+//! by the weighted heterogeneous Euclidean-overlap distance: a nominal attribute differs by 0 or 1,
+//! a number by its difference over its span. The forecast comes from the nearest job, from the
+//! weighted mean of the nearest n, or from a linear regression weighted by nearness; which of them,
+//! its parameters and the weights of the attributes are found by a genetic algorithm on the
+//! validation part.
 //!
-//! The nominal attributes here are user, account and partition, the numbers the sixteen of table II of the end-to-end paper, so that size counts as a number. A history of 6,000 started jobs is searched. The regression uses the
-//! nearest n jobs, at least 40, and stays within the waits that they had.
+//! The nominal attributes here are user, account and partition, the numbers the sixteen of table II
+//! of the end-to-end paper, so that size counts as a number. A history of 6,000 started jobs is
+//! searched. The regression uses the nearest n jobs, at least 40, and stays within the waits that
+//! they had.
 
 mod regression;
 
@@ -123,7 +129,8 @@ impl InstanceBased {
         }
     }
 
-    /// The parameters of least mean absolute error on the validation part: 16 generations of 20, the default among the first of them.
+    /// The parameters of least mean absolute error on the validation part: 16 generations of 20,
+    /// the default among the first of them.
     #[must_use]
     pub fn tune(past: &Arrivals, split: &Split, seed: u64) -> Parameters {
         InstanceBased::found_by(Evolution { population: 20, generations: 16, seed, ..Evolution::default() }, past, split)
@@ -214,7 +221,8 @@ mod tests {
         let past = arrivals(&[(1, 60, 100), (5, 60, 200), (2, 60, 0)]);
         let mut predictor = InstanceBased::new(Parameters { neighbours: 2, ..with(Model::WeightedMean) });
         (0..2).for_each(|row| predictor.learn(&past, row));
-        // Squares of the distances 1 / 16 and 9 / 16 over the farthest: weights e^(-1/9) = 0.895 and e^-1 = 0.368.
+        // Squares of the distances 1 / 16 and 9 / 16 over the farthest: weights e^(-1/9) = 0.895
+        // and e^-1 = 0.368.
         assert!((predictor.point(&past, 2) - (0.895 * 100.0 + 0.368 * 200.0) / 1.263).abs() < 0.1);
     }
 

@@ -7,7 +7,8 @@ use nalgebra::{SMatrix, SVector};
 /// Features and a constant.
 const COEFFICIENTS: usize = TABLE_FEATURES + 1;
 
-/// What is added to the diagonal, per unit of weight: keeps features that do not vary from having any say.
+/// What is added to the diagonal, per unit of weight: keeps features that do not vary from having
+/// any say.
 const RIDGE: f64 = 1e-3;
 
 /// Room for the sums of a weighted linear regression of waits on features.
@@ -24,7 +25,9 @@ impl Default for LocalRegression {
 }
 
 impl LocalRegression {
-    /// The wait in seconds at the target, within the waits of the jobs, which are told by weight, features and wait; `scales` bring differences of features into 0 to 1. `None` where there is no solution.
+    /// The wait in seconds at the target, within the waits of the jobs, which are told by weight,
+    /// features and wait; `scales` bring differences of features into 0 to 1. `None` where there is
+    /// no solution.
     ///
     /// Features count as differences from the target's, so that the forecast is the constant.
     pub(super) fn forecast_s<'a>(

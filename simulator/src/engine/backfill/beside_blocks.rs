@@ -3,8 +3,8 @@
 use super::in_order::start_heads;
 use super::{Candidates, Cluster};
 
-/// One pass of EASY on a machine with blocks: free processors no longer only grow with time, so that the head and each candidate are placed in the
-/// profile of free processors.
+/// One pass of EASY on a machine with blocks: free processors no longer only grow with time, so
+/// that the head and each candidate are placed in the profile of free processors.
 pub(super) fn pass(cluster: &mut Cluster, candidates: Candidates) {
     let head = start_heads(cluster);
     let Some(&first) = cluster.waiting().get(head) else { return };

@@ -7,12 +7,14 @@ use crate::profile::Profile;
 /// A job that has no reservation.
 const NONE: i64 = i64::MIN;
 
-/// Conservative backfilling: every job has a reservation from the moment it comes into the queue, the earliest that delays nobody's; when a
-/// job ends before it was expected to, reservations move forward, the soonest first and those of one moment in the order of the queue, each to the earliest time that is then free, never back (A. Mu'alem and
-/// D. Feitelson, IEEE TPDS 12(6), 2001).
+/// Conservative backfilling: every job has a reservation from the moment it comes into the queue,
+/// the earliest that delays nobody's; when a job ends before it was expected to, reservations move
+/// forward, the soonest first and those of one moment in the order of the queue, each to the
+/// earliest time that is then free, never back (A. Mu'alem and D. Feitelson, IEEE TPDS 12(6),
+/// 2001).
 ///
-/// Where running jobs outlive what they were expected to run, or the queue's order changes with time, all reservations are made anew, and a promise may
-/// be broken.
+/// Where running jobs outlive what they were expected to run, or the queue's order changes with
+/// time, all reservations are made anew, and a promise may be broken.
 #[derive(Debug, Clone)]
 pub struct Conservative {
     /// Free processors over time: running jobs, blocks and reservations taken off.
@@ -61,8 +63,8 @@ impl Conservative {
         profile
     }
 
-    /// Moves reservations forward, the soonest first: what stands in the way of one has then moved already, and no gap is left that a later one
-    /// leaves behind.
+    /// Moves reservations forward, the soonest first: what stands in the way of one has then moved
+    /// already, and no gap is left that a later one leaves behind.
     fn compress(&mut self, profile: &mut Profile, cluster: &Cluster) {
         let now = cluster.now_seconds();
         let promised = cluster.waiting().iter().filter_map(|entry| Some((self.promised_seconds(entry.job)?, entry)));
@@ -109,7 +111,8 @@ impl Backfill for Conservative {
             let Some(&entry) = cluster.waiting().get(position) else { break };
             let promised = self.promised_seconds(entry.job);
             let at = promised.unwrap_or_else(|| reserve(&mut profile, now, &entry));
-            // What is promised for now may still be held by a job that outlives what it was expected to run: the correction comes next.
+            // What is promised for now may still be held by a job that outlives what it was
+            // expected to run: the correction comes next.
             if at <= now && i64::from(entry.processors) <= free {
                 cluster.start(position);
                 free -= i64::from(entry.processors);

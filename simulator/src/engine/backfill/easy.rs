@@ -10,17 +10,21 @@ pub enum Candidates {
     /// In the order of the queue.
     #[default]
     InOrder,
-    /// The shortest expected run time first: the backfilling order of EASY++ (D. Tsafrir, Y. Etsion and D. Feitelson, "Backfilling Using
-    /// System-Generated Predictions Rather Than User Runtime Estimates", IEEE TPDS 18(6), 2007).
+    /// The shortest expected run time first: the backfilling order of EASY++ (D. Tsafrir, Y. Etsion
+    /// and D. Feitelson, "Backfilling Using System-Generated Predictions Rather Than User Runtime
+    /// Estimates", IEEE TPDS 18(6), 2007).
     ShortestFirst,
 }
 
-/// EASY: the head of the queue has a reservation at the earliest moment at which enough processors are expected to be free, and a later job may
-/// start now if it fits and does not delay that (D. Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995; A. Mu'alem and D. Feitelson,
-/// "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the IBM SP2 with Backfilling", IEEE TPDS 12(6), 2001).
+/// EASY: the head of the queue has a reservation at the earliest moment at which enough processors
+/// are expected to be free, and a later job may start now if it fits and does not delay that (D.
+/// Lifka, "The ANL/IBM SP Scheduling System", JSSPP 1995; A. Mu'alem and D. Feitelson,
+/// "Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the IBM SP2
+/// with Backfilling", IEEE TPDS 12(6), 2001).
 ///
-/// Between two ends of running jobs, neither the head's reservation nor the fate of those that were tried can change: time only shortens what is left until the
-/// reservation. So a job that comes into the queue is the only one that is tried then.
+/// Between two ends of running jobs, neither the head's reservation nor the fate of those that were
+/// tried can change: time only shortens what is left until the reservation. So a job that comes
+/// into the queue is the only one that is tried then.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Easy {
     candidates: Candidates,

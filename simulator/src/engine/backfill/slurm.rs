@@ -1,13 +1,16 @@
 //! Slurm's main scheduler and its backfill scheduler.
 //!
-//! The main scheduler (src/slurmctld/job_scheduler.c, `_schedule`) starts jobs in the order of the queue until one does not fit. It runs soon
-//! after submissions and terminations, and from time to time over the whole queue ([`SlurmParameters`] has the times). A batch job never
-//! starts within its submission. The backfill scheduler (src/plugins/sched/backfill/backfill.c, `_attempt_backfill`) runs every `bf_interval`: it
-//! goes through the queue in order, starts what fits beside all that it has planned so far, and plans every other job at the earliest time
-//! that running jobs' limits and earlier plans leave. Plans last only for the pass.
+//! The main scheduler (src/slurmctld/job_scheduler.c, `_schedule`) starts jobs in the order of the
+//! queue until one does not fit. It runs soon after submissions and terminations, and from time to
+//! time over the whole queue ([`SlurmParameters`] has the times). A batch job never starts within
+//! its submission. The backfill scheduler (src/plugins/sched/backfill/backfill.c,
+//! `_attempt_backfill`) runs every `bf_interval`: it goes through the queue in order, starts what
+//! fits beside all that it has planned so far, and plans every other job at the earliest time that
+//! running jobs' limits and earlier plans leave. Plans last only for the pass.
 //!
-//! What the model leaves out: several partitions of different nodes, preemption, reservations and licences in the plan of named nodes, heterogeneous jobs,
-//! arrays, features, accounting limits; and the time that a pass takes.
+//! What the model leaves out: several partitions of different nodes, preemption, reservations and
+//! licences in the plan of named nodes, heterogeneous jobs, arrays, features, accounting limits;
+//! and the time that a pass takes.
 
 mod clock;
 mod counted;
@@ -63,20 +66,23 @@ struct State {
 }
 
 impl Slurm {
-    /// Slurm with these parameters. Plans count processors, which costs little on a machine of any size.
+    /// Slurm with these parameters. Plans count processors, which costs little on a machine of any
+    /// size.
     #[must_use]
     pub fn new(parameters: SlurmParameters) -> Self {
         Self { parameters, processors_per_node: None, has_epilog: false, state: None, wish: None }
     }
 
-    /// The site has an `Epilog`: the end of a job then starts a pass of the main scheduler at once, which otherwise comes as after a submission.
+    /// The site has an `Epilog`: the end of a job then starts a pass of the main scheduler at once,
+    /// which otherwise comes as after a submission.
     #[must_use]
     pub fn with_epilog(self) -> Self {
         Self { has_epilog: true, ..self }
     }
 
-    /// Plans with named nodes of so many processors, of which jobs have whole ones, as Slurm itself does: a job that is planned keeps certain nodes free, not
-    /// just so many. Costs O(nodes) where counting costs O(1). A machine with blocks is planned by counting all the same.
+    /// Plans with named nodes of so many processors, of which jobs have whole ones, as Slurm itself
+    /// does: a job that is planned keeps certain nodes free, not just so many. Costs O(nodes) where
+    /// counting costs O(1). A machine with blocks is planned by counting all the same.
     #[must_use]
     pub fn with_nodes(self, processors_per_node: u32) -> Self {
         Self { processors_per_node: Some(processors_per_node.max(1)), ..self }
@@ -108,7 +114,8 @@ impl Backfill for Slurm {
                 placed.ended(job);
             }
         }
-        // Passes come behind all that happens at the same instant: slurmctld's loops look from time to time, and not at each event.
+        // Passes come behind all that happens at the same instant: slurmctld's loops look from time
+        // to time, and not at each event.
         let is_awake = event == Event::Woken;
         let mut started = BTreeSet::new();
         if is_awake && !cluster.waiting().is_empty() {

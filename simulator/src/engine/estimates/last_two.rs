@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::{Estimates, Job, Record};
 
-/// The mean of the run times of the last two jobs of the same user that have ended, no more than the user's own estimate (D. Tsafrir, Y. Etsion and
-/// D. Feitelson, IEEE TPDS 18(6), 2007); that estimate where there are not two.
+/// The mean of the run times of the last two jobs of the same user that have ended, no more than
+/// the user's own estimate (D. Tsafrir, Y. Etsion and D. Feitelson, IEEE TPDS 18(6), 2007); that
+/// estimate where there are not two.
 #[derive(Debug, Clone, Default)]
 pub struct LastTwo {
     /// The last run time of each user, and the one before.

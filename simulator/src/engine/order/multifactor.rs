@@ -1,8 +1,10 @@
 //! Slurm's multifactor priority.
 //!
-//! A job's priority is the sum of its factors, each between 0 and 1, times their weights, plus the site factor
-//! (src/plugins/priority/multifactor/priority_multifactor.c, `_get_priority_internal`): age, fair share, size, partition, QOS. It is calculated when the
-//! job is submitted and then every `PriorityCalcPeriod` for all waiting jobs, and is a whole number. Equal priorities go by submission.
+//! A job's priority is the sum of its factors, each between 0 and 1, times their weights, plus the
+//! site factor (src/plugins/priority/multifactor/priority_multifactor.c, `_get_priority_internal`):
+//! age, fair share, size, partition, QOS. It is calculated when the job is submitted and then every
+//! `PriorityCalcPeriod` for all waiting jobs, and is a whole number. Equal priorities go by
+//! submission.
 
 mod associations;
 mod fair_share;
@@ -44,8 +46,9 @@ impl std::fmt::Debug for Multifactor {
 }
 
 impl Multifactor {
-    /// The order of a machine with these settings and associations. Priorities are calculated at `first_calculation_seconds` and every period from then on.
-    /// Jobs of users that are not among the associations have no fair share.
+    /// The order of a machine with these settings and associations. Priorities are calculated at
+    /// `first_calculation_seconds` and every period from then on. Jobs of users that are not among
+    /// the associations have no fair share.
     #[must_use]
     pub fn new(settings: PrioritySettings, associations: Associations, machine_processors: u32, first_calculation_seconds: i64) -> Self {
         let usage = Usage::new(associations, settings.decay_half_life_seconds, settings.charges_at_end, first_calculation_seconds);

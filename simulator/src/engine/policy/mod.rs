@@ -9,7 +9,8 @@ use super::{Cluster, Job, JobIndex, Record};
 /// A job as a policy passes it on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submitted {
-    /// The job, perhaps at another size, with another estimate; its run time is what it would run at that size.
+    /// The job, perhaps at another size, with another estimate; its run time is what it would run
+    /// at that size.
     pub job: Job,
     /// When it comes into the queue; before now is now.
     pub eligible_seconds: i64,
@@ -17,7 +18,8 @@ pub struct Submitted {
 
 /// What happens to a job when it is submitted, before the scheduler sees it.
 pub trait Policy {
-    /// Passes on a job that is submitted now. Of `cluster` it may look at what a user could know: no run time of a job that has not ended.
+    /// Passes on a job that is submitted now. Of `cluster` it may look at what a user could know:
+    /// no run time of a job that has not ended.
     fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Cluster) -> Submitted;
 
     /// A job has started; `record` has when.

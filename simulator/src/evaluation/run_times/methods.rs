@@ -84,8 +84,9 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Lets a method go through the log until the last job of the test part arrives, and hands over what it says. `passed` is called after each event. Returns
-    /// a remark about what was chosen on the validation part.
+    /// Lets a method go through the log until the last job of the test part arrives, and hands over
+    /// what it says. `passed` is called after each event. Returns a remark about what was chosen on
+    /// the validation part.
     pub(super) fn go(&self, method: Method, mut forecast: impl FnMut(Forecast), mut passed: impl FnMut()) -> Option<String> {
         let (mut predictor, remark) = self.predictor(method);
         let mut point_ranges = PointRanges::new(self.jobs.len());
@@ -162,8 +163,9 @@ impl Way<'_> {
     }
 }
 
-/// Turns points into ranges as the paper does (VI.B): as long as the mean absolute error of the method's forecasts for the like jobs in the history. The paper
-/// puts the range about the job's actual run time, which would make every range a success; here it lies about the point.
+/// Turns points into ranges as the paper does (VI.B): as long as the mean absolute error of the
+/// method's forecasts for the like jobs in the history. The paper puts the range about the job's
+/// actual run time, which would make every range a success; here it lies about the point.
 struct PointRanges {
     points_s: Vec<f64>,
     errors_s: TupleHistory<f64>,

@@ -3,7 +3,8 @@ use predictor_core::time::{Seconds, UnixTime};
 
 use super::*;
 
-/// 600 jobs of four users, each of whom repeats two kinds of job with run times that vary a little; all follow from the index.
+/// 600 jobs of four users, each of whom repeats two kinds of job with run times that vary a little;
+/// all follow from the index.
 fn workload() -> Workload {
     let job = |index: i64| {
         let user = index % 4;

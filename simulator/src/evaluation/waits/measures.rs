@@ -119,8 +119,8 @@ fn within_factor_2(points_s: &[f64], waits_s: &[f64]) -> f64 {
     points_s.iter().zip(waits_s).filter(is_within).count() as f64 / waits_s.len().max(1) as f64
 }
 
-/// The interval between the quantiles 0.025 and 0.975 of the means of samples of blocks, drawn with replacement: neighbouring jobs' errors
-/// are alike, single ones would make it too narrow.
+/// The interval between the quantiles 0.025 and 0.975 of the means of samples of blocks, drawn with
+/// replacement: neighbouring jobs' errors are alike, single ones would make it too narrow.
 fn bootstrap_interval(errors: &[f64], seed: u64) -> [f64; 2] {
     let blocks: Vec<(f64, usize)> = errors.chunks(BOOTSTRAP_BLOCK).map(|block| (block.iter().sum(), block.len())).collect();
     if blocks.is_empty() {
@@ -139,8 +139,9 @@ fn bootstrap_interval(errors: &[f64], seed: u64) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// The randomised probability integral transform of each wait: where it lies in its forecast distribution, drawn evenly from where it could lie. A
-/// job without a distribution counts as one that could lie anywhere.
+/// The randomised probability integral transform of each wait: where it lies in its forecast
+/// distribution, drawn evenly from where it could lie. A job without a distribution counts as one
+/// that could lie anywhere.
 fn transforms(bounds: &[Option<Bounds>], waits_s: &[f64], seed: u64) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5049_5400);
     let transform = |(bounds, wait_s): (&Option<Bounds>, &f64)| {
@@ -174,8 +175,8 @@ pub(super) fn bound_coverage<'a>(jobs: impl Iterator<Item = (&'a Option<Bounds>,
     LEVELS.iter().map(|(name, level)| (*name, held(*level) / known.len().max(1) as f64)).collect()
 }
 
-/// Mean over the jobs and over the quantiles 0.05 to 0.95 of the pinball loss in seconds; a job without a distribution counts as forecast to
-/// wait not at all.
+/// Mean over the jobs and over the quantiles 0.05 to 0.95 of the pinball loss in seconds; a job
+/// without a distribution counts as forecast to wait not at all.
 fn pinball_s(bounds: &[Option<Bounds>], waits_s: &[f64]) -> Option<f64> {
     if bounds.is_empty() {
         return None;

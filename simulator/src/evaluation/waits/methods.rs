@@ -111,8 +111,8 @@ const HISTORY_JOBS: usize = 6_000;
 /// How often progress is told, in jobs.
 const PROGRESS_JOBS: usize = 250;
 
-/// The parts of the log that parameters are chosen on: the 4,000 jobs before the test part, with the 6,000 before those as history (V), or in the
-/// same proportion of what there is.
+/// The parts of the log that parameters are chosen on: the 4,000 jobs before the test part, with
+/// the 6,000 before those as history (V), or in the same proportion of what there is.
 fn split(replay: &Replay) -> Split {
     let end = replay.test.start;
     let validation = VALIDATION_JOBS.min(2 * end / 5);
@@ -151,8 +151,8 @@ fn qbets(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Forecasts {
     Forecasts { notes: vec![note], ..found }
 }
 
-/// QBETS's bounds on the percentiles 5, 10 to 95, which also stand for those below each. A percentile that the history is too short for has the
-/// bound of the one before.
+/// QBETS's bounds on the percentiles 5, 10 to 95, which also stand for those below each. A
+/// percentile that the history is too short for has the bound of the one before.
 fn qbets_bounds(predictor: &Qbets, replay: &Replay, row: usize) -> Option<Bounds> {
     let mut bounds = [0; PERCENTILES];
     let mut known = None;

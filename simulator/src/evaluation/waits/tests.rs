@@ -42,7 +42,8 @@ fn replay(jobs: &[PastJob]) -> Replay {
 fn no_forecast_changes_when_the_future_does() {
     let jobs: Vec<PastJob> = (0..JOBS).map(job).collect();
     let marker = jobs[700].eligible;
-    // Whatever happens after the marker happens differently: starts and ends are later, and other jobs arrive.
+    // Whatever happens after the marker happens differently: starts and ends are later, and other
+    // jobs arrive.
     let changed: Vec<PastJob> = jobs
         .iter()
         .map(|job| {

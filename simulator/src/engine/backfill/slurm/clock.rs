@@ -1,7 +1,9 @@
 //! When Slurm's two schedulers look at the queue.
 //!
-//! slurmctld's loop looks once a second whether a submission or a termination asks for a pass (src/slurmctld/controller.c, `_slurmctld_background`), which
-//! on a clock of whole seconds is in the next one. An idle backfill scheduler looks once a second as well whether anything has changed.
+//! slurmctld's loop looks once a second whether a submission or a termination asks for a pass
+//! (src/slurmctld/controller.c, `_slurmctld_background`), which on a clock of whole seconds is in
+//! the next one. An idle backfill scheduler looks once a second as well whether anything has
+//! changed.
 
 use super::SlurmParameters;
 
@@ -24,7 +26,8 @@ pub(super) struct Clock {
     request: Option<i64>,
     /// A termination that asks for a pass at once.
     epilog: Option<i64>,
-    /// The last pass of the main scheduler that the background loop made, and the last of them over the full queue.
+    /// The last pass of the main scheduler that the background loop made, and the last of them over
+    /// the full queue.
     last_timed: i64,
     last_full: i64,
     /// The last pass of the main scheduler, whatever caused it.
@@ -53,8 +56,9 @@ impl Clock {
         self.changed_at.get_or_insert(now);
     }
 
-    /// The end of an epilog starts a pass at once (src/slurmctld/proc_req.c, `_slurm_rpc_epilog_complete`); without one the nodes say with their answer that the job
-    /// is gone, which only asks for a pass (src/slurmctld/agent.c).
+    /// The end of an epilog starts a pass at once (src/slurmctld/proc_req.c,
+    /// `_slurm_rpc_epilog_complete`); without one the nodes say with their answer that the job is
+    /// gone, which only asks for a pass (src/slurmctld/agent.c).
     pub(super) fn ended(&mut self, now: i64, has_epilog: bool) {
         if has_epilog {
             self.epilog = Some(now);
@@ -68,8 +72,9 @@ impl Clock {
         self.changed_at.get_or_insert(now);
     }
 
-    /// What the schedulers did while nobody waited. The loop makes the passes that were asked for; the backfill scheduler looks every `bf_interval` as long as something changes, and once a second when that time has passed
-    /// without a change (`backfill_agent`).
+    /// What the schedulers did while nobody waited. The loop makes the passes that were asked for;
+    /// the backfill scheduler looks every `bf_interval` as long as something changes, and once a
+    /// second when that time has passed without a change (`backfill_agent`).
     pub(super) fn idle_until(&mut self, now: i64, parameters: &SlurmParameters) {
         if let Some(passed_at) = self.request_due(parameters).filter(|&at| at < now) {
             self.last_timed = passed_at;

@@ -11,7 +11,8 @@ pub(super) struct Window {
     pub(super) unplanned: NodeSet,
 }
 
-/// Slurm's `node_space` (src/plugins/sched/backfill/backfill.c): what a backfill pass has planned so far. Running jobs are not in it.
+/// Slurm's `node_space` (src/plugins/sched/backfill/backfill.c): what a backfill pass has planned
+/// so far. Running jobs are not in it.
 #[derive(Debug, Clone)]
 pub(super) struct NodeSpace {
     /// One after the other, without gaps.

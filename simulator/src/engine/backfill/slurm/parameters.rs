@@ -2,36 +2,43 @@
 
 use super::parse::{ParameterError, number, switch};
 
-/// The parameters of Slurm's main scheduler and of its backfill scheduler that this model knows, with Slurm's own names and defaults
-/// (22.05 to 26.05).
+/// The parameters of Slurm's main scheduler and of its backfill scheduler that this model knows,
+/// with Slurm's own names and defaults (22.05 to 26.05).
 ///
-/// Those of the main scheduler are read in src/slurmctld/job_scheduler.c (`_schedule`), those that begin with `bf_` in
-/// src/plugins/sched/backfill/backfill.c (`_load_config`).
+/// Those of the main scheduler are read in src/slurmctld/job_scheduler.c (`_schedule`), those that
+/// begin with `bf_` in src/plugins/sched/backfill/backfill.c (`_load_config`).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct SlurmParameters {
-    /// `default_queue_depth` (100): so many jobs and one more are tried by a pass of the main scheduler that a submission or a termination caused.
+    /// `default_queue_depth` (100): so many jobs and one more are tried by a pass of the main
+    /// scheduler that a submission or a termination caused.
     pub default_queue_depth: usize,
-    /// `sched_interval` (60): every so many seconds the main scheduler tries the whole queue; -1 switches the main scheduler off.
+    /// `sched_interval` (60): every so many seconds the main scheduler tries the whole queue; -1
+    /// switches the main scheduler off.
     pub sched_interval_seconds: i64,
-    /// `sched_min_interval` (2): at least so many microseconds between two passes of the main scheduler. Rounded up to whole seconds,
-    /// fewer than one to none.
+    /// `sched_min_interval` (2): at least so many microseconds between two passes of the main
+    /// scheduler. Rounded up to whole seconds, fewer than one to none.
     pub sched_min_interval_microseconds: i64,
-    /// `batch_sched_delay` (3): a submission causes a pass no earlier than so many seconds after the last pass that one caused.
+    /// `batch_sched_delay` (3): a submission causes a pass no earlier than so many seconds after
+    /// the last pass that one caused.
     pub batch_sched_delay_seconds: i64,
-    /// `bf_interval` (30): seconds between two passes of the backfill scheduler; -1 switches it off.
+    /// `bf_interval` (30): seconds between two passes of the backfill scheduler; -1 switches it
+    /// off.
     pub bf_interval_seconds: i64,
-    /// `bf_window` (1440 minutes): a job that could start only later than so many seconds from now is not planned.
+    /// `bf_window` (1440 minutes): a job that could start only later than so many seconds from now
+    /// is not planned.
     pub bf_window_seconds: i64,
-    /// `bf_resolution` (60): planned starts and ends are rounded down to multiples of so many seconds.
+    /// `bf_resolution` (60): planned starts and ends are rounded down to multiples of so many
+    /// seconds.
     pub bf_resolution_seconds: i64,
     /// `bf_max_job_test` (500): so many jobs are tried in a pass.
     pub bf_max_job_test: usize,
     /// `bf_max_job_start` (0, no bound): so many jobs are started in a pass.
     pub bf_max_job_start: usize,
-    /// `bf_min_age_reserve` (0): a job that has waited less than so many seconds is started if it can be, but nothing is planned for it, and the main
-    /// scheduler goes on behind it.
+    /// `bf_min_age_reserve` (0): a job that has waited less than so many seconds is started if it
+    /// can be, but nothing is planned for it, and the main scheduler goes on behind it.
     pub bf_min_age_reserve_seconds: i64,
-    /// `bf_continue` (off): whether a pass that gave way to other work goes on where it was. A simulated pass takes no time, so that it changes nothing.
+    /// `bf_continue` (off): whether a pass that gave way to other work goes on where it was. A
+    /// simulated pass takes no time, so that it changes nothing.
     pub bf_continue: bool,
 }
 
@@ -58,13 +65,15 @@ pub(super) const KNOWN: &str = "default_queue_depth, sched_interval, sched_min_i
      bf_max_job_test, bf_max_job_start, bf_min_age_reserve, bf_continue";
 
 impl SlurmParameters {
-    /// Reads the value of `SchedulerParameters` in slurm.conf, such as `bf_window=2880,bf_interval=60`; what is not in it has Slurm's default.
-    /// Empty and `(null)`, as scontrol shows it, are the defaults.
+    /// Reads the value of `SchedulerParameters` in slurm.conf, such as
+    /// `bf_window=2880,bf_interval=60`; what is not in it has Slurm's default. Empty and `(null)`,
+    /// as scontrol shows it, are the defaults.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`] names what is unknown to this model, what is no number, and what is beyond Slurm's own bounds (which slurmctld would
-    /// replace by the default, with a line in its log).
+    /// [`ParameterError`] names what is unknown to this model, what is no number, and what is
+    /// beyond Slurm's own bounds (which slurmctld would replace by the default, with a line in its
+    /// log).
     pub fn parse(text: &str) -> Result<Self, ParameterError> {
         let mut parameters = Self::default();
         let text = text.trim();

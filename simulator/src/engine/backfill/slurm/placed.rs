@@ -36,7 +36,8 @@ impl Placed {
         }
     }
 
-    /// Starts a job on idle nodes, whatever is planned on them: the main scheduler. False if too few are idle.
+    /// Starts a job on idle nodes, whatever is planned on them: the main scheduler. False if too
+    /// few are idle.
     pub(super) fn start(&mut self, job: JobIndex, processors: u32) -> bool {
         let chosen = self.idle.choose(self.nodes_for(processors));
         let starts = chosen.is_some();
@@ -50,7 +51,8 @@ impl Placed {
         NodeSpace::new(now, parameters.bf_window_seconds, parameters.bf_resolution_seconds, self.all.count())
     }
 
-    /// Starts or plans one job of a backfill pass (`_attempt_backfill`). `may_plan`: whether nodes may be kept for it.
+    /// Starts or plans one job of a backfill pass (`_attempt_backfill`). `may_plan`: whether nodes
+    /// may be kept for it.
     pub(super) fn plan(
         &mut self,
         space: &mut NodeSpace,
@@ -103,8 +105,9 @@ impl Placed {
         }
     }
 
-    /// When and on which of `nodes` so many are idle first, as running jobs reach their limits (`_will_run_test` in
-    /// src/plugins/select/cons_common/job_test.c): ends that are close to one another count as one, and what is close grows from half a minute on.
+    /// When and on which of `nodes` so many are idle first, as running jobs reach their limits
+    /// (`_will_run_test` in src/plugins/select/cons_common/job_test.c): ends that are close to one
+    /// another count as one, and what is close grows from half a minute on.
     fn earliest(&self, nodes: &NodeSet, wanted: usize, running: &Running, now: i64) -> Option<Start> {
         let mut free = self.idle.shared_with(nodes);
         if let Some(nodes) = free.choose(wanted) {

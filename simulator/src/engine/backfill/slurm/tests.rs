@@ -40,7 +40,8 @@ fn a_submission_is_seen_by_the_next_look_and_another_after_the_delay() {
 
 #[test]
 fn an_epilog_tells_of_an_end_at_once() {
-    // The submission at 150 causes a pass at 151; the end at 152 has to wait for the next, at 154, unless an epilog tells of it.
+    // The submission at 150 causes a pass at 151; the end at 152 has to wait for the next, at 154,
+    // unless an epilog tells of it.
     let jobs = [job(100, 8, 51, 60), job(101, 8, 10, 60), job(150, 8, 10, 60)];
     for found in both(&main_only(), &jobs) {
         assert_eq!(found, [101, 154, 165]);
@@ -68,7 +69,8 @@ fn without_the_main_scheduler_only_the_other_one_starts_jobs() {
 
 #[test]
 fn a_job_that_ends_before_the_planned_start_is_backfilled() {
-    // The second is planned for 160. The third could run until 130 + 60, after that; the fourth until 150.
+    // The second is planned for 160. The third could run until 130 + 60, after that; the fourth
+    // until 150.
     let parameters = SlurmParameters { bf_resolution_seconds: 1, ..SlurmParameters::default() };
     let jobs = [job(100, 6, 60, 60), job(101, 8, 10, 60), job(102, 2, 10, 60), job(103, 2, 10, 20)];
     for found in both(&parameters, &jobs) {
@@ -78,7 +80,8 @@ fn a_job_that_ends_before_the_planned_start_is_backfilled() {
 
 #[test]
 fn rounding_moves_a_plan_ahead() {
-    // With steps of a minute the plan for the second begins at 120 already, before the fourth could end.
+    // With steps of a minute the plan for the second begins at 120 already, before the fourth could
+    // end.
     let jobs = [job(100, 6, 60, 60), job(101, 8, 10, 60), job(102, 2, 10, 60), job(103, 2, 10, 20)];
     for found in both(&SlurmParameters::default(), &jobs) {
         assert_eq!(found, [100, 160, 171, 171]);
@@ -87,7 +90,8 @@ fn rounding_moves_a_plan_ahead() {
 
 #[test]
 fn what_starts_beyond_the_window_is_not_planned() {
-    // The first may run for two hours, and the second is not planned within one: nothing holds the third up.
+    // The first may run for two hours, and the second is not planned within one: nothing holds the
+    // third up.
     let parameters = SlurmParameters { bf_window_seconds: 3_600, ..SlurmParameters::default() };
     let jobs = [job(100, 6, 7_200, 7_200), job(101, 8, 10, 60), job(102, 2, 8_000, 8_000)];
     for found in both(&parameters, &jobs) {
@@ -110,8 +114,9 @@ fn no_more_than_the_first_jobs_are_tried() {
 
 #[test]
 fn named_nodes_can_hold_up_what_counting_lets_start() {
-    // From 105 on nodes 0 to 2 are idle, the others are the second job's until 700 at the latest. The third is planned for then on five nodes in a row, 0
-    // to 4, and so on all that are idle. By counting, three of eight are left beside it, and the fourth may run on two of them for long.
+    // From 105 on nodes 0 to 2 are idle, the others are the second job's until 700 at the latest.
+    // The third is planned for then on five nodes in a row, 0 to 4, and so on all that are idle. By
+    // counting, three of eight are left beside it, and the fourth may run on two of them for long.
     let parameters = SlurmParameters { bf_resolution_seconds: 1, ..SlurmParameters::default() };
     let jobs = [job(100, 3, 5, 60), job(100, 5, 600, 600), job(110, 5, 10, 600), job(110, 2, 2_000, 2_000)];
     assert_eq!(starts(&parameters, &jobs, false), [100, 100, 700, 130]);

@@ -55,8 +55,9 @@ impl Associations {
         self.add(parent.unwrap_or(ROOT), Some(shares), false)
     }
 
-    /// Adds a user of an account, or one directly below the root, as the user of the jobs of this group and user. Without shares of their
-    /// own (`FairShare=parent`) they are first in their account.
+    /// Adds a user of an account, or one directly below the root, as the user of the jobs of this
+    /// group and user. Without shares of their own (`FairShare=parent`) they are first in their
+    /// account.
     pub fn user(&mut self, account: Option<AssociationIndex>, shares: Option<u32>, group: u32, user: u32) -> AssociationIndex {
         let place = self.add(account.unwrap_or(ROOT), shares, true);
         self.users.insert((group, user), place);
@@ -85,7 +86,8 @@ impl Associations {
         }
     }
 
-    /// The association's part of its siblings' shares; that of its account where it has none of its own.
+    /// The association's part of its siblings' shares; that of its account where it has none of its
+    /// own.
     pub(super) fn share(&self, place: AssociationIndex) -> f64 {
         let Some(association) = self.tree.get(place) else { return 0.0 };
         let Some(parent) = association.parent.and_then(|parent| self.tree.get(parent)) else { return 1.0 };

@@ -2,13 +2,16 @@
 
 use super::associations::{AssociationIndex, Associations, ROOT};
 
-/// Each association's factor under Fair Tree, Slurm's default since 19.05 (src/plugins/priority/multifactor/fair_tree.c): users are ranked by a walk
-/// through the tree that goes, at each level, from the greatest ratio of share to usage to the smallest; the factor is the rank over the number of
-/// users. Accounts have none.
+/// Each association's factor under Fair Tree, Slurm's default since 19.05
+/// (src/plugins/priority/multifactor/fair_tree.c): users are ranked by a walk through the tree that
+/// goes, at each level, from the greatest ratio of share to usage to the smallest; the factor is
+/// the rank over the number of users. Accounts have none.
 ///
-/// Users of one account with the same ratio have the same rank, and so have a user and the first user of an account beside it with the same ratio. Slurm means to
-/// merge accounts with the same ratio as well, but its count of them (`_count_tied_accounts`) stops at the first account, so that it does not: the second
-/// account's first user has the rank of the first account's last, and this is done here too.
+/// Users of one account with the same ratio have the same rank, and so have a user and the first
+/// user of an account beside it with the same ratio. Slurm means to merge accounts with the same
+/// ratio as well, but its count of them (`_count_tied_accounts`) stops at the first account, so
+/// that it does not: the second account's first user has the rank of the first account's last, and
+/// this is done here too.
 pub(super) fn fair_tree(associations: &Associations) -> Vec<f64> {
     let users = associations.tree.iter().filter(|association| association.is_user).count();
     let mut walk = Walk { associations, users, rank: users, next_rank: users, factors: vec![0.0; associations.tree.len()] };
@@ -69,8 +72,9 @@ impl Walk<'_> {
     }
 }
 
-/// Each association's factor under `PriorityFlags=NO_FAIR_TREE`, 2^(-U / S / D): with S its share of the machine, U its effective usage, which
-/// takes a part of what its account used for its own, and D `FairShareDampeningFactor` (priority_multifactor.c, `_set_usage_efctv` and
+/// Each association's factor under `PriorityFlags=NO_FAIR_TREE`, 2^(-U / S / D): with S its share
+/// of the machine, U its effective usage, which takes a part of what its account used for its own,
+/// and D `FairShareDampeningFactor` (priority_multifactor.c, `_set_usage_efctv` and
 /// `priority_p_calc_fs_factor`).
 pub(super) fn classic(associations: &Associations, dampening: f64) -> Vec<f64> {
     let all = associations.tree.get(ROOT).map_or(0.0, |root| root.usage);
@@ -102,7 +106,8 @@ mod tests {
     use super::{classic, fair_tree};
     use crate::engine::order::Associations;
 
-    /// Physics, with 2 shares, has games and man; chemistry, with 3, has mail and nobody; each user has one share.
+    /// Physics, with 2 shares, has games and man; chemistry, with 3, has mail and nobody; each user
+    /// has one share.
     fn tree() -> (Associations, [usize; 4]) {
         let mut tree = Associations::default();
         let physics = tree.account(None, 2);
@@ -123,8 +128,9 @@ mod tests {
     #[test]
     fn users_are_ranked_account_by_account() {
         let (mut tree, users) = tree();
-        // Of 100: physics 30 (level ratio 0.4 / 0.3 = 1.33), chemistry 70 (0.6 / 0.7 = 0.86). Within physics, games has 20 (0.5 / 0.667 = 0.75) and
-        // man 10 (1.5); within chemistry, mail has 70 and nobody none.
+        // Of 100: physics 30 (level ratio 0.4 / 0.3 = 1.33), chemistry 70 (0.6 / 0.7 = 0.86).
+        // Within physics, games has 20 (0.5 / 0.667 = 0.75) and man 10 (1.5); within chemistry,
+        // mail has 70 and nobody none.
         tree.charge(users[0], 20.0);
         tree.charge(users[1], 10.0);
         tree.charge(users[2], 70.0);
@@ -177,7 +183,8 @@ mod tests {
         let (mut tree, users) = tree();
         tree.charge(users[0], 40.0);
         tree.charge(users[2], 60.0);
-        // man has used nothing of its own, and half of its account's 0.4; its share is 0.4 / 2: 2^-(0.2 / 0.2).
+        // man has used nothing of its own, and half of its account's 0.4; its share is 0.4 / 2:
+        // 2^-(0.2 / 0.2).
         assert!((classic(&tree, 1.0)[users[1]] - 0.5).abs() < 1e-12);
         // games: 0.4 + (0.4 - 0.4) / 2 = 0.4, over 0.2: 2^-2.
         assert!((classic(&tree, 1.0)[users[0]] - 0.25).abs() < 1e-12);

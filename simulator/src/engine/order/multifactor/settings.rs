@@ -14,7 +14,8 @@ pub enum FairShare {
     Classic,
 }
 
-/// The settings of priority/multifactor that this model knows, with Slurm's own names and defaults (src/common/read_config.c, 22.05 to 26.05).
+/// The settings of priority/multifactor that this model knows, with Slurm's own names and defaults
+/// (src/common/read_config.c, 22.05 to 26.05).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PrioritySettings {
     /// `PriorityWeightAge` (0).
@@ -29,21 +30,26 @@ pub struct PrioritySettings {
     pub weight_qos: u32,
     /// `PriorityMaxAge` (7 days): from so many seconds in the queue on, the age factor is 1.
     pub max_age_seconds: i64,
-    /// `PriorityDecayHalfLife` (7 days): in so many seconds half of what was used is forgotten; 0: nothing is.
+    /// `PriorityDecayHalfLife` (7 days): in so many seconds half of what was used is forgotten; 0:
+    /// nothing is.
     pub decay_half_life_seconds: i64,
-    /// `PriorityCalcPeriod` (5 minutes): so often usage decays, and the priorities of waiting jobs are calculated anew.
+    /// `PriorityCalcPeriod` (5 minutes): so often usage decays, and the priorities of waiting jobs
+    /// are calculated anew.
     pub calculation_period_seconds: i64,
     /// `PriorityFavorSmall` (no): whether small jobs have the greater size factor.
     pub favors_small: bool,
-    /// `PriorityFlags=SMALL_RELATIVE_TO_TIME` (no): whether the size factor is divided by the time limit in minutes.
+    /// `PriorityFlags=SMALL_RELATIVE_TO_TIME` (no): whether the size factor is divided by the time
+    /// limit in minutes.
     pub size_relative_to_time: bool,
     /// `PriorityFlags=NO_FAIR_TREE` (no).
     pub fair_share: FairShare,
     /// `FairShareDampeningFactor` (1), of the classic fair share.
     pub dampening_factor: u32,
-    /// `AccountingStorageEnforce` with limits: whether a job that ends is charged with what it has used since the last calculation. Without limits Slurm charges nobody then
-    /// (src/slurmctld/acct_policy.c, `_adjust_limit_usage`), and a job that comes and goes between two calculations is free of charge. Taken to be so where nothing
-    /// is said, although Slurm's default is none: who weighs fair shares mostly enforces limits.
+    /// `AccountingStorageEnforce` with limits: whether a job that ends is charged with what it has
+    /// used since the last calculation. Without limits Slurm charges nobody then
+    /// (src/slurmctld/acct_policy.c, `_adjust_limit_usage`), and a job that comes and goes between
+    /// two calculations is free of charge. Taken to be so where nothing is said, although Slurm's
+    /// default is none: who weighs fair shares mostly enforces limits.
     pub charges_at_end: bool,
     /// `PriorityJobFactor` by partition (1); factors are relative to the greatest.
     pub partition_factors: BTreeMap<u32, u32>,
@@ -107,8 +113,9 @@ pub enum SettingsError {
 }
 
 impl PrioritySettings {
-    /// Reads lines of slurm.conf, or of what `scontrol show config` prints: those of priorities (`Priority...`, `FairShareDampeningFactor`) and
-    /// `AccountingStorageEnforce`; the others, comments and empty lines are passed over. What is not there has Slurm's default.
+    /// Reads lines of slurm.conf, or of what `scontrol show config` prints: those of priorities
+    /// (`Priority...`, `FairShareDampeningFactor`) and `AccountingStorageEnforce`; the others,
+    /// comments and empty lines are passed over. What is not there has Slurm's default.
     ///
     /// # Errors
     ///
@@ -180,7 +187,8 @@ impl PrioritySettings {
             match flag.to_ascii_uppercase().as_str() {
                 "NO_FAIR_TREE" => self.fair_share = FairShare::Classic,
                 "SMALL_RELATIVE_TO_TIME" => self.size_relative_to_time = true,
-                // Jobs age from when they come into the queue in either case: the model has no dependencies.
+                // Jobs age from when they come into the queue in either case: the model has no
+                // dependencies.
                 "ACCRUE_ALWAYS" => {}
                 _ => return Err(()),
             }

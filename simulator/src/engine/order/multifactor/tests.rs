@@ -29,8 +29,9 @@ fn order(settings: PrioritySettings, jobs: &[Job]) -> Multifactor {
 
 #[test]
 fn a_new_job_has_all_but_its_age() {
-    // What sprio of Slurm 22.05.8 showed for such a job: fair share 2000, size 500 * 12 / 16 = 375, partition 400 and QOS 800, together 3575; and for one of 8
-    // nodes in the other partition without QOS: 2000 + 250 + 40.
+    // What sprio of Slurm 22.05.8 showed for such a job: fair share 2000, size 500 * 12 / 16 = 375,
+    // partition 400 and QOS 800, together 3575; and for one of 8 nodes in the other partition
+    // without QOS: 2000 + 250 + 40.
     let first = Job { partition: 2, queue: 2, ..job(0, 12, 1) };
     let second = Job { partition: 1, queue: 1, ..job(0, 8, 2) };
     let mut order = order(weights(), &[first, second]);

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use super::associations::{AssociationIndex, Associations};
 
-/// Usage of a tree of associations while jobs run: Slurm's decay thread (src/plugins/priority/multifactor/priority_multifactor.c, `_decay_thread`).
+/// Usage of a tree of associations while jobs run: Slurm's decay thread
+/// (src/plugins/priority/multifactor/priority_multifactor.c, `_decay_thread`).
 ///
-/// Every period, all usage is decayed, and what each running job has used since the last time is added, decayed as if all of it were as old as its
-/// beginning. What a job used since then is added when it ends, if jobs are charged at their ends.
+/// Every period, all usage is decayed, and what each running job has used since the last time is
+/// added, decayed as if all of it were as old as its beginning. What a job used since then is added
+/// when it ends, if jobs are charged at their ends.
 #[derive(Debug, Clone)]
 pub(super) struct Usage {
     pub(super) associations: Associations,
