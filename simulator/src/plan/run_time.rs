@@ -1,5 +1,6 @@
 //! How long a job runs, or goes on to run, as a plan takes it.
 
+use crate::engine::estimates::corrected_to_seconds;
 use predictor_core::forecast::RunTimeRange;
 
 /// What stands for a run time without an end: a year.
@@ -7,10 +8,6 @@ pub const LONGEST: i64 = 365 * 86_400;
 
 /// Which part of the forecast run times the optimistic plan takes as the run time of each job.
 const OPTIMISTIC_QUANTILE: f64 = 0.25;
-
-/// By how much a run time that a job has outlived is corrected, time after time, in minutes (Tsafrir, Etsion and Feitelson:
-/// Backfilling using system-generated predictions rather than user runtime estimates, IEEE TPDS 18(6), 2007: prediction correction).
-const CORRECTIONS_MIN: [i64; 11] = [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 3_000, 6_000];
 
 /// Three run times in seconds, from the time that is asked about on; ascending, at least one second each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +49,7 @@ impl RunTimes {
             let mean = beyond.iter().map(|(lower, upper, probability)| (lower + upper) / 2.0 * probability).sum::<f64>() / total;
             (quantile(&beyond, OPTIMISTIC_QUANTILE * total), mean)
         } else {
-            let corrected = corrected(last.upper().0, elapsed) as f64;
+            let corrected = corrected_to_seconds(last.upper().0, elapsed, elapsed.saturating_add(left.limit)) as f64;
             (corrected, corrected)
         };
         let within = |run_time: f64| (run_time.round() as i64 - elapsed).clamp(1, left.limit);
@@ -84,18 +81,6 @@ fn quantile(ranges: &[(f64, f64, f64)], wanted: f64) -> f64 {
     ranges.last().map_or(0.0, |(_, upper, _)| *upper)
 }
 
-/// A run time that has been outlived, made longer step by step until it is not.
-fn corrected(run_time: i64, elapsed: i64) -> i64 {
-    let mut run_time = run_time;
-    for minutes in CORRECTIONS_MIN {
-        if run_time > elapsed {
-            return run_time;
-        }
-        run_time = run_time.saturating_add(minutes * 60);
-    }
-    run_time.max(elapsed.saturating_add(1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,11 +108,11 @@ mod tests {
 
     #[test]
     fn an_outlived_forecast_is_corrected_upward_and_never_beyond_the_limit() {
-        // 1,400 + 60 has been outlived by 1,460, so that 5 min more are added.
+        // 1,400 + 60 has been outlived by 1,460, so that it is 1,400 + 5 min.
         assert_eq!(RunTimes::after(1_400, &ranges(), Some(3_600)).expected, 60);
-        assert_eq!(RunTimes::after(1_460, &ranges(), Some(3_600)).expected, 300);
+        assert_eq!(RunTimes::after(1_460, &ranges(), Some(3_600)).expected, 240);
         assert_eq!(RunTimes::after(1_460, &ranges(), Some(1_500)).expected, 40);
         assert_eq!(RunTimes::after(1_600, &ranges(), Some(1_500)).expected, 1, "it ends any moment");
-        assert_eq!(RunTimes::after(10_000_000, &ranges(), None).expected, 1);
+        assert_eq!(RunTimes::after(10_000_000, &ranges(), None).expected, LONGEST, "after all steps it is its limit");
     }
 }

@@ -4,7 +4,7 @@ mod correction;
 mod last_two;
 mod requested;
 
-pub use correction::corrected_seconds;
+pub use correction::{corrected_seconds, corrected_to_seconds};
 pub use last_two::LastTwo;
 pub use requested::Requested;
 
