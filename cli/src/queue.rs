@@ -7,8 +7,9 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
+use predictor_core::decision::Timeliness;
 use predictor_core::queue_plan::PlannedJob;
-use predictor_core::snapshot::{Snapshot, Timeliness};
+use predictor_core::snapshot::Snapshot;
 use predictor_core::time::{Seconds, UnixTime};
 use serde::Serialize;
 

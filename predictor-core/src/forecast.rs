@@ -101,6 +101,25 @@ impl Claims {
         let (cpus, limit_s) = (u64::from(cpus), limit.map_or(0, |limit| u64::from(limit.clamped_u32())));
         Claims { jobs: 1, cpus, limits_s: limit_s, work: cpus * limit_s, expected_work: cpus * u64::from(run_time.clamped_u32()) }
     }
+
+    /// Adds other claims.
+    pub fn add(&mut self, other: &Claims) {
+        let Claims { jobs, cpus, limits_s, work, expected_work } = other;
+        self.jobs += jobs;
+        self.cpus += cpus;
+        self.limits_s += limits_s;
+        self.work += work;
+        self.expected_work += expected_work;
+    }
+
+    /// Adds other claims as long as the sum stays within so many CPUs. Returns whether it did.
+    pub fn add_within(&mut self, other: &Claims, most_cpus: u64) -> bool {
+        let is_within = self.cpus.checked_add(other.cpus).is_some_and(|sum| sum <= most_cpus);
+        if is_within {
+            self.add(other);
+        }
+        is_within
+    }
 }
 
 /// The claims on a job's partition and on the cluster.

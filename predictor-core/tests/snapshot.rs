@@ -5,6 +5,7 @@
 mod common;
 
 use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
+use predictor_core::decision::Timeliness;
 use predictor_core::forecast::{
     Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
 };
@@ -14,7 +15,7 @@ use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, Planne
 use predictor_core::site::Site;
 use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{Origin, PartitionState, Snapshot, SnapshotError, Timeliness, write};
+use predictor_core::snapshot::{Origin, PartitionState, Snapshot, SnapshotError, write};
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use daemon_arguments::Arguments;
-use predictor_core::snapshot::MOST_AHEAD;
+use predictor_core::decision::MOST_AHEAD;
 use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client;
 

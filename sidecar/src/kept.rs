@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use learning::history::History;
 use learning::{Learner, SOURCES};
-use predictor_core::snapshot::MOST_AHEAD;
+use predictor_core::decision::MOST_AHEAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use slurm_conf::configuration::HistorySettings;

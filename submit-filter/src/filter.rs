@@ -7,14 +7,16 @@ pub use crate::state::State;
 use crate::state::{self, Located};
 use crate::uptake::Fault;
 use predictor_core::counters::Counter;
-use predictor_core::decision::{Bounds, Decision, Situation, Submission, decide, is_in_question, mode_of};
+use predictor_core::decision::{
+    Arrival, Bounds, Decision, Gate, NoState, Situation, Standing, Submission, Timeliness, decide, gate, governing as governing_partition,
+};
 use predictor_core::forecast::Claims;
-use predictor_core::options::{Asked, Mode, OptionError};
+use predictor_core::options::{Asked, Mode};
 use predictor_core::policy::Policy;
 use predictor_core::record::Record;
 use predictor_core::site::Partition;
-use predictor_core::snapshot::{Snapshot, Timeliness};
-use predictor_core::time::{Seconds, UnixTime};
+use predictor_core::snapshot::Snapshot;
+use predictor_core::time::UnixTime;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::memory::Memory;
 
@@ -30,127 +32,74 @@ pub enum Answer {
 /// The snapshot as the decisions are given it.
 pub type Forecasts = Snapshot<Memory>;
 
-/// Filters a submission at the present time by the decisions of `predictor_core`.
+/// Filters a submission at the present time by the gate and the decisions of `predictor_core`.
 pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
     let now = state::now();
     let asked = request::asked(description);
-    let nothing_asked = asked.as_ref().is_ok_and(Asked::is_empty) && description.deadline().is_none();
-    let Some(located) = state.locate(now.0) else { return without_forecast(&asked, message, "queuecast is not set up on this cluster") };
-    state.count(Counter::Submissions);
-    let is_off = state.look(located, now);
-    if nothing_asked && !located.snapshots.has_transparent_policy() {
-        state.count(Counter::NothingAsked);
-        return Answer::Accepted;
-    }
-    if description.is_cron() {
-        // A scrontab entry is submitted once and run many times, at its own times.
-        state.count(Counter::NothingAsked);
-        return Answer::Accepted;
-    }
-    if is_off {
-        state.count(Counter::Off);
-        if asked.as_ref().is_ok_and(asks_for_something) {
-            message.add("queuecast: switched off by the administrator: the job was submitted as you wrote it");
-        }
-        return Answer::Accepted;
-    }
-    let asked = match asked {
-        Ok(asked) => asked,
-        Err(error) => {
-            state.count(Counter::OptionsMalformed);
-            message.add(&format!("queuecast: the job is left as it is: {error}"));
-            return Answer::Accepted;
-        }
+    let located = state.locate(now.0);
+    let standing = located.map(|located| {
+        state.count(Counter::Submissions);
+        Standing { is_off: state.look(located, now), is_transparent: located.snapshots.has_transparent_policy() }
+    });
+    let arrival = Arrival {
+        asked: asked.as_ref(),
+        has_deadline: description.deadline().is_some(),
+        is_cron: description.is_cron(),
+        is_sibling_copy: description.is_sibling_copy(),
+        chooses_clusters: description.chooses_clusters(),
     };
-    let current = match usable(located, now) {
-        Ok(current) => current,
-        Err((counter, why)) => {
-            state.count(counter);
-            return refuse_or_leave(state, asked, message, why);
+    let (mut current, mut governing) = (None, None);
+    let (current_slot, governing_slot) = (&mut current, &mut governing);
+    let verdict = gate(&arrival, standing, || {
+        let located = located.ok_or(NoState::NotSetUp)?;
+        let current = &**current_slot.insert(usable(located, now)?);
+        let (partition, policy) = governing_partition(description.partition(), &current.snapshot).ok_or(NoState::UnknownPartition)?;
+        *governing_slot = Some((current, partition, policy));
+        Ok(policy)
+    });
+    verdict.counters().for_each(|counter| state.count(counter));
+    if let Some(line) = verdict.message() {
+        message.add(&format!("queuecast: {line}"));
+    }
+    match (verdict, governing, asked) {
+        (Gate::Decide(_), Some((current, partition, policy)), Ok(asked)) => {
+            decided(state, &Governing { current, partition, policy, now }, description, message, asked)
         }
-    };
-    decided(state, &current, description, message, asked, now)
+        (Gate::Refuse(..), ..) => Answer::Refused,
+        _ => Answer::Accepted,
+    }
 }
 
-fn usable(located: &Located, now: UnixTime) -> Result<std::sync::Arc<Current>, (Counter, &'static str)> {
+fn usable(located: &Located, now: UnixTime) -> Result<std::sync::Arc<Current>, NoState> {
     let current = located.snapshots.current();
     let timeliness = current.as_ref().map(|current| current.snapshot.timeliness(now));
     match (current, timeliness, located.snapshots.fault()) {
         (Some(current), Some(Timeliness::Current), _) => Ok(current),
-        (.., Fault::Damaged) => Err((Counter::SnapshotDamaged, "the forecast is damaged")),
-        (.., Fault::Ahead) | (_, Some(Timeliness::Ahead), _) => {
-            Err((Counter::SnapshotAhead, "the forecast is dated ahead of slurmctld's clock"))
-        }
-        (Some(_), ..) => Err((Counter::SnapshotTooOld, "the forecast is too old to rely on")),
-        (None, ..) => Err((Counter::SnapshotAbsent, "there is no forecast yet")),
+        (.., Fault::Damaged) => Err(NoState::Damaged),
+        (.., Fault::Ahead) | (_, Some(Timeliness::Ahead), _) => Err(NoState::Ahead),
+        (Some(_), ..) => Err(NoState::TooOld),
+        (None, ..) => Err(NoState::Absent),
     }
 }
 
-fn asks_for_something(asked: &Asked) -> bool {
-    asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some()
-}
-
-/// The answer where there is no forecast: a promise can't be given, so that it is refused; a wish is left.
-fn without_forecast(asked: &Result<Asked, OptionError>, message: &mut UserMessage<'_>, why: &str) -> Answer {
-    let Ok(asked) = asked else { return Answer::Accepted };
-    if asked.mode == Some(Mode::Off) || !asks_for_something(asked) {
-        return Answer::Accepted;
-    }
-    if asked.reserve_at.is_some() && asked.mode.is_none_or(|mode| mode == Mode::Enforce) {
-        message.add(&format!("queuecast: no reservation: {why}; submit without --reserve-at, or try again later"));
-        return Answer::Refused;
-    }
-    message.add(&format!("queuecast: the job was submitted as you wrote it: {why}"));
-    Answer::Accepted
-}
-
-/// As [`without_forecast`] of options that could be read; a refusal is counted.
-fn refuse_or_leave(state: &State, asked: Asked, message: &mut UserMessage<'_>, why: &str) -> Answer {
-    let answer = without_forecast(&Ok(asked), message, why);
-    if answer == Answer::Refused {
-        state.count(Counter::Refused);
-    }
-    answer
+/// What a submission is decided by.
+struct Governing<'a> {
+    current: &'a Current,
+    partition: Partition<'a>,
+    policy: Policy,
+    now: UnixTime,
 }
 
 fn decided(
     state: &State,
-    current: &Current,
+    governing: &Governing<'_>,
     description: &mut JobDescription<'_>,
     message: &mut UserMessage<'_>,
     asked: Asked,
-    now: UnixTime,
 ) -> Answer {
+    let Governing { current, partition, policy, now } = *governing;
     let prepared = {
         let submission = request::submission(description, asked);
-        let Some((partition, policy)) = submission.governed_by(&current.snapshot) else {
-            state.count(Counter::PartitionUnknown);
-            return refuse_or_leave(state, submission.asked, message, "nothing is known of its partition");
-        };
-        if mode_of(&submission, &policy) == Mode::Off {
-            state.count(Counter::Off);
-            if asks_for_something(&submission.asked) && submission.asked.mode != Some(Mode::Off) {
-                message.add("queuecast: switched off in this partition: the job was submitted as you wrote it");
-            }
-            return Answer::Accepted;
-        }
-        if !is_in_question(&submission, &policy) {
-            state.count(Counter::NothingAsked);
-            return Answer::Accepted;
-        }
-        let promises = submission.asked.reserve_at.is_some() && mode_of(&submission, &policy) == Mode::Enforce;
-        if description.is_sibling_copy() {
-            // The cluster of a federation that took the job has decided about it already, and its
-            // user was told what. A promise is kept there: were the copy to start here, as it was
-            // written, it would be broken.
-            state.count(if promises { Counter::Refused } else { Counter::Unchanged });
-            return if promises { Answer::Refused } else { Answer::Accepted };
-        }
-        if promises && description.chooses_clusters() {
-            state.count(Counter::Refused);
-            message.add("queuecast: no reservation: --cluster-constraint may send the job to another cluster; leave one of the two out");
-            return Answer::Refused;
-        }
         let claimed = current.claims.of(submission.user, partition.index);
         let bounds = Bounds::of(&submission, &partition, &current.snapshot);
         let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, bounds, now, claimed };
@@ -165,15 +114,7 @@ fn decided(
         let rewrite = Rewrite::prepare(description, before, submission.unit(), decision.changes(), record.as_deref());
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
         // Only a job that is really submitted, as it was decided here, will take anything.
-        let claims = if decision.mode == Mode::Enforce && !description.is_only_tested() {
-            let (size, limit, run_time) = match &decision.decided {
-                Some(decided) => (decided.size, decided.limit, decided.run_time),
-                None => (before, submission.limit_in(&partition), Seconds::ZERO),
-            };
-            partition.could_run(size, limit).then(|| Claims::of(size.cpus, limit, run_time))
-        } else {
-            None
-        };
+        let claims = decision.claims(&situation).filter(|_| !description.is_only_tested());
         PreparedDecision {
             reserves: submission.asked.reserve_at.is_some(),
             unit: submission.unit(),
@@ -190,7 +131,8 @@ fn decided(
     written(state, current, description, message, prepared)
 }
 
-/// A decision that is ready to be written into the job, with all that this takes; it borrows nothing of the job's description.
+/// A decision that is ready to be written into the job, with all that this takes; it borrows
+/// nothing of the job's description.
 struct PreparedDecision<'a> {
     decision: Decision,
     rewrite: Option<Rewrite>,

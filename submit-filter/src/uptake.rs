@@ -3,7 +3,8 @@
 use crate::counts::Counts;
 use crate::snapshot::Current;
 use parking_lot::{Mutex, RwLock};
-use predictor_core::snapshot::{Announced, HEADER_LENGTH, Snapshot, SnapshotError, Timeliness};
+use predictor_core::decision::Timeliness;
+use predictor_core::snapshot::{Announced, HEADER_LENGTH, Snapshot, SnapshotError};
 use predictor_core::time::UnixTime;
 use slurm_sys::memory::{HandOver, HandOverError, Memory, open_trusted, read_start, read_whole};
 use std::io;

@@ -5,8 +5,9 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use predictor_core::decision::Timeliness;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
-use predictor_core::snapshot::{Snapshot, SnapshotError, Timeliness};
+use predictor_core::snapshot::{Snapshot, SnapshotError};
 use predictor_core::time::UnixTime;
 
 use super::file_system;

@@ -1,10 +1,10 @@
 //! What the submit filter would do with the job.
 
-use predictor_core::decision::{Changes, Decision, Situation, decide, is_in_question, mode_of};
+use predictor_core::decision::{Arrival, Changes, Decision, Gate, NoState, Situation, Standing, Timeliness, Why, decide, gate, mode_of};
 use predictor_core::options::Mode;
 use predictor_core::record::Record;
 use predictor_core::size::Size;
-use predictor_core::snapshot::{Snapshot, Timeliness};
+use predictor_core::snapshot::Snapshot;
 use predictor_core::time::Seconds;
 use serde::Serialize;
 
@@ -78,27 +78,34 @@ impl FilterReport {
     /// here, as they are to the filter.
     pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, place: &Place) -> Self {
         let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
-        let mode = mode_of(submission, policy);
-        if let Some(off) = place.kill_switch() {
-            return Self::left(SubmissionOutcome::Left, format!("switched off by {}", off.display()), mode);
-        }
-        let problem = match snapshot.timeliness(*now) {
-            Timeliness::Current => None,
-            Timeliness::TooOld => Some("the snapshot is too old to rely on".to_owned()),
-            Timeliness::Ahead => Some(ahead(snapshot, *now)),
+        let mode = mode_of(&submission.asked, policy);
+        let off = place.kill_switch();
+        let standing = Standing { is_off: off.is_some(), is_transparent: snapshot.has_transparent_policy() };
+        let verdict = gate(&Arrival::of(submission), Some(standing), || match snapshot.timeliness(*now) {
+            Timeliness::Current => Ok(*policy),
+            Timeliness::TooOld => Err(NoState::TooOld),
+            Timeliness::Ahead => Err(NoState::Ahead),
+        });
+        let (outcome, why) = match verdict {
+            Gate::Decide(_) => return Self::decided(situation, mode),
+            Gate::Leave(why, _) => (SubmissionOutcome::Left, why),
+            Gate::Refuse(why, _) => (SubmissionOutcome::Refused, why),
         };
-        if let Some(problem) = problem {
-            // A promise that can't be given is refused, a wish is left.
-            let wants_promise = submission.asked.reserve_at.is_some() && submission.asked.mode.is_none_or(|mode| mode == Mode::Enforce);
-            let outcome = if wants_promise { SubmissionOutcome::Refused } else { SubmissionOutcome::Left };
-            return Self::left(outcome, problem, mode);
-        }
-        if mode == Mode::Off {
-            return Self::left(SubmissionOutcome::Left, "the mode is off for this job".to_owned(), mode);
-        }
-        if !is_in_question(submission, policy) {
-            return Self::left(SubmissionOutcome::Left, "it asks for nothing, and no policy here applies to all jobs".to_owned(), mode);
-        }
+        let why = match why {
+            Why::KillSwitch => format!("switched off by {}", off.unwrap_or_default().display()),
+            Why::NoState(NoState::Ahead) => ahead(snapshot, *now),
+            Why::NoState(NoState::TooOld) => "the snapshot is too old to rely on".to_owned(),
+            Why::NoState(other) => other.to_string(),
+            Why::ModeOff => "the mode is off for this job".to_owned(),
+            Why::NothingAsked => "it asks for nothing, and no policy here applies to all jobs".to_owned(),
+            Why::Malformed(error) => error.to_string(),
+            Why::SiblingCopy | Why::ChoosesClusters => "another cluster of the federation may get it".to_owned(),
+        };
+        Self::left(outcome, why, mode)
+    }
+
+    fn decided(situation: &Situation<'_, Snapshot<Vec<u8>>>, mode: Mode) -> Self {
+        let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
         let decision = decide(situation);
         let outcome = match mode {
             Mode::Off | Mode::Observe => SubmissionOutcome::Observed,

@@ -6,6 +6,7 @@ mod bounds;
 mod choice;
 mod deferral;
 mod gain;
+mod gate;
 mod line;
 mod molding;
 mod planned;
@@ -16,12 +17,13 @@ pub use bounds::{Bound, Bounds, Limit, Placement};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
 pub use gain::gain;
+pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, gate};
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{LONGEST_AHEAD, NotReserved, Reservable, STEP, TrajectoryPoint, trajectory};
-pub use submission::{NodeRange, Obstacle, Submission, Tie, TimeLimit};
+pub use submission::{NodeRange, Obstacle, Submission, Tie, TimeLimit, governing};
 
-use crate::forecast::{Association, Claimed, Forecaster, JobShape, Moment};
-use crate::options::{EarlyStart, Mode};
+use crate::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
+use crate::options::{Asked, EarlyStart, Mode};
 use crate::policy::{Policy, When};
 use crate::reliability::WaitSourceReason;
 use crate::site::Partition;
@@ -201,6 +203,19 @@ impl Decision {
         }
     }
 
+    /// What the job, decided about in this situation, takes from those that are decided about after
+    /// it; `None` where it goes on as it was written or could never run.
+    #[must_use]
+    pub fn claims<F>(&self, situation: &Situation<'_, F>) -> Option<Claims> {
+        let Situation { partition, submission, .. } = situation;
+        let (size, limit, run_time) = match &self.decided {
+            _ if self.mode < Mode::Enforce || self.refusal().is_some() => return None,
+            Some(decided) => (decided.size, decided.limit, decided.run_time),
+            None => (submission.size(partition), submission.limit_in(partition), Seconds::ZERO),
+        };
+        partition.could_run(size, limit).then(|| Claims::of(size.cpus, limit, run_time))
+    }
+
     /// The probability of being done by the deadline as decided, where there is one.
     #[must_use]
     pub fn deadline_probability(&self) -> Option<f64> {
@@ -209,10 +224,8 @@ impl Decision {
 }
 
 /// Whether there is anything to decide about a submission under a policy.
-#[must_use]
-pub fn is_in_question(submission: &Submission<'_>, policy: &Policy) -> bool {
-    let asked = &submission.asked;
-    asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some() || submission.deadline.is_some() || policy.is_transparent()
+fn is_in_question(asked: &Asked, has_deadline: bool, policy: &Policy) -> bool {
+    asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some() || has_deadline || policy.is_transparent()
 }
 
 /// Whether to look for a later begin: not for somebody who waits at a terminal, unless they asked.
@@ -222,8 +235,8 @@ fn is_to_be_deferred(submission: &Submission<'_>, policy: &Policy) -> bool {
 
 /// The mode that holds for a submission: its user may only lower the site's.
 #[must_use]
-pub fn mode_of(submission: &Submission<'_>, policy: &Policy) -> Mode {
-    submission.asked.mode.map_or(policy.mode, |asked| asked.min(policy.mode))
+pub fn mode_of(asked: &Asked, policy: &Policy) -> Mode {
+    asked.mode.map_or(policy.mode, |asked| asked.min(policy.mode))
 }
 
 /// Decides. The order is: which size, then whether that size can be reserved, or else whether it is better deferred.
@@ -316,7 +329,7 @@ where
     let deadline_that_holds = if likely_missed { molding::deadline_that_holds(&context, &plain, policy.success_probability) } else { None };
     let fallback = forecasts.fallback(partition.index);
     Decision {
-        mode: mode_of(submission, &policy),
+        mode: mode_of(asked, &policy),
         as_written,
         decided,
         molding,

@@ -174,28 +174,40 @@ impl Submission<'_> {
 
     /// The names of its partitions; none for the default.
     pub fn partitions(&self) -> impl Iterator<Item = &str> {
-        self.partition.into_iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty())
+        named(self.partition)
     }
 
-    /// The partition that forecasts are about, the first that it names, with the most careful policy of all that it names; `None` where the
-    /// site does not know that partition.
+    /// As [`governing`] has it for the partitions that it names.
     #[must_use]
     pub fn governed_by<'a>(&self, site: &'a impl Site) -> Option<(Partition<'a>, Policy)> {
-        let mut named = self.partitions();
-        let first = match named.next() {
-            None => site.default_partition()?,
-            Some(name) => site.partition(name)?,
-        };
-        let policy = named.fold(first.policy, |policy, name| {
-            let other = site.partition(name).map_or_else(|| site.site_policy(), |partition| partition.policy);
-            Policy {
-                mode: policy.mode.min(other.mode),
-                mold: policy.mold.min(other.mold),
-                defer: policy.defer.min(other.defer),
-                reserve: policy.reserve && other.reserve,
-                ..policy
-            }
-        });
-        Some((first, policy))
+        governing(self.partition, site)
     }
+}
+
+/// The names in a list of partitions.
+fn named(partitions: Option<&str>) -> impl Iterator<Item = &str> {
+    partitions.into_iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty())
+}
+
+/// The partition that forecasts are about, the first of those named, with the most careful policy of
+/// all that are named; without a name that of jobs that name none. `None` where the site does not
+/// know that partition.
+#[must_use]
+pub fn governing<'a>(partitions: Option<&str>, site: &'a impl Site) -> Option<(Partition<'a>, Policy)> {
+    let mut named = named(partitions);
+    let first = match named.next() {
+        None => site.default_partition()?,
+        Some(name) => site.partition(name)?,
+    };
+    let policy = named.fold(first.policy, |policy, name| {
+        let other = site.partition(name).map_or_else(|| site.site_policy(), |partition| partition.policy);
+        Policy {
+            mode: policy.mode.min(other.mode),
+            mold: policy.mold.min(other.mold),
+            defer: policy.defer.min(other.defer),
+            reserve: policy.reserve && other.reserve,
+            ..policy
+        }
+    });
+    Some((first, policy))
 }

@@ -20,5 +20,5 @@ mod writer;
 
 pub use model_view::ModelSummary;
 pub use plan_view::PlanView;
-pub use reader::{Announced, HEADER_LENGTH, MOST_AHEAD, Provenance, Snapshot, SnapshotError, Timeliness};
+pub use reader::{Announced, HEADER_LENGTH, Provenance, Snapshot, SnapshotError};
 pub use writer::{Origin, PartitionState, RunningJob, write};

@@ -6,6 +6,7 @@ use super::layout::{
     TextRecord, UserSizeRecord, checksum,
 };
 use super::writer::unit_number;
+use crate::decision::Timeliness;
 use crate::forecast::{RunTimeForecast, RunTimeForecaster, WaitSource};
 use crate::limits::NodeSizes;
 use crate::policy::Policy;
@@ -16,22 +17,6 @@ use crate::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
 use zerocopy::FromBytes;
-
-/// How far ahead of a reader's clock a snapshot may be dated: clocks of one machine agree, and are
-/// set back by little.
-pub const MOST_AHEAD: Seconds = Seconds(60);
-
-/// Whether a snapshot may be decided from, by its time of publication.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timeliness {
-    /// The snapshot may be used.
-    Current,
-    /// It is older than the site allows.
-    TooOld,
-    /// It is dated more than [`MOST_AHEAD`] ahead. Nobody knows how old it is, and it would not
-    /// become too old for long.
-    Ahead,
-}
 
 /// What a snapshot says of itself in its first [`HEADER_LENGTH`] bytes, before the rest of it is
 /// read or checked.
@@ -217,14 +202,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// Whether it may be decided from at a moment.
     #[must_use]
     pub fn timeliness(&self, now: UnixTime) -> Timeliness {
-        let longest = self.site().map_or(-1, |site| i64::from(site.maximum_age_s.get()));
-        if self.published_at - now > MOST_AHEAD {
-            Timeliness::Ahead
-        } else if self.age(now).0 > longest {
-            Timeliness::TooOld
-        } else {
-            Timeliness::Current
-        }
+        let longest = Seconds(self.site().map_or(-1, |site| i64::from(site.maximum_age_s.get())));
+        Timeliness::of(self.published_at, now, longest)
     }
 
     /// Whether a job can be rewritten whose user asked for nothing.
