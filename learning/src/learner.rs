@@ -18,19 +18,19 @@ pub use self::fill::REPLAYED;
 pub use self::kept::SOURCES;
 pub use self::recorded_forecast::RecordedForecast;
 pub use self::run::{Run, RunId};
+pub use self::run_times::RunTimeLearner;
 pub use self::scores::Scores;
 pub use self::source::{Change, Choice};
 pub use self::trials::Trials;
 
 use self::record::{LatestRecords, Record};
-use self::run_times::RunTimeLearner;
 use self::tracker::{Open, RunEvent, Tracker};
 use crate::sweep::{Arrivals, EventKind, Sweep};
 use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
 use crate::waits::qbets::Qbets;
 use predictor_core::forecast::PERCENTILES;
 use predictor_core::past::PastJob;
-use predictor_core::size::Size;
+use predictor_core::size::{Size, Unit};
 use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::wait_model::WaitModel;
 use rand::{Rng, SeedableRng};
@@ -173,7 +173,7 @@ impl Learner {
             sweep: Sweep::new(0, 0).keeping(settings.most_rows),
             waits: BlendedWaits::new(settings.waits),
             qbets: Qbets::new(),
-            run_times: RunTimeLearner::new(),
+            run_times: RunTimeLearner::new(&Unit::ALL),
             first: Some(LatestRecords::default()),
             tracker: Tracker::default(),
             asked: HashMap::new(),

@@ -13,4 +13,6 @@ pub mod sweep;
 pub mod training;
 pub mod waits;
 
-pub use learner::{Change, Choice, Learner, LearnerSettings, REPLAYED, RecordedForecast, Refreshed, Run, RunId, SOURCES, Scores, Trials};
+pub use learner::{
+    Change, Choice, Learner, LearnerSettings, REPLAYED, RecordedForecast, Refreshed, Run, RunId, RunTimeLearner, SOURCES, Scores, Trials,
+};

@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
-use simulator::experiment::{Counted, Hold, Method};
+use simulator::experiment::{Counted, Hold, Method, Wishes};
 
 use super::policies::{NamedMethod, PolicyArguments, Question};
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ enum Policy {
     /// The paper's decision, with single jobs that are held by a begin time, as the plugin holds
     /// them.
     BeginTime,
-    /// What the plugin does where it has a plan of the queue: it molds, and holds nothing.
+    /// What the plugin does for jobs that ask for both.
     Best,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             NamedMethod { name: "paper-from-release", method: Method::PaperDeferral(Hold::Queue, Counted::FromRelease) }
         }
         Policy::BeginTime => NamedMethod { name: "begin-time", method: Method::PaperDeferral(Hold::SingleJobs, Counted::FromSubmission) },
-        Policy::Best => NamedMethod { name: "best", method: Method::Default },
+        Policy::Best => NamedMethod { name: "best", method: Method::Default(Wishes { deferral: true }) },
     };
     arguments.policy.answer(&Question {
         policies: arguments.policies.iter().map(named).collect(),

@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
-use simulator::experiment::Method;
+use simulator::experiment::{Method, Wishes};
 
 use super::policies::{NamedMethod, PolicyArguments, Question};
 use crate::failure::Failure;
@@ -80,7 +80,7 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let named = |policy: &Policy| match policy {
         Policy::Paper => NamedMethod { name: "paper", method: Method::PaperMolding },
-        Policy::Best => NamedMethod { name: "best", method: Method::Default },
+        Policy::Best => NamedMethod { name: "best", method: Method::Default(Wishes::default()) },
     };
     arguments.policy.answer(&Question {
         policies: arguments.policies.iter().map(named).collect(),

@@ -37,8 +37,8 @@ pub(super) struct PolicyArguments {
     adoption: f64,
 
     /// How old the state gets that the default decides from, in seconds: as a snapshot that is
-    /// published so often. With 0 it sees the present.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    /// published so often, by the daemon every 30. With 0 it sees the present.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     refresh: u32,
 
     /// Leave a part of the default out, to see what it is worth.

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use simulator::engine::policy::AsSubmitted;
 use simulator::engine::{Job, Policy};
-use simulator::experiment::{Counted, Hold, Method, Options, Protocol, experiment_policy};
+use simulator::experiment::{Counted, Hold, Method, Options, Protocol, Wishes, experiment_policy};
 
 /// The policy, and what it cannot know.
 #[derive(Debug, Args)]
@@ -32,6 +32,8 @@ enum Kind {
     AsSubmitted,
     /// They are molded as the plugin molds them.
     Molding,
+    /// They are molded and deferred as the plugin does where users ask for both.
+    Deferral,
     /// They are molded as the end-to-end paper has it.
     PaperMolding,
     /// They are molded and held back, with those behind them, as the end-to-end paper has it.
@@ -58,6 +60,7 @@ impl PolicyArguments {
         match self.policy {
             Kind::AsSubmitted => "as-submitted",
             Kind::Molding => "molding",
+            Kind::Deferral => "deferral",
             Kind::PaperMolding => "paper-molding",
             Kind::PaperDeferral => "paper-deferral",
         }
@@ -67,7 +70,8 @@ impl PolicyArguments {
     pub(super) fn policy(&self, jobs: &[Job], processors: u32) -> Box<dyn Policy> {
         let method = match self.policy {
             Kind::AsSubmitted => return Box::new(AsSubmitted),
-            Kind::Molding => Method::Default,
+            Kind::Molding => Method::Default(Wishes::default()),
+            Kind::Deferral => Method::Default(Wishes { deferral: true }),
             Kind::PaperMolding => Method::PaperMolding,
             Kind::PaperDeferral => Method::PaperDeferral(Hold::Queue, Counted::FromSubmission),
         };

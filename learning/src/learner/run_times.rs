@@ -1,7 +1,7 @@
 //! What the default forecast of run times has learnt, size by size, as the snapshot carries it.
 
 use crate::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
-use predictor_core::forecast::{RunTimeModel, UNBOUNDED_S, UserSize};
+use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
 use predictor_core::past::PastJob;
 use predictor_core::size::Unit;
 use predictor_core::time::{Seconds, UnixTime};
@@ -9,8 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-/// How many sizes of users are known at the most, of both units together: 400,000 ranges in the snapshot, which are 5 MB.
+/// How many sizes of users are known at the most, of both units together: 400,000 ranges in the
+/// snapshot, which are 5 MB.
 const MOST_SIZES: usize = 20_000;
+
+/// Most ranges of the run times of one job, as of those of a size.
+const MOST_RANGES: usize = 25;
 
 /// How many of them are known anew, the latest, where there were more.
 const KEPT_SIZES: usize = MOST_SIZES / 4 * 3;
@@ -29,13 +33,15 @@ struct Known {
     has_changed: bool,
 }
 
-/// Tells the default forecast of run times, once in nodes and once in CPUs, which runs end, and keeps what it says of each size of each user.
+/// Tells the default forecast of run times, once in nodes and once in CPUs or in one of the two
+/// alone, which runs end, and keeps what it says of each size of each user.
 ///
-/// Strictly, every run that ends changes what is to be said of all sizes, if most of them by little. Only those that ended at a size fit
-/// it again: the others stay as they were when their last run ended.
+/// Strictly, every run that ends changes what is to be said of all sizes, if most of them by
+/// little. Only those that ended at a size fit it again: the others stay as they were when their
+/// last run ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct RunTimeLearner {
-    predictors: [(Unit, Calibrated); 2],
+pub struct RunTimeLearner {
+    predictors: Vec<(Unit, Calibrated)>,
     known: HashMap<UserSize, Known>,
     /// What is to be fitted again, in the order in which it changed.
     changed: VecDeque<UserSize>,
@@ -44,10 +50,11 @@ pub(super) struct RunTimeLearner {
 }
 
 impl RunTimeLearner {
-    /// A learner that knows nothing yet.
-    pub(super) fn new() -> RunTimeLearner {
+    /// A learner that knows nothing yet, and is to know sizes in these units.
+    #[must_use]
+    pub fn new(units: &[Unit]) -> RunTimeLearner {
         RunTimeLearner {
-            predictors: Unit::ALL.map(|unit| (unit, Calibrated::new(unit, RangeSetRule::default()))),
+            predictors: units.iter().map(|unit| (*unit, Calibrated::new(*unit, RangeSetRule::default()))).collect(),
             known: HashMap::new(),
             changed: VecDeque::new(),
             fitted: BTreeMap::new(),
@@ -56,11 +63,12 @@ impl RunTimeLearner {
     }
 
     /// A run has ended by itself or by its limit, at `at`. One that never started is not taken.
-    pub(super) fn ended(&mut self, job: &PastJob, at: UnixTime) {
+    pub fn ended(&mut self, job: &PastJob, at: UnixTime) {
         self.take(job, |predictor, arriving, run_time| predictor.ends(arriving, at, Some(run_time)));
     }
 
-    /// As [`RunTimeLearner::ended`], of a run so long ago that only its run time is taken, and not what it teaches of the weights.
+    /// As [`RunTimeLearner::ended`], of a run so long ago that only its run time is taken, and not
+    /// what it teaches of the weights.
     pub(super) fn ended_long_ago(&mut self, job: &PastJob) {
         self.take(job, Calibrated::remembers);
     }
@@ -106,14 +114,16 @@ impl RunTimeLearner {
         self.fitted.retain(|key, _| self.known.contains_key(key));
     }
 
-    /// Fits what has changed, at most so many sizes, those first that changed first. The rest is for the next time.
-    pub(super) fn fit(&mut self, most: usize) {
+    /// Fits what has changed, at most so many sizes, those first that changed first. The rest is
+    /// for the next time.
+    pub fn fit(&mut self, most: usize) {
         for _ in 0..most {
             let Some(key) = self.changed.pop_front() else { return };
             let Some(known) = self.known.get_mut(&key) else { continue };
             known.has_changed = false;
             let Some((_, predictor)) = self.predictors.iter().find(|(unit, _)| *unit == key.unit) else { continue };
-            // Of several limits none stands for all: the run times with the longest are not those of the others.
+            // Of several limits none stands for all: the run times with the longest are not those
+            // of the others.
             let limit_s = Some(known.longest_limit_s).filter(|limit_s| *limit_s == known.shortest_limit_s && *limit_s != UNBOUNDED_S);
             let limit = limit_s.map(|limit_s| Seconds(i64::from(limit_s)));
             if let Some(ranges) = predictor.published(key.user, known.account, key.partition, key.count, limit) {
@@ -123,7 +133,23 @@ impl RunTimeLearner {
         }
     }
 
-    /// What is said of each size of each user. It shares the models with what was handed out before.
+    /// What was fitted of each size of each user, in the order of users, partitions, units and
+    /// sizes.
+    #[must_use]
+    pub fn fitted(&self) -> &BTreeMap<UserSize, Arc<RunTimeModel>> {
+        &self.fitted
+    }
+
+    /// The run times of one job from all jobs like it, whether or not its user ever ran one of its
+    /// size; `None` while nothing is known of any like job.
+    #[must_use]
+    pub fn of_job(&self, job: &ArrivingJob) -> Option<Vec<RunTimeRange>> {
+        let (_, predictor) = self.predictors.first()?;
+        Some(predictor.distribution(job)?.summary(MOST_RANGES))
+    }
+
+    /// What is said of each size of each user. It shares the models with what was handed out
+    /// before.
     pub(super) fn published(&self) -> BTreeMap<UserSize, Arc<RunTimeModel>> {
         self.fitted.clone()
     }
@@ -160,9 +186,10 @@ mod tests {
 
     #[test]
     fn two_applications_of_one_user_have_their_shares_in_both_units() {
-        // Three runs of about 100 s for each of about 3,000 s, with one limit, and with one of their own.
+        // Three runs of about 100 s for each of about 3,000 s, with one limit, and with one of
+        // their own.
         for limits in [[7_200, 7_200], [600, 7_200]] {
-            let mut learner = RunTimeLearner::new();
+            let mut learner = RunTimeLearner::new(&Unit::ALL);
             for n in 0..400 {
                 let run = if n % 4 == 3 { run(5, limits[1], 3_000 + n % 7) } else { run(5, limits[0], 100 + n % 3) };
                 learner.ended(&run, run.end.unwrap());
@@ -189,7 +216,7 @@ mod tests {
 
     #[test]
     fn only_what_has_changed_is_fitted_again_and_no_more_than_asked() {
-        let mut learner = RunTimeLearner::new();
+        let mut learner = RunTimeLearner::new(&Unit::ALL);
         for user in 0..5 {
             learner.ended(&run(user, 600, 60), UnixTime(2_000));
         }
@@ -210,7 +237,7 @@ mod tests {
 
     #[test]
     fn the_sizes_that_were_run_last_are_known() {
-        let mut learner = RunTimeLearner::new();
+        let mut learner = RunTimeLearner::new(&Unit::ALL);
         for user in 0..11_000 {
             learner.ended_long_ago(&run(user, 600, 60));
         }
@@ -221,7 +248,7 @@ mod tests {
 
     #[test]
     fn runs_that_never_started_say_nothing() {
-        let mut learner = RunTimeLearner::new();
+        let mut learner = RunTimeLearner::new(&Unit::ALL);
         learner.ended(&PastJob { start: None, ..run(1, 600, 60) }, UnixTime(2_000));
         learner.fit(usize::MAX);
         assert!(learner.published().is_empty());

@@ -1,51 +1,97 @@
-//! Expected run times of the jobs that run and wait, and the plan of the queue that follows from them.
+//! What is known of run times, what jobs that run and wait are expected to run for that, and the
+//! plan of the queue that follows.
 
-use learning::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
-use predictor_core::forecast::point;
+use std::sync::Arc;
+
+use learning::RunTimeLearner;
+use learning::run_times::ArrivingJob;
+use predictor_core::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
+use predictor_core::past::PastJob;
 use predictor_core::size::{Size, Unit};
 use predictor_core::time::{Seconds, UnixTime};
 
 use crate::engine::{Cluster, Job, JobIndex, Record};
 use crate::profile::Profile;
 
-/// Most ranges of a distribution of run times, as in a snapshot.
-const MOST_RANGES: usize = 25;
-
-/// Forecasts of run times by the default method, and a plan of the queue made with them.
+/// Forecasts of run times as the daemon publishes them, and a plan of the queue made with them.
 pub(super) struct ExpectedRunTimes {
-    run_times: Calibrated,
-    /// By job: expected run time.
+    learner: RunTimeLearner,
+    /// By job: expected run time in seconds.
     expected: Vec<i64>,
 }
 
 impl ExpectedRunTimes {
     /// Before anything is known, for a workload of so many jobs.
     pub(super) fn new(jobs: usize) -> Self {
-        Self { run_times: Calibrated::new(Unit::Cpus, RangeSetRule::default()), expected: vec![0; jobs] }
+        Self { learner: RunTimeLearner::new(&[Unit::Cpus]), expected: vec![0; jobs] }
     }
 
-    /// Expected run time of a job as it is written: the mean of the distribution, within its limit; the limit where nothing is known.
-    pub(super) fn run_time(&self, index: JobIndex, job: &Job) -> Seconds {
-        let known = self.run_times.distribution(&arriving(index, job));
-        let expected = known.map_or(job.estimate_seconds, |known| point(&known.summary(MOST_RANGES)).0);
-        Seconds(expected.clamp(1, job.estimate_seconds.max(1)))
+    /// Publishes what was learnt since the last time.
+    pub(super) fn publish(&mut self) {
+        self.learner.fit(usize::MAX);
     }
 
-    /// A job is submitted, and is expected to run so long.
-    pub(super) fn passed(&mut self, index: JobIndex, job: &Job, expected: Seconds) {
-        // Its run time is learnt from as one of the size at which it will run.
-        self.run_times.predict_distribution(&arriving(index, job));
+    /// What was published of a user's jobs of one size.
+    pub(super) fn published(&self, key: &UserSize) -> Option<&Arc<RunTimeModel>> {
+        self.learner.fitted().get(key)
+    }
+
+    /// All that was published, for a test that publishes it elsewhere.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> &std::collections::BTreeMap<UserSize, Arc<RunTimeModel>> {
+        self.learner.fitted()
+    }
+
+    /// The sizes of a user that something was published of, ascending.
+    pub(super) fn sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
+        let key = |count| UserSize { user, partition, unit, count };
+        self.learner.fitted().range(key(0)..=key(u32::MAX)).map(|(key, _)| key.count)
+    }
+
+    /// The run times of jobs like this one, of whichever users.
+    pub(super) fn of_job(&self, index: JobIndex, job: &Job) -> Option<Vec<RunTimeRange>> {
+        self.learner.of_job(&arriving(index, job))
+    }
+
+    /// A job is submitted. Without a decision about it, it is expected to run as its user's jobs of
+    /// its size do, or else to its limit.
+    pub(super) fn passed(&mut self, index: JobIndex, job: &Job, decided: Option<Seconds>) {
+        let limit = Seconds(job.estimate_seconds);
+        let key = UserSize { user: job.user, partition: job.queue as u16, unit: Unit::Cpus, count: job.processors };
+        let published = || {
+            let model = self.published(&key)?;
+            let forecast = RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges };
+            Some(point(&forecast.within(Some(limit))))
+        };
+        let expected = decided.or_else(published).unwrap_or(limit);
         if let Some(place) = self.expected.get_mut(index as usize) {
             *place = expected.0.clamp(1, job.estimate_seconds.max(1));
         }
     }
 
     /// A job has ended.
-    pub(super) fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
-        self.run_times.ends(&arriving(index, job), UnixTime(record.end_seconds), Some(Seconds(record.run_seconds())));
+    pub(super) fn ended(&mut self, job: &Job, record: &Record) {
+        let (start, end) = (UnixTime(record.start_seconds), UnixTime(record.end_seconds));
+        let past = PastJob { start: Some(start), end: Some(end), ..past_job(job, record.eligible_seconds) };
+        self.learner.ended(&past, end);
     }
 
-    /// Free processors over time if jobs run as long as expected and each that waits starts as soon as there is room, in the order of the queue.
+    /// When the running jobs are expected to end, ascending: by their expected run times, or by
+    /// their limits where they have outlived those.
+    pub(super) fn ends(&self, cluster: &Cluster) -> Vec<UnixTime> {
+        let now = cluster.now_seconds();
+        let end = |job: JobIndex| {
+            let start = cluster.record(job).start_seconds;
+            let expected = start + self.expected.get(job as usize).copied().unwrap_or(1);
+            UnixTime(if expected > now { expected } else { start + cluster.job(job).estimate_seconds })
+        };
+        let mut ends: Vec<UnixTime> = cluster.running().by_expected_end().map(|(.., job)| end(job)).collect();
+        ends.sort_unstable();
+        ends
+    }
+
+    /// Free processors over time if jobs run as long as expected and each that waits starts as soon
+    /// as there is room, in the order of the queue.
     pub(super) fn plan(&self, cluster: &Cluster) -> Profile {
         let now = cluster.now_seconds();
         let expected = |job: JobIndex| self.expected.get(job as usize).copied().unwrap_or(1);
@@ -64,7 +110,8 @@ impl ExpectedRunTimes {
     }
 }
 
-/// Expected run time in all of a job that has run so long: one that has outlived what was expected is taken to go on for half as long again.
+/// Expected run time in all of a job that has run so long: one that has outlived what was expected
+/// is taken to go on for half as long again.
 fn still_expected(expected: i64, elapsed: i64) -> i64 {
     if elapsed < expected { expected } else { elapsed + elapsed / 2 + 60 }
 }
@@ -80,6 +127,23 @@ pub(super) fn arriving(index: JobIndex, job: &Job) -> ArrivingJob {
         occupied_cpus: job.processors,
         limit: Some(Seconds(job.estimate_seconds)),
         at: UnixTime(job.submit_seconds),
+    }
+}
+
+/// A job as the learner of run times and the forecasts of waits see it, before it has started.
+pub(super) fn past_job(job: &Job, eligible_seconds: i64) -> PastJob {
+    PastJob {
+        user: job.user,
+        account: job.group,
+        partition: job.queue as u16,
+        qos: 0,
+        size: Size { nodes: job.processors, cpus: job.processors },
+        allocated: None,
+        limit: Some(Seconds(job.estimate_seconds)),
+        eligible: UnixTime(eligible_seconds),
+        start: None,
+        end: None,
+        suspended: Seconds::ZERO,
     }
 }
 

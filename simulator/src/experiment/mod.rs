@@ -13,9 +13,10 @@ mod deferral;
 mod expected_run_times;
 mod outcome;
 mod paper_molding;
-mod planned_molding;
 mod policy;
+mod shipped;
 mod speed_up;
+mod state;
 #[cfg(test)]
 mod tests;
 mod waits;
@@ -24,10 +25,11 @@ pub use computations::{SpeedUpModel, speed_ups};
 pub use deferral::{Counted, Deferral, Hold};
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
-pub use planned_molding::{Parts, PlannedMolding};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
+pub use shipped::{Parts, Shipped, Site, Wishes};
 pub use speed_up::SpeedUp;
 
+use predictor_core::time::Seconds;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -48,15 +50,14 @@ pub enum Protocol {
 }
 
 /// Which policy decides about the jobs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Molding by the end-to-end paper (IV.A).
     PaperMolding,
     /// Molding and deferral by the end-to-end paper (IV.B).
     PaperDeferral(Hold, Counted),
-    /// The policy that the plugin ships with.
-    #[default]
-    Default,
+    /// The decision that the plugin ships with, where users wish this.
+    Default(Wishes),
 }
 
 /// An experiment.
@@ -74,7 +75,8 @@ pub struct Options {
     pub from: usize,
     /// Last job of the window; the last there is where there are fewer.
     pub to: usize,
-    /// How old the state gets that the default decides from, in seconds.
+    /// How old the state gets that the default decides from, in seconds; the daemon publishes one
+    /// every 30.
     pub refresh_seconds: i64,
     /// What of the default is in force.
     pub parts: Parts,
@@ -87,12 +89,12 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             protocol: Protocol::default(),
-            method: Method::default(),
+            method: Method::Default(Wishes::default()),
             speed_up: SpeedUpModel::default(),
             adoption: 1.0,
             from: 10_001,
             to: 30_000,
-            refresh_seconds: 0,
+            refresh_seconds: 30,
             parts: Parts::default(),
             seed: 1,
         }
@@ -241,11 +243,11 @@ pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &
     let decider: Box<dyn Decider> = match options.method {
         Method::PaperMolding => Box::new(paper()),
         Method::PaperDeferral(hold, counted) => Box::new(Deferral::new(paper(), hold, counted, jobs.len())),
-        Method::Default => {
+        Method::Default(wishes) => {
             // Without limits there is none that a job could reach.
-            let longest_limit = if has_limits { longest } else { i64::MAX };
-            let (refresh, parts) = (options.refresh_seconds, options.parts);
-            Box::new(PlannedMolding::new(jobs.len(), processors, longest_limit, refresh, parts, options.seed))
+            let longest_limit = has_limits.then_some(Seconds(longest));
+            let site = Site { processors, longest_limit, refresh: Seconds(options.refresh_seconds) };
+            Box::new(Shipped::new(jobs.len(), &site, wishes, options.parts, options.seed))
         }
     };
     let window = first as JobIndex..jobs.len() as JobIndex;

@@ -6,7 +6,7 @@ use crate::swf;
 use crate::workload::{Rules, read};
 
 /// 900 jobs on 64 processors, well loaded.
-fn jobs() -> Vec<Job> {
+pub(super) fn jobs() -> Vec<Job> {
     let log = lublin::workload(&Model { jobs: 900, processors: 64, users: 6, ..Model::default() }).unwrap();
     let mut text = Vec::new();
     swf::write(&mut text, &log.header, &log.records).unwrap();
@@ -17,11 +17,14 @@ fn options(method: Method, protocol: Protocol) -> Options {
     Options { method, protocol, from: 301, to: 900, ..Options::default() }
 }
 
-const METHODS: [Method; 4] = [
+const MOLDING: Method = Method::Default(Wishes { deferral: false });
+
+const METHODS: [Method; 5] = [
     Method::PaperMolding,
     Method::PaperDeferral(Hold::Queue, Counted::FromSubmission),
     Method::PaperDeferral(Hold::SingleJobs, Counted::FromRelease),
-    Method::Default,
+    MOLDING,
+    Method::Default(Wishes { deferral: true }),
 ];
 
 #[test]
@@ -39,7 +42,7 @@ fn the_same_seed_gives_the_same_figures() {
 fn the_default_has_no_job_cut_by_its_limit_where_work_is_conserved() {
     let jobs = jobs();
     for speed_up in [SpeedUpModel::Downey, SpeedUpModel::Amdahl] {
-        let found = compare(&jobs, 64, &Options { speed_up, ..options(Method::Default, Protocol::WorkConserving) }).unwrap();
+        let found = compare(&jobs, 64, &Options { speed_up, ..options(MOLDING, Protocol::WorkConserving) }).unwrap();
         assert!(found.changed.smaller + found.changed.larger > 0, "{found:?}");
         assert_eq!(found.changed.cut_by_limit, 0);
     }
@@ -57,7 +60,7 @@ fn nobody_adopts_and_nothing_changes() {
 
 #[test]
 fn a_window_behind_the_last_job_is_refused() {
-    let outcome = compare(&jobs(), 64, &Options { from: 901, ..options(Method::Default, Protocol::Paper) });
+    let outcome = compare(&jobs(), 64, &Options { from: 901, ..options(MOLDING, Protocol::Paper) });
     assert_eq!(outcome, Err(ExperimentError::TooFewJobs { found: 900, wanted: 901 }));
 }
 
@@ -81,7 +84,7 @@ fn with_claims_a_burst_on_one_snapshot_does_not_run_for_the_same_processors() {
     let sizes = |claims: bool| {
         // The user of the burst has no past.
         let parts = Parts { claims, first_runs: true, ..Parts::default() };
-        let options = Options { from: 2, to: 21, refresh_seconds: 3_600, parts, ..options(Method::Default, Protocol::WorkConserving) };
+        let options = Options { from: 2, to: 21, refresh_seconds: 3_600, parts, ..options(MOLDING, Protocol::WorkConserving) };
         let (records, ..) = with_policy(&jobs, &Machine::new(64), 1, &options).unwrap();
         records.iter().skip(1).map(|record| record.processors).collect::<Vec<u32>>()
     };

@@ -6,10 +6,13 @@ use std::collections::{BinaryHeap, HashMap};
 use learning::sweep::Sweep;
 use learning::training::Training;
 use learning::waits::blended::{BlendedWaits, Settings};
+use predictor_core::blend::row_of;
+use predictor_core::forecast::{JobShape, PERCENTILES, WaitForecast, WaitSource};
 use predictor_core::past::PastJob;
-use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
+use zerocopy::little_endian::U32;
 
+use super::expected_run_times::past_job;
 use crate::engine::{Job, JobIndex};
 
 /// The default forecast of waits, which learns from what happens in the simulation.
@@ -27,7 +30,8 @@ impl PastWaits {
     /// Knows nothing of a machine of so many processors.
     pub(super) fn new(processors: u32, seed: u64) -> Self {
         let defaults = Settings::default();
-        // Trained half as often as by the daemon, and on fewer jobs: this is most of the time that an experiment takes.
+        // Trained half as often as by the daemon, and on fewer jobs: this is most of the time that
+        // an experiment takes.
         let training = Training { seed, ..defaults.training };
         let settings = Settings { training_interval: 2_000, most_training: 20_000, training, ..defaults };
         Self {
@@ -96,18 +100,50 @@ impl PastWaits {
     }
 }
 
-fn past_job(job: &Job, eligible_seconds: i64) -> PastJob {
-    PastJob {
-        user: job.user,
-        account: job.group,
-        partition: job.queue as u16,
-        qos: 0,
-        size: Size { nodes: job.processors, cpus: job.processors },
-        allocated: None,
-        limit: Some(Seconds(job.estimate_seconds)),
-        eligible: UnixTime(eligible_seconds),
-        start: None,
-        end: None,
-        suspended: Seconds::ZERO,
+/// The bounds that go with point forecasts, as they were published.
+#[derive(Debug, Default)]
+pub(super) struct BoundRows {
+    up_to: Vec<f32>,
+    outcomes: Vec<u32>,
+    bounds: Vec<[U32; PERCENTILES]>,
+}
+
+impl PastWaits {
+    /// The present bounds.
+    pub(super) fn bound_rows(&self) -> BoundRows {
+        let table = self.waits.table();
+        BoundRows {
+            up_to: table.up_to.clone(),
+            outcomes: table.outcomes.clone(),
+            bounds: table.bounds_s.iter().map(|bounds_s| bounds_s.map(U32::new)).collect(),
+        }
+    }
+
+    /// The forecast for a job that would come into the queue at a time, now or later; `None` while
+    /// there are too few outcomes for bounds.
+    pub(super) fn forecast<'a>(&mut self, job: &JobShape, now: UnixTime, at: UnixTime, rows: &'a BoundRows) -> Option<WaitForecast<'a>> {
+        self.release_until(now.0);
+        let arriving = PastJob {
+            user: job.user,
+            account: job.association.account,
+            partition: job.partition,
+            qos: job.association.qos,
+            size: job.size,
+            allocated: None,
+            limit: job.limit,
+            eligible: at,
+            start: None,
+            end: None,
+            suspended: Seconds::ZERO,
+        };
+        let point_s = self.waits.point_s(&self.sweep.look(&arriving, now));
+        let row = row_of(&rows.up_to, point_s.sqrt() as f32);
+        Some(WaitForecast {
+            source: WaitSource::Blended,
+            class: None,
+            jobs: *rows.outcomes.get(row)?,
+            median: Seconds(point_s.round() as i64),
+            bounds: rows.bounds.get(row)?,
+        })
     }
 }
