@@ -70,22 +70,24 @@ pub struct PlannedPartition {
     pub starts: Vec<Option<ExpectedStart>>,
 }
 
-/// Why a plan tells no start of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a plan tells no start of a job. In partitions that keep it from starting for different
+/// reasons, the last of these is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PlanObstacle {
     /// Its user or an operator holds it.
     Held,
     /// It waits for another job.
     Dependency,
-    /// It waits for licences.
+    /// It waits for licences, which are not modelled.
     Licences,
-    /// A limit of its account, its user or its quality of service is reached.
+    /// A limit of its account, its user or its quality of service is reached, or it may not run at
+    /// all.
     Limit,
     /// Its partition does not start jobs.
     PartitionDown,
     /// It asks for more than the partition allows.
     PartitionLimit,
-    /// It asks for more than there is in use.
+    /// It asks for more than there is while nodes are down or drained.
     TooLarge,
     /// Its reservation is gone or has no place for it.
     Reservation,

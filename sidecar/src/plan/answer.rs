@@ -1,9 +1,9 @@
 //! A plan in the words of the snapshot.
 
-use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
-use simulator::plan::{self, Obstacle, Plan};
+use simulator::plan::{self, Plan};
 
 use super::state::Question;
 
@@ -24,7 +24,7 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
             tasks: job.tasks,
             limit: job.limit.map(Seconds),
             priority: job.priority,
-            start: planned.start.map(start).map_err(obstacle),
+            start: planned.start.map(start),
         })
     });
     let partitions = plan.partitions.iter().enumerate().filter_map(|(place, partition)| {
@@ -49,20 +49,6 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
 fn start(start: plan::ExpectedStart) -> ExpectedStart {
     let plan::ExpectedStart { lower, expected, upper } = start;
     ExpectedStart { lower: UnixTime(lower), expected: UnixTime(expected), upper: UnixTime(upper) }
-}
-
-fn obstacle(obstacle: Obstacle) -> PlanObstacle {
-    match obstacle {
-        Obstacle::Held => PlanObstacle::Held,
-        Obstacle::Dependency => PlanObstacle::Dependency,
-        Obstacle::Licences => PlanObstacle::Licences,
-        Obstacle::Limit => PlanObstacle::Limit,
-        Obstacle::PartitionDown => PlanObstacle::PartitionDown,
-        Obstacle::PartitionLimit => PlanObstacle::PartitionLimit,
-        Obstacle::TooLarge => PlanObstacle::TooLarge,
-        Obstacle::Reservation => PlanObstacle::Reservation,
-        Obstacle::TooFarBehind => PlanObstacle::TooFarBehind,
-    }
 }
 
 /// CPUs of a node that takes jobs, on average, rounded up.

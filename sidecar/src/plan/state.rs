@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use predictor_core::forecast::{RunTimeRange, UserSize};
+use predictor_core::queue_plan::PlanObstacle;
 use predictor_core::size::{Size, Unit};
-use simulator::plan::{LONGEST, Node, Obstacle, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
+use simulator::plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
 use super::queue::{Phase, PlanJob, Queue};
@@ -95,17 +96,17 @@ impl Question {
 
 /// What keeps a job from starting at a time that could be told. Whether its partition is up, and
 /// whether the job fits into it, the planner sees for each of several.
-fn obstacle(reason: PendingReason, priority: u32, reservation: Option<Option<u32>>) -> Option<Obstacle> {
+fn obstacle(reason: PendingReason, priority: u32, reservation: Option<Option<u32>>) -> Option<PlanObstacle> {
     match reason {
-        PendingReason::Held => Some(Obstacle::Held),
-        _ if priority == 0 => Some(Obstacle::Held),
-        PendingReason::Dependency => Some(Obstacle::Dependency),
-        PendingReason::Licences => Some(Obstacle::Licences),
-        PendingReason::Other => Some(Obstacle::Limit),
-        PendingReason::PartitionLimit => Some(Obstacle::PartitionLimit),
+        PendingReason::Held => Some(PlanObstacle::Held),
+        _ if priority == 0 => Some(PlanObstacle::Held),
+        PendingReason::Dependency => Some(PlanObstacle::Dependency),
+        PendingReason::Licences => Some(PlanObstacle::Licences),
+        PendingReason::Other => Some(PlanObstacle::Limit),
+        PendingReason::PartitionLimit => Some(PlanObstacle::PartitionLimit),
         PendingReason::Resources | PendingReason::PartitionDown | PendingReason::Reservation => {
             // One that is gone, or not to be seen.
-            reservation.is_some_and(|place| place.is_none()).then_some(Obstacle::Reservation)
+            reservation.is_some_and(|place| place.is_none()).then_some(PlanObstacle::Reservation)
         }
     }
 }

@@ -24,7 +24,7 @@
 //! every hole. Reservations that recur are known by their next occurrence.
 //!
 //! **Bounds on the work.** At most [`MOST_PLACED`] jobs and tasks of arrays are placed, of one
-//! array at most [`MOST_TASKS`]; jobs behind them are [`Obstacle::TooFarBehind`].
+//! array at most [`MOST_TASKS`]; jobs behind them are [`PlanObstacle::TooFarBehind`].
 
 mod floors;
 mod grid;
@@ -39,9 +39,10 @@ use std::cmp::Reverse;
 
 pub use grid::Grid;
 pub use run_time::{LONGEST, RunTimes};
-pub use state::{Node, Obstacle, Partition, PendingJob, Reservation, RunningJob, State};
+pub use state::{Node, Partition, PendingJob, Reservation, RunningJob, State};
 
 use places::Places;
+use predictor_core::queue_plan::PlanObstacle;
 use schedule::{Assumption, Schedule};
 
 /// The most jobs and tasks of arrays that are placed.
@@ -76,7 +77,7 @@ pub struct PlannedJob {
     /// Its place in [`State::pending`].
     pub index: usize,
     /// When it starts, of an array's tasks the first; or why that is not known.
-    pub start: Result<ExpectedStart, Obstacle>,
+    pub start: Result<ExpectedStart, PlanObstacle>,
 }
 
 /// A moment that is expected, with bounds: Unix seconds, `lower <= expected <= upper`.
@@ -125,14 +126,14 @@ pub fn plan(state: &State) -> Plan {
             Err(obstacle) => Err(obstacle),
             Ok(_) if placed >= MOST_PLACED => {
                 is_complete = false;
-                Err(Obstacle::TooFarBehind)
+                Err(PlanObstacle::TooFarBehind)
             }
             Ok(needs) => {
                 let tasks = job.tasks.clamp(1, MOST_TASKS).min(u32::try_from(MOST_PLACED - placed).unwrap_or(1));
                 is_complete &= tasks >= job.tasks;
                 placed += tasks as usize;
                 let starts = schedules.each_mut().map(|schedule| place_tasks(schedule, &places, job, &needs, tasks));
-                ExpectedStart::of(starts).ok_or(if job.reservation.is_some() { Obstacle::Reservation } else { Obstacle::TooLarge })
+                ExpectedStart::of(starts).ok_or(if job.reservation.is_some() { PlanObstacle::Reservation } else { PlanObstacle::TooLarge })
             }
         };
         pending.push(PlannedJob { index, start });
@@ -161,22 +162,22 @@ fn order(state: &State) -> Vec<usize> {
 
 /// The partitions in which a job may run, with the CPUs that one task needs there; or what keeps it
 /// from running in any of them.
-fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize, i64)>, Obstacle> {
+fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize, i64)>, PlanObstacle> {
     if let Some(obstacle) = job.obstacle {
         return Err(obstacle);
     }
     let mut needs = Vec::with_capacity(job.partitions.len());
-    let mut obstacle = Obstacle::PartitionDown;
+    let mut obstacle = PlanObstacle::PartitionDown;
     for index in job.partitions.iter().map(|index| usize::from(*index)) {
         let Some(partition) = state.partitions.get(index).filter(|partition| partition.is_up) else { continue };
         let is_too_long = partition.longest_limit.is_some_and(|longest| job.limit.is_none_or(|limit| limit > longest));
         if is_too_long || partition.most_nodes.is_some_and(|most| job.nodes > most) {
-            obstacle = obstacle.max(Obstacle::PartitionLimit);
+            obstacle = obstacle.max(PlanObstacle::PartitionLimit);
             continue;
         }
         match places.needed_cpus(index, job.nodes, job.cpus, job.whole_nodes || partition.whole_nodes) {
             Some(cpus) => needs.push((index, cpus)),
-            None => obstacle = obstacle.max(Obstacle::TooLarge),
+            None => obstacle = obstacle.max(PlanObstacle::TooLarge),
         }
     }
     if needs.is_empty() { Err(obstacle) } else { Ok(needs) }

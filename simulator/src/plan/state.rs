@@ -1,6 +1,7 @@
 //! What a plan is made from: the cluster as it is now.
 
 use super::run_time::RunTimes;
+use predictor_core::queue_plan::PlanObstacle;
 
 /// The cluster as it is now. Times are Unix seconds, durations seconds; nodes, partitions and
 /// reservations are known by their places in the lists here.
@@ -100,29 +101,5 @@ pub struct PendingJob {
     /// The reservation that it waits for.
     pub reservation: Option<u32>,
     /// What keeps it from starting at a time that could be told.
-    pub obstacle: Option<Obstacle>,
-}
-
-/// Why no start is expected for a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Obstacle {
-    /// Its user or an operator holds it.
-    Held,
-    /// It waits for another job.
-    Dependency,
-    /// It waits for licences, which are not modelled.
-    Licences,
-    /// A limit of its account, its user or its quality of service is reached, or it may not run at
-    /// all.
-    Limit,
-    /// Its partition does not start jobs.
-    PartitionDown,
-    /// It asks for more than the partition allows.
-    PartitionLimit,
-    /// It asks for more than there is while nodes are down or drained.
-    TooLarge,
-    /// Its reservation is gone, or has no place for it.
-    Reservation,
-    /// More jobs wait before it than are planned.
-    TooFarBehind,
+    pub obstacle: Option<PlanObstacle>,
 }

@@ -38,7 +38,7 @@ fn pending(id: u32, nodes: u32, run_time: RunTimes) -> PendingJob {
 }
 
 /// The expected starts from now by job number, or the obstacles.
-fn starts(state: &State) -> Vec<(u32, Result<i64, Obstacle>)> {
+fn starts(state: &State) -> Vec<(u32, Result<i64, PlanObstacle>)> {
     plan(state).pending.iter().map(|job| (state.pending[job.index].id, job.start.map(|start| start.expected - NOW))).collect()
 }
 
@@ -102,7 +102,7 @@ fn nodes_that_take_no_jobs_count_for_nothing() {
     // One that runs on a draining node leaves nothing behind.
     state.running = vec![running(2..4, exactly(50))];
     state.pending = vec![pending(1, 3, exactly(10)), pending(2, 4, exactly(10)), pending(3, 1, exactly(10))];
-    assert_eq!(starts(&state), [(1, Ok(50)), (2, Err(Obstacle::TooLarge)), (3, Ok(0))]);
+    assert_eq!(starts(&state), [(1, Ok(50)), (2, Err(PlanObstacle::TooLarge)), (3, Ok(0))]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn jobs_that_cannot_be_foreseen_take_no_room_and_say_why() {
     state.partitions[0].most_nodes = Some(1);
     state.partitions.push(Partition { is_up: false, ..state.partitions[0].clone() });
     state.pending = (1..=6).map(|id| pending(id, 1, exactly(100))).collect();
-    state.pending[0].obstacle = Some(Obstacle::Held);
+    state.pending[0].obstacle = Some(PlanObstacle::Held);
     state.pending[1].partitions = vec![1];
     state.pending[2].nodes = 2;
     state.pending[3].limit = Some(100_001);
@@ -148,11 +148,11 @@ fn jobs_that_cannot_be_foreseen_take_no_room_and_say_why() {
     assert_eq!(
         starts(&state),
         [
-            (5, Err(Obstacle::Reservation)),
-            (1, Err(Obstacle::Held)),
-            (2, Err(Obstacle::PartitionDown)),
-            (3, Err(Obstacle::PartitionLimit)),
-            (4, Err(Obstacle::PartitionLimit)),
+            (5, Err(PlanObstacle::Reservation)),
+            (1, Err(PlanObstacle::Held)),
+            (2, Err(PlanObstacle::PartitionDown)),
+            (3, Err(PlanObstacle::PartitionLimit)),
+            (4, Err(PlanObstacle::PartitionLimit)),
             (6, Ok(0)),
         ]
     );
@@ -186,7 +186,7 @@ fn more_jobs_than_are_planned_are_told_so() {
     let plan = plan(&state);
     assert!(!plan.is_complete);
     assert_eq!(plan.pending[19].start.unwrap().expected, NOW + 19 * 1_000 / 2 * 60);
-    assert_eq!(plan.pending[20].start, Err(Obstacle::TooFarBehind));
+    assert_eq!(plan.pending[20].start, Err(PlanObstacle::TooFarBehind));
     assert!(plan.partitions[0].free.len() <= MOST_STEPS);
 }
 
