@@ -42,10 +42,9 @@ use self::programs::Programs;
 use self::report::{ConfigurationFile, Report};
 use self::role::Role;
 use self::slurm::Slurm;
-use crate::Format;
 use crate::failure::Failure;
 use crate::output;
-use crate::place::{Place, PlaceArguments};
+use crate::place::{Place, ReportArguments};
 
 /// Find what is wrong with an installation of queuecast, and say what to do.
 ///
@@ -84,11 +83,7 @@ pub(crate) struct Arguments {
     timeout: u64,
 
     #[command(flatten)]
-    place: PlaceArguments,
-
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    report: ReportArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -129,12 +124,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Way::new(&arguments.through, Duration::from_secs(arguments.timeout), arguments.slurm_version.map(|version| version.to_string()))
             .map_err(Failure::Input)?;
     let report = examine(arguments, &way)?;
-    output::print(arguments.format, &report, text::text)?;
+    output::print(arguments.report.format, &report, text::text)?;
     Ok(ExitCode::from(u8::from(report.failed > 0)))
 }
 
 fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
-    let place = arguments.place.place();
+    let place = arguments.report.place();
     let host = fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default();
     let programs = Programs::find();
     let slurm = Slurm::read(&programs);

@@ -17,6 +17,7 @@ use slurm_conf::{Configuration, ConfigurationError};
 use slurm_sys::memory::distrust;
 use thiserror::Error;
 
+use crate::Format;
 use crate::failure::Failure;
 
 /// How long the daemon is waited for.
@@ -78,6 +79,24 @@ impl NoSnapshot {
             Self::Untrusted(_) => "untrusted",
             Self::Damaged(..) => "damaged",
         }
+    }
+}
+
+/// What a command takes that reports on the snapshot.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    #[command(flatten)]
+    place: PlaceArguments,
+
+    /// How to write the report.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+impl ReportArguments {
+    /// Finds the place of the snapshot, as [`PlaceArguments::place`].
+    pub(crate) fn place(&self) -> Place {
+        self.place.place()
     }
 }
 

@@ -13,10 +13,9 @@ use predictor_core::snapshot::Snapshot;
 use predictor_core::time::{Seconds, UnixTime};
 use serde::Serialize;
 
-use crate::Format;
 use crate::failure::Failure;
 use crate::output;
-use crate::place::{PlaceArguments, ahead};
+use crate::place::{ReportArguments, ahead};
 use crate::user;
 
 /// List the jobs that wait, with the starts that are expected of them.
@@ -41,11 +40,7 @@ pub(crate) struct Arguments {
     partition: Vec<String>,
 
     #[command(flatten)]
-    place: PlaceArguments,
-
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    report: ReportArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -110,7 +105,7 @@ struct JobReport {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
     let of_user = arguments.user.as_deref().map(|given| user::find(Some(given))).transpose().map_err(Failure::Input)?;
-    let place = arguments.place.place();
+    let place = arguments.report.place();
     let snapshot = place.needed_snapshot()?;
     let names: Vec<&str> = snapshot.partitions().map(|partition| partition.name).collect();
     if let Some(unknown) = arguments.partition.iter().find(|name| !names.contains(&name.as_str())) {
@@ -135,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         now,
         is_filtered: of_user.is_some() || !arguments.partition.is_empty(),
     };
-    output::print(arguments.format, &report, text::text)?;
+    output::print(arguments.report.format, &report, text::text)?;
     Ok(ExitCode::from(u8::from(report.plan_at.is_none())))
 }
 

@@ -20,10 +20,9 @@ use serde::Serialize;
 use slurm_conf::ConfigurationError;
 
 use self::wait_forecasts::WaitForecasts;
-use crate::Format;
 use crate::failure::Failure;
 use crate::output;
-use crate::place::{Place, PlaceArguments, ahead};
+use crate::place::{Place, ReportArguments, ahead};
 use crate::policy_report::PolicyReport;
 
 /// Show whether queuecast works: the snapshot, what is in it, the modes, and what the submit filter
@@ -36,11 +35,7 @@ use crate::policy_report::PolicyReport;
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    place: PlaceArguments,
-
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    report: ReportArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -157,8 +152,8 @@ struct PartitionReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let report = Report::of(&arguments.place.place(), output::now());
-    output::print(arguments.format, &report, text::text)?;
+    let report = Report::of(&arguments.report.place(), output::now());
+    output::print(arguments.report.format, &report, text::text)?;
     Ok(ExitCode::from(u8::from(!report.acts)))
 }
 
