@@ -44,14 +44,15 @@ use std::sync::Arc;
 pub struct LearnerSettings {
     /// Settings of the default predictor of waits.
     pub waits: Settings,
-    /// Jobs whose features are kept, the latest, beside those that wait: enough for the most that are trained on, with some to spare,
-    /// because jobs are trained on in the order in which they started.
+    /// Jobs whose features are kept, the latest, beside those that wait: enough for the most that
+    /// are trained on, with some to spare, because jobs are trained on in the order in which they
+    /// started.
     pub most_rows: usize,
     /// Runs of the past that are gone through at the start, the latest to end: 52 bytes each, and
     /// 60 for their events. What is older has left the groups long ago, and teaches no trees.
     pub most_swept: usize,
-    /// Runs of the past that teach the forecast of run times its weights, the latest, about 100 microseconds each; what goes before takes part as
-    /// past run times only.
+    /// Runs of the past that teach the forecast of run times its weights, the latest, about 100
+    /// microseconds each; what goes before takes part as past run times only.
     pub most_taught: usize,
     /// Seed of all that is random.
     pub seed: u64,
@@ -70,13 +71,15 @@ impl Default for LearnerSettings {
     }
 }
 
-/// How long a group of jobs is remembered after its last arrival or start. Features cap the time since then at as much.
+/// How long a group of jobs is remembered after its last arrival or start. Features cap the time
+/// since then at as much.
 const REMEMBERED_GROUPS: Seconds = Seconds(30 * 86_400);
 
 /// How often older ones are let go of.
 const FORGETTING_INTERVAL: Seconds = Seconds(6 * 3_600);
 
-/// How many sizes of users are fitted again at a refresh, at the most: each takes about 50 microseconds.
+/// How many sizes of users are fitted again at a refresh, at the most: each takes about 50
+/// microseconds.
 const MOST_FITTED: usize = 500;
 
 /// The forecast that was made when a job arrived.
@@ -97,7 +100,8 @@ impl Asked {
     }
 }
 
-/// Names in the order in which they were first heard; that of index 0 is empty, for jobs that have none.
+/// Names in the order in which they were first heard; that of index 0 is empty, for jobs that have
+/// none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Names {
     indices: HashMap<Box<str>, u32>,
@@ -169,7 +173,8 @@ impl Learner {
     pub fn new(settings: LearnerSettings) -> Learner {
         Learner {
             settings,
-            // The distributions of table I are for the published method, which is not in the daemon.
+            // The distributions of table I are for the published method, which is not in the
+            // daemon.
             sweep: Sweep::new(0, 0).keeping(settings.most_rows),
             waits: BlendedWaits::new(settings.waits),
             qbets: Qbets::new(),
@@ -194,8 +199,9 @@ impl Learner {
         self.sweep.set_cpus(cpus);
     }
 
-    /// A run has ended; each is to be told once. It counts from the next refresh on. Returns whether it was taken: one that was never
-    /// eligible is not, nor one whose times contradict each other.
+    /// A run has ended; each is to be told once. It counts from the next refresh on. Returns
+    /// whether it was taken: one that was never eligible is not, nor one whose times contradict
+    /// each other.
     pub fn ended(&mut self, run: &Run<'_>) -> bool {
         let Some(job) = self.past_job(run).filter(|job| run.is_sound() && job.end.is_some()) else { return false };
         match &mut self.first {
@@ -205,8 +211,9 @@ impl Learner {
         true
     }
 
-    /// Takes what has happened since the last refresh: the runs that were told to have ended, and those that slurmctld showed at `now` to wait
-    /// or to run. Before the first refresh all ended runs must have been told, in any order; it sweeps over them, and trains.
+    /// Takes what has happened since the last refresh: the runs that were told to have ended, and
+    /// those that slurmctld showed at `now` to wait or to run. Before the first refresh all ended
+    /// runs must have been told, in any order; it sweeps over them, and trains.
     pub fn refresh<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
         let most_fitted = if self.is_filled() { MOST_FITTED } else { usize::MAX };
         let mut refreshed = match self.first.take() {
@@ -412,7 +419,8 @@ impl Learner {
         shared
     }
 
-    /// What the forests are to be trained on now, if it is time to. [`Retraining::run`] takes long, and may go on beside everything else.
+    /// What the forests are to be trained on now, if it is time to. [`Retraining::run`] takes long,
+    /// and may go on beside everything else.
     pub fn retraining(&mut self) -> Option<Retraining> {
         self.waits.retraining(self.sweep.arrivals())
     }

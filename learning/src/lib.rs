@@ -1,9 +1,11 @@
 //! What the daemon learns from the cluster's own past, as it happens.
 //!
-//! A [`Learner`] is told the runs of jobs, those that have ended and those that wait or run now, and keeps one sweep over them in order of
-//! time, by the same code as the evaluation on workload logs. It asks the default predictor about each job that arrives, tells it each
-//! start, and holds every forecast against the wait that followed. From that follows, partition by partition, which forecasts are in force.
-//! The default forecast of run times is told each end, and says what it makes of each size of each user.
+//! A [`Learner`] is told the runs of jobs, those that have ended and those that wait or run now,
+//! and keeps one sweep over them in order of time, by the same code as the evaluation on workload
+//! logs. It asks the default predictor about each job that arrives, tells it each start, and holds
+//! every forecast against the wait that followed. From that follows, partition by partition, which
+//! forecasts are in force. The default forecast of run times is told each end, and says what it
+//! makes of each size of each user.
 
 pub mod binomial;
 pub mod history;

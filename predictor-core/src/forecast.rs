@@ -28,7 +28,8 @@ pub enum WaitSource {
     Nothing,
     /// The bounds of QBETS on the waits of the job's class.
     Qbets,
-    /// The default: a blend of trees and recent waits, with bounds from what followed forecasts like it.
+    /// The default: a blend of trees and recent waits, with bounds from what followed forecasts
+    /// like it.
     Blended,
 }
 
@@ -179,7 +180,8 @@ impl WaitClass {
     }
 }
 
-/// A class of jobs of like delay, as far as one rectangle of sizes and limits; a class that consists of several is told once for each.
+/// A class of jobs of like delay, as far as one rectangle of sizes and limits; a class that
+/// consists of several is told once for each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassBounds {
     /// Index of the partition.
@@ -194,7 +196,8 @@ pub struct ClassBounds {
     pub jobs: usize,
     /// How often they have changed.
     pub changes: u32,
-    /// Upper bounds on the percentiles 1 to 99 of the wait in seconds; [`UNBOUNDED_S`] where the waits are too few.
+    /// Upper bounds on the percentiles 1 to 99 of the wait in seconds; [`UNBOUNDED_S`] where the
+    /// waits are too few.
     pub bounds_s: [u32; PERCENTILES],
     /// The median of its waits in seconds, as such and not as a bound.
     pub median_s: u32,
@@ -209,14 +212,17 @@ pub struct WaitForecast<'a> {
     pub class: Option<WaitClass>,
     /// How many past jobs it rests on: of that class, or outcomes of forecasts like it.
     pub jobs: u32,
-    /// The point forecast: the median of the class's waits, or the blend's own, which is not the 50th percentile of the bounds.
+    /// The point forecast: the median of the class's waits, or the blend's own, which is not the
+    /// 50th percentile of the bounds.
     pub median: Seconds,
-    /// Upper bounds in seconds on the percentiles 1 to 99, ascending, [`UNBOUNDED_S`] where there is none.
+    /// Upper bounds in seconds on the percentiles 1 to 99, ascending, [`UNBOUNDED_S`] where there
+    /// is none.
     pub bounds: &'a [U32; PERCENTILES],
 }
 
 impl WaitForecast<'_> {
-    /// An upper bound on the wait that holds with `probability` (0 to 1, rounded up to a percent), at the confidence of the fit.
+    /// An upper bound on the wait that holds with `probability` (0 to 1, rounded up to a percent),
+    /// at the confidence of the fit.
     #[must_use]
     pub fn bound(&self, probability: f64) -> Option<Seconds> {
         let percent = (probability * 100.0 - 1e-9).ceil().max(1.0);
@@ -224,7 +230,8 @@ impl WaitForecast<'_> {
         (bound != UNBOUNDED_S).then_some(Seconds(i64::from(bound)))
     }
 
-    /// The probability of starting within `duration`, in whole percent: the inverse of [`WaitForecast::bound`] (VARQ paper, 2.3).
+    /// The probability of starting within `duration`, in whole percent: the inverse of
+    /// [`WaitForecast::bound`] (VARQ paper, 2.3).
     #[must_use]
     pub fn probability_within(&self, duration: Seconds) -> f64 {
         if duration.0 < 0 {
@@ -295,7 +302,8 @@ impl RunTimeRange {
     }
 }
 
-/// A forecast of a run time: disjoint ascending ranges whose probabilities sum to 1, or none where nothing is known.
+/// A forecast of a run time: disjoint ascending ranges whose probabilities sum to 1, or none where
+/// nothing is known.
 #[derive(Clone, Copy, Debug)]
 pub struct RunTimeForecast<'a> {
     /// How many past jobs of the user at that size it rests on.
@@ -313,7 +321,8 @@ impl RunTimeForecast<'_> {
         point(self.ranges)
     }
 
-    /// The ranges of a job with a time limit: what would run longer ends there, so that what lies beyond falls on the limit itself.
+    /// The ranges of a job with a time limit: what would run longer ends there, so that what lies
+    /// beyond falls on the limit itself.
     #[must_use]
     pub fn within(&self, limit: Option<Seconds>) -> Vec<RunTimeRange> {
         let mut ranges = self.ranges.to_vec();
@@ -335,7 +344,8 @@ impl RunTimeForecast<'_> {
     }
 }
 
-/// The point forecast of run-time ranges: their middles weighted by their probabilities (end-to-end paper, IV.B).
+/// The point forecast of run-time ranges: their middles weighted by their probabilities (end-to-end
+/// paper, IV.B).
 #[must_use]
 pub fn point(ranges: &[RunTimeRange]) -> Seconds {
     let weighted: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
@@ -377,8 +387,8 @@ pub struct FreePlan<'a> {
 
 /// Forecasts waits.
 pub trait WaitForecaster {
-    /// The forecast for a job that becomes eligible at a moment or, with `None`, whatever the state of the cluster; `None` where there is no
-    /// history to forecast from.
+    /// The forecast for a job that becomes eligible at a moment or, with `None`, whatever the state
+    /// of the cluster; `None` where there is no history to forecast from.
     fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>>;
 
     /// As [`WaitForecaster::wait`], for several at once, which may be faster.
@@ -393,13 +403,15 @@ pub trait WaitForecaster {
         None
     }
 
-    /// The account and the quality of service that a user's job has: those named, or else those of the user's latest job.
+    /// The account and the quality of service that a user's job has: those named, or else those of
+    /// the user's latest job.
     fn association(&self, user: u32, account: Option<&str>, qos: Option<&str>) -> Association;
 }
 
 /// Forecasts run times from a user's own past.
 pub trait RunTimeForecaster {
-    /// The forecast for a user's job of `count` nodes or CPUs in a partition; `None` where the user never ran one.
+    /// The forecast for a user's job of `count` nodes or CPUs in a partition; `None` where the user
+    /// never ran one.
     fn run_time(&self, user: u32, partition: u16, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>>;
 
     /// The sizes that the user has run in a partition, ascending.
@@ -408,7 +420,8 @@ pub trait RunTimeForecaster {
 
 /// Forecasts the queue: what runs and waits in it.
 pub trait QueueForecaster {
-    /// The plan of the queue, as far as it is about a partition; `None` where there is none, or not of all that waits.
+    /// The plan of the queue, as far as it is about a partition; `None` where there is none, or not
+    /// of all that waits.
     fn queue_plan(&self, partition: u16) -> Option<FreePlan<'_>>;
 
     /// When the running jobs of a partition are expected to end, ascending.

@@ -58,7 +58,8 @@ fn in_seconds(lower: i64, expected: i64, upper: i64) -> ExpectedStart {
     ExpectedStart { lower: NOW + Seconds(lower), expected: NOW + Seconds(expected), upper: NOW + Seconds(upper) }
 }
 
-/// Two jobs wait; a grid of 8, 16 and 256 CPUs by 10 min and 1 h, where the largest is never free for long.
+/// Two jobs wait; a grid of 8, 16 and 256 CPUs by 10 min and 1 h, where the largest is never free
+/// for long.
 fn some_plan() -> QueuePlan {
     let job = PlannedJob {
         job: 7,
@@ -104,7 +105,8 @@ fn a_plan_is_read_back_and_asked_on_the_careful_side() {
         Some((start.expected - NOW).0)
     };
     assert_eq!((expected(1, 1, Some(60)), expected(2, 8, Some(600)), expected(2, 8, Some(601))), (Some(0), Some(0), Some(100)));
-    // Three whole nodes of 4 CPUs are 12, for which the next size is 16, whatever the job asks for on them.
+    // Three whole nodes of 4 CPUs are 12, for which the next size is 16, whatever the job asks for
+    // on them.
     assert_eq!((expected(3, 3, Some(60)), expected(4, 16, None), expected(5, 5, Some(1))), (Some(100), Some(200), Some(500)));
     assert_eq!((expected(64, 256, None), expected(1, 257, Some(60)), expected(1, 1, Some(3_601))), (None, None, None));
     assert!(snapshot.expected_start(1, Size { nodes: 1, cpus: 1 }, None).is_none());
@@ -241,7 +243,8 @@ fn another_magic_or_version_is_named() {
 
 #[test]
 fn the_layout_is_that_of_the_golden_file() {
-    // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test where QUEUECAST_WRITE_GOLDEN is set.
+    // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
+    // where QUEUECAST_WRITE_GOLDEN is set.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v4");
     let origin = Origin { limits: some_limits().into(), ..origin() };
     let limits = PartitionLimits {

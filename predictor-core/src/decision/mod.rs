@@ -1,4 +1,5 @@
-//! What to do with a submission: mold it, defer it, pad it for a virtual reservation, refuse it, or leave it.
+//! What to do with a submission: mold it, defer it, pad it for a virtual reservation, refuse it, or
+//! leave it.
 //!
 //! The same inputs give the same decision. Nothing here reads a clock or a file.
 
@@ -31,7 +32,8 @@ use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use molding::{Assumption, Molding};
 
-/// Room that is left between our begin time plus time limit and a deadline: limits are whole minutes.
+/// Room that is left between our begin time plus time limit and a deadline: limits are whole
+/// minutes.
 const LIMIT_ROUNDING: Seconds = Seconds(60);
 
 /// Everything that a decision depends on.
@@ -85,7 +87,8 @@ impl<F> Context<'_, F> {
 pub struct Reservation {
     /// The reserved time.
     pub at: UnixTime,
-    /// When the job becomes eligible, with which time limit, and how likely it is to run at the reserved time.
+    /// When the job becomes eligible, with which time limit, and how likely it is to run at the
+    /// reserved time.
     pub point: TrajectoryPoint,
     /// What the job does if it starts early.
     pub early_start: EarlyStart,
@@ -106,7 +109,8 @@ pub struct Decision {
     pub deferral: Option<Result<Deferral, NotDeferred>>,
     /// Whether it is reserved.
     pub reservation: Option<Result<Reservation, NotReserved>>,
-    /// Why the default forecasts of waits are not in force in the partition, where they were measured.
+    /// Why the default forecasts of waits are not in force in the partition, where they were
+    /// measured.
     pub fallback: Option<WaitSourceReason>,
     /// For a deadline that is likely missed: one that would be kept with the site's probability.
     pub deadline_that_holds: Option<UnixTime>,
@@ -239,7 +243,8 @@ pub fn mode_of(asked: &Asked, policy: &Policy) -> Mode {
     asked.mode.map_or(policy.mode, |asked| asked.min(policy.mode))
 }
 
-/// Decides. The order is: which size, then whether that size can be reserved, or else whether it is better deferred.
+/// Decides. The order is: which size, then whether that size can be reserved, or else whether it is
+/// better deferred.
 pub fn decide<F>(situation: &Situation<'_, F>) -> Decision
 where
     F: Forecaster,

@@ -140,7 +140,8 @@ pub struct Submission<'a> {
 }
 
 impl Submission<'_> {
-    /// The unit in which its size is counted: CPUs where tasks are given and nodes are not, else nodes.
+    /// The unit in which its size is counted: CPUs where tasks are given and nodes are not, else
+    /// nodes.
     #[must_use]
     pub fn unit(&self) -> Unit {
         if self.nodes.is_none() && self.tasks.is_some() { Unit::Cpus } else { Unit::Nodes }
@@ -189,9 +190,9 @@ fn named(partitions: Option<&str>) -> impl Iterator<Item = &str> {
     partitions.into_iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty())
 }
 
-/// The partition that forecasts are about, the first of those named, with the most careful policy of
-/// all that are named; without a name that of jobs that name none. `None` where the site does not
-/// know that partition.
+/// The partition that forecasts are about, the first of those named, with the most careful policy
+/// of all that are named; without a name that of jobs that name none. `None` where the site does
+/// not know that partition.
 #[must_use]
 pub fn governing<'a>(partitions: Option<&str>, site: &'a impl Site) -> Option<(Partition<'a>, Policy)> {
     let mut named = named(partitions);

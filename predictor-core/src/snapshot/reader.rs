@@ -89,7 +89,8 @@ pub struct Snapshot<B> {
     published_at: UnixTime,
     sections: [Range<usize>; SECTIONS.len()],
     transparent: bool,
-    /// When CPUs of the cluster become free, by time limits and as expected: decoded once, to be looked at often.
+    /// When CPUs of the cluster become free, by time limits and as expected: decoded once, to be
+    /// looked at often.
     pub(super) ends_by_limit: Vec<(i64, f32)>,
     pub(super) ends_expected: Vec<(i64, f32)>,
 }

@@ -1,12 +1,16 @@
 //! Molding and deferral held against workload logs.
 //!
-//! A log is replayed under EASY twice: as it is, and with a policy in front that may change the jobs of a window. The jobs before the window are the
-//! history; none follows it. Figures are over the window's jobs.
+//! A log is replayed under EASY twice: as it is, and with a policy in front that may change the
+//! jobs of a window. The jobs before the window are the history; none follows it. Figures are over
+//! the window's jobs.
 //!
-//! What a changed job runs at another size is not in any log. There are two protocols, and the figures of one say nothing of the other:
+//! What a changed job runs at another size is not in any log. There are two protocols, and the
+//! figures of one say nothing of the other:
 //!
-//! - [`Protocol::Paper`]: a run time drawn from the user's own runs at that size (end-to-end paper, VI.C). A job becomes another job of its user's, shorter or longer.
-//! - [`Protocol::WorkConserving`]: the same computation, along a speed-up curve that no policy sees.
+//! - [`Protocol::Paper`]: a run time drawn from the user's own runs at that size (end-to-end paper,
+//!   VI.C). A job becomes another job of its user's, shorter or longer.
+//! - [`Protocol::WorkConserving`]: the same computation, along a speed-up curve that no policy
+//!   sees.
 
 mod computations;
 mod deferral;
@@ -161,7 +165,8 @@ fn scheduler() -> Scheduler {
 ///
 /// # Errors
 ///
-/// [`ExperimentError`] where the window lies behind the last job, or a job is larger than the machine.
+/// [`ExperimentError`] where the window lies behind the last job, or a job is larger than the
+/// machine.
 pub fn compare(jobs: &[Job], processors: u32, options: &Options) -> Result<Comparison, ExperimentError> {
     let (found, first) = (jobs.len(), options.from.saturating_sub(1));
     let end = options.to.min(found);
@@ -221,7 +226,8 @@ fn with_policy(
     Ok((records, policy.changed(), is_changed))
 }
 
-/// The policy of `options` in front of a machine of so many processors, which may change the jobs from place `first` on (from 0); `from` and `to` of the options do not count.
+/// The policy of `options` in front of a machine of so many processors, which may change the jobs
+/// from place `first` on (from 0); `from` and `to` of the options do not count.
 #[must_use]
 pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &Options) -> ExperimentPolicy<Box<dyn Decider>> {
     // Of a log without time limits the estimates are the run times.

@@ -64,7 +64,8 @@ fn a_window_behind_the_last_job_is_refused() {
     assert_eq!(outcome, Err(ExperimentError::TooFewJobs { found: 900, wanted: 901 }));
 }
 
-/// On 64 processors: a job that takes half of them for half a day, and twenty jobs of all of them that come a second apart.
+/// On 64 processors: a job that takes half of them for half a day, and twenty jobs of all of them
+/// that come a second apart.
 fn burst() -> Vec<Job> {
     let job = |submit_seconds: i64, processors: u32, run_seconds: i64, estimate_seconds: i64| Job {
         submit_seconds,

@@ -9,7 +9,8 @@ pub const LONGEST: i64 = 365 * 86_400;
 /// Which part of the forecast run times the optimistic plan takes as the run time of each job.
 const OPTIMISTIC_QUANTILE: f64 = 0.25;
 
-/// Three run times in seconds, from the time that is asked about on; ascending, at least one second each.
+/// Three run times in seconds, from the time that is asked about on; ascending, at least one second
+/// each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunTimes {
     /// Exceeded by three of four such jobs.
@@ -35,9 +36,10 @@ impl RunTimes {
         Self { optimistic: limit, expected: limit, limit }
     }
 
-    /// Of a job that has run for `elapsed` seconds, 0 if it waits: what the forecast says of jobs that run longer than that. Where it has
-    /// outlived the forecast, that is corrected upward; never beyond the time limit. `ranges` are disjoint and ascend; without any, the limit
-    /// stands in.
+    /// Of a job that has run for `elapsed` seconds, 0 if it waits: what the forecast says of jobs
+    /// that run longer than that. Where it has outlived the forecast, that is corrected upward;
+    /// never beyond the time limit. `ranges` are disjoint and ascend; without any, the limit stands
+    /// in.
     #[must_use]
     pub fn after(elapsed: i64, ranges: &[RunTimeRange], limit: Option<i64>) -> Self {
         let elapsed = elapsed.max(0);
@@ -69,7 +71,8 @@ fn beyond(range: &RunTimeRange, elapsed: i64) -> Option<(f64, f64, f64)> {
     Some((from, upper, if upper > lower { probability * (upper - from) / (upper - lower) } else { probability }))
 }
 
-/// Where the probabilities of ascending ranges have added up to `wanted`, evenly spread within each range.
+/// Where the probabilities of ascending ranges have added up to `wanted`, evenly spread within each
+/// range.
 fn quantile(ranges: &[(f64, f64, f64)], wanted: f64) -> f64 {
     let mut sum = 0.0;
     for (lower, upper, probability) in ranges {
@@ -100,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_running_job_goes_on_as_those_that_ran_longer_than_it_has() {
-        // Half of the first range is left, with probability 0.25 beside 0.5: (250 * 0.25 + 1,200 * 0.5) / 0.75 = 883 after 200.
+        // Half of the first range is left, with probability 0.25 beside 0.5: (250 * 0.25 + 1,200 *
+        // 0.5) / 0.75 = 883 after 200.
         assert_eq!(RunTimes::after(200, &ranges(), Some(3_600)).expected, 683);
         // Only the second is left: 1,200 after 500, of which a quarter ends by 1,100.
         assert_eq!(RunTimes::after(500, &ranges(), Some(3_600)), RunTimes { optimistic: 600, expected: 700, limit: 3_100 });

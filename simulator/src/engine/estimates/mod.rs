@@ -10,13 +10,14 @@ pub use requested::Requested;
 
 use super::{Job, Record};
 
-/// How long jobs are expected to run. A scheduler plans with what this says; the user's estimate stays what ends a job.
+/// How long jobs are expected to run. A scheduler plans with what this says; the user's estimate
+/// stays what ends a job.
 pub trait Estimates: Send {
     /// Expected run time of a job that comes into the queue, in seconds.
     fn expect(&mut self, job: &Job) -> i64;
 
-    /// Expected run time in all, in seconds, of a job that is still running after the `expected_seconds` that it was expected to run, after so many
-    /// `corrections` before.
+    /// Expected run time in all, in seconds, of a job that is still running after the
+    /// `expected_seconds` that it was expected to run, after so many `corrections` before.
     fn correct(&mut self, job: &Job, expected_seconds: i64, corrections: usize) -> i64 {
         corrected_seconds(job, expected_seconds, corrections)
     }
