@@ -11,7 +11,9 @@ pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_CPUS, TABLE_FEATURES};
 pub use events::{Event, EventKind, PUBLISHED_FOR, events, rounds};
 
 use distributions::Distributions;
-use predictor_core::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, UserPast, expected_run_time_s};
+use predictor_core::past::{
+    Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, UserPast, expected_run_time_s, let_running_end,
+};
 use predictor_core::size::Size;
 use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
@@ -60,6 +62,7 @@ pub struct Sweep {
     associations: HashMap<u32, (u32, u16)>,
     by_limit: EndList,
     expected: EndList,
+    expected_in_partition: HashMap<u16, EndList>,
 }
 
 /// Running jobs by their end: ascending moments with CPUs, and the CPUs summed.
@@ -97,10 +100,14 @@ impl EndList {
         self.is_summed = true;
     }
 
-    /// CPUs whose end is expected no later than a moment; to be asked once summed.
-    fn freed_by(&self, moment: UnixTime) -> f64 {
-        let ended = self.freed.partition_point(|(at, _)| *at <= moment.0);
-        ended.checked_sub(1).and_then(|last| self.freed.get(last)).map_or(0.0, |(_, freed)| f64::from(*freed))
+    /// When the CPUs become free; to be asked once summed.
+    fn ends(&self) -> Ends<'_> {
+        Ends { freed: &self.freed }
+    }
+
+    /// CPUs in use; to be asked once summed.
+    fn cpus(&self) -> f64 {
+        self.freed.last().map_or(0.0, |(_, freed)| f64::from(*freed))
     }
 }
 
@@ -127,6 +134,7 @@ impl Sweep {
             associations: HashMap::new(),
             by_limit: EndList::default(),
             expected: EndList::default(),
+            expected_in_partition: HashMap::new(),
         }
     }
 
@@ -256,19 +264,21 @@ impl Sweep {
 
     /// The features of the default forecast ([`FeatureInputs::write_features`]) of a job that would
     /// arrive `now` or, where its eligibility is later, then. By then so many of the running jobs
-    /// are taken to have ended as are expected to, in proportion in each group. The job is not
-    /// taken to have arrived.
+    /// are taken to have ended as are expected to, by the same rule as in the submit filter
+    /// ([`let_running_end`]). The job is not taken to have arrived.
     pub fn look(&mut self, job: &PastJob, now: UnixTime) -> Vec<f32> {
         let indices = GroupKey::of(job).map(|key| self.group_index(key));
         let mut groups = indices.map(|index| self.settled(index));
         self.by_limit.sum();
         self.expected.sum();
-        let freed = if job.eligible > now { self.expected.freed_by(job.eligible) - self.expected.freed_by(now) } else { 0.0 };
-        if let [cluster, ..] = &groups
-            && cluster.running.cpus > 0.0
-        {
-            let stays = 1.0 - (freed / cluster.running.cpus).clamp(0.0, 1.0);
-            groups.iter_mut().for_each(|group| group.running.scale(stays));
+        let mut freed = 0.0;
+        if job.eligible > now {
+            let (freed_in_partition, running) = self.expected_in_partition.get_mut(&job.partition).map_or((0.0, 0.0), |ends| {
+                ends.sum();
+                (ends.ends().freed_between(now, job.eligible), ends.cpus())
+            });
+            freed = self.expected.ends().freed_between(now, job.eligible);
+            let_running_end(&mut groups, freed, freed_in_partition, running);
         }
         let inputs = FeatureInputs {
             now: now.max(job.eligible),
@@ -311,7 +321,9 @@ impl Sweep {
         self.distributions.remove(false, asked.size.cpus, job.limit_or_zero().0, eligible);
         self.distributions.add(true, job.size.cpus, job.limit_or_zero().0, at);
         self.by_limit.add(limit_end(&job, at), job.size.cpus);
-        self.expected.add(at.0 + expected_s as i64, job.size.cpus);
+        let expected_end = at.0 + expected_s as i64;
+        self.expected.add(expected_end, job.size.cpus);
+        self.expected_in_partition.entry(job.partition).or_default().add(expected_end, job.size.cpus);
         self.arrivals.set_start(row as usize, at, size);
     }
 
@@ -346,7 +358,11 @@ impl Sweep {
             return None;
         }
         self.by_limit.remove(limit_end(&job, open.since), job.size.cpus);
-        self.expected.remove(open.since.0 + open.expected_s as i64, job.size.cpus);
+        let expected_end = open.since.0 + open.expected_s as i64;
+        self.expected.remove(expected_end, job.size.cpus);
+        if let Some(ends) = self.expected_in_partition.get_mut(&job.partition) {
+            ends.remove(expected_end, job.size.cpus);
+        }
         Some((job, open.since))
     }
 
@@ -494,6 +510,28 @@ mod tests {
         assert_eq!(seen, sweep.look(&next, UnixTime(1_030)));
         let row = sweep.arrive(&next) as usize;
         assert_eq!(sweep.arrivals().features(row), Some(seen.as_slice()));
+    }
+
+    #[test]
+    fn what_ends_in_another_partition_by_a_later_moment_frees_nothing_in_the_jobs_own() {
+        // The features of the job's partition stand behind its own ten, the cluster's seven and the
+        // eighteen of the group of the whole cluster.
+        let of_partition = 10 + 7 + 18..10 + 7 + 2 * 18;
+        let in_partition = |partition, user, limit| PastJob { partition, limit: Some(Seconds(limit)), ..job(user, 1_000) };
+        let mut sweep = Sweep::new(8, 0);
+        for other in [in_partition(0, 1, 10_000), in_partition(1, 2, 100)] {
+            let row = sweep.arrive(&other);
+            sweep.start(row, UnixTime(1_010));
+        }
+        let later = |eligible| PastJob { eligible: UnixTime(eligible), ..in_partition(0, 3, 60) };
+        let running = |features: &[f32]| features[of_partition.clone()][6];
+        let cluster = |features: &[f32]| features[10 + 7 + 6];
+        let before = sweep.look(&later(1_050), UnixTime(1_050));
+        let after = sweep.look(&later(1_500), UnixTime(1_050));
+        assert_eq!((cluster(&before), running(&before)), (2.0, 1.0));
+        assert_eq!((cluster(&after), running(&after)), (1.0, 1.0), "half of the cluster, but nothing of the partition");
+        let after_all = sweep.look(&later(20_000), UnixTime(1_050));
+        assert_eq!((cluster(&after_all), running(&after_all)), (0.0, 0.0));
     }
 
     #[test]

@@ -32,6 +32,16 @@ pub struct Ends<'a> {
 }
 
 impl Ends<'_> {
+    /// CPUs that become free after one moment and until another.
+    #[must_use]
+    pub fn freed_between(&self, after: UnixTime, until: UnixTime) -> f64 {
+        let freed = |moment: UnixTime| {
+            let ended = self.freed.partition_point(|(at, _)| *at <= moment.0);
+            ended.checked_sub(1).and_then(|last| self.freed.get(last)).map_or(0.0, |(_, freed)| f64::from(*freed))
+        };
+        (freed(until) - freed(after)).max(0.0)
+    }
+
     /// Seconds until `cpus` more are free than the `already` first of those freed; beyond the last
     /// end, in proportion to what is missing.
     fn until(&self, cpus: f64, already: f64, now: UnixTime) -> f64 {
@@ -46,6 +56,24 @@ impl Ends<'_> {
             (None, Some(last)) => after(last) * (cpus / f64::from(last.1).max(1.0)),
             (None, None) => 0.0,
         }
+    }
+}
+
+/// Takes out of the groups what will have ended by a later moment, by which `freed` CPUs of the
+/// cluster are expected to become free and `freed_in_partition` of the `running_in_partition` CPUs
+/// in use in the job's partition.
+///
+/// Which jobs these are is not looked at: of what runs, each group of the partition loses the share
+/// that the partition does, and each of the others the share that the cluster does.
+pub fn let_running_end(groups: &mut [Group; GroupKind::ALL.len()], freed: f64, freed_in_partition: f64, running_in_partition: f64) {
+    let stays_of = |freed: f64, running: f64| if running > 0.0 { 1.0 - (freed / running).clamp(0.0, 1.0) } else { 1.0 };
+    let stays_in_cluster = stays_of(freed, groups[GroupKind::Cluster as usize].running.cpus);
+    let stays_in_partition = stays_of(freed_in_partition, running_in_partition);
+    for (kind, group) in GroupKind::ALL.into_iter().zip(groups) {
+        group.running.scale(match kind {
+            GroupKind::Cluster | GroupKind::User | GroupKind::Account | GroupKind::UserRequest => stays_in_cluster,
+            GroupKind::Partition | GroupKind::UserPartition | GroupKind::SizeClass | GroupKind::Class => stays_in_partition,
+        });
     }
 }
 
@@ -273,6 +301,21 @@ mod tests {
             let recent = recent_features(kind, &features).unwrap();
             assert_eq!((recent.last, recent.fast), (100.0 + index as f32, 200.0 + index as f32));
             assert!(recent.since_start >= LONGEST_SINCE);
+        }
+    }
+
+    #[test]
+    fn a_group_loses_the_share_of_its_partition_or_else_that_of_the_cluster() {
+        let mut groups = [Group::default(); GroupKind::ALL.len()];
+        groups.iter_mut().for_each(|group| (group.running.cpus, group.running.jobs) = (100.0, 10.0));
+        // Of the cluster's 100 CPUs a quarter, of the partition's 40 a half.
+        let_running_end(&mut groups, 25.0, 20.0, 40.0);
+        let left = |kind: GroupKind| groups[kind as usize].running.jobs;
+        for kind in [GroupKind::Cluster, GroupKind::User, GroupKind::Account, GroupKind::UserRequest] {
+            assert_eq!(left(kind), 7.5);
+        }
+        for kind in [GroupKind::Partition, GroupKind::UserPartition, GroupKind::SizeClass, GroupKind::Class] {
+            assert_eq!(left(kind), 5.0);
         }
     }
 

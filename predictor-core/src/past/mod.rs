@@ -7,6 +7,6 @@ mod features;
 mod group;
 mod job;
 
-pub use features::{Ends, FEATURES, FeatureInputs, LONGEST_SINCE, RecentFeatures, expected_run_time_s, recent_features};
+pub use features::{Ends, FEATURES, FeatureInputs, LONGEST_SINCE, RecentFeatures, expected_run_time_s, let_running_end, recent_features};
 pub use group::{Group, GroupKey, GroupKind, Recent, Sum, UserPast};
 pub use job::PastJob;

@@ -8,7 +8,7 @@ use crate::blend::{MEMBERS, blend, members_of};
 use crate::forecast::{
     Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster, WaitSource,
 };
-use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, Sum, expected_run_time_s};
+use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, expected_run_time_s, let_running_end};
 use crate::reliability::WaitSourceReason;
 use crate::site::{Demand, Partition};
 use crate::time::{Seconds, UnixTime};
@@ -175,18 +175,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         {
             let of_partition = self.freed_between(job.partition, moment.now, moment.at) as f64;
             // The two are expected by different means; what the partition frees, the cluster does.
-            freed = freed_between(&self.ends_expected, moment.now, moment.at).max(of_partition);
-            let stays_of = |freed: f64, running: f64| if running > 0.0 { 1.0 - (freed / running).clamp(0.0, 1.0) } else { 1.0 };
-            let [cluster, ..] = &groups;
-            let stays_in_cluster = stays_of(freed, cluster.running.cpus);
-            let stays_in_partition = stays_of(of_partition, partition.running_cpus.get() as f64);
-            for (kind, group) in GroupKind::ALL.into_iter().zip(&mut groups) {
-                let stays = match kind {
-                    GroupKind::Cluster | GroupKind::User | GroupKind::Account | GroupKind::UserRequest => stays_in_cluster,
-                    GroupKind::Partition | GroupKind::UserPartition | GroupKind::SizeClass | GroupKind::Class => stays_in_partition,
-                };
-                scale(&mut group.running, stays);
-            }
+            freed = Ends { freed: &self.ends_expected }.freed_between(moment.now, moment.at).max(of_partition);
+            let_running_end(&mut groups, freed, of_partition, partition.running_cpus.get() as f64);
         }
         let [cluster, partition, ..] = &mut groups;
         claim(cluster, &moment.claimed.cluster, moment.now);
@@ -263,22 +253,6 @@ fn members(model: &ModelView<'_>, features: &[f32]) -> Vec<[f32; MEMBERS]> {
     root.predict_many(&rows, &mut roots);
     log.predict_many(&rows, &mut logs);
     rows.iter().zip(roots.iter().zip(logs)).map(|(features, (root, log))| members_of(features, Some([*root, log]))).collect()
-}
-
-/// CPUs that become free after one moment and until another.
-fn freed_between(ends: &[(i64, f32)], after: UnixTime, until: UnixTime) -> f64 {
-    let freed = |moment: UnixTime| {
-        let ended = ends.partition_point(|(at, _)| *at <= moment.0);
-        ended.checked_sub(1).and_then(|last| ends.get(last)).map_or(0.0, |(_, freed)| f64::from(*freed))
-    };
-    (freed(until) - freed(after)).max(0.0)
-}
-
-fn scale(sum: &mut Sum, part: f64) {
-    let Sum { jobs, cpus, limits_s, work, expected_work, since, cpus_since } = sum;
-    for number in [jobs, cpus, limits_s, work, expected_work, since, cpus_since] {
-        *number *= part;
-    }
 }
 
 /// Adds jobs that wait since `now`.
