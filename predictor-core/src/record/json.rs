@@ -156,8 +156,8 @@ fn write_number(text: &mut String, number: i64) {
     write_digits(text, number.unsigned_abs());
 }
 
-/// A whole number. The formatting of the standard library, which does the same, goes through code
-/// that nothing else at a submission needs, and that is read from memory each time.
+/// A whole number. The formatting of the standard library does the same through more code, and at a
+/// submission most of what code costs is that it has to be read from memory.
 fn write_digits(text: &mut String, number: u64) {
     let mut digits: ArrayVec<u8, 20> = ArrayVec::new();
     let mut rest = number;
