@@ -106,8 +106,9 @@ impl fmt::Display for NotReserved {
 /// more time than one.
 const MOST_LIMITS: usize = 8;
 /// How many of them are forecast first. Of most reservations that are given one of these is enough,
-/// because waits are mostly short beside what they are reserved ahead.
-const FIRST_LIMITS: usize = 2;
+/// because waits are mostly short beside what they are reserved ahead. Two forecasts of each make
+/// eight rows, which walk through a tree together.
+const FIRST_LIMITS: usize = MOST_LIMITS / 2;
 
 /// What a trajectory depends on.
 #[derive(Debug)]
