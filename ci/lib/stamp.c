@@ -5,8 +5,9 @@
  *
  * Compiled twice, with STAMP_NAME "before" and "after", and with STAMP_FILE, a file that both
  * share: the time at which the present callback began, in nanoseconds; how many have ended; and
- * how long each took, in nanoseconds. slurmctld calls its plugins one after the other under one
- * lock (src/slurmctld/job_submit.c, job_submit_g_submit), so that no two write at once.
+ * how long each took, in nanoseconds. slurmctld calls its plugins one after the other
+ * (src/interfaces/job_submit.c), and the benchmark submits one job after the other, so that no two
+ * write at once.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
