@@ -26,9 +26,11 @@ use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 
 use crate::awaited::Awaited;
 use crate::clock::ClockWatch;
+use crate::cluster::{Cluster, Ended, Identity};
 use crate::history_windows::Width;
 use crate::kept::Reading;
-use crate::message::{AccountingRead, Cluster, Ended, Identity, Message};
+use crate::message::{AccountingRead, Message};
+use crate::names::{first_partition, shared};
 use crate::seen::Seen;
 
 /// How much is read again each time.
@@ -340,21 +342,6 @@ pub(crate) fn wait_on_nodes(comment: Option<&str>, started: Option<i64>, limit: 
     let Some(started) = started else { return WaitOnNodes { time: Seconds::ZERO, ends_with_the_job: false } };
     let time = waited_on_nodes(comment, UnixTime(started), limit, UnixTime(ended));
     WaitOnNodes { time, ends_with_the_job: time > Seconds::ZERO && started + time.0 >= ended }
-}
-
-/// A job that never started may name several partitions; it counts in the first.
-pub(crate) fn first_partition(partitions: &str) -> &str {
-    partitions.split_once(',').map_or(partitions, |(first, _rest)| first)
-}
-
-/// One copy of each name.
-pub(crate) fn shared(name: &str, names: &mut HashSet<Arc<str>>) -> Arc<str> {
-    if let Some(name) = names.get(name) {
-        return Arc::clone(name);
-    }
-    let name: Arc<str> = name.into();
-    names.insert(Arc::clone(&name));
-    name
 }
 
 /// Unix seconds, by this machine's clock.

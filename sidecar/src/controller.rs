@@ -12,10 +12,11 @@ use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
-use crate::accounting::{first_partition, now, shared, wait_on_nodes};
+use crate::accounting::{now, wait_on_nodes};
+use crate::cluster::{Cluster, Ended, Identity, Live, Queue};
 use crate::limits;
-use crate::message::{Cluster, Ended, Identity, Live, Message};
-use crate::plan::Queue;
+use crate::message::Message;
+use crate::names::{first_partition, shared};
 
 /// Reads at each request, until nobody asks any more.
 pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {

@@ -24,7 +24,7 @@ use crate::filter_counters::FilterCounters;
 use crate::kept::{self, Keeping, Reading, Subject};
 use crate::learner;
 use crate::logging::Logging;
-use crate::message::{Learnt, Message};
+use crate::message::{Learnt, Message, Planned};
 use crate::metrics::{self, Metrics, Source};
 use crate::notification::Notification;
 use crate::plan;
@@ -407,7 +407,7 @@ impl Daemon {
     }
 
     /// Takes the planner's answer into the next snapshot.
-    fn planned(&mut self, planned: plan::Planned) {
+    fn planned(&mut self, planned: Planned) {
         self.planner.answered();
         self.metrics.planned(planned.took);
         match planned.plan {

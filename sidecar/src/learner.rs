@@ -5,7 +5,6 @@
 //! force. The first answer takes minutes where the history is long, because it includes a training;
 //! from then on the trainer, one thread and so one core at most, trains beside everything else.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -16,15 +15,14 @@ use learning::waits::blended::{Retrained, Retraining};
 use learning::{Learner, LearnerSettings, Run, RunId};
 use predictor_core::time::{Seconds, UnixTime};
 
+use crate::cluster::{Cluster, Ended, Identity, Live};
 use crate::failure::Failure;
 use crate::kept::Keeping;
-use crate::message::{Cluster, Ended, Identity, Learnt, Live, Message};
+use crate::message::{Learnt, Message};
+use crate::names::PartitionIndices;
 
 /// What its thread is called.
 pub(crate) const NAME: &str = "learner";
-
-/// Indices of partitions by their names.
-pub(crate) type PartitionIndices = HashMap<Arc<str>, u16>;
 
 /// What the main thread tells the learner.
 pub(crate) enum Task {

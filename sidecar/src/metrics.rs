@@ -22,9 +22,10 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::accounting::now;
+use crate::cluster::Cluster;
 use crate::failure::Failure;
 use crate::filter_counters;
-use crate::message::{Cluster, Learnt};
+use crate::message::Learnt;
 use crate::publisher::Published;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -13,9 +13,9 @@ use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::controller::Sharing;
 
 use crate::answers::Answers;
+use crate::cluster::{Cluster, Ended, Live};
 use crate::failure::Failure;
-use crate::learner::PartitionIndices;
-use crate::message::{Cluster, Ended, Live};
+use crate::names::PartitionIndices;
 use crate::plan::Question;
 use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;

@@ -5,33 +5,22 @@
 //! the snapshot without one.
 
 mod answer;
-mod queue;
 mod state;
 #[cfg(test)]
 mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, bounded};
-use predictor_core::queue_plan::QueuePlan;
 use predictor_core::time::UnixTime;
 
-use crate::message::Message;
+use crate::message::{Message, Planned};
 
-pub(crate) use queue::Queue;
 pub(crate) use state::Question;
 
 /// What its thread is called.
 pub(crate) const NAME: &str = "planner";
-
-/// The planner's answer to a question.
-#[derive(Debug)]
-pub(crate) struct Planned {
-    /// `None` where planning failed.
-    pub(crate) plan: Option<QueuePlan>,
-    pub(crate) took: Duration,
-}
 
 /// The main thread's end of the planner.
 pub(crate) struct Asked {

@@ -9,9 +9,8 @@ use predictor_core::size::{Size, Unit};
 use simulator::plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
-use super::queue::{Phase, PlanJob, Queue};
-use crate::learner::PartitionIndices;
-use crate::message::Cluster;
+use crate::cluster::{Cluster, Phase, PlanJob, Queue};
+use crate::names::PartitionIndices;
 
 /// What is to be planned, and how the plan is told.
 #[derive(Debug)]

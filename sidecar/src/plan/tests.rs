@@ -9,10 +9,10 @@ use simulator::plan::plan;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, Partition, PendingReason, QueuedJob, Reservation, Sharing};
 
+use super::Question;
 use super::answer::published;
-use super::{Question, Queue};
-use crate::learner::PartitionIndices;
-use crate::message::Cluster;
+use crate::cluster::{Cluster, Queue};
+use crate::names::PartitionIndices;
 
 const NOW: i64 = 1_800_000_000;
 

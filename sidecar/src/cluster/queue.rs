@@ -8,7 +8,7 @@ use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, PendingReason, QueuedJob, Reservation};
 
-use crate::accounting::shared;
+use crate::names::shared;
 
 /// What a plan needs of the cluster. Nodes are known by their places in slurmctld's node table.
 #[derive(Debug, Default)]

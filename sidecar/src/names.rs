@@ -1,0 +1,22 @@
+//! Names of partitions, accounts and qualities of service, of which thousands of jobs share a few.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Indices of partitions by their names.
+pub(crate) type PartitionIndices = HashMap<Arc<str>, u16>;
+
+/// A job that never started may name several partitions; it counts in the first.
+pub(crate) fn first_partition(partitions: &str) -> &str {
+    partitions.split_once(',').map_or(partitions, |(first, _rest)| first)
+}
+
+/// One copy of each name.
+pub(crate) fn shared(name: &str, names: &mut HashSet<Arc<str>>) -> Arc<str> {
+    if let Some(name) = names.get(name) {
+        return Arc::clone(name);
+    }
+    let name: Arc<str> = name.into();
+    names.insert(Arc::clone(&name));
+    name
+}
