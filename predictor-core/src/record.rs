@@ -238,18 +238,23 @@ impl Record {
 /// waited on its nodes for its reserved time.
 ///
 /// `comment` is the job's `admin_comment`; a job whose record is not there, or that nothing was
-/// written into, did not wait. What makes no wait on the node makes none here: a time that is more
-/// than [`LONGEST_HOLD`] after the start, or not before the job's time limit.
+/// written into, did not wait. What makes no wait on the node makes none here ([`hold_on_nodes`]).
 #[must_use]
 pub fn waited_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Seconds>, until: UnixTime) -> Seconds {
     // Most jobs carry no record, and some a long comment of their own.
     let record = comment.filter(|comment| comment.starts_with('{') && comment.contains("\"hold_until\"")).and_then(Record::parse);
     let written = record.filter(|record| record.mode == Mode::Enforce).and_then(|record| record.written);
+    let hold_until = written.and_then(|written| written.hold_until);
+    hold_until.map_or(Seconds::ZERO, |hold_until| hold_on_nodes(UnixTime(hold_until), start, limit).min((until - start).max(Seconds::ZERO)))
+}
+
+/// How long a job that starts at a time waits on its nodes until another; not at all where that is
+/// more than [`LONGEST_HOLD`] later, or not before the job's time limit.
+#[must_use]
+pub fn hold_on_nodes(hold_until: UnixTime, start: UnixTime, limit: Option<Seconds>) -> Seconds {
     let longest = limit.map_or(LONGEST_HOLD, |limit| limit.min(LONGEST_HOLD));
-    match written.and_then(|written| written.hold_until) {
-        Some(hold_until) if hold_until < (start + longest).0 => Seconds(hold_until.min(until.0).saturating_sub(start.0).max(0)),
-        _ => Seconds::ZERO,
-    }
+    let hold = hold_until.0.saturating_sub(start.0);
+    if hold < longest.0 { Seconds(hold.max(0)) } else { Seconds::ZERO }
 }
 
 fn options(asked: &Asked) -> Vec<(String, String)> {

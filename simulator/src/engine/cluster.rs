@@ -6,6 +6,8 @@ use std::collections::{BinaryHeap, HashMap};
 use super::waiting::Queue;
 use super::{Event, Job, JobIndex, Machine, Record, Running, Waiting};
 use crate::profile::Profile;
+use predictor_core::record::hold_on_nodes;
+use predictor_core::time::{Seconds, UnixTime};
 
 /// A start time that is not known yet.
 pub(super) const NOT_STARTED: i64 = i64::MIN;
@@ -29,6 +31,9 @@ pub struct Cluster {
     starts: u32,
     /// By job: when it is expected to end, once it runs.
     expected_ends: Vec<i64>,
+    /// Until when jobs wait on their nodes if they start before, of those that were promised nodes
+    /// at a time.
+    hold_until: HashMap<JobIndex, UnixTime>,
     /// How often the expectations of running jobs were corrected, of those where they were.
     corrections: HashMap<JobIndex, usize>,
 }
@@ -42,6 +47,7 @@ impl Cluster {
             end_seconds: NOT_STARTED,
             estimate_seconds: job.estimate_seconds,
             processors: job.processors,
+            held: Seconds::ZERO,
         };
         Self {
             now: jobs.first().map_or(0, |job| job.submit_seconds),
@@ -54,6 +60,7 @@ impl Cluster {
             ends: BinaryHeap::new(),
             starts: 0,
             expected_ends: vec![NOT_STARTED; jobs.len()],
+            hold_until: HashMap::new(),
             corrections: HashMap::new(),
         }
     }
@@ -134,18 +141,38 @@ impl Cluster {
     }
 
     /// Starts the job at a position of the queue. The caller sees to it that it fits.
+    ///
+    /// A job that was promised nodes for later has them from now on and waits there, as it does on
+    /// a cluster; of that the scheduler knows nothing.
     pub fn start(&mut self, position: usize) {
         let Some(entry) = self.queue.mark_started(position) else { return };
         let place = entry.job as usize;
-        let end = self.now + self.jobs[place].run_seconds;
+        let held = self.hold(entry.job);
+        let end = self.now + held.0 + self.jobs[place].run_seconds;
         let expected_end = self.now + entry.expected_seconds;
         self.records[place].start_seconds = self.now;
         self.records[place].end_seconds = end;
+        self.records[place].held = held;
         self.free -= i64::from(entry.processors);
         self.ends.push(Reverse((end, self.starts, entry.job)));
         self.starts += 1;
         self.expected_ends[place] = expected_end;
         self.running.insert(expected_end, entry.processors, entry.job);
+    }
+
+    /// The job waits on its nodes until then if it starts before.
+    pub(super) fn hold_until(&mut self, job: JobIndex, until: UnixTime) {
+        self.hold_until.insert(job, until);
+    }
+
+    /// How long a job that starts now waits on its nodes.
+    fn hold(&mut self, job: JobIndex) -> Seconds {
+        if self.hold_until.is_empty() {
+            return Seconds::ZERO;
+        }
+        let Some(until) = self.hold_until.remove(&job) else { return Seconds::ZERO };
+        let limit = Seconds(self.jobs[job as usize].estimate_seconds);
+        hold_on_nodes(until, UnixTime(self.now), Some(limit))
     }
 
     /// When the next running job ends.

@@ -1,7 +1,9 @@
 //! What became of a job.
 
+use predictor_core::time::Seconds;
+
 /// What became of a job. Times are seconds from the beginning of the workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Record {
     /// When its user submitted it.
     pub submit_seconds: i64,
@@ -15,6 +17,8 @@ pub struct Record {
     pub estimate_seconds: i64,
     /// On how many processors it ran.
     pub processors: u32,
+    /// How long it waited on its nodes for the time that it was promised them for, before it ran.
+    pub held: Seconds,
 }
 
 impl Record {
@@ -24,10 +28,16 @@ impl Record {
         self.start_seconds - self.submit_seconds
     }
 
-    /// From its start to its end.
+    /// For how long it had its processors: from its start to its end.
+    #[must_use]
+    pub fn occupied_seconds(&self) -> i64 {
+        self.end_seconds - self.start_seconds
+    }
+
+    /// For how long it ran on them: what it waited there for a promised time is left out.
     #[must_use]
     pub fn run_seconds(&self) -> i64 {
-        self.end_seconds - self.start_seconds
+        self.occupied_seconds() - self.held.0
     }
 
     /// From its submission to its end.

@@ -116,7 +116,7 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
         let index = self.next_submission;
         self.next_submission += 1;
         let written = self.cluster.jobs[index as usize];
-        let Submitted { job, eligible_seconds } = self.policy.submit(index, &written, &self.cluster);
+        let Submitted { job, eligible_seconds, hold_until } = self.policy.submit(index, &written, &self.cluster);
         let available = self.cluster.machine.processors;
         if job.processors > available {
             return Err(DoesNotFit { number: job.number, wanted: job.processors, available });
@@ -127,6 +127,9 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
         record.estimate_seconds = job.estimate_seconds;
         record.processors = job.processors;
         self.cluster.jobs[index as usize] = job;
+        if let Some(until) = hold_until {
+            self.cluster.hold_until(index, until);
+        }
         if eligible > self.cluster.now {
             self.held.push(Reverse((eligible, index)));
             return Ok(None);

@@ -75,7 +75,7 @@ impl Decider for Deferral {
         let now = cluster.now_seconds();
         let pass = |best: Option<(u32, i64)>, eligible_seconds: i64| {
             let (processors, estimate_seconds) = best.unwrap_or((asked.processors, asked.estimate_seconds));
-            Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds }
+            Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds, hold_until: None }
         };
         if self.hold == Hold::Queue && now < self.closed_until {
             let best = self.molding.best(index, asked, now, now + self.delay);

@@ -70,6 +70,7 @@ mod tests {
             end_seconds: end,
             estimate_seconds: 1,
             processors,
+            ..Record::default()
         };
         // The first is history and holds two processors until 50; the window lasts from 10 to 110.
         let found = ReplayOutcome::of(&[record(0, 0, 50, 2), record(10, 10, 60, 1), record(10, 60, 110, 2)], 1..3, 4);

@@ -110,7 +110,7 @@ impl Decider for PaperMolding {
         let now = cluster.now_seconds();
         let best = self.best(index, asked, now, now).map(|best| best.written());
         let (processors, estimate_seconds) = best.unwrap_or((asked.processors, asked.estimate_seconds));
-        Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds: now }
+        Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds: now, hold_until: None }
     }
 
     fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {

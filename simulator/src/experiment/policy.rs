@@ -173,7 +173,7 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
     fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Cluster) -> Submitted {
         let asked = self.shown(job);
         let may = self.window.contains(&index) && self.adopts.get(index as usize) == Some(&true);
-        let mut submitted = Submitted { job: asked, eligible_seconds: cluster.now_seconds() };
+        let mut submitted = Submitted { job: asked, eligible_seconds: cluster.now_seconds(), hold_until: None };
         if may {
             submitted = self.decider.decide(index, &asked, cluster);
             self.changed.deferred += usize::from(submitted.eligible_seconds > cluster.now_seconds());

@@ -155,7 +155,7 @@ impl Decider for Shipped {
         let processors = changes.size.map_or(asked.processors, |(size, _)| size.cpus);
         let estimate_seconds = changes.limit.map_or(asked.estimate_seconds, |limit| limit.0);
         let eligible_seconds = changes.begin.unwrap_or(now).0;
-        Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds }
+        Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds, hold_until: changes.hold_until }
     }
 
     fn passed(&mut self, index: JobIndex, _asked: &Job, submitted: &Submitted, cluster: &Cluster) {

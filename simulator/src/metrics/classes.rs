@@ -73,7 +73,7 @@ pub fn by_user(jobs: &[Job], records: &[Record]) -> Vec<Class> {
         .collect();
     let mut work = vec![0.0; numbers.len()];
     for (&user, record) in users.iter().zip(records) {
-        work[user] += f64::from(record.processors) * record.run_seconds() as f64;
+        work[user] += f64::from(record.processors) * record.occupied_seconds() as f64;
     }
     let total: f64 = work.iter().sum();
     let mut heaviest_first: Vec<usize> = (0..work.len()).collect();
@@ -98,7 +98,15 @@ mod tests {
     use super::*;
 
     fn record(processors: u32, run: i64) -> Record {
-        Record { submit_seconds: 0, eligible_seconds: 0, start_seconds: 0, end_seconds: run, estimate_seconds: run, processors }
+        Record {
+            submit_seconds: 0,
+            eligible_seconds: 0,
+            start_seconds: 0,
+            end_seconds: run,
+            estimate_seconds: run,
+            processors,
+            ..Record::default()
+        }
     }
 
     #[test]

@@ -69,6 +69,7 @@ mod tests {
             end_seconds: end,
             estimate_seconds: estimate,
             processors,
+            ..Record::default()
         }
     }
 

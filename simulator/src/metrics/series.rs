@@ -58,6 +58,7 @@ mod tests {
             end_seconds: end,
             estimate_seconds: 1,
             processors: 4,
+            ..Record::default()
         };
         let found = series(&[record(0, 0, 10), record(5, 10, 20)]);
         assert_eq!(found.at_seconds, [0, 5, 10, 20]);

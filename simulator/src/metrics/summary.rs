@@ -45,7 +45,7 @@ impl Summary {
     pub fn of(records: &[Record], processors: u32) -> Self {
         let first = records.iter().map(|record| record.submit_seconds).min().unwrap_or(0);
         let last = records.iter().map(|record| record.end_seconds).max().unwrap_or(0);
-        let work: f64 = records.iter().map(|record| f64::from(record.processors) * record.run_seconds() as f64).sum();
+        let work: f64 = records.iter().map(|record| f64::from(record.processors) * record.occupied_seconds() as f64).sum();
         let there = f64::from(processors) * (last - first) as f64;
         let distribution = |figure: fn(&Record) -> f64| Distribution::of(records.iter().map(figure));
         Self {
@@ -65,7 +65,15 @@ mod tests {
     use super::*;
 
     fn record(submit: i64, start: i64, end: i64, processors: u32) -> Record {
-        Record { submit_seconds: submit, eligible_seconds: submit, start_seconds: start, end_seconds: end, estimate_seconds: 1, processors }
+        Record {
+            submit_seconds: submit,
+            eligible_seconds: submit,
+            start_seconds: start,
+            end_seconds: end,
+            estimate_seconds: 1,
+            processors,
+            ..Record::default()
+        }
     }
 
     #[test]

@@ -81,7 +81,15 @@ mod tests {
     use super::*;
 
     fn record(start: i64, end: i64, processors: u32) -> Record {
-        Record { submit_seconds: 0, eligible_seconds: 0, start_seconds: start, end_seconds: end, estimate_seconds: 1, processors }
+        Record {
+            submit_seconds: 0,
+            eligible_seconds: 0,
+            start_seconds: start,
+            end_seconds: end,
+            estimate_seconds: 1,
+            processors,
+            ..Record::default()
+        }
     }
 
     #[test]

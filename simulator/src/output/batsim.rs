@@ -50,7 +50,7 @@ pub fn write_jobs(output: impl Write, workload: &str, jobs: &[Job], records: &[R
             success: 1,
             final_state: "COMPLETED_SUCCESSFULLY",
             starting_time: record.start_seconds,
-            execution_time: record.run_seconds(),
+            execution_time: record.occupied_seconds(),
             finish_time: record.end_seconds,
             waiting_time: record.wait_seconds(),
             turnaround_time: record.response_seconds(),
@@ -133,11 +133,29 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
+    use predictor_core::time::Seconds;
+
     use super::*;
 
     const RECORDS: [Record; 2] = [
-        Record { submit_seconds: 0, eligible_seconds: 0, start_seconds: 0, end_seconds: 10, estimate_seconds: 20, processors: 3 },
-        Record { submit_seconds: 5, eligible_seconds: 5, start_seconds: 10, end_seconds: 20, estimate_seconds: 30, processors: 2 },
+        Record {
+            submit_seconds: 0,
+            eligible_seconds: 0,
+            start_seconds: 0,
+            end_seconds: 10,
+            estimate_seconds: 20,
+            processors: 3,
+            held: Seconds::ZERO,
+        },
+        Record {
+            submit_seconds: 5,
+            eligible_seconds: 5,
+            start_seconds: 10,
+            end_seconds: 20,
+            estimate_seconds: 30,
+            processors: 2,
+            held: Seconds::ZERO,
+        },
     ];
 
     #[test]

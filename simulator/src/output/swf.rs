@@ -22,7 +22,7 @@ pub fn write_swf(output: impl Write, header: &Header, jobs: &[Job], records: &[R
             job_number: u64::from(job.number),
             submit_time_seconds: seconds(record.submit_seconds),
             wait_time_seconds: seconds(record.wait_seconds()),
-            run_time_seconds: seconds(record.run_seconds()),
+            run_time_seconds: seconds(record.occupied_seconds()),
             allocated_processors: Some(u64::from(record.processors)),
             requested_processors: Some(u64::from(record.processors)),
             requested_time_seconds: seconds(record.estimate_seconds),

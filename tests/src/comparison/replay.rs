@@ -112,5 +112,6 @@ fn record(happened: &Happened) -> Record {
         end_seconds: happened.end_seconds,
         estimate_seconds: happened.limit_seconds,
         processors: happened.nodes,
+        ..Record::default()
     }
 }

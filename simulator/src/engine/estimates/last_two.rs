@@ -22,7 +22,8 @@ impl Estimates for LastTwo {
     }
 
     fn ended(&mut self, job: &Job, record: &Record) {
-        let run = record.run_seconds();
+        // A scheduler knows nothing of waits on the nodes, and sees when the job left them.
+        let run = record.occupied_seconds();
         self.latest.entry(job.user).and_modify(|(last, before)| *before = Some(std::mem::replace(last, run))).or_insert((run, None));
     }
 }

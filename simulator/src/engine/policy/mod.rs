@@ -4,6 +4,8 @@ mod as_submitted;
 
 pub use as_submitted::AsSubmitted;
 
+use predictor_core::time::UnixTime;
+
 use super::{Cluster, Job, JobIndex, Record};
 
 /// A job as a policy passes it on.
@@ -14,6 +16,9 @@ pub struct Submitted {
     pub job: Job,
     /// When it comes into the queue; before now is now.
     pub eligible_seconds: i64,
+    /// Until when it waits on its nodes if it starts before: the time for which it was promised
+    /// them. Its time limit has to cover that.
+    pub hold_until: Option<UnixTime>,
 }
 
 /// What happens to a job when it is submitted, before the scheduler sees it.

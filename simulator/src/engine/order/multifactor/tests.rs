@@ -74,8 +74,15 @@ fn who_has_used_much_comes_later() {
     let jobs = [job(0, 16, 1), job(100, 1, 1), job(100, 1, 2)];
     let settings = PrioritySettings { weight_fair_share: 1_000, calculation_period_seconds: 60, ..PrioritySettings::default() };
     let mut order = order(settings, &jobs);
-    let mut record =
-        Record { submit_seconds: 0, eligible_seconds: 0, start_seconds: 0, end_seconds: 0, estimate_seconds: 600, processors: 16 };
+    let mut record = Record {
+        submit_seconds: 0,
+        eligible_seconds: 0,
+        start_seconds: 0,
+        end_seconds: 0,
+        estimate_seconds: 600,
+        processors: 16,
+        ..Record::default()
+    };
     assert_eq!(order.key(&jobs[0], 600, 0), -1_000, "nobody has used anything");
     order.started(&jobs[0], &record);
     record.end_seconds = 50;

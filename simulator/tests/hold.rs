@@ -1,0 +1,94 @@
+//! Jobs that were promised nodes at a time: on their nodes early they wait there, under every
+//! scheduler.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use predictor_core::time::{Seconds, UnixTime};
+use simulator::engine::backfill::{Candidates, Conservative, Easy, InOrder, Slurm, SlurmParameters};
+use simulator::engine::estimates::{LastTwo, Requested};
+use simulator::engine::order::FirstCome;
+use simulator::engine::policy::AsSubmitted;
+use simulator::engine::{Backfill, Cluster, Estimates, Job, JobIndex, Machine, Policy, Record, Scheduler, Submitted, simulate};
+
+/// Promises the job of that index its nodes at a time.
+struct Promise {
+    job: JobIndex,
+    at: UnixTime,
+}
+
+impl Policy for Promise {
+    fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Cluster) -> Submitted {
+        let hold_until = (index == self.job).then_some(self.at);
+        Submitted { hold_until, ..AsSubmitted.submit(index, job, cluster) }
+    }
+}
+
+fn scheduler(backfill: impl Backfill + 'static, estimates: impl Estimates + 'static) -> Scheduler {
+    Scheduler { order: Box::new(FirstCome), backfill: Box::new(backfill), estimates: Box::new(estimates) }
+}
+
+/// One of each kind, with its name.
+fn schedulers() -> Vec<(&'static str, Scheduler)> {
+    let slurm = || Slurm::new(SlurmParameters::default());
+    vec![
+        ("first come, first served", scheduler(InOrder, Requested)),
+        ("easy", scheduler(Easy::default(), Requested)),
+        ("easy++", scheduler(Easy::new(Candidates::ShortestFirst), LastTwo::default())),
+        ("conservative", scheduler(Conservative::new(), Requested)),
+        ("slurm", scheduler(slurm(), Requested)),
+        ("slurm, named nodes", scheduler(slurm().with_nodes(1), Requested)),
+    ]
+}
+
+fn job(submit_seconds: i64, processors: u32, run_seconds: i64, estimate_seconds: i64) -> Job {
+    Job { submit_seconds, processors, run_seconds, estimate_seconds, ..Job::default() }
+}
+
+fn run(jobs: &[Job], mut scheduler: Scheduler, mut promise: Promise) -> Vec<Record> {
+    simulate(jobs, &Machine::new(4), &mut scheduler, &mut promise).unwrap()
+}
+
+#[test]
+fn a_job_on_its_nodes_early_waits_until_its_time_and_then_runs() {
+    // Promised 3 of 4 processors at 1,000 for 100 seconds, with the limit padded to 1,100. The
+    // other job wants 2, and gets them only when the first one is done.
+    let jobs = [job(0, 3, 100, 1_100), job(10, 2, 50, 60)];
+    for (name, scheduler) in schedulers() {
+        let records = run(&jobs, scheduler, Promise { job: 0, at: UnixTime(1_000) });
+        let [promised, other] = records.as_slice() else { panic!() };
+        let held = 1_000 - promised.start_seconds;
+        assert!(promised.start_seconds < 100, "{name}: {promised:?}");
+        assert_eq!((promised.end_seconds, promised.held, promised.run_seconds()), (1_100, Seconds(held), 100), "{name}");
+        assert_eq!(promised.occupied_seconds(), 100 + held, "{name}");
+        assert!(other.start_seconds >= 1_100 && other.held == Seconds::ZERO, "{name}: {other:?}");
+    }
+}
+
+#[test]
+fn what_is_left_of_a_machine_beside_a_job_that_waits_on_its_nodes_is_used() {
+    let jobs = [job(0, 3, 100, 1_100), job(10, 1, 50, 60)];
+    for (name, scheduler) in schedulers() {
+        let records = run(&jobs, scheduler, Promise { job: 0, at: UnixTime(1_000) });
+        assert!(records[1].end_seconds < 1_000, "{name}: {records:?}");
+    }
+}
+
+#[test]
+fn a_job_that_starts_after_its_time_runs_at_once() {
+    let jobs = [job(0, 4, 500, 500), job(10, 3, 100, 400)];
+    for (name, scheduler) in schedulers() {
+        let records = run(&jobs, scheduler, Promise { job: 1, at: UnixTime(300) });
+        let late = &records[1];
+        assert!(late.start_seconds >= 500, "{name}: {late:?}");
+        assert_eq!((late.held, late.occupied_seconds()), (Seconds::ZERO, 100), "{name}");
+    }
+}
+
+#[test]
+fn a_time_that_the_limit_does_not_reach_is_not_waited_for() {
+    // As on the node: the job would end before it did anything.
+    let jobs = [job(0, 3, 100, 1_000)];
+    for (name, scheduler) in schedulers() {
+        let records = run(&jobs, scheduler, Promise { job: 0, at: UnixTime(5_000) });
+        assert_eq!((records[0].held, records[0].run_seconds()), (Seconds::ZERO, 100), "{name}");
+    }
+}
