@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use jiff::tz::TimeZone;
-use predictor_core::options::{self, Asked, Formats, Key, OPTIONS, Refused, UserOption};
+use job_types::options::{self, Asked, Formats, Key, OPTIONS, Refused, UserOption};
 use slurm_conf::{duration, moment};
 
 use crate::output;
@@ -74,7 +74,7 @@ pub(crate) fn as_written(variable: &str, canonical: &str) -> String {
         return format!("--{}", option.name);
     }
     let value = match (option.key, canonical.parse::<i64>()) {
-        (Key::ReserveAt, Ok(seconds)) => output::moment(predictor_core::time::UnixTime(seconds)).replace(' ', "T"),
+        (Key::ReserveAt, Ok(seconds)) => output::moment(job_types::time::UnixTime(seconds)).replace(' ', "T"),
         (Key::MaxDefer, Ok(seconds)) => duration::format(seconds),
         _ => canonical.to_owned(),
     };

@@ -9,8 +9,8 @@ use std::str::FromStr;
 
 use anyhow::anyhow;
 use clap::Args;
-use predictor_core::record::Record;
-use predictor_core::time::UnixTime;
+use job_types::record::Record;
+use job_types::time::UnixTime;
 use serde::Serialize;
 
 use self::outcome::{Change, JobOutcome};
@@ -95,7 +95,7 @@ impl std::fmt::Display for JobName {
 pub(super) struct Report {
     job: Job,
     record: Option<Record>,
-    forecast: Option<predictor_core::record::Forecast>,
+    forecast: Option<job_types::record::Forecast>,
     outcome: Option<JobOutcome>,
     changed_since: Vec<Change>,
     problem: Option<String>,

@@ -9,7 +9,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::time::{Seconds, UnixTime};
 use serde::Serialize;
 
 use crate::Format;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
+use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
 use predictor_core::snapshot::{Snapshot, SnapshotError};
-use predictor_core::time::UnixTime;
 use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, SNAPSHOT};
 use slurm_conf::{Configuration, ConfigurationError};
 use slurm_sys::memory::distrust;

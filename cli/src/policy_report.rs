@@ -1,7 +1,7 @@
 //! What the site allows, as reports show it.
 
-use predictor_core::options::{EarlyStart, Mode};
-use predictor_core::policy::{Policy, When};
+use job_types::options::Mode;
+use job_types::policy::Policy;
 use serde::Serialize;
 
 /// What the site allows in a partition. Durations in seconds.
@@ -23,22 +23,13 @@ impl From<&Policy> for PolicyReport {
         let Policy { mode, mold, defer, reserve, early_start, success_probability, defer_threshold, max_defer } = *policy;
         Self {
             mode,
-            mold: when(mold),
-            defer: when(defer),
+            mold: mold.as_str(),
+            defer: defer.as_str(),
             reserve: if reserve { "asked" } else { "never" },
-            early_start: EarlyStart::as_str(early_start),
+            early_start: early_start.as_str(),
             success_probability,
             defer_threshold,
             max_defer_s: max_defer.0,
         }
-    }
-}
-
-/// The word of the configuration file.
-fn when(when: When) -> &'static str {
-    match when {
-        When::Never => "never",
-        When::Asked => "asked",
-        When::Always => "always",
     }
 }

@@ -14,13 +14,14 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use jiff::tz::TimeZone;
+use job_types::policy::Policy;
+use job_types::record::WaitSource;
+use job_types::size::Unit;
+use job_types::time::UnixTime;
 use predictor_core::decision::{Bounds, Situation, Submission, Timeliness};
-use predictor_core::forecast::{Claimed, WaitSource};
-use predictor_core::policy::Policy;
+use predictor_core::forecast::Claimed;
 use predictor_core::site::Partition;
-use predictor_core::size::Unit;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::UnixTime;
 use serde::Serialize;
 use slurm_conf::moment;
 

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::Timeliness;
 use predictor_core::queue_plan::PlannedJob;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use job_types::options::Mode;
+use job_types::time::UnixTime;
 use predictor_core::decision::Timeliness;
-use predictor_core::options::Mode;
 use predictor_core::reliability::PartitionScore;
 use predictor_core::site::{Demand, Partition, Site};
 use predictor_core::snapshot::Snapshot;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
-use predictor_core::time::UnixTime;
 use serde::Serialize;
 use slurm_conf::ConfigurationError;
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::{Said, Site, Wanted, now, said};
+use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
-use predictor_core::time::UnixTime;
 use serde_json::Value;
 use slurm_sys::bindings::SLURM_VERSION_NUMBER;
 use slurm_sys::version::Version;

@@ -5,9 +5,9 @@ mod common;
 use std::fs;
 
 use common::{Site, USER, Wanted, line, now, policy};
-use predictor_core::options::Mode;
-use predictor_core::policy::{Policy, When};
-use predictor_core::time::UnixTime;
+use job_types::options::Mode;
+use job_types::policy::{Policy, When};
+use job_types::time::UnixTime;
 use serde_json::{Value, json};
 
 const JOB: [&str; 5] = ["predict", "--user=61234", "--partition=batch", "-N4", "-t2:00:00"];

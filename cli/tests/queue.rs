@@ -4,8 +4,8 @@
 mod common;
 
 use common::{Site, USER, Wanted, line, now, plan};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::queue_plan::QueuePlan;
-use predictor_core::time::{Seconds, UnixTime};
 use serde_json::{Value, json};
 
 fn planned() -> (Site, UnixTime) {

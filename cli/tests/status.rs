@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use common::{Site, Wanted, line, now, policy, said};
+use job_types::options::Mode;
+use job_types::policy::Policy;
+use job_types::time::UnixTime;
 use predictor_core::counters::{COUNTERS, Counted, Counter};
-use predictor_core::options::Mode;
-use predictor_core::policy::Policy;
-use predictor_core::time::UnixTime;
 
 #[test]
 fn a_fresh_snapshot_is_shown_with_what_is_in_it() {

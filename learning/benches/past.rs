@@ -6,12 +6,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::sweep::{EventKind, Sweep, events};
 use learning::waits::qbets::Qbets;
 use learning::{Learner, LearnerSettings, Run, RunId};
 use predictor_core::past::PastJob;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Reverse;

@@ -11,11 +11,11 @@ pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_CPUS, TABLE_FEATURES};
 pub use events::{Event, EventKind, PUBLISHED_FOR, events, rounds};
 
 use distributions::Distributions;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::{
     Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, UserPast, expected_run_time_s, let_running_end,
 };
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 

@@ -5,8 +5,8 @@
 //! commonly draw the line between short and long work. The classes of QBETS are others: it finds
 //! them (`waits::qbets`).
 
-use crate::size::Size;
-use crate::time::Seconds;
+use job_types::size::Size;
+use job_types::time::Seconds;
 use std::ops::RangeInclusive;
 
 /// Largest CPU count of each size class but the last, which is open.

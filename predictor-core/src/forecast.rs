@@ -4,8 +4,9 @@
 //! snapshot answers with what the daemon fitted, a simulator from its own state.
 
 use crate::reliability::WaitSourceReason;
-use crate::size::{Size, Unit};
-use crate::time::{Seconds, UnixTime};
+use job_types::record::WaitSource;
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -17,36 +18,6 @@ pub const PERCENTILES: usize = 99;
 
 /// The value that stands for "no bound": there is too little history for one.
 pub const UNBOUNDED_S: u32 = u32::MAX;
-
-/// The method whose forecasts of waits are in force in a partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WaitSource {
-    /// No method, because there is no history.
-    #[default]
-    #[serde(rename = "none")]
-    Nothing,
-    /// The bounds of QBETS on the waits of the job's class.
-    Qbets,
-    /// The default: a blend of trees and recent waits, with bounds from what followed forecasts
-    /// like it.
-    Blended,
-}
-
-impl WaitSource {
-    /// All of them.
-    pub const ALL: [WaitSource; 3] = [WaitSource::Nothing, WaitSource::Qbets, WaitSource::Blended];
-
-    /// Its name in records, reports, metrics and logs.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            WaitSource::Nothing => "none",
-            WaitSource::Qbets => "qbets",
-            WaitSource::Blended => "blended",
-        }
-    }
-}
 
 /// The account and the quality of service of a job, by the indices that the daemon gave them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 //! where neither sets it. Where Slurm's reading depends on what else runs, the stricter one is
 //! taken here.
 
-use crate::time::Seconds;
+use job_types::time::Seconds;
 
 /// Caps on one job; `None` is no cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! What a plan says of the queue: when each pending job starts, and where there is room for more.
 
-use crate::size::Size;
-use crate::time::{Seconds, UnixTime};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 /// A plan of the queue.

@@ -1,6 +1,6 @@
 //! How well forecasts of waits have done in a partition, and which are in force there for that.
 
-use crate::forecast::WaitSource;
+use job_types::record::WaitSource;
 use std::fmt;
 
 /// How many nominal levels a reliability table has.

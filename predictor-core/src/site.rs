@@ -5,9 +5,9 @@
 //! records, a simulator from its machine.
 
 use crate::limits::{Applying, NodeSizes};
-use crate::policy::Policy;
-use crate::size::Size;
-use crate::time::Seconds;
+use job_types::policy::Policy;
+use job_types::size::Size;
+use job_types::time::Seconds;
 
 /// What a partition allows one job, and what is in demand there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,8 +5,8 @@ use crate::blend::{BoundTable, Weights};
 use crate::forecast::{ClassBounds, RunTimeModel, UserSize};
 use crate::past::{Group, GroupKey, UserPast};
 use crate::reliability::PartitionScore;
-use crate::time::UnixTime;
 use crate::trees::Forest;
+use job_types::time::UnixTime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

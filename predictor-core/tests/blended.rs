@@ -8,16 +8,16 @@ use common::{
     FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, situation, snapshot_with,
     submission,
 };
+use job_types::options::Asked;
+use job_types::record::WaitSource;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::history::EndedJob;
 use predictor_core::decision::{Changes, Decision, NotDeferred, NotReserved, Reservable, Submission, TimeLimit, decide, trajectory};
-use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster, WaitSource};
-use predictor_core::options::Asked;
-use predictor_core::record::Record;
+use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
 use predictor_core::reliability::WaitSourceReason;
 use predictor_core::site::Site;
-use predictor_core::size::Size;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::Forest;
 use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
@@ -98,7 +98,7 @@ fn without_the_default_the_class_stands_in_and_the_user_is_told() {
     assert_eq!((written.wait_source, written.wait.unwrap().0), (Some(WaitSource::Qbets), Seconds(2_099)));
     let line = decision.line(&asked, &policy(), NOW).unwrap();
     assert!(line.ends_with("jobs like it alone: the bounds have lately not held as often as they should in the partition"), "{line}");
-    assert_eq!(Record::of(&decision, &situation, 7).forecast.unwrap().wait_from, Some(WaitSource::Qbets));
+    assert_eq!(decision.record(&situation, 7).forecast.unwrap().wait_from, Some(WaitSource::Qbets));
 }
 
 #[test]

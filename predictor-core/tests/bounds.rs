@@ -5,16 +5,16 @@
 mod common;
 
 use common::*;
+use job_types::options::{Asked, MoldSizes};
+use job_types::policy::{Policy, When};
+use job_types::size::Size;
+use job_types::time::Seconds;
 use learning::history::EndedJob;
 use predictor_core::decision::{
     Bound, Bounds, Decision, Limit, NodeRange, NotDeferred, NotMolded, NotReserved, Obstacle, Placement, Submission, TimeLimit, decide,
 };
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
-use predictor_core::options::{Asked, MoldSizes};
-use predictor_core::policy::{Policy, When};
-use predictor_core::size::Size;
 use predictor_core::snapshot::{Origin, PartitionState, Snapshot, write};
-use predictor_core::time::Seconds;
 use proptest::prelude::*;
 
 fn wall(hours: i64) -> Caps {

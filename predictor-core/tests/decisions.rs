@@ -6,18 +6,18 @@ mod common;
 
 use common::cluster::{Cluster, batch, cluster};
 use common::{NOW, USER, past_job, policy, submission};
+use job_types::options::{Asked, EarlyStart, Mode, MoldSizes};
+use job_types::policy::{Policy, When};
+use job_types::record::{MOST_BYTES, Record};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::history::EndedJob;
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
     trajectory,
 };
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
-use predictor_core::options::{Asked, EarlyStart, Mode, MoldSizes};
-use predictor_core::policy::{Policy, When};
-use predictor_core::record::{MOST_BYTES, Record};
 use predictor_core::site::Partition;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 
 fn decided(cluster: &Cluster, submission: &Submission<'_>) -> Decision {
@@ -135,7 +135,7 @@ fn a_mode_below_enforce_changes_nothing_and_records_what_it_would_have() {
         let asked = submission(16, mold());
         let decision = decided(&cluster, &asked);
         assert!(decision.changes().is_empty());
-        let record = Record::of(&decision, &cluster.situation(&asked), 7);
+        let record = decision.record(&cluster.situation(&asked), 7);
         assert_eq!((record.mode, record.written.unwrap().nodes), (mode, Some(4)));
     }
 }
@@ -355,7 +355,7 @@ proptest! {
         let submission = Submission { tasks, deadline, ..submission(nodes, asked) };
         let situation = cluster.situation(&submission);
         let decision = decide(&situation);
-        let record = Record::of(&decision, &situation, u64::MAX);
+        let record = decision.record(&situation, u64::MAX);
         let json = record.to_json().unwrap();
         prop_assert!(json.len() <= MOST_BYTES);
         let with_more = format!("{json} somebody's comment");

@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::process::Command;
 
 /// What learns, evaluates or serves, none of which a plugin does.
@@ -22,6 +21,9 @@ const NOT_IN_PLUGINS: [&str; 12] = [
     "statrs",
     "tokio",
 ];
+
+/// The page that says what leans on what.
+const DESIGN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/design.md");
 
 /// What `cargo tree` prints of dependencies that are no tests' or builds' own.
 fn tree(arguments: &[&str]) -> String {
@@ -43,9 +45,11 @@ fn name(line: &str) -> &str {
 
 #[test]
 fn a_plugin_depends_on_nothing_that_it_does_not_run() {
-    for plugin in ["submit-filter", "spank-plugin"] {
+    // On the nodes nothing is forecast or decided.
+    for (plugin, further) in [("submit-filter", &[][..]), ("spank-plugin", &["predictor-core"])] {
         let tree = tree(&["--package", plugin, "--prefix", "none"]);
-        let carried: Vec<&str> = tree.lines().map(name).filter(|name| NOT_IN_PLUGINS.contains(name)).collect();
+        let is_barred = |name: &&str| NOT_IN_PLUGINS.contains(name) || further.contains(name);
+        let carried: Vec<&str> = tree.lines().map(name).filter(is_barred).collect();
         assert!(tree.lines().count() > 10 && carried.is_empty(), "{plugin} carries {carried:?}");
     }
 }
@@ -74,10 +78,30 @@ fn depends_on() -> BTreeMap<String, BTreeSet<String>> {
     found
 }
 
+/// Those arrows that do not follow from others: where `a` leans on `b` and `b` on `c`, that `a`
+/// leans on `c` is not drawn.
+fn without_what_follows(leans_on: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<(String, String)> {
+    fn reaches(from: &str, to: &str, leans_on: &BTreeMap<String, BTreeSet<String>>) -> bool {
+        leans_on.get(from).is_some_and(|direct| direct.iter().any(|next| next == to || reaches(next, to, leans_on)))
+    }
+    let arrows = leans_on.iter().flat_map(|(from, direct)| direct.iter().map(move |to| (from, direct, to)));
+    arrows
+        .filter(|(_, direct, to)| !direct.iter().any(|other| other != *to && reaches(other, to, leans_on)))
+        .map(|(from, _, to)| (from.clone(), to.clone()))
+        .collect()
+}
+
+/// The arrows of the picture in `docs/design.md`.
+fn drawn() -> BTreeSet<(String, String)> {
+    let text = std::fs::read_to_string(DESIGN).unwrap();
+    let (_, picture) = text.split_once("```mermaid\ngraph TD\n").unwrap();
+    let arrow = |line: &str| line.trim().split_once(" --> ").map(|(from, to)| (from.to_owned(), to.to_owned()));
+    picture.lines().map_while(arrow).collect()
+}
+
 /// The table of parts in `docs/design.md`: the first column's crate, and those of the last.
 fn documented() -> BTreeMap<String, BTreeSet<String>> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/design.md");
-    let text = std::fs::read_to_string(page).unwrap();
+    let text = std::fs::read_to_string(DESIGN).unwrap();
     let (_, table) = text.split_once("| crate | what it holds | leans on |\n|---|---|---|\n").unwrap();
     let in_code = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<BTreeSet<_>>();
     let row = |line: &str| {
@@ -87,14 +111,23 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
     table.lines().take_while(|line| line.starts_with('|')).map(row).collect()
 }
 
-#[test]
-fn the_crates_lean_on_each_other_as_the_table_of_parts_says() {
-    let (actual, mut documented) = (depends_on(), documented());
+/// What leans on what, by the names of the folders.
+fn actual() -> BTreeMap<String, BTreeSet<String>> {
+    let mut actual = depends_on();
     // The tests' own crate has another name than its folder; a test of panics has a crate that no
     // other knows.
-    let of_tests = documented.remove("tests").unwrap();
-    documented.insert("end-to-end".to_owned(), of_tests);
-    let is_known = |name: &str| name != "panicking-filter";
-    let actual: BTreeMap<_, _> = actual.into_iter().filter(|(name, _)| is_known(name)).collect();
-    assert_eq!(actual, documented);
+    let of_tests = actual.remove("end-to-end").unwrap();
+    actual.insert("tests".to_owned(), of_tests);
+    actual.remove("panicking-filter").unwrap();
+    actual
+}
+
+#[test]
+fn the_crates_lean_on_each_other_as_the_table_of_parts_says() {
+    assert_eq!(actual(), documented());
+}
+
+#[test]
+fn the_picture_shows_all_arrows_that_do_not_follow_from_others() {
+    assert_eq!(without_what_follows(&actual()), drawn());
 }

@@ -6,12 +6,12 @@ mod common;
 
 use common::cluster::{Cluster, batch, cluster};
 use common::{NOW, USER, past_job, policy, submission};
+use job_types::options::{Asked, MoldSizes};
+use job_types::policy::{Policy, When};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{Decision, NotDeferred, NotMolded, Situation, Submission, decide};
 use predictor_core::forecast::{Claimed, Claims, FreePlan};
-use predictor_core::options::{Asked, MoldSizes};
-use predictor_core::policy::{Policy, When};
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 
 /// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds;
 /// then all are. The user has run jobs of 500 seconds on 16 nodes.

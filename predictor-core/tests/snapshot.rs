@@ -5,6 +5,8 @@
 mod common;
 
 use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::Timeliness;
 use predictor_core::forecast::{
     Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
@@ -13,10 +15,8 @@ use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimit
 use predictor_core::past::{Group, GroupKey, GroupKind, Recent, UserPast};
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::site::Site;
-use predictor_core::size::{Size, Unit};
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{Origin, PartitionState, Snapshot, SnapshotError, write};
-use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 use std::sync::Arc;

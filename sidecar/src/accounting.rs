@@ -17,10 +17,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam::channel::{Receiver, Sender};
+use job_types::record::waited_on_nodes;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::RecordedForecast;
-use predictor_core::record::waited_on_nodes;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 

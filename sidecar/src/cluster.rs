@@ -4,11 +4,11 @@ mod queue;
 
 use std::sync::Arc;
 
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::RecordedForecast;
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
-use predictor_core::size::Size;
 use predictor_core::snapshot::RunningJob;
-use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::controller;
 
 pub(crate) use queue::{Phase, PlanJob, Queue};

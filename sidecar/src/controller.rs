@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::RecordedForecast;
 use predictor_core::limits::AccountingLimits;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use daemon_arguments::Arguments;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::MOST_AHEAD;
-use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::client;
 
 use crate::accounting::{self, AccountingReader, now};

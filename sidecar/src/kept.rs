@@ -193,10 +193,10 @@ impl Drop for Keeping {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::size::Size;
+    use job_types::time::{Seconds, UnixTime};
     use learning::LearnerSettings;
     use learning::history::{EndedJob, HistoryLimits};
-    use predictor_core::size::Size;
-    use predictor_core::time::{Seconds, UnixTime};
     use std::os::unix::fs::PermissionsExt;
 
     const NOW: i64 = 1_800_000_000;

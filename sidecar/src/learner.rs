@@ -11,9 +11,9 @@ use std::thread;
 use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
+use job_types::time::{Seconds, UnixTime};
 use learning::waits::blended::{Retrained, Retraining};
 use learning::{Learner, LearnerSettings, Run, RunId};
-use predictor_core::time::{Seconds, UnixTime};
 
 use crate::cluster::{Cluster, Ended, Identity, Live};
 use crate::failure::Failure;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use job_types::time::Seconds;
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
-use predictor_core::time::Seconds;
 use slurm_sys::client::controller::{Accounts, AssociationRecord, Node, NodeState, Partition, QosRecord};
 use slurm_sys::client::{TRES_CPU, TRES_NODE};
 

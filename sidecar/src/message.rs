@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use job_types::time::{Seconds, UnixTime};
 use learning::Change;
 use predictor_core::queue_plan::QueuePlan;
-use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::ClientError;
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
-use predictor_core::forecast::WaitSource;
+use job_types::record::WaitSource;
 use predictor_core::reliability::{DECISION_LEVELS, PartitionScore};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use job_types::time::{Seconds, UnixTime};
 use learning::history::{EndedJob, History, HistoryLimits};
 use predictor_core::forecast::UserSize;
 use predictor_core::queue_plan::QueuePlan;
 use predictor_core::snapshot::{Origin, PartitionState, write};
-use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::controller::Sharing;
 

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use predictor_core::options::{EarlyStart, Mode};
-use predictor_core::policy::{Policy, When};
-use predictor_core::time::{Seconds, UnixTime};
-use slurm_conf::configuration::{self, Configuration, ConfigurationError};
+use job_types::policy::Policy;
+use job_types::time::UnixTime;
+use slurm_conf::configuration::{Configuration, ConfigurationError};
 
 /// The configuration in force.
 #[derive(Debug, Clone)]
@@ -48,51 +47,20 @@ impl Settings {
 
     /// What may be done to jobs of a partition.
     pub(crate) fn policy(&self, partition: &str) -> Policy {
-        policy(self.configuration.policy.of(partition))
+        *self.configuration.policy.of(partition)
     }
 
     /// What may be done to jobs of partitions that have nothing of their own.
     pub(crate) fn site_policy(&self) -> Policy {
-        policy(&self.configuration.policy.site)
-    }
-}
-
-/// The configuration's words in those of the decisions.
-fn policy(policy: &configuration::Policy) -> Policy {
-    let when = |when| match when {
-        configuration::When::Asked => When::Asked,
-        configuration::When::Always => When::Always,
-        configuration::When::Never => When::Never,
-    };
-    Policy {
-        mode: match policy.mode {
-            configuration::Mode::Off => Mode::Off,
-            configuration::Mode::Observe => Mode::Observe,
-            configuration::Mode::Advise => Mode::Advise,
-            configuration::Mode::Enforce => Mode::Enforce,
-        },
-        mold: when(policy.mold),
-        defer: when(policy.defer),
-        reserve: policy.reserve == configuration::WhenReserve::Asked,
-        early_start: match policy.early_start {
-            configuration::EarlyStart::Wait => EarlyStart::Wait,
-            configuration::EarlyStart::Run => EarlyStart::Run,
-        },
-        success_probability: policy.success_probability,
-        defer_threshold: policy.defer_threshold,
-        max_defer: Seconds(policy.max_defer_seconds),
+        self.configuration.policy.site
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::options::Mode;
     use std::fs;
-
-    #[test]
-    fn both_defaults_are_the_same() {
-        assert_eq!(policy(&configuration::Policy::default()), Policy::default());
-    }
 
     #[test]
     fn a_broken_or_missing_file_leaves_the_last_good_one_in_force() {

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use job_types::policy::Policy;
 use serde::Deserialize;
 
 pub use error::ConfigurationError;
@@ -99,74 +100,6 @@ impl Policies {
     }
 }
 
-/// What may be done to the jobs of a partition.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Policy {
-    /// `mode`: how far decisions go.
-    pub mode: Mode,
-    /// `mold`: whose node counts are chosen.
-    pub mold: When,
-    /// `defer`: whose begin times are deferred.
-    pub defer: When,
-    /// `reserve`: who gets virtual reservations.
-    pub reserve: WhenReserve,
-    /// `success_probability` of a virtual reservation, where its user does not say.
-    pub success_probability: f64,
-    /// `max_defer`: the longest deferral, where the user does not say.
-    pub max_defer_seconds: i64,
-    /// `defer_threshold`: by which part of the response time a deferral must gain.
-    pub defer_threshold: f64,
-    /// `early_start`: what a reservation does that gets its nodes early, where its user does not
-    /// say.
-    pub early_start: EarlyStart,
-}
-
-/// How far decisions go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Nothing is decided.
-    Off,
-    /// Decisions are recorded in the job's `admin_comment`, and nothing else is done.
-    Observe,
-    /// Decisions are also told to the user.
-    Advise,
-    /// Decisions are also carried out.
-    Enforce,
-}
-
-/// To which jobs a rule is applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum When {
-    /// Jobs whose users ask for it.
-    Asked,
-    /// All that the rule fits.
-    Always,
-    /// No jobs.
-    Never,
-}
-
-/// To which jobs virtual reservations are given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WhenReserve {
-    /// Jobs whose users ask for it.
-    Asked,
-    /// No jobs.
-    Never,
-}
-
-/// What a reservation does that gets its nodes early.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EarlyStart {
-    /// The job waits on its nodes for the reserved time.
-    Wait,
-    /// The job runs as soon as it has its nodes.
-    Run,
-}
-
 /// The least severe messages that are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -191,21 +124,6 @@ pub enum LogFormat {
     Text,
     /// A JSON object on each line.
     Json,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            mode: Mode::Observe,
-            mold: When::Asked,
-            defer: When::Asked,
-            reserve: WhenReserve::Asked,
-            success_probability: 0.95,
-            max_defer_seconds: 12 * crate::duration::HOUR_SECONDS,
-            defer_threshold: 0.3,
-            early_start: EarlyStart::Wait,
-        }
-    }
 }
 
 impl Default for Configuration {

@@ -51,8 +51,8 @@ pub enum DurationError {
 /// [`DurationError`] names the text and the accepted forms.
 pub fn parse(text: &str) -> Result<i64, DurationError> {
     let trimmed = text.trim();
-    let wrong_form = || DurationError::Form { text: crate::shortened(text) };
-    let too_long = || DurationError::TooLong { text: crate::shortened(text) };
+    let wrong_form = || DurationError::Form { text: job_types::text::shortened(text) };
+    let too_long = || DurationError::TooLong { text: job_types::text::shortened(text) };
 
     let suffix_seconds = match trimmed.as_bytes().last() {
         Some(b's') => Some(1),

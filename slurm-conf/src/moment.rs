@@ -50,8 +50,8 @@ pub enum MomentError {
 /// [`MomentError`] names the text and the accepted forms. A time before `now` is no error here.
 pub fn parse(text: &str, now: i64, zone: &TimeZone) -> Result<i64, MomentError> {
     let error = |fault| match fault {
-        Fault::Form => MomentError::Form { text: crate::shortened(text) },
-        Fault::NoSuchTime => MomentError::NoSuchTime { text: crate::shortened(text) },
+        Fault::Form => MomentError::Form { text: job_types::text::shortened(text) },
+        Fault::NoSuchTime => MomentError::NoSuchTime { text: job_types::text::shortened(text) },
     };
     let mut rest = Rest { text: text.trim() };
     if rest.keyword("uts") || rest.keyword("@") {

@@ -8,7 +8,7 @@
 //! its user gave (`spank_process_env_options`). Without the plugin's care, a job that submits
 //! another would reserve nodes for it too.
 
-use predictor_core::options::OPTIONS;
+use job_types::options::OPTIONS;
 
 /// The name under which Slurm knows the plugin.
 pub(crate) const PLUGIN_NAME: &str = "queuecast";

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 
 use jiff::tz::TimeZone;
-use predictor_core::options::{self, Asked, Formats, UserOption};
+use job_types::options::{self, Asked, Formats, UserOption};
 use slurm_conf::{duration, moment};
 
 /// A submission that cannot go on: one line that says what was given and what is accepted.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use jiff::tz::TimeZone;
-use predictor_core::options::HOLD_UNTIL_VARIABLE;
+use job_types::options::HOLD_UNTIL_VARIABLE;
 use slurm_spank::{SpankError, SpankHandle};
 use slurm_sys::bindings::SLURM_BATCH_SCRIPT;
 use slurm_sys::process;

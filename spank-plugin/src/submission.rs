@@ -6,8 +6,8 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 
 use jiff::tz::TimeZone;
-use predictor_core::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, Mode, OPTIONS, UserOption};
-use predictor_core::record::Record;
+use job_types::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, Mode, OPTIONS, UserOption};
+use job_types::record::Record;
 use slurm_spank::{Context, SpankHandle, SpankOption, spank_log_info, spank_log_verbose};
 
 use slurm_sys::{allocation, process};

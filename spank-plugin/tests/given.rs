@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use jiff::tz::TimeZone;
-use predictor_core::options::{Asked, EarlyStart, Mode, MoldSizes};
+use job_types::options::{Asked, EarlyStart, Mode, MoldSizes};
 use proptest::prelude::*;
 
 /// 2026-03-27 13:30:20 UTC.
@@ -86,7 +86,7 @@ fn a_malformed_value_is_refused_with_its_place_and_the_accepted_forms() {
         ("queuecast", "on", "observe"),
         ("auto-mold", "yes", "1 or 0"),
     ] {
-        let variable = predictor_core::options::OPTIONS.iter().find(|known| known.name == option).unwrap().variable;
+        let variable = job_types::options::OPTIONS.iter().find(|known| known.name == option).unwrap().variable;
         let refused = read(&[(option, value)], &[]).unwrap_err();
         assert!(refused.starts_with(&format!("queuecast: --{option}: ")) && refused.contains(part), "{refused}");
         let refused = read(&[], &[(variable, value)]).unwrap_err();
@@ -124,7 +124,7 @@ proptest! {
         given_as_option in prop::collection::vec(any::<bool>(), 8),
         now in any::<i64>(),
     ) {
-        let place = |name: &str| predictor_core::options::OPTIONS.iter().position(|option| option.name == name || option.variable == name).unwrap();
+        let place = |name: &str| job_types::options::OPTIONS.iter().position(|option| option.name == name || option.variable == name).unwrap();
         let value = |name: &str| Some(OsString::from_vec(bytes[place(name)].clone()));
         let _ = given::read(
             |option| given_as_option[place(option.name)].then(|| value(option.name))?,

@@ -6,8 +6,8 @@ mod common;
 
 use common::{Description, Site, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
 use criterion::{BatchSize, Criterion};
+use job_types::time::Seconds;
 use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
-use predictor_core::time::Seconds;
 use std::ffi::{c_char, c_int};
 use std::time::{Duration, Instant};
 

@@ -8,12 +8,12 @@
 mod common;
 
 use common::{Description, Site, USER, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
+use job_types::size::Size;
+use job_types::time::Seconds;
 use predictor_core::counters::Counter;
 use predictor_core::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
-use predictor_core::size::Size;
 use predictor_core::snapshot::Snapshot;
 use predictor_core::snapshot::layout::{CHECKSUM_AT, Header, checksum};
-use predictor_core::time::Seconds;
 use std::ffi::OsStr;
 use std::fs;
 use std::mem::offset_of;

@@ -6,17 +6,16 @@ use crate::snapshot::Current;
 pub use crate::state::State;
 use crate::state::{self, Located};
 use crate::uptake::Fault;
+use job_types::options::{Asked, Mode};
+use job_types::policy::Policy;
+use job_types::time::UnixTime;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{
     Arrival, Bounds, Decision, Gate, NoState, Situation, Standing, Submission, Timeliness, decide, gate, governing as governing_partition,
 };
 use predictor_core::forecast::Claims;
-use predictor_core::options::{Asked, Mode};
-use predictor_core::policy::Policy;
-use predictor_core::record::Record;
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::UnixTime;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::memory::Memory;
 
@@ -109,7 +108,7 @@ fn decided(
             tell(message, &decision, &submission, &policy, now);
             return Answer::Refused;
         }
-        let record = Record::of(&decision, &situation, current.snapshot.generation()).to_json();
+        let record = decision.record(&situation, current.snapshot.generation()).to_json();
         let before = submission.size(&partition);
         let rewrite = Rewrite::prepare(description, before, submission.unit(), decision.changes(), record.as_deref());
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
@@ -137,7 +136,7 @@ struct PreparedDecision<'a> {
     decision: Decision,
     rewrite: Option<Rewrite>,
     line: Option<String>,
-    unit: predictor_core::size::Unit,
+    unit: job_types::size::Unit,
     reserves: bool,
     user: u32,
     partition: Partition<'a>,

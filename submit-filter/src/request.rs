@@ -1,8 +1,8 @@
 //! Reads a job description into a submission.
 
+use job_types::options::{Asked, OptionError, VARIABLE_PREFIX};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
-use predictor_core::options::{Asked, OptionError, VARIABLE_PREFIX};
-use predictor_core::time::{Seconds, UnixTime};
 use slurm_sys::job_description::{JobDescription, Minutes, Variables};
 
 /// Reads what the user asked for from the job's control environment, which the user can forge.

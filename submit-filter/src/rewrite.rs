@@ -1,9 +1,9 @@
 //! Writes a decision into a job description: all of it, or nothing.
 
+use job_types::options::HOLD_UNTIL_VARIABLE;
+use job_types::size::{Size, Unit};
+use job_types::time::Seconds;
 use predictor_core::decision::Changes;
-use predictor_core::options::HOLD_UNTIL_VARIABLE;
-use predictor_core::size::{Size, Unit};
-use predictor_core::time::Seconds;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::text::SlurmText;
 

@@ -4,9 +4,9 @@
 use crate::counts::Counts;
 use crate::uptake::{SnapshotStore, Uptake};
 use crate::watch::Watch;
+use job_types::time::UnixTime;
 use once_cell::sync::OnceCell;
 use predictor_core::counters::Counter;
-use predictor_core::time::UnixTime;
 use slurm_conf::Configuration;
 use slurm_conf::state_directory::{HAND_OVER, SNAPSHOT};
 use std::path::Path;

@@ -2,10 +2,10 @@
 
 use crate::counts::Counts;
 use crate::snapshot::Current;
+use job_types::time::UnixTime;
 use parking_lot::{Mutex, RwLock};
 use predictor_core::decision::Timeliness;
 use predictor_core::snapshot::{Announced, HEADER_LENGTH, Snapshot, SnapshotError};
-use predictor_core::time::UnixTime;
 use slurm_sys::memory::{HandOver, HandOverError, Memory, open_trusted, read_start, read_whole};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -51,7 +51,7 @@ pub(crate) enum NotTaken {
     Other,
     /// It is dated ahead of the clock.
     #[error("it is dated {0} ahead of this machine's clock")]
-    Ahead(predictor_core::time::Seconds),
+    Ahead(job_types::time::Seconds),
 }
 
 /// What is wrong with the snapshot that was looked at last.

@@ -1,7 +1,7 @@
 //! Whether anything in the state directory has changed, by one look at the directory itself.
 
+use job_types::time::UnixTime;
 use parking_lot::RwLock;
-use predictor_core::time::UnixTime;
 use slurm_conf::state_directory::KILL_SWITCH;
 use slurm_sys::memory::hold_directory;
 use std::fs::{File, Metadata};

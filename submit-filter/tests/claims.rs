@@ -5,11 +5,11 @@ mod common;
 
 use common::running::Running;
 use common::{Description, USER, now, past_job, policy, publish, read, snapshot_from};
+use job_types::options::Mode;
+use job_types::policy::Policy;
+use job_types::time::UnixTime;
 use parking_lot::MutexGuard;
-use predictor_core::options::Mode;
-use predictor_core::policy::Policy;
 use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
-use predictor_core::time::UnixTime;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Somebody else than [`USER`], with the same past.
@@ -143,7 +143,7 @@ fn what_is_only_observed_claims_nothing() {
         }
         let mut job = job(USER).with_control(&["QUEUECAST_AUTO_MOLD=1"]);
         running.plugin.submit(&mut job);
-        let record = predictor_core::record::Record::parse(&read(job.0.admin_comment).unwrap()).unwrap();
+        let record = job_types::record::Record::parse(&read(job.0.admin_comment).unwrap()).unwrap();
         assert_eq!(record.written.and_then(|written| written.nodes), Some(10), "{mode:?}");
     }
 }

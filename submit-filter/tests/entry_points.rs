@@ -5,13 +5,13 @@ mod common;
 
 use common::running::Running;
 use common::{Description, Plugin, now, policy, publish, read, snapshot_bytes, text};
+use job_types::options::Mode;
+use job_types::policy::{Policy, When};
+use job_types::record::Record;
+use job_types::time::Seconds;
 use object::{Object, ObjectSection, ObjectSymbol};
 use parking_lot::MutexGuard;
 use predictor_core::counters::Counter;
-use predictor_core::options::Mode;
-use predictor_core::policy::{Policy, When};
-use predictor_core::record::Record;
-use predictor_core::time::Seconds;
 use slurm_sys::bindings;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -5,8 +5,8 @@ mod common;
 
 use common::{Description, Site, announce, free, hand_over, handed, now, policy, publish, read, snapshot_bytes};
 use job_submit_queuecast::filter::{Answer, State, submission};
+use job_types::time::Seconds;
 use predictor_core::counters::Counter;
-use predictor_core::time::Seconds;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
 use std::fs::{self, File};

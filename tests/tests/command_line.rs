@@ -5,8 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use end_to_end::{Cluster, Options, Past, enforcing, now, skipped, wait_for};
-use predictor_core::options::Mode;
-use predictor_core::policy::Policy;
+use job_types::options::Mode;
+use job_types::policy::Policy;
 use serde_json::Value;
 use std::time::Duration;
 

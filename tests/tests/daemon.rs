@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use end_to_end::{Cluster, Daemon, Options, PATIENCE, QUICK, now, skipped, wait_for};
+use job_types::options::Mode;
+use job_types::size::Unit;
 use predictor_core::forecast::RunTimeForecaster;
-use predictor_core::options::Mode;
 use predictor_core::site::Site;
-use predictor_core::size::Unit;
 use predictor_core::snapshot::Snapshot;
 
 fn ended_jobs(snapshot: &Snapshot<Vec<u8>>) -> u64 {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use end_to_end::{Cluster, PATIENCE, QUICK, now, wait_for};
-use predictor_core::forecast::WaitSource;
+use job_types::record::WaitSource;
 use predictor_core::site::Site;
 use predictor_core::snapshot::Snapshot;
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use end_to_end::documentation::{Block, Page, Reader, SUBSTITUTIONS};
 use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, enforcing, project, skipped, wait_for};
-use predictor_core::options::OPTIONS;
+use job_types::options::OPTIONS;
 use slurm_conf::Configuration;
 
 /// Pages of what users do. They are read on a cluster with a known past, under a policy that

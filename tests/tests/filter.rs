@@ -1,9 +1,9 @@
 //! Submissions to a real slurmctld with the plugins loaded.
 
 use end_to_end::{Cluster, LARGE_WAIT, Options, Past, enforcing, now, skipped, wait_for};
-use predictor_core::options::Mode;
-use predictor_core::policy::{Policy, When};
-use predictor_core::record::Record;
+use job_types::options::Mode;
+use job_types::policy::{Policy, When};
+use job_types::record::Record;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(40);

@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 use end_to_end::{Cluster, Job, Options, Past, enforcing, now, skipped, wait_for};
-use predictor_core::policy::{Policy, When};
+use job_types::policy::{Policy, When};
+use job_types::time::UnixTime;
 use predictor_core::site::Site;
-use predictor_core::time::UnixTime;
 use std::time::Duration;
 
 /// Slurm's backfilling, and builds beside it.

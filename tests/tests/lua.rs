@@ -1,7 +1,7 @@
 //! A Lua script beside the plugin, before and after it in `JobSubmitPlugins`.
 
 use end_to_end::{Cluster, LARGE_WAIT, Options, enforcing, skipped};
-use predictor_core::record::Record;
+use job_types::record::Record;
 
 /// Sets a limit where none is given, notes how many nodes it saw, and says so.
 const SCRIPT: &str = r#"

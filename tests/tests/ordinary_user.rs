@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
 use end_to_end::{Cluster, Job, Options, enforcing, now, skipped, wait_for};
-use predictor_core::record::Record;
+use job_types::record::Record;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(40);

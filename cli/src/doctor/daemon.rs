@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use job_types::time::UnixTime;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::UnixTime;
 
 use super::report::Checks;
 use super::running;

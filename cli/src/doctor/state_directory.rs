@@ -5,10 +5,10 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use job_types::time::UnixTime;
 use predictor_core::decision::Timeliness;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
 use predictor_core::snapshot::{Snapshot, SnapshotError};
-use predictor_core::time::UnixTime;
 
 use super::file_system;
 use super::permissions;

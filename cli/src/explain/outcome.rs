@@ -1,8 +1,8 @@
 //! The forecast held against what happened.
 
-use predictor_core::options::Mode;
-use predictor_core::record::{Forecast, Record};
-use predictor_core::time::UnixTime;
+use job_types::options::Mode;
+use job_types::record::{Forecast, Record};
+use job_types::time::UnixTime;
 use serde::Serialize;
 
 use super::source::Job;
@@ -45,7 +45,7 @@ pub(super) fn forecast_that_holds(record: &Record) -> Option<&Forecast> {
 }
 
 /// What was written into the job, in the mode that writes.
-pub(super) fn written(record: &Record) -> Option<&predictor_core::record::Written> {
+pub(super) fn written(record: &Record) -> Option<&job_types::record::Written> {
     record.written.as_ref().filter(|_| record.mode == Mode::Enforce)
 }
 

@@ -1,9 +1,9 @@
 //! The report for people.
 
-use predictor_core::options::Mode;
-use predictor_core::record::{Forecast, Record, Written};
-use predictor_core::size::Unit;
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::options::Mode;
+use job_types::record::{Forecast, Record, Written};
+use job_types::size::Unit;
+use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
 use super::outcome::{Change, JobOutcome};

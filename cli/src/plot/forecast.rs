@@ -2,12 +2,12 @@
 //! time may lie in.
 
 use anyhow::ensure;
+use job_types::time::Seconds;
 use plotters::coord::ranged1d::Ranged;
 use plotters::element::{Rectangle, Text};
 use plotters::series::LineSeries;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, Color};
-use predictor_core::time::Seconds;
 
 use super::axis::Axis;
 use super::frame::{Lines, framed};

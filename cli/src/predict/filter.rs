@@ -1,11 +1,11 @@
 //! What the submit filter would do with the job.
 
+use job_types::options::Mode;
+use job_types::record::Record;
+use job_types::size::Size;
+use job_types::time::Seconds;
 use predictor_core::decision::{Arrival, Changes, Decision, Gate, NoState, Situation, Standing, Timeliness, Why, decide, gate, mode_of};
-use predictor_core::options::Mode;
-use predictor_core::record::Record;
-use predictor_core::size::Size;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::Seconds;
 use serde::Serialize;
 
 use crate::place::{Place, ahead};
@@ -124,7 +124,7 @@ impl FilterReport {
             line_if_enforced: if_enforced,
             changes: decision.changes().into(),
             proposed: decision.proposed().into(),
-            record: Some(Record::of(&decision, situation, snapshot.generation())),
+            record: Some(decision.record(situation, snapshot.generation())),
             decision: Some(decision),
         }
     }

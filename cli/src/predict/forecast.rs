@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use job_types::options::Asked;
+use job_types::policy::{Policy, When};
+use job_types::record::WaitSource;
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{LONGEST_AHEAD, Reservable, Situation, Submission, decide, trajectory};
-use predictor_core::forecast::{
-    JobShape, Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, WaitSource, point,
-};
-use predictor_core::options::Asked;
-use predictor_core::policy::{Policy, When};
-use predictor_core::size::{Size, Unit};
+use predictor_core::forecast::{JobShape, Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, point};
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::Serialize;
 
 use super::JobReport;

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use anyhow::{Context, bail};
 use clap::Args;
 use jiff::tz::TimeZone;
+use job_types::options::Asked;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{NodeRange, Submission, Tie, TimeLimit};
-use predictor_core::options::Asked;
-use predictor_core::time::{Seconds, UnixTime};
 use slurm_conf::{duration, moment};
 
 use crate::user;

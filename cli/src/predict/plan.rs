@@ -1,8 +1,8 @@
 //! What the plan of the queue says of a job that would be submitted now.
 
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::Situation;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::Serialize;
 
 /// When the job would start if it were submitted now.

@@ -1,7 +1,7 @@
 //! The report for people.
 
-use predictor_core::size::Unit;
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::size::Unit;
+use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
 use super::filter::{FilterReport, SubmissionOutcome};

@@ -1,6 +1,6 @@
 //! The report for people.
 
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::time::{Seconds, UnixTime};
 
 use super::{JobReport, Report};
 use crate::output::{Lines, count, moment, moment_and_distance, table};

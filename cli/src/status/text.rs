@@ -1,7 +1,7 @@
 //! The report for people.
 
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::COUNTERS;
-use predictor_core::time::{Seconds, UnixTime};
 
 use super::{ConfigurationReport, Content, Report, wait_forecasts};
 use crate::output::{BAD, GOOD, Lines, count, moment_and_distance, table};

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use predictor_core::forecast::WaitSource;
+use job_types::record::WaitSource;
+use job_types::time::Seconds;
 use predictor_core::reliability::{DECISION_LEVELS, PartitionScore, RELIABILITY, WaitSourceReason};
-use predictor_core::time::Seconds;
 use serde::Serialize;
 
 use super::Report;

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use job_types::options::Mode;
+use job_types::policy::Policy;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::history::{EndedJob, History, HistoryLimits};
-use predictor_core::options::Mode;
-use predictor_core::policy::Policy;
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
-use predictor_core::size::Size;
 use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
-use predictor_core::time::{Seconds, UnixTime};
 use serde_json::Value;
 
 pub const USER: u32 = 61_234;

@@ -8,9 +8,9 @@ mod starts;
 pub use run_times::RunTimeHistory;
 pub use starts::StartHistory;
 
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::wait_model::FittedPast;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};

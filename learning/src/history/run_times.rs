@@ -9,9 +9,9 @@
 //! Without load functions each run time gives the range that the paper's compaction leaves: 20 %
 //! wide around it.
 
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
-use predictor_core::size::{Size, Unit};
-use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 

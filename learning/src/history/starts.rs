@@ -2,10 +2,10 @@
 //! has gone through the past.
 
 use crate::waits::qbets::Qbets;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::ClassBounds;
 use predictor_core::past::PastJob;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 

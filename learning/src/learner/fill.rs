@@ -9,8 +9,8 @@
 use super::record::Record;
 use super::{Learner, Refreshed, Run, RunId};
 use crate::sweep::{EventKind, PUBLISHED_FOR, events, rounds};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
-use predictor_core::time::{Seconds, UnixTime};
 use std::collections::{HashMap, HashSet};
 
 /// Jobs that wait no more and are gone through as if they came now: as many as weights and bounds

@@ -31,8 +31,8 @@ impl Learner {
 mod tests {
     use super::super::{Run, RunId};
     use super::*;
-    use predictor_core::size::Size;
-    use predictor_core::time::{Seconds, UnixTime};
+    use job_types::size::Size;
+    use job_types::time::{Seconds, UnixTime};
 
     /// Few trees, which are trained quickly.
     fn settings() -> LearnerSettings {

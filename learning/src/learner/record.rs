@@ -2,9 +2,9 @@
 //! 60 MB.
 
 use super::RunId;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 
 /// A run; its moments in Unix seconds, 0 where there is none, which lasts until 2106.

@@ -1,8 +1,9 @@
 //! The forecast of a job's wait that the submit filter gave, as the job's record holds it.
 
-use predictor_core::forecast::{PERCENTILES, WaitSource};
-use predictor_core::record::Record;
-use predictor_core::time::UnixTime;
+use job_types::record::Record;
+use job_types::record::WaitSource;
+use job_types::time::UnixTime;
+use predictor_core::forecast::PERCENTILES;
 use serde::{Deserialize, Serialize};
 
 /// Place of the recorded bound, that on the 95th percentile, among those on the percentiles 1

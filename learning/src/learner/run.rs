@@ -1,8 +1,8 @@
 //! A run of a job, as slurmdbd or slurmctld tells it.
 
 use super::RecordedForecast;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 
 /// What a run of a job is known by. A requeued job is submitted anew, so that each of its runs has

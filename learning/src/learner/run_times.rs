@@ -1,10 +1,10 @@
 //! What the default forecast of run times has learnt, size by size, as the snapshot carries it.
 
 use crate::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
+use job_types::size::Unit;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
 use predictor_core::past::PastJob;
-use predictor_core::size::Unit;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -159,7 +159,7 @@ impl RunTimeLearner {
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
-    use predictor_core::size::Size;
+    use job_types::size::Size;
 
     /// A run of 2 nodes with 8 CPUs.
     fn run(user: u32, limit_s: i64, run_time_s: i64) -> PastJob {

@@ -17,7 +17,7 @@
 //! the source does not change at every refresh.
 
 use super::Scores;
-use predictor_core::forecast::WaitSource;
+use job_types::record::WaitSource;
 use predictor_core::reliability::WaitSourceReason;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};

@@ -5,11 +5,11 @@ use crate::sweep::{EventKind, PUBLISHED_FOR, Sweep, events};
 use crate::training::Training;
 use crate::waits::blended::Settings;
 use crate::waits::qbets::Qbets;
-use predictor_core::forecast::WaitSource;
+use job_types::record::WaitSource;
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
 use predictor_core::reliability::WaitSourceReason;
-use predictor_core::size::{Size, Unit};
-use predictor_core::time::{Seconds, UnixTime};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

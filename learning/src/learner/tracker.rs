@@ -2,8 +2,8 @@
 
 use super::{RecordedForecast, Run, RunId};
 use crate::sweep::EventKind;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -12,9 +12,9 @@ pub use calibrated::{Calibrated, RangeSetRule, RunTimeDistribution};
 pub use prediction::RunTimePrediction;
 pub use tuple::{Tuple, TupleHistory};
 
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 
 /// What is known of a job when it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

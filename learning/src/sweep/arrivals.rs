@@ -1,9 +1,9 @@
 //! What was known when each job arrived, in columns.
 
 use super::distributions::Distributions;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::{FEATURES, FeatureInputs, GroupKind, PastJob};
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
@@ -245,9 +245,9 @@ fn table(inputs: &FeatureInputs<'_>, job: &PastJob) -> [f32; TABLE_FEATURES] {
 #[cfg(test)]
 mod tests {
     use crate::sweep::Sweep;
+    use job_types::size::Size;
+    use job_types::time::{Seconds, UnixTime};
     use predictor_core::past::{FEATURES, PastJob};
-    use predictor_core::size::Size;
-    use predictor_core::time::{Seconds, UnixTime};
 
     #[test]
     fn rows_keep_their_numbers_and_those_of_waiting_jobs_are_not_let_go_of() {

@@ -5,7 +5,7 @@
 //! cluster's CPUs, times from 0 to [`LONGEST_S`].
 
 use super::DISTRIBUTIONS;
-use predictor_core::time::UnixTime;
+use job_types::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
 /// Times from here on share the last bin: 30 days.

@@ -1,7 +1,7 @@
 //! The events of past jobs, in order of time.
 
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
-use predictor_core::time::{Seconds, UnixTime};
 use std::borrow::Borrow;
 
 /// What happens to a job in an event. The order is that in which events of the same second are
@@ -68,7 +68,7 @@ pub fn rounds(events: &[Event], published_for: Seconds) -> impl Iterator<Item = 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::size::Size;
+    use job_types::size::Size;
 
     fn job(eligible: i64, start: Option<i64>, end: i64) -> PastJob {
         PastJob {

@@ -8,8 +8,8 @@
 use super::Submission;
 use crate::limits::{Applying, CapOwner};
 use crate::site::{Partition, Site};
-use crate::size::{Size, Unit};
-use crate::time::Seconds;
+use job_types::size::{Size, Unit};
+use job_types::time::Seconds;
 use std::fmt;
 
 /// Why a job can't be placed on just any node, so that more of the nodes that it needs may not

@@ -6,7 +6,7 @@
 //! CPUs make the job as much longer, and more of them gain only the square root. A job is made
 //! smaller where the wait saved is worth that, and larger only into CPUs that nobody waits for.
 
-use crate::time::{Seconds, UnixTime};
+use job_types::time::{Seconds, UnixTime};
 
 /// A size at which a job could be submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

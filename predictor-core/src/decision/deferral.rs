@@ -7,7 +7,7 @@
 use super::molding::{self, Assumption, Candidate};
 use super::{Context, LIMIT_ROUNDING, Obstacle};
 use crate::forecast::Forecaster;
-use crate::time::{Seconds, UnixTime};
+use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 /// Another job's end this soon after the last one, as a part of the time until that, is waited for

@@ -1,7 +1,7 @@
 //! The gain of response-time ranges (end-to-end paper, IV.A).
 
 use crate::forecast::RunTimeRange;
-use crate::time::Seconds;
+use job_types::time::Seconds;
 
 /// The gain of response-time ranges (IV.A, equation 5): the area under f(t) = 1 - t over the
 /// ranges, with t as a part of the longest response of all sizes, over the length of the ranges. A

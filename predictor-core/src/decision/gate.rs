@@ -4,9 +4,9 @@
 use super::submission::Submission;
 use super::{is_in_question, mode_of};
 use crate::counters::Counter;
-use crate::options::{Asked, Mode, OptionError};
-use crate::policy::Policy;
-use crate::time::{Seconds, UnixTime};
+use job_types::options::{Asked, Mode, OptionError};
+use job_types::policy::Policy;
+use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 /// A submission, as far as the gate looks at it.
@@ -247,7 +247,7 @@ fn without_state(asked: &Asked, why: NoState) -> Gate {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::policy::When;
+    use job_types::policy::When;
 
     const STANDING: Standing = Standing { is_off: false, is_transparent: false };
 

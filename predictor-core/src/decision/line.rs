@@ -2,10 +2,10 @@
 //! every time zone.
 
 use super::{Changes, Decision, Submission};
-use crate::options::{EarlyStart, Mode};
-use crate::policy::Policy;
-use crate::size::Unit;
-use crate::time::UnixTime;
+use job_types::options::{EarlyStart, Mode};
+use job_types::policy::Policy;
+use job_types::size::Unit;
+use job_types::time::UnixTime;
 use std::fmt::Write;
 
 impl Decision {

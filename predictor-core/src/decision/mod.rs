@@ -11,6 +11,7 @@ mod gate;
 mod line;
 mod molding;
 mod planned;
+mod record;
 mod reservation;
 mod submission;
 
@@ -24,12 +25,12 @@ pub use reservation::{LONGEST_AHEAD, NotReserved, Reservable, STEP, TrajectoryPo
 pub use submission::{NodeRange, Obstacle, Submission, Tie, TimeLimit, governing};
 
 use crate::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
-use crate::options::{Asked, EarlyStart, Mode};
-use crate::policy::{Policy, When};
 use crate::reliability::WaitSourceReason;
 use crate::site::Partition;
-use crate::size::Size;
-use crate::time::{Seconds, UnixTime};
+use job_types::options::{Asked, EarlyStart, Mode};
+use job_types::policy::{Policy, When};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use molding::{Assumption, Molding};
 
 /// Room that is left between our begin time plus time limit and a deadline: limits are whole

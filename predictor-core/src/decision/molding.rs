@@ -6,9 +6,10 @@ use super::gain::gain;
 use super::planned;
 use super::submission::{Submission, Tie};
 use super::{Context, LIMIT_ROUNDING, Limit};
-use crate::forecast::{Forecaster, RunTimeForecast, RunTimeRange, WaitForecast, WaitSource, point};
-use crate::size::{Size, Unit};
-use crate::time::{Seconds, UnixTime};
+use crate::forecast::{Forecaster, RunTimeForecast, RunTimeRange, WaitForecast, point};
+use job_types::record::WaitSource;
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 /// Most sizes that are compared for one job; of more, those nearest to the size as written.

@@ -5,7 +5,7 @@ use super::choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 use super::molding::{Assumption, Candidate};
 use super::molding::{Draft, Forbidden, Molding, NoDraft, NotMolded, allowed_counts, candidate_counts, forecast, resize};
 use crate::forecast::{Forecaster, point};
-use crate::time::Seconds;
+use job_types::time::Seconds;
 
 /// Looks for a better size than the one as written by the plan of its partition. `None` where no
 /// plan can say: there is none, it is not complete, or something else than the soonest end is asked

@@ -3,9 +3,9 @@
 
 use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle};
 use crate::forecast::{JobShape, Moment, WaitForecast, WaitForecaster};
-use crate::size::Size;
-use crate::time::{Seconds, UnixTime};
 use arrayvec::ArrayVec;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 /// Width of the steps of the probability trajectory (VARQ paper, 3.1).

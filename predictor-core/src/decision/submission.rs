@@ -1,11 +1,11 @@
 //! A submission as the decisions see it: no sentinel values, no pointers.
 
 use super::bounds::Placement;
-use crate::options::Asked;
-use crate::policy::Policy;
 use crate::site::{Partition, Site};
-use crate::size::{Size, Unit};
-use crate::time::{Seconds, UnixTime};
+use job_types::options::Asked;
+use job_types::policy::Policy;
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 /// A time limit as its user gave it.

@@ -4,7 +4,7 @@
 //! [`FeatureInputs::write_features`] is the only place where features are computed.
 
 use super::{Group, GroupKind, PastJob};
-use crate::time::{Seconds, UnixTime};
+use job_types::time::{Seconds, UnixTime};
 
 /// The state of the cluster as a job arrives, from which its feature vector is computed.
 #[derive(Clone, Copy, Debug)]
@@ -269,7 +269,7 @@ pub fn recent_features(kind: GroupKind, features: &[f32]) -> Option<RecentFeatur
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::size::Size;
+    use job_types::size::Size;
 
     #[test]
     fn recent_waits_are_found_again_among_the_features() {

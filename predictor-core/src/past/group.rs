@@ -3,7 +3,7 @@
 
 use super::PastJob;
 use crate::class::{limit_class, size_class};
-use crate::time::UnixTime;
+use job_types::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
 /// What the jobs of a group have in common. The order is that of the groups in

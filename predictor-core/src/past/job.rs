@@ -1,7 +1,7 @@
 //! One job of the past.
 
-use crate::size::Size;
-use crate::time::{Seconds, UnixTime};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 
 /// A job as slurmdbd or a workload log tells it. A task of an array and each run of a requeued job

@@ -5,8 +5,8 @@ use super::Snapshot;
 use super::layout::{AssociationRecord, NO_RECORD, QosRecord, sections};
 use super::limit_records::ALL_PARTITIONS;
 use crate::limits::{Applying, JobLimits, QosRules, applying};
-use crate::policy::Policy;
 use crate::site::{Partition, Site};
+use job_types::policy::Policy;
 use std::cmp::Ordering;
 
 /// The account whose association holds for all the others.

@@ -2,16 +2,24 @@
 //! not know is read as the most careful word.
 
 use super::layout::PolicyRecord;
-use crate::forecast::WaitSource;
-use crate::options::{EarlyStart, Mode};
-use crate::policy::{Policy, When};
 use crate::queue_plan::PlanObstacle;
 use crate::reliability::WaitSourceReason;
-use crate::time::Seconds;
+use job_types::options::{EarlyStart, Mode};
+use job_types::policy::{Policy, When};
+use job_types::record::WaitSource;
+use job_types::time::Seconds;
 
-impl WaitSource {
+/// A word that a snapshot holds as a number.
+pub(super) trait Numbered {
     /// How it is written.
-    pub(super) fn number(self) -> u8 {
+    fn number(self) -> u8;
+
+    /// The word of a number; of one that this version does not know, the most careful word.
+    fn of_number(number: u8) -> Self;
+}
+
+impl Numbered for WaitSource {
+    fn number(self) -> u8 {
         match self {
             WaitSource::Nothing => 0,
             WaitSource::Qbets => 1,
@@ -19,8 +27,7 @@ impl WaitSource {
         }
     }
 
-    /// A number that this version does not know is read as the most careful one.
-    pub(super) fn of_number(number: u8) -> WaitSource {
+    fn of_number(number: u8) -> WaitSource {
         match number {
             1 => WaitSource::Qbets,
             2 => WaitSource::Blended,
@@ -29,9 +36,8 @@ impl WaitSource {
     }
 }
 
-impl WaitSourceReason {
-    /// How it is written.
-    pub(super) fn number(self) -> u8 {
+impl Numbered for WaitSourceReason {
+    fn number(self) -> u8 {
         match self {
             WaitSourceReason::NotTrained => 0,
             WaitSourceReason::TooFewJobs => 1,
@@ -40,7 +46,7 @@ impl WaitSourceReason {
         }
     }
 
-    pub(super) fn of_number(number: u8) -> WaitSourceReason {
+    fn of_number(number: u8) -> WaitSourceReason {
         match number {
             1 => WaitSourceReason::TooFewJobs,
             2 => WaitSourceReason::NotCalibrated,

@@ -2,7 +2,7 @@
 
 use super::layout::{self, FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
 use crate::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
-use crate::time::UnixTime;
+use job_types::time::UnixTime;
 use zerocopy::little_endian::U32;
 
 /// The sections of a plan; empty without one.

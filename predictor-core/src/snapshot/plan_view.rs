@@ -3,8 +3,8 @@
 use super::layout::{self, FreeRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord, sections};
 use super::reader::Snapshot;
 use crate::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob};
-use crate::size::Size;
-use crate::time::{Seconds, UnixTime};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::U32;
 
 /// The plan in a snapshot.

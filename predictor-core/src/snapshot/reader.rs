@@ -5,15 +5,17 @@ use super::layout::{
     self, ExpectedEndRecord, FreedRecord, Header, LAYOUT_VERSION, MAGIC, PartitionRecord, ScoreRecord, SectionRecord, SiteRecord,
     TextRecord, UserSizeRecord, checksum,
 };
+use super::numbers::Numbered;
 use super::writer::unit_number;
 use crate::decision::Timeliness;
-use crate::forecast::{RunTimeForecast, RunTimeForecaster, WaitSource};
+use crate::forecast::{RunTimeForecast, RunTimeForecaster};
 use crate::limits::NodeSizes;
-use crate::policy::Policy;
 use crate::reliability::{PartitionScore, WaitSourceReason};
 use crate::site::{Demand, Partition};
-use crate::size::Unit;
-use crate::time::{Seconds, UnixTime};
+use job_types::policy::Policy;
+use job_types::record::WaitSource;
+use job_types::size::Unit;
+use job_types::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
 use zerocopy::FromBytes;

@@ -3,15 +3,15 @@
 
 use super::layout::{WaitRegionRecord, sections};
 use super::model_view::ModelView;
+use super::numbers::Numbered;
 use super::reader::Snapshot;
 use crate::blend::{MEMBERS, blend, members_of};
-use crate::forecast::{
-    Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster, WaitSource,
-};
+use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster};
 use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, expected_run_time_s, let_running_end};
 use crate::reliability::WaitSourceReason;
 use crate::site::{Demand, Partition};
-use crate::time::{Seconds, UnixTime};
+use job_types::record::WaitSource;
+use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::F32;
 
 /// How far ahead the present state tells anything. Jobs that arrive in the meantime are not known,

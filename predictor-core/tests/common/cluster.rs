@@ -1,17 +1,18 @@
 //! A cluster of one partition in plain values, for decisions that need no snapshot.
 
 use super::{NOW, USER};
+use job_types::policy::Policy;
+use job_types::record::WaitSource;
+use job_types::size::Unit;
+use job_types::time::{Seconds, UnixTime};
 use learning::history::{EndedJob, History};
 use predictor_core::decision::{Bounds, Situation, Submission};
 use predictor_core::forecast::{
     Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel,
-    UNBOUNDED_S, UserSize, WaitClass, WaitForecast, WaitForecaster, WaitSource,
+    UNBOUNDED_S, UserSize, WaitClass, WaitForecast, WaitForecaster,
 };
 use predictor_core::limits::Applying;
-use predictor_core::policy::Policy;
 use predictor_core::site::{Partition, Site};
-use predictor_core::size::Unit;
-use predictor_core::time::{Seconds, UnixTime};
 use std::collections::BTreeMap;
 use zerocopy::little_endian::U32;
 

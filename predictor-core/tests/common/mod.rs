@@ -3,18 +3,19 @@
 
 pub mod cluster;
 
+use job_types::options::{Asked, Mode};
+use job_types::policy::Policy;
+use job_types::record::WaitSource;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::history::{EndedJob, History, HistoryLimits};
 use predictor_core::blend::BoundTable;
 use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, TimeLimit};
-use predictor_core::forecast::{Claimed, WaitSource};
-use predictor_core::options::{Asked, Mode};
+use predictor_core::forecast::Claimed;
 use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
-use predictor_core::policy::Policy;
 use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
 use predictor_core::site::Site;
-use predictor_core::size::Size;
 use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
-use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::wait_model::WaitModel;
 

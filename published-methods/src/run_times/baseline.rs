@@ -1,8 +1,8 @@
 //! The end-to-end paper's baseline (VI.B).
 
+use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
 use predictor_core::forecast::RunTimeRange;
-use predictor_core::time::{Seconds, UnixTime};
 
 /// One range from the shortest to the longest run time of the like jobs in the history. The point,
 /// which the paper does not ask of it, is their mean.

@@ -1,7 +1,7 @@
 //! The mean of the user's last two run times.
 
+use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
-use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 
 /// The mean of the run times of the user's two jobs that ended last, cut to the job's limit; the

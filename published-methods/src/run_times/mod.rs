@@ -27,9 +27,9 @@ pub use smith::{Smith, SmithEstimate, SmithTemplate};
 
 #[cfg(test)]
 mod tests {
+    use job_types::size::Size;
+    use job_types::time::{Seconds, UnixTime};
     use learning::run_times::ArrivingJob;
-    use predictor_core::size::Size;
-    use predictor_core::time::{Seconds, UnixTime};
 
     /// A job of one CPU that arrives at 0.
     pub(super) fn job(id: u32, user: u32, limit_s: Option<i64>) -> ArrivingJob {

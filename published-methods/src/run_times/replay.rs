@@ -1,9 +1,9 @@
 //! A predictor goes through the past in order of time.
 
+use job_types::time::UnixTime;
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use learning::sweep::{Event, EventKind};
 use predictor_core::past::PastJob;
-use predictor_core::time::UnixTime;
 
 /// Tells `predictor` the `events` of the `jobs` (see [`learning::sweep::events`]) that happen
 /// before `until`, all of them where that is `None`, and asks it about each job as it arrives. What

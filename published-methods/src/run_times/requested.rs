@@ -1,7 +1,7 @@
 //! The time that the user asked for.
 
+use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
-use predictor_core::time::{Seconds, UnixTime};
 
 /// Takes the time limit for the run time. Says nothing of a job without one.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,9 +1,9 @@
 //! Choosing the parameters of a predictor by its errors on the validation part.
 
 use super::WaitPredictor;
+use job_types::time::UnixTime;
 use learning::sweep::{Arrivals, EventKind, events};
 use predictor_core::past::PastJob;
-use predictor_core::time::UnixTime;
 use std::ops::Range;
 
 /// The parts of a log that parameters are chosen on (end-to-end paper, V): the waits of `history`
@@ -63,10 +63,10 @@ impl Split {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use job_types::size::Size;
+    use job_types::time::Seconds;
     use learning::sweep::Sweep;
     use predictor_core::past::PastJob;
-    use predictor_core::size::Size;
-    use predictor_core::time::Seconds;
 
     /// Jobs that arrive every 1,000 s with these CPUs, time limits and waits, all in seconds.
     pub(in crate::waits) fn jobs(told: &[(u32, i64, i64)]) -> Vec<PastJob> {

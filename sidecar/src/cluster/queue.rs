@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use predictor_core::record::waited_on_nodes;
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::record::waited_on_nodes;
+use job_types::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, PendingReason, QueuedJob, Reservation};
 

@@ -1,8 +1,8 @@
 //! A plan in the words of the snapshot.
 
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 use simulator::plan::{self, Plan};
 
 use super::state::Question;

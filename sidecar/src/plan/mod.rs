@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, bounded};
-use predictor_core::time::UnixTime;
+use job_types::time::UnixTime;
 
 use crate::message::{Message, Planned};
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use job_types::size::{Size, Unit};
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
-use predictor_core::size::{Size, Unit};
 use simulator::plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 

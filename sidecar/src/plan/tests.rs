@@ -1,10 +1,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use job_types::size::Unit;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
-use predictor_core::size::Unit;
-use predictor_core::time::{Seconds, UnixTime};
 use simulator::plan::plan;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, Partition, PendingReason, QueuedJob, Reservation, Sharing};

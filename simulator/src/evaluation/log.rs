@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 
 use crate::swf::{Log, Record, Status};
 

@@ -11,10 +11,10 @@ mod tests;
 
 use std::ops::Range;
 
+use job_types::record::WaitSource;
+use job_types::time::UnixTime;
 use learning::sweep::{Arrivals, Event, EventKind, Sweep, events};
-use predictor_core::forecast::WaitSource;
 use predictor_core::past::PastJob;
-use predictor_core::time::UnixTime;
 
 use self::methods::Method;
 use super::log::ran;

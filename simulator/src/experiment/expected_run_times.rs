@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use learning::RunTimeLearner;
 use learning::run_times::ArrivingJob;
 use predictor_core::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
 use predictor_core::past::PastJob;
-use predictor_core::size::{Size, Unit};
-use predictor_core::time::{Seconds, UnixTime};
 
 use crate::engine::{Cluster, Job, JobIndex, Record};
 use crate::profile::Profile;

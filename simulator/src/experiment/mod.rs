@@ -33,7 +33,7 @@ pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use shipped::{Parts, Shipped, Site, Wishes};
 pub use speed_up::SpeedUp;
 
-use predictor_core::time::Seconds;
+use job_types::time::Seconds;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use job_types::time::{Seconds, UnixTime};
 use learning::run_times::RunTimePredictor;
 use predictor_core::decision::gain;
 use predictor_core::forecast::RunTimeRange;
-use predictor_core::time::{Seconds, UnixTime};
 use published_methods::run_times::RangeSets;
 
 use super::Decider;

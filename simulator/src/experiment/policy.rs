@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use job_types::time::Seconds;
 use predictor_core::decision::limit_at;
-use predictor_core::time::Seconds;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use job_types::options::{Asked, Mode};
+use job_types::policy::{Policy, When};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{
     Arrival, Bounds, Decision, Gate, NoState, Placement, Situation, Standing, Submission, TimeLimit, Timeliness, decide, gate,
 };
 use predictor_core::forecast::{Claimed, Claims};
-use predictor_core::options::{Asked, Mode};
-use predictor_core::policy::{Policy, When};
-use predictor_core::time::{Seconds, UnixTime};
 
 use super::Decider;
 use super::state::State;

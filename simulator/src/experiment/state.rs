@@ -4,16 +4,16 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use job_types::policy::Policy;
+use job_types::size::Unit;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::Timeliness;
 use predictor_core::forecast::{
     Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel, RunTimeRange, UNBOUNDED_S,
     UserSize, WaitForecast, WaitForecaster,
 };
 use predictor_core::limits::Applying;
-use predictor_core::policy::Policy;
 use predictor_core::site::{Partition, Site};
-use predictor_core::size::Unit;
-use predictor_core::time::{Seconds, UnixTime};
 
 use super::Parts;
 use super::expected_run_times::ExpectedRunTimes;

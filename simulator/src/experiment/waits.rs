@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use job_types::record::WaitSource;
+use job_types::time::{Seconds, UnixTime};
 use learning::sweep::Sweep;
 use learning::training::Training;
 use learning::waits::blended::{BlendedWaits, Settings};
 use predictor_core::blend::row_of;
-use predictor_core::forecast::{JobShape, PERCENTILES, WaitForecast, WaitSource};
+use predictor_core::forecast::{JobShape, PERCENTILES, WaitForecast};
 use predictor_core::past::PastJob;
-use predictor_core::time::{Seconds, UnixTime};
 use zerocopy::little_endian::U32;
 
 use super::expected_run_times::past_job;

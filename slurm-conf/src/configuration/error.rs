@@ -75,5 +75,5 @@ fn line_at(text: &str, at: usize) -> (usize, String) {
     let before = text.get(..at.min(text.len())).unwrap_or(text);
     let number = before.matches('\n').count() + 1;
     let line = text.lines().nth(number - 1).unwrap_or_default();
-    (number, crate::shortened(line.trim()))
+    (number, job_types::text::shortened(line.trim()))
 }

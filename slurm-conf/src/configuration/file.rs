@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use serde::de::{Deserialize, Deserializer, Error};
 
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
-use super::{Configuration, EarlyStart, LogFormat, LogLevel, Mode, Policies, Policy, When, WhenReserve};
+use super::{Configuration, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
+use job_types::options::{EarlyStart, Mode};
+use job_types::policy::{Policy, When};
+use job_types::time::Seconds;
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -70,6 +73,16 @@ struct PolicyTable {
     partition: BTreeMap<String, PolicyTable>,
 }
 
+/// To which jobs virtual reservations are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WhenReserve {
+    /// Jobs whose users ask for it.
+    Asked,
+    /// No jobs.
+    Never,
+}
+
 /// The tables of partitions, which have no partitions of their own.
 fn partitions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, PolicyTable>, D::Error> {
     let partitions = BTreeMap::<String, PolicyTable>::deserialize(deserializer)?;
@@ -88,9 +101,9 @@ impl PolicyTable {
             mode: self.mode.unwrap_or(rest.mode),
             mold: self.mold.unwrap_or(rest.mold),
             defer: self.defer.unwrap_or(rest.defer),
-            reserve: self.reserve.unwrap_or(rest.reserve),
+            reserve: self.reserve.map_or(rest.reserve, |reserve| reserve == WhenReserve::Asked),
             success_probability: self.success_probability.as_ref().map_or(rest.success_probability, |fraction| fraction.0),
-            max_defer_seconds: self.max_defer.as_ref().map_or(rest.max_defer_seconds, |duration| duration.0),
+            max_defer: self.max_defer.as_ref().map_or(rest.max_defer, |duration| Seconds(duration.0)),
             defer_threshold: self.defer_threshold.as_ref().map_or(rest.defer_threshold, |fraction| fraction.0),
             early_start: self.early_start.unwrap_or(rest.early_start),
         }

@@ -1,4 +1,7 @@
 use super::*;
+use job_types::options::{EarlyStart, Mode};
+use job_types::policy::When;
+use job_types::time::Seconds;
 
 const PATH: &str = "/somewhere/queuecast.toml";
 
@@ -72,9 +75,9 @@ fn every_key_is_taken() {
                 mode: Mode::Enforce,
                 mold: When::Always,
                 defer: When::Never,
-                reserve: WhenReserve::Never,
+                reserve: false,
                 success_probability: 0.5,
-                max_defer_seconds: 5_400,
+                max_defer: Seconds(5_400),
                 defer_threshold: 0.0,
                 early_start: EarlyStart::Run,
             },

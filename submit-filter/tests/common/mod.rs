@@ -3,18 +3,18 @@
 
 pub mod running;
 
+use job_types::options::Mode;
+use job_types::policy::Policy;
+use job_types::record::WaitSource;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use learning::history::{EndedJob, History, HistoryLimits};
 use predictor_core::blend::BoundTable;
 use predictor_core::counters::{COUNTERS, Counter};
-use predictor_core::forecast::WaitSource;
-use predictor_core::options::Mode;
 use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
-use predictor_core::policy::Policy;
 use predictor_core::queue_plan::QueuePlan;
 use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
-use predictor_core::size::Size;
 use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
-use predictor_core::time::{Seconds, UnixTime};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::wait_model::WaitModel;
 use slurm_sys::bindings::{self, job_desc_msg_t};

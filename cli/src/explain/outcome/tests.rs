@@ -1,4 +1,4 @@
-use predictor_core::record::{AskedFor, Written};
+use job_types::record::{AskedFor, Written};
 
 use super::*;
 

@@ -2,8 +2,8 @@
 
 use crate::run_times::ArrivingJob;
 use arrayvec::ArrayVec;
-use predictor_core::size::Unit;
-use predictor_core::time::Seconds;
+use job_types::size::Unit;
+use job_types::time::Seconds;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

@@ -16,9 +16,9 @@ use self::contexts::Contexts;
 use self::levels::Levels;
 use self::mixture::{Mixture, View};
 use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::RunTimeRange;
-use predictor_core::size::{Size, Unit};
-use predictor_core::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

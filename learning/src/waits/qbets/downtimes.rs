@@ -11,7 +11,7 @@
 //! long jobs fill it, needs a longer pause than one that starts a job every minute.
 
 use crate::binomial::upper_bound_rank;
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

@@ -22,9 +22,9 @@ mod series;
 
 use crate::sweep::Arrivals;
 use downtimes::Downtimes;
+use job_types::time::Seconds;
 use predictor_core::forecast::{ClassBounds, PERCENTILES, UNBOUNDED_S};
 use predictor_core::past::PastJob;
-use predictor_core::time::Seconds;
 use regions::{Delay, Division, Region};
 use serde::{Deserialize, Serialize};
 use series::{PercentileRanks, Ranks, Series, fewest_observations};

@@ -1,6 +1,6 @@
 use super::*;
-use predictor_core::size::Size;
-use predictor_core::time::UnixTime;
+use job_types::size::Size;
+use job_types::time::UnixTime;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

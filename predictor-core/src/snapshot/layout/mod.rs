@@ -18,8 +18,8 @@ pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord,
 pub use site::{PartitionRecord, PolicyRecord, SiteRecord};
 
 use crate::forecast::RunTimeRange;
-use crate::time::Seconds;
 use crate::trees::NodeRecord;
+use job_types::time::Seconds;
 use std::mem::size_of;
 use zerocopy::little_endian::{I64, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -9,10 +9,10 @@ use self::attributes::{Attributes, NOMINAL, NUMERIC, ResourceState};
 use self::distance::{Metric, Spans};
 use super::replay::replay;
 use crate::genetic::{Evolution, Gene};
+use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use learning::sweep::Event;
 use predictor_core::past::PastJob;
-use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 
 /// Longest history, a power of 2.

@@ -1,6 +1,6 @@
 //! How busy the machine was, and is expected to be (end-to-end paper, III.A).
 
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::time::{Seconds, UnixTime};
 use std::collections::VecDeque;
 
 /// The predicted load is the mean over this long.

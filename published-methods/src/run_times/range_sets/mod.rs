@@ -6,8 +6,8 @@ mod ranges;
 
 use self::functions::{LoadFunction, Observation};
 use self::load::Load;
+use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
-use predictor_core::time::{Seconds, UnixTime};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The relevant history begins with so many of the latest jobs (III.C).

@@ -13,10 +13,10 @@ use self::category::{Category, Students};
 use self::template::{CategoryKey, GENES};
 use super::replay::replay;
 use crate::genetic::Evolution;
+use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use learning::sweep::Event;
 use predictor_core::past::PastJob;
-use predictor_core::time::{Seconds, UnixTime};
 use std::collections::HashMap;
 
 pub use template::{Estimate as SmithEstimate, SmithTemplate};

@@ -1,12 +1,12 @@
 //! The methods that are held against a log, and their way through it.
 
+use job_types::size::Unit;
 use learning::run_times::{
     ArrivingJob, Calibrated, RangeSetRule, RunTimeDistribution, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory,
 };
 use learning::sweep::{Event, EventKind, events};
 use predictor_core::forecast::RunTimeRange;
 use predictor_core::past::PastJob;
-use predictor_core::size::Unit;
 use published_methods::genetic::Evolution;
 use published_methods::run_times::{Baseline, LastTwo, Li, RangeSets, Requested, Smith};
 

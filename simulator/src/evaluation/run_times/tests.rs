@@ -1,5 +1,5 @@
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 
 use super::*;
 

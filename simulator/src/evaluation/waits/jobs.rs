@@ -112,9 +112,9 @@ fn parts(words: impl Iterator<Item = &'static str> + Clone) -> BTreeMap<&'static
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::size::Size;
+    use job_types::time::{Seconds, UnixTime};
     use predictor_core::forecast::PERCENTILES;
-    use predictor_core::size::Size;
-    use predictor_core::time::{Seconds, UnixTime};
 
     fn job(partition: u16, cpus: u32, wait_s: i64) -> PastJob {
         PastJob {

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use job_types::time::UnixTime;
 use learning::Trials;
 use learning::training::Training;
 use learning::waits::blended::{BlendedWaits, Settings};
 use learning::waits::qbets::{self, Qbets};
 use predictor_core::blend::{MEMBERS, Member};
 use predictor_core::forecast::PERCENTILES;
-use predictor_core::time::UnixTime;
 use published_methods::waits::apq::Apq;
 use published_methods::waits::nearest::NearestNeighbours;
 use published_methods::waits::{Split, WaitPredictor, ibl};
@@ -159,7 +159,7 @@ fn qbets_bounds(predictor: &Qbets, replay: &Replay, row: usize) -> Option<Bounds
     for (step, chunk) in (1..).zip(bounds.chunks_mut(5)) {
         let quantile = (f64::from(step) / 20.0).min(0.99);
         let bound = predictor.bound(&replay.past, row, quantile, qbets::CONFIDENCE);
-        known = bound.map(predictor_core::time::Seconds::clamped_u32).or(known);
+        known = bound.map(job_types::time::Seconds::clamped_u32).or(known);
         chunk.fill(known.unwrap_or(0));
     }
     known.map(|_| bounds)

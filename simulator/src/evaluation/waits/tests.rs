@@ -1,8 +1,8 @@
 //! What is forecast must not depend on what has not happened yet.
 
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
-use predictor_core::size::Size;
-use predictor_core::time::{Seconds, UnixTime};
 
 use super::Replay;
 use super::methods::{self, Method};

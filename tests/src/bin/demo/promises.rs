@@ -2,8 +2,8 @@
 
 use crate::submissions::{FinishedSubmission, Kind};
 use end_to_end::Cluster;
-use predictor_core::options::Mode;
-use predictor_core::record::Written;
+use job_types::options::Mode;
+use job_types::record::Written;
 
 /// What a promise came to: kept, or why not.
 pub(crate) type Kept = Result<(), String>;

@@ -2,12 +2,12 @@
 
 use crate::workload::Workload;
 use end_to_end::{Cluster, Submitted, now, wait_for};
+use job_types::record::Record;
+use job_types::size::Size;
+use job_types::time::Seconds;
 use predictor_core::decision::STEP;
 use predictor_core::forecast::{Association, JobShape, WaitForecaster};
-use predictor_core::record::Record;
 use predictor_core::site::Site;
-use predictor_core::size::Size;
-use predictor_core::time::Seconds;
 use std::time::Duration;
 
 /// Time limit of the jobs in minutes.

@@ -2,7 +2,7 @@
 
 use crate::submissions::{FinishedSubmission, Kind};
 use comfy_table::{ContentArrangement, Table, presets};
-use predictor_core::time::Seconds;
+use job_types::time::Seconds;
 
 /// The table.
 pub(crate) fn of(submissions: &[FinishedSubmission]) -> Table {

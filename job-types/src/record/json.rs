@@ -200,8 +200,8 @@ fn write_text(text: &mut String, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forecast::WaitSource;
     use crate::options::Mode;
+    use crate::record::WaitSource;
     use crate::time::UnixTime;
     use proptest::option::of;
     use proptest::prelude::*;

@@ -13,6 +13,7 @@ mod mold_sizes;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::text::shortened;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -204,7 +205,8 @@ impl Mode {
 }
 
 /// What a job does whose nodes are there before the reserved time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum EarlyStart {
     /// Wait on the nodes until that time.
     Wait,
@@ -449,17 +451,6 @@ fn seconds(value: &str) -> Option<i64> {
 
 fn probability(value: &str) -> Option<f64> {
     value.parse().ok().filter(|probability| *probability > 0.0 && *probability < 1.0)
-}
-
-/// The beginning of a text, for a message.
-fn shortened(text: &str) -> String {
-    const MOST_CHARACTERS: usize = 48;
-    let mut characters = text.chars();
-    let mut start: String = characters.by_ref().take(MOST_CHARACTERS).collect();
-    if characters.next().is_some() {
-        start.push('…');
-    }
-    start
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 
 use crate::options::{EarlyStart, Mode};
 use crate::time::Seconds;
+use serde::Deserialize;
 
 /// When a rule is applied to a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum When {
     /// To no job, not even where its user asks for it.
     Never,
@@ -14,6 +16,18 @@ pub enum When {
     Asked,
     /// To every job that the rule fits, unless its user says otherwise.
     Always,
+}
+
+impl When {
+    /// The word of the configuration file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            When::Never => "never",
+            When::Asked => "asked",
+            When::Always => "always",
+        }
+    }
 }
 
 /// What the site allows in a partition.

@@ -6,9 +6,7 @@
 
 mod json;
 
-use crate::decision::{Candidate, Decision, Situation};
-use crate::forecast::WaitSource;
-use crate::options::{Asked, Mode};
+use crate::options::Mode;
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use serde_with::{DefaultOnError, serde_as};
@@ -128,80 +126,42 @@ pub struct Forecast {
     pub deadline_probability: Option<f64>,
 }
 
+/// The method whose forecasts of waits are in force in a partition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitSource {
+    /// No method, because there is no history.
+    #[default]
+    #[serde(rename = "none")]
+    Nothing,
+    /// The bounds of QBETS on the waits of the job's class.
+    Qbets,
+    /// The default: a blend of trees and recent waits, with bounds from what followed forecasts
+    /// like it.
+    Blended,
+}
+
+impl WaitSource {
+    /// All of them.
+    pub const ALL: [WaitSource; 3] = [WaitSource::Nothing, WaitSource::Qbets, WaitSource::Blended];
+
+    /// Its name in records, reports, metrics and logs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitSource::Nothing => "none",
+            WaitSource::Qbets => "qbets",
+            WaitSource::Blended => "blended",
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Envelope {
     queuecast: Record,
 }
 
-impl Forecast {
-    fn of(candidate: &Candidate) -> Forecast {
-        let (wait, bound) = candidate.wait.unzip();
-        Forecast {
-            wait_s: wait.map(|wait| wait.0),
-            wait_95_s: bound.flatten().map(|bound| bound.0),
-            wait_jobs: candidate.wait_jobs,
-            wait_from: candidate.wait_source,
-            run_s: candidate.run_time.0,
-            run_range_s: (candidate.run_time_range.0.0, candidate.run_time_range.1.0),
-            run_jobs: candidate.run_time_jobs,
-            reservation_probability: None,
-            deadline_probability: candidate.deadline_probability.map(hundredths),
-        }
-    }
-}
-
-fn hundredths(probability: f64) -> f64 {
-    (probability * 100.0).round() / 100.0
-}
-
 impl Record {
-    /// The record of a decision that was made from snapshot number `generation`.
-    #[must_use]
-    pub fn of<F>(decision: &Decision, situation: &Situation<'_, F>, generation: u64) -> Record {
-        let submission = situation.submission;
-        let size = submission.size(&situation.partition);
-        let limit = submission.limit_in(&situation.partition);
-        let changes = decision.proposed();
-        let reservation = decision.reservation.as_ref().and_then(|result| result.as_ref().ok());
-        let written = (!changes.is_empty()).then(|| Written {
-            nodes: changes.size.map(|(size, _)| size.nodes),
-            cpus: changes.size.map(|(size, _)| size.cpus),
-            tasks: changes.size.and_then(|(_, tasks)| tasks),
-            limit_s: changes.limit.map(|limit| limit.0),
-            begin: changes.begin.map(|begin| begin.0),
-            reserved_at: reservation.map(|reservation| reservation.at.0),
-            hold_until: changes.hold_until.map(|until| until.0),
-        });
-        let forecast = decision.decided.as_ref().map(|decided| Forecast {
-            reservation_probability: reservation.map(|reservation| hundredths(reservation.point.probability)),
-            ..Forecast::of(decided)
-        });
-        let instead_of = decision.as_written.as_ref().filter(|_| written.is_some()).map(Forecast::of);
-        let reasons = [
-            decision.molding.as_ref().and_then(|molding| molding.as_ref().err()).map(|why| format!("not molded: {why}")),
-            decision.deferral.as_ref().and_then(|deferral| deferral.as_ref().err()).map(|why| format!("not deferred: {why}")),
-            decision.reservation.as_ref().and_then(|reserved| reserved.as_ref().err()).map(|why| format!("not reserved: {why}")),
-        ];
-        Record {
-            version: RECORD_VERSION,
-            generation,
-            at: situation.now,
-            mode: decision.mode,
-            asked: AskedFor {
-                nodes: size.nodes,
-                cpus: size.cpus,
-                tasks: submission.tasks,
-                limit_s: limit.map(|limit| limit.0),
-                deadline: submission.deadline.map(|deadline| deadline.0),
-                options: options(&submission.asked),
-            },
-            written,
-            forecast,
-            instead_of,
-            left: reasons.into_iter().flatten().collect(),
-        }
-    }
-
     /// The record as it is written, without the parts that can be spared where it would be too
     /// long.
     #[must_use]
@@ -255,10 +215,6 @@ pub fn hold_on_nodes(hold_until: UnixTime, start: UnixTime, limit: Option<Second
     let longest = limit.map_or(LONGEST_HOLD, |limit| limit.min(LONGEST_HOLD));
     let hold = hold_until.0.saturating_sub(start.0);
     if hold < longest.0 { Seconds(hold.max(0)) } else { Seconds::ZERO }
-}
-
-fn options(asked: &Asked) -> Vec<(String, String)> {
-    asked.canonical().map(|(variable, value)| (variable.to_owned(), value)).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,12 @@
+//! What a job is and what it carries: its size and times, what its user asks for, what the site
+//! allows, and the record that the decision about it leaves with it.
+//!
+//! Both plugins, the daemon and the command line speak of jobs in these types. Nothing here
+//! forecasts or decides.
+
+pub mod options;
+pub mod policy;
+pub mod record;
+pub mod size;
+pub mod text;
+pub mod time;

@@ -1,0 +1,78 @@
+//! A decision in the words of the record that the job carries.
+
+use super::{Candidate, Decision, Situation};
+use job_types::options::Asked;
+use job_types::record::{AskedFor, Forecast, RECORD_VERSION, Record, Written};
+
+impl Decision {
+    /// The record of this decision, which was made from snapshot number `generation`.
+    #[must_use]
+    pub fn record<F>(&self, situation: &Situation<'_, F>, generation: u64) -> Record {
+        let submission = situation.submission;
+        let size = submission.size(&situation.partition);
+        let limit = submission.limit_in(&situation.partition);
+        let changes = self.proposed();
+        let reservation = self.reservation.as_ref().and_then(|result| result.as_ref().ok());
+        let written = (!changes.is_empty()).then(|| Written {
+            nodes: changes.size.map(|(size, _)| size.nodes),
+            cpus: changes.size.map(|(size, _)| size.cpus),
+            tasks: changes.size.and_then(|(_, tasks)| tasks),
+            limit_s: changes.limit.map(|limit| limit.0),
+            begin: changes.begin.map(|begin| begin.0),
+            reserved_at: reservation.map(|reservation| reservation.at.0),
+            hold_until: changes.hold_until.map(|until| until.0),
+        });
+        let forecast = self.decided.as_ref().map(|decided| Forecast {
+            reservation_probability: reservation.map(|reservation| hundredths(reservation.point.probability)),
+            ..forecast_of(decided)
+        });
+        let instead_of = self.as_written.as_ref().filter(|_| written.is_some()).map(forecast_of);
+        let reasons = [
+            self.molding.as_ref().and_then(|molding| molding.as_ref().err()).map(|why| format!("not molded: {why}")),
+            self.deferral.as_ref().and_then(|deferral| deferral.as_ref().err()).map(|why| format!("not deferred: {why}")),
+            self.reservation.as_ref().and_then(|reserved| reserved.as_ref().err()).map(|why| format!("not reserved: {why}")),
+        ];
+        Record {
+            version: RECORD_VERSION,
+            generation,
+            at: situation.now,
+            mode: self.mode,
+            asked: AskedFor {
+                nodes: size.nodes,
+                cpus: size.cpus,
+                tasks: submission.tasks,
+                limit_s: limit.map(|limit| limit.0),
+                deadline: submission.deadline.map(|deadline| deadline.0),
+                options: options(&submission.asked),
+            },
+            written,
+            forecast,
+            instead_of,
+            left: reasons.into_iter().flatten().collect(),
+        }
+    }
+}
+
+/// What was forecast for a candidate, as records say it.
+fn forecast_of(candidate: &Candidate) -> Forecast {
+    let (wait, bound) = candidate.wait.unzip();
+    Forecast {
+        wait_s: wait.map(|wait| wait.0),
+        wait_95_s: bound.flatten().map(|bound| bound.0),
+        wait_jobs: candidate.wait_jobs,
+        wait_from: candidate.wait_source,
+        run_s: candidate.run_time.0,
+        run_range_s: (candidate.run_time_range.0.0, candidate.run_time_range.1.0),
+        run_jobs: candidate.run_time_jobs,
+        reservation_probability: None,
+        deadline_probability: candidate.deadline_probability.map(hundredths),
+    }
+}
+
+fn hundredths(probability: f64) -> f64 {
+    (probability * 100.0).round() / 100.0
+}
+
+fn options(asked: &Asked) -> Vec<(String, String)> {
+    asked.canonical().map(|(variable, value)| (variable.to_owned(), value)).collect()
+}
