@@ -2,7 +2,7 @@
 //! scheduler.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::time::{Seconds, UnixTime};
 use simulator::engine::backfill::{Candidates, Conservative, Easy, InOrder, Slurm, SlurmParameters};
 use simulator::engine::estimates::{LastTwo, Requested};
 use simulator::engine::order::FirstCome;

@@ -6,8 +6,8 @@ use std::collections::{BinaryHeap, HashMap};
 use super::waiting::Queue;
 use super::{Event, Job, JobIndex, Machine, Record, Running, Waiting};
 use crate::profile::Profile;
-use predictor_core::record::hold_on_nodes;
-use predictor_core::time::{Seconds, UnixTime};
+use job_types::record::hold_on_nodes;
+use job_types::time::{Seconds, UnixTime};
 
 /// A start time that is not known yet.
 pub(super) const NOT_STARTED: i64 = i64::MIN;

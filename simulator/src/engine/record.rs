@@ -1,6 +1,6 @@
 //! What became of a job.
 
-use predictor_core::time::Seconds;
+use job_types::time::Seconds;
 
 /// What became of a job. Times are seconds from the beginning of the workload.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]

@@ -133,7 +133,7 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use predictor_core::time::Seconds;
+    use job_types::time::Seconds;
 
     use super::*;
 

@@ -4,7 +4,7 @@ mod as_submitted;
 
 pub use as_submitted::AsSubmitted;
 
-use predictor_core::time::UnixTime;
+use job_types::time::UnixTime;
 
 use super::{Cluster, Job, JobIndex, Record};
 
