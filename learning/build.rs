@@ -1,7 +1,7 @@
 //! Says of which sources this build is, so that what was learnt by another one is not taken up.
 //!
-//! What is kept is made of types of this crate and of `predictor-core`, so that it is the sources
-//! of both.
+//! What is kept is made of types of this crate, of `predictor-core` and of `job-types`, so that it
+//! is the sources of all three.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -23,7 +23,7 @@ fn sources(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) -> io::Result<
 
 fn main() -> io::Result<()> {
     let mut found = BTreeMap::new();
-    for folder in ["src", "../predictor-core/src"] {
+    for folder in ["src", "../predictor-core/src", "../job-types/src"] {
         println!("cargo:rerun-if-changed={folder}");
         sources(Path::new(folder), &mut found)?;
     }

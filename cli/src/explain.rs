@@ -4,6 +4,7 @@ mod outcome;
 mod source;
 mod text;
 
+use job_types::number::JobId;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -62,7 +63,7 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
 /// A job as users name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct JobName {
-    id: u32,
+    id: JobId,
     task: Option<u32>,
 }
 
@@ -75,7 +76,7 @@ impl FromStr for JobName {
             None => (text, None),
         };
         let wrong = || "use a job's number, as 1234, or that of an array's task, as 1234_5".to_owned();
-        let id: u32 = id.parse().ok().filter(|id| *id > 0).ok_or_else(wrong)?;
+        let id = id.parse().ok().filter(|id| *id > 0).map(JobId).ok_or_else(wrong)?;
         let task = task.map(str::parse).transpose().map_err(|_| wrong())?;
         Ok(Self { id, task })
     }
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn jobs_are_named_by_number_or_by_array_and_task() {
-        let read = |text: &str| text.parse::<JobName>().map(|name| (name.id, name.task));
+        let read = |text: &str| text.parse::<JobName>().map(|name| (name.id.0, name.task));
         assert_eq!((read("12"), read("12_0")), (Ok((12, None)), Ok((12, Some(0)))));
         for wrong in ["0", "", "a", "12_", "_1", "12_a", "-1", "12+0"] {
             assert!(read(wrong).is_err(), "{wrong}");

@@ -8,6 +8,7 @@ mod plan;
 mod plot;
 mod text;
 
+use job_types::number::UserId;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -129,7 +130,7 @@ pub(super) struct Report {
 /// The job as it would be submitted.
 #[derive(Debug, Serialize)]
 struct JobReport {
-    user: u32,
+    user: UserId,
     user_name: Option<String>,
     partition: String,
     nodes: u32,

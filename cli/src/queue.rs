@@ -2,6 +2,7 @@
 
 mod text;
 
+use job_types::number::{JobId, UserId};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -83,8 +84,8 @@ struct Report {
 /// A job that waits.
 #[derive(Debug, Serialize)]
 struct JobReport {
-    job_id: u32,
-    user: u32,
+    job_id: JobId,
+    user: UserId,
     user_name: Option<String>,
     partition: String,
     nodes: u32,
@@ -135,14 +136,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 impl JobReport {
-    fn of(job: &PlannedJob, partitions: &[&str], user_names: &mut BTreeMap<u32, Option<String>>) -> Self {
+    fn of(job: &PlannedJob, partitions: &[&str], user_names: &mut BTreeMap<UserId, Option<String>>) -> Self {
         let start = job.start.ok();
         let user_name = user_names.entry(job.user).or_insert_with(|| user::name(job.user)).clone();
         Self {
             job_id: job.job,
             user: job.user,
             user_name,
-            partition: partitions.get(usize::from(job.partition)).map_or_else(String::new, |name| (*name).to_owned()),
+            partition: partitions.get(usize::from(job.partition.0)).map_or_else(String::new, |name| (*name).to_owned()),
             nodes: job.size.nodes,
             cpus: job.size.cpus,
             tasks: job.tasks,

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::sweep::{EventKind, Sweep, events};
@@ -48,12 +49,12 @@ fn jobs(count: u32) -> Vec<Run<'static>> {
         ends.push(Reverse((end, cpus)));
         let limit_s = ((run_time_s * random.random_range(1.0..10.0)) as i64).div_euclid(900) * 900 + 900;
         Run {
-            id: RunId { submitted: eligible as i64, job: number },
+            id: RunId { submitted: eligible as i64, job: JobId(number) },
             array: None,
             tasks: 1,
-            user,
+            user: UserId(user),
             account: ACCOUNTS[user as usize % 8],
-            partition: (user % 4) as u16,
+            partition: PartitionIndex((user % 4) as u16),
             qos: "normal",
             size: Size { nodes: cpus.div_ceil(64), cpus },
             allocated: None,
@@ -118,9 +119,9 @@ fn main() {
         .iter()
         .map(|run| PastJob {
             user: run.user,
-            account: 0,
+            account: AccountIndex(0),
             partition: run.partition,
-            qos: 0,
+            qos: QosIndex(0),
             size: run.size,
             allocated: None,
             limit: run.limit,

@@ -28,6 +28,7 @@ use self::tracker::{Open, RunEvent, Tracker};
 use crate::sweep::{Arrivals, EventKind, Sweep};
 use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
 use crate::waits::qbets::Qbets;
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::PERCENTILES;
@@ -327,9 +328,9 @@ impl Learner {
     fn past_job(&mut self, run: &Run<'_>) -> Option<PastJob> {
         Some(PastJob {
             user: run.user,
-            account: self.accounts.index(run.account),
+            account: AccountIndex(self.accounts.index(run.account)),
             partition: run.partition,
-            qos: u16::try_from(self.qos.index(run.qos)).unwrap_or(0),
+            qos: QosIndex(u16::try_from(self.qos.index(run.qos)).unwrap_or(0)),
             size: run.size,
             allocated: run.allocated.filter(|allocated| *allocated != run.size),
             limit: run.limit,
@@ -460,13 +461,13 @@ impl Learner {
 
     /// How well the forecasts do in a partition; `None` where no job has started.
     #[must_use]
-    pub fn scores(&self, partition: u16) -> Option<&Scores> {
+    pub fn scores(&self, partition: PartitionIndex) -> Option<&Scores> {
         self.trials.scores(partition)
     }
 
     /// Which forecasts are in force in a partition; `None` where no job has started.
     #[must_use]
-    pub fn choice(&self, partition: u16) -> Option<Choice> {
+    pub fn choice(&self, partition: PartitionIndex) -> Option<Choice> {
         self.trials.choice(partition)
     }
 

@@ -11,6 +11,7 @@ pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_CPUS, TABLE_FEATURES};
 pub use events::{Event, EventKind, PUBLISHED_FOR, events, rounds};
 
 use distributions::Distributions;
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::{
@@ -57,12 +58,12 @@ pub struct Sweep {
     unused: Vec<u32>,
     distributions: Distributions,
     /// The last two run times of each user, in seconds.
-    last_two_s: HashMap<u32, [f32; 2]>,
+    last_two_s: HashMap<UserId, [f32; 2]>,
     /// Account and quality of service of each user's last job.
-    associations: HashMap<u32, (u32, u16)>,
+    associations: HashMap<UserId, (AccountIndex, QosIndex)>,
     by_limit: EndList,
     expected: EndList,
-    expected_in_partition: HashMap<u16, EndList>,
+    expected_in_partition: HashMap<PartitionIndex, EndList>,
 }
 
 /// Running jobs by their end: ascending moments with CPUs, and the CPUs summed.
@@ -458,12 +459,12 @@ impl Sweep {
 mod tests {
     use super::*;
 
-    fn job(user: u32, eligible: i64) -> PastJob {
+    fn job(user: UserId, eligible: i64) -> PastJob {
         PastJob {
             user,
-            account: 0,
-            partition: 0,
-            qos: 0,
+            account: AccountIndex(0),
+            partition: PartitionIndex(0),
+            qos: QosIndex(0),
             size: Size { nodes: 1, cpus: 2 },
             allocated: None,
             limit: None,
@@ -478,7 +479,7 @@ mod tests {
     fn groups_of_long_ago_are_let_go_of_but_not_those_in_which_something_runs() {
         let mut sweep = Sweep::new(8, 0);
         for user in 0..100 {
-            let row = sweep.arrive(&job(user, 1_000));
+            let row = sweep.arrive(&job(UserId(user), 1_000));
             sweep.start(row, UnixTime(1_000));
             if user != 7 {
                 sweep.end(row, UnixTime(1_100), Seconds::ZERO);
@@ -491,7 +492,7 @@ mod tests {
         assert_eq!((all, left.len()), (5 + 3 * 100, GroupKind::ALL.len()));
         assert!(left.iter().all(|(_, group)| group.running.jobs == 1.0));
         // Their places are used again.
-        sweep.arrive(&job(200, 6_000));
+        sweep.arrive(&job(UserId(200), 6_000));
         left = sweep.groups();
         assert_eq!(left.len(), GroupKind::ALL.len() + 3);
         let new = left.iter().find(|(key, _)| key.kind == GroupKind::User && key.values[0] == 200).unwrap();
@@ -502,10 +503,10 @@ mod tests {
     #[test]
     fn to_look_tells_what_an_arrival_sees_and_changes_nothing() {
         let mut sweep = Sweep::new(8, 0);
-        let first = sweep.arrive(&job(1, 1_000));
+        let first = sweep.arrive(&job(UserId(1), 1_000));
         sweep.start(first, UnixTime(1_010));
-        sweep.arrive(&job(1, 1_020));
-        let next = job(2, 1_030);
+        sweep.arrive(&job(UserId(1), 1_020));
+        let next = job(UserId(2), 1_030);
         let seen = sweep.look(&next, UnixTime(1_030));
         assert_eq!(seen, sweep.look(&next, UnixTime(1_030)));
         let row = sweep.arrive(&next) as usize;
@@ -519,11 +520,11 @@ mod tests {
         let of_partition = 10 + 7 + 18..10 + 7 + 2 * 18;
         let in_partition = |partition, user, limit| PastJob { partition, limit: Some(Seconds(limit)), ..job(user, 1_000) };
         let mut sweep = Sweep::new(8, 0);
-        for other in [in_partition(0, 1, 10_000), in_partition(1, 2, 100)] {
+        for other in [in_partition(PartitionIndex(0), UserId(1), 10_000), in_partition(PartitionIndex(1), UserId(2), 100)] {
             let row = sweep.arrive(&other);
             sweep.start(row, UnixTime(1_010));
         }
-        let later = |eligible| PastJob { eligible: UnixTime(eligible), ..in_partition(0, 3, 60) };
+        let later = |eligible| PastJob { eligible: UnixTime(eligible), ..in_partition(PartitionIndex(0), UserId(3), 60) };
         let running = |features: &[f32]| features[of_partition.clone()][6];
         let cluster = |features: &[f32]| features[10 + 7 + 6];
         let before = sweep.look(&later(1_050), UnixTime(1_050));
@@ -537,9 +538,9 @@ mod tests {
     #[test]
     fn a_job_that_becomes_known_late_sees_the_present_and_has_waited_since_it_was_eligible() {
         let mut sweep = Sweep::new(8, 0);
-        let first = sweep.arrive(&job(1, 1_000));
+        let first = sweep.arrive(&job(UserId(1), 1_000));
         sweep.start(first, UnixTime(1_010));
-        let late = sweep.arrive_at(&job(2, 1_005), UnixTime(1_020));
+        let late = sweep.arrive_at(&job(UserId(2), 1_005), UnixTime(1_020));
         sweep.start_with(late, UnixTime(1_015), Size { nodes: 1, cpus: 4 });
         let past = sweep.arrivals();
         assert_eq!(past.table(late as usize).unwrap()[5], 2.0, "the first job runs by now");

@@ -4,6 +4,7 @@
 //! snapshot answers with what the daemon fitted, a simulator from its own state.
 
 use crate::reliability::WaitSourceReason;
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
@@ -23,15 +24,15 @@ pub const UNBOUNDED_S: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Association {
     /// Index of the account.
-    pub account: u32,
+    pub account: AccountIndex,
     /// Index of the quality of service.
-    pub qos: u16,
+    pub qos: QosIndex,
 }
 
 impl Default for Association {
     /// The association of a job of which neither is known.
     fn default() -> Association {
-        Association { account: u32::MAX, qos: u16::MAX }
+        Association { account: AccountIndex::UNKNOWN, qos: QosIndex::UNKNOWN }
     }
 }
 
@@ -39,11 +40,11 @@ impl Default for Association {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobShape {
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// Account and quality of service.
     pub association: Association,
     /// Index of the partition in the snapshot's table of partitions.
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// Nodes and CPUs.
     pub size: Size,
     /// Time limit; `None` is unlimited.
@@ -156,7 +157,7 @@ impl WaitClass {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassBounds {
     /// Index of the partition.
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// CPUs of its jobs.
     pub cpus: RangeInclusive<u32>,
     /// Time limits of its jobs in seconds; `u32::MAX` stands for none.
@@ -327,9 +328,9 @@ pub fn point(ranges: &[RunTimeRange]) -> Seconds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UserSize {
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// Index of the partition.
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// Whether `count` is nodes or CPUs.
     pub unit: Unit,
     /// The size.
@@ -369,34 +370,34 @@ pub trait WaitForecaster {
 
     /// Why the default forecasts are not in force in a partition, where they were measured and are
     /// not.
-    fn fallback(&self, partition: u16) -> Option<WaitSourceReason> {
+    fn fallback(&self, partition: PartitionIndex) -> Option<WaitSourceReason> {
         let _ = partition;
         None
     }
 
     /// The account and the quality of service that a user's job has: those named, or else those of
     /// the user's latest job.
-    fn association(&self, user: u32, account: Option<&str>, qos: Option<&str>) -> Association;
+    fn association(&self, user: UserId, account: Option<&str>, qos: Option<&str>) -> Association;
 }
 
 /// Forecasts run times from a user's own past.
 pub trait RunTimeForecaster {
     /// The forecast for a user's job of `count` nodes or CPUs in a partition; `None` where the user
     /// never ran one.
-    fn run_time(&self, user: u32, partition: u16, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>>;
+    fn run_time(&self, user: UserId, partition: PartitionIndex, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>>;
 
     /// The sizes that the user has run in a partition, ascending.
-    fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_;
+    fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_;
 }
 
 /// Forecasts the queue: what runs and waits in it.
 pub trait QueueForecaster {
     /// The plan of the queue, as far as it is about a partition; `None` where there is none, or not
     /// of all that waits.
-    fn queue_plan(&self, partition: u16) -> Option<FreePlan<'_>>;
+    fn queue_plan(&self, partition: PartitionIndex) -> Option<FreePlan<'_>>;
 
     /// When the running jobs of a partition are expected to end, ascending.
-    fn expected_ends(&self, partition: u16) -> impl Iterator<Item = UnixTime> + '_;
+    fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_;
 }
 
 /// Whoever makes all the forecasts that decisions rest on.

@@ -7,6 +7,7 @@
 //! where neither sets it. Where Slurm's reading depends on what else runs, the stricter one is
 //! taken here.
 
+use job_types::number::{QosId, UserId};
 use job_types::time::Seconds;
 
 /// Caps on one job; `None` is no cap.
@@ -131,7 +132,7 @@ impl Default for QosRules {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Qos {
     /// Slurm's number of it.
-    pub id: u32,
+    pub id: QosId,
     /// Its name.
     pub name: String,
     /// Its flags and least amounts.
@@ -144,7 +145,7 @@ pub struct Qos {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssociationLimits {
     /// Numeric id of the user; `None` for that of the account itself.
-    pub user: Option<u32>,
+    pub user: Option<UserId>,
     /// The account.
     pub account: String,
     /// The one partition that it is about, if it is about one.
@@ -152,7 +153,7 @@ pub struct AssociationLimits {
     /// Whether it is that of the user's jobs that name no account.
     pub is_default: bool,
     /// Number of the quality of service of jobs that name none.
-    pub default_qos: Option<u32>,
+    pub default_qos: Option<QosId>,
     /// Its caps.
     pub limits: JobLimits,
 }

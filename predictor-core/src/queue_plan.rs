@@ -1,5 +1,6 @@
 //! What a plan says of the queue: when each pending job starts, and where there is room for more.
 
+use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
@@ -23,11 +24,11 @@ pub struct QueuePlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedJob {
     /// Its number.
-    pub job: u32,
+    pub job: JobId,
     /// Numeric id of its user.
-    pub user: u32,
+    pub user: UserId,
     /// Index of its partition, of several the first.
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// Nodes and CPUs, of one task where it stands for several of an array.
     pub size: Size,
     /// How many tasks it stands for.
@@ -55,7 +56,7 @@ pub struct ExpectedStart {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlannedPartition {
     /// Its index.
-    pub index: u16,
+    pub index: PartitionIndex,
     /// CPUs of a node, on average, rounded up; by this a job that gets whole nodes is found in the
     /// grid.
     pub cpus_per_node: u32,

@@ -1,5 +1,6 @@
 //! How well forecasts of waits have done in a partition, and which are in force there for that.
 
+use job_types::number::PartitionIndex;
 use job_types::record::WaitSource;
 use std::fmt;
 
@@ -33,7 +34,7 @@ pub enum WaitSourceReason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartitionScore {
     /// Index of the partition.
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// Jobs that were forecast on arrival and have started since.
     pub jobs: u32,
     /// Median of the absolute errors of the point forecasts, in seconds.

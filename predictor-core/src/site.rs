@@ -5,6 +5,7 @@
 //! records, a simulator from its machine.
 
 use crate::limits::{Applying, NodeSizes};
+use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::Seconds;
@@ -13,7 +14,7 @@ use job_types::time::Seconds;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Partition<'a> {
     /// Its index.
-    pub index: u16,
+    pub index: PartitionIndex,
     /// Its name.
     pub name: &'a str,
     /// What the site allows in it.
@@ -82,5 +83,5 @@ pub trait Site {
     /// The limits of accounting that apply to a user's job in the partition of that index.
     ///
     /// A job that names no account or no quality of service has the user's default one.
-    fn accounting_limits(&self, user: u32, account: Option<&str>, qos: Option<&str>, partition: u16) -> Applying;
+    fn accounting_limits(&self, user: UserId, account: Option<&str>, qos: Option<&str>, partition: PartitionIndex) -> Applying;
 }

@@ -6,6 +6,7 @@ use crate::forecast::{ClassBounds, RunTimeModel, UserSize};
 use crate::past::{Group, GroupKey, UserPast};
 use crate::reliability::PartitionScore;
 use crate::trees::Forest;
+use job_types::number::PartitionIndex;
 use job_types::time::UnixTime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ pub struct WaitModel {
 /// What is kept of the ended jobs, once it is fitted: the fallback where no model has been learnt.
 pub trait FittedPast {
     /// Index of a partition, new if it was not known; `None` beyond 65,535 of them.
-    fn partition_index(&mut self, name: &str) -> Option<u16>;
+    fn partition_index(&mut self, name: &str) -> Option<PartitionIndex>;
 
     /// Names of the partitions, in the order of their indices.
     fn partition_names(&self) -> Vec<&str>;

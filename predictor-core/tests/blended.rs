@@ -8,6 +8,7 @@ use common::{
     FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, situation, snapshot_with,
     submission,
 };
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::options::Asked;
 use job_types::record::WaitSource;
 use job_types::size::Size;
@@ -28,7 +29,7 @@ fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
 
 /// Jobs on 4 nodes that waited 2,000 to 2,199 s and ran 500 s.
 fn past() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 2_000 + n * 73 % 200, 500))
+    (0..200).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 2_000 + n * 73 % 200, 500))
 }
 
 /// A snapshot in which 240 of 256 CPUs are busy, and are expected to be free in 600 s.
@@ -45,7 +46,7 @@ fn by_free_cpus() -> WaitModel {
 
 fn shape() -> JobShape {
     let size = Size { nodes: 4, cpus: 16 };
-    JobShape { user: USER, association: Association::default(), partition: 0, size, limit: Some(Seconds(3_600)) }
+    JobShape { user: UserId(USER), association: Association::default(), partition: PartitionIndex(0), size, limit: Some(Seconds(3_600)) }
 }
 
 #[test]
@@ -168,7 +169,7 @@ proptest! {
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(4, asked) };
         let decision = decide(&situation(&snapshot, &asked));
         let longest_limit = snapshot.partition("batch").unwrap().max_time;
-        let association = Association { account: 1, qos: 1 };
+        let association = Association { account: AccountIndex(1), qos: QosIndex(1) };
         let shape = JobShape { limit: Some(Seconds(limit)), association, ..shape() };
         let job = Reservable { forecasts: &snapshot, shape, now: Moment::present(NOW), longest_limit };
         let points = trajectory(&job, NOW + Seconds(ahead));
@@ -209,10 +210,10 @@ mod against_the_daemon {
             let end = start + random.random_range(1..=limit);
             free_at[..cpus as usize].fill(end);
             PastJob {
-                user: USER + random.random_range(0..7),
-                account: random.random_range(0..3),
-                partition: 0,
-                qos: random.random_range(0..2),
+                user: UserId(USER + random.random_range(0..7)),
+                account: AccountIndex(random.random_range(0..3)),
+                partition: PartitionIndex(0),
+                qos: QosIndex(random.random_range(0..2)),
                 size: Size { nodes: cpus.div_ceil(4), cpus },
                 allocated: None,
                 limit: Some(Seconds(limit)),
@@ -242,7 +243,7 @@ mod against_the_daemon {
                     let forecast = waits.arrive(sweep.arrivals(), row);
                     let Some(snapshot) = published else { continue };
                     let association = Association { account: job.account, qos: job.qos };
-                    let shape = JobShape { user: job.user, association, partition: 0, size: job.size, limit: job.limit };
+                    let shape = JobShape { user: job.user, association, partition: PartitionIndex(0), size: job.size, limit: job.limit };
                     let wait = snapshot.wait(&shape, Some(&Moment::present(job.eligible))).unwrap();
                     assert_eq!(wait.source, WaitSource::Blended);
                     assert!((wait.median.0 as f64 - forecast.point_s).abs() <= 0.501, "{} {}", wait.median, forecast.point_s);
@@ -275,10 +276,10 @@ mod against_the_daemon {
                 eligible += gap;
                 let left = eligible + wait;
                 PastJob {
-                    user: USER + user,
-                    account,
-                    partition,
-                    qos,
+                    user: UserId(USER + user),
+                    account: AccountIndex(account),
+                    partition: PartitionIndex(partition),
+                    qos: QosIndex(qos),
                     size: Size { nodes: 1, cpus },
                     allocated: more.filter(|_| !is_cancelled).map(|more| Size { nodes: 2, cpus: cpus + more }),
                     limit: limit.map(Seconds),

@@ -5,6 +5,7 @@
 mod common;
 
 use common::*;
+use job_types::number::{QosId, UserId};
 use job_types::options::{Asked, MoldSizes};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
@@ -26,11 +27,11 @@ fn on_jobs(job: Caps) -> JobLimits {
 }
 
 fn qos(id: u32, name: &str, limits: JobLimits) -> Qos {
-    Qos { id, name: name.into(), rules: QosRules::default(), limits }
+    Qos { id: QosId(id), name: name.into(), rules: QosRules::default(), limits }
 }
 
 fn association(user: Option<u32>, account: &str, limits: JobLimits) -> AssociationLimits {
-    AssociationLimits { user, account: account.into(), limits, ..AssociationLimits::default() }
+    AssociationLimits { user: user.map(UserId), account: account.into(), limits, ..AssociationLimits::default() }
 }
 
 fn open(jobs: impl IntoIterator<Item = EndedJob<'static>>, partitions: &[PartitionState], limits: AccountingLimits) -> Snapshot<Vec<u8>> {
@@ -40,8 +41,9 @@ fn open(jobs: impl IntoIterator<Item = EndedJob<'static>>, partitions: &[Partiti
 
 /// Jobs on 16 nodes that wait long, and on 4 that do not.
 fn past() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..200)
-        .flat_map(|n| [past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(USER, 4, 14_400, 900_000 - n * 600, 100, 5_000)])
+    (0..200).flat_map(|n| {
+        [past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(UserId(USER), 4, 14_400, 900_000 - n * 600, 100, 5_000)]
+    })
 }
 
 fn mold() -> Asked {
@@ -84,7 +86,7 @@ fn the_default_account_and_quality_of_service_hold_where_none_is_named() {
         qos: vec![qos(3, "short", on_jobs(wall(1)))],
         associations: vec![
             association(Some(USER), "other", on_jobs(wall(9))),
-            AssociationLimits { is_default: true, default_qos: Some(3), ..association(Some(USER), "brief", on_jobs(wall(2))) },
+            AssociationLimits { is_default: true, default_qos: Some(QosId(3)), ..association(Some(USER), "brief", on_jobs(wall(2))) },
         ],
     };
     let snapshot = open(past(), &[partition(policy())], limits);
@@ -114,8 +116,8 @@ fn a_user_without_an_association_is_held_to_the_accounts_or_the_clusters_limits(
         let asked = Submission { user, account, ..submission(16, Asked::default()) };
         bounds(&snapshot, &asked).longest_limit(size(16)).unwrap().value.0 / 3_600
     };
-    assert_eq!((hours(7, Some("Physics")), hours(8, Some("physics"))), (1, 2));
-    assert_eq!((hours(9, Some("physics")), hours(9, Some("unknown")), hours(9, None)), (3, 5, 5));
+    assert_eq!((hours(UserId(7), Some("Physics")), hours(UserId(8), Some("physics"))), (1, 2));
+    assert_eq!((hours(UserId(9), Some("physics")), hours(UserId(9), Some("unknown")), hours(UserId(9), None)), (3, 5, 5));
 }
 
 #[test]
@@ -209,7 +211,7 @@ fn of_several_partitions_the_strictest_limit_holds() {
 
 /// Jobs that wait up to 99 s.
 fn short_waits() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..100).map(|n| past_job(USER, 4, 3_600, 9_000_000 - n * 20_000, n, 500))
+    (0..100).map(|n| past_job(UserId(USER), 4, 3_600, 9_000_000 - n * 20_000, n, 500))
 }
 
 fn reserve(ahead: i64) -> Asked {

@@ -6,6 +6,7 @@ mod common;
 
 use common::cluster::{Cluster, batch, cluster};
 use common::{NOW, USER, past_job, policy, submission};
+use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Asked, EarlyStart, Mode, MoldSizes};
 use job_types::policy::{Policy, When};
 use job_types::record::{MOST_BYTES, Record};
@@ -30,8 +31,9 @@ fn mold() -> Asked {
 
 /// Large jobs wait 5,000 s and run 500 s, small ones wait 100 s and run 1,000 s.
 fn past() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..200)
-        .flat_map(|n| [past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(USER, 4, 7_200, 900_000 - n * 600, 100, 1_000)])
+    (0..200).flat_map(|n| {
+        [past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(UserId(USER), 4, 7_200, 900_000 - n * 600, 100, 1_000)]
+    })
 }
 
 #[test]
@@ -52,9 +54,9 @@ fn a_job_is_molded_to_the_size_forecast_to_finish_first() {
 #[test]
 fn a_size_that_the_user_has_hardly_run_is_not_tried_unless_named() {
     let jobs = || {
-        let often = (0..200).map(|n| past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500));
-        let seldom = (0..9).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 10));
-        let by_another = (0..100).map(|n| past_job(2, 4, 3_600, 900_000 - n * 600, 100, 10));
+        let often = (0..200).map(|n| past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500));
+        let seldom = (0..9).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 100, 10));
+        let by_another = (0..100).map(|n| past_job(UserId(2), 4, 3_600, 900_000 - n * 600, 100, 10));
         often.chain(seldom).chain(by_another)
     };
     let cluster = cluster(jobs(), batch(policy()));
@@ -67,16 +69,18 @@ fn a_size_that_the_user_has_hardly_run_is_not_tried_unless_named() {
 fn a_smaller_size_gets_no_more_than_the_limit_in_proportion() {
     // The user's longest limit at 4 nodes is the original one, the partition's is two days; a
     // quarter of the CPUs needs four times as long at most.
-    let jobs = (0..200)
-        .flat_map(|n| [past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 1_000)]);
+    let jobs = (0..200).flat_map(|n| {
+        [past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 100, 1_000)]
+    });
     let cluster = cluster(jobs, batch(policy()));
     assert_eq!(decided(&cluster, &submission(16, mold())).changes().limit, Some(Seconds(14_400)));
 }
 
 #[test]
 fn a_larger_size_keeps_the_time_limit() {
-    let jobs = (0..200)
-        .flat_map(|n| [past_job(USER, 4, 3_600, 900_000 - n * 600, 100, 3_000), past_job(USER, 8, 7_200, 900_000 - n * 600, 100, 500)]);
+    let jobs = (0..200).flat_map(|n| {
+        [past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 100, 3_000), past_job(UserId(USER), 8, 7_200, 900_000 - n * 600, 100, 500)]
+    });
     let cluster = cluster(jobs, batch(policy()));
     let changes = decided(&cluster, &submission(4, mold())).changes();
     assert_eq!((changes.size.unwrap().0.nodes, changes.limit), (8, None));
@@ -160,7 +164,9 @@ fn crowded(job: &JobShape, moment: &Moment) -> u32 {
 #[test]
 fn claims_wait_like_other_jobs_and_turn_the_choice() {
     // An empty queue favours the larger size, a crowded one the smaller.
-    let sizes = |n: i64| [past_job(USER, 16, 3_600, 900_000 - n * 600, 0, 500), past_job(USER, 4, 3_600, 900_000 - n * 600, 0, 1_500)];
+    let sizes = |n: i64| {
+        [past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 0, 500), past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 0, 1_500)]
+    };
     let cluster = Cluster { wait: Some(Box::new(crowded)), ..cluster((0..150).flat_map(sizes), batch(policy())) };
     let asked = submission(4, mold());
     let choice = |jobs| {
@@ -175,7 +181,7 @@ fn claims_wait_like_other_jobs_and_turn_the_choice() {
 /// a forecast by which a job waits 10,000 s until the first of them has ended, and not at all from
 /// then on.
 fn pressed(ends_in: &[i64]) -> Cluster {
-    let past = (0..100).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 0, 500));
+    let past = (0..100).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 0, 500));
     let ends: Vec<UnixTime> = ends_in.iter().map(|seconds| NOW + Seconds(*seconds)).collect();
     let first = ends.first().copied();
     let wait = move |_: &JobShape, moment: &Moment| if first.is_some_and(|end| moment.at >= end) { 0 } else { 10_000 };
@@ -212,7 +218,7 @@ fn a_deferral_must_gain_thirty_percent_and_keep_within_its_bounds() {
 
 #[test]
 fn bounds_by_class_know_no_load_so_that_nothing_is_gained_by_deferral() {
-    let waits = (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, 9_000, 500));
+    let waits = (0..200).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 9_000, 500));
     let busy = Cluster { ends: vec![NOW + Seconds(600)], ..cluster(waits, batch(policy())) };
     let decision = decided(&busy, &submission(4, Asked { auto_defer: true, ..Asked::default() }));
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))), "{:?}", decision.deferral);
@@ -224,7 +230,7 @@ fn reserve(ahead: i64, probability: f64) -> Asked {
 
 /// Waits of 0 to 1,990 s in even steps, in no order.
 fn even_waits() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..200).map(|n| past_job(USER, 4, 3_600, 900_000 - n * 600, n * 73 % 200 * 10, 500))
+    (0..200).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, n * 73 % 200 * 10, 500))
 }
 
 #[test]
@@ -316,14 +322,14 @@ proptest! {
         (jobs, state) in states(), ahead in 1i64..100_000, limit in 60i64..50_000, percent in 1u32..100, nodes in 1u32..64,
     ) {
         let jobs = jobs.iter().enumerate()
-            .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
+            .map(|(n, (wait, limit, nodes))| past_job(UserId(USER), *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
         let cluster = cluster(jobs, state);
         let wanted = f64::from(percent) / 100.0;
         let reserved = NOW + Seconds(ahead);
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(nodes, reserve(ahead, wanted)) };
         let decision = decided(&cluster, &asked);
         let size = Size { nodes, cpus: nodes * 4 };
-        let shape = JobShape { user: USER, association: Association::default(), partition: 0, size, limit: Some(Seconds(limit)) };
+        let shape = JobShape { user: UserId(USER), association: Association::default(), partition: PartitionIndex(0), size, limit: Some(Seconds(limit)) };
         let job = Reservable { forecasts: &cluster, shape, now: Moment::present(NOW), longest_limit: state.max_time };
         let points = trajectory(&job, reserved);
         prop_assert!(points.iter().all(|point| state.max_time.is_none_or(|longest| point.padded_limit <= longest)));
@@ -346,7 +352,7 @@ proptest! {
         tasks in prop::option::of(1u32..100), deadline in prop::option::of(1i64..1_000_000),
     ) {
         let jobs = jobs.iter().enumerate()
-            .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
+            .map(|(n, (wait, limit, nodes))| past_job(UserId(USER), *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
         let cluster = cluster(jobs, state);
         let asked = Asked {
             auto_mold: true, auto_defer: true, mold_sizes: Some(MoldSizes::list(list).unwrap()), ..reserve(ahead, 0.3)
@@ -367,7 +373,7 @@ proptest! {
         (jobs, state) in states(), nodes in 1u32..64, deadline in 60i64..200_000, ends in 1i64..50_000, ahead in prop::option::of(1i64..90_000),
     ) {
         let jobs = jobs.iter().enumerate()
-            .map(|(n, (wait, limit, nodes))| past_job(USER, *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
+            .map(|(n, (wait, limit, nodes))| past_job(UserId(USER), *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
         let cluster = Cluster { ends: vec![NOW + Seconds(ends)], ..cluster(jobs, state) };
         let asked = Asked { auto_mold: true, auto_defer: true, reserve_at: ahead.map(|ahead| NOW.0 + ahead), success_probability: Some(0.1), ..Asked::default() };
         let asked = Submission { deadline: Some(NOW + Seconds(deadline)), ..submission(nodes, asked) };

@@ -6,6 +6,7 @@ mod common;
 
 use common::cluster::{Cluster, batch, cluster};
 use common::{NOW, USER, past_job, policy, submission};
+use job_types::number::UserId;
 use job_types::options::{Asked, MoldSizes};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
@@ -16,7 +17,7 @@ use predictor_core::forecast::{Claimed, Claims, FreePlan};
 /// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds;
 /// then all are. The user has run jobs of 500 seconds on 16 nodes.
 fn planned(policy: Policy, free: u32, pending_jobs: u64) -> Cluster {
-    let past = (0..200).map(|n| past_job(USER, 16, 3_600, 900_000 - n * 600, 5_000, 500));
+    let past = (0..200).map(|n| past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500));
     let steps = vec![(NOW, free), (UnixTime(NOW.0 + 10_000), 256)];
     Cluster { plan: Some(FreePlan { steps: steps.into(), pending_jobs }), ..cluster(past, batch(policy)) }
 }

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
+use job_types::number::{AccountIndex, JobId, PartitionIndex, QosId, QosIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::Timeliness;
@@ -22,7 +23,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 fn some_jobs() -> impl Iterator<Item = learning::history::EndedJob<'static>> {
-    (0..100).map(|n| past_job(USER, 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 37 % 100 * 10, 600 + n))
+    (0..100).map(|n| past_job(UserId(USER), 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 37 % 100 * 10, 600 + n))
 }
 
 fn some_model() -> WaitModel {
@@ -42,13 +43,13 @@ fn some_limits() -> AccountingLimits {
     let limits = JobLimits { job: caps(3_600), group: caps(7_200), member: Caps::default() };
     let rules = QosRules { over_partition_time: true, least_cpus: 2, limit_factor: 0.5, ..QosRules::default() };
     AccountingLimits {
-        qos: vec![Qos { id: 1, name: "normal".into(), rules, limits }],
+        qos: vec![Qos { id: QosId(1), name: "normal".into(), rules, limits }],
         associations: vec![AssociationLimits {
-            user: Some(USER),
+            user: Some(UserId(USER)),
             account: "physics".into(),
             partition: Some("batch".into()),
             is_default: true,
-            default_qos: Some(1),
+            default_qos: Some(QosId(1)),
             limits,
         }],
     }
@@ -62,16 +63,16 @@ fn in_seconds(lower: i64, expected: i64, upper: i64) -> ExpectedStart {
 /// for long.
 fn some_plan() -> QueuePlan {
     let job = PlannedJob {
-        job: 7,
-        user: USER,
-        partition: 0,
+        job: JobId(7),
+        user: UserId(USER),
+        partition: PartitionIndex(0),
         size: Size { nodes: 2, cpus: 8 },
         tasks: 3,
         limit: Some(Seconds(600)),
         priority: 100,
         start: Ok(in_seconds(10, 20, 30)),
     };
-    let held = PlannedJob { job: 5, tasks: 1, limit: None, start: Err(PlanObstacle::Held), ..job };
+    let held = PlannedJob { job: JobId(5), tasks: 1, limit: None, start: Err(PlanObstacle::Held), ..job };
     let start = |seconds: i64| Some(in_seconds(seconds / 2, seconds, seconds * 2));
     QueuePlan {
         at: NOW,
@@ -79,7 +80,7 @@ fn some_plan() -> QueuePlan {
         is_complete: true,
         jobs: vec![job, held],
         partitions: vec![PlannedPartition {
-            index: 0,
+            index: PartitionIndex(0),
             cpus_per_node: 4,
             free: vec![(NOW, 16), (NOW + Seconds(500), 256)],
             cpus: vec![8, 16, 256],
@@ -97,10 +98,10 @@ fn a_plan_is_read_back_and_asked_on_the_careful_side() {
     let read = snapshot.plan().unwrap();
     assert_eq!((read.at, read.pending_jobs, read.is_complete), (NOW, 2, true));
     assert_eq!(read.jobs().collect::<Vec<_>>(), plan.jobs);
-    assert_eq!(read.free(0).collect::<Vec<_>>(), plan.partitions[0].free);
-    assert_eq!(read.free(1).count(), 0);
+    assert_eq!(read.free(PartitionIndex(0)).collect::<Vec<_>>(), plan.partitions[0].free);
+    assert_eq!(read.free(PartitionIndex(1)).count(), 0);
     let expected = |nodes: u32, cpus: u32, limit: Option<i64>| {
-        let start = snapshot.expected_start(0, Size { nodes, cpus }, limit.map(Seconds))?;
+        let start = snapshot.expected_start(PartitionIndex(0), Size { nodes, cpus }, limit.map(Seconds))?;
         assert!(start.lower <= start.expected && start.expected <= start.upper);
         Some((start.expected - NOW).0)
     };
@@ -109,7 +110,7 @@ fn a_plan_is_read_back_and_asked_on_the_careful_side() {
     // on them.
     assert_eq!((expected(3, 3, Some(60)), expected(4, 16, None), expected(5, 5, Some(1))), (Some(100), Some(200), Some(500)));
     assert_eq!((expected(64, 256, None), expected(1, 257, Some(60)), expected(1, 1, Some(3_601))), (None, None, None));
-    assert!(snapshot.expected_start(1, Size { nodes: 1, cpus: 1 }, None).is_none());
+    assert!(snapshot.expected_start(PartitionIndex(1), Size { nodes: 1, cpus: 1 }, None).is_none());
     assert!(common::snapshot([], &partition(policy())).plan().is_none());
 }
 
@@ -121,27 +122,33 @@ fn what_was_learnt_is_read_back() {
     assert_eq!((summary.trees, summary.weights, summary.bound_rows, summary.groups, summary.cpus), (1, learnt.weights, 2, 2, 256));
     assert_eq!(snapshot.scores().collect::<Vec<_>>(), learnt.scores);
     assert_eq!(snapshot.score(snapshot.partition("batch").unwrap().index), learnt.scores.first().cloned());
-    let usual = Association { account: 1, qos: 1 };
-    assert_eq!(snapshot.association(USER, None, None), usual);
-    assert_eq!(snapshot.association(USER, Some("physics"), Some("nothing")), Association { account: 0, qos: u16::MAX });
-    assert_eq!(snapshot.association(USER + 1, None, Some("long")), Association { account: u32::MAX, qos: 1 });
+    let usual = Association { account: AccountIndex(1), qos: QosIndex(1) };
+    assert_eq!(snapshot.association(UserId(USER), None, None), usual);
+    assert_eq!(
+        snapshot.association(UserId(USER), Some("physics"), Some("nothing")),
+        Association { account: AccountIndex(0), qos: QosIndex::UNKNOWN }
+    );
+    assert_eq!(
+        snapshot.association(UserId(USER + 1), None, Some("long")),
+        Association { account: AccountIndex::UNKNOWN, qos: QosIndex(1) }
+    );
 }
 
 #[test]
 fn learnt_run_times_go_before_the_historys_own() {
     let ranges = vec![RunTimeRange::new(50, 70, 0.75), RunTimeRange::new(2_900, 3_000, 0.25)];
-    let key = UserSize { user: USER, partition: 0, unit: Unit::Nodes, count: 2 };
-    let nobodys = UserSize { user: USER + 1, ..key };
+    let key = UserSize { user: UserId(USER), partition: PartitionIndex(0), unit: Unit::Nodes, count: 2 };
+    let nobodys = UserSize { user: UserId(USER + 1), ..key };
     let run_times = Arc::new(RunTimeModel { jobs: 20, longest_limit_s: 7_200, ranges: ranges.clone() });
     let learnt = WaitModel { run_times: [(key, Arc::clone(&run_times)), (nobodys, run_times)].into(), ..some_model() };
     let snapshot = snapshot_with(some_jobs(), &partition(policy()), &learnt);
-    let read = snapshot.run_time(USER, 0, Unit::Nodes, 2).unwrap();
+    let read = snapshot.run_time(UserId(USER), PartitionIndex(0), Unit::Nodes, 2).unwrap();
     assert_eq!((read.jobs, read.longest_limit, read.ranges), (20, Some(Seconds(7_200)), &ranges[..]));
     // 60 s in three of four cases, 2950 s in the fourth.
     assert_eq!(read.point(), Seconds(783));
-    let own = snapshot.run_time(USER, 0, Unit::Nodes, 1).unwrap();
+    let own = snapshot.run_time(UserId(USER), PartitionIndex(0), Unit::Nodes, 1).unwrap();
     assert_eq!((own.jobs, own.longest_limit), (34, Some(Seconds(3_600))));
-    assert!(snapshot.run_time(USER + 1, 0, Unit::Nodes, 2).is_none());
+    assert!(snapshot.run_time(UserId(USER + 1), PartitionIndex(0), Unit::Nodes, 2).is_none());
 }
 
 #[test]
@@ -156,7 +163,7 @@ fn what_was_fitted_is_read_back() {
     assert!(snapshot.partition("bat").is_none());
 
     let shape = JobShape {
-        user: USER,
+        user: UserId(USER),
         association: Association::default(),
         partition: found.index,
         size: Size { nodes: 1, cpus: 4 },
@@ -168,17 +175,17 @@ fn what_was_fitted_is_read_back() {
     assert_eq!((wait.jobs, wait.median), (100, Seconds(490)));
     let class = wait.class.unwrap();
     assert_eq!((class.first_cpus, class.last_cpus, class.first_limit_s, class.last_limit_s), (0, u32::MAX, 0, u32::MAX));
-    assert_eq!(snapshot.past_sizes(USER, found.index, Unit::Nodes).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(snapshot.past_sizes(USER, found.index, Unit::Cpus).collect::<Vec<_>>(), [4, 8, 12]);
-    let run_time = snapshot.run_time(USER, found.index, Unit::Nodes, 1).unwrap();
+    assert_eq!(snapshot.past_sizes(UserId(USER), found.index, Unit::Nodes).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(snapshot.past_sizes(UserId(USER), found.index, Unit::Cpus).collect::<Vec<_>>(), [4, 8, 12]);
+    let run_time = snapshot.run_time(UserId(USER), found.index, Unit::Nodes, 1).unwrap();
     assert_eq!((run_time.jobs, run_time.longest_limit), (34, Some(Seconds(3_600))));
-    assert!(snapshot.run_time(USER + 1, found.index, Unit::Nodes, 1).is_none());
+    assert!(snapshot.run_time(UserId(USER + 1), found.index, Unit::Nodes, 1).is_none());
 }
 
 #[test]
 fn the_classes_of_qbets_are_read_back_for_each_job_and_learnt_ones_go_first() {
     let class = |class, cpus, limit_s, median_s| ClassBounds {
-        partition: 0,
+        partition: PartitionIndex(0),
         cpus,
         limit_s,
         class,
@@ -193,13 +200,13 @@ fn the_classes_of_qbets_are_read_back_for_each_job_and_learnt_ones_go_first() {
         class(1, 5..=u32::MAX, 601..=u32::MAX, 5_000),
         class(0, 0..=4, all.clone(), 10),
         class(0, 5..=u32::MAX, 0..=600, 10),
-        ClassBounds { partition: 1, ..class(0, all.clone(), all, 77) },
+        ClassBounds { partition: PartitionIndex(1), ..class(0, all.clone(), all, 77) },
     ];
     let learnt = WaitModel { classes, scores: Vec::new(), ..some_model() };
     let snapshot = snapshot_with(some_jobs(), &partition(policy()), &learnt);
     let wait = |partition, cpus, limit: Option<i64>| {
         let shape = JobShape {
-            user: USER,
+            user: UserId(USER),
             association: Association::default(),
             partition,
             size: Size { nodes: 1, cpus },
@@ -209,9 +216,12 @@ fn the_classes_of_qbets_are_read_back_for_each_job_and_learnt_ones_go_first() {
             .wait(&shape, None)
             .map(|wait| (wait.jobs, wait.median.0, wait.bound(0.95).unwrap().0, wait.class.unwrap().holds(cpus, shape.limit)))
     };
-    assert_eq!([wait(0, 1, None), wait(0, 4, Some(9_000)), wait(0, 5, Some(600))], [Some((100, 10, 104, true)); 3]);
-    assert_eq!([wait(0, 5, Some(601)), wait(0, u32::MAX, None)], [Some((101, 5_000, 5_094, true)); 2]);
-    assert_eq!((wait(1, 9, Some(60)), wait(2, 9, Some(60))), (Some((100, 77, 171, true)), None));
+    assert_eq!(
+        [wait(PartitionIndex(0), 1, None), wait(PartitionIndex(0), 4, Some(9_000)), wait(PartitionIndex(0), 5, Some(600))],
+        [Some((100, 10, 104, true)); 3]
+    );
+    assert_eq!([wait(PartitionIndex(0), 5, Some(601)), wait(PartitionIndex(0), u32::MAX, None)], [Some((101, 5_000, 5_094, true)); 2]);
+    assert_eq!((wait(PartitionIndex(1), 9, Some(60)), wait(PartitionIndex(2), 9, Some(60))), (Some((100, 77, 171, true)), None));
     assert_eq!(snapshot.provenance().wait_classes, 3);
 }
 
@@ -296,7 +306,7 @@ proptest! {
         bytes[CHECKSUM_AT].copy_from_slice(&sum.to_le_bytes());
         if let Ok(snapshot) = Snapshot::open(&bytes) {
             let _ = (snapshot.provenance(), snapshot.model(), snapshot.scores().count());
-            let association = snapshot.association(USER, Some("physics"), Some("long"));
+            let association = snapshot.association(UserId(USER), Some("physics"), Some("long"));
             if let Some(plan) = snapshot.plan() {
                 let _ = plan.jobs().filter(|job| job.start.is_ok_and(|start| start.lower > start.upper)).count();
             }
@@ -306,12 +316,12 @@ proptest! {
                     let _ = snapshot.expected_start(partition.index, Size { nodes, cpus: nodes }, limit);
                 }
                 let _ = snapshot.expected_ends(partition.index).count();
-                let shape = JobShape { user: USER, association, partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
+                let shape = JobShape { user: UserId(USER), association, partition: partition.index, size: Size { nodes: 1, cpus: 4 }, limit: None };
                 let _ = snapshot.score(partition.index);
                 let _ = snapshot.wait(&shape, Some(&Moment::present(NOW))).map(|wait| wait.bound(0.5));
                 let _ = snapshot.wait(&shape, Some(&Moment::present(NOW).at(NOW + Seconds(600)))).map(|wait| (wait.bound(0.95), wait.probability_within(Seconds(50))));
-                let _ = snapshot.past_sizes(USER, partition.index, Unit::Nodes).count();
-                let _ = snapshot.run_time(USER, partition.index, Unit::Nodes, 1).map(|forecast| forecast.point());
+                let _ = snapshot.past_sizes(UserId(USER), partition.index, Unit::Nodes).count();
+                let _ = snapshot.run_time(UserId(USER), partition.index, Unit::Nodes, 1).map(|forecast| forecast.point());
             }
         }
     }
@@ -322,7 +332,7 @@ const OTHER: u32 = 0x7a5c_33d1;
 
 /// The snapshot of two users with a plan, as one of them sees it, or nobody in particular.
 fn seen_by(user: Option<u32>) -> Vec<u8> {
-    let jobs = some_jobs().chain((0..50).map(|n| past_job(OTHER, 2, 3_600, 20_000 + n * 60, n * 10, 600 + n)));
+    let jobs = some_jobs().chain((0..50).map(|n| past_job(UserId(OTHER), 2, 3_600, 20_000 + n * 60, n * 10, 600 + n)));
     let mut history = history(jobs);
     let mut model = some_model();
     let key = |kind, values| (GroupKey { kind, values }, Group { recent: Recent { fast: 7.0, ..Recent::default() }, ..Group::default() });
@@ -334,13 +344,13 @@ fn seen_by(user: Option<u32>) -> Vec<u8> {
         key(GroupKind::Account, [2, 0, 0]),
         key(GroupKind::UserRequest, [OTHER, 8, 600]),
     ];
-    let past = |user, account| UserPast { user, last_two_s: Some([1.0, 2.0]), account, qos: 0 };
-    model.users = vec![past(USER, 1), past(OTHER, 2)];
+    let past = |user, account| UserPast { user, last_two_s: Some([1.0, 2.0]), account, qos: QosIndex(0) };
+    model.users = vec![past(UserId(USER), AccountIndex(1)), past(UserId(OTHER), AccountIndex(2))];
     model.accounts = vec!["zero".into(), "myaccount".into(), "theiraccount".into()];
     let mut plan = some_plan();
-    plan.jobs[1].user = OTHER;
+    plan.jobs[1].user = UserId(OTHER);
     let bytes = write(&mut history, &[partition(policy())], &origin(), Some(&model), Some(&plan));
-    Snapshot::open(bytes).unwrap().for_reader(user)
+    Snapshot::open(bytes).unwrap().for_reader(user.map(UserId))
 }
 
 #[test]
@@ -348,10 +358,10 @@ fn a_user_sees_what_is_their_own_and_of_nobody_else() {
     let bytes = seen_by(Some(USER));
     let snapshot = Snapshot::open(bytes.as_slice()).unwrap();
     let partition = snapshot.partition("batch").unwrap().index;
-    assert_eq!(snapshot.run_time(USER, partition, Unit::Nodes, 1).unwrap().jobs, 34);
-    assert!(!snapshot.run_time(USER, partition, Unit::Nodes, 1).unwrap().ranges.is_empty());
-    assert!(snapshot.run_time(OTHER, partition, Unit::Nodes, 2).is_none());
-    assert!(snapshot.plan().unwrap().jobs().all(|job| job.user == USER) && snapshot.plan().unwrap().jobs().count() == 1);
+    assert_eq!(snapshot.run_time(UserId(USER), partition, Unit::Nodes, 1).unwrap().jobs, 34);
+    assert!(!snapshot.run_time(UserId(USER), partition, Unit::Nodes, 1).unwrap().ranges.is_empty());
+    assert!(snapshot.run_time(UserId(OTHER), partition, Unit::Nodes, 2).is_none());
+    assert!(snapshot.plan().unwrap().jobs().all(|job| job.user == UserId(USER)) && snapshot.plan().unwrap().jobs().count() == 1);
     assert_eq!(snapshot.plan().unwrap().pending_jobs, some_plan().pending_jobs, "how many wait is no secret");
     let groups = snapshot.model().unwrap().groups;
     assert_eq!(groups, 3, "partition, user and account");
@@ -367,7 +377,13 @@ fn a_user_sees_what_is_their_own_and_of_nobody_else() {
     assert!(
         public
             .wait(
-                &JobShape { user: USER, association: Association::default(), partition, size: Size { nodes: 1, cpus: 4 }, limit: None },
+                &JobShape {
+                    user: UserId(USER),
+                    association: Association::default(),
+                    partition,
+                    size: Size { nodes: 1, cpus: 4 },
+                    limit: None
+                },
                 None
             )
             .is_some()

@@ -11,6 +11,7 @@
 //! When the clock is set back, everything that was read is dated ahead: the reader starts afresh,
 //! and says so before what it reads then.
 
+use job_types::number::QosId;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,7 +65,7 @@ pub(crate) struct AccountingReader {
     /// One copy of each name of a partition, an account or a quality of service.
     names: HashSet<Arc<str>>,
     /// The qualities of service by their numbers, which is how records name them.
-    qos: HashMap<u32, Arc<str>>,
+    qos: HashMap<QosId, Arc<str>>,
     seen: Seen,
     awaited: Awaited,
     last_awaited: Option<Instant>,
@@ -293,7 +294,7 @@ impl AccountingReader {
 /// short job, or of one that ended while slurmdbd was away, may so be made at its end, without
 /// partition, nodes and time limit, and be completed afterwards
 /// (src/plugins/accounting_storage/mysql/as_mysql_job.c, as_mysql_job_complete).
-fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashMap<u32, Arc<str>>) -> Option<Ended> {
+fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashMap<QosId, Arc<str>>) -> Option<Ended> {
     let eligible = record.eligible.or(record.started)?;
     let partition = first_partition(record.partition.as_deref()?);
     let asked = Size {

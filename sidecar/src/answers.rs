@@ -5,6 +5,7 @@
 //! else. The kernel says who it is. One after the other is answered, each for a bounded time: who
 //! has to wait too long takes the file without anybody's jobs.
 
+use job_types::number::UserId;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -67,7 +68,7 @@ fn answer(mut stream: UnixStream, latest: &Latest) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let user = peer_user(&stream)?;
     let Some(snapshot) = latest.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return Ok(()) };
-    let bytes = snapshot.for_reader(Some(user));
+    let bytes = snapshot.for_reader(Some(UserId(user)));
     for chunk in bytes.chunks(CHUNK) {
         if Instant::now() >= deadline {
             return Err(io::ErrorKind::TimedOut.into());

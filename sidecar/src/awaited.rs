@@ -5,6 +5,7 @@
 //! everybody else; and then they come, older than what is read again as a matter of course. What is
 //! awaited says from when on to read again.
 
+use job_types::number::JobId;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ const LONGEST_OVERTAKEN: Duration = Duration::from_secs(3_600);
 /// What is awaited, by the job's number and its submit time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Awaited {
-    jobs: HashMap<(u32, i64), Job>,
+    jobs: HashMap<(JobId, i64), Job>,
     /// The latest end that was told.
     newest_end: i64,
 }
@@ -37,14 +38,14 @@ struct Job {
 
 impl Awaited {
     /// slurmctld shows a job that has ended, whose record is not known.
-    pub(crate) fn insert(&mut self, job_id: u32, submitted: i64, ended: i64) {
+    pub(crate) fn insert(&mut self, job_id: JobId, submitted: i64, ended: i64) {
         if self.jobs.len() < MOST {
             self.jobs.entry((job_id, submitted)).or_insert(Job { ended, overtaken: None });
         }
     }
 
     /// Takes note that the record of an ended job has arrived from slurmdbd.
-    pub(crate) fn told(&mut self, job_id: u32, submitted: i64, ended: i64) {
+    pub(crate) fn told(&mut self, job_id: JobId, submitted: i64, ended: i64) {
         self.jobs.remove(&(job_id, submitted));
         self.newest_end = self.newest_end.max(ended);
     }
@@ -59,7 +60,7 @@ impl Awaited {
             }
             let is_lost = awaited.overtaken.is_some_and(|since| now.saturating_duration_since(since) > LONGEST_OVERTAKEN);
             if is_lost {
-                tracing::debug!(job, ended = awaited.ended, "the record of an ended job did not reach slurmdbd");
+                tracing::debug!(job = job.0, ended = awaited.ended, "the record of an ended job did not reach slurmdbd");
             }
             !is_lost
         });
@@ -80,21 +81,21 @@ mod tests {
     fn a_job_is_awaited_from_its_end_until_its_record_is_told_however_long_that_takes() {
         let (mut awaited, now) = (Awaited::default(), Instant::now());
         assert_eq!(awaited.since(now), None);
-        awaited.insert(7, 900, 1_000);
-        awaited.insert(8, 950, 1_100);
+        awaited.insert(JobId(7), 900, 1_000);
+        awaited.insert(JobId(8), 950, 1_100);
         let days_later = now + Duration::from_secs(5 * 86_400);
         assert_eq!(awaited.since(days_later), Some(1_000));
-        awaited.told(7, 900, 1_000);
+        awaited.told(JobId(7), 900, 1_000);
         assert_eq!(awaited.since(days_later), Some(1_100));
-        awaited.told(8, 950, 1_100);
+        awaited.told(JobId(8), 950, 1_100);
         assert_eq!(awaited.since(days_later), None);
     }
 
     #[test]
     fn a_record_that_later_ones_have_overtaken_is_given_up_after_an_hour() {
         let (mut awaited, now) = (Awaited::default(), Instant::now());
-        awaited.insert(7, 900, 1_000);
-        awaited.told(9, 1_500, 1_700);
+        awaited.insert(JobId(7), 900, 1_000);
+        awaited.told(JobId(9), 1_500, 1_700);
         assert_eq!(awaited.since(now), Some(1_000));
         assert_eq!(awaited.since(now + Duration::from_secs(3_600)), Some(1_000));
         assert_eq!(awaited.since(now + Duration::from_secs(3_601)), None);
@@ -104,7 +105,7 @@ mod tests {
     fn no_more_than_so_many_are_awaited() {
         let mut awaited = Awaited::default();
         for job in 0..150_000 {
-            awaited.insert(job, 0, i64::from(job));
+            awaited.insert(JobId(job), 0, i64::from(job));
         }
         assert_eq!(awaited.jobs.len(), MOST);
         awaited.forget_before(99_990);

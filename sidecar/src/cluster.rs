@@ -2,6 +2,7 @@
 
 mod queue;
 
+use job_types::number::{JobId, UserId};
 use std::sync::Arc;
 
 use job_types::size::Size;
@@ -36,9 +37,9 @@ pub(crate) struct Cluster {
 /// What a run of a job is known by, and what it belongs to; names are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
-    pub(crate) job_id: u32,
+    pub(crate) job_id: JobId,
     /// The array's number, where it is a task of one.
-    pub(crate) array: Option<u32>,
+    pub(crate) array: Option<JobId>,
     /// Unix seconds; of a requeued job, when it was requeued.
     pub(crate) submitted: i64,
     /// Empty where there is none.
@@ -53,7 +54,7 @@ pub(crate) struct Ended {
     pub(crate) identity: Identity,
     /// Whether it ended although its program had not, or had not begun.
     pub(crate) is_interrupted: bool,
-    pub(crate) user: u32,
+    pub(crate) user: UserId,
     pub(crate) partition: Arc<str>,
     /// Nodes and CPUs that it asked for.
     pub(crate) size: Size,
@@ -74,7 +75,7 @@ pub(crate) struct Ended {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Live {
     pub(crate) identity: Identity,
-    pub(crate) user: u32,
+    pub(crate) user: UserId,
     /// Where it runs, or the first of the partitions that it waits for.
     pub(crate) partition: Arc<str>,
     /// What it occupies or waits for; of all tasks, where it stands for several of an array.

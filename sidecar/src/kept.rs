@@ -193,6 +193,7 @@ impl Drop for Keeping {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::number::{JobId, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
     use learning::LearnerSettings;
@@ -209,7 +210,7 @@ mod tests {
         let mut history = History::new(HistoryLimits::default());
         for name in ["short", "long"] {
             let job = EndedJob {
-                user: 7,
+                user: UserId(7),
                 partition: name,
                 size: Size { nodes: 1, cpus: 4 },
                 limit: Some(Seconds(600)),
@@ -221,9 +222,9 @@ mod tests {
             assert!(history.push(&job));
         }
         let mut seen = Seen::new(at - 1_000, 100);
-        seen.insert(5, at - 300, at - 100);
+        seen.insert(JobId(5), at - 300, at - 100);
         let mut awaited = Awaited::default();
-        awaited.insert(6, at - 300, at - 50);
+        awaited.insert(JobId(6), at - 300, at - 50);
         let keeping = Keeping::begin(path.to_owned(), &subject("one"), at, &Reading { until: at, seen, awaited }, &history).unwrap();
         keeping.finish(&Learner::new(LearnerSettings::default())).unwrap();
     }
@@ -243,7 +244,7 @@ mod tests {
         let mut kept = read(&path, &subject("one"), NOW + 60).unwrap().unwrap();
         assert_eq!((kept.at, kept.reading.until, kept.history.ended_jobs()), (NOW, NOW, 2));
         assert_eq!(kept.history.partition_names(), ["short", "long"]);
-        assert!(kept.reading.seen.knows(5, NOW - 300, NOW - 100) && !kept.reading.seen.knows(6, NOW - 300, NOW - 50));
+        assert!(kept.reading.seen.knows(JobId(5), NOW - 300, NOW - 100) && !kept.reading.seen.knows(JobId(6), NOW - 300, NOW - 50));
         assert_eq!(kept.reading.awaited.since(std::time::Instant::now()), Some(NOW - 50));
     }
 

@@ -1,5 +1,6 @@
 //! What accounting and partitions allow a job, as the snapshot takes it.
 
+use job_types::number::QosId;
 use std::collections::HashMap;
 
 use job_types::time::Seconds;
@@ -112,7 +113,7 @@ fn qos(record: &QosRecord) -> Qos {
 }
 
 /// An association with the caps on groups of all accounts above it, of which each holds.
-fn association(record: &AssociationRecord, by_id: &HashMap<u32, &AssociationRecord>, fallback: Option<u32>) -> AssociationLimits {
+fn association(record: &AssociationRecord, by_id: &HashMap<u32, &AssociationRecord>, fallback: Option<QosId>) -> AssociationLimits {
     let above = std::iter::successors(Some(record), |below| by_id.get(&below.parent).copied());
     let none = Amounts::default();
     let group = above.take(DEEPEST).map(|record| {
@@ -163,12 +164,13 @@ pub(crate) fn of_partition(partition: &Partition, nodes: &[Node]) -> PartitionLi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::number::UserId;
 
     fn record(id: u32, parent: u32, user: Option<u32>) -> AssociationRecord {
         AssociationRecord {
             id,
             parent,
-            user_id: user,
+            user_id: user.map(UserId),
             is_account: user.is_none(),
             account: format!("account{id}"),
             partition: None,
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn the_only_quality_of_service_that_is_allowed_is_the_default() {
         let normal = QosRecord {
-            id: 1,
+            id: QosId(1),
             name: "normal".to_owned(),
             over_partition_qos: false,
             over_partition_time: false,
@@ -239,15 +241,15 @@ mod tests {
             member_resource_minutes: Default::default(),
         };
         let user = |allowed: &[u32], default| AssociationRecord {
-            allowed_qos: allowed.to_vec(),
+            allowed_qos: allowed.iter().copied().map(QosId).collect(),
             default_qos: default,
             ..record(2, 1, Some(1_000))
         };
         let default_of = |user: AssociationRecord| {
             accounting(&Accounts { qos: vec![normal.clone()], associations: vec![user] }).associations[0].default_qos
         };
-        assert_eq!(default_of(user(&[7], None)), Some(7));
-        assert_eq!(default_of(user(&[7, 8], Some(8))), Some(8));
-        assert_eq!(default_of(user(&[7, 8], None)), Some(1));
+        assert_eq!(default_of(user(&[7], None)), Some(QosId(7)));
+        assert_eq!(default_of(user(&[7, 8], Some(QosId(8)))), Some(QosId(8)));
+        assert_eq!(default_of(user(&[7, 8], None)), Some(QosId(1)));
     }
 }

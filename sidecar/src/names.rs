@@ -1,10 +1,11 @@
 //! Names of partitions, accounts and qualities of service, of which thousands of jobs share a few.
 
+use job_types::number::PartitionIndex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Indices of partitions by their names.
-pub(crate) type PartitionIndices = HashMap<Arc<str>, u16>;
+pub(crate) type PartitionIndices = HashMap<Arc<str>, PartitionIndex>;
 
 /// A job that never started may name several partitions; it counts in the first.
 pub(crate) fn first_partition(partitions: &str) -> &str {

@@ -1,5 +1,6 @@
 //! Keeps the history and makes snapshots of it.
 
+use job_types::number::PartitionIndex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -129,8 +130,8 @@ impl Publisher {
     }
 
     /// The name of a partition.
-    pub(crate) fn partition_name(&self, index: u16) -> &str {
-        self.history.partition_names().get(usize::from(index)).copied().unwrap_or_default()
+    pub(crate) fn partition_name(&self, index: PartitionIndex) -> &str {
+        self.history.partition_names().get(usize::from(index.0)).copied().unwrap_or_default()
     }
 
     /// Replaces what was learnt of waits.

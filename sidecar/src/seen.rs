@@ -1,6 +1,7 @@
 //! Which records have been told already, so that stretches of time can be read again for records
 //! that arrived late.
 
+use job_types::number::JobId;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// (src/plugins/accounting_storage/mysql/as_mysql_cluster.c, key `id_job`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Seen {
-    ends: HashMap<(u32, i64), i64>,
+    ends: HashMap<(JobId, i64), i64>,
     /// Every record that ended at or after this is known here.
     since: i64,
     most: usize,
@@ -24,7 +25,7 @@ impl Seen {
 
     /// Notes a record. Returns whether it is new; one that ended before the stretch is taken for
     /// known.
-    pub(crate) fn insert(&mut self, job_id: u32, submitted: i64, ended: i64) -> bool {
+    pub(crate) fn insert(&mut self, job_id: JobId, submitted: i64, ended: i64) -> bool {
         if ended < self.since {
             return false;
         }
@@ -36,7 +37,7 @@ impl Seen {
     }
 
     /// Whether a record is known, or ended before the stretch.
-    pub(crate) fn knows(&self, job_id: u32, submitted: i64, ended: i64) -> bool {
+    pub(crate) fn knows(&self, job_id: JobId, submitted: i64, ended: i64) -> bool {
         ended < self.since || self.ends.contains_key(&(job_id, submitted))
     }
 
@@ -70,19 +71,19 @@ mod tests {
     #[test]
     fn a_record_is_new_once() {
         let mut seen = Seen::new(100, 10);
-        assert!(seen.insert(1, 90, 100));
-        assert!(!seen.insert(1, 90, 100));
-        assert!(seen.insert(1, 95, 100), "another run of the same job");
-        assert!(seen.insert(2, 90, 100));
+        assert!(seen.insert(JobId(1), 90, 100));
+        assert!(!seen.insert(JobId(1), 90, 100));
+        assert!(seen.insert(JobId(1), 95, 100), "another run of the same job");
+        assert!(seen.insert(JobId(2), 90, 100));
     }
 
     #[test]
     fn what_ended_before_the_stretch_is_taken_for_known() {
         let mut seen = Seen::new(100, 10);
-        assert!(!seen.insert(1, 1, 99));
-        assert!(seen.insert(2, 1, 150));
+        assert!(!seen.insert(JobId(1), 1, 99));
+        assert!(seen.insert(JobId(2), 1, 150));
         seen.forget_before(200);
-        assert!(!seen.insert(2, 1, 150));
+        assert!(!seen.insert(JobId(2), 1, 150));
         assert_eq!(seen.since(), 200);
     }
 
@@ -90,10 +91,10 @@ mod tests {
     fn the_stretch_shrinks_before_it_holds_too_many() {
         let mut seen = Seen::new(0, 1_000);
         for job in 0..100_000 {
-            assert!(seen.insert(job, 0, i64::from(job)));
+            assert!(seen.insert(JobId(job), 0, i64::from(job)));
             assert!(seen.ends.len() <= 1_000);
         }
         assert!(seen.since() > 98_000, "{}", seen.since());
-        assert!(!seen.insert(99_999, 0, 99_999));
+        assert!(!seen.insert(JobId(99_999), 0, 99_999));
     }
 }

@@ -2,6 +2,7 @@
 //! partitions.
 #![allow(missing_docs)]
 
+use job_types::number::JobId;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -43,7 +44,7 @@ fn state(running: u32, pending: u32) -> State {
         let nodes = 1 << random.random_range(0..8).min(random.random_range(0..10));
         let is_small = random.random_bool(0.5);
         PendingJob {
-            id,
+            id: JobId(id),
             partitions: vec![[0, 0, 0, 1, 2][random.random_range(0..5)]],
             nodes: if is_small { 1 } else { nodes },
             cpus: if is_small { random.random_range(1..=CPUS) } else { nodes * CPUS },

@@ -14,6 +14,7 @@ mod error;
 mod quiet;
 mod text;
 
+use job_types::number::JobId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -315,7 +316,7 @@ impl AccountingWriter {
             return Ok(BTreeMap::new());
         }
         let clusters = TextList::of(&[cluster])?;
-        let mut steps: Vec<_> = job_ids.iter().map(|job_id| selected_job(*job_id, None)).collect();
+        let mut steps: Vec<_> = job_ids.iter().map(|job_id| selected_job(JobId(*job_id), None)).collect();
         let steps = RecordList::of(&mut steps);
         // SAFETY: a condition of zeroes and null pointers asks for everything.
         let mut condition: bindings::slurmdb_job_cond_t = unsafe { MaybeUninit::zeroed().assume_init() };

@@ -1,5 +1,6 @@
 //! An allocation as the srun sees it that made it.
 
+use job_types::number::JobId;
 use std::ffi::CStr;
 
 use crate::bindings::{job_info_msg_t, slurm_free_job_info_msg, slurm_load_job};
@@ -8,7 +9,7 @@ use crate::job_number::JobNumber;
 /// The `admin_comment` of an allocation, asked of slurmctld; `None` where there is none, where
 /// slurmctld does not answer, and for a batch job, which no srun made. Not UTF-8 is made so.
 #[must_use]
-pub fn admin_comment(job_id: u32) -> Option<String> {
+pub fn admin_comment(job_id: JobId) -> Option<String> {
     let mut answer: *mut job_info_msg_t = std::ptr::null_mut();
     // SAFETY: slurm_load_job writes to the pointer only where it succeeds, and srun has initialised
     // the library.
@@ -25,7 +26,7 @@ pub fn admin_comment(job_id: u32) -> Option<String> {
             None
         } else {
             let job = &*records;
-            let is_ours = job.job_id == job_id && job.batch_flag == 0 && !job.admin_comment.is_null();
+            let is_ours = job.job_id == job_id.0 && job.batch_flag == 0 && !job.admin_comment.is_null();
             is_ours.then(|| CStr::from_ptr(job.admin_comment).to_string_lossy().into_owned())
         }
     };

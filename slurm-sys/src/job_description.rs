@@ -6,6 +6,7 @@
 use crate::bindings::{self, INFINITE, NO_VAL, job_desc_msg_t};
 use crate::sentinel::{count, large_number, moment, number, small_number, written};
 use crate::text::{SlurmText, allocate, borrow};
+use job_types::number::UserId;
 use std::ffi::c_char;
 
 /// Most entries of an environment that are looked at.
@@ -65,8 +66,8 @@ impl<'a> JobDescription<'a> {
 
     /// Numeric id of the job's user.
     #[must_use]
-    pub fn user(&self) -> u32 {
-        self.0.user_id
+    pub fn user(&self) -> UserId {
+        UserId(self.0.user_id)
     }
 
     /// Name of the job.

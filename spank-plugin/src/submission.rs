@@ -1,6 +1,7 @@
 //! On the submitting side, in sbatch, salloc and srun: reads what the user asks for and hands it to
 //! slurmctld.
 
+use job_types::number::JobId;
 use std::env;
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -94,7 +95,7 @@ impl Submission {
 /// that the submit filter has none to write to: the grant is read back from the record that the
 /// filter leaves in the job's `admin_comment`.
 fn granted_hold_until(job_id: u32) -> Option<i64> {
-    let record = Record::parse(&allocation::admin_comment(job_id)?)?;
+    let record = Record::parse(&allocation::admin_comment(JobId(job_id))?)?;
     // In a lower mode the record says what would have been written.
     if record.mode == Mode::Enforce { record.written?.hold_until } else { None }
 }

@@ -6,6 +6,7 @@ mod common;
 
 use common::{Description, Site, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
 use criterion::{BatchSize, Criterion};
+use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
 use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use std::ffi::{c_char, c_int};
@@ -90,7 +91,7 @@ fn main() {
     table("trees: ");
     // A plan with as many steps as are published, in which nothing is free for long before its end.
     let steps = (0..256).map(|step| (now() + Seconds(i64::from(step) * 300), if step == 255 { 256 } else { step * 37 % 48 }));
-    let partition = PlannedPartition { index: 0, cpus_per_node: 4, free: steps.collect(), ..PlannedPartition::default() };
+    let partition = PlannedPartition { index: PartitionIndex(0), cpus_per_node: 4, free: steps.collect(), ..PlannedPartition::default() };
     let plan = QueuePlan { at: now(), pending_jobs: 3, is_complete: true, jobs: Vec::new(), partitions: vec![partition] };
     publish(site.path(), &snapshot_from(policy(), past(), now(), 3, Some(&model), Some(&plan)));
     table("plan: ");

@@ -8,6 +8,7 @@
 mod common;
 
 use common::{Description, Site, USER, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
+use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::Seconds;
 use predictor_core::counters::Counter;
@@ -44,9 +45,9 @@ fn large(generation: u64) -> Vec<u8> {
     let at = now();
     let past = (0..400).map(|n| past_job(at, n, [4, 16][n as usize % 2], 3_600, n % 900, 600 + n % 300));
     let job = |job| PlannedJob {
-        job,
-        user: USER + job % 1_000,
-        partition: 0,
+        job: JobId(job),
+        user: UserId(USER + job % 1_000),
+        partition: PartitionIndex(0),
         size: Size { nodes: 1, cpus: 4 },
         tasks: 1,
         limit: Some(Seconds(3_600)),
@@ -54,7 +55,7 @@ fn large(generation: u64) -> Vec<u8> {
         start: Ok(ExpectedStart { lower: at, expected: at, upper: at }),
     };
     let free = (0..256).map(|step| (at + Seconds(i64::from(step) * 300), if step == 255 { 256 } else { step * 37 % 48 })).collect();
-    let partition = PlannedPartition { index: 0, cpus_per_node: 4, free, ..PlannedPartition::default() };
+    let partition = PlannedPartition { index: PartitionIndex(0), cpus_per_node: 4, free, ..PlannedPartition::default() };
     let plan = QueuePlan {
         at,
         pending_jobs: 200_000,

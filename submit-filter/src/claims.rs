@@ -9,6 +9,7 @@
 //! The table has a fixed size. What a user claims in a partition is never more than the partition
 //! has.
 
+use job_types::number::{PartitionIndex, UserId};
 use predictor_core::forecast::{Claimed, Claims};
 use predictor_core::site::Partition;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -68,8 +69,8 @@ impl Row {
 }
 
 /// The key of a user in a partition, or on the [`CLUSTER`]; never 0.
-fn key_of(user: u32, partition: u64) -> u64 {
-    (u64::from(user) << 18) | (partition << 1) | 1
+fn key_of(user: UserId, partition: u64) -> u64 {
+    (u64::from(user.0) << 18) | (partition << 1) | 1
 }
 
 impl ClaimTable {
@@ -78,7 +79,7 @@ impl ClaimTable {
     }
 
     /// What a user's jobs have claimed in a partition and on the cluster.
-    pub(crate) fn of(&self, user: u32, partition: u16) -> Claimed {
+    pub(crate) fn of(&self, user: UserId, partition: PartitionIndex) -> Claimed {
         if self.taken.load(Ordering::Relaxed) == 0 {
             return Claimed::default();
         }
@@ -88,13 +89,13 @@ impl ClaimTable {
             let row = self.rows_of(key).find(|row| [key, 0].contains(&row.key.load(Ordering::Relaxed)));
             row.map_or_else(Claims::default, Row::load)
         };
-        Claimed { partition: of_key(key_of(user, u64::from(partition))), cluster: of_key(key_of(user, CLUSTER)) }
+        Claimed { partition: of_key(key_of(user, u64::from(partition.0))), cluster: of_key(key_of(user, CLUSTER)) }
     }
 
     /// Adds a job's claims to those of its user, as far as the partition has so many CPUs and the
     /// table a row.
-    pub(crate) fn add(&self, user: u32, partition: &Partition<'_>, claims: &Claims) {
-        let of_partition = self.row(key_of(user, u64::from(partition.index)));
+    pub(crate) fn add(&self, user: UserId, partition: &Partition<'_>, claims: &Claims) {
+        let of_partition = self.row(key_of(user, u64::from(partition.index.0)));
         if of_partition.is_some_and(|row| row.add(claims, u64::from(partition.cpus)))
             && let Some(of_cluster) = self.row(key_of(user, CLUSTER))
         {

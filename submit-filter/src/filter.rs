@@ -6,6 +6,7 @@ use crate::snapshot::Current;
 pub use crate::state::State;
 use crate::state::{self, Located};
 use crate::uptake::Fault;
+use job_types::number::UserId;
 use job_types::options::{Asked, Mode};
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
@@ -138,7 +139,7 @@ struct PreparedDecision<'a> {
     line: Option<String>,
     unit: job_types::size::Unit,
     reserves: bool,
-    user: u32,
+    user: UserId,
     partition: Partition<'a>,
     /// What the job takes from those that are decided about after it.
     claims: Option<Claims>,

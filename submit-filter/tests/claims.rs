@@ -5,6 +5,7 @@ mod common;
 
 use common::running::Running;
 use common::{Description, USER, now, past_job, policy, publish, read, snapshot_from};
+use job_types::number::{PartitionIndex, UserId};
 use job_types::options::Mode;
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
@@ -31,10 +32,10 @@ impl Running {
     fn publish(&self, policy: Policy) {
         let at = now();
         let past = [USER, OTHER].into_iter().flat_map(|user| {
-            (0..200).map(move |n| learning::history::EndedJob { user, ..past_job(at, n, 16, 3_600, 5_000 + n % 500, 500) })
+            (0..200).map(move |n| learning::history::EndedJob { user: UserId(user), ..past_job(at, n, 16, 3_600, 5_000 + n % 500, 500) })
         });
         let free = vec![(at, 40), (UnixTime(at.0 + 10_000), 4 * NODES)];
-        let planned = PlannedPartition { index: 0, cpus_per_node: 4, free, ..PlannedPartition::default() };
+        let planned = PlannedPartition { index: PartitionIndex(0), cpus_per_node: 4, free, ..PlannedPartition::default() };
         let plan = QueuePlan { at, pending_jobs: 3, is_complete: true, jobs: Vec::new(), partitions: vec![planned] };
         // One of the same number and content would be taken for the one before.
         static GENERATION: AtomicU64 = AtomicU64::new(1);

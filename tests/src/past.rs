@@ -1,6 +1,7 @@
 //! A snapshot of a known past, for tests of what the filter does with it.
 
 use crate::Cluster;
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::options::Mode;
 use job_types::policy::Policy;
 use job_types::record::WaitSource;
@@ -98,13 +99,13 @@ impl Cluster {
                 let size = Size { nodes: job.nodes, cpus: job.nodes * 4 };
                 let (limit, suspended) = (Some(Seconds(600)), Seconds::ZERO);
                 let (start, end) = (Some(start), start + Seconds(job.run_s));
-                assert!(history.push(&EndedJob { user, partition: "main", size, limit, eligible, start, end, suspended }));
+                assert!(history.push(&EndedJob { user: UserId(user), partition: "main", size, limit, eligible, start, end, suspended }));
             }
         }
         history.fit(0.95);
         let running = running.iter().map(|(nodes, ends_in_s)| RunningJob {
             // Somebody of whom nothing is known but the time limit.
-            user: user + 1,
+            user: UserId(user + 1),
             size: Size { nodes: *nodes, cpus: nodes * 4 },
             start: UnixTime(now.0 - 10_000),
             limit_end: Some(UnixTime(now.0 + ends_in_s)),
@@ -160,7 +161,7 @@ fn pressed(user: u32, free_at: i64) -> WaitModel {
     let mut cluster = Group::default();
     (cluster.running.jobs, cluster.running.cpus) = (1.0, 32.0);
     let score = PartitionScore {
-        partition: 0,
+        partition: PartitionIndex(0),
         jobs: 1_000,
         median_error_s: 60.0,
         pinball_s: 30.0,
@@ -181,7 +182,7 @@ fn pressed(user: u32, free_at: i64) -> WaitModel {
         cpus: 32,
         ends_by_limit: vec![(free_at, 32.0)],
         ends_expected: vec![(free_at, 32.0)],
-        users: vec![UserPast { user, last_two_s: Some([50.0; 2]), account: 0, qos: 0 }],
+        users: vec![UserPast { user: UserId(user), last_two_s: Some([50.0; 2]), account: AccountIndex(0), qos: QosIndex(0) }],
         accounts: vec!["main".into()],
         qos: vec!["normal".into()],
         classes: Vec::new(),

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
+use job_types::number::UserId;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
@@ -310,7 +311,7 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
     // The range that is most probable; a single run leaves some probability to every other one.
     let likeliest = |snapshot: &Snapshot<Vec<u8>>| {
         let partition = snapshot.partition("main")?.index;
-        let ranges = snapshot.run_time(0, partition, Unit::Nodes, 1)?.ranges;
+        let ranges = snapshot.run_time(UserId(0), partition, Unit::Nodes, 1)?.ranges;
         let likeliest = ranges.iter().max_by(|one, other| one.probability().total_cmp(&other.probability()))?;
         Some((likeliest.lower().0, likeliest.upper().0))
     };

@@ -1,5 +1,6 @@
 //! Which users may write, read and search files and directories.
 
+use job_types::number::UserId;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ pub(super) struct SlurmUser {
 
 impl SlurmUser {
     pub(super) fn from_number(number: u32) -> Self {
-        Self { name: user::name(number).unwrap_or_else(|| number.to_string()), number }
+        Self { name: user::name(UserId(number)).unwrap_or_else(|| number.to_string()), number }
     }
 
     /// By name or number, as slurm.conf gives it.
@@ -61,7 +62,7 @@ impl SlurmUser {
 pub(super) fn distrust(metadata: &Metadata, slurm_user: Option<&SlurmUser>) -> Option<String> {
     Some(match memory::distrust(metadata, slurm_user.map(|slurm_user| slurm_user.number))? {
         Distrust::Owner(owner) => {
-            let name = user::name(owner).map_or_else(|| format!("user {owner}"), |name| format!("user {name}"));
+            let name = user::name(UserId(owner)).map_or_else(|| format!("user {owner}"), |name| format!("user {name}"));
             format!("it belongs to {name}, not to root or SlurmUser")
         }
         Distrust::Mode(mode) => format!("others than its owner may write it (mode {mode:03o})"),

@@ -1,25 +1,25 @@
 //! What slurmctld or slurmdbd tells of a job.
 
 use anyhow::anyhow;
-use nix::unistd::{Uid, User};
+use job_types::number::{JobId, UserId};
 use serde::Serialize;
 use slurm_sys::client::controller::{self, KnownJob};
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, JobState, site};
 
 use super::JobName;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, user};
 
 /// A job, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Job {
-    pub(super) id: u32,
+    pub(super) id: JobId,
     /// The array's number and the task's, where it is one.
-    pub(super) array_task: Option<(u32, Option<u32>)>,
+    pub(super) array_task: Option<(JobId, Option<u32>)>,
     pub(super) source: &'static str,
     pub(super) state: &'static str,
     pub(super) user: Option<String>,
-    pub(super) user_id: u32,
+    pub(super) user_id: UserId,
     pub(super) partition: Option<String>,
     pub(super) nodes: u32,
     pub(super) cpus: u32,
@@ -91,7 +91,7 @@ fn queued(known: &KnownJob) -> Job {
         source: "slurmctld",
         state: state(job.state),
         // slurmctld names users only where it is configured to.
-        user: job.user.clone().or_else(|| user_name(job.user_id)),
+        user: job.user.clone().or_else(|| user::name(job.user_id)),
         user_id: job.user_id,
         partition: job.partition.clone(),
         nodes: job.nodes,
@@ -106,11 +106,6 @@ fn queued(known: &KnownJob) -> Job {
         runs: None,
         admin_comment: job.admin_comment.clone(),
     }
-}
-
-/// The user's name on this machine.
-fn user_name(user_id: u32) -> Option<String> {
-    User::from_uid(Uid::from_raw(user_id)).ok().flatten().map(|user| user.name)
 }
 
 fn from_accounting(name: JobName) -> Result<Option<Job>, ClientError> {
@@ -134,7 +129,7 @@ fn ended(record: &EndedJobRecord<'_>) -> Job {
         array_task: record.array.map(|array| (array.array_job_id, array.task_id)),
         source: "slurmdbd",
         state: state(record.state),
-        user: owned(&record.user).or_else(|| user_name(record.user_id)),
+        user: owned(&record.user).or_else(|| user::name(record.user_id)),
         user_id: record.user_id,
         partition: owned(&record.partition),
         nodes: if record.allocated_nodes > 0 { record.allocated_nodes } else { record.requested_nodes.unwrap_or(0) },

@@ -1,5 +1,6 @@
 //! A Gantt diagram: which job had which processors when.
 
+use job_types::number::UserId;
 use plotters::element::Rectangle;
 use plotters::style::{BLACK, Color, WHITE};
 
@@ -26,7 +27,7 @@ pub(crate) struct GanttJob {
     /// First and last processor of each interval.
     pub(crate) processors: Vec<(u32, u32)>,
     /// What its colour stands for: jobs of the same user have the same colour.
-    pub(crate) user: u32,
+    pub(crate) user: UserId,
 }
 
 /// Draws the diagram.
@@ -39,7 +40,7 @@ pub(crate) fn gantt(area: &Area<'_>, diagram: &Gantt) -> anyhow::Result<()> {
     let y = Axis::linear(0.0..machine, marks.map(|mark| (mark, plain(mark))).collect());
     let mut chart = framed(area, &diagram.title, (x, "hours since the first submission"), (y, "processor"), Lines::None)?;
     for job in &diagram.jobs {
-        let Some(colour) = COLOURS.get(job.user as usize % COLOURS.len()) else { continue };
+        let Some(colour) = COLOURS.get(job.user.0 as usize % COLOURS.len()) else { continue };
         let (start, end) = (job.hours.0.max(from), job.hours.1.min(to));
         for &(first, last) in &job.processors {
             let corners = [(start, f64::from(first)), (end, f64::from(last) + 1.0)];
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_axes_say_what_they_are() {
-        let jobs = vec![GanttJob { hours: (1.0, 9.0), processors: vec![(0, 3), (6, 7)], user: 9 }];
+        let jobs = vec![GanttJob { hours: (1.0, 9.0), processors: vec![(0, 3), (6, 7)], user: UserId(9) }];
         let svg = drawn(|area| gantt(area, &Gantt { title: "A log".to_owned(), hours: (2.0, 8.0), processors: 8, jobs }));
         for text in ["A log", "hours since the first submission", "processor"] {
             assert!(svg.contains(text), "{text}");

@@ -1,5 +1,6 @@
 //! The job that is described on the command line, as sbatch would submit it.
 
+use job_types::number::UserId;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
@@ -107,7 +108,7 @@ impl FromStr for LimitArgument {
 /// A described job.
 #[derive(Debug)]
 pub(super) struct Job {
-    user: u32,
+    user: UserId,
     /// The user's name, where there is one.
     pub(super) user_name: Option<String>,
     partition: Option<String>,

@@ -1,5 +1,6 @@
 //! The pictures of a simulation.
 
+use job_types::number::UserId;
 use std::path::Path;
 
 use simulator::engine::{Job, Record};
@@ -126,7 +127,7 @@ fn gantt(report: &Report, jobs: &[Job], records: &[Record], begin: i64, window: 
     let jobs = shown.map(|((job, record), allocation)| GanttJob {
         hours: (hours(record.start_seconds), hours(record.end_seconds)),
         processors: allocation.0,
-        user: job.user,
+        user: UserId(job.user),
     });
     Gantt {
         title: format!("Jobs on the machine from hour {:.0} to {:.0}, coloured by user", hours(window.from), hours(window.to)),

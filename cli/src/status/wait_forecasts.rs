@@ -89,10 +89,11 @@ pub(super) fn text(lines: &mut Lines, report: &Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::number::PartitionIndex;
 
     fn score(jobs: u32) -> PartitionScore {
         PartitionScore {
-            partition: 0,
+            partition: PartitionIndex(0),
             jobs,
             median_error_s: 12.5,
             pinball_s: 3.0,

@@ -1,6 +1,7 @@
 //! A state directory with a snapshot of a known past, and the command line over it.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
+use job_types::number::{JobId, PartitionIndex, UserId};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ impl Wanted {
                 let eligible = UnixTime(self.published_at.0 - 900_000 + n * 600);
                 let start = eligible + Seconds(wait);
                 let job = EndedJob {
-                    user: USER,
+                    user: UserId(USER),
                     partition: "batch",
                     size: Size { nodes, cpus: nodes * 4 },
                     limit: Some(Seconds(limit)),
@@ -65,7 +66,7 @@ impl Wanted {
         }
         history.fit(0.95);
         let running = |ends_in: i64| RunningJob {
-            user: 1,
+            user: UserId(1),
             size: Size { nodes: 20, cpus: 80 },
             start: UnixTime(self.published_at.0 - 100),
             limit_end: Some(UnixTime(self.published_at.0 + ends_in)),
@@ -121,13 +122,13 @@ pub fn plan(at: UnixTime) -> QueuePlan {
         start,
     };
     let jobs = vec![
-        job(11, USER, 0, 16, Ok(after(1_200))),
-        PlannedJob { tasks: 20, limit: None, ..job(14, 0, 1, 1, Ok(after(0))) },
-        job(12, 0, 0, 64, Ok(after(7_200))),
-        job(13, USER, 0, 1, Err(PlanObstacle::Held)),
+        job(JobId(11), UserId(USER), PartitionIndex(0), 16, Ok(after(1_200))),
+        PlannedJob { tasks: 20, limit: None, ..job(JobId(14), UserId(0), PartitionIndex(1), 1, Ok(after(0))) },
+        job(JobId(12), UserId(0), PartitionIndex(0), 64, Ok(after(7_200))),
+        job(JobId(13), UserId(USER), PartitionIndex(0), 1, Err(PlanObstacle::Held)),
     ];
     let batch = PlannedPartition {
-        index: 0,
+        index: PartitionIndex(0),
         cpus_per_node: 4,
         free: vec![(at, 16), (at + Seconds(9_000), 256)],
         cpus: vec![4, 8, 16, 256],

@@ -8,6 +8,7 @@ mod starts;
 pub use run_times::RunTimeHistory;
 pub use starts::StartHistory;
 
+use job_types::number::{PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
@@ -19,7 +20,7 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedJob<'a> {
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// Name of the partition that it ran in.
     pub partition: &'a str,
     /// Nodes and CPUs that it asked for.
@@ -55,7 +56,7 @@ impl Default for HistoryLimits {
 /// The past of one cluster.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct History {
-    partitions: HashMap<Box<str>, u16>,
+    partitions: HashMap<Box<str>, PartitionIndex>,
     starts: StartHistory,
     run_times: RunTimeHistory,
     ended_jobs: u64,
@@ -151,7 +152,7 @@ impl History {
     pub fn partition_names(&self) -> Vec<&str> {
         let mut names = vec![""; self.partitions.len()];
         for (name, index) in &self.partitions {
-            if let Some(slot) = names.get_mut(usize::from(*index)) {
+            if let Some(slot) = names.get_mut(usize::from(index.0)) {
                 *slot = name;
             }
         }
@@ -159,11 +160,11 @@ impl History {
     }
 
     /// Index of a partition, new if it was not known; `None` beyond 65,535 of them.
-    pub fn partition_index(&mut self, name: &str) -> Option<u16> {
+    pub fn partition_index(&mut self, name: &str) -> Option<PartitionIndex> {
         if let Some(index) = self.partitions.get(name) {
             return Some(*index);
         }
-        let index = u16::try_from(self.partitions.len()).ok().filter(|index| *index < u16::MAX)?;
+        let index = u16::try_from(self.partitions.len()).ok().map(PartitionIndex).filter(|index| *index != PartitionIndex::UNKNOWN)?;
         self.partitions.insert(name.into(), index);
         Some(index)
     }
@@ -182,7 +183,7 @@ impl History {
 }
 
 impl FittedPast for History {
-    fn partition_index(&mut self, name: &str) -> Option<u16> {
+    fn partition_index(&mut self, name: &str) -> Option<PartitionIndex> {
         self.partition_index(name)
     }
 

@@ -9,6 +9,7 @@
 //! Without load functions each run time gives the range that the paper's compaction leaves: 20 %
 //! wide around it.
 
+use job_types::number::{PartitionIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
@@ -53,7 +54,15 @@ impl RunTimeHistory {
     }
 
     /// Adds the run time of a job that has ended, under its nodes and under its CPUs.
-    pub fn push(&mut self, user: u32, partition: u16, size: Size, limit: Option<Seconds>, start: UnixTime, run_time: Seconds) {
+    pub fn push(
+        &mut self,
+        user: UserId,
+        partition: PartitionIndex,
+        size: Size,
+        limit: Option<Seconds>,
+        start: UnixTime,
+        run_time: Seconds,
+    ) {
         for unit in Unit::ALL {
             let key = UserSize { user, partition, unit, count: size.count(unit) };
             let runs = self.runs.entry(key).or_default();

@@ -2,6 +2,7 @@
 //! has gone through the past.
 
 use crate::waits::qbets::Qbets;
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::ClassBounds;
@@ -25,7 +26,7 @@ struct Start {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StartHistory {
     most: usize,
-    partitions: BTreeMap<u16, VecDeque<Start>>,
+    partitions: BTreeMap<PartitionIndex, VecDeque<Start>>,
     /// Confidence of the classes; `None` where others have come since.
     #[serde(skip)]
     fitted_at: Option<f64>,
@@ -41,7 +42,7 @@ impl StartHistory {
     }
 
     /// Adds a job that has started.
-    pub fn push(&mut self, partition: u16, size: Size, limit: Option<Seconds>, eligible: UnixTime, wait: Seconds) {
+    pub fn push(&mut self, partition: PartitionIndex, size: Size, limit: Option<Seconds>, eligible: UnixTime, wait: Seconds) {
         let start = Start { at: eligible + wait, wait, size, limit };
         let starts = self.partitions.entry(partition).or_default();
         // A searched place, because the past is read newest first.
@@ -63,18 +64,18 @@ impl StartHistory {
             return;
         }
         let of_partition =
-            |(partition, starts): (&u16, &VecDeque<Start>)| starts.iter().map(|start| (*partition, *start)).collect::<Vec<_>>();
-        let mut starts: Vec<(u16, Start)> = self.partitions.iter().flat_map(of_partition).collect();
+            |(partition, starts): (&PartitionIndex, &VecDeque<Start>)| starts.iter().map(|start| (*partition, *start)).collect::<Vec<_>>();
+        let mut starts: Vec<(PartitionIndex, Start)> = self.partitions.iter().flat_map(of_partition).collect();
         starts.sort_by_key(|(_, start)| start.at);
         let mut qbets = Qbets::new();
         for (partition, Start { at, wait, size, limit }) in starts {
             let eligible = UnixTime(at.0 - wait.0);
             // Who submitted the job and when it ended makes no difference to QBETS.
             let job = PastJob {
-                user: 0,
-                account: 0,
+                user: UserId(0),
+                account: AccountIndex(0),
                 partition,
-                qos: 0,
+                qos: QosIndex(0),
                 size,
                 allocated: None,
                 limit,
@@ -110,10 +111,10 @@ mod tests {
         let mut qbets = Qbets::new();
         for (eligible, wait) in &jobs {
             let job = PastJob {
-                user: 7,
-                account: 3,
-                partition: 2,
-                qos: 0,
+                user: UserId(7),
+                account: AccountIndex(3),
+                partition: PartitionIndex(2),
+                qos: QosIndex(0),
                 size: SIZE,
                 allocated: None,
                 limit: Some(Seconds(600)),
@@ -127,7 +128,7 @@ mod tests {
         let mut history = StartHistory::new(1_000);
         for index in 0..600 {
             let (eligible, wait) = jobs[index * 7 % 600];
-            history.push(2, SIZE, Some(Seconds(600)), UnixTime(eligible), Seconds(wait));
+            history.push(PartitionIndex(2), SIZE, Some(Seconds(600)), UnixTime(eligible), Seconds(wait));
         }
         assert!(history.classes().is_empty());
         history.fit(0.95);
@@ -139,7 +140,7 @@ mod tests {
     fn the_latest_starts_are_kept() {
         let mut history = StartHistory::new(3);
         for eligible in [50, 10, 40, 20, 30] {
-            history.push(0, SIZE, None, UnixTime(eligible), Seconds(eligible));
+            history.push(PartitionIndex(0), SIZE, None, UnixTime(eligible), Seconds(eligible));
         }
         history.fit(0.5);
         assert_eq!((history.classes()[0].jobs, history.classes()[0].median_s), (3, 40));
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn another_confidence_makes_other_bounds() {
         let mut history = StartHistory::new(100);
-        (0..100).for_each(|wait| history.push(0, SIZE, None, UnixTime(wait), Seconds(wait)));
+        (0..100).for_each(|wait| history.push(PartitionIndex(0), SIZE, None, UnixTime(wait), Seconds(wait)));
         history.fit(0.5);
         let loose = history.classes()[0].bounds_s[49];
         history.fit(0.99);

@@ -2,12 +2,13 @@
 //!
 //! A learner and a history are kept whole, by `serde`. Their fields have no meaning outside of the
 //! code that wrote them, so that what was kept by other sources than these is not to be read:
-//! [`SOURCES`] tells them apart, and changes with every change of this crate or of
-//! `predictor-core`.
+//! [`SOURCES`] tells them apart, and changes with every change of this crate, of `predictor-core`
+//! or of `job-types`.
 
 use super::{Learner, LearnerSettings};
 
-/// The sources that this crate and `predictor-core` were built from, as sixteen hexadecimal digits.
+/// The sources that this crate, `predictor-core` and `job-types` were built from, as sixteen
+/// hexadecimal digits.
 pub const SOURCES: &str = env!("QUEUECAST_SOURCES");
 
 impl Learner {
@@ -31,6 +32,7 @@ impl Learner {
 mod tests {
     use super::super::{Run, RunId};
     use super::*;
+    use job_types::number::{JobId, PartitionIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
 
@@ -46,12 +48,12 @@ mod tests {
         let begin = i64::from(job) * 40;
         let (start, end) = (begin + wait, begin + wait + i64::from(job % 300) + 60);
         Run {
-            id: RunId { submitted: begin, job },
+            id: RunId { submitted: begin, job: JobId(job) },
             array: None,
             tasks: 1,
-            user: 100 + job % 17,
+            user: UserId(100 + job % 17),
             account: if job.is_multiple_of(2) { "physics" } else { "biology" },
-            partition: (job % 2) as u16,
+            partition: PartitionIndex((job % 2) as u16),
             qos: "normal",
             size: Size { nodes: 1 + job % 3, cpus: 4 * (1 + job % 3) },
             allocated: None,

@@ -2,6 +2,7 @@
 //! 60 MB.
 
 use super::RunId;
+use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
@@ -11,9 +12,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     submitted: u32,
-    job: u32,
-    user: u32,
-    account: u32,
+    job: JobId,
+    user: UserId,
+    account: AccountIndex,
     nodes: u32,
     cpus: u32,
     /// What it got where that is something else, 0 otherwise.
@@ -25,8 +26,8 @@ pub(super) struct Record {
     start: u32,
     end: u32,
     suspended_s: u32,
-    partition: u16,
-    qos: u16,
+    partition: PartitionIndex,
+    qos: QosIndex,
     pub(super) is_interrupted: bool,
 }
 
@@ -100,7 +101,7 @@ impl Record {
     }
 
     /// In the order in which runs arrive.
-    pub(super) fn order(&self) -> (u32, u32, u32) {
+    pub(super) fn order(&self) -> (u32, u32, JobId) {
         (self.eligible, self.submitted, self.job)
     }
 
@@ -132,10 +133,10 @@ mod tests {
             for n in 0..10_000u32 {
                 let end = 1 + if newest_first { 9_999 - n } else { n };
                 let job = PastJob {
-                    user: 0,
-                    account: 0,
-                    partition: 0,
-                    qos: 0,
+                    user: UserId(0),
+                    account: AccountIndex(0),
+                    partition: PartitionIndex(0),
+                    qos: QosIndex(0),
                     size: Size { nodes: 1, cpus: 1 },
                     allocated: None,
                     limit: None,
@@ -144,7 +145,7 @@ mod tests {
                     end: Some(UnixTime(i64::from(end))),
                     suspended: Seconds::ZERO,
                 };
-                latest.push(Record::new(RunId { submitted: 1, job: n }, &job, false), 800);
+                latest.push(Record::new(RunId { submitted: 1, job: JobId(n) }, &job, false), 800);
                 assert!(latest.records.len() <= 900);
             }
             let records = latest.into_records();

@@ -1,6 +1,7 @@
 //! A run of a job, as slurmdbd or slurmctld tells it.
 
 use super::RecordedForecast;
+use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ pub struct RunId {
     /// When it was submitted or requeued, in Unix seconds.
     pub submitted: i64,
     /// The job's number.
-    pub job: u32,
+    pub job: JobId,
 }
 
 /// A run of a job: one that has ended, one that goes on, or one that waits.
@@ -21,15 +22,15 @@ pub struct Run<'a> {
     /// What it is known by.
     pub id: RunId,
     /// The array's number, where it is a task of one or stands for those that wait.
-    pub array: Option<u32>,
+    pub array: Option<JobId>,
     /// How many waiting tasks of an array it stands for; 1 for any other run.
     pub tasks: u32,
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// Name of the account.
     pub account: &'a str,
     /// Index of the partition.
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// Name of the quality of service.
     pub qos: &'a str,
     /// Nodes and CPUs that it asked for, of one task.

@@ -1,6 +1,7 @@
 //! What the default forecast of run times has learnt, size by size, as the snapshot carries it.
 
 use crate::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
+use job_types::number::AccountIndex;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
@@ -23,7 +24,7 @@ const KEPT_SIZES: usize = MOST_SIZES / 4 * 3;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Known {
     /// Account of the latest job.
-    account: u32,
+    account: AccountIndex,
     jobs: u32,
     shortest_limit_s: u32,
     longest_limit_s: u32,
@@ -159,15 +160,16 @@ impl RunTimeLearner {
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use job_types::number::{PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
 
     /// A run of 2 nodes with 8 CPUs.
     fn run(user: u32, limit_s: i64, run_time_s: i64) -> PastJob {
         PastJob {
-            user,
-            account: 1,
-            partition: 3,
-            qos: 0,
+            user: UserId(user),
+            account: AccountIndex(1),
+            partition: PartitionIndex(3),
+            qos: QosIndex(0),
             size: Size { nodes: 2, cpus: 8 },
             allocated: None,
             limit: Some(Seconds(limit_s)),
@@ -198,7 +200,7 @@ mod tests {
             let published = learner.published();
             assert_eq!(published.len(), 2);
             for (unit, count) in [(Unit::Nodes, 2), (Unit::Cpus, 8)] {
-                let model = &published[&UserSize { user: 5, partition: 3, unit, count }];
+                let model = &published[&UserSize { user: UserId(5), partition: PartitionIndex(3), unit, count }];
                 assert_eq!((model.jobs, model.longest_limit_s), (400, 7_200));
                 assert!(model.ranges.len() <= 25 && model.ranges.windows(2).all(|pair| pair[0].upper() < pair[1].lower()));
                 let shares = [share(model, 0, 1_000), share(model, 1_500, i64::MAX)];
@@ -232,7 +234,7 @@ mod tests {
             .filter(|(key, model)| !Arc::ptr_eq(model, &before[key]))
             .map(|(key, _)| key.user)
             .collect::<Vec<_>>();
-        assert_eq!(changed, [3, 3]);
+        assert_eq!(changed, [UserId(3), UserId(3)]);
     }
 
     #[test]
@@ -243,7 +245,7 @@ mod tests {
         }
         assert!((KEPT_SIZES..=MOST_SIZES).contains(&learner.known.len()));
         assert_eq!(learner.changed.len(), learner.known.len());
-        assert!(learner.known.keys().all(|key| key.user > 2_000) && learner.known.keys().any(|key| key.user == 10_999));
+        assert!(learner.known.keys().all(|key| key.user > UserId(2_000)) && learner.known.keys().any(|key| key.user == UserId(10_999)));
     }
 
     #[test]

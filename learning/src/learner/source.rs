@@ -17,6 +17,7 @@
 //! the source does not change at every refresh.
 
 use super::Scores;
+use job_types::number::PartitionIndex;
 use job_types::record::WaitSource;
 use predictor_core::reliability::WaitSourceReason;
 use serde::{Deserialize, Serialize};
@@ -62,7 +63,7 @@ pub struct Choice {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Index of the partition.
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// What was in force; `None` where the partition is new.
     pub before: Option<Choice>,
     /// The source that is in force now.

@@ -5,6 +5,7 @@ use crate::sweep::{EventKind, PUBLISHED_FOR, Sweep, events};
 use crate::training::Training;
 use crate::waits::blended::Settings;
 use crate::waits::qbets::Qbets;
+use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
@@ -19,12 +20,12 @@ const BEGIN: i64 = 1_000_000;
 
 fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Run<'static> {
     Run {
-        id: RunId { submitted: eligible, job },
+        id: RunId { submitted: eligible, job: JobId(job) },
         array: None,
         tasks: 1,
-        user: 1_000 + job % 5,
+        user: UserId(1_000 + job % 5),
         account: if job.is_multiple_of(2) { "physics" } else { "biology" },
-        partition: 0,
+        partition: PartitionIndex(0),
         qos: "normal",
         size: Size { nodes: 1, cpus: 1 + job % 4 },
         allocated: None,
@@ -94,12 +95,12 @@ fn learner() -> Learner {
     learner
 }
 
-fn job_of(run: &Run<'_>, account: u32) -> PastJob {
+fn job_of(run: &Run<'_>, account: AccountIndex) -> PastJob {
     PastJob {
         user: run.user,
         account,
         partition: run.partition,
-        qos: 1,
+        qos: QosIndex(1),
         size: run.size,
         allocated: None,
         limit: run.limit,
@@ -124,7 +125,8 @@ fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
     assert_eq!((learner.past().len(), learner.open_runs()), (1_500, 0));
     // Accounts are numbered as they were first heard of: of job 1, then of job 2.
     let heard = learner.past().job(0).unwrap().account;
-    let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { 3 - heard })).collect();
+    let jobs: Vec<PastJob> =
+        runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { AccountIndex(3 - heard.0) })).collect();
     let whole = Sweep::over_rounds(&jobs, CPUS, 0, Seconds(60));
     for (row, job) in jobs.iter().enumerate() {
         assert_eq!(learner.past().job(row), Some(job), "{row}");
@@ -146,7 +148,8 @@ fn the_first_refresh_sees_what_one_sweep_sees_and_goes_on_from_there() {
     }
     assert_eq!((learner.past().len(), learner.open_runs()), (1_200, 0));
     let heard = learner.past().job(0).unwrap().account;
-    let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { 3 - heard })).collect();
+    let jobs: Vec<PastJob> =
+        runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { AccountIndex(3 - heard.0) })).collect();
     let whole = Sweep::over(&jobs, CPUS, 0);
     assert!((0..jobs.len()).all(|row| learner.past().features(row) == whole.features(row)));
 }
@@ -165,7 +168,7 @@ fn no_forecast_changes_when_the_future_does() {
                 run.start = run.start.map(|start| if start.0 > now { UnixTime(start.0 + 2_592_000) } else { start });
             }
             if run.eligible > Some(UnixTime(now)) && marker {
-                run.user = 9;
+                run.user = UserId(9);
             }
         }
         let mut learner = learner();
@@ -185,12 +188,12 @@ fn forecasts_are_scored_and_take_over_where_they_hold() {
     let mut learner = learner();
     let middle = runs[2_000].eligible.unwrap().0;
     let first = refresh(&mut learner, &runs, 0, middle);
-    assert!(learner.scores(0).unwrap().jobs() > 500);
+    assert!(learner.scores(PartitionIndex(0)).unwrap().jobs() > 500);
     assert_eq!(first.changes.len(), 1);
     assert_eq!(first.changes[0].now, Choice { source: WaitSource::Blended, reason: WaitSourceReason::Calibrated }, "{first:?}");
-    let before = learner.scores(0).unwrap().clone();
+    let before = learner.scores(PartitionIndex(0)).unwrap().clone();
     refresh(&mut learner, &runs, middle, end);
-    assert_ne!(learner.scores(0), Some(&before), "and go on to be scored, as jobs come");
+    assert_ne!(learner.scores(PartitionIndex(0)), Some(&before), "and go on to be scored, as jobs come");
     let retraining = learner.retraining().unwrap();
     learner.adopt(retraining.run().unwrap());
     let model = learner.model(0.95);
@@ -205,7 +208,7 @@ fn a_long_queue_does_not_take_the_place_of_the_past_that_forecasts_are_tried_on(
     let is_in_force = |runs: &[Run<'static>]| {
         let mut learner = learner();
         refresh(&mut learner, runs, 0, now);
-        (learner.choice(0).unwrap().source, learner.scores(0).unwrap().jobs() > 500)
+        (learner.choice(PartitionIndex(0)).unwrap().source, learner.scores(PartitionIndex(0)).unwrap().jobs() > 500)
     };
     let before = is_in_force(&runs);
     let waiting = (0..REPLAYED as u32 + 1_000).map(|job| run(10_000 + job, now - 10, Some(now + 500), Some(now + 1_000)));
@@ -221,7 +224,7 @@ fn a_short_past_falls_back_and_says_why() {
         let mut learner = learner();
         let refreshed = refresh(&mut learner, &runs, 0, BEGIN + 10_000_000);
         assert_eq!(refreshed.changes.len(), 1);
-        (learner.choice(0).unwrap().source, learner.choice(0).unwrap().reason)
+        (learner.choice(PartitionIndex(0)).unwrap().source, learner.choice(PartitionIndex(0)).unwrap().reason)
     };
     assert_eq!(short(40), (WaitSource::Nothing, WaitSourceReason::NotTrained));
     assert_eq!(short(150), (WaitSource::Qbets, WaitSourceReason::NotTrained));
@@ -234,7 +237,7 @@ fn forecasts_that_stop_to_hold_are_given_up() {
     let middle = runs[2_000].eligible.unwrap().0;
     let mut learner = learner();
     let first = refresh(&mut learner, &runs, 0, middle);
-    assert_eq!(learner.choice(0).unwrap().source, WaitSource::Blended, "{first:?}");
+    assert_eq!(learner.choice(PartitionIndex(0)).unwrap().source, WaitSource::Blended, "{first:?}");
     // From here on jobs wait for a day, whatever the queue is like.
     runs.retain(|run| run.eligible > Some(UnixTime(middle)));
     for run in &mut runs {
@@ -258,7 +261,7 @@ fn a_requeued_runs_wait_counts_and_its_run_time_does_not() {
     learner.refresh([], UnixTime(BEGIN));
     let whole = run(5, BEGIN + 1, Some(BEGIN + 11), Some(BEGIN + 111));
     let interrupted = Run { is_interrupted: true, ..run(5, BEGIN + 2, Some(BEGIN + 30), Some(BEGIN + 33)) };
-    let again = Run { id: RunId { submitted: BEGIN + 33, job: 5 }, ..run(5, BEGIN + 40, Some(BEGIN + 50), None) };
+    let again = Run { id: RunId { submitted: BEGIN + 33, job: JobId(5) }, ..run(5, BEGIN + 40, Some(BEGIN + 50), None) };
     assert!(learner.ended(&whole) && learner.ended(&interrupted));
     learner.refresh([again], UnixTime(BEGIN + 200));
     assert_eq!((learner.past().len(), learner.open_runs()), (3, 1));
@@ -274,27 +277,31 @@ fn a_requeued_runs_wait_counts_and_its_run_time_does_not() {
 fn tasks_of_an_array_wait_together_and_start_one_by_one() {
     let mut learner = learner();
     learner.refresh([], UnixTime(BEGIN));
-    let array = Run { array: Some(7), tasks: 5, ..run(7, BEGIN + 10, None, None) };
+    let array = Run { array: Some(JobId(7)), tasks: 5, ..run(7, BEGIN + 10, None, None) };
     learner.refresh([array], UnixTime(BEGIN + 20));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 5));
     // The first task becomes a job of its own, the second has started and ended between two looks.
-    let task = |job, start, end| Run { id: RunId { submitted: BEGIN + 10, job }, array: Some(7), ..run(7, BEGIN + 10, Some(start), end) };
-    assert!(learner.ended(&task(9, BEGIN + 30, Some(BEGIN + 40))));
-    learner.refresh([task(8, BEGIN + 25, None), Run { tasks: 3, ..array }], UnixTime(BEGIN + 50));
+    let task =
+        |job, start, end| Run { id: RunId { submitted: BEGIN + 10, job }, array: Some(JobId(7)), ..run(7, BEGIN + 10, Some(start), end) };
+    assert!(learner.ended(&task(JobId(9), BEGIN + 30, Some(BEGIN + 40))));
+    learner.refresh([task(JobId(8), BEGIN + 25, None), Run { tasks: 3, ..array }], UnixTime(BEGIN + 50));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 4));
     let started = (0..5).filter(|row| learner.past().job(*row).unwrap().start.is_some());
     assert_eq!(started.count(), 2);
     // Told again by slurmctld, which still shows it, and by slurmdbd.
-    assert!(learner.ended(&task(9, BEGIN + 30, Some(BEGIN + 40))));
-    learner.refresh([task(8, BEGIN + 25, None), task(9, BEGIN + 30, Some(BEGIN + 40)), Run { tasks: 3, ..array }], UnixTime(BEGIN + 60));
+    assert!(learner.ended(&task(JobId(9), BEGIN + 30, Some(BEGIN + 40))));
+    learner.refresh(
+        [task(JobId(8), BEGIN + 25, None), task(JobId(9), BEGIN + 30, Some(BEGIN + 40)), Run { tasks: 3, ..array }],
+        UnixTime(BEGIN + 60),
+    );
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 4));
     // The others are cancelled: one record for all, at once.
     assert!(learner.ended(&Run {
-        id: RunId { submitted: BEGIN + 10, job: 7 },
-        array: Some(7),
+        id: RunId { submitted: BEGIN + 10, job: JobId(7) },
+        array: Some(JobId(7)),
         ..run(7, BEGIN + 10, None, Some(BEGIN + 70))
     }));
-    learner.refresh([task(8, BEGIN + 25, None)], UnixTime(BEGIN + 80));
+    learner.refresh([task(JobId(8), BEGIN + 25, None)], UnixTime(BEGIN + 80));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 1));
 }
 
@@ -303,7 +310,7 @@ fn a_held_job_leaves_the_queue_and_arrives_anew_when_it_is_released() {
     let mut learner = learner();
     learner.refresh([run(1, BEGIN - 10, None, None)], UnixTime(BEGIN));
     assert_eq!(learner.open_runs(), 1);
-    let id = RunId { submitted: BEGIN - 10, job: 1 };
+    let id = RunId { submitted: BEGIN - 10, job: JobId(1) };
     learner.refresh([Run { id, eligible: None, ..run(1, BEGIN - 10, None, None) }], UnixTime(BEGIN + 30));
     assert_eq!((learner.past().len(), learner.open_runs()), (1, 0));
     learner.refresh([Run { id, ..run(1, BEGIN + 40, None, None) }], UnixTime(BEGIN + 60));
@@ -343,7 +350,7 @@ fn memory_is_bounded() {
     refresh(&mut learner, &runs, 0, BEGIN + 100_000_000);
     assert_eq!(learner.past().len(), 30_000);
     assert!(learner.past().first_row() >= 30_000 - 5_000 - 2 * 4_096, "{}", learner.past().first_row());
-    assert_eq!(learner.scores(0).unwrap().jobs(), 2_000);
+    assert_eq!(learner.scores(PartitionIndex(0)).unwrap().jobs(), 2_000);
 }
 
 #[test]
@@ -357,7 +364,7 @@ fn contradictory_records_are_not_taken() {
 #[test]
 fn the_fallback_is_qbets_as_it_is_evaluated() {
     let mut runs = past(1_500, 6);
-    runs.iter_mut().for_each(|run| run.partition = (run.user % 2) as u16);
+    runs.iter_mut().for_each(|run| run.partition = PartitionIndex((run.user.0 % 2) as u16));
     // Most have ended by then; some run, whose waits are known; some wait.
     let now = runs[1_400].eligible.unwrap().0;
     let mut learner = learner();
@@ -367,7 +374,7 @@ fn the_fallback_is_qbets_as_it_is_evaluated() {
         refresh(&mut learner, &runs, from, moment);
         from = moment;
     }
-    let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, 0)).collect();
+    let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, AccountIndex(0))).collect();
     let mut evaluated = Qbets::new();
     let started = events(&jobs).into_iter().filter(|event| event.kind == EventKind::Start && event.at.0 <= now);
     for event in started {
@@ -376,8 +383,11 @@ fn the_fallback_is_qbets_as_it_is_evaluated() {
     }
     let classes = learner.model(0.9).classes;
     assert_eq!(classes, evaluated.classes(0.9));
-    let partitions: Vec<u16> = classes.iter().map(|class| class.partition).collect();
-    assert!(partitions.contains(&0) && partitions.contains(&1) && classes.iter().all(|class| class.jobs > 100), "{partitions:?}");
+    let partitions: Vec<PartitionIndex> = classes.iter().map(|class| class.partition).collect();
+    assert!(
+        partitions.contains(&PartitionIndex(0)) && partitions.contains(&PartitionIndex(1)) && classes.iter().all(|class| class.jobs > 100),
+        "{partitions:?}"
+    );
 }
 
 /// A learner that has been through a past, and has seen the queue of its end.
@@ -394,7 +404,7 @@ fn who_is_cancelled_has_waited_at_least_so_long_and_counts() {
     let waiting = |job| run(job, now + 10, None, None);
     let scored = |cancelled: bool| {
         let mut learner = filled(&runs, now);
-        let before = learner.scores(0).unwrap().clone();
+        let before = learner.scores(PartitionIndex(0)).unwrap().clone();
         for step in (30..=200_000).step_by(10_000) {
             learner.refresh((9_001..9_101).map(waiting), UnixTime(now + step));
         }
@@ -405,7 +415,7 @@ fn who_is_cancelled_has_waited_at_least_so_long_and_counts() {
         }
         learner.refresh([], UnixTime(now + 200_030));
         assert_eq!(learner.open_runs(), 0);
-        (before, learner.scores(0).unwrap().clone())
+        (before, learner.scores(PartitionIndex(0)).unwrap().clone())
     };
     let (before, after) = scored(true);
     // After two days each of them has outwaited every bound.
@@ -424,7 +434,7 @@ fn what_the_filter_told_is_held_against_the_wait_and_not_what_would_have_been_fo
         let jobs = |start: Option<i64>| (9_001..9_601).map(move |job| Run { recorded_forecast, ..run(job, now + 10, start, None) });
         learner.refresh(jobs(None), UnixTime(now + 30));
         learner.refresh(jobs(Some(now + 50)), UnixTime(now + 60));
-        learner.scores(0).unwrap().coverage(0.95)
+        learner.scores(PartitionIndex(0)).unwrap().coverage(0.95)
     };
     let [kept, broken] = [coverage(1_000), coverage(20)];
     assert!(kept - broken > 0.2, "kept {kept}, broken {broken}");
@@ -437,19 +447,19 @@ fn what_a_late_arrival_saw_is_not_made_up_from_a_later_state() {
     let mut learner = filled(&runs, now);
     learner.refresh([], UnixTime(now + 30));
     learner.refresh([], UnixTime(now + 60));
-    let outcomes = learner.scores(0).unwrap().clone();
+    let outcomes = learner.scores(PartitionIndex(0)).unwrap().clone();
     let trained_on = |learner: &Learner| learner.waits.clone().jobs_known();
     let known = trained_on(&learner);
     // Started and ended before the state that is in force now was published.
     let late = run(9_001, now + 10, Some(now + 20), Some(now + 25));
     assert!(learner.ended(&late));
     learner.refresh([], UnixTime(now + 90));
-    assert_eq!((learner.scores(0).unwrap(), trained_on(&learner)), (&outcomes, known));
+    assert_eq!((learner.scores(PartitionIndex(0)).unwrap(), trained_on(&learner)), (&outcomes, known));
     // In time, and learnt from.
     let in_time = run(9_002, now + 100, Some(now + 105), Some(now + 110));
     assert!(learner.ended(&in_time));
     learner.refresh([], UnixTime(now + 120));
-    assert_eq!((learner.scores(0).unwrap() == &outcomes, trained_on(&learner)), (false, known + 1));
+    assert_eq!((learner.scores(PartitionIndex(0)).unwrap() == &outcomes, trained_on(&learner)), (false, known + 1));
 }
 
 #[test]
@@ -468,7 +478,7 @@ fn a_job_is_known_by_what_it_asked_for_and_occupies_what_it_got() {
     assert_eq!(cluster(&mut learner).running.cpus, 4.0);
     // The record says the same of a job that was never seen to wait.
     assert!(learner.ended(&Run { end: Some(UnixTime(BEGIN + 70)), ..running }));
-    assert!(learner.ended(&Run { id: RunId { submitted: BEGIN, job: 2 }, end: Some(UnixTime(BEGIN + 80)), ..running }));
+    assert!(learner.ended(&Run { id: RunId { submitted: BEGIN, job: JobId(2) }, end: Some(UnixTime(BEGIN + 80)), ..running }));
     learner.refresh([], UnixTime(BEGIN + 90));
     for row in 0..2 {
         let job = learner.past().job(row).unwrap();

@@ -3,6 +3,7 @@
 
 use super::Scores;
 use super::source::{Change, Choice, choose, farthest};
+use job_types::number::PartitionIndex;
 use predictor_core::forecast::PERCENTILES;
 use predictor_core::reliability::PartitionScore;
 use serde::{Deserialize, Serialize};
@@ -22,30 +23,30 @@ struct Trial {
 /// force in each partition. The daemon and the evaluation on workload logs share it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trials {
-    by_partition: BTreeMap<u16, Trial>,
+    by_partition: BTreeMap<PartitionIndex, Trial>,
 }
 
 impl Trials {
     /// A job of the partition has started, so that its wait is known, whether or not it was
     /// forecast.
-    pub fn wait_is_known(&mut self, partition: u16) {
+    pub fn wait_is_known(&mut self, partition: PartitionIndex) {
         self.by_partition.entry(partition).or_default().waits += 1;
     }
 
     /// A job whose wait was forecast has started after `wait_s` seconds; see [`Scores`] for the
     /// other arguments.
-    pub fn learn(&mut self, partition: u16, point_s: f64, bounds_s: &[u32; PERCENTILES], wait_s: i64, part: f64) {
+    pub fn learn(&mut self, partition: PartitionIndex, point_s: f64, bounds_s: &[u32; PERCENTILES], wait_s: i64, part: f64) {
         self.by_partition.entry(partition).or_default().scores.learn(point_s, bounds_s, wait_s, part);
     }
 
     /// A job whose wait was forecast has left the queue after `waited_s` seconds without having
     /// started; see [`Scores`].
-    pub fn leave(&mut self, partition: u16, bounds_s: &[u32; PERCENTILES], waited_s: i64, part: f64) {
+    pub fn leave(&mut self, partition: PartitionIndex, bounds_s: &[u32; PERCENTILES], waited_s: i64, part: f64) {
         self.by_partition.entry(partition).or_default().scores.leave(bounds_s, waited_s, part);
     }
 
     /// Decides for one partition which forecasts are in force. Returns what has changed.
-    pub fn choose(&mut self, partition: u16, is_trained: bool) -> Option<Change> {
+    pub fn choose(&mut self, partition: PartitionIndex, is_trained: bool) -> Option<Change> {
         let trial = self.by_partition.get_mut(&partition)?;
         let before = trial.choice;
         let now = choose(before.unwrap_or_default(), is_trained, &trial.scores, trial.waits);
@@ -55,25 +56,25 @@ impl Trials {
 
     /// Decides for each partition, in the order of their indices. Returns what has changed.
     pub fn choose_all(&mut self, is_trained: bool) -> Vec<Change> {
-        let partitions: Vec<u16> = self.by_partition.keys().copied().collect();
+        let partitions: Vec<PartitionIndex> = self.by_partition.keys().copied().collect();
         partitions.into_iter().filter_map(|partition| self.choose(partition, is_trained)).collect()
     }
 
     /// How well the forecasts do in a partition; `None` where no job has started.
     #[must_use]
-    pub fn scores(&self, partition: u16) -> Option<&Scores> {
+    pub fn scores(&self, partition: PartitionIndex) -> Option<&Scores> {
         self.by_partition.get(&partition).map(|trial| &trial.scores)
     }
 
     /// Which forecasts are in force in a partition; `None` before the first decision.
     #[must_use]
-    pub fn choice(&self, partition: u16) -> Option<Choice> {
+    pub fn choice(&self, partition: PartitionIndex) -> Option<Choice> {
         self.by_partition.get(&partition)?.choice
     }
 
     /// All of that for the snapshot, in the order of the partitions.
     pub(super) fn published(&self) -> Vec<PartitionScore> {
-        let score = |(partition, trial): (&u16, &Trial)| {
+        let score = |(partition, trial): (&PartitionIndex, &Trial)| {
             let choice = trial.choice.unwrap_or_default();
             PartitionScore {
                 partition: *partition,

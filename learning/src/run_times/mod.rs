@@ -12,6 +12,7 @@ pub use calibrated::{Calibrated, RangeSetRule, RunTimeDistribution};
 pub use prediction::RunTimePrediction;
 pub use tuple::{Tuple, TupleHistory};
 
+use job_types::number::{AccountIndex, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
@@ -22,11 +23,11 @@ pub struct ArrivingJob {
     /// Tells the job from all others.
     pub id: u32,
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// Index of the account (of the group, in a workload log).
-    pub account: u32,
+    pub account: AccountIndex,
     /// Index of the partition (of the queue, in a workload log).
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// Nodes and CPUs.
     pub size: Size,
     /// CPUs that it occupies once it runs. No forecast of its own run time may look at them: they
@@ -82,8 +83,17 @@ mod tests {
     use super::*;
 
     /// A job of one CPU that arrives at 0.
-    pub(super) fn job(id: u32, user: u32, limit_s: Option<i64>) -> ArrivingJob {
+    pub(super) fn job(id: u32, user: UserId, limit_s: Option<i64>) -> ArrivingJob {
         let size = Size { nodes: 1, cpus: 1 };
-        ArrivingJob { id, user, account: 0, partition: 0, size, occupied_cpus: size.cpus, limit: limit_s.map(Seconds), at: UnixTime(0) }
+        ArrivingJob {
+            id,
+            user,
+            account: AccountIndex(0),
+            partition: PartitionIndex(0),
+            size,
+            occupied_cpus: size.cpus,
+            limit: limit_s.map(Seconds),
+            at: UnixTime(0),
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! and group.
 
 use super::ArrivingJob;
+use job_types::number::{AccountIndex, PartitionIndex, UserId};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
@@ -9,13 +10,13 @@ use std::collections::{HashMap, VecDeque};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Tuple {
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// CPUs.
     pub cpus: u32,
     /// Index of the partition.
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// Index of the account.
-    pub account: u32,
+    pub account: AccountIndex,
 }
 
 impl Tuple {
@@ -82,14 +83,14 @@ mod tests {
 
     #[test]
     fn the_earliest_entry_of_all_makes_room() {
-        let tuple = |user| Tuple { user, cpus: 1, partition: 0, account: 0 };
+        let tuple = |user| Tuple { user, cpus: 1, partition: PartitionIndex(0), account: AccountIndex(0) };
         let mut history = TupleHistory::new(3);
         for (user, entry) in [(1, 10), (2, 20), (1, 11), (1, 12)] {
-            history.push(tuple(user), entry);
+            history.push(tuple(UserId(user)), entry);
         }
-        assert_eq!(history.get(&tuple(1)).map(Vec::from_iter), Some(vec![&11, &12]));
-        history.push(tuple(3), 30);
-        assert_eq!(history.get(&tuple(2)), None);
+        assert_eq!(history.get(&tuple(UserId(1))).map(Vec::from_iter), Some(vec![&11, &12]));
+        history.push(tuple(UserId(3)), 30);
+        assert_eq!(history.get(&tuple(UserId(2))), None);
         assert_eq!(history.len(), 3);
     }
 }

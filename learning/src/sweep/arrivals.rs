@@ -245,6 +245,7 @@ fn table(inputs: &FeatureInputs<'_>, job: &PastJob) -> [f32; TABLE_FEATURES] {
 #[cfg(test)]
 mod tests {
     use crate::sweep::Sweep;
+    use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
     use predictor_core::past::{FEATURES, PastJob};
@@ -252,10 +253,10 @@ mod tests {
     #[test]
     fn rows_keep_their_numbers_and_those_of_waiting_jobs_are_not_let_go_of() {
         let job = |eligible: i64| PastJob {
-            user: 1,
-            account: 0,
-            partition: 0,
-            qos: 0,
+            user: UserId(1),
+            account: AccountIndex(0),
+            partition: PartitionIndex(0),
+            qos: QosIndex(0),
             size: Size { nodes: 1, cpus: 1 + (eligible % 7) as u32 },
             allocated: None,
             limit: None,

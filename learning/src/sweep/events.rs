@@ -68,14 +68,15 @@ pub fn rounds(events: &[Event], published_for: Seconds) -> impl Iterator<Item = 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
 
     fn job(eligible: i64, start: Option<i64>, end: i64) -> PastJob {
         PastJob {
-            user: 1,
-            account: 0,
-            partition: 0,
-            qos: 0,
+            user: UserId(1),
+            account: AccountIndex(0),
+            partition: PartitionIndex(0),
+            qos: QosIndex(0),
             size: Size { nodes: 1, cpus: 1 },
             allocated: None,
             limit: None,

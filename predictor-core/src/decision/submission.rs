@@ -2,6 +2,7 @@
 
 use super::bounds::Placement;
 use crate::site::{Partition, Site};
+use job_types::number::UserId;
 use job_types::options::Asked;
 use job_types::policy::Policy;
 use job_types::size::{Size, Unit};
@@ -96,7 +97,7 @@ pub enum Obstacle {
 #[derive(Clone, Debug, Default)]
 pub struct Submission<'a> {
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// The partition, or several separated by commas; `None` is the default.
     pub partition: Option<&'a str>,
     /// The account, where given.

@@ -116,9 +116,9 @@ impl FeatureInputs<'_> {
             limit_s as f32,
             (cpus * limit_s) as f32,
             self.expected_s,
-            f32::from(job.partition),
-            job.user as f32,
-            job.account as f32,
+            f32::from(job.partition.0),
+            job.user.0 as f32,
+            job.account.0 as f32,
             day_s as f32,
             weekday as f32 + day_s as f32 / 86_400.0,
         ];
@@ -269,6 +269,7 @@ pub fn recent_features(kind: GroupKind, features: &[f32]) -> Option<RecentFeatur
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
 
     #[test]
@@ -279,10 +280,10 @@ mod tests {
             group.recent.fast = 200.0 + index as f32;
         }
         let job = PastJob {
-            user: 1,
-            account: 0,
-            partition: 0,
-            qos: 0,
+            user: UserId(1),
+            account: AccountIndex(0),
+            partition: PartitionIndex(0),
+            qos: QosIndex(0),
             size: Size { nodes: 1, cpus: 4 },
             allocated: None,
             limit: Some(Seconds(3_600)),

@@ -3,6 +3,7 @@
 
 use super::PastJob;
 use crate::class::{limit_class, size_class};
+use job_types::number::{AccountIndex, QosIndex, UserId};
 use job_types::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
@@ -56,19 +57,19 @@ impl GroupKey {
     /// The groups that a job belongs to, in the order of [`GroupKind::ALL`].
     #[must_use]
     pub fn of(job: &PastJob) -> [GroupKey; GroupKind::ALL.len()] {
-        let partition = u32::from(job.partition);
+        let partition = u32::from(job.partition.0);
         let size = u32::from(size_class(job.size));
         let limit_s = job.limit.map_or(u32::MAX, |limit| limit.clamped_u32());
         GroupKind::ALL.map(|kind| {
             let values = match kind {
                 GroupKind::Cluster => [0; 3],
-                GroupKind::Partition => [partition, u32::from(job.qos), 0],
-                GroupKind::User => [job.user, 0, 0],
-                GroupKind::UserPartition => [job.user, partition, 0],
-                GroupKind::Account => [job.account, 0, 0],
+                GroupKind::Partition => [partition, u32::from(job.qos.0), 0],
+                GroupKind::User => [job.user.0, 0, 0],
+                GroupKind::UserPartition => [job.user.0, partition, 0],
+                GroupKind::Account => [job.account.0, 0, 0],
                 GroupKind::SizeClass => [partition, size, 0],
                 GroupKind::Class => [partition, size, u32::from(limit_class(job.limit))],
-                GroupKind::UserRequest => [job.user, job.size.cpus, limit_s],
+                GroupKind::UserRequest => [job.user.0, job.size.cpus, limit_s],
             };
             GroupKey { kind, values }
         })
@@ -195,11 +196,11 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UserPast {
     /// Numeric id.
-    pub user: u32,
+    pub user: UserId,
     /// Run times of the last two jobs that ended, in seconds, the last first; `None` if none has.
     pub last_two_s: Option<[f32; 2]>,
     /// Index of the account of the last job that arrived.
-    pub account: u32,
+    pub account: AccountIndex,
     /// Index of its quality of service.
-    pub qos: u16,
+    pub qos: QosIndex,
 }

@@ -1,5 +1,6 @@
 //! One job of the past.
 
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
@@ -9,13 +10,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastJob {
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// Index of the account (of the group, in a workload log).
-    pub account: u32,
+    pub account: AccountIndex,
     /// Index of the partition (of the queue, in a workload log).
-    pub partition: u16,
+    pub partition: PartitionIndex,
     /// Index of the quality of service.
-    pub qos: u16,
+    pub qos: QosIndex,
     /// Nodes and CPUs that it asked for, which is all that is known when it is submitted.
     pub size: Size,
     /// Nodes and CPUs that it got, where they are others; nodes that are given whole, for one.

@@ -32,7 +32,7 @@ impl LimitRecords {
         let qos = accounting.qos.iter().map(|qos| qos_record(qos, place(&qos.limits), text)).collect();
         let mut names: HashMap<&str, TextRecord> = HashMap::new();
         let key = |association: &AssociationLimits| {
-            (association.user.unwrap_or(NO_RECORD), association.account.to_ascii_lowercase(), association.partition.clone())
+            (association.user.map_or(NO_RECORD, |user| user.0), association.account.to_ascii_lowercase(), association.partition.clone())
         };
         let mut sorted: Vec<&AssociationLimits> = accounting.associations.iter().collect();
         sorted.sort_by_cached_key(|association| key(association));
@@ -45,12 +45,12 @@ impl LimitRecords {
                 Some(name) => index_of(name)?,
             };
             Some(AssociationRecord {
-                user: association.user.unwrap_or(NO_RECORD).into(),
+                user: association.user.map_or(NO_RECORD, |user| user.0).into(),
                 account: *names.entry(&association.account).or_insert_with(|| text.add(&association.account)),
                 partition: partition.into(),
                 is_default: association.is_default.into(),
                 reserved: 0,
-                default_qos: association.default_qos.unwrap_or(NO_RECORD).into(),
+                default_qos: association.default_qos.map_or(NO_RECORD, |qos| qos.0).into(),
                 limits: place(&association.limits).into(),
             })
         });
@@ -70,7 +70,7 @@ fn qos_record(qos: &Qos, limits: u32, text: &mut Text) -> QosRecord {
     ];
     QosRecord {
         name: text.add(&qos.name),
-        id: qos.id.into(),
+        id: qos.id.0.into(),
         limits: limits.into(),
         least_cpus: rules.least_cpus.into(),
         least_nodes: rules.least_nodes.into(),

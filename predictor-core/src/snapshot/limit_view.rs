@@ -6,6 +6,7 @@ use super::layout::{AssociationRecord, NO_RECORD, QosRecord, sections};
 use super::limit_records::ALL_PARTITIONS;
 use crate::limits::{Applying, JobLimits, QosRules, applying};
 use crate::site::{Partition, Site};
+use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use std::cmp::Ordering;
 
@@ -16,13 +17,13 @@ impl<B: AsRef<[u8]>> Site for Snapshot<B> {
     fn partition(&self, name: &str) -> Option<Partition<'_>> {
         let records = self.partition_records();
         let index = records.iter().position(|record| self.text(record.name) == name)?;
-        Some(self.partition_of(u16::try_from(index).ok()?, records.get(index)?))
+        Some(self.partition_of(PartitionIndex(u16::try_from(index).ok()?), records.get(index)?))
     }
 
     fn default_partition(&self) -> Option<Partition<'_>> {
         let records = self.partition_records();
         let index = records.iter().position(|record| record.is_default == 1)?;
-        Some(self.partition_of(u16::try_from(index).ok()?, records.get(index)?))
+        Some(self.partition_of(PartitionIndex(u16::try_from(index).ok()?), records.get(index)?))
     }
 
     fn site_policy(&self) -> Policy {
@@ -32,7 +33,7 @@ impl<B: AsRef<[u8]>> Site for Snapshot<B> {
     /// A job that names no account or no quality of service has the user's default one. A user
     /// without an association in the account is held to the account's own limits, and without an
     /// account of that name to those of the cluster.
-    fn accounting_limits(&self, user: u32, account: Option<&str>, qos: Option<&str>, partition: u16) -> Applying {
+    fn accounting_limits(&self, user: UserId, account: Option<&str>, qos: Option<&str>, partition: PartitionIndex) -> Applying {
         let association = self.association_record(user, account, partition);
         let all = self.records(sections::QosRules);
         let named = qos.and_then(|name| all.iter().find(|record| self.text(record.name).eq_ignore_ascii_case(name)));
@@ -62,12 +63,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         self.records(sections::Limits).get(place as usize).map(JobLimits::from).unwrap_or_default()
     }
 
-    fn association_record(&self, user: u32, account: Option<&str>, partition: u16) -> Option<&AssociationRecord> {
+    fn association_record(&self, user: UserId, account: Option<&str>, partition: PartitionIndex) -> Option<&AssociationRecord> {
         let all = self.records(sections::Associations);
-        let own = among(all, |record| record.user.get().cmp(&user));
+        let own = among(all, |record| record.user.get().cmp(&user.0));
         let account = account.or_else(|| own.iter().find(|record| record.is_default == 1).map(|record| self.text(record.account)));
         let is_account = |record: &&AssociationRecord| account.is_some_and(|name| self.text(record.account).eq_ignore_ascii_case(name));
-        let here = own.iter().filter(is_account).find(|record| record.partition.get() == partition);
+        let here = own.iter().filter(is_account).find(|record| record.partition.get() == partition.0);
         let anywhere = || own.iter().filter(is_account).find(|record| record.partition.get() == ALL_PARTITIONS);
         here.or_else(anywhere).or_else(|| self.of_account(all, account?)).or_else(|| self.of_account(all, ROOT_ACCOUNT))
     }

@@ -126,9 +126,9 @@ fn bound_rows(table: &BoundTable) -> Vec<BoundRowRecord> {
 
 fn user_record(past: &UserPast) -> UserRecord {
     UserRecord {
-        user: past.user.into(),
-        account: past.account.into(),
-        qos: past.qos.into(),
+        user: past.user.0.into(),
+        account: past.account.0.into(),
+        qos: past.qos.0.into(),
         has_run_times: past.last_two_s.is_some().into(),
         reserved: 0,
         last_two_s: past.last_two_s.unwrap_or_default().map(Into::into),
@@ -144,7 +144,7 @@ fn name_records(names: &[String], text: &mut Text) -> Vec<NameRecord> {
 
 fn score_record(score: &PartitionScore) -> ScoreRecord {
     ScoreRecord {
-        partition: score.partition.into(),
+        partition: score.partition.0.into(),
         source: score.source.number(),
         reason: score.reason.number(),
         jobs: score.jobs.into(),

@@ -6,6 +6,7 @@ use super::reader::Snapshot;
 use crate::blend::Weights;
 use crate::past::{FEATURES, Group, GroupKey, Recent, Sum};
 use crate::trees::ForestView;
+use job_types::number::UserId;
 use zerocopy::little_endian::{F32, U32};
 
 /// What there is of the default predictor of waits in a snapshot.
@@ -110,8 +111,8 @@ impl<'a> ModelView<'a> {
         })
     }
 
-    pub(super) fn user(&self, user: u32) -> Option<&'a UserRecord> {
-        self.users.get(self.users.binary_search_by_key(&user, |record| record.user.get()).ok()?)
+    pub(super) fn user(&self, user: UserId) -> Option<&'a UserRecord> {
+        self.users.get(self.users.binary_search_by_key(&user.0, |record| record.user.get()).ok()?)
     }
 
     /// The bounds for a point forecast, as the square root of seconds: those of the first row that

@@ -36,7 +36,7 @@ impl PlanRecords {
 
     fn add(&mut self, partition: &PlannedPartition, at: UnixTime) {
         self.partitions.push(PlannedPartitionRecord {
-            partition: partition.index.into(),
+            partition: partition.index.0.into(),
             reserved: [0; 2],
             cpus_per_node: partition.cpus_per_node.into(),
             first_free: count(&self.free),
@@ -62,9 +62,9 @@ fn job_record(job: &PlannedJob) -> PlannedJobRecord {
     let none = ExpectedStart { lower: UnixTime(0), expected: UnixTime(0), upper: UnixTime(0) };
     let start = job.start.unwrap_or(none);
     PlannedJobRecord {
-        job: job.job.into(),
-        user: job.user.into(),
-        partition: job.partition.into(),
+        job: job.job.0.into(),
+        user: job.user.0.into(),
+        partition: job.partition.0.into(),
         obstacle: job.start.err().map_or(0, |obstacle| obstacle.number()),
         reserved: 0,
         nodes: job.size.nodes.into(),

@@ -3,6 +3,7 @@
 use super::layout::{self, FreeRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord, sections};
 use super::reader::Snapshot;
 use crate::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob};
+use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::U32;
@@ -29,7 +30,7 @@ impl<'a> PlanView<'a> {
 
     /// From when on how many CPUs are free for a partition, with all that runs and waits; none
     /// where it is not planned.
-    pub fn free(&self, partition: u16) -> impl Iterator<Item = (UnixTime, u32)> + use<'a> {
+    pub fn free(&self, partition: PartitionIndex) -> impl Iterator<Item = (UnixTime, u32)> + use<'a> {
         let free = planned(self.partitions, partition).and_then(|partition| part(self.free, partition.first_free, partition.free));
         free.unwrap_or(&[]).iter().map(|step| (UnixTime(step.at.get()), step.cpus.get()))
     }
@@ -56,7 +57,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// where the job is larger or longer than the partition's grid, and where there is never room.
     /// Takes the logarithm of the grid's size, and allocates nothing.
     #[must_use]
-    pub fn expected_start(&self, partition: u16, size: Size, limit: Option<Seconds>) -> Option<ExpectedStart> {
+    pub fn expected_start(&self, partition: PartitionIndex, size: Size, limit: Option<Seconds>) -> Option<ExpectedStart> {
         let at = UnixTime(self.records(sections::Plan).first()?.at.get());
         let planned = planned(self.records(sections::PlannedPartitions), partition)?;
         let whole_nodes = self.partition_record(partition).is_some_and(|record| record.whole_nodes == 1);
@@ -78,8 +79,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 }
 
-fn planned(partitions: &[PlannedPartitionRecord], partition: u16) -> Option<&PlannedPartitionRecord> {
-    let place = partitions.binary_search_by_key(&partition, |record| record.partition.get()).ok()?;
+fn planned(partitions: &[PlannedPartitionRecord], partition: PartitionIndex) -> Option<&PlannedPartitionRecord> {
+    let place = partitions.binary_search_by_key(&partition.0, |record| record.partition.get()).ok()?;
     partitions.get(place)
 }
 
@@ -92,9 +93,9 @@ fn part<T>(records: &[T], first: U32, count: U32) -> Option<&[T]> {
 fn planned_job(record: &PlannedJobRecord) -> PlannedJob {
     let start = ordered(record.lower.get(), record.expected.get(), record.upper.get());
     PlannedJob {
-        job: record.job.get(),
-        user: record.user.get(),
-        partition: record.partition.get(),
+        job: JobId(record.job.get()),
+        user: UserId(record.user.get()),
+        partition: PartitionIndex(record.partition.get()),
         size: Size { nodes: record.nodes.get(), cpus: record.cpus.get() },
         tasks: record.tasks.get(),
         limit: layout::seconds(record.limit_s),

@@ -12,6 +12,7 @@ use crate::forecast::{RunTimeForecast, RunTimeForecaster};
 use crate::limits::NodeSizes;
 use crate::reliability::{PartitionScore, WaitSourceReason};
 use crate::site::{Demand, Partition};
+use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::record::WaitSource;
 use job_types::size::Unit;
@@ -239,18 +240,18 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 
     /// All partitions.
     pub fn partitions(&self) -> impl Iterator<Item = Partition<'_>> {
-        (0u16..).zip(self.partition_records()).map(|(index, record)| self.partition_of(index, record))
+        (0u16..).zip(self.partition_records()).map(|(index, record)| self.partition_of(PartitionIndex(index), record))
     }
 
     pub(super) fn partition_records(&self) -> &[PartitionRecord] {
         self.records(sections::Partitions)
     }
 
-    pub(super) fn partition_record(&self, index: u16) -> Option<&PartitionRecord> {
-        self.partition_records().get(usize::from(index))
+    pub(super) fn partition_record(&self, index: PartitionIndex) -> Option<&PartitionRecord> {
+        self.partition_records().get(usize::from(index.0))
     }
 
-    pub(super) fn partition_of<'a>(&'a self, index: u16, record: &'a PartitionRecord) -> Partition<'a> {
+    pub(super) fn partition_of<'a>(&'a self, index: PartitionIndex, record: &'a PartitionRecord) -> Partition<'a> {
         let (least_cpus, most_cpus) = (record.least_node_cpus.get(), record.most_node_cpus.get());
         Partition {
             index,
@@ -275,7 +276,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     /// The expected ends of the running jobs of a partition, ascending.
-    pub(super) fn ends(&self, partition: u16) -> &[ExpectedEndRecord] {
+    pub(super) fn ends(&self, partition: PartitionIndex) -> &[ExpectedEndRecord] {
         let Some(record) = self.partition_record(partition) else { return &[] };
         let ends = self.records(sections::ExpectedEnds);
         let first = record.first_end.get() as usize;
@@ -284,7 +285,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 
     /// CPUs of the running jobs of a partition that are expected to end after one moment and until
     /// another.
-    pub(super) fn freed_between(&self, partition: u16, after: UnixTime, until: UnixTime) -> u64 {
+    pub(super) fn freed_between(&self, partition: PartitionIndex, after: UnixTime, until: UnixTime) -> u64 {
         let ends = self.ends(partition);
         let freed = |moment: UnixTime| {
             let ended = ends.partition_point(|end| end.at.get() <= moment.0);
@@ -301,13 +302,13 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// How well the default forecasts of waits have done in the partition of that index, and which
     /// are in force there; `None` where that was not measured.
     #[must_use]
-    pub fn score(&self, partition: u16) -> Option<PartitionScore> {
+    pub fn score(&self, partition: PartitionIndex) -> Option<PartitionScore> {
         self.score_record(partition).map(score_of)
     }
 
-    pub(super) fn score_record(&self, partition: u16) -> Option<&ScoreRecord> {
+    pub(super) fn score_record(&self, partition: PartitionIndex) -> Option<&ScoreRecord> {
         let scores = self.records(sections::Scores);
-        scores.get(scores.binary_search_by_key(&partition, |score| score.partition.get()).ok()?)
+        scores.get(scores.binary_search_by_key(&partition.0, |score| score.partition.get()).ok()?)
     }
 
     fn site(&self) -> Option<&SiteRecord> {
@@ -327,9 +328,9 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     /// Records of a user in a partition, ascending by size.
-    fn sizes_of(&self, user: u32, partition: u16, unit: Unit) -> &[UserSizeRecord] {
+    fn sizes_of(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> &[UserSizeRecord] {
         let all = self.records(sections::UserSizes);
-        let key = (user, partition, unit_number(unit));
+        let key = (user.0, partition.0, unit_number(unit));
         let key_of = |record: &UserSizeRecord| (record.user.get(), record.partition.get(), record.unit);
         let first = all.partition_point(|record| key_of(record) < key);
         let rest = all.get(first..).unwrap_or(&[]);
@@ -347,7 +348,7 @@ fn section(shape: SectionShape, record: &SectionRecord, length: usize) -> Option
 }
 
 impl<B: AsRef<[u8]>> RunTimeForecaster for Snapshot<B> {
-    fn run_time(&self, user: u32, partition: u16, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
+    fn run_time(&self, user: UserId, partition: PartitionIndex, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
         let sizes = self.sizes_of(user, partition, unit);
         let record = sizes.get(sizes.binary_search_by_key(&count, |record| record.count.get()).ok()?)?;
         let ranges = self.records(sections::RunTimeRanges);
@@ -356,14 +357,14 @@ impl<B: AsRef<[u8]>> RunTimeForecaster for Snapshot<B> {
         Some(RunTimeForecast { jobs: record.jobs.get(), longest_limit: layout::seconds(record.longest_limit_s), ranges })
     }
 
-    fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
+    fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {
         self.sizes_of(user, partition, unit).iter().map(|record| record.count.get())
     }
 }
 
 fn score_of(record: &ScoreRecord) -> PartitionScore {
     PartitionScore {
-        partition: record.partition.get(),
+        partition: PartitionIndex(record.partition.get()),
         jobs: record.jobs.get(),
         median_error_s: record.median_error_s.get(),
         pinball_s: record.pinball_s.get(),

@@ -7,6 +7,7 @@ use super::reader::Snapshot;
 use super::writer::assemble;
 use crate::forecast::RunTimeRange;
 use crate::past::GroupKind;
+use job_types::number::UserId;
 use std::collections::BTreeSet;
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
@@ -16,8 +17,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     /// What stays tells nothing of single users: partitions and what is in demand there, when CPUs
     /// come free, waits by class of job, and the trees.
     #[must_use]
-    pub fn for_reader(&self, user: Option<u32>) -> Vec<u8> {
-        let is_own = |other: u32| user == Some(other);
+    pub fn for_reader(&self, user: Option<UserId>) -> Vec<u8> {
+        let is_own = |other: u32| user == Some(UserId(other));
         let (sizes, ranges) = self.own_run_times(is_own);
         let users = self.own(sections::Users, |record| is_own(record.user.get()));
         let is_own_account = |account: u32| users.iter().any(|user| user.account.get() == account);

@@ -20,7 +20,7 @@ impl WaitClassRecords {
         for class in told {
             let place = *places.entry((class.partition, class.class)).or_insert_with(|| {
                 records.classes.push(WaitClassRecord {
-                    partition: class.partition.into(),
+                    partition: class.partition.0.into(),
                     reserved: [0; 2],
                     changes: class.changes.into(),
                     jobs: u32::try_from(class.jobs).unwrap_or(u32::MAX).into(),
@@ -30,7 +30,7 @@ impl WaitClassRecords {
                 records.classes.len() as u32 - 1
             });
             records.regions.push(WaitRegionRecord {
-                partition: class.partition.into(),
+                partition: class.partition.0.into(),
                 reserved: [0; 2],
                 class: place.into(),
                 first_cpus: (*class.cpus.start()).into(),

@@ -10,6 +10,7 @@ use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, QueueFore
 use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, expected_run_time_s, let_running_end};
 use crate::reliability::WaitSourceReason;
 use crate::site::{Demand, Partition};
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::F32;
@@ -66,35 +67,36 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
         forecasts
     }
 
-    fn fallback(&self, partition: u16) -> Option<WaitSourceReason> {
+    fn fallback(&self, partition: PartitionIndex) -> Option<WaitSourceReason> {
         let score = self.score_record(partition)?;
         (WaitSource::of_number(score.source) != WaitSource::Blended).then(|| WaitSourceReason::of_number(score.reason))
     }
 
-    fn association(&self, user: u32, account: Option<&str>, qos: Option<&str>) -> Association {
+    fn association(&self, user: UserId, account: Option<&str>, qos: Option<&str>) -> Association {
         let model = self.model_view();
-        let usual = model
-            .and_then(|model| model.user(user))
-            .map_or_else(Association::default, |user| Association { account: user.account.get(), qos: user.qos.get() });
+        let usual = model.and_then(|model| model.user(user)).map_or_else(Association::default, |user| Association {
+            account: AccountIndex(user.account.get()),
+            qos: QosIndex(user.qos.get()),
+        });
         let unknown = Association::default();
         Association {
-            account: account.map_or(usual.account, |name| self.index_of(sections::Accounts, name).unwrap_or(unknown.account)),
+            account: account.map_or(usual.account, |name| self.index_of(sections::Accounts, name).map_or(unknown.account, AccountIndex)),
             qos: qos.map_or(usual.qos, |name| {
                 let index = self.index_of(sections::QualitiesOfService, name);
-                index.and_then(|index| u16::try_from(index).ok()).unwrap_or(unknown.qos)
+                index.and_then(|index| u16::try_from(index).ok()).map_or(unknown.qos, QosIndex)
             }),
         }
     }
 }
 
 impl<B: AsRef<[u8]>> QueueForecaster for Snapshot<B> {
-    fn queue_plan(&self, partition: u16) -> Option<FreePlan<'_>> {
+    fn queue_plan(&self, partition: PartitionIndex) -> Option<FreePlan<'_>> {
         let plan = self.plan().filter(|plan| plan.is_complete)?;
         let steps: Vec<_> = plan.free(partition).collect();
         (!steps.is_empty()).then(|| FreePlan { steps: steps.into(), pending_jobs: u64::from(plan.pending_jobs) })
     }
 
-    fn expected_ends(&self, partition: u16) -> impl Iterator<Item = UnixTime> + '_ {
+    fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {
         self.ends(partition).iter().map(|end| UnixTime(end.at.get()))
     }
 }
@@ -124,15 +126,15 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     /// Whose forecasts are in force in a partition; `None` where that was not measured.
-    fn source(&self, partition: u16) -> Option<WaitSource> {
+    fn source(&self, partition: PartitionIndex) -> Option<WaitSource> {
         self.score_record(partition).map(|score| WaitSource::of_number(score.source))
     }
 
     /// The bounds of the job's class, which hold whatever the present state.
     fn by_class(&self, job: &JobShape) -> Option<WaitForecast<'_>> {
         let regions = self.records(sections::WaitRegions);
-        let first = regions.partition_point(|region| region.partition.get() < job.partition);
-        let of_partition = regions.iter().skip(first).take_while(|region| region.partition.get() == job.partition);
+        let first = regions.partition_point(|region| region.partition.get() < job.partition.0);
+        let of_partition = regions.iter().skip(first).take_while(|region| region.partition.get() == job.partition.0);
         let (class, place) =
             of_partition.map(|region| (region.class(), region.class.get())).find(|(class, _)| class.holds(job.size.cpus, job.limit))?;
         let record = self.records(sections::WaitClasses).get(usize::try_from(place).ok()?)?;

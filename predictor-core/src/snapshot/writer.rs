@@ -13,6 +13,7 @@ use crate::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
 use crate::limits::{AccountingLimits, PartitionLimits};
 use crate::queue_plan::QueuePlan;
 use crate::wait_model::{FittedPast, WaitModel};
+use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
@@ -53,7 +54,7 @@ pub struct PartitionState {
 #[derive(Clone, Copy, Debug)]
 pub struct RunningJob {
     /// Numeric id of the user.
-    pub user: u32,
+    pub user: UserId,
     /// Nodes and CPUs.
     pub size: Size,
     /// When it started.
@@ -127,7 +128,7 @@ pub fn write(
         .map(|(index, name)| match by_name.get(name) {
             Some(state) => {
                 let first_end = expected_ends.len();
-                expected_ends.extend(ends(history, model, index, state, origin.published_at));
+                expected_ends.extend(ends(history, model, PartitionIndex(index), state, origin.published_at));
                 partition_record(state, &origin.limits, &mut text, first_end, expected_ends.len() - first_end)
             }
             None => unknown_partition_record(name, &origin.site_policy, &mut text),
@@ -146,8 +147,8 @@ pub fn write(
             let first_range = range_records.len() as u32;
             range_records.extend_from_slice(&model.ranges);
             UserSizeRecord {
-                user: key.user.into(),
-                partition: key.partition.into(),
+                user: key.user.0.into(),
+                partition: key.partition.0.into(),
                 unit: unit_number(key.unit),
                 reserved: 0,
                 count: key.count.into(),
@@ -323,7 +324,7 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
 fn ends(
     history: &impl FittedPast,
     model: Option<&WaitModel>,
-    partition: u16,
+    partition: PartitionIndex,
     state: &PartitionState,
     now: UnixTime,
 ) -> Vec<ExpectedEndRecord> {

@@ -1,6 +1,7 @@
 //! A cluster of one partition in plain values, for decisions that need no snapshot.
 
 use super::{NOW, USER};
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::policy::Policy;
 use job_types::record::WaitSource;
 use job_types::size::Unit;
@@ -103,7 +104,7 @@ impl Site for Cluster {
         self.partition.policy
     }
 
-    fn accounting_limits(&self, _user: u32, _account: Option<&str>, _qos: Option<&str>, _partition: u16) -> Applying {
+    fn accounting_limits(&self, _user: UserId, _account: Option<&str>, _qos: Option<&str>, _partition: PartitionIndex) -> Applying {
         self.limits
     }
 }
@@ -120,30 +121,30 @@ impl WaitForecaster for Cluster {
         Some(WaitForecast { bounds, ..forecast.clone() })
     }
 
-    fn association(&self, user: u32, _account: Option<&str>, _qos: Option<&str>) -> Association {
-        if user == USER { Association { account: 1, qos: 1 } } else { Association::default() }
+    fn association(&self, user: UserId, _account: Option<&str>, _qos: Option<&str>) -> Association {
+        if user == UserId(USER) { Association { account: AccountIndex(1), qos: QosIndex(1) } } else { Association::default() }
     }
 }
 
 impl RunTimeForecaster for Cluster {
-    fn run_time(&self, user: u32, partition: u16, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
+    fn run_time(&self, user: UserId, partition: PartitionIndex, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
         let model = self.run_times.get(&UserSize { user, partition, unit, count })?;
         let longest_limit = (model.longest_limit_s != UNBOUNDED_S).then_some(Seconds(i64::from(model.longest_limit_s)));
         Some(RunTimeForecast { jobs: model.jobs, longest_limit, ranges: &model.ranges })
     }
 
-    fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
+    fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {
         let is_theirs = move |key: &&UserSize| (key.user, key.partition, key.unit) == (user, partition, unit);
         self.run_times.keys().filter(is_theirs).map(|key| key.count)
     }
 }
 
 impl QueueForecaster for Cluster {
-    fn queue_plan(&self, _partition: u16) -> Option<FreePlan<'_>> {
+    fn queue_plan(&self, _partition: PartitionIndex) -> Option<FreePlan<'_>> {
         self.plan.clone()
     }
 
-    fn expected_ends(&self, _partition: u16) -> impl Iterator<Item = UnixTime> + '_ {
+    fn expected_ends(&self, _partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {
         self.ends.iter().copied()
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod cluster;
 
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::options::{Asked, Mode};
 use job_types::policy::Policy;
 use job_types::record::WaitSource;
@@ -27,7 +28,7 @@ pub fn policy() -> Policy {
 }
 
 /// A job of the past on so many nodes of 4 CPUs, `ago` seconds before [`NOW`].
-pub fn past_job(user: u32, nodes: u32, limit: i64, ago: i64, wait: i64, run_time: i64) -> EndedJob<'static> {
+pub fn past_job(user: UserId, nodes: u32, limit: i64, ago: i64, wait: i64, run_time: i64) -> EndedJob<'static> {
     let eligible = UnixTime(NOW.0 - ago);
     let start = eligible + Seconds(wait);
     EndedJob {
@@ -130,7 +131,7 @@ pub fn model(forest: Forest, busy_cpus: u32) -> WaitModel {
         cpus: 256,
         ends_by_limit: vec![(NOW.0 + 3_600, busy_cpus as f32)],
         ends_expected: vec![(NOW.0 + 600, busy_cpus as f32)],
-        users: vec![UserPast { user: USER, last_two_s: Some([500.0; 2]), account: 1, qos: 1 }],
+        users: vec![UserPast { user: UserId(USER), last_two_s: Some([500.0; 2]), account: AccountIndex(1), qos: QosIndex(1) }],
         accounts: vec!["physics".into(), "chemistry".into()],
         qos: vec!["normal".into(), "long".into()],
         classes: Vec::new(),
@@ -141,17 +142,22 @@ pub fn model(forest: Forest, busy_cpus: u32) -> WaitModel {
 
 pub fn score(source: WaitSource, reason: WaitSourceReason) -> PartitionScore {
     let reliability = RELIABILITY.map(|level| level as f32);
-    PartitionScore { partition: 0, jobs: 1_000, median_error_s: 60.0, pinball_s: 30.0, reliability, source, reason }
+    PartitionScore { partition: PartitionIndex(0), jobs: 1_000, median_error_s: 60.0, pinball_s: 30.0, reliability, source, reason }
 }
 
 pub fn running(nodes: u32, ends_in: i64) -> RunningJob {
-    RunningJob { user: 1, size: Size { nodes, cpus: nodes * 4 }, start: UnixTime(NOW.0 - 600), limit_end: Some(UnixTime(NOW.0 + ends_in)) }
+    RunningJob {
+        user: UserId(1),
+        size: Size { nodes, cpus: nodes * 4 },
+        start: UnixTime(NOW.0 - 600),
+        limit_end: Some(UnixTime(NOW.0 + ends_in)),
+    }
 }
 
 /// A job on so many whole nodes for an hour, of [`USER`].
 pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
     Submission {
-        user: USER,
+        user: UserId(USER),
         partition: Some("batch"),
         nodes: Some(NodeRange { least: nodes, most: nodes }),
         limit: TimeLimit::Limited(Seconds(3_600)),

@@ -1,5 +1,6 @@
 //! The mean of the user's last two run times.
 
+use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use std::collections::HashMap;
@@ -10,7 +11,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default)]
 pub struct LastTwo {
     /// The last run time in seconds, and the one before.
-    users: HashMap<u32, (f64, Option<f64>)>,
+    users: HashMap<UserId, (f64, Option<f64>)>,
 }
 
 impl LastTwo {

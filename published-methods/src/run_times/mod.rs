@@ -27,6 +27,7 @@ pub use smith::{Smith, SmithEstimate, SmithTemplate};
 
 #[cfg(test)]
 mod tests {
+    use job_types::number::{AccountIndex, PartitionIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
     use learning::run_times::ArrivingJob;
@@ -34,6 +35,15 @@ mod tests {
     /// A job of one CPU that arrives at 0.
     pub(super) fn job(id: u32, user: u32, limit_s: Option<i64>) -> ArrivingJob {
         let size = Size { nodes: 1, cpus: 1 };
-        ArrivingJob { id, user, account: 0, partition: 0, size, occupied_cpus: size.cpus, limit: limit_s.map(Seconds), at: UnixTime(0) }
+        ArrivingJob {
+            id,
+            user: UserId(user),
+            account: AccountIndex(0),
+            partition: PartitionIndex(0),
+            size,
+            occupied_cpus: size.cpus,
+            limit: limit_s.map(Seconds),
+            at: UnixTime(0),
+        }
     }
 }

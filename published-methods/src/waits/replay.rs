@@ -63,6 +63,7 @@ impl Split {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::Seconds;
     use learning::sweep::Sweep;
@@ -72,10 +73,10 @@ pub(super) mod tests {
     pub(in crate::waits) fn jobs(told: &[(u32, i64, i64)]) -> Vec<PastJob> {
         let eligible = (0..).map(|index| UnixTime(1_000 * (index + 1)));
         let job = |((cpus, limit_s, wait_s), eligible): (&(u32, i64, i64), UnixTime)| PastJob {
-            user: 1,
-            account: 0,
-            partition: 0,
-            qos: 0,
+            user: UserId(1),
+            account: AccountIndex(0),
+            partition: PartitionIndex(0),
+            qos: QosIndex(0),
             size: Size { nodes: *cpus, cpus: *cpus },
             allocated: None,
             limit: Some(Seconds(*limit_s)),

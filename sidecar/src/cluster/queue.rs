@@ -1,5 +1,6 @@
 //! What a plan needs of the cluster, as slurmctld described it.
 
+use job_types::number::{JobId, UserId};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -31,8 +32,8 @@ pub(crate) struct PlanNode {
 /// A job that waits or holds nodes.
 #[derive(Debug, Clone)]
 pub(crate) struct PlanJob {
-    pub(crate) job_id: u32,
-    pub(crate) user: u32,
+    pub(crate) job_id: JobId,
+    pub(crate) user: UserId,
     /// Where it runs, or may run, in the order in which it names them.
     pub(crate) partitions: Vec<Arc<str>>,
     pub(crate) nodes: u32,

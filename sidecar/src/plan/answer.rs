@@ -1,5 +1,6 @@
 //! A plan in the words of the snapshot.
 
+use job_types::number::PartitionIndex;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
@@ -19,7 +20,7 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
         Some(PlannedJob {
             job: job.id,
             user: *question.users.get(planned.index)?,
-            partition: job.partitions.first().and_then(|partition| index_of(usize::from(*partition))).unwrap_or(u16::MAX),
+            partition: job.partitions.first().and_then(|partition| index_of(usize::from(*partition))).unwrap_or(PartitionIndex::UNKNOWN),
             size: Size { nodes: job.nodes, cpus: job.cpus },
             tasks: job.tasks,
             limit: job.limit.map(Seconds),

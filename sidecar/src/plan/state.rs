@@ -1,5 +1,6 @@
 //! The planner's state of the cluster, with forecast run times.
 
+use job_types::number::{PartitionIndex, UserId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -17,9 +18,9 @@ use crate::names::PartitionIndices;
 pub(crate) struct Question {
     pub(crate) state: State,
     /// The user of each pending job.
-    pub(crate) users: Vec<u32>,
+    pub(crate) users: Vec<UserId>,
     /// The index of each partition in the snapshot, in the state's order; `None` where it has none.
-    pub(crate) partition_indices: Vec<Option<u16>>,
+    pub(crate) partition_indices: Vec<Option<PartitionIndex>>,
 }
 
 impl Question {
@@ -111,7 +112,11 @@ fn obstacle(reason: PendingReason, priority: u32, reservation: Option<Option<u32
 }
 
 /// The forecast run times of a job, by its nodes or else by its CPUs.
-fn ranges<'a>(job: &PlanJob, partition: u16, run_times: &impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>) -> Option<&'a [RunTimeRange]> {
+fn ranges<'a>(
+    job: &PlanJob,
+    partition: PartitionIndex,
+    run_times: &impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>,
+) -> Option<&'a [RunTimeRange]> {
     let size = Size { nodes: job.nodes, cpus: job.cpus };
     Unit::ALL.into_iter().find_map(|unit| run_times(&UserSize { user: job.user, partition, unit, count: size.count(unit) }))
 }

@@ -1,3 +1,4 @@
+use job_types::number::{JobId, PartitionIndex, UserId};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -22,10 +23,10 @@ fn node(index: usize, state: NodeState) -> Node {
 
 fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
     QueuedJob {
-        job_id,
+        job_id: JobId(job_id),
         array_job_id: None,
         task_count: 1,
-        user_id: 7,
+        user_id: UserId(7),
         user: None,
         account: None,
         partition: Some("main".to_owned()),
@@ -95,12 +96,12 @@ fn main_partition() -> Partition {
 }
 
 fn planned(cluster: &Cluster, ranges: &[RunTimeRange]) -> Vec<(u32, Result<i64, PlanObstacle>)> {
-    let indices: PartitionIndices = [(Arc::from("main"), 3)].into();
-    let key = UserSize { user: 7, partition: 3, unit: Unit::Nodes, count: 2 };
+    let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(3))].into();
+    let key = UserSize { user: UserId(7), partition: PartitionIndex(3), unit: Unit::Nodes, count: 2 };
     let question = Question::new(cluster, &indices, false, |asked: &UserSize| (*asked == key).then_some(ranges));
     let plan = published(&question, &plan(&question.state));
-    assert_eq!((plan.at, plan.partitions[0].index, plan.partitions[0].cpus_per_node), (UnixTime(NOW), 3, 4));
-    plan.jobs.iter().map(|job| (job.job, job.start.map(|start| (start.expected - UnixTime(NOW)).0))).collect()
+    assert_eq!((plan.at, plan.partitions[0].index, plan.partitions[0].cpus_per_node), (UnixTime(NOW), PartitionIndex(3), 4));
+    plan.jobs.iter().map(|job| (job.job.0, job.start.map(|start| (start.expected - UnixTime(NOW)).0))).collect()
 }
 
 #[test]

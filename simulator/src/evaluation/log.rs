@@ -1,5 +1,6 @@
 //! The jobs of a workload log as the forecasts see them.
 
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -96,10 +97,10 @@ fn past_job(
     let run_time = run_time(record).and_then(|seconds| i64::try_from(seconds).ok()).map(Seconds);
     let limit = record.requested_time_seconds.filter(|seconds| *seconds > 0);
     Some(PastJob {
-        user,
-        account: accounts.of(record.group),
-        partition: u16::try_from(partitions.of((record.queue, record.partition))).ok()?,
-        qos: 0,
+        user: UserId(user),
+        account: AccountIndex(accounts.of(record.group)),
+        partition: u16::try_from(partitions.of((record.queue, record.partition))).ok().map(PartitionIndex)?,
+        qos: QosIndex(0),
         size: asked,
         allocated: run_time.and((occupied != asked).then_some(occupied)),
         limit: limit.and_then(|seconds| i64::try_from(seconds).ok()).map(Seconds),

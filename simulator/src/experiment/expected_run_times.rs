@@ -1,6 +1,7 @@
 //! What is known of run times, what jobs that run and wait are expected to run for that, and the
 //! plan of the queue that follows.
 
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use std::sync::Arc;
 
 use job_types::size::{Size, Unit};
@@ -43,7 +44,7 @@ impl ExpectedRunTimes {
     }
 
     /// The sizes of a user that something was published of, ascending.
-    pub(super) fn sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {
         let key = |count| UserSize { user, partition, unit, count };
         self.learner.fitted().range(key(0)..=key(u32::MAX)).map(|(key, _)| key.count)
     }
@@ -57,7 +58,7 @@ impl ExpectedRunTimes {
     /// its size do, or else to its limit.
     pub(super) fn passed(&mut self, index: JobIndex, job: &Job, decided: Option<Seconds>) {
         let limit = Seconds(job.estimate_seconds);
-        let key = UserSize { user: job.user, partition: job.queue as u16, unit: Unit::Cpus, count: job.processors };
+        let key = UserSize { user: UserId(job.user), partition: PartitionIndex(job.queue as u16), unit: Unit::Cpus, count: job.processors };
         let published = || {
             let model = self.published(&key)?;
             let forecast = RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges };
@@ -120,9 +121,9 @@ fn still_expected(expected: i64, elapsed: i64) -> i64 {
 pub(super) fn arriving(index: JobIndex, job: &Job) -> ArrivingJob {
     ArrivingJob {
         id: index,
-        user: job.user,
-        account: job.group,
-        partition: job.queue as u16,
+        user: UserId(job.user),
+        account: AccountIndex(job.group),
+        partition: PartitionIndex(job.queue as u16),
         size: Size { nodes: job.processors, cpus: job.processors },
         occupied_cpus: job.processors,
         limit: Some(Seconds(job.estimate_seconds)),
@@ -133,10 +134,10 @@ pub(super) fn arriving(index: JobIndex, job: &Job) -> ArrivingJob {
 /// A job as the learner of run times and the forecasts of waits see it, before it has started.
 pub(super) fn past_job(job: &Job, eligible_seconds: i64) -> PastJob {
     PastJob {
-        user: job.user,
-        account: job.group,
-        partition: job.queue as u16,
-        qos: 0,
+        user: UserId(job.user),
+        account: AccountIndex(job.group),
+        partition: PartitionIndex(job.queue as u16),
+        qos: QosIndex(0),
         size: Size { nodes: job.processors, cpus: job.processors },
         allocated: None,
         limit: Some(Seconds(job.estimate_seconds)),

@@ -1,5 +1,6 @@
 //! What the plugin does: its gate and its decision, asked from the state of the simulation.
 
+use job_types::number::{PartitionIndex, UserId};
 use std::collections::HashMap;
 
 use job_types::options::{Asked, Mode};
@@ -55,7 +56,7 @@ pub struct Shipped {
     wishes: Wishes,
     parts: Parts,
     /// By user and partition: what jobs that were decided about since the state was published take.
-    claims: HashMap<(u32, u16), Claims>,
+    claims: HashMap<(UserId, PartitionIndex), Claims>,
     /// What the job that is decided about is expected to run.
     expected: Option<Seconds>,
 }
@@ -85,7 +86,7 @@ impl Shipped {
     }
 
     /// What a user's jobs have claimed since the state was published.
-    fn claimed(&self, user: u32, partition: u16) -> Claimed {
+    fn claimed(&self, user: UserId, partition: PartitionIndex) -> Claimed {
         if !self.parts.claims {
             return Claimed::default();
         }
@@ -102,7 +103,7 @@ impl Shipped {
     /// The submission that a job of the log is.
     fn submission<'a>(&self, job: &Job, partition: &'a str, account: &'a str) -> Submission<'a> {
         Submission {
-            user: job.user,
+            user: UserId(job.user),
             partition: Some(partition),
             account: Some(account),
             tasks: Some(job.processors),
@@ -204,8 +205,8 @@ mod tests {
     const PARTITIONS: [&str; 8] = ["0", "1", "2", "3", "4", "5", "6", "7"];
 
     impl FittedPast for PublishedPast {
-        fn partition_index(&mut self, name: &str) -> Option<u16> {
-            PARTITIONS.iter().position(|known| *known == name).map(|place| place as u16)
+        fn partition_index(&mut self, name: &str) -> Option<PartitionIndex> {
+            PARTITIONS.iter().position(|known| *known == name).map(|place| PartitionIndex(place as u16))
         }
 
         fn partition_names(&self) -> Vec<&str> {
@@ -249,14 +250,14 @@ mod tests {
                     limits: Default::default(),
                 })
                 .collect();
-            let free = self.shipped.state.queue_plan(0).unwrap();
+            let free = self.shipped.state.queue_plan(PartitionIndex(0)).unwrap();
             let planned = |index| PlannedPartition { index, cpus_per_node: 1, free: free.steps.to_vec(), ..PlannedPartition::default() };
             let plan = QueuePlan {
                 at: now,
                 pending_jobs: free.pending_jobs as u32,
                 is_complete: true,
                 jobs: Vec::new(),
-                partitions: (0..PARTITIONS.len() as u16).map(planned).collect(),
+                partitions: (0..PARTITIONS.len() as u16).map(PartitionIndex).map(planned).collect(),
             };
             let run_times = self.shipped.state.run_times().all().iter().map(|(key, model)| (*key, (**model).clone())).collect();
             let mut past = PublishedPast { run_times };
@@ -278,7 +279,7 @@ mod tests {
             let submission = self.shipped.submission(asked, &partition, &account);
             let (partition, policy) = submission.governed_by(&snapshot).unwrap();
             let bounds = Bounds::of(&submission, &partition, &snapshot);
-            let claimed = self.shipped.claimed(asked.user, partition.index);
+            let claimed = self.shipped.claimed(UserId(asked.user), partition.index);
             let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed };
             let changes = decide(&situation).changes();
             let submitted = self.shipped.decide(index, asked, cluster);

@@ -1,6 +1,7 @@
 //! The state that decisions are made from while a simulation runs: what a snapshot holds of a real
 //! cluster.
 
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ impl State {
     /// about as well, their run times are those of others like them.
     pub(super) fn prepare(&mut self, index: JobIndex, job: &Job) {
         self.first_run = None;
-        let key = UserSize { user: job.user, partition: job.queue as u16, unit: Unit::Cpus, count: job.processors };
+        let key = UserSize { user: UserId(job.user), partition: PartitionIndex(job.queue as u16), unit: Unit::Cpus, count: job.processors };
         if self.parts.first_runs && self.run_times.published(&key).is_none() {
             let limit_s = Seconds(job.estimate_seconds).clamped_u32();
             let known = self.run_times.of_job(index, job);
@@ -147,7 +148,7 @@ impl State {
 impl Site for State {
     fn partition(&self, name: &str) -> Option<Partition<'_>> {
         Some(Partition {
-            index: name.parse().ok()?,
+            index: PartitionIndex(name.parse().ok()?),
             policy: self.policy,
             cpus: self.processors,
             nodes: self.processors,
@@ -164,7 +165,7 @@ impl Site for State {
         self.policy
     }
 
-    fn accounting_limits(&self, _user: u32, _account: Option<&str>, _qos: Option<&str>, _partition: u16) -> Applying {
+    fn accounting_limits(&self, _user: UserId, _account: Option<&str>, _qos: Option<&str>, _partition: PartitionIndex) -> Applying {
         Applying::default()
     }
 }
@@ -178,30 +179,33 @@ impl WaitForecaster for State {
         waits.borrow_mut().forecast(job, now, at, &published.bounds)
     }
 
-    fn association(&self, _user: u32, account: Option<&str>, _qos: Option<&str>) -> Association {
-        Association { account: account.and_then(|number| number.parse().ok()).unwrap_or(u32::MAX), qos: 0 }
+    fn association(&self, _user: UserId, account: Option<&str>, _qos: Option<&str>) -> Association {
+        Association {
+            account: account.and_then(|number| number.parse().ok()).map_or(AccountIndex::UNKNOWN, AccountIndex),
+            qos: QosIndex(0),
+        }
     }
 }
 
 impl RunTimeForecaster for State {
-    fn run_time(&self, user: u32, partition: u16, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
+    fn run_time(&self, user: UserId, partition: PartitionIndex, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
         let model = self.model(&UserSize { user, partition, unit, count })?;
         let longest_limit = (model.longest_limit_s != UNBOUNDED_S).then_some(Seconds(i64::from(model.longest_limit_s)));
         Some(RunTimeForecast { jobs: model.jobs, longest_limit, ranges: &model.ranges })
     }
 
-    fn past_sizes(&self, user: u32, partition: u16, unit: Unit) -> impl Iterator<Item = u32> + '_ {
+    fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {
         self.run_times.sizes(user, partition, unit)
     }
 }
 
 impl QueueForecaster for State {
-    fn queue_plan(&self, _partition: u16) -> Option<FreePlan<'_>> {
+    fn queue_plan(&self, _partition: PartitionIndex) -> Option<FreePlan<'_>> {
         let published = self.published.as_ref().filter(|_| self.parts.plan)?;
         Some(FreePlan { steps: published.steps.as_slice().into(), pending_jobs: published.pending_jobs })
     }
 
-    fn expected_ends(&self, _partition: u16) -> impl Iterator<Item = UnixTime> + '_ {
+    fn expected_ends(&self, _partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {
         self.published.iter().flat_map(|published| published.ends.iter().copied())
     }
 }

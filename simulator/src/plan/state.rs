@@ -1,6 +1,7 @@
 //! What a plan is made from: the cluster as it is now.
 
 use super::run_time::RunTimes;
+use job_types::number::JobId;
 use predictor_core::queue_plan::PlanObstacle;
 
 /// The cluster as it is now. Times are Unix seconds, durations seconds; nodes, partitions and
@@ -79,7 +80,7 @@ pub struct RunningJob {
 #[derive(Clone, Debug, Default)]
 pub struct PendingJob {
     /// Its number.
-    pub id: u32,
+    pub id: JobId,
     /// Where it may run.
     pub partitions: Vec<u16>,
     /// Nodes of one task.

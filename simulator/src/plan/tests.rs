@@ -1,3 +1,4 @@
+use job_types::number::JobId;
 use proptest::prelude::*;
 
 use super::*;
@@ -24,7 +25,7 @@ fn running(nodes: std::ops::Range<u32>, remaining: RunTimes) -> RunningJob {
 
 fn pending(id: u32, nodes: u32, run_time: RunTimes) -> PendingJob {
     PendingJob {
-        id,
+        id: JobId(id),
         partitions: vec![0],
         nodes,
         cpus: 4 * nodes,
@@ -39,7 +40,7 @@ fn pending(id: u32, nodes: u32, run_time: RunTimes) -> PendingJob {
 
 /// The expected starts from now by job number, or the obstacles.
 fn starts(state: &State) -> Vec<(u32, Result<i64, PlanObstacle>)> {
-    plan(state).pending.iter().map(|job| (state.pending[job.index].id, job.start.map(|start| start.expected - NOW))).collect()
+    plan(state).pending.iter().map(|job| (state.pending[job.index].id.0, job.start.map(|start| start.expected - NOW))).collect()
 }
 
 #[test]

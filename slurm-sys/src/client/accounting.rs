@@ -1,5 +1,6 @@
 //! Records of ended jobs, from slurmdbd.
 
+use job_types::number::{JobId, QosId, UserId};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -35,7 +36,7 @@ unsafe impl Send for AccountingConnection {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayTask {
     /// The array's own number, as users see it.
-    pub array_job_id: u32,
+    pub array_job_id: JobId,
     /// The task's number; `None` for the record of all tasks that never ran.
     pub task_id: Option<u32>,
 }
@@ -44,11 +45,11 @@ pub struct ArrayTask {
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndedJobRecord<'a> {
     /// The job's number.
-    pub job_id: u32,
+    pub job_id: JobId,
     /// Where the job is a task of an array.
     pub array: Option<ArrayTask>,
     /// The user's number.
-    pub user_id: u32,
+    pub user_id: UserId,
     /// The user's name; absent where the association has been removed.
     pub user: Option<Cow<'a, str>>,
     /// The account charged.
@@ -57,7 +58,7 @@ pub struct EndedJobRecord<'a> {
     /// commas.
     pub partition: Option<Cow<'a, str>>,
     /// Number of the quality of service.
-    pub qos_id: u32,
+    pub qos_id: QosId,
     /// CPUs requested.
     pub requested_cpus: u32,
     /// CPUs allocated; absent where the job never started.
@@ -151,7 +152,7 @@ impl AccountingConnection {
     ///
     /// # Errors
     /// [`ClientError::Accounting`] where slurmdbd or its database does not answer.
-    pub fn qos_names(&mut self) -> Result<HashMap<u32, String>, ClientError> {
+    pub fn qos_names(&mut self) -> Result<HashMap<QosId, String>, ClientError> {
         error::forget();
         // SAFETY: the connection is this object's; null asks for all.
         let list = unsafe { OwnedList::adopt(libslurm().slurmdb_qos_get(self.connection, std::ptr::null_mut())) };
@@ -161,7 +162,7 @@ impl AccountingConnection {
         let add = |qos: &slurmdb_qos_rec_t| {
             // SAFETY: the name is null or null-terminated, and lives as long as the record.
             if let Some(name) = unsafe { value::owned_text(qos.name) } {
-                names.insert(qos.id, name);
+                names.insert(QosId(qos.id), name);
             }
         };
         // SAFETY: slurmdbd answers with a list of such records.
@@ -263,14 +264,14 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
     // start too; it was allocated nothing.
     let started = value::moment(record.start).filter(|&start| start < ended || allocated_tres.is_some() || has_nodes(record));
     Some(EndedJobRecord {
-        job_id: record.jobid,
+        job_id: JobId(record.jobid),
         array: (record.array_job_id != 0)
-            .then(|| ArrayTask { array_job_id: record.array_job_id, task_id: value::number(record.array_task_id) }),
-        user_id: record.uid,
+            .then(|| ArrayTask { array_job_id: JobId(record.array_job_id), task_id: value::number(record.array_task_id) }),
+        user_id: UserId(record.uid),
         user: text(record.user),
         account: text(record.account),
         partition: text(record.partition),
-        qos_id: record.qosid,
+        qos_id: QosId(record.qosid),
         requested_cpus: value::number(record.req_cpus).unwrap_or(0),
         allocated_cpus: tres(&allocated_tres, value::TRES_CPU),
         requested_nodes: tres(&requested_tres, value::TRES_NODE),

@@ -1,5 +1,6 @@
 //! The queue, the nodes and the partitions as slurmctld has them now.
 
+use job_types::number::{JobId, UserId};
 use std::ffi::c_int;
 
 use super::error::{self, ClientError};
@@ -28,14 +29,14 @@ const SHOW_FLAGS: u16 = bindings::FLAG_SHOW_ALL as u16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedJob {
     /// The job's number.
-    pub job_id: u32,
+    pub job_id: JobId,
     /// The array's number where the job is a task of an array, or stands for the tasks of one that
     /// still wait.
-    pub array_job_id: Option<u32>,
+    pub array_job_id: Option<JobId>,
     /// How many tasks of an array this record stands for; 1 for any other job.
     pub task_count: u32,
     /// The user's number.
-    pub user_id: u32,
+    pub user_id: UserId,
     /// The user's name, where slurmctld told.
     pub user: Option<String>,
     /// The account charged.
@@ -328,10 +329,10 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     // Of a job that has not ended, slurmctld tells when it expects the end.
     let ended = value::moment(record.end_time).filter(|_end| !goes_on);
     QueuedJob {
-        job_id: record.job_id,
-        array_job_id: (record.array_job_id != 0).then_some(record.array_job_id),
+        job_id: JobId(record.job_id),
+        array_job_id: (record.array_job_id != 0).then_some(JobId(record.array_job_id)),
         task_count,
-        user_id: record.user_id,
+        user_id: UserId(record.user_id),
         user: text(record.user_name),
         account: text(record.account),
         partition: text(record.partition),

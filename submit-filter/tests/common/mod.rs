@@ -3,6 +3,7 @@
 
 pub mod running;
 
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::options::Mode;
 use job_types::policy::Policy;
 use job_types::record::WaitSource;
@@ -48,7 +49,7 @@ pub fn past_job(published_at: UnixTime, n: i64, nodes: u32, limit: i64, wait: i6
     let eligible = UnixTime(published_at.0 - 8_000_000 + n * 600);
     let start = eligible + Seconds(wait);
     EndedJob {
-        user: USER,
+        user: UserId(USER),
         partition: "batch",
         size: Size { nodes, cpus: nodes * 4 },
         limit: Some(Seconds(limit)),
@@ -74,7 +75,7 @@ pub fn snapshot_from(
     }
     history.fit(0.95);
     let running = |ends_in: i64| RunningJob {
-        user: 1,
+        user: UserId(1),
         size: Size { nodes: 20, cpus: 80 },
         start: UnixTime(published_at.0 - 100),
         limit_end: Some(UnixTime(published_at.0 + ends_in)),
@@ -191,12 +192,12 @@ pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
         cpus: 20_000,
         ends_by_limit: ends(20),
         ends_expected: ends(10),
-        users: vec![UserPast { user: USER, last_two_s: Some([500.0, 700.0]), account: 1, qos: 0 }],
+        users: vec![UserPast { user: UserId(USER), last_two_s: Some([500.0, 700.0]), account: AccountIndex(1), qos: QosIndex(0) }],
         accounts: vec!["physics".into(), "chemistry".into()],
         qos: vec!["normal".into()],
         classes: Vec::new(),
         scores: vec![PartitionScore {
-            partition: 0,
+            partition: PartitionIndex(0),
             jobs: 5_000,
             median_error_s: 100.0,
             pinball_s: 50.0,

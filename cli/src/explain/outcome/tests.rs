@@ -1,3 +1,4 @@
+use job_types::number::{JobId, UserId};
 use job_types::record::{AskedFor, Written};
 
 use super::*;
@@ -30,12 +31,12 @@ fn record() -> Record {
 /// A job that started at 10,200 and ended at 11,200.
 fn job() -> Job {
     Job {
-        id: 1,
+        id: JobId(1),
         array_task: None,
         source: "slurmdbd",
         state: "completed",
         user: None,
-        user_id: 1000,
+        user_id: UserId(1000),
         partition: None,
         nodes: 4,
         cpus: 16,

@@ -2,6 +2,7 @@
 
 use crate::run_times::ArrivingJob;
 use arrayvec::ArrayVec;
+use job_types::number::{AccountIndex, PartitionIndex, UserId};
 use job_types::size::Unit;
 use job_types::time::Seconds;
 use serde::{Deserialize, Serialize};
@@ -23,18 +24,18 @@ pub(super) const AT_LIMIT: u8 = u8::MAX;
 /// Jobs that share what is named here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Context {
-    UserSizeLimit(u32, u16, u32, i64),
-    UserLimit(u32, i64),
-    UserSize(u32, u16, u32),
-    UserPartition(u32, u16),
-    User(u32),
+    UserSizeLimit(UserId, PartitionIndex, u32, i64),
+    UserLimit(UserId, i64),
+    UserSize(UserId, PartitionIndex, u32),
+    UserPartition(UserId, PartitionIndex),
+    User(UserId),
     /// Run times as parts of the limit.
-    UserPart(u32),
-    AccountLimit(u32, i64),
-    PartitionLimit(u16, i64),
+    UserPart(UserId),
+    AccountLimit(AccountIndex, i64),
+    PartitionLimit(PartitionIndex, i64),
     /// Run times as parts of the limit.
-    PartitionPart(u16),
-    PartitionSize(u16, u32),
+    PartitionPart(PartitionIndex),
+    PartitionSize(PartitionIndex, u32),
     All,
 }
 
@@ -134,7 +135,7 @@ impl Contexts {
     }
 
     /// Whether the user has run a job of that size in the partition.
-    pub(super) fn knows_size(&self, user: u32, partition: u16, count: u32) -> bool {
+    pub(super) fn knows_size(&self, user: UserId, partition: PartitionIndex, count: u32) -> bool {
         self.latest.contains_key(&Context::UserSize(user, partition, count))
     }
 
@@ -167,9 +168,9 @@ mod tests {
     fn the_latest_run_comes_first_and_the_oldest_is_forgotten() {
         let mut contexts = Contexts::default();
         for run_time_s in 1..=40 {
-            contexts.push(&job(0, 1, None), Unit::Cpus, Seconds(run_time_s));
+            contexts.push(&job(0, UserId(1), None), Unit::Cpus, Seconds(run_time_s));
         }
-        let [.., all] = contexts.seen_by(&job(1, 2, None), Unit::Cpus);
+        let [.., all] = contexts.seen_by(&job(1, UserId(2), None), Unit::Cpus);
         assert_eq!((all.bins.len(), all.count), (MEMORY, 40));
         assert_eq!(all.bins.first().copied(), Some(bins::of(40) as u8));
         assert_eq!(all.bins.last().copied(), Some(bins::of(9) as u8));
@@ -179,20 +180,20 @@ mod tests {
     fn contexts_in_which_no_job_has_ended_for_long_are_let_go_of() {
         let mut contexts = Contexts::default();
         for user in 0..60_000 {
-            contexts.push(&job(user, user, None), Unit::Cpus, Seconds(10));
+            contexts.push(&job(user, UserId(user), None), Unit::Cpus, Seconds(10));
         }
         assert!((KEPT_CONTEXTS..=MOST_CONTEXTS).contains(&contexts.latest.len()), "{}", contexts.latest.len());
-        assert!(!contexts.knows_size(0, 0, 1) && contexts.knows_size(59_999, 0, 1));
-        let [.., all] = contexts.seen_by(&job(1, 2, None), Unit::Cpus);
+        assert!(!contexts.knows_size(UserId(0), PartitionIndex(0), 1) && contexts.knows_size(UserId(59_999), PartitionIndex(0), 1));
+        let [.., all] = contexts.seen_by(&job(1, UserId(2), None), Unit::Cpus);
         assert_eq!(all.count, 60_000);
     }
 
     #[test]
     fn a_part_of_the_limit_scales_and_a_run_into_the_limit_stays_one() {
         let mut contexts = Contexts::default();
-        contexts.push(&job(0, 1, Some(1_000)), Unit::Cpus, Seconds(500));
-        contexts.push(&job(1, 1, Some(1_000)), Unit::Cpus, Seconds(1_003));
-        let [_, same_limit, .., user_part, _, _, _, _, _] = contexts.seen_by(&job(2, 1, Some(4_000)), Unit::Cpus);
+        contexts.push(&job(0, UserId(1), Some(1_000)), Unit::Cpus, Seconds(500));
+        contexts.push(&job(1, UserId(1), Some(1_000)), Unit::Cpus, Seconds(1_003));
+        let [_, same_limit, .., user_part, _, _, _, _, _] = contexts.seen_by(&job(2, UserId(1), Some(4_000)), Unit::Cpus);
         assert!(same_limit.bins.is_empty(), "the limit is another one");
         assert_eq!(user_part.bins.as_slice(), [AT_LIMIT, bins::of(2_000) as u8]);
     }

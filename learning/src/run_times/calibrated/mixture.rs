@@ -5,6 +5,7 @@
 //! seen, plus one that belongs to the user, divided by their sum. Both follow the gradient of the
 //! logarithm of the probability that the mixture gave to each run time.
 
+use job_types::number::UserId;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -44,7 +45,7 @@ static RECENCY: LazyLock<[Vec<[f64; MEMORY]>; HALF_LIVES.len()]> = LazyLock::new
 /// What a job sees: its contexts, the bins up to its limit, and whether there is a limit.
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    pub(super) user: u32,
+    pub(super) user: UserId,
     pub(super) seen: [Seen; CONTEXTS],
     /// The last bin below the limit, or the last of all.
     pub(super) last_bin: usize,
@@ -62,7 +63,7 @@ pub(super) enum Place {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mixture {
     shared: Vec<PerMember>,
-    users: HashMap<u32, PerMember>,
+    users: HashMap<UserId, PerMember>,
 }
 
 impl Mixture {

@@ -16,6 +16,7 @@ use self::contexts::Contexts;
 use self::levels::Levels;
 use self::mixture::{Mixture, View};
 use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
+use job_types::number::{AccountIndex, PartitionIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::RunTimeRange;
@@ -123,7 +124,14 @@ impl Calibrated {
     /// this limit, without one that of all. `None` where the user has run no job of that size
     /// there.
     #[must_use]
-    pub fn published(&self, user: u32, account: u32, partition: u16, count: u32, limit: Option<Seconds>) -> Option<Vec<RunTimeRange>> {
+    pub fn published(
+        &self,
+        user: UserId,
+        account: AccountIndex,
+        partition: PartitionIndex,
+        count: u32,
+        limit: Option<Seconds>,
+    ) -> Option<Vec<RunTimeRange>> {
         if !self.contexts.knows_size(user, partition, count) {
             return None;
         }
@@ -211,7 +219,7 @@ mod tests {
     fn taught(runs: &[(u32, Option<i64>, i64)]) -> Calibrated {
         let mut predictor = Calibrated::new(Unit::Cpus, RangeSetRule::default());
         for (id, (user, limit_s, run_time_s)) in (0..).zip(runs) {
-            let job = job(id, *user, *limit_s);
+            let job = job(id, UserId(*user), *limit_s);
             predictor.predict(&job);
             predictor.ends(&job, UnixTime(0), Some(Seconds(*run_time_s)));
         }
@@ -223,7 +231,7 @@ mod tests {
         let mut runs = vec![(1, Some(3_600), 300); 50];
         runs.extend([(2, Some(3_600), 3_000); 50]);
         let mut predictor = taught(&runs);
-        let prediction = predictor.predict(&job(1_000, 1, Some(3_600))).unwrap();
+        let prediction = predictor.predict(&job(1_000, UserId(1), Some(3_600))).unwrap();
         assert!((280.0..320.0).contains(&prediction.point_s), "{}", prediction.point_s);
         assert!(prediction.holds(300) && !prediction.holds(3_000));
     }
@@ -232,19 +240,25 @@ mod tests {
     fn no_forecast_is_longer_than_the_jobs_own_limit() {
         let mut predictor = taught(&[(1, Some(36_000), 30_000); 30]);
         for limit_s in [1, 60, 601, 7_200] {
-            let (prediction, distribution) = predictor.predict_distribution(&job(1_000, 1, Some(limit_s))).unwrap();
+            let (prediction, distribution) = predictor.predict_distribution(&job(1_000, UserId(1), Some(limit_s))).unwrap();
             assert!(prediction.point_s <= limit_s as f64);
             assert!(prediction.ranges.iter().all(|range| range.upper().0 <= limit_s));
             assert!(distribution.quantile(1.0) <= limit_s as f64);
-            assert!(predictor.published(1, 0, 0, 1, Some(Seconds(limit_s))).unwrap().iter().all(|range| range.upper().0 <= limit_s));
+            assert!(
+                predictor
+                    .published(UserId(1), AccountIndex(0), PartitionIndex(0), 1, Some(Seconds(limit_s)))
+                    .unwrap()
+                    .iter()
+                    .all(|range| range.upper().0 <= limit_s)
+            );
         }
     }
 
     #[test]
     fn nothing_is_published_of_sizes_that_were_never_run() {
         let predictor = taught(&[(1, Some(600), 30); 5]);
-        assert_eq!(predictor.published(1, 0, 0, 2, None), None);
-        let ranges = predictor.published(1, 0, 0, 1, None).unwrap();
+        assert_eq!(predictor.published(UserId(1), AccountIndex(0), PartitionIndex(0), 2, None), None);
+        let ranges = predictor.published(UserId(1), AccountIndex(0), PartitionIndex(0), 1, None).unwrap();
         assert!((ranges.iter().map(RunTimeRange::probability).sum::<f64>() - 1.0).abs() < 1e-3);
     }
 }

@@ -22,6 +22,7 @@ mod series;
 
 use crate::sweep::Arrivals;
 use downtimes::Downtimes;
+use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
 use predictor_core::forecast::{ClassBounds, PERCENTILES, UNBOUNDED_S};
 use predictor_core::past::PastJob;
@@ -60,7 +61,7 @@ struct Partition {
 /// Learns waits as jobs start, and bounds those of jobs to come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Qbets {
-    partitions: BTreeMap<u16, Partition>,
+    partitions: BTreeMap<PartitionIndex, Partition>,
     all: Series,
     downtimes: Downtimes,
     #[serde(skip)]

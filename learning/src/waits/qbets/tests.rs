@@ -1,4 +1,5 @@
 use super::*;
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::UnixTime;
 use rand::SeedableRng;
@@ -7,10 +8,10 @@ use rand_distr::{Distribution, StandardNormal};
 
 fn job(partition: u16, cpus: u32, limit_s: i64) -> PastJob {
     PastJob {
-        user: 1,
-        account: 0,
-        partition,
-        qos: 0,
+        user: UserId(1),
+        account: AccountIndex(0),
+        partition: PartitionIndex(partition),
+        qos: QosIndex(0),
         size: Size { nodes: 1, cpus },
         allocated: None,
         limit: Some(Seconds(limit_s)),
@@ -97,7 +98,7 @@ fn jobs_of_unlike_delay_get_bounds_of_their_own_once_there_are_enough() {
     assert!(small < 10 && large > 20_000, "{small} {large}");
     let classes = qbets.classes(CONFIDENCE);
     assert_eq!(classes.len(), 2);
-    assert!(classes.iter().all(|class| class.partition == 3 && class.jobs == 1_000 && class.bounds_s.is_sorted()));
+    assert!(classes.iter().all(|class| class.partition == PartitionIndex(3) && class.jobs == 1_000 && class.bounds_s.is_sorted()));
     assert!(classes[0].median_s < 10 && classes[1].median_s > 20_000);
 }
 
@@ -148,7 +149,7 @@ fn a_class_of_few_waits_takes_the_bounds_that_it_lacks_from_the_cluster() {
     (0..500).for_each(|wait| qbets.observe(&job(0, 1, 60), Seconds(wait)));
     (0..10).for_each(|wait| qbets.observe(&job(1, 1, 60), Seconds(wait)));
     let classes = qbets.classes(CONFIDENCE);
-    let of_few = classes.iter().find(|class| class.partition == 1).unwrap();
+    let of_few = classes.iter().find(|class| class.partition == PartitionIndex(1)).unwrap();
     assert_eq!((of_few.jobs, of_few.bounds_s[49]), (10, 8));
     for percent in [50, 80, 95, 99] {
         let bound = qbets.bound_of(&job(1, 1, 60), f64::from(percent) / 100.0, CONFIDENCE).unwrap();

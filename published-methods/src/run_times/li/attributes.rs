@@ -1,5 +1,6 @@
 //! What jobs are compared by.
 
+use job_types::number::UserId;
 use learning::run_times::ArrivingJob;
 use std::collections::HashMap;
 
@@ -28,7 +29,7 @@ pub(super) struct ResourceState {
     waiting_work: f64,
     running_jobs: f64,
     running_cpus: f64,
-    users_cpus: HashMap<u32, f64>,
+    users_cpus: HashMap<UserId, f64>,
 }
 
 impl ResourceState {
@@ -71,7 +72,7 @@ impl ResourceState {
     pub(super) fn attributes(&self, job: &ArrivingJob) -> Attributes {
         let logarithm = |number: f64| number.ln_1p() as f32;
         Attributes {
-            nominal: [job.user, job.account, u32::from(job.partition)],
+            nominal: [job.user.0, job.account.0, u32::from(job.partition.0)],
             numeric: [
                 logarithm(f64::from(job.size.cpus)),
                 logarithm(job.limit.map_or(0.0, |limit| limit.0.max(0) as f64)),

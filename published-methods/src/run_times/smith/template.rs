@@ -1,6 +1,7 @@
 //! Which jobs are alike, and how a run time follows from theirs.
 
 use crate::genetic::Gene;
+use job_types::number::{AccountIndex, PartitionIndex, UserId};
 use learning::run_times::ArrivingJob;
 
 /// The genes of one template.
@@ -50,7 +51,7 @@ pub struct SmithTemplate {
 }
 
 /// What tells the categories of a template apart.
-pub(super) type CategoryKey = (u8, Option<u32>, Option<u16>, Option<u32>, Option<u32>);
+pub(super) type CategoryKey = (u8, Option<UserId>, Option<PartitionIndex>, Option<AccountIndex>, Option<u32>);
 
 impl SmithTemplate {
     /// The template of so many genes; `None` where the first says that it is not in use.

@@ -112,7 +112,7 @@ pub struct InstanceBased {
 }
 
 fn nominal(job: &PastJob) -> [u32; NOMINAL] {
-    [job.user, job.account, u32::from(job.partition)]
+    [job.user.0, job.account.0, u32::from(job.partition.0)]
 }
 
 impl InstanceBased {

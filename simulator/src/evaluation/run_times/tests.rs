@@ -1,3 +1,4 @@
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 
@@ -13,10 +14,10 @@ fn workload() -> Workload {
         let (eligible, wait) = (index * 60, index * 31 % 400);
         let start = UnixTime(eligible + wait);
         PastJob {
-            user: user as u32,
-            account: 0,
-            partition: 0,
-            qos: 0,
+            user: UserId(user as u32),
+            account: AccountIndex(0),
+            partition: PartitionIndex(0),
+            qos: QosIndex(0),
             size: Size { nodes: 1 + user as u32, cpus: 1 + user as u32 },
             allocated: None,
             limit: Some(Seconds(if long { 3_600 } else { 600 })),

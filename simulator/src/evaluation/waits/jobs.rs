@@ -1,6 +1,7 @@
 //! The forecasts job by job, and how often they held in parts of the jobs: coverage over all of
 //! them hides who pays for it.
 
+use job_types::number::PartitionIndex;
 use std::collections::BTreeMap;
 
 use predictor_core::class::{cpus_of_size_class, size_class};
@@ -74,8 +75,8 @@ impl Tried<'_> {
         self.jobs.iter().enumerate().map(forecast).collect()
     }
 
-    fn queue(&self, index: u16) -> String {
-        self.queues.get(usize::from(index)).cloned().unwrap_or_else(|| index.to_string())
+    fn queue(&self, index: PartitionIndex) -> String {
+        self.queues.get(usize::from(index.0)).cloned().unwrap_or_else(|| index.to_string())
     }
 
     /// Places of the jobs by what they have in common.
@@ -112,16 +113,17 @@ fn parts(words: impl Iterator<Item = &'static str> + Clone) -> BTreeMap<&'static
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::number::{AccountIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
     use predictor_core::forecast::PERCENTILES;
 
-    fn job(partition: u16, cpus: u32, wait_s: i64) -> PastJob {
+    fn job(partition: PartitionIndex, cpus: u32, wait_s: i64) -> PastJob {
         PastJob {
-            user: 1,
-            account: 0,
+            user: UserId(1),
+            account: AccountIndex(0),
             partition,
-            qos: 0,
+            qos: QosIndex(0),
             size: Size { nodes: cpus, cpus },
             allocated: None,
             limit: Some(Seconds(600)),
@@ -136,7 +138,8 @@ mod tests {
     fn a_queue_whose_bounds_fail_is_seen_beside_one_whose_bounds_are_too_long() {
         // Bounds of 1 to 99 s. In queue 1 nobody waits as long, in queue 2 of small jobs everybody
         // longer.
-        let jobs = [job(0, 64, 0), job(0, 20, 0), job(1, 1, 500), job(1, 4, 500)];
+        let jobs =
+            [job(PartitionIndex(0), 64, 0), job(PartitionIndex(0), 20, 0), job(PartitionIndex(1), 1, 500), job(PartitionIndex(1), 4, 500)];
         let jobs: Vec<&PastJob> = jobs.iter().collect();
         let bounds = vec![Some(std::array::from_fn::<u32, PERCENTILES, _>(|index| index as u32 + 1)); 4];
         let tried = Tried {

@@ -1,5 +1,6 @@
 //! What is forecast must not depend on what has not happened yet.
 
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::PastJob;
@@ -20,10 +21,10 @@ fn job(index: i64) -> PastJob {
     let start = eligible + Seconds(if scattered % 3 == 0 { 0 } else { scattered % 4_000 });
     let is_cancelled = index % 11 == 5;
     PastJob {
-        user: (scattered % 5) as u32,
-        account: 0,
-        partition: (scattered % 2) as u16,
-        qos: 0,
+        user: UserId((scattered % 5) as u32),
+        account: AccountIndex(0),
+        partition: PartitionIndex((scattered % 2) as u16),
+        qos: QosIndex(0),
         size: Size { nodes: 1, cpus: 1 << (scattered % 4) },
         allocated: (scattered % 7 == 0).then_some(Size { nodes: 2, cpus: 16 }),
         limit: Some(Seconds(600 + 600 * (scattered % 5))),

@@ -6,6 +6,7 @@ use crate::client::error::{self, ClientError};
 use crate::client::library::libslurm;
 use crate::client::list::{OwnedList, RecordList, TextList};
 use crate::job_number::selected_job;
+use job_types::number::JobId;
 
 impl AccountingConnection {
     /// Calls `each` for every run that has ended of the job of `cluster` with this number, or of
@@ -18,7 +19,7 @@ impl AccountingConnection {
     pub fn ended_runs(
         &mut self,
         cluster: &str,
-        job_id: u32,
+        job_id: JobId,
         array_task: Option<u32>,
         mut each: impl FnMut(EndedJobRecord<'_>),
     ) -> Result<usize, ClientError> {

@@ -4,6 +4,7 @@
 //! the limits of accounts above filled in, shows what is in force also while slurmdbd is away, and
 //! is told of a change at once.
 
+use job_types::number::{QosId, UserId};
 use std::ffi::c_void;
 
 use super::Answer;
@@ -27,7 +28,7 @@ pub type Resources = String;
 #[derive(Debug, Clone, PartialEq)]
 pub struct QosRecord {
     /// Its number in Slurm.
-    pub id: u32,
+    pub id: QosId,
     /// Its name.
     pub name: String,
     /// `OverPartQOS`: it goes before the partition's.
@@ -73,7 +74,7 @@ pub struct AssociationRecord {
     pub parent: u32,
     /// The user's number; `None` for that of an account, or where slurmctld's machine does not know
     /// the user.
-    pub user_id: Option<u32>,
+    pub user_id: Option<UserId>,
     /// Whether it is an account's and not a user's.
     pub is_account: bool,
     /// The account.
@@ -83,9 +84,9 @@ pub struct AssociationRecord {
     /// Whether it is that of the user's jobs that name no account.
     pub is_default: bool,
     /// Number of the default quality of service, where one is set.
-    pub default_qos: Option<u32>,
+    pub default_qos: Option<QosId>,
     /// Numbers of those that it may use.
-    pub allowed_qos: Vec<u32>,
+    pub allowed_qos: Vec<QosId>,
     /// `MaxWall`, the accounts' above included.
     pub max_wall_seconds: Option<i64>,
     /// `GrpWall`.
@@ -151,7 +152,7 @@ unsafe fn qos_record(record: *mut c_void) -> Option<QosRecord> {
     let text = |pointer| unsafe { value::owned_text(pointer) }.unwrap_or_default();
     let flag = |bit| record.flags & bit != 0;
     Some(QosRecord {
-        id: record.id,
+        id: QosId(record.id),
         // SAFETY: as above.
         name: unsafe { value::owned_text(record.name) }?,
         over_partition_qos: flag(bindings::FLAG_QOS_OVER_PARTITION),
@@ -186,17 +187,17 @@ unsafe fn association_record(record: *mut c_void) -> Option<AssociationRecord> {
     unsafe { BorrowedList::new(record.qos_list) }.for_each(|number| {
         // SAFETY: an element of a list of texts.
         let number = unsafe { value::text(number.cast_const().cast()) };
-        allowed_qos.extend(number.and_then(|number| number.trim_start_matches('+').parse::<u32>().ok()));
+        allowed_qos.extend(number.and_then(|number| number.trim_start_matches('+').parse().ok()).map(QosId));
     });
     Some(AssociationRecord {
         id: record.id,
         parent: record.parent_id,
-        user_id: value::number(record.uid).filter(|_uid| !record.user.is_null()),
+        user_id: value::number(record.uid).filter(|_uid| !record.user.is_null()).map(UserId),
         is_account: text(record.user).is_none(),
         account: text(record.acct)?,
         partition: text(record.partition),
         is_default: record.is_def == 1,
-        default_qos: value::number(record.def_qos_id).filter(|id| *id != 0),
+        default_qos: value::number(record.def_qos_id).filter(|id| *id != 0).map(QosId),
         allowed_qos,
         max_wall_seconds: value::limit_seconds(record.max_wall_pj),
         group_wall_seconds: value::limit_seconds(record.grp_wall),

@@ -6,6 +6,7 @@ use crate::client::error::ClientError;
 use crate::client::library::libslurm;
 use crate::client::value;
 use crate::job_number::JobNumber;
+use job_types::number::JobId;
 
 /// A job that slurmctld still knows, ended or not. Times are Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub struct KnownJob {
 ///
 /// # Errors
 /// As [`jobs`](super::jobs).
-pub fn jobs_with_number(job_id: u32) -> Result<Vec<KnownJob>, ClientError> {
+pub fn jobs_with_number(job_id: JobId) -> Result<Vec<KnownJob>, ClientError> {
     // SAFETY: the place for the answer is ours.
     let asked = Answer::ask(
         "job",

@@ -2,6 +2,7 @@
 
 use crate::workload::Workload;
 use end_to_end::{Cluster, Submitted, now, wait_for};
+use job_types::number::UserId;
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::Seconds;
@@ -111,7 +112,7 @@ fn reservable(cluster: &Cluster, workload: &Workload) -> Option<(u32, i64, f64)>
     let per_node = (partition.cpus / partition.nodes.max(1)).max(1);
     let bound = |cpus: u32, probability: f64| {
         let shape = JobShape {
-            user: 0,
+            user: UserId(0),
             association: Association::default(),
             partition: partition.index,
             size: Size { nodes: cpus.div_ceil(per_node), cpus },
