@@ -94,7 +94,7 @@ fn simulated(arguments: &Arguments) -> anyhow::Result<Report> {
     plot::check_folder(arguments.plot.as_deref())?;
     let source = arguments.log.source();
     let workload = arguments.log.read(arguments.processors.map(NonZeroU32::get))?;
-    let begin = workload.jobs.first().map_or(0, |job| job.submit_seconds);
+    let begin = workload.jobs.first().map(|job| job.submit).unwrap_or_default();
     let machine = Machine { processors: workload.processors, blocks: block::from(begin, &arguments.blocks) };
     let mut scheduler = arguments.scheduler.scheduler(&workload)?;
     let policy = arguments.policy.policy(&workload.jobs, workload.processors);

@@ -86,6 +86,13 @@ impl Add<Seconds> for UnixTime {
     }
 }
 
+impl Sub<Seconds> for UnixTime {
+    type Output = UnixTime;
+    fn sub(self, duration: Seconds) -> UnixTime {
+        UnixTime(self.0.saturating_sub(duration.0))
+    }
+}
+
 impl Sub<UnixTime> for UnixTime {
     type Output = Seconds;
     fn sub(self, earlier: UnixTime) -> Seconds {

@@ -10,6 +10,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use job_types::time::{Seconds, UnixTime};
 use simulator::engine::backfill::{Conservative, Easy, InOrder};
 use simulator::engine::estimates::Requested;
 use simulator::engine::order::FirstCome;
@@ -33,11 +34,11 @@ fn workload(jobs: usize) -> Vec<Job> {
     let (first, last) = (drawn[0].submit_time_seconds, drawn[drawn.len() - 1].submit_time_seconds);
     let stretch = work / (LOAD * f64::from(PROCESSORS)) / (last - first);
     let job = |job: &lublin::ModelJob| {
-        let run_seconds = job.run_time_seconds.round().max(1.0) as i64;
+        let run_time = Seconds(job.run_time_seconds.round().max(1.0) as i64);
         Job {
-            submit_seconds: ((job.submit_time_seconds - first) * stretch) as i64,
-            run_seconds,
-            estimate_seconds: run_seconds * 2,
+            submit: UnixTime(((job.submit_time_seconds - first) * stretch) as i64),
+            run_time,
+            estimate: run_time + run_time,
             processors: job.processors as u32,
             ..Job::default()
         }

@@ -7,18 +7,19 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use job_types::time::{Seconds, UnixTime};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use simulator::plan::{Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State, plan};
 
-const NOW: i64 = 1_800_000_000;
+const NOW: UnixTime = UnixTime(1_800_000_000);
 const NODES: u32 = 2_000;
 const CPUS: u32 = 64;
 
 fn run_times(random: &mut ChaCha8Rng, longest: i64) -> RunTimes {
     let limit = (600.0 * (longest as f64 / 600.0).powf(random.random::<f64>())) as i64;
     let expected = ((limit as f64) * random.random::<f64>()).max(1.0) as i64;
-    RunTimes { optimistic: (expected / 2).max(1), expected, limit }
+    RunTimes { optimistic: Seconds((expected / 2).max(1)), expected: Seconds(expected), limit: Seconds(limit) }
 }
 
 /// Running jobs share nodes; `shared` says whether pending jobs ask for single CPUs as well.
@@ -27,7 +28,7 @@ fn state(running: u32, pending: u32) -> State {
     let partition = |nodes: std::ops::Range<u32>, tier| Partition {
         nodes: nodes.collect(),
         is_up: true,
-        longest_limit: Some(7 * 86_400),
+        longest_limit: Some(Seconds(7 * 86_400)),
         tier,
         ..Partition::default()
     };
@@ -51,14 +52,15 @@ fn state(running: u32, pending: u32) -> State {
             tasks: 1,
             whole_nodes: !is_small,
             priority: random.random_range(0..100_000),
-            eligible: NOW - 1_000,
+            eligible: NOW - Seconds(1_000),
             limit: Some(run_time.limit),
             run_time,
             ..PendingJob::default()
         }
     });
     let pending = pending.collect();
-    let maintenance = Reservation { start: NOW + 3 * 86_400, end: NOW + 3 * 86_400 + 28_800, nodes: (0..NODES).collect(), cpus: None };
+    let maintenance =
+        Reservation { start: NOW + Seconds(3 * 86_400), end: NOW + Seconds(3 * 86_400 + 28_800), nodes: (0..NODES).collect(), cpus: None };
     State {
         now: NOW,
         nodes: vec![Node { cpus: CPUS, takes_jobs: true }; NODES as usize],

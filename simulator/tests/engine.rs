@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use job_types::time::{Seconds, UnixTime};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -20,12 +21,13 @@ const PROCESSORS: u32 = 8;
 fn workload(exact: bool) -> impl Strategy<Value = Vec<Job>> {
     let job = (0_i64..30, 1..=PROCESSORS, 1_i64..60, 0_i64..60, 0_u32..4);
     vec(job, 1..80).prop_map(move |jobs| {
-        let mut submit_seconds = 0;
-        let job = |(gap, processors, run_seconds, beyond, user): (i64, u32, i64, i64, u32)| {
+        let mut submit = UnixTime(0);
+        let job = |(gap, processors, run_time, beyond, user): (i64, u32, i64, i64, u32)| {
+            let run_time = Seconds(run_time);
             // Half of the jobs come together with the one before.
-            submit_seconds += (gap - 15).max(0);
-            let estimate_seconds = if exact { run_seconds } else { run_seconds + beyond };
-            Job { submit_seconds, processors, run_seconds, estimate_seconds, user, ..Job::default() }
+            submit = submit + Seconds((gap - 15).max(0));
+            let estimate = if exact { run_time } else { run_time + Seconds(beyond) };
+            Job { submit, processors, run_time, estimate, user, ..Job::default() }
         };
         jobs.into_iter().map(job).collect()
     })
@@ -54,10 +56,10 @@ fn schedulers() -> Vec<(&'static str, Scheduler)> {
 
 /// The most processors in use at any moment, blocks included.
 fn most_in_use(records: &[Record], blocks: &[Block]) -> i64 {
-    let mut changes: Vec<(i64, i64)> = Vec::new();
+    let mut changes: Vec<(UnixTime, i64)> = Vec::new();
     let mut held = |start, end, processors: u32| changes.extend([(start, i64::from(processors)), (end, -i64::from(processors))]);
-    records.iter().for_each(|record| held(record.start_seconds, record.end_seconds, record.processors));
-    blocks.iter().for_each(|block| held(block.start_seconds, block.end_seconds, block.processors));
+    records.iter().for_each(|record| held(record.start, record.end, record.processors));
+    blocks.iter().for_each(|block| held(block.start, block.end, block.processors));
     // At one moment ends come before starts: negative changes first.
     changes.sort_unstable();
     let mut in_use = 0;
@@ -72,18 +74,18 @@ fn most_in_use(records: &[Record], blocks: &[Block]) -> i64 {
 }
 
 /// EASY as its rules say it, without any of the engine's shortcuts.
-fn easy_by_the_rules(jobs: &[Job], processors: u32) -> Vec<i64> {
+fn easy_by_the_rules(jobs: &[Job], processors: u32) -> Vec<UnixTime> {
     // Expected end, end, job; in the order of the starts.
-    let running: RefCell<Vec<(i64, i64, usize)>> = RefCell::default();
-    let free_at = |at: i64| {
+    let running: RefCell<Vec<(UnixTime, UnixTime, usize)>> = RefCell::default();
+    let free_at = |at: UnixTime| {
         let running = running.borrow();
         i64::from(processors)
             - running.iter().filter(|(expected, ..)| *expected > at).map(|&(.., job)| i64::from(jobs[job].processors)).sum::<i64>()
     };
-    let mut starts = vec![0; jobs.len()];
+    let mut starts = vec![UnixTime(0); jobs.len()];
     let (mut waiting, mut next): (Vec<usize>, usize) = (Vec::new(), 0);
     loop {
-        let submission = jobs.get(next).map(|job| job.submit_seconds);
+        let submission = jobs.get(next).map(|job| job.submit);
         let end = running.borrow().iter().enumerate().map(|(place, &(_, end, _))| (end, place)).min();
         let now = match (submission, end) {
             (None, None) => return starts,
@@ -101,7 +103,7 @@ fn easy_by_the_rules(jobs: &[Job], processors: u32) -> Vec<i64> {
         let size = |job: usize| i64::from(jobs[job].processors);
         let mut start = |job: usize| {
             starts[job] = now;
-            running.borrow_mut().push((now + jobs[job].estimate_seconds, now + jobs[job].run_seconds, job));
+            running.borrow_mut().push((now + jobs[job].estimate, now + jobs[job].run_time, job));
         };
         while let Some(&head) = waiting.first().filter(|&&head| size(head) <= free_at(now)) {
             start(head);
@@ -109,10 +111,10 @@ fn easy_by_the_rules(jobs: &[Job], processors: u32) -> Vec<i64> {
         }
         let Some(&head) = waiting.first() else { continue };
         for candidate in waiting.split_off(1) {
-            let mut moments: Vec<i64> = running.borrow().iter().map(|(expected, ..)| (*expected).max(now)).collect();
+            let mut moments: Vec<UnixTime> = running.borrow().iter().map(|(expected, ..)| (*expected).max(now)).collect();
             moments.sort_unstable();
             let reserved = moments.into_iter().find(|&at| free_at(at) >= size(head)).unwrap();
-            let ends_before = now + jobs[candidate].estimate_seconds <= reserved;
+            let ends_before = now + jobs[candidate].estimate <= reserved;
             if size(candidate) <= free_at(now) && (ends_before || size(candidate) <= free_at(reserved) - size(head)) {
                 start(candidate);
             } else {
@@ -134,12 +136,12 @@ impl<B: Backfill, F: FnMut(&B, &Cluster) + Send> Backfill for Watched<B, F> {
         (self.look)(&self.backfill, cluster);
     }
 
-    fn wakes_at_seconds(&self) -> Option<i64> {
-        self.backfill.wakes_at_seconds()
+    fn wakes_at(&self) -> Option<UnixTime> {
+        self.backfill.wakes_at()
     }
 }
 
-type Promises = Arc<Mutex<HashMap<JobIndex, i64>>>;
+type Promises = Arc<Mutex<HashMap<JobIndex, UnixTime>>>;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
@@ -157,8 +159,8 @@ proptest! {
         for (name, scheduler) in schedulers() {
             let records = run(&jobs, &Machine::new(PROCESSORS), scheduler);
             for (job, record) in jobs.iter().zip(&records) {
-                prop_assert!(record.start_seconds >= job.submit_seconds, "{name}");
-                prop_assert_eq!((record.run_seconds(), record.processors), (job.run_seconds, job.processors), "{}", name);
+                prop_assert!(record.start >= job.submit, "{name}");
+                prop_assert_eq!((record.run_time(), record.processors), (job.run_time, job.processors), "{}", name);
             }
         }
     }
@@ -167,9 +169,9 @@ proptest! {
     fn nobody_waits_beside_an_idle_machine(jobs in workload(false)) {
         for (name, scheduler) in schedulers() {
             let records = run(&jobs, &Machine::new(PROCESSORS), scheduler);
-            for waited in records.iter().filter(|record| record.wait_seconds() > 0) {
-                let just_before = waited.start_seconds - 1;
-                let runs = |record: &&Record| record.start_seconds <= just_before && just_before < record.end_seconds;
+            for waited in records.iter().filter(|record| record.wait() > Seconds::ZERO) {
+                let just_before = waited.start - Seconds(1);
+                let runs = |record: &&Record| record.start <= just_before && just_before < record.end;
                 prop_assert!(records.iter().any(|record| runs(&record)), "{name}");
             }
         }
@@ -178,13 +180,13 @@ proptest! {
     #[test]
     fn first_come_first_served_never_overtakes(jobs in workload(false)) {
         let records = run(&jobs, &Machine::new(PROCESSORS), scheduler(FirstCome, InOrder, Requested));
-        prop_assert!(records.is_sorted_by_key(|record| record.start_seconds));
+        prop_assert!(records.is_sorted_by_key(|record| record.start));
     }
 
     #[test]
     fn easy_is_what_its_rules_say(jobs in workload(false)) {
         let records = run(&jobs, &Machine::new(PROCESSORS), scheduler(FirstCome, Easy::default(), Requested));
-        let starts: Vec<i64> = records.iter().map(|record| record.start_seconds).collect();
+        let starts: Vec<UnixTime> = records.iter().map(|record| record.start).collect();
         prop_assert_eq!(starts, easy_by_the_rules(&jobs, PROCESSORS));
     }
 
@@ -193,16 +195,16 @@ proptest! {
         let promises = Promises::default();
         let noted = Arc::clone(&promises);
         let look = move |_: &Easy, cluster: &Cluster| {
-            let started = |job: JobIndex| cluster.record(job).start_seconds >= 0;
+            let started = |job: JobIndex| cluster.record(job).start >= UnixTime(0);
             let Some(head) = cluster.waiting().iter().find(|entry| !started(entry.job)) else { return };
             let mut free = cluster.free() - cluster.ending_now();
             let mut ends = cluster.running().by_expected_end();
             let at = ends.find_map(|(end, processors, _)| { free += i64::from(processors); (free >= i64::from(head.processors)).then_some(end) });
-            noted.lock().unwrap().entry(head.job).or_insert(at.unwrap_or(i64::MAX));
+            noted.lock().unwrap().entry(head.job).or_insert(at.unwrap_or(UnixTime(i64::MAX)));
         };
         let records = run(&jobs, &Machine::new(PROCESSORS), scheduler(FirstCome, Watched { backfill: Easy::default(), look }, Requested));
         for (&job, &promise) in promises.lock().unwrap().iter() {
-            prop_assert!(records[job as usize].start_seconds <= promise);
+            prop_assert!(records[job as usize].start <= promise);
         }
     }
 
@@ -212,7 +214,7 @@ proptest! {
         let noted = Arc::clone(&promises);
         let look = move |backfill: &Conservative, cluster: &Cluster| {
             for entry in cluster.waiting() {
-                if let Some(at) = backfill.promised_seconds(entry.job) {
+                if let Some(at) = backfill.promised(entry.job) {
                     noted.lock().unwrap().entry(entry.job).or_insert(at);
                 }
             }
@@ -221,25 +223,25 @@ proptest! {
         let scheduler = if shortest { scheduler(ShortestFirst, watched, Requested) } else { scheduler(FirstCome, watched, Requested) };
         let records = run(&jobs, &Machine::new(PROCESSORS), scheduler);
         for (&job, &promise) in promises.lock().unwrap().iter() {
-            prop_assert!(records[job as usize].start_seconds <= promise);
+            prop_assert!(records[job as usize].start <= promise);
         }
     }
 
     #[test]
-    fn a_block_is_left_free(jobs in workload(false), start_seconds in 0_i64..300, long in 1_i64..100, processors in 1..=PROCESSORS) {
-        let block = Block { start_seconds, end_seconds: start_seconds + long, processors };
+    fn a_block_is_left_free(jobs in workload(false), start in 0_i64..300, long in 1_i64..100, processors in 1..=PROCESSORS) {
+        let block = Block { start: UnixTime(start), end: UnixTime(start + long), processors };
         let machine = Machine { processors: PROCESSORS, blocks: vec![block] };
         for backfill in [Box::new(InOrder) as Box<dyn Backfill>, Box::new(Easy::default()), Box::new(Conservative::new())] {
             let scheduler = Scheduler { order: Box::new(FirstCome), backfill, estimates: Box::new(Requested) };
             let records = run(&jobs, &machine, scheduler);
             prop_assert!(most_in_use(&records, &[block]) <= i64::from(PROCESSORS));
-            prop_assert!(records.iter().zip(&jobs).all(|(record, job)| record.run_seconds() == job.run_seconds));
+            prop_assert!(records.iter().zip(&jobs).all(|(record, job)| record.run_time() == job.run_time));
         }
     }
 
     #[test]
     fn a_block_of_nothing_changes_nothing(jobs in workload(false)) {
-        let nothing = Machine { processors: PROCESSORS, blocks: vec![Block { start_seconds: 10, end_seconds: 50, processors: 0 }] };
+        let nothing = Machine { processors: PROCESSORS, blocks: vec![Block { start: UnixTime(10), end: UnixTime(50), processors: 0 }] };
         for candidates in [Candidates::InOrder, Candidates::ShortestFirst] {
             let easy = || scheduler(FirstCome, Easy::new(candidates), Requested);
             prop_assert_eq!(run(&jobs, &nothing, easy()), run(&jobs, &Machine::new(PROCESSORS), easy()));

@@ -39,8 +39,8 @@ fn schedulers() -> Vec<(&'static str, Scheduler)> {
     ]
 }
 
-fn job(submit_seconds: i64, processors: u32, run_seconds: i64, estimate_seconds: i64) -> Job {
-    Job { submit_seconds, processors, run_seconds, estimate_seconds, ..Job::default() }
+fn job(submit: i64, processors: u32, run_time: i64, estimate: i64) -> Job {
+    Job { submit: UnixTime(submit), processors, run_time: Seconds(run_time), estimate: Seconds(estimate), ..Job::default() }
 }
 
 fn run(jobs: &[Job], mut scheduler: Scheduler, mut promise: Promise) -> Vec<Record> {
@@ -55,11 +55,11 @@ fn a_job_on_its_nodes_early_waits_until_its_time_and_then_runs() {
     for (name, scheduler) in schedulers() {
         let records = run(&jobs, scheduler, Promise { job: 0, at: UnixTime(1_000) });
         let [promised, other] = records.as_slice() else { panic!() };
-        let held = 1_000 - promised.start_seconds;
-        assert!(promised.start_seconds < 100, "{name}: {promised:?}");
-        assert_eq!((promised.end_seconds, promised.held, promised.run_seconds()), (1_100, Seconds(held), 100), "{name}");
-        assert_eq!(promised.occupied_seconds(), 100 + held, "{name}");
-        assert!(other.start_seconds >= 1_100 && other.held == Seconds::ZERO, "{name}: {other:?}");
+        let held = UnixTime(1_000) - promised.start;
+        assert!(promised.start < UnixTime(100), "{name}: {promised:?}");
+        assert_eq!((promised.end, promised.held, promised.run_time()), (UnixTime(1_100), held, Seconds(100)), "{name}");
+        assert_eq!(promised.occupied(), Seconds(100) + held, "{name}");
+        assert!(other.start >= UnixTime(1_100) && other.held == Seconds::ZERO, "{name}: {other:?}");
     }
 }
 
@@ -68,7 +68,7 @@ fn what_is_left_of_a_machine_beside_a_job_that_waits_on_its_nodes_is_used() {
     let jobs = [job(0, 3, 100, 1_100), job(10, 1, 50, 60)];
     for (name, scheduler) in schedulers() {
         let records = run(&jobs, scheduler, Promise { job: 0, at: UnixTime(1_000) });
-        assert!(records[1].end_seconds < 1_000, "{name}: {records:?}");
+        assert!(records[1].end < UnixTime(1_000), "{name}: {records:?}");
     }
 }
 
@@ -78,8 +78,8 @@ fn a_job_that_starts_after_its_time_runs_at_once() {
     for (name, scheduler) in schedulers() {
         let records = run(&jobs, scheduler, Promise { job: 1, at: UnixTime(300) });
         let late = &records[1];
-        assert!(late.start_seconds >= 500, "{name}: {late:?}");
-        assert_eq!((late.held, late.occupied_seconds()), (Seconds::ZERO, 100), "{name}");
+        assert!(late.start >= UnixTime(500), "{name}: {late:?}");
+        assert_eq!((late.held, late.occupied()), (Seconds::ZERO, Seconds(100)), "{name}");
     }
 }
 
@@ -89,6 +89,6 @@ fn a_time_that_the_limit_does_not_reach_is_not_waited_for() {
     let jobs = [job(0, 3, 100, 1_000)];
     for (name, scheduler) in schedulers() {
         let records = run(&jobs, scheduler, Promise { job: 0, at: UnixTime(5_000) });
-        assert_eq!((records[0].held, records[0].run_seconds()), (Seconds::ZERO, 100), "{name}");
+        assert_eq!((records[0].held, records[0].run_time()), (Seconds::ZERO, Seconds(100)), "{name}");
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use job_types::time::Seconds;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
 use simulator::experiment::{Comparison, Method, Options, Parts, Protocol, SpeedUpModel, compare};
@@ -244,7 +245,7 @@ impl PolicyArguments {
             adoption: self.adoption,
             from: self.from.get(),
             to: question.to.get(),
-            refresh_seconds: i64::from(self.refresh),
+            refresh: Seconds(i64::from(self.refresh)),
             parts: Parts {
                 growth: !left_out(Part::Growth),
                 any_size: !left_out(Part::OtherSizes),

@@ -1,5 +1,6 @@
 //! Blocks, as users write them.
 
+use job_types::time::{Seconds, UnixTime};
 use simulator::engine::Block;
 
 /// Reads a block: `START-END:PROCESSORS` in hours, as in `24-48:64`. The times are seconds since
@@ -11,19 +12,16 @@ pub(super) fn block(text: &str) -> Result<Block, String> {
     });
     match parts {
         Some((start, end, processors)) if 0.0 <= start && start < end && end < 1e9 => {
-            Ok(Block { start_seconds: (start * 3_600.0) as i64, end_seconds: (end * 3_600.0) as i64, processors })
+            Ok(Block { start: UnixTime((start * 3_600.0) as i64), end: UnixTime((end * 3_600.0) as i64), processors })
         }
         _ => Err("a block is START-END:PROCESSORS, in hours since the first submission, as in 24-48:64".to_owned()),
     }
 }
 
 /// The blocks in the log's own time.
-pub(super) fn from(begin_seconds: i64, blocks: &[Block]) -> Vec<Block> {
-    let moved = |block: &Block| Block {
-        start_seconds: begin_seconds + block.start_seconds,
-        end_seconds: begin_seconds + block.end_seconds,
-        processors: block.processors,
-    };
+pub(super) fn from(begin: UnixTime, blocks: &[Block]) -> Vec<Block> {
+    let moved = |at: UnixTime| begin + Seconds(at.0);
+    let moved = |block: &Block| Block { start: moved(block.start), end: moved(block.end), processors: block.processors };
     blocks.iter().map(moved).collect()
 }
 
@@ -33,10 +31,10 @@ mod tests {
 
     #[test]
     fn a_block_is_a_time_and_a_size() {
-        assert_eq!(block("1-2.5:8"), Ok(Block { start_seconds: 3_600, end_seconds: 9_000, processors: 8 }));
+        assert_eq!(block("1-2.5:8"), Ok(Block { start: UnixTime(3_600), end: UnixTime(9_000), processors: 8 }));
         for wrong in ["", "1-2", "2-1:8", "1-2:x", "-1-2:8", "a-b:8"] {
             assert!(block(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(from(100, &[block("0-1:2").unwrap()])[0].start_seconds, 100);
+        assert_eq!(from(UnixTime(100), &[block("0-1:2").unwrap()])[0].start, UnixTime(100));
     }
 }

@@ -3,6 +3,7 @@
 use job_types::number::UserId;
 use std::path::Path;
 
+use job_types::time::{Seconds, UnixTime};
 use simulator::engine::{Job, Record};
 use simulator::metrics::{self, Class, Series};
 use simulator::output::allocate;
@@ -17,13 +18,13 @@ const DAY_S: f64 = 86_400.0;
 const BINS: usize = 400;
 
 /// Length of the Gantt chart's window where none is asked for.
-const WINDOW_S: i64 = 86_400;
+const WINDOW: Seconds = Seconds(86_400);
 
-/// A window of time, in seconds since the first submission.
+/// A window of time, since the first submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
-    from: i64,
-    to: i64,
+    from: Seconds,
+    to: Seconds,
 }
 
 /// Reads a window: two numbers of hours since the first submission, as in `24-48`.
@@ -31,7 +32,7 @@ pub(super) fn window(text: &str) -> Result<Window, String> {
     let parsed = text.split_once('-').and_then(|(from, to)| Some((from.parse::<f64>().ok()?, to.parse::<f64>().ok()?)));
     match parsed {
         Some((from, to)) if from.is_finite() && to.is_finite() && 0.0 <= from && from < to && to < 1e9 => {
-            Ok(Window { from: (from * HOUR_S) as i64, to: (to * HOUR_S) as i64 })
+            Ok(Window { from: Seconds((from * HOUR_S) as i64), to: Seconds((to * HOUR_S) as i64) })
         }
         _ => Err("a window is two numbers of hours since the first submission, as in 24-48".to_owned()),
     }
@@ -45,16 +46,16 @@ pub(super) fn window(text: &str) -> Result<Window, String> {
 /// The file can't be written.
 pub(super) fn draw(path: &Path, report: &Report, jobs: &[Job], records: &[Record], asked: Option<Window>) -> anyhow::Result<()> {
     let series = metrics::series(records);
-    let begin = series.at_seconds.first().copied().unwrap_or(0);
-    let end = series.at_seconds.last().copied().unwrap_or(begin);
-    let window = asked.map_or_else(|| busiest(&series), |window| Window { from: begin + window.from, to: begin + window.to });
+    let begin = series.at.first().copied().unwrap_or_default();
+    let end = series.at.last().copied().unwrap_or(begin);
+    let window = asked.unwrap_or_else(|| busiest(&series));
     let (width, height) = DIAGRAM;
     let gantt = gantt(report, jobs, records, begin, window);
     plot::write(path, (width * 2, height * 3), |area| {
         let (figures, below) = area.split_vertically(height * 2);
         let [used, queue, by_size, slowdown] =
             figures.split_evenly((2, 2)).try_into().map_err(|_| anyhow::anyhow!("cannot divide the picture"))?;
-        let binned = |values: &[u64], scale: f64| bins(&series.at_seconds, values, begin, end, scale);
+        let binned = |values: &[u64], scale: f64| bins(&series.at, values, begin, end, scale);
         let percent = 100.0 / f64::from(report.processors.max(1));
         let over_time = |title: &str, what, points, top, colour| OverTime { title: title.to_owned(), what, points, top, colour };
         let used_points = binned(&series.used_processors, percent);
@@ -73,12 +74,12 @@ pub(super) fn draw(path: &Path, report: &Report, jobs: &[Job], records: &[Record
 }
 
 /// Means over even bins of time; each value holds from its moment to the next.
-fn bins(at: &[i64], values: &[u64], begin: i64, end: i64, scale: f64) -> Vec<(f64, f64)> {
-    let width = ((end - begin) as f64 / BINS as f64).max(1.0);
+fn bins(at: &[UnixTime], values: &[u64], begin: UnixTime, end: UnixTime, scale: f64) -> Vec<(f64, f64)> {
+    let width = ((end - begin).0 as f64 / BINS as f64).max(1.0);
     let mut sums = vec![0.0; BINS];
     for (place, (&from, &value)) in at.iter().zip(values).enumerate() {
         let to = at.get(place + 1).copied().unwrap_or(from);
-        let (mut from, to) = ((from - begin) as f64, (to - begin) as f64);
+        let (mut from, to) = ((from - begin).0 as f64, (to - begin).0 as f64);
         while from < to {
             let bin = ((from / width) as usize).min(BINS - 1);
             let until = if bin + 1 == BINS { to } else { to.min((bin + 1) as f64 * width) };
@@ -112,20 +113,20 @@ fn waits(classes: &[Class]) -> ErrorsByClass {
 
 /// The window around the moment at which most processors are waited for.
 fn busiest(series: &Series) -> Window {
-    let most = series.waiting_processors.iter().zip(&series.at_seconds).max_by_key(|(waiting, _)| **waiting);
-    let at = most.map_or(0, |(_, &at)| at);
-    let first = series.at_seconds.first().copied().unwrap_or(0);
-    let from = (at - WINDOW_S / 2).max(first);
-    Window { from, to: from + WINDOW_S }
+    let most = series.waiting_processors.iter().zip(&series.at).max_by_key(|(waiting, _)| **waiting);
+    let begin = series.at.first().copied().unwrap_or_default();
+    let at = most.map_or(Seconds::ZERO, |(_, &at)| at - begin);
+    let from = (at - Seconds(WINDOW.0 / 2)).max(Seconds::ZERO);
+    Window { from, to: from + WINDOW }
 }
 
-fn gantt(report: &Report, jobs: &[Job], records: &[Record], begin: i64, window: Window) -> Gantt {
-    let hours = |at: i64| (at - begin) as f64 / HOUR_S;
+fn gantt(report: &Report, jobs: &[Job], records: &[Record], begin: UnixTime, window: Window) -> Gantt {
+    let hours = |since: Seconds| since.0 as f64 / HOUR_S;
     let allocations = allocate(records, report.processors);
     let shown = jobs.iter().zip(records).zip(allocations);
-    let shown = shown.filter(|((_, record), _)| record.start_seconds < window.to && window.from < record.end_seconds);
+    let shown = shown.filter(|((_, record), _)| record.start - begin < window.to && window.from < record.end - begin);
     let jobs = shown.map(|((job, record), allocation)| GanttJob {
-        hours: (hours(record.start_seconds), hours(record.end_seconds)),
+        hours: (hours(record.start - begin), hours(record.end - begin)),
         processors: allocation.0,
         user: UserId(job.user),
     });
@@ -143,14 +144,14 @@ mod tests {
 
     #[test]
     fn a_bin_holds_the_mean_of_its_time() {
-        let found = bins(&[0, 200, 400], &[4, 2, 0], 0, 400, 1.0);
+        let found = bins(&[0, 200, 400].map(UnixTime), &[4, 2, 0], UnixTime(0), UnixTime(400), 1.0);
         assert_eq!(found.len(), BINS);
         assert_eq!((found[0].1, found[199].1, found[200].1, found[399].1), (4.0, 4.0, 2.0, 2.0));
     }
 
     #[test]
     fn a_window_is_two_hours_in_order() {
-        assert_eq!(window("1-2.5"), Ok(Window { from: 3_600, to: 9_000 }));
+        assert_eq!(window("1-2.5"), Ok(Window { from: Seconds(3_600), to: Seconds(9_000) }));
         for wrong in ["", "5", "5-2", "a-b", "0-inf"] {
             assert!(window(wrong).is_err(), "{wrong}");
         }

@@ -58,7 +58,7 @@ impl Report {
             left_out: workload.left_out,
             counted,
             utilisation: all.utilisation,
-            makespan_s: all.makespan_s,
+            makespan_s: all.makespan.0,
             all,
             by_size,
             by_user,

@@ -119,7 +119,7 @@ impl SchedulerArguments {
             OrderKind::Shortest => Box::new(ShortestFirst),
             OrderKind::Multifactor => {
                 let settings = PrioritySettings::parse(configuration.as_deref().unwrap_or_default())?;
-                let first = workload.jobs.first().map_or(0, |job| job.submit_seconds);
+                let first = workload.jobs.first().map(|job| job.submit).unwrap_or_default();
                 Box::new(Multifactor::new(settings, Associations::of_users(&workload.jobs), workload.processors, first))
             }
         };

@@ -2,9 +2,8 @@
 
 use job_types::number::PartitionIndex;
 use job_types::size::Size;
-use job_types::time::{Seconds, UnixTime};
-use predictor_core::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
-use simulator::plan::{self, Plan};
+use predictor_core::queue_plan::{PlannedJob, PlannedPartition, QueuePlan};
+use simulator::plan::Plan;
 
 use super::state::Question;
 
@@ -23,33 +22,28 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
             partition: job.partitions.first().and_then(|partition| index_of(usize::from(*partition))).unwrap_or(PartitionIndex::UNKNOWN),
             size: Size { nodes: job.nodes, cpus: job.cpus },
             tasks: job.tasks,
-            limit: job.limit.map(Seconds),
+            limit: job.limit,
             priority: job.priority,
-            start: planned.start.map(start),
+            start: planned.start,
         })
     });
     let partitions = plan.partitions.iter().enumerate().filter_map(|(place, partition)| {
         Some(PlannedPartition {
             index: index_of(place)?,
             cpus_per_node: cpus_per_node(question, place),
-            free: partition.free.iter().map(|(at, cpus)| (UnixTime(*at), u32::try_from(*cpus).unwrap_or(u32::MAX))).collect(),
+            free: partition.free.iter().map(|(at, cpus)| (*at, u32::try_from(*cpus).unwrap_or(u32::MAX))).collect(),
             cpus: partition.grid.cpus.clone(),
-            limits: partition.grid.limits.iter().copied().map(Seconds).collect(),
-            starts: partition.grid.starts.iter().map(|cell| cell.map(start)).collect(),
+            limits: partition.grid.limits.clone(),
+            starts: partition.grid.starts.clone(),
         })
     });
     QueuePlan {
-        at: UnixTime(plan.at),
+        at: plan.at,
         pending_jobs: u32::try_from(plan.pending.len()).unwrap_or(u32::MAX),
         is_complete: plan.is_complete,
         jobs: jobs.take(MOST_JOBS).collect(),
         partitions: partitions.collect(),
     }
-}
-
-fn start(start: plan::ExpectedStart) -> ExpectedStart {
-    let plan::ExpectedStart { lower, expected, upper } = start;
-    ExpectedStart { lower: UnixTime(lower), expected: UnixTime(expected), upper: UnixTime(upper) }
 }
 
 /// CPUs of a node that takes jobs, on average, rounded up.

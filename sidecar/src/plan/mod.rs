@@ -45,7 +45,7 @@ impl Asked {
 
     /// Asks. Returns whether there will be an answer.
     pub(crate) fn ask(&mut self, question: Box<Question>) -> bool {
-        self.told = Some(UnixTime(question.state.now));
+        self.told = Some(question.state.now);
         self.is_busy = self.questions.try_send(question).is_ok();
         self.is_busy
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
 use simulator::plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
@@ -32,7 +33,7 @@ impl Question {
         whole_nodes: bool,
         run_times: impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>,
     ) -> Self {
-        let now = cluster.read_at.0;
+        let now = cluster.read_at;
         let Queue { nodes, reservations, jobs } = &cluster.queue;
         let places: HashMap<&str, u16> = (0u16..).zip(&cluster.partitions).map(|(place, partition)| (&*partition.name, place)).collect();
         let reservation_places: HashMap<&str, u32> =
@@ -57,7 +58,7 @@ impl Question {
         for job in jobs {
             let forecast = |elapsed| {
                 let ranges = job.partitions.iter().find_map(|partition| ranges(job, *indices.get(partition)?, &run_times));
-                RunTimes::after(elapsed, ranges.unwrap_or(&[]), job.limit_seconds)
+                RunTimes::after(elapsed, ranges.unwrap_or(&[]), job.limit_seconds.map(Seconds))
             };
             let reservation = job.reservation.as_deref().map(|name| reservation_places.get(name).copied());
             let running = |remaining, held: &[(usize, usize)]| RunningJob {
@@ -68,9 +69,9 @@ impl Question {
             };
             match &job.phase {
                 Phase::Running { start, stood_still_seconds, nodes } => {
-                    question.state.running.push(running(forecast(now - start - stood_still_seconds), nodes));
+                    question.state.running.push(running(forecast(now - UnixTime(*start) - Seconds(*stood_still_seconds)), nodes));
                 }
-                Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(1)), nodes)),
+                Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(Seconds(1))), nodes)),
                 Phase::Pending { tasks, exclusive, priority, reason, eligible } => {
                     question.users.push(job.user);
                     question.state.pending.push(PendingJob {
@@ -81,9 +82,9 @@ impl Question {
                         tasks: *tasks,
                         whole_nodes: *exclusive,
                         priority: *priority,
-                        eligible: eligible.unwrap_or(now),
-                        limit: job.limit_seconds,
-                        run_time: forecast(0),
+                        eligible: eligible.map_or(now, UnixTime),
+                        limit: job.limit_seconds.map(Seconds),
+                        run_time: forecast(Seconds::ZERO),
                         reservation: reservation.flatten(),
                         obstacle: obstacle(*reason, *priority, reservation),
                     });
@@ -125,7 +126,7 @@ fn partitions(cluster: &Cluster, places: &HashMap<&str, u16>, whole_nodes: bool)
     let partitions = cluster.partitions.iter().map(|partition| Partition {
         nodes: Vec::new(),
         is_up: partition.is_up,
-        longest_limit: partition.max_time_seconds,
+        longest_limit: partition.max_time_seconds.map(Seconds),
         most_nodes: partition.max_nodes,
         whole_nodes: whole_nodes || partition.sharing == Sharing::Exclusive,
         tier: partition.priority_tier,
@@ -143,8 +144,9 @@ fn partitions(cluster: &Cluster, places: &HashMap<&str, u16>, whole_nodes: bool)
 }
 
 fn reservation(reservation: &slurm_sys::client::controller::Reservation, nodes: usize) -> Reservation {
-    let end = reservation.end.unwrap_or(reservation.start.saturating_add(LONGEST));
-    Reservation { start: reservation.start, end, nodes: numbers(&reservation.node_ranges, nodes), cpus: reservation.cpus }
+    let start = UnixTime(reservation.start);
+    let end = reservation.end.map_or(start + LONGEST, UnixTime);
+    Reservation { start, end, nodes: numbers(&reservation.node_ranges, nodes), cpus: reservation.cpus }
 }
 
 /// The numbers in inclusive ranges, below `count`.

@@ -3,19 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::waiting::Queue;
-use super::{Event, Job, JobIndex, Machine, Record, Running, Waiting};
-use crate::profile::Profile;
 use job_types::record::hold_on_nodes;
 use job_types::time::{Seconds, UnixTime};
 
+use super::waiting::Queue;
+use super::{Event, Job, JobIndex, Machine, Record, Running, Waiting};
+use crate::profile::Profile;
+
 /// A start time that is not known yet.
-pub(super) const NOT_STARTED: i64 = i64::MIN;
+pub(super) const NOT_STARTED: UnixTime = UnixTime(i64::MIN);
 
 /// The state of the machine and its queue: what a scheduler decides from, and where it starts jobs.
 #[derive(Debug)]
 pub struct Cluster {
-    pub(super) now: i64,
+    pub(super) now: UnixTime,
     pub(super) machine: Machine,
     /// The jobs as the policy passed them on.
     pub(super) jobs: Vec<Job>,
@@ -26,11 +27,11 @@ pub struct Cluster {
     pub(super) queue: Queue,
     /// Ends of the running jobs, which only the engine knows; those of one moment in the order in
     /// which they started.
-    ends: BinaryHeap<Reverse<(i64, u32, JobIndex)>>,
+    ends: BinaryHeap<Reverse<(UnixTime, u32, JobIndex)>>,
     /// How many jobs have started.
     starts: u32,
     /// By job: when it is expected to end, once it runs.
-    expected_ends: Vec<i64>,
+    expected_ends: Vec<UnixTime>,
     /// Until when jobs wait on their nodes if they start before, of those that were promised nodes
     /// at a time.
     hold_until: HashMap<JobIndex, UnixTime>,
@@ -41,16 +42,16 @@ pub struct Cluster {
 impl Cluster {
     pub(super) fn new(jobs: &[Job], machine: &Machine) -> Self {
         let record = |job: &Job| Record {
-            submit_seconds: job.submit_seconds,
-            eligible_seconds: job.submit_seconds,
-            start_seconds: NOT_STARTED,
-            end_seconds: NOT_STARTED,
-            estimate_seconds: job.estimate_seconds,
+            submit: job.submit,
+            eligible: job.submit,
+            start: NOT_STARTED,
+            end: NOT_STARTED,
+            estimate: job.estimate,
             processors: job.processors,
             held: Seconds::ZERO,
         };
         Self {
-            now: jobs.first().map_or(0, |job| job.submit_seconds),
+            now: jobs.first().map_or(UnixTime::default(), |job| job.submit),
             machine: machine.clone(),
             records: jobs.iter().map(record).collect(),
             jobs: jobs.to_vec(),
@@ -65,9 +66,9 @@ impl Cluster {
         }
     }
 
-    /// The time, in seconds from the beginning of the workload.
+    /// The time, on the clock of the workload.
     #[must_use]
-    pub fn now_seconds(&self) -> i64 {
+    pub fn now(&self) -> UnixTime {
         self.now
     }
 
@@ -112,15 +113,15 @@ impl Cluster {
     /// Processors of jobs whose end, expected for now, is at this instant but still to come.
     #[must_use]
     pub fn ending_now(&self) -> i64 {
-        if self.running.soonest_end_seconds().is_none_or(|end| end > self.now) {
+        if self.running.soonest_end().is_none_or(|end| end > self.now) {
             return 0;
         }
         let due = self.running.by_expected_end().take_while(|&(expected, ..)| expected <= self.now);
-        due.filter(|&(_, _, job)| self.records[job as usize].end_seconds <= self.now).map(|(_, processors, _)| i64::from(processors)).sum()
+        due.filter(|&(_, _, job)| self.records[job as usize].end <= self.now).map(|(_, processors, _)| i64::from(processors)).sum()
     }
 
     fn blocked_now(&self) -> i64 {
-        let under_way = self.machine.blocks.iter().filter(|block| block.start_seconds <= self.now && self.now < block.end_seconds);
+        let under_way = self.machine.blocks.iter().filter(|block| block.start <= self.now && self.now < block.end);
         under_way.map(|block| i64::from(block.processors)).sum()
     }
 
@@ -129,13 +130,13 @@ impl Cluster {
     pub fn profile(&self) -> Profile {
         let mut profile = Profile::new(self.now, i64::from(self.machine.processors));
         for (end, processors, job) in self.running.by_expected_end() {
-            let ends_now = end <= self.now && self.records[job as usize].end_seconds <= self.now;
+            let ends_now = end <= self.now && self.records[job as usize].end <= self.now;
             if !ends_now {
-                profile.take(self.now, end.max(self.now + 1), i64::from(processors));
+                profile.take(self.now, end.max(self.now + Seconds(1)), i64::from(processors));
             }
         }
-        for block in self.machine.blocks.iter().filter(|block| block.end_seconds > self.now) {
-            profile.take(block.start_seconds.max(self.now), block.end_seconds, i64::from(block.processors));
+        for block in self.machine.blocks.iter().filter(|block| block.end > self.now) {
+            profile.take(block.start.max(self.now), block.end, i64::from(block.processors));
         }
         profile
     }
@@ -148,10 +149,10 @@ impl Cluster {
         let Some(entry) = self.queue.mark_started(position) else { return };
         let place = entry.job as usize;
         let held = self.hold(entry.job);
-        let end = self.now + held.0 + self.jobs[place].run_seconds;
-        let expected_end = self.now + entry.expected_seconds;
-        self.records[place].start_seconds = self.now;
-        self.records[place].end_seconds = end;
+        let end = self.now + held + self.jobs[place].run_time;
+        let expected_end = self.now + entry.expected;
+        self.records[place].start = self.now;
+        self.records[place].end = end;
         self.records[place].held = held;
         self.free -= i64::from(entry.processors);
         self.ends.push(Reverse((end, self.starts, entry.job)));
@@ -171,12 +172,11 @@ impl Cluster {
             return Seconds::ZERO;
         }
         let Some(until) = self.hold_until.remove(&job) else { return Seconds::ZERO };
-        let limit = Seconds(self.jobs[job as usize].estimate_seconds);
-        hold_on_nodes(until, UnixTime(self.now), Some(limit))
+        hold_on_nodes(until, self.now, Some(self.jobs[job as usize].estimate))
     }
 
     /// When the next running job ends.
-    pub(super) fn next_end(&self) -> Option<i64> {
+    pub(super) fn next_end(&self) -> Option<UnixTime> {
         self.ends.peek().map(|&Reverse((end, ..))| end)
     }
 
@@ -189,26 +189,26 @@ impl Cluster {
             self.corrections.remove(&job);
         }
         self.free += i64::from(self.jobs[job as usize].processors);
-        Some(Event::Ended { job, expected_end_seconds: expected_end })
+        Some(Event::Ended { job, expected_end })
     }
 
     /// The running job that is expected to have ended by now, how long it was expected to run, and
     /// how often that was corrected.
-    pub(super) fn outlived(&self) -> Option<(JobIndex, i64, usize)> {
+    pub(super) fn outlived(&self) -> Option<(JobIndex, Seconds, usize)> {
         let (expected_end, _, job) = self.running.by_expected_end().next()?;
-        let expected_seconds = expected_end - self.records[job as usize].start_seconds;
-        (expected_end <= self.now).then(|| (job, expected_seconds, self.corrections.get(&job).copied().unwrap_or(0)))
+        let expected = expected_end - self.records[job as usize].start;
+        (expected_end <= self.now).then(|| (job, expected, self.corrections.get(&job).copied().unwrap_or(0)))
     }
 
     /// Expects a running job to run so long in all.
-    pub(super) fn expect(&mut self, job: JobIndex, seconds: i64) -> Event {
+    pub(super) fn expect(&mut self, job: JobIndex, run_time: Seconds) -> Event {
         let place = job as usize;
         let before = self.expected_ends[place];
-        let after = (self.records[place].start_seconds + seconds).max(self.now + 1);
+        let after = (self.records[place].start + run_time).max(self.now + Seconds(1));
         self.running.remove(before, job);
         self.running.insert(after, self.jobs[place].processors, job);
         self.expected_ends[place] = after;
         *self.corrections.entry(job).or_default() += 1;
-        Event::Corrected { job, expected_end_seconds: before }
+        Event::Corrected { job, expected_end: before }
     }
 }

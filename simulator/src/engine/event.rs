@@ -1,5 +1,7 @@
 //! What a scheduler is told.
 
+use job_types::time::UnixTime;
+
 use super::JobIndex;
 
 /// An event that may let jobs start.
@@ -17,14 +19,14 @@ pub enum Event {
         /// The job.
         job: JobIndex,
         /// When it was expected to end, which is not before now.
-        expected_end_seconds: i64,
+        expected_end: UnixTime,
     },
     /// A running job has outlived what it was expected to run, and is now expected to end later.
     Corrected {
         /// The job.
         job: JobIndex,
         /// When it was expected to end: now.
-        expected_end_seconds: i64,
+        expected_end: UnixTime,
     },
     /// A moment that the scheduler has asked for, or the beginning or end of a block.
     Woken,

@@ -1,17 +1,22 @@
 //! A job, as the engine sees it.
 
+use job_types::time::{Seconds, UnixTime};
+
 /// The place of a job among those of a simulation, from 0, in order of submission.
 pub type JobIndex = u32;
 
 /// One rigid job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Job {
-    /// Submission, in seconds from the beginning of the workload.
-    pub submit_seconds: i64,
-    /// How long it runs once it has started, at least 1.
-    pub run_seconds: i64,
-    /// What its user says that it runs at most: its time limit, at least 1.
-    pub estimate_seconds: i64,
+    /// Submission, on the clock of the workload: that of a log begins at 0.
+    #[serde(rename = "submit_seconds")]
+    pub submit: UnixTime,
+    /// How long it runs once it has started, at least 1 s.
+    #[serde(rename = "run_seconds")]
+    pub run_time: Seconds,
+    /// What its user says that it runs at most: its time limit, at least 1 s.
+    #[serde(rename = "estimate_seconds")]
+    pub estimate: Seconds,
     /// Its size, at least 1.
     pub processors: u32,
     /// Its number in the log.
@@ -32,6 +37,6 @@ impl Job {
     /// Processors times run time.
     #[must_use]
     pub fn work_processor_seconds(&self) -> f64 {
-        f64::from(self.processors) * self.run_seconds as f64
+        f64::from(self.processors) * self.run_time.0 as f64
     }
 }

@@ -1,12 +1,14 @@
 //! The machine that jobs run on.
 
+use job_types::time::UnixTime;
+
 /// Processors that are taken for a time, whatever waits: an advance reservation, or maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// From then on, in seconds from the beginning of the workload.
-    pub start_seconds: i64,
-    /// Until then, in seconds from the beginning of the workload.
-    pub end_seconds: i64,
+    /// From then on, on the clock of the workload.
+    pub start: UnixTime,
+    /// Until then, on the clock of the workload.
+    pub end: UnixTime,
     /// How many processors are taken.
     pub processors: u32,
 }

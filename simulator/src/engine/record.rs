@@ -1,20 +1,25 @@
 //! What became of a job.
 
-use job_types::time::Seconds;
+use job_types::time::{Seconds, UnixTime};
 
-/// What became of a job. Times are seconds from the beginning of the workload.
+/// What became of a job. Moments are on the clock of the workload.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Record {
     /// When its user submitted it.
-    pub submit_seconds: i64,
+    #[serde(rename = "submit_seconds")]
+    pub submit: UnixTime,
     /// When the policy in front passed it on to the scheduler.
-    pub eligible_seconds: i64,
+    #[serde(rename = "eligible_seconds")]
+    pub eligible: UnixTime,
     /// When it started.
-    pub start_seconds: i64,
+    #[serde(rename = "start_seconds")]
+    pub start: UnixTime,
     /// When it ended.
-    pub end_seconds: i64,
+    #[serde(rename = "end_seconds")]
+    pub end: UnixTime,
     /// The run time that its user estimated.
-    pub estimate_seconds: i64,
+    #[serde(rename = "estimate_seconds")]
+    pub estimate: Seconds,
     /// On how many processors it ran.
     pub processors: u32,
     /// How long it waited on its nodes for the time that it was promised them for, before it ran.
@@ -24,25 +29,25 @@ pub struct Record {
 impl Record {
     /// From its submission to its start, whoever held it.
     #[must_use]
-    pub fn wait_seconds(&self) -> i64 {
-        self.start_seconds - self.submit_seconds
+    pub fn wait(&self) -> Seconds {
+        self.start - self.submit
     }
 
     /// For how long it had its processors: from its start to its end.
     #[must_use]
-    pub fn occupied_seconds(&self) -> i64 {
-        self.end_seconds - self.start_seconds
+    pub fn occupied(&self) -> Seconds {
+        self.end - self.start
     }
 
     /// For how long it ran on them: what it waited there for a promised time is left out.
     #[must_use]
-    pub fn run_seconds(&self) -> i64 {
-        self.occupied_seconds() - self.held.0
+    pub fn run_time(&self) -> Seconds {
+        self.occupied() - self.held
     }
 
     /// From its submission to its end.
     #[must_use]
-    pub fn response_seconds(&self) -> i64 {
-        self.end_seconds - self.submit_seconds
+    pub fn response(&self) -> Seconds {
+        self.end - self.submit
     }
 }

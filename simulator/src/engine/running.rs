@@ -1,5 +1,7 @@
 //! The jobs that run.
 
+use job_types::time::UnixTime;
+
 use super::JobIndex;
 
 /// The running jobs by their expected ends.
@@ -10,7 +12,7 @@ use super::JobIndex;
 /// machines of the logs this beats a balanced tree.
 #[derive(Debug, Clone, Default)]
 pub struct Running {
-    expected_ends: Vec<i64>,
+    expected_ends: Vec<UnixTime>,
     jobs: Vec<(u32, JobIndex)>,
 }
 
@@ -29,23 +31,23 @@ impl Running {
 
     /// The soonest expected end.
     #[must_use]
-    pub fn soonest_end_seconds(&self) -> Option<i64> {
+    pub fn soonest_end(&self) -> Option<UnixTime> {
         self.expected_ends.last().copied()
     }
 
     /// Expected end, processors and index of each, soonest end first.
-    pub fn by_expected_end(&self) -> impl Iterator<Item = (i64, u32, JobIndex)> + '_ {
+    pub fn by_expected_end(&self) -> impl Iterator<Item = (UnixTime, u32, JobIndex)> + '_ {
         let ends = self.expected_ends.iter().rev();
         ends.zip(self.jobs.iter().rev()).map(|(&end, &(processors, job))| (end, processors, job))
     }
 
-    pub(super) fn insert(&mut self, expected_end: i64, processors: u32, job: JobIndex) {
+    pub(super) fn insert(&mut self, expected_end: UnixTime, processors: u32, job: JobIndex) {
         let position = self.expected_ends.partition_point(|&end| end > expected_end);
         self.expected_ends.insert(position, expected_end);
         self.jobs.insert(position, (processors, job));
     }
 
-    pub(super) fn remove(&mut self, expected_end: i64, job: JobIndex) {
+    pub(super) fn remove(&mut self, expected_end: UnixTime, job: JobIndex) {
         let first = self.expected_ends.partition_point(|&end| end > expected_end);
         let found = self.jobs.iter().skip(first).position(|&(_, running)| running == job);
         if let Some(offset) = found {

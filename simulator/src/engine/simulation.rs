@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::{Backfill, Cluster, Estimates, Event, Job, JobIndex, Machine, Order, Policy, Record, Submitted, Waiting};
 
 /// Why a workload cannot be scheduled.
@@ -55,8 +57,8 @@ pub fn simulate(
     Ok(simulation.cluster.records)
 }
 
-fn block_edges(machine: &Machine) -> Vec<i64> {
-    let mut edges: Vec<i64> = machine.blocks.iter().flat_map(|block| [block.start_seconds, block.end_seconds]).collect();
+fn block_edges(machine: &Machine) -> Vec<UnixTime> {
+    let mut edges: Vec<UnixTime> = machine.blocks.iter().flat_map(|block| [block.start, block.end]).collect();
     edges.sort_unstable();
     edges.dedup();
     edges
@@ -68,29 +70,29 @@ struct Simulation<'a, P: ?Sized> {
     policy: &'a mut P,
     next_submission: JobIndex,
     /// Jobs that the policy holds back, by the time until which it does.
-    held: BinaryHeap<Reverse<(i64, JobIndex)>>,
-    block_edges: Vec<i64>,
+    held: BinaryHeap<Reverse<(UnixTime, JobIndex)>>,
+    block_edges: Vec<UnixTime>,
     next_edge: usize,
 }
 
 impl<P: Policy + ?Sized> Simulation<'_, P> {
     /// Goes to the next event; false after the last.
     fn step(&mut self) -> Result<bool, DoesNotFit> {
-        let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit_seconds);
+        let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit);
         let release = self.held.peek().map(|&Reverse((until, _))| until);
         let end = self.cluster.next_end();
         // Nothing is left to happen but what nobody waits for.
         if submission.is_none() && release.is_none() && end.is_none() && self.cluster.waiting().is_empty() {
             return Ok(false);
         }
-        let outlived = self.cluster.running().soonest_end_seconds();
+        let outlived = self.cluster.running().soonest_end();
         let edge = self.block_edges.get(self.next_edge).copied();
-        let wish = self.scheduler.backfill.wakes_at_seconds();
+        let wish = self.scheduler.backfill.wakes_at();
         let moments = [submission, release, end, outlived, edge, wish];
         let Some(moment) = moments.into_iter().flatten().min() else { return Ok(false) };
         let now = moment.max(self.cluster.now);
         self.cluster.now = now;
-        let is_due = |moment: Option<i64>| moment.is_some_and(|moment| moment <= now);
+        let is_due = |moment: Option<UnixTime>| moment.is_some_and(|moment| moment <= now);
         let event = if is_due(release) {
             self.held.pop().map(|Reverse((_, job))| self.queue(job))
         } else if is_due(submission) {
@@ -116,15 +118,15 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
         let index = self.next_submission;
         self.next_submission += 1;
         let written = self.cluster.jobs[index as usize];
-        let Submitted { job, eligible_seconds, hold_until } = self.policy.submit(index, &written, &self.cluster);
+        let Submitted { job, eligible, hold_until } = self.policy.submit(index, &written, &self.cluster);
         let available = self.cluster.machine.processors;
         if job.processors > available {
             return Err(DoesNotFit { number: job.number, wanted: job.processors, available });
         }
-        let eligible = eligible_seconds.max(self.cluster.now);
+        let eligible = eligible.max(self.cluster.now);
         let record = &mut self.cluster.records[index as usize];
-        record.eligible_seconds = eligible;
-        record.estimate_seconds = job.estimate_seconds;
+        record.eligible = eligible;
+        record.estimate = job.estimate;
         record.processors = job.processors;
         self.cluster.jobs[index as usize] = job;
         if let Some(until) = hold_until {
@@ -139,9 +141,9 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
 
     fn queue(&mut self, job: JobIndex) -> Event {
         let described = &self.cluster.jobs[job as usize];
-        let expected_seconds = self.scheduler.estimates.expect(described).max(1);
-        let key = self.scheduler.order.key(described, expected_seconds, self.cluster.now);
-        let entry = Waiting { key, expected_seconds, processors: described.processors, job };
+        let expected = self.scheduler.estimates.expect(described).max(Seconds(1));
+        let key = self.scheduler.order.key(described, expected, self.cluster.now);
+        let entry = Waiting { key, expected, processors: described.processors, job };
         Event::Queued { job, position: self.cluster.queue.insert(entry) }
     }
 
@@ -157,8 +159,8 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
     }
 
     fn correct(&mut self) -> Option<Event> {
-        let (job, expected_seconds, corrections) = self.cluster.outlived()?;
-        let corrected = self.scheduler.estimates.correct(&self.cluster.jobs[job as usize], expected_seconds, corrections);
+        let (job, expected, corrections) = self.cluster.outlived()?;
+        let corrected = self.scheduler.estimates.correct(&self.cluster.jobs[job as usize], expected, corrections);
         Some(self.cluster.expect(job, corrected))
     }
 

@@ -1,19 +1,21 @@
 //! The engine on workloads that can be followed by hand.
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::backfill::{Easy, InOrder};
 use super::estimates::{LastTwo, Requested};
 use super::order::{FirstCome, ShortestFirst};
 use super::policy::AsSubmitted;
 use super::{Backfill, DoesNotFit, Job, Machine, Order, Record, Scheduler, simulate};
 
-fn job(submit_seconds: i64, processors: u32, run_seconds: i64, estimate_seconds: i64) -> Job {
-    Job { submit_seconds, processors, run_seconds, estimate_seconds, ..Job::default() }
+fn job(submit: i64, processors: u32, run_time: i64, estimate: i64) -> Job {
+    Job { submit: UnixTime(submit), processors, run_time: Seconds(run_time), estimate: Seconds(estimate), ..Job::default() }
 }
 
 fn run(order: impl Order + 'static, backfill: impl Backfill + 'static, jobs: &[Job], processors: u32) -> Vec<i64> {
     let mut scheduler = Scheduler { order: Box::new(order), backfill: Box::new(backfill), estimates: Box::new(Requested) };
     let records = simulate(jobs, &Machine::new(processors), &mut scheduler, &mut AsSubmitted).unwrap();
-    records.iter().map(|record| record.start_seconds).collect()
+    records.iter().map(|record| record.start.0).collect()
 }
 
 #[test]
@@ -61,7 +63,7 @@ fn a_job_that_outlives_its_prediction_is_expected_to_end_later() {
     let mut scheduler =
         Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(LastTwo::default()) };
     let records = simulate(&jobs, &Machine::new(4), &mut scheduler, &mut AsSubmitted).unwrap();
-    assert_eq!(records.iter().map(|record| record.start_seconds).collect::<Vec<_>>(), [0, 0, 20, 1_020]);
+    assert_eq!(records.iter().map(|record| record.start.0).collect::<Vec<_>>(), [0, 0, 20, 1_020]);
 }
 
 #[test]

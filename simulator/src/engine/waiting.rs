@@ -1,5 +1,7 @@
 //! The jobs that wait.
 
+use job_types::time::Seconds;
+
 use super::JobIndex;
 
 /// A job in the queue.
@@ -8,7 +10,7 @@ pub struct Waiting {
     /// Its place in the queue: lower comes first, equals in the order in which they came.
     pub key: i64,
     /// How long it is expected to run.
-    pub expected_seconds: i64,
+    pub expected: Seconds,
     /// Processors that it asks for.
     pub processors: u32,
     /// Index of the job.

@@ -71,6 +71,7 @@ fn draw(model: SpeedUpModel, largest: u32, random: &mut impl Rng) -> SpeedUp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::time::Seconds;
 
     fn job(user: u32, executable: u32, processors: u32) -> Job {
         Job { user, executable, processors, ..Job::default() }
@@ -105,7 +106,7 @@ mod tests {
     fn what_was_never_parallel_is_serial() {
         for model in [SpeedUpModel::Downey, SpeedUpModel::Amdahl] {
             let curve = speed_ups(&[job(1, 1, 1)], model, 1)[0];
-            assert_eq!(curve.run_seconds(1_000, 1, 64), 1_000);
+            assert_eq!(curve.run_time(Seconds(1_000), 1, 64), Seconds(1_000));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Delayed submissions by the end-to-end paper (IV.B).
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::Decider;
 use super::paper_molding::PaperMolding;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
@@ -38,30 +40,30 @@ pub struct Deferral {
     hold: Hold,
     counted: Counted,
     /// By job: expected run time.
-    expected: Vec<i64>,
+    expected: Vec<Seconds>,
     /// Until when the hold queue is closed, and for how long it holds each job.
-    closed_until: i64,
-    delay: i64,
+    closed_until: UnixTime,
+    delay: Seconds,
 }
 
 impl Deferral {
     /// For a workload of so many jobs.
     #[must_use]
     pub fn new(molding: PaperMolding, hold: Hold, counted: Counted, jobs: usize) -> Self {
-        Self { molding, hold, counted, expected: vec![0; jobs], closed_until: i64::MIN, delay: 0 }
+        Self { molding, hold, counted, expected: vec![Seconds::ZERO; jobs], closed_until: UnixTime(i64::MIN), delay: Seconds::ZERO }
     }
 
     /// The future time of IV.B: from the first expected end on, as long as another follows within 5
     /// % of the time until it.
-    fn future_time(&self, cluster: &Cluster) -> Option<i64> {
-        let now = cluster.now_seconds();
-        let end = |job: JobIndex| cluster.record(job).start_seconds + self.expected.get(job as usize).copied().unwrap_or(0);
-        let mut ends: Vec<i64> = cluster.running().by_expected_end().map(|(.., job)| end(job)).filter(|end| *end > now).collect();
+    fn future_time(&self, cluster: &Cluster) -> Option<UnixTime> {
+        let now = cluster.now();
+        let end = |job: JobIndex| cluster.record(job).start + self.expected.get(job as usize).copied().unwrap_or_default();
+        let mut ends: Vec<UnixTime> = cluster.running().by_expected_end().map(|(.., job)| end(job)).filter(|end| *end > now).collect();
         ends.sort_unstable();
         let mut ends = ends.into_iter();
         let mut future = ends.next()?;
         for end in ends {
-            if end > future + ((future - now) as f64 * SOON_AFTER) as i64 {
+            if end > future + Seconds(((future - now).0 as f64 * SOON_AFTER) as i64) {
                 break;
             }
             future = end;
@@ -72,10 +74,10 @@ impl Deferral {
 
 impl Decider for Deferral {
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
-        let now = cluster.now_seconds();
-        let pass = |best: Option<(u32, i64)>, eligible_seconds: i64| {
-            let (processors, estimate_seconds) = best.unwrap_or((asked.processors, asked.estimate_seconds));
-            Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds, hold_until: None }
+        let now = cluster.now();
+        let pass = |best: Option<(u32, Seconds)>, eligible: UnixTime| {
+            let (processors, estimate) = best.unwrap_or((asked.processors, asked.estimate));
+            Submitted { job: Job { processors, estimate, ..*asked }, eligible, hold_until: None }
         };
         if self.hold == Hold::Queue && now < self.closed_until {
             let best = self.molding.best(index, asked, now, now + self.delay);
@@ -84,8 +86,8 @@ impl Decider for Deferral {
         let Some(current) = self.molding.best(index, asked, now, now) else { return pass(None, now) };
         let later = self.future_time(cluster).and_then(|time| Some((time, self.molding.best(index, asked, now, time)?)));
         if let Some((time, later)) = later {
-            let until = if self.counted == Counted::FromSubmission { (time - now) as f64 } else { 0.0 };
-            if until + later.response_seconds() <= (1.0 - THRESHOLD) * current.response_seconds() {
+            let until = if self.counted == Counted::FromSubmission { (time - now).0 as f64 } else { 0.0 };
+            if until + later.response_s() <= (1.0 - THRESHOLD) * current.response_s() {
                 (self.closed_until, self.delay) = (time, time - now);
                 return pass(Some(later.written()), time);
             }
@@ -95,7 +97,7 @@ impl Decider for Deferral {
 
     fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {
         if let Some(place) = self.expected.get_mut(index as usize) {
-            *place = self.molding.expected_seconds(index, &submitted.job);
+            *place = self.molding.expected(index, &submitted.job);
         }
         self.molding.passed(index, asked, submitted, cluster);
     }

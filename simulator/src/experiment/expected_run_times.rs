@@ -17,14 +17,14 @@ use crate::profile::Profile;
 /// Forecasts of run times as the daemon publishes them, and a plan of the queue made with them.
 pub(super) struct ExpectedRunTimes {
     learner: RunTimeLearner,
-    /// By job: expected run time in seconds.
-    expected: Vec<i64>,
+    /// By job: expected run time.
+    expected: Vec<Seconds>,
 }
 
 impl ExpectedRunTimes {
     /// Before anything is known, for a workload of so many jobs.
     pub(super) fn new(jobs: usize) -> Self {
-        Self { learner: RunTimeLearner::new(&[Unit::Cpus]), expected: vec![0; jobs] }
+        Self { learner: RunTimeLearner::new(&[Unit::Cpus]), expected: vec![Seconds::ZERO; jobs] }
     }
 
     /// Publishes what was learnt since the last time.
@@ -57,7 +57,7 @@ impl ExpectedRunTimes {
     /// A job is submitted. Without a decision about it, it is expected to run as its user's jobs of
     /// its size do, or else to its limit.
     pub(super) fn passed(&mut self, index: JobIndex, job: &Job, decided: Option<Seconds>) {
-        let limit = Seconds(job.estimate_seconds);
+        let limit = job.estimate;
         let key = UserSize { user: UserId(job.user), partition: PartitionIndex(job.queue as u16), unit: Unit::Cpus, count: job.processors };
         let published = || {
             let model = self.published(&key)?;
@@ -66,25 +66,24 @@ impl ExpectedRunTimes {
         };
         let expected = decided.or_else(published).unwrap_or(limit);
         if let Some(place) = self.expected.get_mut(index as usize) {
-            *place = expected.0.clamp(1, job.estimate_seconds.max(1));
+            *place = expected.clamp(Seconds(1), job.estimate.max(Seconds(1)));
         }
     }
 
     /// A job has ended.
     pub(super) fn ended(&mut self, job: &Job, record: &Record) {
-        let (start, end) = (UnixTime(record.start_seconds), UnixTime(record.end_seconds));
-        let past = PastJob { start: Some(start), end: Some(end), ..past_job(job, record.eligible_seconds) };
-        self.learner.ended(&past, end);
+        let past = PastJob { start: Some(record.start), end: Some(record.end), ..past_job(job, record.eligible) };
+        self.learner.ended(&past, record.end);
     }
 
     /// When the running jobs are expected to end, ascending: by their expected run times, or by
     /// their limits where they have outlived those.
     pub(super) fn ends(&self, cluster: &Cluster) -> Vec<UnixTime> {
-        let now = cluster.now_seconds();
+        let now = cluster.now();
         let end = |job: JobIndex| {
-            let start = cluster.record(job).start_seconds;
-            let expected = start + self.expected.get(job as usize).copied().unwrap_or(1);
-            UnixTime(if expected > now { expected } else { start + cluster.job(job).estimate_seconds })
+            let start = cluster.record(job).start;
+            let expected = start + self.expected.get(job as usize).copied().unwrap_or(Seconds(1));
+            if expected > now { expected } else { start + cluster.job(job).estimate }
         };
         let mut ends: Vec<UnixTime> = cluster.running().by_expected_end().map(|(.., job)| end(job)).collect();
         ends.sort_unstable();
@@ -94,11 +93,11 @@ impl ExpectedRunTimes {
     /// Free processors over time if jobs run as long as expected and each that waits starts as soon
     /// as there is room, in the order of the queue.
     pub(super) fn plan(&self, cluster: &Cluster) -> Profile {
-        let now = cluster.now_seconds();
-        let expected = |job: JobIndex| self.expected.get(job as usize).copied().unwrap_or(1);
+        let now = cluster.now();
+        let expected = |job: JobIndex| self.expected.get(job as usize).copied().unwrap_or(Seconds(1));
         let mut profile = Profile::new(now, i64::from(cluster.machine().processors));
         for (_, processors, job) in cluster.running().by_expected_end() {
-            let start = cluster.record(job).start_seconds;
+            let start = cluster.record(job).start;
             profile.take(now, start + still_expected(expected(job), now - start), i64::from(processors));
         }
         for entry in cluster.waiting() {
@@ -113,8 +112,8 @@ impl ExpectedRunTimes {
 
 /// Expected run time in all of a job that has run so long: one that has outlived what was expected
 /// is taken to go on for half as long again.
-fn still_expected(expected: i64, elapsed: i64) -> i64 {
-    if elapsed < expected { expected } else { elapsed + elapsed / 2 + 60 }
+fn still_expected(expected: Seconds, elapsed: Seconds) -> Seconds {
+    if elapsed < expected { expected } else { elapsed + Seconds(elapsed.0 / 2) + Seconds(60) }
 }
 
 /// A job as the forecasts of run times see it.
@@ -126,13 +125,13 @@ pub(super) fn arriving(index: JobIndex, job: &Job) -> ArrivingJob {
         partition: PartitionIndex(job.queue as u16),
         size: Size { nodes: job.processors, cpus: job.processors },
         occupied_cpus: job.processors,
-        limit: Some(Seconds(job.estimate_seconds)),
-        at: UnixTime(job.submit_seconds),
+        limit: Some(job.estimate),
+        at: job.submit,
     }
 }
 
 /// A job as the learner of run times and the forecasts of waits see it, before it has started.
-pub(super) fn past_job(job: &Job, eligible_seconds: i64) -> PastJob {
+pub(super) fn past_job(job: &Job, eligible: UnixTime) -> PastJob {
     PastJob {
         user: UserId(job.user),
         account: AccountIndex(job.group),
@@ -140,8 +139,8 @@ pub(super) fn past_job(job: &Job, eligible_seconds: i64) -> PastJob {
         qos: QosIndex(0),
         size: Size { nodes: job.processors, cpus: job.processors },
         allocated: None,
-        limit: Some(Seconds(job.estimate_seconds)),
-        eligible: UnixTime(eligible_seconds),
+        limit: Some(job.estimate),
+        eligible,
         start: None,
         end: None,
         suspended: Seconds::ZERO,
@@ -150,10 +149,11 @@ pub(super) fn past_job(job: &Job, eligible_seconds: i64) -> PastJob {
 
 #[cfg(test)]
 mod tests {
-    use super::still_expected;
+    use super::{Seconds, still_expected};
 
     #[test]
     fn a_job_that_goes_on_is_taken_to_go_on() {
-        assert_eq!((still_expected(600, 599), still_expected(600, 600), still_expected(600, 6_000)), (600, 960, 9_060));
+        let after = |elapsed| still_expected(Seconds(600), Seconds(elapsed)).0;
+        assert_eq!((after(599), after(600), after(6_000)), (600, 960, 9_060));
     }
 }

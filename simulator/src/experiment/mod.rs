@@ -79,9 +79,9 @@ pub struct Options {
     pub from: usize,
     /// Last job of the window; the last there is where there are fewer.
     pub to: usize,
-    /// How old the state gets that the default decides from, in seconds; the daemon publishes one
-    /// every 30.
-    pub refresh_seconds: i64,
+    /// How old the state gets that the default decides from; the daemon publishes one every
+    /// 30 s.
+    pub refresh: Seconds,
     /// What of the default is in force.
     pub parts: Parts,
     /// Seed of all that is random.
@@ -98,7 +98,7 @@ impl Default for Options {
             adoption: 1.0,
             from: 10_001,
             to: 30_000,
-            refresh_seconds: 30,
+            refresh: Seconds(30),
             parts: Parts::default(),
             seed: 1,
         }
@@ -179,7 +179,7 @@ pub fn compare(jobs: &[Job], processors: u32, options: &Options) -> Result<Compa
     let (records, changed, is_changed) = with_policy(jobs, &machine, first, options)?;
     let kept = || is_changed.iter().enumerate().skip(first).filter(|(_, changed)| !**changed).map(|(place, _)| place);
     let mean = |records: &[Record]| {
-        let responses = kept().filter_map(|place| records.get(place)).map(|record| record.response_seconds() as f64);
+        let responses = kept().filter_map(|place| records.get(place)).map(|record| record.response().0 as f64);
         crate::metrics::Distribution::of(responses).mean
     };
     Ok(Comparison {
@@ -198,15 +198,15 @@ fn by_work(jobs: &[Job], baseline: &[Record], records: &[Record], first: usize) 
     let class = |place: usize, at_least: f64| {
         let below = WORK_CLASSES.get(place + 1).copied().unwrap_or(f64::INFINITY);
         let here = |job: &Job| (at_least..below).contains(&(job.work_processor_seconds() / 3_600.0));
-        let of = |response: fn((&Record, &Record)) -> i64| {
-            let responses = window().filter(|(job, _)| here(job)).map(|(_, records)| response(records) as f64);
+        let of = |response: fn((&Record, &Record)) -> Seconds| {
+            let responses = window().filter(|(job, _)| here(job)).map(|(_, records)| response(records).0 as f64);
             crate::metrics::Distribution::of(responses).mean
         };
         WorkClass {
             at_least_processor_hours: at_least,
             jobs: window().filter(|(job, _)| here(job)).count(),
-            baseline_response_s: of(|(baseline, _)| baseline.response_seconds()),
-            response_s: of(|(_, changed)| changed.response_seconds()),
+            baseline_response_s: of(|(baseline, _)| baseline.response()),
+            response_s: of(|(_, changed)| changed.response()),
         }
     };
     WORK_CLASSES.into_iter().enumerate().map(|(place, at_least)| class(place, at_least)).collect()
@@ -221,7 +221,7 @@ fn with_policy(
 ) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
     let mut policy = experiment_policy(jobs, machine.processors, first, options);
     let records = simulate(jobs, machine, &mut scheduler(), &mut policy)?;
-    let held = records.iter().map(|record| record.eligible_seconds > record.submit_seconds);
+    let held = records.iter().map(|record| record.eligible > record.submit);
     let is_changed = policy.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
     Ok((records, policy.changed(), is_changed))
 }
@@ -231,8 +231,8 @@ fn with_policy(
 #[must_use]
 pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &Options) -> ExperimentPolicy<Box<dyn Decider>> {
     // Of a log without time limits the estimates are the run times.
-    let has_limits = jobs.iter().any(|job| job.estimate_seconds != job.run_seconds);
-    let longest = jobs.iter().map(|job| job.estimate_seconds).max().unwrap_or(1);
+    let has_limits = jobs.iter().any(|job| job.estimate != job.run_time);
+    let longest = jobs.iter().map(|job| job.estimate).max().unwrap_or(Seconds(1));
     // Streams of one seed: what one thing draws does not move the others.
     let stream = |number: u64| {
         let mut random = ChaCha8Rng::seed_from_u64(options.seed);
@@ -251,8 +251,8 @@ pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &
         Method::PaperDeferral(hold, counted) => Box::new(Deferral::new(paper(), hold, counted, jobs.len())),
         Method::Default(wishes) => {
             // Without limits there is none that a job could reach.
-            let longest_limit = has_limits.then_some(Seconds(longest));
-            let site = Site { processors, longest_limit, refresh: Seconds(options.refresh_seconds) };
+            let longest_limit = has_limits.then_some(longest);
+            let site = Site { processors, longest_limit, refresh: options.refresh };
             Box::new(Shipped::new(jobs.len(), &site, wishes, options.parts, options.seed))
         }
     };

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use job_types::time::Seconds;
+
 use crate::engine::Record;
 use crate::metrics::{Distribution, slowdown};
 
@@ -30,19 +32,19 @@ impl ReplayOutcome {
     #[must_use]
     pub fn of(records: &[Record], window: Range<usize>, processors: u32) -> Self {
         let counted = records.get(window).unwrap_or_default();
-        let first = counted.iter().map(|record| record.submit_seconds).min().unwrap_or(0);
-        let last = counted.iter().map(|record| record.end_seconds).max().unwrap_or(0);
+        let first = counted.iter().map(|record| record.submit).min().unwrap_or_default();
+        let last = counted.iter().map(|record| record.end).max().unwrap_or_default();
         let used =
-            |record: &Record| f64::from(record.processors) * (record.end_seconds.min(last) - record.start_seconds.max(first)).max(0) as f64;
-        let there = f64::from(processors) * (last - first) as f64;
-        let response = Distribution::of(counted.iter().map(|record| record.response_seconds() as f64));
-        let mean = |of: fn(&Record) -> i64| Distribution::of(counted.iter().map(|record| of(record) as f64)).mean;
+            |record: &Record| f64::from(record.processors) * (record.end.min(last) - record.start.max(first)).max(Seconds::ZERO).0 as f64;
+        let there = f64::from(processors) * (last - first).0 as f64;
+        let response = Distribution::of(counted.iter().map(|record| record.response().0 as f64));
+        let mean = |of: fn(&Record) -> Seconds| Distribution::of(counted.iter().map(|record| of(record).0 as f64)).mean;
         Self {
-            mean_wait_s: mean(Record::wait_seconds),
-            mean_run_s: mean(Record::run_seconds),
+            mean_wait_s: mean(Record::wait),
+            mean_run_s: mean(Record::run_time),
             mean_response_s: response.mean,
             p95_response_s: response.p95,
-            slowest_tenth_response_s: highest_tenth(counted.iter().map(|record| record.response_seconds() as f64)),
+            slowest_tenth_response_s: highest_tenth(counted.iter().map(|record| record.response().0 as f64)),
             worst_tenth_slowdown: highest_tenth(counted.iter().map(slowdown)),
             utilisation: if there > 0.0 { records.iter().map(used).sum::<f64>() / there } else { 0.0 },
         }
@@ -60,15 +62,16 @@ fn highest_tenth(values: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::time::UnixTime;
 
     #[test]
     fn a_window_by_hand() {
         let record = |submit, start, end, processors| Record {
-            submit_seconds: submit,
-            eligible_seconds: submit,
-            start_seconds: start,
-            end_seconds: end,
-            estimate_seconds: 1,
+            submit: UnixTime(submit),
+            eligible: UnixTime(submit),
+            start: UnixTime(start),
+            end: UnixTime(end),
+            estimate: Seconds(1),
             processors,
             ..Record::default()
         };

@@ -21,37 +21,37 @@ pub struct PaperMolding {
     run_times: RangeSets,
     waits: PastWaits,
     /// By user: the longest estimate that they gave at each size.
-    sizes: HashMap<u32, BTreeMap<u32, i64>>,
-    longest_limit: i64,
+    sizes: HashMap<u32, BTreeMap<u32, Seconds>>,
+    longest_limit: Seconds,
 }
 
 /// What is forecast at a size.
 #[derive(Debug, Clone)]
 pub(super) struct Forecast {
     processors: u32,
-    estimate_seconds: i64,
+    estimate: Seconds,
     wait: Seconds,
     ranges: Vec<RunTimeRange>,
-    run_seconds: f64,
+    run_time_s: f64,
 }
 
 impl Forecast {
     /// Size and estimate, as they are to be written.
-    pub(super) fn written(&self) -> (u32, i64) {
-        (self.processors, self.estimate_seconds)
+    pub(super) fn written(&self) -> (u32, Seconds) {
+        (self.processors, self.estimate)
     }
 
-    /// Point forecast of the response (IV.B).
-    pub(super) fn response_seconds(&self) -> f64 {
-        self.wait.0 as f64 + self.run_seconds
+    /// Point forecast of the response, in seconds (IV.B).
+    pub(super) fn response_s(&self) -> f64 {
+        self.wait.0 as f64 + self.run_time_s
     }
 }
 
 impl PaperMolding {
-    /// For a machine of so many processors on which no job runs longer than `longest_limit`
-    /// seconds. The load functions are learnt from the first `history` jobs.
+    /// For a machine of so many processors on which no job runs longer than `longest_limit`.
+    /// The load functions are learnt from the first `history` jobs.
     #[must_use]
-    pub fn new(processors: u32, history: u32, longest_limit: i64, seed: u64) -> Self {
+    pub fn new(processors: u32, history: u32, longest_limit: Seconds, seed: u64) -> Self {
         Self {
             run_times: RangeSets::new(processors, history, 15_000),
             waits: PastWaits::new(processors, seed),
@@ -61,24 +61,24 @@ impl PaperMolding {
     }
 
     /// Point forecast of a job's run time; its estimate where its user never ran one of that size.
-    pub(super) fn expected_seconds(&mut self, index: JobIndex, job: &Job) -> i64 {
+    pub(super) fn expected(&mut self, index: JobIndex, job: &Job) -> Seconds {
         let prediction = self.run_times.predict(&arriving(index, job));
-        prediction.map_or(job.estimate_seconds, |prediction| (prediction.point_s as i64).clamp(1, job.estimate_seconds))
+        prediction.map_or(job.estimate, |prediction| Seconds(prediction.point_s as i64).clamp(Seconds(1), job.estimate))
     }
 
     /// Forecasts a job at a size; `None` where its user never ran one of that size.
-    fn forecast(&mut self, index: JobIndex, asked: &Job, processors: u32, now: i64, eligible: i64) -> Option<Forecast> {
+    fn forecast(&mut self, index: JobIndex, asked: &Job, processors: u32, now: UnixTime, eligible: UnixTime) -> Option<Forecast> {
         let longest_past = self.sizes.get(&asked.user).and_then(|sizes| sizes.get(&processors)).copied();
-        let estimate_seconds = estimate(asked, processors, longest_past, self.longest_limit);
-        let job = Job { processors, estimate_seconds, ..*asked };
+        let estimate = estimate(asked, processors, longest_past, self.longest_limit);
+        let job = Job { processors, estimate, ..*asked };
         let prediction = self.run_times.predict(&arriving(index, &job))?;
         let wait = Seconds(self.waits.forecast_s(&job, now, eligible) as i64);
-        Some(Forecast { processors, estimate_seconds, wait, ranges: prediction.ranges, run_seconds: prediction.point_s })
+        Some(Forecast { processors, estimate, wait, ranges: prediction.ranges, run_time_s: prediction.point_s })
     }
 
     /// The forecasts at the size as written, where its user has run that, and at the one with the
     /// highest gain.
-    pub(super) fn best(&mut self, index: JobIndex, asked: &Job, now: i64, eligible: i64) -> Option<Forecast> {
+    pub(super) fn best(&mut self, index: JobIndex, asked: &Job, now: UnixTime, eligible: UnixTime) -> Option<Forecast> {
         let sizes: Vec<u32> = self.sizes.get(&asked.user)?.keys().copied().filter(|size| *size != asked.processors).collect();
         let written = self.forecast(index, asked, asked.processors, now, eligible)?;
         let others = sizes.into_iter().filter_map(|size| self.forecast(index, asked, size, now, eligible));
@@ -97,8 +97,8 @@ impl PaperMolding {
 /// The estimate at another size (VI.C): for a larger one the original; for a smaller one the least
 /// of the user's longest at that size and the system's longest that exceeds the original, or else
 /// the original.
-fn estimate(asked: &Job, processors: u32, longest_past: Option<i64>, longest_limit: i64) -> i64 {
-    let original = asked.estimate_seconds;
+fn estimate(asked: &Job, processors: u32, longest_past: Option<Seconds>, longest_limit: Seconds) -> Seconds {
+    let original = asked.estimate;
     if processors >= asked.processors {
         return original;
     }
@@ -107,26 +107,26 @@ fn estimate(asked: &Job, processors: u32, longest_past: Option<i64>, longest_lim
 
 impl Decider for PaperMolding {
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
-        let now = cluster.now_seconds();
+        let now = cluster.now();
         let best = self.best(index, asked, now, now).map(|best| best.written());
-        let (processors, estimate_seconds) = best.unwrap_or((asked.processors, asked.estimate_seconds));
-        Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds: now, hold_until: None }
+        let (processors, estimate) = best.unwrap_or((asked.processors, asked.estimate));
+        Submitted { job: Job { processors, estimate, ..*asked }, eligible: now, hold_until: None }
     }
 
     fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {
         let longest = self.sizes.entry(asked.user).or_default().entry(asked.processors).or_default();
-        *longest = asked.estimate_seconds.max(*longest);
-        self.waits.passed(index, &submitted.job, cluster.now_seconds(), submitted.eligible_seconds);
+        *longest = asked.estimate.max(*longest);
+        self.waits.passed(index, &submitted.job, cluster.now(), submitted.eligible);
     }
 
     fn started(&mut self, index: JobIndex, job: &Job, record: &Record) {
-        self.run_times.starts(&arriving(index, job), UnixTime(record.start_seconds));
-        self.waits.started(index, record.start_seconds);
+        self.run_times.starts(&arriving(index, job), record.start);
+        self.waits.started(index, record.start);
     }
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
-        self.run_times.ends(&arriving(index, job), UnixTime(record.end_seconds), Some(Seconds(record.run_seconds())));
-        self.waits.ended(index, record.end_seconds);
+        self.run_times.ends(&arriving(index, job), record.end, Some(record.run_time()));
+        self.waits.ended(index, record.end);
     }
 }
 
@@ -136,11 +136,11 @@ mod tests {
 
     #[test]
     fn the_papers_estimate_rule() {
-        let asked = Job { processors: 16, estimate_seconds: 3_600, ..Job::default() };
+        let asked = Job { processors: 16, estimate: Seconds(3_600), ..Job::default() };
         // Larger: the original. Smaller: the least of the two that exceeds it.
-        assert_eq!(estimate(&asked, 32, Some(600), 86_400), 3_600);
-        assert_eq!(estimate(&asked, 8, Some(7_200), 86_400), 7_200);
-        assert_eq!(estimate(&asked, 8, Some(600), 86_400), 86_400);
-        assert_eq!(estimate(&asked, 8, Some(600), 3_600), 3_600);
+        assert_eq!(estimate(&asked, 32, Some(Seconds(600)), Seconds(86_400)), Seconds(3_600));
+        assert_eq!(estimate(&asked, 8, Some(Seconds(7_200)), Seconds(86_400)), Seconds(7_200));
+        assert_eq!(estimate(&asked, 8, Some(Seconds(600)), Seconds(86_400)), Seconds(86_400));
+        assert_eq!(estimate(&asked, 8, Some(Seconds(600)), Seconds(3_600)), Seconds(3_600));
     }
 }

@@ -60,7 +60,7 @@ pub enum MoldedRunTimes {
 /// on it.
 #[derive(Debug)]
 pub struct OwnRuns {
-    runs: HashMap<(u32, u32), Vec<i64>>,
+    runs: HashMap<(u32, u32), Vec<Seconds>>,
     random: ChaCha8Rng,
 }
 
@@ -71,15 +71,15 @@ impl OwnRuns {
         Self { runs: HashMap::new(), random }
     }
 
-    fn ended(&mut self, user: u32, processors: u32, run_seconds: i64) {
-        self.runs.entry((user, processors)).or_default().push(run_seconds);
+    fn ended(&mut self, user: u32, processors: u32, run_time: Seconds) {
+        self.runs.entry((user, processors)).or_default().push(run_time);
     }
 
     /// Where the user has run none of that size, the run time is in proportion on fewer processors,
     /// and the same on more.
-    fn draw(&mut self, job: &Job, processors: u32) -> i64 {
+    fn draw(&mut self, job: &Job, processors: u32) -> Seconds {
         let drawn = self.runs.get(&(job.user, processors)).and_then(|runs| runs.choose(&mut self.random));
-        drawn.copied().unwrap_or_else(|| limit_at(Seconds(job.run_seconds), job.processors, processors).0)
+        drawn.copied().unwrap_or_else(|| limit_at(job.run_time, job.processors, processors))
     }
 }
 
@@ -104,7 +104,7 @@ pub struct ExperimentPolicy<D> {
     window: Range<JobIndex>,
     adopts: Vec<bool>,
     /// What is shown in the place of time limits, where the log has none.
-    instead_of_limits: Option<i64>,
+    instead_of_limits: Option<Seconds>,
     changed: Changed,
     is_molded: Vec<bool>,
 }
@@ -120,7 +120,7 @@ impl<D: Decider> ExperimentPolicy<D> {
         molded_run_times: MoldedRunTimes,
         window: Range<JobIndex>,
         adopts: Vec<bool>,
-        instead_of_limits: Option<i64>,
+        instead_of_limits: Option<Seconds>,
     ) -> Self {
         let is_molded = vec![false; adopts.len()];
         Self { decider, molded_run_times, window, adopts, instead_of_limits, changed: Changed::default(), is_molded }
@@ -138,18 +138,18 @@ impl<D: Decider> ExperimentPolicy<D> {
 
     /// The job as the decider sees it.
     fn shown(&self, job: &Job) -> Job {
-        Job { run_seconds: 0, estimate_seconds: self.instead_of_limits.unwrap_or(job.estimate_seconds), ..*job }
+        Job { run_time: Seconds::ZERO, estimate: self.instead_of_limits.unwrap_or(job.estimate), ..*job }
     }
 
     /// How long the job runs as it was changed.
-    fn run_seconds(&mut self, index: JobIndex, written: &Job, changed: &Job) -> i64 {
+    fn run_time(&mut self, index: JobIndex, written: &Job, changed: &Job) -> Seconds {
         let (from, to) = (written.processors, changed.processors);
         if from == to {
-            return written.run_seconds;
+            return written.run_time;
         }
         let run = match &mut self.molded_run_times {
             MoldedRunTimes::Computation(curves) => {
-                curves.get(index as usize).map_or(written.run_seconds, |curve| curve.run_seconds(written.run_seconds, from, to))
+                curves.get(index as usize).map_or(written.run_time, |curve| curve.run_time(written.run_time, from, to))
             }
             MoldedRunTimes::OwnRuns(runs) => runs.draw(written, to),
         };
@@ -164,8 +164,8 @@ impl<D: Decider> ExperimentPolicy<D> {
         if self.instead_of_limits.is_some() {
             return run;
         }
-        self.changed.cut_by_limit += usize::from(run > changed.estimate_seconds);
-        run.min(changed.estimate_seconds)
+        self.changed.cut_by_limit += usize::from(run > changed.estimate);
+        run.min(changed.estimate)
     }
 }
 
@@ -173,15 +173,15 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
     fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Cluster) -> Submitted {
         let asked = self.shown(job);
         let may = self.window.contains(&index) && self.adopts.get(index as usize) == Some(&true);
-        let mut submitted = Submitted { job: asked, eligible_seconds: cluster.now_seconds(), hold_until: None };
+        let mut submitted = Submitted { job: asked, eligible: cluster.now(), hold_until: None };
         if may {
             submitted = self.decider.decide(index, &asked, cluster);
-            self.changed.deferred += usize::from(submitted.eligible_seconds > cluster.now_seconds());
+            self.changed.deferred += usize::from(submitted.eligible > cluster.now());
         }
         self.decider.passed(index, &asked, &submitted, cluster);
-        submitted.job.run_seconds = self.run_seconds(index, job, &submitted.job);
+        submitted.job.run_time = self.run_time(index, job, &submitted.job);
         if self.instead_of_limits.is_some() {
-            submitted.job.estimate_seconds = submitted.job.run_seconds;
+            submitted.job.estimate = submitted.job.run_time;
         }
         submitted
     }
@@ -195,7 +195,7 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
         if let MoldedRunTimes::OwnRuns(runs) = &mut self.molded_run_times
             && self.is_molded.get(index as usize) != Some(&true)
         {
-            runs.ended(job.user, job.processors, record.run_seconds());
+            runs.ended(job.user, job.processors, record.run_time());
         }
         let job = self.shown(job);
         self.decider.ended(index, &job, record);
@@ -210,13 +210,13 @@ mod tests {
     #[test]
     fn the_wheel_gives_each_run_at_that_size_the_same_chance() {
         let mut wheel = OwnRuns::new(ChaCha8Rng::seed_from_u64(1));
-        [100, 100, 100, 900].iter().for_each(|run| wheel.ended(7, 4, *run));
-        wheel.ended(7, 8, 5);
-        wheel.ended(8, 4, 5);
-        let job = Job { user: 7, processors: 16, run_seconds: 50, ..Job::default() };
-        let drawn: Vec<i64> = (0..4_000).map(|_| wheel.draw(&job, 4)).collect();
+        [100, 100, 100, 900].iter().for_each(|run| wheel.ended(7, 4, Seconds(*run)));
+        wheel.ended(7, 8, Seconds(5));
+        wheel.ended(8, 4, Seconds(5));
+        let job = Job { user: 7, processors: 16, run_time: Seconds(50), ..Job::default() };
+        let drawn: Vec<i64> = (0..4_000).map(|_| wheel.draw(&job, 4).0).collect();
         let long = drawn.iter().filter(|run| **run == 900).count();
         assert!(drawn.iter().all(|run| [100, 900].contains(run)) && (900..1_100).contains(&long), "{long}");
-        assert_eq!((wheel.draw(&job, 2), wheel.draw(&job, 32)), (400, 50), "no run at that size");
+        assert_eq!((wheel.draw(&job, 2), wheel.draw(&job, 32)), (Seconds(400), Seconds(50)), "no run at that size");
     }
 }

@@ -107,7 +107,7 @@ impl Shipped {
             partition: Some(partition),
             account: Some(account),
             tasks: Some(job.processors),
-            limit: TimeLimit::Limited(Seconds(job.estimate_seconds)),
+            limit: TimeLimit::Limited(job.estimate),
             placement: (!self.parts.growth).then_some(Placement::NodeShape),
             asked: Asked { auto_mold: self.parts.any_size, auto_defer: self.wishes.deferral, ..Asked::default() },
             ..Submission::default()
@@ -143,7 +143,7 @@ impl Shipped {
 
 impl Decider for Shipped {
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
-        let now = UnixTime(cluster.now_seconds());
+        let now = cluster.now();
         if self.state.renew(cluster) {
             self.claims.clear();
         }
@@ -154,14 +154,14 @@ impl Decider for Shipped {
         self.expected = decision.as_ref().and_then(|decision| decision.decided.as_ref()).map(|decided| decided.run_time);
         let changes = decision.map(|decision| decision.changes()).unwrap_or_default();
         let processors = changes.size.map_or(asked.processors, |(size, _)| size.cpus);
-        let estimate_seconds = changes.limit.map_or(asked.estimate_seconds, |limit| limit.0);
-        let eligible_seconds = changes.begin.unwrap_or(now).0;
-        Submitted { job: Job { processors, estimate_seconds, ..*asked }, eligible_seconds, hold_until: changes.hold_until }
+        let estimate = changes.limit.unwrap_or(asked.estimate);
+        let eligible = changes.begin.unwrap_or(now);
+        Submitted { job: Job { processors, estimate, ..*asked }, eligible, hold_until: changes.hold_until }
     }
 
     fn passed(&mut self, index: JobIndex, _asked: &Job, submitted: &Submitted, cluster: &Cluster) {
         let expected = self.expected.take();
-        self.state.passed(index, &submitted.job, expected, cluster.now_seconds(), submitted.eligible_seconds);
+        self.state.passed(index, &submitted.job, expected, cluster.now(), submitted.eligible);
     }
 
     fn started(&mut self, index: JobIndex, _job: &Job, record: &Record) {
@@ -268,7 +268,7 @@ mod tests {
 
     impl Decider for AgainstSnapshot {
         fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
-            let now = UnixTime(cluster.now_seconds());
+            let now = cluster.now();
             if self.shipped.state.renew(cluster) {
                 self.shipped.claims.clear();
                 self.publish(now);
@@ -285,10 +285,10 @@ mod tests {
             let submitted = self.shipped.decide(index, asked, cluster);
             let by_snapshot = (
                 changes.size.map_or(asked.processors, |(size, _)| size.cpus),
-                changes.limit.map_or(asked.estimate_seconds, |limit| limit.0),
+                changes.limit.unwrap_or(asked.estimate),
                 changes.begin.unwrap_or(now),
             );
-            let simulated = (submitted.job.processors, submitted.job.estimate_seconds, UnixTime(submitted.eligible_seconds));
+            let simulated = (submitted.job.processors, submitted.job.estimate, submitted.eligible);
             assert_eq!(simulated, by_snapshot, "job {index} at {now:?}");
             submitted
         }
@@ -310,7 +310,7 @@ mod tests {
     fn the_simulation_decides_as_a_snapshot_of_its_state_does() {
         let jobs = jobs();
         assert!(jobs.iter().all(|job| (job.queue as usize) < PARTITIONS.len()));
-        let longest_limit = jobs.iter().map(|job| Seconds(job.estimate_seconds)).max();
+        let longest_limit = jobs.iter().map(|job| job.estimate).max();
         for (refresh, parts) in [
             (30, Parts::default()),
             (3_600, Parts::default()),

@@ -1,5 +1,7 @@
 //! How much faster a computation runs on more processors.
 
+use job_types::time::Seconds;
+
 /// How much faster a computation runs on `n` processors than on one.
 ///
 /// Both curves never fall as processors are added, and the gain of each further processor never
@@ -34,14 +36,14 @@ impl SpeedUp {
         }
     }
 
-    /// Run time on `to` processors of what runs `seconds` on `from`, at least one second, rounded
-    /// to the nearest.
+    /// Run time on `to` processors of what runs for `run_time` on `from`, at least one second,
+    /// rounded to the nearest.
     #[must_use]
-    pub fn run_seconds(&self, seconds: i64, from: u32, to: u32) -> i64 {
+    pub fn run_time(&self, run_time: Seconds, from: u32, to: u32) -> Seconds {
         if from == to {
-            return seconds;
+            return run_time;
         }
-        ((seconds as f64 * self.at(from) / self.at(to)).round() as i64).max(1)
+        Seconds((run_time.0 as f64 * self.at(from) / self.at(to)).round() as i64).max(Seconds(1))
     }
 }
 
@@ -90,8 +92,8 @@ mod tests {
     fn amdahls_curve_by_hand() {
         let curve = SpeedUp::Amdahl { serial_part: 0.1 };
         assert!((curve.at(9) - 5.0).abs() < 1e-12);
-        assert_eq!(curve.run_seconds(900, 1, 9), 180);
-        assert_eq!(curve.run_seconds(123, 7, 7), 123);
+        assert_eq!(curve.run_time(Seconds(900), 1, 9), Seconds(180));
+        assert_eq!(curve.run_time(Seconds(123), 7, 7), Seconds(123));
     }
 
     proptest! {

@@ -76,13 +76,13 @@ impl State {
 
     /// Publishes the present state where what was published is too old. Returns whether it did.
     pub(super) fn renew(&mut self, cluster: &Cluster) -> bool {
-        let now = UnixTime(cluster.now_seconds());
+        let now = cluster.now();
         if self.published.as_ref().is_some_and(|published| now - published.at < self.refresh) {
             return false;
         }
         self.run_times.publish();
         let steps = self.run_times.plan(cluster);
-        let steps = steps.steps().map(|(at, free)| (UnixTime(at), u32::try_from(free).unwrap_or(0))).collect();
+        let steps = steps.steps().map(|(at, free)| (at, u32::try_from(free).unwrap_or(0))).collect();
         let (mut ends, mut bounds) = (Vec::new(), BoundRows::default());
         if let Some(waits) = &self.waits {
             ends = self.run_times.ends(cluster);
@@ -103,7 +103,7 @@ impl State {
         self.first_run = None;
         let key = UserSize { user: UserId(job.user), partition: PartitionIndex(job.queue as u16), unit: Unit::Cpus, count: job.processors };
         if self.parts.first_runs && self.run_times.published(&key).is_none() {
-            let limit_s = Seconds(job.estimate_seconds).clamped_u32();
+            let limit_s = job.estimate.clamped_u32();
             let known = self.run_times.of_job(index, job);
             let ranges = known.unwrap_or_else(|| vec![RunTimeRange::new(limit_s, limit_s, 1.0)]);
             self.first_run = Some((key, RunTimeModel { jobs: 1, longest_limit_s: limit_s, ranges }));
@@ -111,17 +111,17 @@ impl State {
     }
 
     /// A job is submitted, and is expected to run so long where that was decided.
-    pub(super) fn passed(&mut self, index: JobIndex, job: &Job, expected: Option<Seconds>, now_seconds: i64, eligible_seconds: i64) {
+    pub(super) fn passed(&mut self, index: JobIndex, job: &Job, expected: Option<Seconds>, now: UnixTime, eligible: UnixTime) {
         self.run_times.passed(index, job, expected);
         if let Some(waits) = &mut self.waits {
-            waits.get_mut().passed(index, job, now_seconds, eligible_seconds);
+            waits.get_mut().passed(index, job, now, eligible);
         }
     }
 
     /// A job has started.
     pub(super) fn started(&mut self, index: JobIndex, record: &Record) {
         if let Some(waits) = &mut self.waits {
-            waits.get_mut().started(index, record.start_seconds);
+            waits.get_mut().started(index, record.start);
         }
     }
 
@@ -129,7 +129,7 @@ impl State {
     pub(super) fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         self.run_times.ended(job, record);
         if let Some(waits) = &mut self.waits {
-            waits.get_mut().ended(index, record.end_seconds);
+            waits.get_mut().ended(index, record.end);
         }
     }
 

@@ -4,6 +4,7 @@ use super::*;
 use crate::lublin::{self, Options as Model};
 use crate::swf;
 use crate::workload::{Rules, read};
+use job_types::time::UnixTime;
 
 /// 900 jobs on 64 processors, well loaded.
 pub(super) fn jobs() -> Vec<Job> {
@@ -67,11 +68,11 @@ fn a_window_behind_the_last_job_is_refused() {
 /// On 64 processors: a job that takes half of them for half a day, and twenty jobs of all of them
 /// that come a second apart.
 fn burst() -> Vec<Job> {
-    let job = |submit_seconds: i64, processors: u32, run_seconds: i64, estimate_seconds: i64| Job {
-        submit_seconds,
+    let job = |submit: i64, processors: u32, run_time: i64, estimate: i64| Job {
+        submit: UnixTime(submit),
         processors,
-        run_seconds,
-        estimate_seconds,
+        run_time: Seconds(run_time),
+        estimate: Seconds(estimate),
         user: 1,
         executable: 1,
         ..Job::default()
@@ -85,7 +86,7 @@ fn with_claims_a_burst_on_one_snapshot_does_not_run_for_the_same_processors() {
     let sizes = |claims: bool| {
         // The user of the burst has no past.
         let parts = Parts { claims, first_runs: true, ..Parts::default() };
-        let options = Options { from: 2, to: 21, refresh_seconds: 3_600, parts, ..options(MOLDING, Protocol::WorkConserving) };
+        let options = Options { from: 2, to: 21, refresh: Seconds(3_600), parts, ..options(MOLDING, Protocol::WorkConserving) };
         let (records, ..) = with_policy(&jobs, &Machine::new(64), 1, &options).unwrap();
         records.iter().skip(1).map(|record| record.processors).collect::<Vec<u32>>()
     };

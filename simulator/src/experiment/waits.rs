@@ -23,7 +23,7 @@ pub(super) struct PastWaits {
     /// Rows of the jobs that have arrived and not ended.
     rows: HashMap<JobIndex, u32>,
     /// Jobs that are held until a time.
-    held: BinaryHeap<Reverse<(i64, JobIndex)>>,
+    held: BinaryHeap<Reverse<(UnixTime, JobIndex)>>,
     held_jobs: HashMap<JobIndex, Job>,
 }
 
@@ -45,26 +45,26 @@ impl PastWaits {
     }
 
     /// Forecast wait in seconds of a job that would come into the queue at a time, now or later.
-    pub(super) fn forecast_s(&mut self, job: &Job, now_seconds: i64, eligible_seconds: i64) -> f64 {
-        self.release_until(now_seconds);
-        let features = self.sweep.look(&past_job(job, eligible_seconds), UnixTime(now_seconds));
+    pub(super) fn forecast_s(&mut self, job: &Job, now: UnixTime, eligible: UnixTime) -> f64 {
+        self.release_until(now);
+        let features = self.sweep.look(&past_job(job, eligible), now);
         self.waits.point_s(&features)
     }
 
     /// A job is submitted that comes into the queue at a time, now or later.
-    pub(super) fn passed(&mut self, index: JobIndex, job: &Job, now_seconds: i64, eligible_seconds: i64) {
-        self.release_until(now_seconds);
-        if eligible_seconds > now_seconds {
-            self.held.push(Reverse((eligible_seconds, index)));
+    pub(super) fn passed(&mut self, index: JobIndex, job: &Job, now: UnixTime, eligible: UnixTime) {
+        self.release_until(now);
+        if eligible > now {
+            self.held.push(Reverse((eligible, index)));
             self.held_jobs.insert(index, *job);
         } else {
-            self.arrive(index, job, now_seconds);
+            self.arrive(index, job, now);
         }
     }
 
-    fn release_until(&mut self, now_seconds: i64) {
+    fn release_until(&mut self, now: UnixTime) {
         while let Some(&Reverse((eligible, index))) = self.held.peek()
-            && eligible <= now_seconds
+            && eligible <= now
         {
             self.held.pop();
             if let Some(job) = self.held_jobs.remove(&index) {
@@ -73,7 +73,7 @@ impl PastWaits {
         }
     }
 
-    fn arrive(&mut self, index: JobIndex, job: &Job, at: i64) {
+    fn arrive(&mut self, index: JobIndex, job: &Job, at: UnixTime) {
         let row = self.sweep.arrive(&past_job(job, at));
         self.rows.insert(index, row);
         if let Some(retraining) = self.waits.retraining(self.sweep.arrivals())
@@ -85,18 +85,18 @@ impl PastWaits {
     }
 
     /// A job has started.
-    pub(super) fn started(&mut self, index: JobIndex, at: i64) {
+    pub(super) fn started(&mut self, index: JobIndex, at: UnixTime) {
         self.release_until(at);
         let Some(&row) = self.rows.get(&index) else { return };
-        self.sweep.start(row, UnixTime(at));
+        self.sweep.start(row, at);
         self.waits.learn(self.sweep.arrivals(), row as usize);
     }
 
     /// A job has ended.
-    pub(super) fn ended(&mut self, index: JobIndex, at: i64) {
+    pub(super) fn ended(&mut self, index: JobIndex, at: UnixTime) {
         self.release_until(at);
         if let Some(row) = self.rows.remove(&index) {
-            self.sweep.end(row, UnixTime(at), Seconds::ZERO);
+            self.sweep.end(row, at, Seconds::ZERO);
         }
     }
 }
@@ -123,7 +123,7 @@ impl PastWaits {
     /// The forecast for a job that would come into the queue at a time, now or later; `None` while
     /// there are too few outcomes for bounds.
     pub(super) fn forecast<'a>(&mut self, job: &JobShape, now: UnixTime, at: UnixTime, rows: &'a BoundRows) -> Option<WaitForecast<'a>> {
-        self.release_until(now.0);
+        self.release_until(now);
         let arriving = PastJob {
             user: job.user,
             account: job.association.account,

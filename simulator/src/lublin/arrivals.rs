@@ -69,7 +69,7 @@ impl DailyCycle {
 pub struct Arrivals {
     cycle: DailyCycle,
     interarrivals: Gamma<f64>,
-    now_seconds: f64,
+    now: f64,
 }
 
 impl Arrivals {
@@ -81,7 +81,7 @@ impl Arrivals {
     pub fn new(parameters: &ArrivalParameters) -> Result<Self, InvalidOption> {
         let interarrivals = Gamma::new(parameters.shape * parameters.rush_to_all_ratio, parameters.scale)
             .map_err(|_| InvalidOption("arrivals need a positive shape and scale"))?;
-        Ok(Self { cycle: DailyCycle::new(parameters)?, interarrivals, now_seconds: 0.0 })
+        Ok(Self { cycle: DailyCycle::new(parameters)?, interarrivals, now: 0.0 })
     }
 
     /// Draws the time to the next arrival, in seconds of an average half-hour.
@@ -97,8 +97,8 @@ impl Arrivals {
     /// Moves on by that time, stretched or compressed by the hour of the day, and gives the moment
     /// of the arrival in seconds.
     pub fn advance(&mut self, average_seconds: f64) -> f64 {
-        self.now_seconds = self.cycle.advance(self.now_seconds, average_seconds);
-        self.now_seconds
+        self.now = self.cycle.advance(self.now, average_seconds);
+        self.now
     }
 }
 

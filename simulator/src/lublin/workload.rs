@@ -1,5 +1,6 @@
 //! From the model to a log.
 
+use job_types::time::{Seconds, UnixTime};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -166,14 +167,14 @@ pub fn workload(options: &Options) -> Result<Log, InvalidOption> {
 /// What becomes of the jobs under first come, first served with EASY backfilling.
 fn scheduled(submissions: &[Submission], processors: u64) -> Result<Vec<engine::Record>, InvalidOption> {
     const TOO_LARGE: InvalidOption = InvalidOption("so large a machine, or so long a job, can't be scheduled");
-    let seconds = |seconds: u64| i64::try_from(seconds).map_err(|_| TOO_LARGE);
+    let seconds = |seconds: u64| i64::try_from(seconds).map(Seconds).map_err(|_| TOO_LARGE);
     let size = |processors: u64| u32::try_from(processors).map_err(|_| TOO_LARGE);
     let job = |submission: &Submission| {
         let run = &submission.run;
         Ok(Job {
-            submit_seconds: submission.submit_time_seconds as i64,
-            run_seconds: seconds(run.run_time_seconds)?,
-            estimate_seconds: seconds(run.time_limit_seconds)?,
+            submit: UnixTime(submission.submit_time_seconds as i64),
+            run_time: seconds(run.run_time_seconds)?,
+            estimate: seconds(run.time_limit_seconds)?,
             processors: size(run.processors)?,
             ..Job::default()
         })
@@ -229,8 +230,8 @@ fn queue(kind: Kind, time_limit_seconds: u64) -> u64 {
 fn record(number: u64, kind: Kind, run: &Run, scheduled: &engine::Record) -> Record {
     Record {
         job_number: number,
-        submit_time_seconds: u64::try_from(scheduled.submit_seconds).ok(),
-        wait_time_seconds: u64::try_from(scheduled.wait_seconds()).ok(),
+        submit_time_seconds: u64::try_from(scheduled.submit.0).ok(),
+        wait_time_seconds: u64::try_from(scheduled.wait().0).ok(),
         run_time_seconds: Some(run.run_time_seconds),
         allocated_processors: Some(run.processors),
         requested_processors: Some(run.processors),

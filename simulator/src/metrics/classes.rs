@@ -25,8 +25,8 @@ impl Class {
         Self {
             name,
             jobs: records.len(),
-            wait_s: Distribution::of(records.iter().map(|record| record.wait_seconds() as f64)),
-            response_s: Distribution::of(records.iter().map(|record| record.response_seconds() as f64)),
+            wait_s: Distribution::of(records.iter().map(|record| record.wait().0 as f64)),
+            response_s: Distribution::of(records.iter().map(|record| record.response().0 as f64)),
             bounded_slowdown: Distribution::of(records.iter().map(|record| bounded_slowdown(record))),
         }
     }
@@ -73,7 +73,7 @@ pub fn by_user(jobs: &[Job], records: &[Record]) -> Vec<Class> {
         .collect();
     let mut work = vec![0.0; numbers.len()];
     for (&user, record) in users.iter().zip(records) {
-        work[user] += f64::from(record.processors) * record.occupied_seconds() as f64;
+        work[user] += f64::from(record.processors) * record.occupied().0 as f64;
     }
     let total: f64 = work.iter().sum();
     let mut heaviest_first: Vec<usize> = (0..work.len()).collect();
@@ -96,17 +96,10 @@ pub fn by_user(jobs: &[Job], records: &[Record]) -> Vec<Class> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::time::{Seconds, UnixTime};
 
     fn record(processors: u32, run: i64) -> Record {
-        Record {
-            submit_seconds: 0,
-            eligible_seconds: 0,
-            start_seconds: 0,
-            end_seconds: run,
-            estimate_seconds: run,
-            processors,
-            ..Record::default()
-        }
+        Record { end: UnixTime(run), estimate: Seconds(run), processors, ..Record::default() }
     }
 
     #[test]

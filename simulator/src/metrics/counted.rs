@@ -1,5 +1,7 @@
 //! Means over the jobs that a steady machine has run.
 
+use job_types::time::Seconds;
+
 use super::bounded_slowdown;
 use crate::engine::Record;
 
@@ -26,33 +28,33 @@ pub struct Counted {
 /// no job counts.
 #[must_use]
 pub fn counted(records: &[Record]) -> Option<Counted> {
-    let last_submission = records.iter().map(|record| record.submit_seconds).max()?;
+    let last_submission = records.iter().map(|record| record.submit).max()?;
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
-    order.sort_by_key(|&place| records[place as usize].end_seconds);
+    order.sort_by_key(|&place| records[place as usize].end);
     let mut size = records.len();
     let mut is_counting = true;
-    let (mut jobs_counted, mut wait, mut response, mut slowdown) = (0_usize, 0_i64, 0_i64, 0.0_f64);
+    let (mut jobs_counted, mut wait, mut response, mut slowdown) = (0_usize, Seconds::ZERO, Seconds::ZERO, 0.0_f64);
     for (number, record) in (1..).zip(order.iter().map(|&place| &records[place as usize])) {
-        if record.estimate_seconds == 1 && record.processors == 1 {
+        if record.estimate == Seconds(1) && record.processors == 1 {
             size -= 1;
             continue;
         }
         let is_first_hundredth = size >= 100 && number <= size / 100;
-        is_counting &= record.end_seconds <= last_submission;
+        is_counting &= record.end <= last_submission;
         if is_first_hundredth || !is_counting {
             continue;
         }
         jobs_counted += 1;
-        wait += record.wait_seconds();
-        response += record.response_seconds();
+        wait = wait + record.wait();
+        response = response + record.response();
         slowdown += bounded_slowdown(record);
     }
     let mean = |sum: f64| sum / jobs_counted as f64;
     (jobs_counted > 0).then(|| Counted {
         jobs_simulated: size,
         jobs_counted,
-        mean_wait_s: mean(wait as f64),
-        mean_response_s: mean(response as f64),
+        mean_wait_s: mean(wait.0 as f64),
+        mean_response_s: mean(response.0 as f64),
         mean_bounded_slowdown: mean(slowdown),
     })
 }
@@ -60,14 +62,15 @@ pub fn counted(records: &[Record]) -> Option<Counted> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::time::UnixTime;
 
     fn record(submit: i64, start: i64, end: i64, estimate: i64, processors: u32) -> Record {
         Record {
-            submit_seconds: submit,
-            eligible_seconds: submit,
-            start_seconds: start,
-            end_seconds: end,
-            estimate_seconds: estimate,
+            submit: UnixTime(submit),
+            eligible: UnixTime(submit),
+            start: UnixTime(start),
+            end: UnixTime(end),
+            estimate: Seconds(estimate),
             processors,
             ..Record::default()
         }

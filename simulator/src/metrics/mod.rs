@@ -10,4 +10,4 @@ pub use classes::{Class, by_size, by_user};
 pub use counted::{Counted, counted};
 pub use distribution::Distribution;
 pub use series::{Series, series};
-pub use summary::{BOUNDED_SLOWDOWN_SECONDS, Summary, bounded_slowdown, slowdown};
+pub use summary::{SHORTEST_RUN_TIME, Summary, bounded_slowdown, slowdown};

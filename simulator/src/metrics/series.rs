@@ -1,12 +1,14 @@
 //! What went on over time.
 
+use job_types::time::UnixTime;
+
 use crate::engine::Record;
 
 /// Steps over time: each holds from its moment to that of the next.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Series {
-    /// The moments, ascending, in seconds from the beginning of the workload.
-    pub at_seconds: Vec<i64>,
+    /// The moments, ascending.
+    pub at: Vec<UnixTime>,
     /// Processors in use.
     pub used_processors: Vec<u64>,
     /// Jobs that have been submitted and have not started.
@@ -20,12 +22,12 @@ pub struct Series {
 pub fn series(records: &[Record]) -> Series {
     // At one moment: change of the processors in use, of the jobs that wait, and of their
     // processors.
-    let mut changes: Vec<(i64, i64, i64, i64)> = Vec::with_capacity(records.len() * 3);
+    let mut changes: Vec<(UnixTime, i64, i64, i64)> = Vec::with_capacity(records.len() * 3);
     for record in records {
         let processors = i64::from(record.processors);
-        changes.push((record.submit_seconds, 0, 1, processors));
-        changes.push((record.start_seconds, processors, -1, -processors));
-        changes.push((record.end_seconds, -processors, 0, 0));
+        changes.push((record.submit, 0, 1, processors));
+        changes.push((record.start, processors, -1, -processors));
+        changes.push((record.end, -processors, 0, 0));
     }
     changes.sort_unstable_by_key(|change| change.0);
     let mut series = Series::default();
@@ -37,7 +39,7 @@ pub fn series(records: &[Record]) -> Series {
             jobs += of_jobs;
             wanted += of_wanted;
         }
-        series.at_seconds.push(at);
+        series.at.push(at);
         series.used_processors.push(used.max(0) as u64);
         series.waiting_jobs.push(jobs.max(0) as u64);
         series.waiting_processors.push(wanted.max(0) as u64);
@@ -48,20 +50,21 @@ pub fn series(records: &[Record]) -> Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::time::Seconds;
 
     #[test]
     fn a_queue_builds_up_and_empties() {
         let record = |submit, start, end| Record {
-            submit_seconds: submit,
-            eligible_seconds: submit,
-            start_seconds: start,
-            end_seconds: end,
-            estimate_seconds: 1,
+            submit: UnixTime(submit),
+            eligible: UnixTime(submit),
+            start: UnixTime(start),
+            end: UnixTime(end),
+            estimate: Seconds(1),
             processors: 4,
             ..Record::default()
         };
         let found = series(&[record(0, 0, 10), record(5, 10, 20)]);
-        assert_eq!(found.at_seconds, [0, 5, 10, 20]);
+        assert_eq!(found.at, [0, 5, 10, 20].map(UnixTime));
         assert_eq!(found.used_processors, [4, 4, 4, 0]);
         assert_eq!(found.waiting_jobs, [0, 1, 0, 0]);
         assert_eq!(found.waiting_processors, [0, 4, 0, 0]);

@@ -1,23 +1,25 @@
 //! One run in a few figures.
 
+use job_types::time::Seconds;
+
 use super::Distribution;
 use crate::engine::Record;
 
 /// Run times shorter than this count as this long in a bounded slowdown (D. Feitelson, L. Rudolph,
 /// U. Schwiegelshohn, K. Sevcik and P. Wong, "Theory and Practice in Parallel Job Scheduling",
 /// JSSPP 1997).
-pub const BOUNDED_SLOWDOWN_SECONDS: i64 = 10;
+pub const SHORTEST_RUN_TIME: Seconds = Seconds(10);
 
 /// Response over run time.
 #[must_use]
 pub fn slowdown(record: &Record) -> f64 {
-    record.response_seconds() as f64 / record.run_seconds().max(1) as f64
+    record.response().0 as f64 / record.run_time().max(Seconds(1)).0 as f64
 }
 
-/// Response over run time, where that is at least [`BOUNDED_SLOWDOWN_SECONDS`], and at least 1.
+/// Response over run time, where that is at least [`SHORTEST_RUN_TIME`], and at least 1.
 #[must_use]
 pub fn bounded_slowdown(record: &Record) -> f64 {
-    (record.response_seconds() as f64 / record.run_seconds().max(BOUNDED_SLOWDOWN_SECONDS) as f64).max(1.0)
+    (record.response().0 as f64 / record.run_time().max(SHORTEST_RUN_TIME).0 as f64).max(1.0)
 }
 
 /// All jobs of one run.
@@ -36,26 +38,27 @@ pub struct Summary {
     /// Processor time used, as a part of what there was from the first submission to the last end.
     pub utilisation: f64,
     /// From the first submission to the last end.
-    pub makespan_s: i64,
+    #[serde(rename = "makespan_s")]
+    pub makespan: Seconds,
 }
 
 impl Summary {
     /// Of these records on a machine of so many processors. Of no records everything is zero.
     #[must_use]
     pub fn of(records: &[Record], processors: u32) -> Self {
-        let first = records.iter().map(|record| record.submit_seconds).min().unwrap_or(0);
-        let last = records.iter().map(|record| record.end_seconds).max().unwrap_or(0);
-        let work: f64 = records.iter().map(|record| f64::from(record.processors) * record.occupied_seconds() as f64).sum();
-        let there = f64::from(processors) * (last - first) as f64;
+        let first = records.iter().map(|record| record.submit).min().unwrap_or_default();
+        let last = records.iter().map(|record| record.end).max().unwrap_or_default();
+        let work: f64 = records.iter().map(|record| f64::from(record.processors) * record.occupied().0 as f64).sum();
+        let there = f64::from(processors) * (last - first).0 as f64;
         let distribution = |figure: fn(&Record) -> f64| Distribution::of(records.iter().map(figure));
         Self {
             jobs: records.len(),
-            wait_s: distribution(|record| record.wait_seconds() as f64),
-            response_s: distribution(|record| record.response_seconds() as f64),
+            wait_s: distribution(|record| record.wait().0 as f64),
+            response_s: distribution(|record| record.response().0 as f64),
             slowdown: distribution(slowdown),
             bounded_slowdown: distribution(bounded_slowdown),
             utilisation: if there > 0.0 { work / there } else { 0.0 },
-            makespan_s: last - first,
+            makespan: last - first,
         }
     }
 }
@@ -63,14 +66,14 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::time::UnixTime;
 
     fn record(submit: i64, start: i64, end: i64, processors: u32) -> Record {
         Record {
-            submit_seconds: submit,
-            eligible_seconds: submit,
-            start_seconds: start,
-            end_seconds: end,
-            estimate_seconds: 1,
+            submit: UnixTime(submit),
+            eligible: UnixTime(submit),
+            start: UnixTime(start),
+            end: UnixTime(end),
             processors,
             ..Record::default()
         }
@@ -79,7 +82,7 @@ mod tests {
     #[test]
     fn two_jobs_by_hand() {
         let found = Summary::of(&[record(0, 0, 100, 2), record(0, 100, 104, 4)], 4);
-        assert_eq!((found.wait_s.mean, found.response_s.mean, found.makespan_s), (50.0, 102.0, 104));
+        assert_eq!((found.wait_s.mean, found.response_s.mean, found.makespan), (50.0, 102.0, Seconds(104)));
         assert_eq!((found.slowdown.maximum, found.bounded_slowdown.maximum), (26.0, 10.4));
         assert!((found.utilisation - 216.0 / 416.0).abs() < 1e-12);
     }

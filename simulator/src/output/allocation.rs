@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use job_types::time::UnixTime;
+
 use crate::engine::Record;
 
 /// The processors of one job: intervals from a first to a last, both included, ascending.
@@ -28,9 +30,9 @@ impl fmt::Display for Allocation {
 #[must_use]
 pub fn allocate(records: &[Record], processors: u32) -> Vec<Allocation> {
     // Ends before starts at one moment.
-    let ends = (0..).zip(records).map(|(place, record): (usize, _)| (record.end_seconds, false, place));
-    let starts = (0..).zip(records).map(|(place, record)| (record.start_seconds, true, place));
-    let mut events: Vec<(i64, bool, usize)> = ends.chain(starts).collect();
+    let ends = (0..).zip(records).map(|(place, record): (usize, _)| (record.end, false, place));
+    let starts = (0..).zip(records).map(|(place, record)| (record.start, true, place));
+    let mut events: Vec<(UnixTime, bool, usize)> = ends.chain(starts).collect();
     events.sort_unstable();
     let mut free: BTreeMap<u32, u32> = processors.checked_sub(1).map(|last| (0, last)).into_iter().collect();
     let mut allocations = vec![Allocation::default(); records.len()];
@@ -81,15 +83,7 @@ mod tests {
     use super::*;
 
     fn record(start: i64, end: i64, processors: u32) -> Record {
-        Record {
-            submit_seconds: 0,
-            eligible_seconds: 0,
-            start_seconds: start,
-            end_seconds: end,
-            estimate_seconds: 1,
-            processors,
-            ..Record::default()
-        }
+        Record { start: UnixTime(start), end: UnixTime(end), processors, ..Record::default() }
     }
 
     #[test]

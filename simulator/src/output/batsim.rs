@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use job_types::time::{Seconds, UnixTime};
 use serde::Serialize;
 
 use super::allocate;
@@ -17,16 +18,16 @@ struct Line<'a> {
     workload_name: &'a str,
     /// The application's number, empty where the log has none.
     profile: Option<u32>,
-    submission_time: i64,
+    submission_time: UnixTime,
     requested_number_of_resources: u32,
-    requested_time: i64,
+    requested_time: Seconds,
     success: u8,
     final_state: &'static str,
-    starting_time: i64,
-    execution_time: i64,
-    finish_time: i64,
-    waiting_time: i64,
-    turnaround_time: i64,
+    starting_time: UnixTime,
+    execution_time: Seconds,
+    finish_time: UnixTime,
+    waiting_time: Seconds,
+    turnaround_time: Seconds,
     stretch: f64,
     allocated_resources: String,
 }
@@ -44,16 +45,16 @@ pub fn write_jobs(output: impl Write, workload: &str, jobs: &[Job], records: &[R
             job_id: job.number,
             workload_name: workload,
             profile: (job.executable != u32::MAX).then_some(job.executable),
-            submission_time: record.submit_seconds,
+            submission_time: record.submit,
             requested_number_of_resources: record.processors,
-            requested_time: record.estimate_seconds,
+            requested_time: record.estimate,
             success: 1,
             final_state: "COMPLETED_SUCCESSFULLY",
-            starting_time: record.start_seconds,
-            execution_time: record.occupied_seconds(),
-            finish_time: record.end_seconds,
-            waiting_time: record.wait_seconds(),
-            turnaround_time: record.response_seconds(),
+            starting_time: record.start,
+            execution_time: record.occupied(),
+            finish_time: record.end,
+            waiting_time: record.wait(),
+            turnaround_time: record.response(),
             stretch: slowdown(record),
             allocated_resources: allocation.to_string(),
         })?;
@@ -79,7 +80,7 @@ pub struct Schedule {
     /// Of the jobs that ended, the part that ended well.
     pub success_rate: f64,
     /// The last end, from the beginning of the workload.
-    pub makespan: i64,
+    pub makespan: UnixTime,
     /// Mean wait.
     pub mean_waiting_time: f64,
     /// Longest wait.
@@ -107,7 +108,7 @@ impl Schedule {
     #[must_use]
     pub fn of(records: &[Record], processors: u32) -> Self {
         let all = Summary::of(records, processors);
-        let there = f64::from(processors) * all.makespan_s as f64;
+        let there = f64::from(processors) * all.makespan.0 as f64;
         Self {
             nb_computing_machines: processors,
             nb_jobs: records.len(),
@@ -116,7 +117,7 @@ impl Schedule {
             nb_jobs_killed: 0,
             nb_jobs_rejected: 0,
             success_rate: 1.0,
-            makespan: records.iter().map(|record| record.end_seconds).max().unwrap_or(0),
+            makespan: records.iter().map(|record| record.end).max().unwrap_or_default(),
             mean_waiting_time: all.wait_s.mean,
             max_waiting_time: all.wait_s.maximum,
             mean_turnaround_time: all.response_s.mean,
@@ -133,30 +134,21 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use job_types::time::Seconds;
-
     use super::*;
 
-    const RECORDS: [Record; 2] = [
+    const fn record([submit, start, end]: [i64; 3], estimate: i64, processors: u32) -> Record {
         Record {
-            submit_seconds: 0,
-            eligible_seconds: 0,
-            start_seconds: 0,
-            end_seconds: 10,
-            estimate_seconds: 20,
-            processors: 3,
+            submit: UnixTime(submit),
+            eligible: UnixTime(submit),
+            start: UnixTime(start),
+            end: UnixTime(end),
+            estimate: Seconds(estimate),
+            processors,
             held: Seconds::ZERO,
-        },
-        Record {
-            submit_seconds: 5,
-            eligible_seconds: 5,
-            start_seconds: 10,
-            end_seconds: 20,
-            estimate_seconds: 30,
-            processors: 2,
-            held: Seconds::ZERO,
-        },
-    ];
+        }
+    }
+
+    const RECORDS: [Record; 2] = [record([0, 0, 10], 20, 3), record([5, 10, 20], 30, 2)];
 
     #[test]
     fn a_job_is_a_line_with_its_processors() {
@@ -173,7 +165,7 @@ mod tests {
     #[test]
     fn the_schedule_sums_up_the_jobs() {
         let schedule = Schedule::of(&RECORDS, 4);
-        assert_eq!((schedule.makespan, schedule.mean_waiting_time, schedule.max_slowdown), (20, 2.5, 1.5));
+        assert_eq!((schedule.makespan, schedule.mean_waiting_time, schedule.max_slowdown), (UnixTime(20), 2.5, 1.5));
         assert_eq!((schedule.time_computing, schedule.time_idle, schedule.max_machines_running), (50.0, 30.0, 3));
     }
 }

@@ -20,12 +20,12 @@ pub fn write_swf(output: impl Write, header: &Header, jobs: &[Job], records: &[R
         .zip(records)
         .map(|(job, record)| swf::Record {
             job_number: u64::from(job.number),
-            submit_time_seconds: seconds(record.submit_seconds),
-            wait_time_seconds: seconds(record.wait_seconds()),
-            run_time_seconds: seconds(record.occupied_seconds()),
+            submit_time_seconds: seconds(record.submit.0),
+            wait_time_seconds: seconds(record.wait().0),
+            run_time_seconds: seconds(record.occupied().0),
             allocated_processors: Some(u64::from(record.processors)),
             requested_processors: Some(u64::from(record.processors)),
-            requested_time_seconds: seconds(record.estimate_seconds),
+            requested_time_seconds: seconds(record.estimate.0),
             status: Some(Status::Completed),
             user: known(job.user),
             group: known(job.group),

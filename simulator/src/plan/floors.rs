@@ -4,31 +4,36 @@
 //! starts no sooner than that one could. So each search tells the floor for all larger and longer
 //! jobs, in steps of about 1.5 in both.
 
+use job_types::time::{Seconds, UnixTime};
+
 /// Steps of CPUs: up to 2^24.
 const SIZES: usize = 2 * 24;
 /// Steps of durations in seconds: up to 2^25, more than a year.
 const DURATIONS: usize = 2 * 25 + 1;
 
+/// The floor where no search has told any.
+const NO_FLOOR: UnixTime = UnixTime(i64::MIN);
+
 /// The floors of one place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Floors {
     /// By size and duration, ascending in both; empty until there are any.
-    floors: Vec<i64>,
+    floors: Vec<UnixTime>,
 }
 
 impl Floors {
     /// A time before which no job of that size and duration starts.
-    pub(super) fn of(&self, cpus: i64, duration: i64) -> i64 {
-        let (size, duration) = (step_at_most(cpus).min(SIZES - 1), step_at_most(duration).min(DURATIONS - 1));
-        self.floors.get(size * DURATIONS + duration).copied().unwrap_or(i64::MIN)
+    pub(super) fn of(&self, cpus: i64, duration: Seconds) -> UnixTime {
+        let (size, duration) = (step_at_most(cpus).min(SIZES - 1), step_at_most(duration.0).min(DURATIONS - 1));
+        self.floors.get(size * DURATIONS + duration).copied().unwrap_or(NO_FLOOR)
     }
 
     /// No job of that size and duration, and none that is larger or longer, starts before `start`.
-    pub(super) fn raise(&mut self, cpus: i64, duration: i64, start: i64) {
+    pub(super) fn raise(&mut self, cpus: i64, duration: Seconds, start: UnixTime) {
         if self.floors.is_empty() {
-            self.floors = vec![i64::MIN; SIZES * DURATIONS];
+            self.floors = vec![NO_FLOOR; SIZES * DURATIONS];
         }
-        let (first_size, first_duration) = (step_at_least(cpus), step_at_least(duration));
+        let (first_size, first_duration) = (step_at_least(cpus), step_at_least(duration.0));
         if first_duration >= DURATIONS {
             return;
         }
@@ -70,13 +75,13 @@ mod tests {
     #[test]
     fn a_floor_holds_for_larger_and_longer_jobs_only() {
         let mut floors = Floors::default();
-        floors.raise(5, 100, 1_000);
+        floors.raise(5, Seconds(100), UnixTime(1_000));
         // The next steps are 6 and 128.
-        assert_eq!((floors.of(6, 128), floors.of(7, 10_000)), (1_000, 1_000));
-        assert_eq!((floors.of(5, 10_000), floors.of(100, 127)), (i64::MIN, i64::MIN));
-        floors.raise(12, 64, 2_000);
-        floors.raise(6, 64, 500);
-        assert_eq!((floors.of(12, 1_000), floors.of(6, 64), floors.of(8, 128)), (2_000, 500, 1_000));
+        assert_eq!((floors.of(6, Seconds(128)).0, floors.of(7, Seconds(10_000)).0), (1_000, 1_000));
+        assert_eq!((floors.of(5, Seconds(10_000)).0, floors.of(100, Seconds(127)).0), (i64::MIN, i64::MIN));
+        floors.raise(12, Seconds(64), UnixTime(2_000));
+        floors.raise(6, Seconds(64), UnixTime(500));
+        assert_eq!((floors.of(12, Seconds(1_000)).0, floors.of(6, Seconds(64)).0, floors.of(8, Seconds(128)).0), (2_000, 500, 1_000));
     }
 
     #[test]

@@ -1,14 +1,19 @@
 //! When a job that is submitted now would start, by size and time limit.
 
+use job_types::time::Seconds;
+use predictor_core::queue_plan::ExpectedStart;
+
+use super::MOST_SIZES;
+use super::expected_start;
 use super::places::Places;
 use super::run_time::LONGEST;
 use super::schedule::{Schedule, Wanted};
 use super::state::{Partition, State};
-use super::{ExpectedStart, MOST_SIZES};
 
-/// Time limits of a grid in seconds: 10 min, 1, 4 and 12 h, 1, 2 and 7 d; and the partition's
+/// Time limits of a grid: 10 min, 1, 4 and 12 h, 1, 2 and 7 d; and the partition's
 /// longest.
-const LIMITS: [i64; 7] = [600, 3_600, 14_400, 43_200, 86_400, 172_800, 604_800];
+const LIMITS: [Seconds; 7] =
+    [Seconds(600), Seconds(3_600), Seconds(14_400), Seconds(43_200), Seconds(86_400), Seconds(172_800), Seconds(604_800)];
 
 /// When a job that is submitted to a partition now would start: behind all that waits, in the holes
 /// that this leaves.
@@ -17,8 +22,8 @@ pub struct Grid {
     /// Sizes in CPUs, ascending: powers of two of CPUs, or of nodes where jobs get whole ones, and
     /// all there is.
     pub cpus: Vec<u32>,
-    /// Time limits in seconds, ascending.
-    pub limits: Vec<i64>,
+    /// Time limits, ascending.
+    pub limits: Vec<Seconds>,
     /// The start for each size and limit, by size; `None` where there is never room. Neither a
     /// larger job nor a longer one starts earlier.
     pub starts: Vec<Option<ExpectedStart>>,
@@ -34,15 +39,15 @@ impl Grid {
             for limit in &limits {
                 let wanted = Wanted { cpus: i64::from(*cpus), duration: *limit, limit: *limit, from: state.now };
                 let starts_of = schedules.each_mut().map(|schedule| schedule.earliest(places, index, &wanted));
-                starts.push(ExpectedStart::of(starts_of));
+                starts.push(expected_start(starts_of));
             }
         }
         Self { cpus, limits, starts }
     }
 }
 
-fn limits(partition: &Partition) -> Vec<i64> {
-    let longest = partition.longest_limit.unwrap_or(LONGEST).clamp(1, LONGEST);
+fn limits(partition: &Partition) -> Vec<Seconds> {
+    let longest = partition.longest_limit.unwrap_or(LONGEST).clamp(Seconds(1), LONGEST);
     LIMITS.into_iter().filter(|limit| *limit < longest).chain([longest]).collect()
 }
 

@@ -41,8 +41,9 @@ pub use grid::Grid;
 pub use run_time::{LONGEST, RunTimes};
 pub use state::{Node, Partition, PendingJob, Reservation, RunningJob, State};
 
+use job_types::time::UnixTime;
 use places::Places;
-use predictor_core::queue_plan::PlanObstacle;
+use predictor_core::queue_plan::{ExpectedStart, PlanObstacle};
 use schedule::{Assumption, Schedule};
 
 /// The most jobs and tasks of arrays that are placed.
@@ -60,8 +61,8 @@ pub const MOST_STEPS: usize = 256;
 /// The expected starts of the waiting jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// As of when, in Unix seconds.
-    pub at: i64,
+    /// As of when.
+    pub at: UnixTime,
     /// The pending jobs in the order in which they are served.
     pub pending: Vec<PlannedJob>,
     /// One a partition, in the state's order.
@@ -80,25 +81,12 @@ pub struct PlannedJob {
     pub start: Result<ExpectedStart, PlanObstacle>,
 }
 
-/// A moment that is expected, with bounds: Unix seconds, `lower <= expected <= upper`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExpectedStart {
-    /// If all jobs end early.
-    pub lower: i64,
-    /// As jobs are expected to end.
-    pub expected: i64,
-    /// If all jobs run to their time limits.
-    pub upper: i64,
-}
-
-impl ExpectedStart {
-    /// From the three plans. Jobs that end earlier can make another start later, so that the three
-    /// may be out of order.
-    fn of([optimistic, expected, limit]: [Option<i64>; 3]) -> Option<Self> {
-        let expected = expected?;
-        let (lower, upper) = (optimistic?.min(expected), limit?.max(expected));
-        Some(Self { lower, expected, upper })
-    }
+/// The start of a job from the three plans. Jobs that end earlier can make another start later, so
+/// that the three may be out of order.
+fn expected_start([optimistic, expected, limit]: [Option<UnixTime>; 3]) -> Option<ExpectedStart> {
+    let expected = expected?;
+    let (lower, upper) = (optimistic?.min(expected), limit?.max(expected));
+    Some(ExpectedStart { lower, expected, upper })
 }
 
 /// What a plan says of a partition.
@@ -106,7 +94,7 @@ impl ExpectedStart {
 pub struct PartitionPlan {
     /// When how many CPUs are free for it from then on, with all that runs and waits: at most
     /// [`MOST_STEPS`] points; where there are more, the least of several stands for them.
-    pub free: Vec<(i64, i64)>,
+    pub free: Vec<(UnixTime, i64)>,
     /// When a job that is submitted now would start.
     pub grid: Grid,
 }
@@ -133,7 +121,7 @@ pub fn plan(state: &State) -> Plan {
                 is_complete &= tasks >= job.tasks;
                 placed += tasks as usize;
                 let starts = schedules.each_mut().map(|schedule| place_tasks(schedule, &places, job, &needs, tasks));
-                ExpectedStart::of(starts).ok_or(if job.reservation.is_some() { PlanObstacle::Reservation } else { PlanObstacle::TooLarge })
+                expected_start(starts).ok_or(if job.reservation.is_some() { PlanObstacle::Reservation } else { PlanObstacle::TooLarge })
             }
         };
         pending.push(PlannedJob { index, start });
@@ -184,7 +172,7 @@ fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize,
 }
 
 /// Places the tasks of a job one after the other; returns when the first starts.
-fn place_tasks(schedule: &mut Schedule, places: &Places, job: &PendingJob, needs: &[(usize, i64)], tasks: u32) -> Option<i64> {
+fn place_tasks(schedule: &mut Schedule, places: &Places, job: &PendingJob, needs: &[(usize, i64)], tasks: u32) -> Option<UnixTime> {
     let first = schedule.place(places, job, needs, job.eligible)?.start;
     let mut from = first;
     for _ in 1..tasks {
@@ -197,7 +185,7 @@ fn place_tasks(schedule: &mut Schedule, places: &Places, job: &PendingJob, needs
 
 /// At most [`MOST_STEPS`] points: the first half of them as they are, then the least of some in a
 /// row.
-fn coarsened(steps: &[(i64, i64)]) -> Vec<(i64, i64)> {
+fn coarsened(steps: &[(UnixTime, i64)]) -> Vec<(UnixTime, i64)> {
     if steps.len() <= MOST_STEPS {
         return steps.to_vec();
     }

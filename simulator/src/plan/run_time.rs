@@ -1,24 +1,25 @@
 //! How long a job runs, or goes on to run, as a plan takes it.
 
-use crate::engine::estimates::corrected_to_seconds;
+use crate::engine::estimates::corrected_to;
+use job_types::time::Seconds;
 use predictor_core::forecast::RunTimeRange;
 
 /// What stands for a run time without an end: a year.
-pub const LONGEST: i64 = 365 * 86_400;
+pub const LONGEST: Seconds = Seconds(365 * 86_400);
 
 /// Which part of the forecast run times the optimistic plan takes as the run time of each job.
 const OPTIMISTIC_QUANTILE: f64 = 0.25;
 
-/// Three run times in seconds, from the time that is asked about on; ascending, at least one second
+/// Three run times, from the time that is asked about on; ascending, at least one second
 /// each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunTimes {
     /// Exceeded by three of four such jobs.
-    pub optimistic: i64,
+    pub optimistic: Seconds,
     /// As it is expected.
-    pub expected: i64,
+    pub expected: Seconds,
     /// What the time limit leaves.
-    pub limit: i64,
+    pub limit: Seconds,
 }
 
 impl Default for RunTimes {
@@ -31,19 +32,19 @@ impl Default for RunTimes {
 impl RunTimes {
     /// Of a job of which nothing but its limit is known (`None` is unlimited).
     #[must_use]
-    pub fn of_limit(limit: Option<i64>) -> Self {
-        let limit = limit.unwrap_or(LONGEST).clamp(1, LONGEST);
+    pub fn of_limit(limit: Option<Seconds>) -> Self {
+        let limit = limit.unwrap_or(LONGEST).clamp(Seconds(1), LONGEST);
         Self { optimistic: limit, expected: limit, limit }
     }
 
-    /// Of a job that has run for `elapsed` seconds, 0 if it waits: what the forecast says of jobs
+    /// Of a job that has run for `elapsed`, nothing if it waits: what the forecast says of jobs
     /// that run longer than that. Where it has outlived the forecast, that is corrected upward;
     /// never beyond the time limit. `ranges` are disjoint and ascend; without any, the limit stands
     /// in.
     #[must_use]
-    pub fn after(elapsed: i64, ranges: &[RunTimeRange], limit: Option<i64>) -> Self {
-        let elapsed = elapsed.max(0);
-        let left = Self::of_limit(limit.map(|limit| limit.saturating_sub(elapsed)));
+    pub fn after(elapsed: Seconds, ranges: &[RunTimeRange], limit: Option<Seconds>) -> Self {
+        let elapsed = elapsed.max(Seconds::ZERO);
+        let left = Self::of_limit(limit.map(|limit| limit - elapsed));
         let Some(last) = ranges.last() else { return left };
         let beyond: Vec<(f64, f64, f64)> = ranges.iter().filter_map(|range| beyond(range, elapsed)).collect();
         let total: f64 = beyond.iter().map(|(_, _, probability)| probability).sum();
@@ -51,18 +52,18 @@ impl RunTimes {
             let mean = beyond.iter().map(|(lower, upper, probability)| (lower + upper) / 2.0 * probability).sum::<f64>() / total;
             (quantile(&beyond, OPTIMISTIC_QUANTILE * total), mean)
         } else {
-            let corrected = corrected_to_seconds(last.upper().0, elapsed, elapsed.saturating_add(left.limit)) as f64;
+            let corrected = corrected_to(last.upper(), elapsed, elapsed + left.limit).0 as f64;
             (corrected, corrected)
         };
-        let within = |run_time: f64| (run_time.round() as i64 - elapsed).clamp(1, left.limit);
+        let within = |run_time: f64| (Seconds(run_time.round() as i64) - elapsed).clamp(Seconds(1), left.limit);
         let expected = within(expected);
         Self { optimistic: within(optimistic).min(expected), expected, limit: left.limit }
     }
 }
 
 /// The part of a range that lies beyond the time that has passed, with its probability.
-fn beyond(range: &RunTimeRange, elapsed: i64) -> Option<(f64, f64, f64)> {
-    let (lower, upper, passed) = (range.lower().0 as f64, range.upper().0 as f64, elapsed as f64);
+fn beyond(range: &RunTimeRange, elapsed: Seconds) -> Option<(f64, f64, f64)> {
+    let (lower, upper, passed) = (range.lower().0 as f64, range.upper().0 as f64, elapsed.0 as f64);
     let probability = range.probability();
     if upper <= passed || probability.is_nan() || probability <= 0.0 {
         return None;
@@ -92,31 +93,39 @@ mod tests {
         [RunTimeRange::new(100, 300, 0.5), RunTimeRange::new(1_000, 1_400, 0.5)]
     }
 
+    fn after(elapsed: i64, ranges: &[RunTimeRange], limit: Option<i64>) -> RunTimes {
+        RunTimes::after(Seconds(elapsed), ranges, limit.map(Seconds))
+    }
+
+    fn run_times(optimistic: i64, expected: i64, limit: i64) -> RunTimes {
+        RunTimes { optimistic: Seconds(optimistic), expected: Seconds(expected), limit: Seconds(limit) }
+    }
+
     #[test]
     fn a_waiting_job_runs_as_long_as_forecast_within_its_limit() {
         // The quarter lies in the middle of the first range, the mean between 200 and 1,200.
-        assert_eq!(RunTimes::after(0, &ranges(), Some(3_600)), RunTimes { optimistic: 200, expected: 700, limit: 3_600 });
-        assert_eq!(RunTimes::after(0, &ranges(), Some(600)), RunTimes { optimistic: 200, expected: 600, limit: 600 });
-        assert_eq!(RunTimes::after(0, &[], Some(600)), RunTimes { optimistic: 600, expected: 600, limit: 600 });
-        assert_eq!(RunTimes::after(0, &[], None).expected, LONGEST);
+        assert_eq!(after(0, &ranges(), Some(3_600)), run_times(200, 700, 3_600));
+        assert_eq!(after(0, &ranges(), Some(600)), run_times(200, 600, 600));
+        assert_eq!(after(0, &[], Some(600)), run_times(600, 600, 600));
+        assert_eq!(after(0, &[], None).expected, LONGEST);
     }
 
     #[test]
     fn a_running_job_goes_on_as_those_that_ran_longer_than_it_has() {
         // Half of the first range is left, with probability 0.25 beside 0.5: (250 * 0.25 + 1,200 *
         // 0.5) / 0.75 = 883 after 200.
-        assert_eq!(RunTimes::after(200, &ranges(), Some(3_600)).expected, 683);
+        assert_eq!(after(200, &ranges(), Some(3_600)).expected, Seconds(683));
         // Only the second is left: 1,200 after 500, of which a quarter ends by 1,100.
-        assert_eq!(RunTimes::after(500, &ranges(), Some(3_600)), RunTimes { optimistic: 600, expected: 700, limit: 3_100 });
+        assert_eq!(after(500, &ranges(), Some(3_600)), run_times(600, 700, 3_100));
     }
 
     #[test]
     fn an_outlived_forecast_is_corrected_upward_and_never_beyond_the_limit() {
         // 1,400 + 60 has been outlived by 1,460, so that it is 1,400 + 5 min.
-        assert_eq!(RunTimes::after(1_400, &ranges(), Some(3_600)).expected, 60);
-        assert_eq!(RunTimes::after(1_460, &ranges(), Some(3_600)).expected, 240);
-        assert_eq!(RunTimes::after(1_460, &ranges(), Some(1_500)).expected, 40);
-        assert_eq!(RunTimes::after(1_600, &ranges(), Some(1_500)).expected, 1, "it ends any moment");
-        assert_eq!(RunTimes::after(10_000_000, &ranges(), None).expected, LONGEST, "after all steps it is its limit");
+        assert_eq!(after(1_400, &ranges(), Some(3_600)).expected, Seconds(60));
+        assert_eq!(after(1_460, &ranges(), Some(3_600)).expected, Seconds(240));
+        assert_eq!(after(1_460, &ranges(), Some(1_500)).expected, Seconds(40));
+        assert_eq!(after(1_600, &ranges(), Some(1_500)).expected, Seconds(1), "it ends any moment");
+        assert_eq!(after(10_000_000, &ranges(), None).expected, LONGEST, "after all steps it is its limit");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::floors::Floors;
 use super::places::{PlaceIndex, Places, rounded_up};
 use super::run_time::{LONGEST, RunTimes};
@@ -17,20 +19,20 @@ pub(super) enum Assumption {
 }
 
 impl Assumption {
-    fn of(self, run_time: &RunTimes) -> i64 {
-        let seconds = match self {
+    fn of(self, run_time: &RunTimes) -> Seconds {
+        let run_time = match self {
             Self::Optimistic => run_time.optimistic,
             Self::Expected => run_time.expected,
             Self::Limit => run_time.limit,
         };
-        seconds.clamp(1, LONGEST)
+        run_time.clamp(Seconds(1), LONGEST)
     }
 }
 
 /// Free CPUs over time, with what is known to take them.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
-    now: i64,
+    now: UnixTime,
     assumption: Assumption,
     /// What is free in each place.
     free: Vec<Profile>,
@@ -48,7 +50,7 @@ pub(super) struct Schedule {
 /// When a job starts, and which CPUs it takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fit {
-    pub(super) start: i64,
+    pub(super) start: UnixTime,
     partition: usize,
     cpus: i64,
 }
@@ -57,10 +59,10 @@ pub(super) struct Fit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     pub(super) cpus: i64,
-    pub(super) duration: i64,
+    pub(super) duration: Seconds,
     /// Until when it must not run into a reservation, counted from its start.
-    pub(super) limit: i64,
-    pub(super) from: i64,
+    pub(super) limit: Seconds,
+    pub(super) from: UnixTime,
 }
 
 impl Schedule {
@@ -77,7 +79,7 @@ impl Schedule {
         };
         let kept = schedule.reserve(state, places);
         for job in &state.running {
-            let end = now.saturating_add(assumption.of(&job.remaining));
+            let end = now + assumption.of(&job.remaining);
             let mut cpus_by_class: BTreeMap<usize, i64> = BTreeMap::new();
             let (count, cpus) = (job.nodes.len().max(1) as i64, i64::from(job.cpus));
             for (place, node) in (0i64..).zip(&job.nodes) {
@@ -105,7 +107,7 @@ impl Schedule {
 
     /// Takes what is reserved. Returns when the nodes of each class are reserved as a whole, in the
     /// order of time, without overlaps.
-    fn reserve(&mut self, state: &State, places: &Places) -> Vec<Vec<(i64, i64)>> {
+    fn reserve(&mut self, state: &State, places: &Places) -> Vec<Vec<(UnixTime, UnixTime)>> {
         let reserved_cpus: Vec<i64> = (0u32..)
             .zip(&state.reservations)
             .map(|(index, _)| {
@@ -137,7 +139,7 @@ impl Schedule {
         kept
     }
 
-    fn keep(&mut self, of: &[PlaceIndex], start: i64, end: i64, cpus: i64, places: &Places) {
+    fn keep(&mut self, of: &[PlaceIndex], start: UnixTime, end: UnixTime, cpus: i64, places: &Places) {
         self.take(of, start, end, cpus);
         for place in of.iter().map(|place| usize::from(*place)) {
             let all = places.cpus.get(place).copied().unwrap_or_default();
@@ -145,19 +147,19 @@ impl Schedule {
         }
     }
 
-    fn take(&mut self, places: &[PlaceIndex], start: i64, end: i64, cpus: i64) {
+    fn take(&mut self, places: &[PlaceIndex], start: UnixTime, end: UnixTime, cpus: i64) {
         for place in places {
             self.free[usize::from(*place)].take(start, end, cpus);
         }
     }
 
     /// How long a job runs under the assumption.
-    pub(super) fn duration(&self, job: &PendingJob) -> i64 {
+    pub(super) fn duration(&self, job: &PendingJob) -> Seconds {
         self.assumption.of(&job.run_time)
     }
 
     /// The earliest time at which there is room in a partition.
-    pub(super) fn earliest(&mut self, places: &Places, partition: usize, wanted: &Wanted) -> Option<i64> {
+    pub(super) fn earliest(&mut self, places: &Places, partition: usize, wanted: &Wanted) -> Option<UnixTime> {
         let of = places.of_partition.get(partition)?;
         let mut at = wanted.from.max(self.now);
         // How many in a row have found nothing against the time.
@@ -182,7 +184,7 @@ impl Schedule {
     }
 
     /// The earliest time at which enough is free in one place.
-    fn earliest_in(&mut self, place: usize, from: i64, wanted: &Wanted) -> Option<i64> {
+    fn earliest_in(&mut self, place: usize, from: UnixTime, wanted: &Wanted) -> Option<UnixTime> {
         let (floors, free) = (self.floors.get_mut(place)?, self.free.get(place)?);
         let floor = floors.of(wanted.cpus, wanted.duration);
         let found = free.earliest(from.max(floor), wanted.cpus, wanted.duration)?;
@@ -194,7 +196,7 @@ impl Schedule {
 
     /// Places one task of a job, whose needs in each of its partitions are given, where it can
     /// start first and not before `from`.
-    pub(super) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, i64)], from: i64) -> Option<Fit> {
+    pub(super) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, i64)], from: UnixTime) -> Option<Fit> {
         let duration = self.duration(job);
         let limit = job.run_time.limit.max(duration);
         let fit = if let Some(reservation) = job.reservation {
@@ -212,7 +214,7 @@ impl Schedule {
             }
             first?
         };
-        let end = fit.start.saturating_add(duration);
+        let end = fit.start + duration;
         match job.reservation {
             Some(reservation) => self.reserved.get_mut(reservation as usize)?.take(fit.start, end, fit.cpus),
             None => self.take(places.of_partition.get(fit.partition)?, fit.start, end, fit.cpus),
@@ -221,14 +223,14 @@ impl Schedule {
     }
 
     /// What is free for a partition over time: at each point the least of its places.
-    pub(super) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(i64, i64)> {
+    pub(super) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(UnixTime, i64)> {
         let profiles: Vec<&Profile> =
             places.of_partition.get(partition).into_iter().flatten().filter_map(|place| self.free.get(usize::from(*place))).collect();
-        let mut times: Vec<i64> = profiles.iter().flat_map(|profile| profile.steps().map(|(time, _)| time)).collect();
+        let mut times: Vec<UnixTime> = profiles.iter().flat_map(|profile| profile.steps().map(|(time, _)| time)).collect();
         times.sort_unstable();
         times.dedup();
         let mut walks: Vec<_> = profiles.iter().map(|profile| (profile.steps().peekable(), 0)).collect();
-        let mut steps: Vec<(i64, i64)> = Vec::new();
+        let mut steps: Vec<(UnixTime, i64)> = Vec::new();
         for time in times {
             let mut least = i64::MAX;
             for (walk, free) in &mut walks {
@@ -247,9 +249,9 @@ impl Schedule {
 }
 
 /// Intervals in the order of time; those that overlap or touch are one.
-fn united(mut intervals: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+fn united(mut intervals: Vec<(UnixTime, UnixTime)>) -> Vec<(UnixTime, UnixTime)> {
     intervals.sort_unstable();
-    let mut united: Vec<(i64, i64)> = Vec::with_capacity(intervals.len());
+    let mut united: Vec<(UnixTime, UnixTime)> = Vec::with_capacity(intervals.len());
     for (start, end) in intervals {
         match united.last_mut().filter(|(_, until)| start <= *until) {
             Some((_, until)) => *until = end.max(*until),

@@ -2,14 +2,15 @@
 
 use super::run_time::RunTimes;
 use job_types::number::JobId;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::queue_plan::PlanObstacle;
 
-/// The cluster as it is now. Times are Unix seconds, durations seconds; nodes, partitions and
-/// reservations are known by their places in the lists here.
+/// The cluster as it is now. Nodes, partitions and reservations are known by their places in the
+/// lists here.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// The present.
-    pub now: i64,
+    pub now: UnixTime,
     /// The nodes.
     pub nodes: Vec<Node>,
     /// The partitions.
@@ -40,7 +41,7 @@ pub struct Partition {
     /// Whether jobs start in it.
     pub is_up: bool,
     /// Its longest time limit; `None` is unlimited.
-    pub longest_limit: Option<i64>,
+    pub longest_limit: Option<Seconds>,
     /// The most nodes for one job; `None` is all.
     pub most_nodes: Option<u32>,
     /// Whether every job gets whole nodes.
@@ -53,10 +54,10 @@ pub struct Partition {
 /// Nodes, or CPUs of them, kept for some during a time.
 #[derive(Clone, Debug, Default)]
 pub struct Reservation {
-    /// When it begins, in Unix seconds.
-    pub start: i64,
-    /// When it ends, in Unix seconds.
-    pub end: i64,
+    /// When it begins.
+    pub start: UnixTime,
+    /// When it ends.
+    pub end: UnixTime,
     /// The nodes.
     pub nodes: Vec<u32>,
     /// How many of their CPUs; `None` is all.
@@ -94,9 +95,9 @@ pub struct PendingJob {
     /// slurmctld's priority; the higher comes first.
     pub priority: u32,
     /// When it may start at the earliest.
-    pub eligible: i64,
+    pub eligible: UnixTime,
     /// Its time limit; `None` is unlimited.
-    pub limit: Option<i64>,
+    pub limit: Option<Seconds>,
     /// How long it runs.
     pub run_time: RunTimes,
     /// The reservation that it waits for.

@@ -1,18 +1,24 @@
 use job_types::number::JobId;
+use job_types::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 
 use super::*;
 
-const NOW: i64 = 1_000_000;
+const NOW: UnixTime = UnixTime(1_000_000);
+
+/// So many seconds from now.
+fn after(seconds: i64) -> UnixTime {
+    NOW + Seconds(seconds)
+}
 
 /// One partition of `nodes` nodes with 4 CPUs.
 fn cluster(nodes: u32) -> State {
-    let partition = Partition { nodes: (0..nodes).collect(), is_up: true, longest_limit: Some(100_000), ..Partition::default() };
+    let partition = Partition { nodes: (0..nodes).collect(), is_up: true, longest_limit: Some(Seconds(100_000)), ..Partition::default() };
     State { now: NOW, nodes: vec![Node { cpus: 4, takes_jobs: true }; nodes as usize], partitions: vec![partition], ..State::default() }
 }
 
 fn run_times(optimistic: i64, expected: i64, limit: i64) -> RunTimes {
-    RunTimes { optimistic, expected, limit }
+    RunTimes { optimistic: Seconds(optimistic), expected: Seconds(expected), limit: Seconds(limit) }
 }
 
 fn exactly(seconds: i64) -> RunTimes {
@@ -31,7 +37,7 @@ fn pending(id: u32, nodes: u32, run_time: RunTimes) -> PendingJob {
         cpus: 4 * nodes,
         tasks: 1,
         priority: 1_000 - id,
-        eligible: NOW - 10,
+        eligible: after(-10),
         limit: Some(run_time.limit),
         run_time,
         ..PendingJob::default()
@@ -40,7 +46,7 @@ fn pending(id: u32, nodes: u32, run_time: RunTimes) -> PendingJob {
 
 /// The expected starts from now by job number, or the obstacles.
 fn starts(state: &State) -> Vec<(u32, Result<i64, PlanObstacle>)> {
-    plan(state).pending.iter().map(|job| (state.pending[job.index].id.0, job.start.map(|start| start.expected - NOW))).collect()
+    plan(state).pending.iter().map(|job| (state.pending[job.index].id.0, job.start.map(|start| (start.expected - NOW).0))).collect()
 }
 
 #[test]
@@ -56,15 +62,15 @@ fn jobs_start_when_running_ones_are_expected_to_end_and_small_ones_fill_holes() 
     ];
     let plan = plan(&state);
     let of = |job: usize| plan.pending[job].start.unwrap();
-    assert_eq!(of(0), ExpectedStart { lower: NOW + 50, expected: NOW + 100, upper: NOW + 1_000 });
+    assert_eq!(of(0), ExpectedStart { lower: after(50), expected: after(100), upper: after(1_000) });
     // Fits into the hole before the first one; by limits and by optimistic run times as well.
     assert_eq!(of(1), ExpectedStart { lower: NOW, expected: NOW, upper: NOW });
     // One second too long for the hole; the optimistic plan has the first one end at 60 and this
     // one behind it. By limits the hole is longer, and the start sooner than expected.
-    assert_eq!(of(2), ExpectedStart { lower: NOW + 60, expected: NOW + 300, upper: NOW + 300 });
-    assert_eq!(of(3).expected, NOW + 401);
+    assert_eq!(of(2), ExpectedStart { lower: after(60), expected: after(300), upper: after(300) });
+    assert_eq!(of(3).expected, after(401));
     assert!(plan.is_complete);
-    assert_eq!(plan.partitions[0].free, [(NOW, 0), (NOW + 300, 24), (NOW + 401, 0), (NOW + 411, 32)]);
+    assert_eq!(plan.partitions[0].free, [(NOW, 0), (after(300), 24), (after(401), 0), (after(411), 32)]);
 }
 
 #[test]
@@ -72,7 +78,7 @@ fn the_order_is_reservation_then_tier_then_priority_then_number() {
     let mut state = cluster(2);
     let high = Partition { tier: 2, ..state.partitions[0].clone() };
     state.partitions.push(high);
-    state.reservations = vec![Reservation { start: NOW, end: NOW + 10_000, nodes: vec![1], cpus: None }];
+    state.reservations = vec![Reservation { start: NOW, end: after(10_000), nodes: vec![1], cpus: None }];
     state.pending = vec![pending(4, 1, exactly(10)), pending(3, 1, exactly(10)), pending(2, 1, exactly(10)), pending(1, 1, exactly(10))];
     state.pending[0].priority = 5;
     state.pending[1].priority = 5;
@@ -86,7 +92,7 @@ fn the_order_is_reservation_then_tier_then_priority_then_number() {
 #[test]
 fn no_job_runs_into_a_reservation_that_is_not_its_own_even_at_its_limit() {
     let mut state = cluster(4);
-    state.reservations = vec![Reservation { start: NOW + 1_000, end: NOW + 2_000, nodes: vec![0, 1, 2, 3], cpus: None }];
+    state.reservations = vec![Reservation { start: after(1_000), end: after(2_000), nodes: vec![0, 1, 2, 3], cpus: None }];
     // The first is expected to be done before, but its limit reaches into the reservation.
     state.pending = vec![pending(1, 4, run_times(50, 100, 1_001)), pending(2, 4, run_times(50, 100, 1_000)), pending(3, 2, exactly(300))];
     state.pending[2].reservation = Some(0);
@@ -144,7 +150,7 @@ fn jobs_that_cannot_be_foreseen_take_no_room_and_say_why() {
     state.pending[0].obstacle = Some(PlanObstacle::Held);
     state.pending[1].partitions = vec![1];
     state.pending[2].nodes = 2;
-    state.pending[3].limit = Some(100_001);
+    state.pending[3].limit = Some(Seconds(100_001));
     state.pending[4].reservation = Some(7);
     assert_eq!(
         starts(&state),
@@ -173,8 +179,11 @@ fn a_grid_tells_when_a_job_submitted_now_would_start() {
     state.running = vec![running(0..3, run_times(100, 1_000, 5_000))];
     state.pending = vec![pending(1, 4, exactly(4_000))];
     let grid = plan(&state).partitions[0].grid.clone();
-    assert_eq!((grid.cpus.as_slice(), grid.limits.as_slice()), (&[1, 2, 4, 8, 16][..], &[600, 3_600, 14_400, 43_200, 86_400, 100_000][..]));
-    let start = |size: usize, limit: usize| grid.starts[size * grid.limits.len() + limit].map(|start| start.expected - NOW);
+    assert_eq!(
+        (grid.cpus.as_slice(), grid.limits.as_slice()),
+        (&[1, 2, 4, 8, 16][..], &[600, 3_600, 14_400, 43_200, 86_400, 100_000].map(Seconds)[..])
+    );
+    let start = |size: usize, limit: usize| grid.starts[size * grid.limits.len() + limit].map(|start| (start.expected - NOW).0);
     // One node is free for 1,000 s; everything else comes behind the waiting job.
     assert_eq!((start(2, 0), start(2, 1), start(3, 0), start(4, 5)), (Some(0), Some(5_000), Some(5_000), Some(5_000)));
     assert_eq!(grid.starts[0].unwrap().upper, NOW);
@@ -186,7 +195,7 @@ fn more_jobs_than_are_planned_are_told_so() {
     state.pending = (0..21).map(|id| PendingJob { tasks: 1_500, ..pending(id, 1, exactly(60)) }).collect();
     let plan = plan(&state);
     assert!(!plan.is_complete);
-    assert_eq!(plan.pending[19].start.unwrap().expected, NOW + 19 * 1_000 / 2 * 60);
+    assert_eq!(plan.pending[19].start.unwrap().expected, after(19 * 1_000 / 2 * 60));
     assert_eq!(plan.pending[20].start, Err(PlanObstacle::TooFarBehind));
     assert!(plan.partitions[0].free.len() <= MOST_STEPS);
 }
@@ -210,11 +219,11 @@ fn any_state() -> impl Strategy<Value = State> {
             state.running.push(RunningJob { cpus: 4 * nodes.len() as u32, nodes, reservation: None, remaining });
         }
         if let Some((start, length, first)) = reservation {
-            let (start, end) = (NOW + start, NOW + start + length);
+            let (start, end) = (after(start), after(start + length));
             state.reservations.push(Reservation { start, end, nodes: (first..first + 2).collect(), cpus: None });
         }
         for (id, (nodes, partition, priority, eligible, run_time, tasks)) in (1..).zip(jobs) {
-            let (partitions, eligible) = (vec![partition], NOW - 100 + eligible);
+            let (partitions, eligible) = (vec![partition], after(eligible - 100));
             state.pending.push(PendingJob { partitions, priority, eligible, tasks, ..pending(id, nodes, run_time) });
         }
         state
@@ -245,7 +254,7 @@ proptest! {
         // Counted anew, second by second where anything changes: the tasks of arrays are left out,
         // so that this is a lower bound of what is taken.
         let up: u32 = state.nodes.iter().filter(|node| node.takes_jobs).map(|node| node.cpus).sum();
-        let taken = |at: i64, partition: Option<u16>| {
+        let taken = |at: UnixTime, partition: Option<u16>| {
             let waiting = plan.pending.iter().filter_map(|planned| {
                 let job = &state.pending[planned.index];
                 let start = planned.start.ok()?.expected;
@@ -277,7 +286,7 @@ proptest! {
     fn in_a_grid_neither_larger_nor_longer_jobs_start_earlier(state in any_state()) {
         for partition in plan(&state).partitions {
             let grid = partition.grid;
-            let start = |size: usize, limit: usize| grid.starts[size * grid.limits.len() + limit].map_or(i64::MAX, |start| start.expected);
+            let start = |size: usize, limit: usize| grid.starts[size * grid.limits.len() + limit].map_or(UnixTime(i64::MAX), |start| start.expected);
             for size in 1..grid.cpus.len() {
                 for limit in 1..grid.limits.len() {
                     prop_assert!(start(size, limit) >= start(size - 1, limit).max(start(size, limit - 1)));

@@ -9,7 +9,7 @@ pub(super) const BLOCK_POINTS: usize = 128;
 /// What is known of a block without looking at its points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Summary {
-    /// When its first point is.
+    /// When its first point is, in seconds.
     pub(super) first: i64,
     /// The fewest processors free within, with what has been added; less where nobody has counted.
     pub(super) least: i64,
@@ -31,7 +31,7 @@ impl Summary {
 /// Points in the order of time, without what the summary adds.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// When each point is.
+    /// When each point is, in seconds.
     pub(super) times: Vec<i64>,
     /// How many processors are free from each point on.
     pub(super) free: Vec<i64>,

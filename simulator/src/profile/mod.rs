@@ -28,18 +28,21 @@ mod block;
 #[cfg(test)]
 mod tests;
 
+use job_types::time::{Seconds, UnixTime};
+
 use block::{BLOCK_POINTS, Block, Search, Summary};
 
 /// How many processors are free, from some time on, for ever.
 ///
-/// Times are seconds on any one clock, `i64::MAX` is "for ever". Processors may fall below zero: a
-/// block of nodes (a reservation, a node that is down) may take what running jobs still hold, and
+/// Moments are on any one clock; that of `i64::MAX` is "for ever". Processors may fall below zero:
+/// a block of nodes (a reservation, a node that is down) may take what running jobs still hold, and
 /// nothing fits until the two no longer overlap. Before the first point the profile is what it is
 /// at the first point; neighbouring points of the same value are one.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// One a block, in the order of time; never empty. Apart from the points, so that walking over
-    /// blocks touches little memory.
+    /// blocks touches little memory. In here and in the blocks moments are plain seconds: a search
+    /// adds and compares thousands of them.
     summaries: Vec<Summary>,
     /// The points of each block; none is empty.
     blocks: Vec<Block>,
@@ -53,37 +56,37 @@ struct Place {
 }
 
 impl Profile {
-    /// A profile with `free` processors from `from_seconds` on.
+    /// A profile with `free` processors from `from` on.
     #[must_use]
-    pub fn new(from_seconds: i64, free: i64) -> Self {
-        let block = Block::of(from_seconds, free);
+    pub fn new(from: UnixTime, free: i64) -> Self {
+        let block = Block::of(from.0, free);
         Self { summaries: vec![block.summary(0)], blocks: vec![block] }
     }
 
     /// Takes `processors` during `[start, end)`. What lies before the profile's beginning is left
     /// out; an empty interval takes nothing.
-    pub fn take(&mut self, start: i64, end: i64, processors: i64) {
-        self.change(start, end, -processors);
+    pub fn take(&mut self, start: UnixTime, end: UnixTime, processors: i64) {
+        self.change(start.0, end.0, -processors);
     }
 
     /// Gives `processors` back during `[start, end)`: the opposite of [`Profile::take`].
-    pub fn give_back(&mut self, start: i64, end: i64, processors: i64) {
-        self.change(start, end, processors);
+    pub fn give_back(&mut self, start: UnixTime, end: UnixTime, processors: i64) {
+        self.change(start.0, end.0, processors);
     }
 
     /// How many processors are free at a time.
     #[must_use]
-    pub fn free_at(&self, at: i64) -> i64 {
-        self.value(self.place(at))
+    pub fn free_at(&self, at: UnixTime) -> i64 {
+        self.value(self.place(at.0))
     }
 
-    /// The earliest time, not before `from`, at which `processors` are free for `duration` seconds
-    /// (at least one). None if there is no such time.
+    /// The earliest time, not before `from`, at which `processors` are free for `duration`
+    /// (at least one second). None if there is no such time.
     #[must_use]
-    pub fn earliest(&self, from: i64, processors: i64, duration: i64) -> Option<i64> {
-        let mut start = from.max(self.begins());
+    pub fn earliest(&self, from: UnixTime, processors: i64, duration: Seconds) -> Option<UnixTime> {
+        let mut start = from.0.max(self.first());
         let Place { block: first, mut index } = self.place(start);
-        let duration = duration.max(1);
+        let duration = duration.0.max(1);
         let (blocks, summaries) = (self.blocks.get(first..)?, self.summaries.get(first..)?);
         for (place, (block, summary)) in blocks.iter().zip(summaries).enumerate() {
             let end = summaries.get(place + 1).map(|next| next.first);
@@ -91,12 +94,12 @@ impl Profile {
                 start = end?;
             } else if summary.least < processors {
                 match block.earliest(index, start, end, processors - summary.added, duration) {
-                    Search::Found(start) => return Some(start),
+                    Search::Found(start) => return Some(UnixTime(start)),
                     Search::Open(open) => start = open,
                     Search::Never => return None,
                 }
             } else if end.is_none_or(|end| end - start >= duration) {
-                return Some(start);
+                return Some(UnixTime(start));
             }
             index = 0;
         }
@@ -104,8 +107,9 @@ impl Profile {
     }
 
     /// Forgets what was before `now`: the profile begins then. Does nothing if it begins later.
-    pub fn forget_before(&mut self, now: i64) {
-        if now <= self.begins() {
+    pub fn forget_before(&mut self, now: UnixTime) {
+        let now = now.0;
+        if now <= self.first() {
             return;
         }
         let place = self.place(now);
@@ -118,21 +122,25 @@ impl Profile {
     }
 
     /// The points in the order of time: when, and how many processors are free from then on.
-    pub fn steps(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+    pub fn steps(&self) -> impl Iterator<Item = (UnixTime, i64)> + '_ {
         self.blocks
             .iter()
             .zip(&self.summaries)
-            .flat_map(|(block, summary)| block.times.iter().zip(&block.free).map(|(&time, &free)| (time, free + summary.added)))
+            .flat_map(|(block, summary)| block.times.iter().zip(&block.free).map(|(&time, &free)| (UnixTime(time), free + summary.added)))
     }
 
     /// When the profile begins.
     #[must_use]
-    pub fn begins(&self) -> i64 {
+    pub fn begins(&self) -> UnixTime {
+        UnixTime(self.first())
+    }
+
+    fn first(&self) -> i64 {
         self.summaries[0].first
     }
 
     fn change(&mut self, start: i64, end: i64, difference: i64) {
-        let start = start.max(self.begins());
+        let start = start.max(self.first());
         if start >= end || difference == 0 {
             return;
         }

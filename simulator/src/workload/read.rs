@@ -2,6 +2,8 @@
 
 use std::io::BufRead;
 
+use job_types::time::Seconds;
+
 use super::{Rules, UnknownRequests};
 use crate::engine::Job;
 use crate::swf::{Header, ReadError, Reader};
@@ -61,10 +63,10 @@ pub fn read(reader: Reader<impl BufRead>, processors: Option<u32>, rules: &Rules
         return Err(Unusable::NoJobs);
     }
     if has_requests && rules.unknown_requests == UnknownRequests::OneSecondAmongOthers {
-        without_request.iter().for_each(|&place| jobs[place].run_seconds = 1);
+        without_request.iter().for_each(|&place| jobs[place].run_time = Seconds(1));
     }
-    if !jobs.is_sorted_by_key(|job: &Job| job.submit_seconds) {
-        jobs.sort_by_key(|job| job.submit_seconds);
+    if !jobs.is_sorted_by_key(|job: &Job| job.submit) {
+        jobs.sort_by_key(|job| job.submit);
     }
     jobs.shrink_to_fit();
     Ok(Workload { header, processors, jobs, left_out })
@@ -76,7 +78,7 @@ mod tests {
 
     fn run_times(log: &str, rules: Rules) -> Vec<i64> {
         let workload = read(Reader::new(log.as_bytes()).unwrap(), Some(8), &rules).unwrap();
-        workload.jobs.iter().map(|job| job.run_seconds).collect()
+        workload.jobs.iter().map(|job| job.run_time.0).collect()
     }
 
     const ASKED: &str = "1 0 5 60 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n";

@@ -1,5 +1,7 @@
 //! What becomes of records that can't be replayed as they stand.
 
+use job_types::time::{Seconds, UnixTime};
+
 use crate::engine::Job;
 use crate::swf::Record;
 
@@ -68,9 +70,9 @@ impl Rules {
         let size = u32::try_from(allocated.unwrap_or(1)).unwrap_or(u32::MAX);
         let number = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok()).unwrap_or(u32::MAX);
         Some(Job {
-            submit_seconds: submit,
-            run_seconds: run,
-            estimate_seconds: estimate,
+            submit: UnixTime(submit),
+            run_time: Seconds(run),
+            estimate: Seconds(estimate),
             processors: size.min(processors).max(1),
             number: number(Some(record.job_number)),
             user: number(record.user),
@@ -103,7 +105,7 @@ mod tests {
     }
 
     fn figures(job: Job) -> (i64, i64, i64, u32) {
-        (job.submit_seconds, job.run_seconds, job.estimate_seconds, job.processors)
+        (job.submit.0, job.run_time.0, job.estimate.0, job.processors)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The same submissions in the engine.
 
 use super::{Happened, NODES, Site};
+use job_types::time::{Seconds, UnixTime};
 use simulator::engine::backfill::{Candidates, Easy, InOrder, Slurm};
 use simulator::engine::estimates::Requested;
 use simulator::engine::order::{FirstCome, Multifactor};
@@ -60,7 +61,7 @@ pub fn replay(site: &Site, happened: &[Happened], which: Replay) -> Vec<i64> {
     let jobs: Vec<Job> = happened.iter().map(job).collect();
     let records =
         simulate(&jobs, &Machine::new(NODES), &mut which.scheduler(site), &mut AsSubmitted).expect("the jobs ran on as many nodes");
-    records.iter().map(|record| record.start_seconds).collect()
+    records.iter().map(|record| record.start.0).collect()
 }
 
 /// Priorities at submission by the model where everything starts and ends as it did, in the order
@@ -78,7 +79,7 @@ pub fn submission_priorities(site: &Site, happened: &[Happened]) -> Vec<i64> {
         let (job, record) = (job(&happened[place]), record(&happened[place]));
         match what {
             0 => order.ended(&job, &record),
-            1 => priorities[place] = -order.key(&job, job.estimate_seconds, at),
+            1 => priorities[place] = -order.key(&job, job.estimate, UnixTime(at)),
             _ => order.started(&job, &record),
         }
     }
@@ -86,14 +87,14 @@ pub fn submission_priorities(site: &Site, happened: &[Happened]) -> Vec<i64> {
 }
 
 fn multifactor(site: &Site) -> Multifactor {
-    Multifactor::new(site.priorities.clone(), site.associations.clone(), NODES, site.booted_seconds)
+    Multifactor::new(site.priorities.clone(), site.associations.clone(), NODES, UnixTime(site.booted_seconds))
 }
 
 fn job(happened: &Happened) -> Job {
     Job {
-        submit_seconds: happened.submit_seconds,
-        run_seconds: (happened.released_seconds - happened.start_seconds).max(1),
-        estimate_seconds: happened.limit_seconds,
+        submit: UnixTime(happened.submit_seconds),
+        run_time: Seconds((happened.released_seconds - happened.start_seconds).max(1)),
+        estimate: Seconds(happened.limit_seconds),
         processors: happened.nodes,
         number: happened.id,
         user: happened.user,
@@ -106,11 +107,11 @@ fn job(happened: &Happened) -> Job {
 
 fn record(happened: &Happened) -> Record {
     Record {
-        submit_seconds: happened.submit_seconds,
-        eligible_seconds: happened.submit_seconds,
-        start_seconds: happened.start_seconds,
-        end_seconds: happened.end_seconds,
-        estimate_seconds: happened.limit_seconds,
+        submit: UnixTime(happened.submit_seconds),
+        eligible: UnixTime(happened.submit_seconds),
+        start: UnixTime(happened.start_seconds),
+        end: UnixTime(happened.end_seconds),
+        estimate: Seconds(happened.limit_seconds),
         processors: happened.nodes,
         ..Record::default()
     }

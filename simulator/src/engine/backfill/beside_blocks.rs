@@ -8,21 +8,21 @@ use super::{Candidates, Cluster};
 pub(super) fn pass(cluster: &mut Cluster, candidates: Candidates) {
     let head = start_heads(cluster);
     let Some(&first) = cluster.waiting().get(head) else { return };
-    let now = cluster.now_seconds();
+    let now = cluster.now();
     let mut profile = cluster.profile();
-    if let Some(at) = profile.earliest(now, i64::from(first.processors), first.expected_seconds) {
-        profile.take(at, at.saturating_add(first.expected_seconds), i64::from(first.processors));
+    if let Some(at) = profile.earliest(now, i64::from(first.processors), first.expected) {
+        profile.take(at, at + first.expected, i64::from(first.processors));
     }
     let mut behind: Vec<usize> = (head + 1..cluster.waiting().len()).collect();
     if candidates == Candidates::ShortestFirst {
-        behind.sort_by_key(|&position| cluster.waiting()[position].expected_seconds);
+        behind.sort_by_key(|&position| cluster.waiting()[position].expected);
     }
     for position in behind {
         let Some(&entry) = cluster.waiting().get(position) else { return };
         let processors = i64::from(entry.processors);
-        if processors <= profile.free_at(now) && profile.earliest(now, processors, entry.expected_seconds) == Some(now) {
+        if processors <= profile.free_at(now) && profile.earliest(now, processors, entry.expected) == Some(now) {
             cluster.start(position);
-            profile.take(now, now.saturating_add(entry.expected_seconds), processors);
+            profile.take(now, now + entry.expected, processors);
         }
     }
 }

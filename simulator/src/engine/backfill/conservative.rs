@@ -1,11 +1,13 @@
 //! Conservative backfilling.
 
+use job_types::time::UnixTime;
+
 use super::{Backfill, Cluster, Event};
 use crate::engine::{JobIndex, Waiting};
 use crate::profile::Profile;
 
 /// A job that has no reservation.
-const NONE: i64 = i64::MIN;
+const NONE: UnixTime = UnixTime(i64::MIN);
 
 /// Conservative backfilling: every job has a reservation from the moment it comes into the queue,
 /// the earliest that delays nobody's; when a job ends before it was expected to, reservations move
@@ -20,9 +22,9 @@ pub struct Conservative {
     /// Free processors over time: running jobs, blocks and reservations taken off.
     profile: Option<Profile>,
     /// By job: when its reservation begins.
-    reserved: Vec<i64>,
+    reserved: Vec<UnixTime>,
     /// The soonest of them that is still to come.
-    soonest: Option<i64>,
+    soonest: Option<UnixTime>,
 }
 
 impl Default for Conservative {
@@ -40,11 +42,11 @@ impl Conservative {
 
     /// When a waiting job is promised to start.
     #[must_use]
-    pub fn promised_seconds(&self, job: JobIndex) -> Option<i64> {
+    pub fn promised(&self, job: JobIndex) -> Option<UnixTime> {
         self.reserved.get(job as usize).copied().filter(|&at| at != NONE)
     }
 
-    fn promise(&mut self, job: JobIndex, at: i64) {
+    fn promise(&mut self, job: JobIndex, at: UnixTime) {
         let place = job as usize;
         if place >= self.reserved.len() {
             self.reserved.resize(place + 1, NONE);
@@ -54,7 +56,7 @@ impl Conservative {
 
     /// Reserves the earliest time for each job of the queue, as if there were no promises.
     fn reserve_all(&mut self, cluster: &Cluster) -> Profile {
-        let now = cluster.now_seconds();
+        let now = cluster.now();
         let mut profile = cluster.profile();
         for entry in cluster.waiting() {
             let at = reserve(&mut profile, now, entry);
@@ -66,12 +68,12 @@ impl Conservative {
     /// Moves reservations forward, the soonest first: what stands in the way of one has then moved
     /// already, and no gap is left that a later one leaves behind.
     fn compress(&mut self, profile: &mut Profile, cluster: &Cluster) {
-        let now = cluster.now_seconds();
-        let promised = cluster.waiting().iter().filter_map(|entry| Some((self.promised_seconds(entry.job)?, entry)));
-        let mut promised: Vec<(i64, &Waiting)> = promised.filter(|&(at, _)| at > now).collect();
+        let now = cluster.now();
+        let promised = cluster.waiting().iter().filter_map(|entry| Some((self.promised(entry.job)?, entry)));
+        let mut promised: Vec<(UnixTime, &Waiting)> = promised.filter(|&(at, _)| at > now).collect();
         promised.sort_by_key(|&(at, _)| at);
         for (before, entry) in promised {
-            profile.give_back(before, before.saturating_add(entry.expected_seconds), i64::from(entry.processors));
+            profile.give_back(before, before + entry.expected, i64::from(entry.processors));
             let at = reserve(profile, now, entry);
             self.promise(entry.job, at);
         }
@@ -79,22 +81,22 @@ impl Conservative {
 }
 
 /// Takes the earliest time that is free for a job, and returns it.
-fn reserve(profile: &mut Profile, now: i64, entry: &Waiting) -> i64 {
+fn reserve(profile: &mut Profile, now: UnixTime, entry: &Waiting) -> UnixTime {
     let processors = i64::from(entry.processors);
     // A job that is larger than the machine never gets here; blocks end.
-    let at = profile.earliest(now, processors, entry.expected_seconds).unwrap_or(i64::MAX);
-    profile.take(at, at.saturating_add(entry.expected_seconds), processors);
+    let at = profile.earliest(now, processors, entry.expected).unwrap_or(UnixTime(i64::MAX));
+    profile.take(at, at + entry.expected, processors);
     at
 }
 
 impl Backfill for Conservative {
     fn pass(&mut self, event: Event, cluster: &mut Cluster) {
-        let now = cluster.now_seconds();
+        let now = cluster.now();
         let mut profile = match (self.profile.take(), event) {
-            (Some(mut profile), Event::Ended { job, expected_end_seconds }) => {
+            (Some(mut profile), Event::Ended { job, expected_end }) => {
                 profile.forget_before(now);
-                if expected_end_seconds > now {
-                    profile.give_back(now, expected_end_seconds, i64::from(cluster.job(job).processors));
+                if expected_end > now {
+                    profile.give_back(now, expected_end, i64::from(cluster.job(job).processors));
                     self.compress(&mut profile, cluster);
                 }
                 profile
@@ -109,7 +111,7 @@ impl Backfill for Conservative {
         let mut soonest = None;
         for position in 0..cluster.waiting().len() {
             let Some(&entry) = cluster.waiting().get(position) else { break };
-            let promised = self.promised_seconds(entry.job);
+            let promised = self.promised(entry.job);
             let at = promised.unwrap_or_else(|| reserve(&mut profile, now, &entry));
             // What is promised for now may still be held by a job that outlives what it was
             // expected to run: the correction comes next.
@@ -119,7 +121,7 @@ impl Backfill for Conservative {
                 self.promise(entry.job, NONE);
                 continue;
             }
-            soonest = Some(soonest.map_or(at, |soonest: i64| soonest.min(at)));
+            soonest = Some(soonest.map_or(at, |soonest: UnixTime| soonest.min(at)));
             if promised.is_none() {
                 self.promise(entry.job, at);
             }
@@ -128,7 +130,7 @@ impl Backfill for Conservative {
         self.profile = Some(profile);
     }
 
-    fn wakes_at_seconds(&self) -> Option<i64> {
+    fn wakes_at(&self) -> Option<UnixTime> {
         self.soonest
     }
 }

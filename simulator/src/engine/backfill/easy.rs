@@ -1,5 +1,7 @@
 //! EASY backfilling.
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::beside_blocks;
 use super::in_order::start_heads;
 use super::{Backfill, Cluster, Event};
@@ -35,7 +37,7 @@ pub struct Easy {
 /// When the head is expected to start.
 #[derive(Debug, Clone, Copy)]
 struct Reservation {
-    at: i64,
+    at: UnixTime,
     /// Processors that are then free beside it.
     left_over: i64,
 }
@@ -54,7 +56,7 @@ impl Easy {
         if processors > *free {
             return;
         }
-        if cluster.now_seconds() + entry.expected_seconds > reservation.at {
+        if cluster.now() + entry.expected > reservation.at {
             if processors > reservation.left_over {
                 return;
             }
@@ -79,7 +81,7 @@ impl Easy {
                 let waiting = cluster.waiting();
                 let mut fitting: Vec<usize> =
                     (head + 1..waiting.len()).filter(|&place| i64::from(waiting[place].processors) <= free).collect();
-                fitting.sort_by_key(|&place| waiting[place].expected_seconds);
+                fitting.sort_by_key(|&place| waiting[place].expected);
                 for position in fitting {
                     Self::try_one(cluster, position, &mut free, reservation);
                 }
@@ -90,14 +92,14 @@ impl Easy {
 
 /// How many of the queue's jobs from a position on are too large or too long in a row.
 fn skip(cluster: &Cluster, position: usize, free: i64, reservation: &Reservation) -> usize {
-    let until = reservation.at - cluster.now_seconds();
+    let until = reservation.at - cluster.now();
     let beside = free.min(reservation.left_over);
-    let may = |processors: u32, seconds: i64| {
+    let may = |processors: u32, expected: Seconds| {
         let processors = i64::from(processors);
-        processors <= beside || (processors <= free && seconds <= until)
+        processors <= beside || (processors <= free && expected <= until)
     };
     let rest = cluster.waiting().get(position..).unwrap_or_default();
-    rest.iter().position(|entry| may(entry.processors, entry.expected_seconds)).unwrap_or(rest.len())
+    rest.iter().position(|entry| may(entry.processors, entry.expected)).unwrap_or(rest.len())
 }
 
 impl Backfill for Easy {
@@ -125,7 +127,7 @@ impl Backfill for Easy {
 
 /// The earliest moment at which so many processors are expected to be free.
 fn reserve(cluster: &Cluster, wanted: i64) -> Reservation {
-    let now = cluster.now_seconds();
+    let now = cluster.now();
     let mut free = cluster.free() - cluster.ending_now();
     let mut at = now;
     for (end, processors, _) in cluster.running().by_expected_end() {

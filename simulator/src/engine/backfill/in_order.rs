@@ -24,8 +24,7 @@ pub(super) fn start_heads(cluster: &mut Cluster) -> usize {
     while let Some(&head) = cluster.waiting().get(position) {
         let processors = i64::from(head.processors);
         let fits = processors <= free
-            && (!has_blocks
-                || cluster.profile().earliest(cluster.now_seconds(), processors, head.expected_seconds) == Some(cluster.now_seconds()));
+            && (!has_blocks || cluster.profile().earliest(cluster.now(), processors, head.expected) == Some(cluster.now()));
         if !fits {
             break;
         }

@@ -11,6 +11,8 @@ pub use easy::{Candidates, Easy};
 pub use in_order::InOrder;
 pub use slurm::{ParameterError, Slurm, SlurmParameters};
 
+use job_types::time::UnixTime;
+
 use super::{Cluster, Event};
 
 /// Which of the waiting jobs may start now.
@@ -19,7 +21,7 @@ pub trait Backfill: Send {
     fn pass(&mut self, event: Event, cluster: &mut Cluster);
 
     /// When it wants to be asked again, whatever happens until then.
-    fn wakes_at_seconds(&self) -> Option<i64> {
+    fn wakes_at(&self) -> Option<UnixTime> {
         None
     }
 }

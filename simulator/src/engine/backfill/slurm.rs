@@ -24,6 +24,8 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use job_types::time::{Seconds, UnixTime};
+
 use self::clock::{Clock, Depth};
 use self::placed::Placed;
 use super::{Backfill, Cluster, Event};
@@ -51,8 +53,8 @@ pub struct Slurm {
     processors_per_node: Option<u32>,
     has_epilog: bool,
     state: Option<State>,
-    /// When the scheduler asks to be called again, in seconds.
-    wish: Option<i64>,
+    /// When the scheduler asks to be called again.
+    wish: Option<UnixTime>,
 }
 
 #[derive(Debug)]
@@ -91,7 +93,7 @@ impl Slurm {
 
 impl Backfill for Slurm {
     fn pass(&mut self, event: Event, cluster: &mut Cluster) {
-        let now = cluster.now_seconds();
+        let now = cluster.now();
         let state = self.state.get_or_insert_with(|| State {
             clock: Clock::new(now, &self.parameters),
             placed: self
@@ -129,10 +131,10 @@ impl Backfill for Slurm {
         state.waited = cluster.waiting().len() - started.len();
         let main = state.clock.main_due(&self.parameters).map(|(due, _)| due);
         let next = main.into_iter().chain(state.clock.backfill_due(&self.parameters)).min();
-        self.wish = next.filter(|_| state.waited > 0).map(|due| due.max(now + i64::from(is_awake)));
+        self.wish = next.filter(|_| state.waited > 0).map(|due| due.max(now + Seconds(i64::from(is_awake))));
     }
 
-    fn wakes_at_seconds(&self) -> Option<i64> {
+    fn wakes_at(&self) -> Option<UnixTime> {
         self.wish
     }
 }
@@ -140,7 +142,7 @@ impl Backfill for Slurm {
 impl State {
     /// Starts jobs in the order of the queue until one does not fit.
     fn run_main(&mut self, cluster: &mut Cluster, depth: Depth, parameters: &SlurmParameters, started: &mut BTreeSet<usize>) {
-        let now = cluster.now_seconds();
+        let now = cluster.now();
         let most = match depth {
             Depth::Default => parameters.default_queue_depth.saturating_add(1),
             Depth::Full => usize::MAX,
@@ -165,7 +167,7 @@ impl State {
     }
 
     fn run_backfill(&mut self, cluster: &mut Cluster, parameters: &SlurmParameters, started: &mut BTreeSet<usize>) {
-        let now = cluster.now_seconds();
+        let now = cluster.now();
         let positions: Vec<usize> = (0..cluster.waiting().len()).filter(|position| !started.contains(position)).collect();
         let ahead = positions.iter().take(parameters.bf_max_job_test);
         let jobs: Vec<JobIndex> = ahead.filter_map(|&position| cluster.waiting().get(position)).map(|entry| entry.job).collect();
@@ -228,5 +230,5 @@ fn start_each(
 /// Whether a job has waited less than `bf_min_age_reserve`.
 fn is_young(cluster: &Cluster, position: usize, parameters: &SlurmParameters) -> bool {
     let Some(entry) = cluster.waiting().get(position) else { return false };
-    cluster.now_seconds() - cluster.record(entry.job).eligible_seconds < parameters.bf_min_age_reserve_seconds
+    cluster.now() - cluster.record(entry.job).eligible < parameters.bf_min_age_reserve
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use job_types::time::Seconds;
+
 use super::{Estimates, Job, Record};
 
 /// The mean of the run times of the last two jobs of the same user that have ended, no more than
@@ -10,20 +12,20 @@ use super::{Estimates, Job, Record};
 #[derive(Debug, Clone, Default)]
 pub struct LastTwo {
     /// The last run time of each user, and the one before.
-    latest: HashMap<u32, (i64, Option<i64>)>,
+    latest: HashMap<u32, (Seconds, Option<Seconds>)>,
 }
 
 impl Estimates for LastTwo {
-    fn expect(&mut self, job: &Job) -> i64 {
+    fn expect(&mut self, job: &Job) -> Seconds {
         match self.latest.get(&job.user) {
-            Some(&(last, Some(before))) => ((last + before) / 2).clamp(1, job.estimate_seconds),
-            _ => job.estimate_seconds,
+            Some(&(last, Some(before))) => Seconds((last + before).0 / 2).clamp(Seconds(1), job.estimate),
+            _ => job.estimate,
         }
     }
 
     fn ended(&mut self, job: &Job, record: &Record) {
         // A scheduler knows nothing of waits on the nodes, and sees when the job left them.
-        let run = record.occupied_seconds();
+        let run = record.occupied();
         self.latest.entry(job.user).and_modify(|(last, before)| *before = Some(std::mem::replace(last, run))).or_insert((run, None));
     }
 }

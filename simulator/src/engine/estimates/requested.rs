@@ -1,5 +1,7 @@
 //! The users' own estimates, unchanged.
 
+use job_types::time::Seconds;
+
 use super::{Estimates, Job};
 
 /// The users' own estimates.
@@ -7,7 +9,7 @@ use super::{Estimates, Job};
 pub struct Requested;
 
 impl Estimates for Requested {
-    fn expect(&mut self, job: &Job) -> i64 {
-        job.estimate_seconds
+    fn expect(&mut self, job: &Job) -> Seconds {
+        job.estimate
     }
 }

@@ -1,5 +1,7 @@
 //! First come, first served.
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::{Job, Order};
 
 /// First come, first served.
@@ -7,7 +9,7 @@ use super::{Job, Order};
 pub struct FirstCome;
 
 impl Order for FirstCome {
-    fn key(&mut self, _job: &Job, _expected_seconds: i64, _now_seconds: i64) -> i64 {
+    fn key(&mut self, _job: &Job, _expected: Seconds, _now: UnixTime) -> i64 {
         0
     }
 }

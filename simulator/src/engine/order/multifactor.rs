@@ -13,6 +13,8 @@ mod usage;
 
 use std::collections::BTreeMap;
 
+use job_types::time::{Seconds, UnixTime};
+
 use self::usage::Usage;
 use super::{Job, Order, Record, Waiting};
 use crate::engine::JobIndex;
@@ -26,15 +28,15 @@ pub struct Multifactor {
     machine_processors: u32,
     usage: Usage,
     /// When priorities are calculated next.
-    next_calculation: i64,
+    next_calculation: UnixTime,
     /// The last calculation, until the waiting jobs have their priorities of it.
-    calculated_at: Option<i64>,
+    calculated_at: Option<UnixTime>,
     /// By association, as of the last calculation; empty until they are wanted.
     fair_shares: Vec<f64>,
     /// The latest job that got a key: its key and the time, until its index is known.
-    latest: Option<(i64, i64)>,
+    latest: Option<(i64, UnixTime)>,
     /// Since when each waiting job ages.
-    ages_from: BTreeMap<JobIndex, i64>,
+    ages_from: BTreeMap<JobIndex, UnixTime>,
     partition_maximum: u32,
     qos_maximum: u32,
 }
@@ -47,15 +49,15 @@ impl std::fmt::Debug for Multifactor {
 
 impl Multifactor {
     /// The order of a machine with these settings and associations. Priorities are calculated at
-    /// `first_calculation_seconds` and every period from then on. Jobs of users that are not among
+    /// `first_calculation` and every period from then on. Jobs of users that are not among
     /// the associations have no fair share.
     #[must_use]
-    pub fn new(settings: PrioritySettings, associations: Associations, machine_processors: u32, first_calculation_seconds: i64) -> Self {
-        let usage = Usage::new(associations, settings.decay_half_life_seconds, settings.charges_at_end, first_calculation_seconds);
+    pub fn new(settings: PrioritySettings, associations: Associations, machine_processors: u32, first_calculation: UnixTime) -> Self {
+        let usage = Usage::new(associations, settings.decay_half_life, settings.charges_at_end, first_calculation);
         Self {
             machine_processors: machine_processors.max(1),
             usage,
-            next_calculation: first_calculation_seconds,
+            next_calculation: first_calculation,
             calculated_at: None,
             fair_shares: Vec::new(),
             latest: None,
@@ -68,9 +70,9 @@ impl Multifactor {
     }
 
     /// Priority of a job that has waited so long.
-    fn priority(&mut self, job: &Job, age_seconds: i64) -> i64 {
+    fn priority(&mut self, job: &Job, age: Seconds) -> i64 {
         let settings = &self.settings;
-        let age = if age_seconds < settings.max_age_seconds { age_seconds.max(0) as f64 / settings.max_age_seconds as f64 } else { 1.0 };
+        let age = if age < settings.max_age { age.max(Seconds::ZERO).0 as f64 / settings.max_age.0 as f64 } else { 1.0 };
         let weighted = f64::from(settings.weight_age) * age
             + f64::from(settings.weight_job_size) * self.size_factor(job)
             + f64::from(settings.weight_partition) * self.partition_factor(job)
@@ -82,7 +84,7 @@ impl Multifactor {
 
     fn size_factor(&self, job: &Job) -> f64 {
         let part = f64::from(job.processors) / f64::from(self.machine_processors);
-        let minutes = if self.settings.size_relative_to_time { (job.estimate_seconds / 60).max(1) as f64 } else { 1.0 };
+        let minutes = if self.settings.size_relative_to_time { (job.estimate.0 / 60).max(1) as f64 } else { 1.0 };
         let factor = if self.settings.favors_small { 1.0 - part / minutes } else { part / minutes };
         factor.clamp(0.0, 1.0)
     }
@@ -115,13 +117,13 @@ impl Multifactor {
     }
 
     /// Makes the calculations that were due by now.
-    fn catch_up(&mut self, now: i64) {
-        let period = self.settings.calculation_period_seconds.max(1);
+    fn catch_up(&mut self, now: UnixTime) {
+        let period = self.settings.calculation_period.max(Seconds(1));
         while self.next_calculation <= now {
             self.usage.apply(self.next_calculation);
             self.fair_shares.clear();
             self.calculated_at = Some(self.next_calculation);
-            self.next_calculation += period;
+            self.next_calculation = self.next_calculation + period;
         }
     }
 
@@ -137,21 +139,21 @@ impl Multifactor {
 }
 
 impl Order for Multifactor {
-    fn key(&mut self, job: &Job, _expected_seconds: i64, now_seconds: i64) -> i64 {
-        self.catch_up(now_seconds);
-        let key = -self.priority(job, 0);
-        self.latest = Some((key, now_seconds));
+    fn key(&mut self, job: &Job, _expected: Seconds, now: UnixTime) -> i64 {
+        self.catch_up(now);
+        let key = -self.priority(job, Seconds::ZERO);
+        self.latest = Some((key, now));
         key
     }
 
-    fn reorder(&mut self, now_seconds: i64, jobs: &[Job], waiting: &mut [Waiting]) -> bool {
+    fn reorder(&mut self, now: UnixTime, jobs: &[Job], waiting: &mut [Waiting]) -> bool {
         self.note_latest(waiting);
-        self.catch_up(now_seconds);
+        self.catch_up(now);
         let Some(calculated_at) = self.calculated_at.take() else { return false };
         let mut ages_from = BTreeMap::new();
         for entry in &mut *waiting {
             let Some(job) = jobs.get(entry.job as usize) else { continue };
-            let since = self.ages_from.get(&entry.job).copied().unwrap_or(job.submit_seconds);
+            let since = self.ages_from.get(&entry.job).copied().unwrap_or(job.submit);
             ages_from.insert(entry.job, since);
             // Who came after the calculation has its first priority still.
             if since <= calculated_at {
@@ -171,9 +173,9 @@ impl Order for Multifactor {
         if self.settings.weight_fair_share == 0 {
             return;
         }
-        self.catch_up(record.start_seconds);
+        self.catch_up(record.start);
         if let Some(place) = self.usage.associations.of(job) {
-            self.usage.started(record.start_seconds, place, job.processors);
+            self.usage.started(record.start, place, job.processors);
         }
     }
 
@@ -181,11 +183,11 @@ impl Order for Multifactor {
         if self.settings.weight_fair_share == 0 {
             return;
         }
-        self.catch_up(record.end_seconds);
+        self.catch_up(record.end);
         // Fair shares are those of the last calculation, which this end comes after.
         self.settle_fair_shares();
         if let Some(place) = self.usage.associations.of(job) {
-            self.usage.ended(record.start_seconds, record.end_seconds, place, job.processors);
+            self.usage.ended(record.start, record.end, place, job.processors);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The shortest estimate first.
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::{Job, Order};
 
 /// The shortest expected run time first.
@@ -7,7 +9,7 @@ use super::{Job, Order};
 pub struct ShortestFirst;
 
 impl Order for ShortestFirst {
-    fn key(&mut self, _job: &Job, expected_seconds: i64, _now_seconds: i64) -> i64 {
-        expected_seconds
+    fn key(&mut self, _job: &Job, expected: Seconds, _now: UnixTime) -> i64 {
+        expected.0
     }
 }

@@ -8,6 +8,6 @@ pub struct AsSubmitted;
 
 impl Policy for AsSubmitted {
     fn submit(&mut self, _index: JobIndex, job: &Job, _cluster: &Cluster) -> Submitted {
-        Submitted { job: *job, eligible_seconds: job.submit_seconds, hold_until: None }
+        Submitted { job: *job, eligible: job.submit, hold_until: None }
     }
 }

@@ -15,7 +15,7 @@ pub struct Submitted {
     /// at that size.
     pub job: Job,
     /// When it comes into the queue; before now is now.
-    pub eligible_seconds: i64,
+    pub eligible: UnixTime,
     /// Until when it waits on its nodes if it starts before: the time for which it was promised
     /// them. Its time limit has to cover that.
     pub hold_until: Option<UnixTime>,

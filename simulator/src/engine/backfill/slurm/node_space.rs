@@ -1,12 +1,15 @@
 //! Which nodes are not yet planned for a pending job, over time.
 
+use job_types::time::{Seconds, UnixTime};
+
+use super::SlurmParameters;
 use super::node_set::NodeSet;
 
 /// A time during which the same nodes are planned for pending jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Window {
-    pub(super) begin: i64,
-    pub(super) end: i64,
+    pub(super) begin: UnixTime,
+    pub(super) end: UnixTime,
     /// Nodes that nothing is planned on; running jobs may be on them.
     pub(super) unplanned: NodeSet,
 }
@@ -17,7 +20,7 @@ pub(super) struct Window {
 pub(super) struct NodeSpace {
     /// One after the other, without gaps.
     windows: Vec<Window>,
-    resolution: i64,
+    resolution: Seconds,
 }
 
 /// The nodes on which nothing is planned while a job would run.
@@ -25,18 +28,18 @@ pub(super) struct NodeSpace {
 pub(super) struct Unplanned {
     pub(super) nodes: NodeSet,
     /// The first later time at which the nodes may be others.
-    pub(super) changes_at: Option<i64>,
+    pub(super) changes_at: Option<UnixTime>,
 }
 
 impl NodeSpace {
     /// Nothing is planned from now on until the end of the window.
-    pub(super) fn new(now: i64, window: i64, resolution: i64, nodes: usize) -> Self {
-        let down = |time: i64| time.div_euclid(resolution) * resolution;
-        Self { windows: vec![Window { begin: down(now), end: down(now + window), unplanned: NodeSet::all(nodes) }], resolution }
+    pub(super) fn new(now: UnixTime, parameters: &SlurmParameters, nodes: usize) -> Self {
+        let (begin, end) = (parameters.rounded_down(now), parameters.rounded_down(now + parameters.bf_window));
+        Self { windows: vec![Window { begin, end, unplanned: NodeSet::all(nodes) }], resolution: parameters.bf_resolution }
     }
 
     /// The nodes on which nothing is planned from `start` to `end`, both included.
-    pub(super) fn unplanned(&self, start: i64, end: i64, all: &NodeSet) -> Unplanned {
+    pub(super) fn unplanned(&self, start: UnixTime, end: UnixTime, all: &NodeSet) -> Unplanned {
         let mut nodes = all.clone();
         let mut changes_at = None;
         for (place, window) in self.windows.iter().enumerate() {
@@ -59,13 +62,13 @@ impl NodeSpace {
     }
 
     /// Whether some of the nodes are planned for another job between `start` and `end`.
-    pub(super) fn is_planned(&self, nodes: &NodeSet, start: i64, end: i64) -> bool {
+    pub(super) fn is_planned(&self, nodes: &NodeSet, start: UnixTime, end: UnixTime) -> bool {
         let meanwhile = self.windows.iter().filter(|window| window.end > start && window.begin < end);
         meanwhile.into_iter().any(|window| !nodes.is_within(&window.unplanned))
     }
 
     /// Plans a job on nodes between `start` and `end`, at least for one step of the resolution.
-    pub(super) fn plan(&mut self, nodes: &NodeSet, start: i64, end: i64) {
+    pub(super) fn plan(&mut self, nodes: &NodeSet, start: UnixTime, end: UnixTime) {
         let Some(first) = self.windows.first() else { return };
         let start = start.max(first.begin);
         let end = end.max(start + self.resolution);
@@ -83,7 +86,7 @@ impl NodeSpace {
         });
     }
 
-    fn split_at(&mut self, time: i64) {
+    fn split_at(&mut self, time: UnixTime) {
         let Some(place) = self.windows.iter().position(|window| window.begin < time && time < window.end) else { return };
         let mut later = self.windows[place].clone();
         later.begin = time;
@@ -94,7 +97,11 @@ impl NodeSpace {
 
 #[cfg(test)]
 mod tests {
-    use super::{NodeSet, NodeSpace};
+    use super::{NodeSet, NodeSpace, Seconds, SlurmParameters, UnixTime};
+
+    fn parameters() -> SlurmParameters {
+        SlurmParameters { bf_window: Seconds(1_000), bf_resolution: Seconds(10), ..SlurmParameters::default() }
+    }
 
     fn nodes(which: &[usize]) -> NodeSet {
         let mut set = NodeSet::none(4);
@@ -104,25 +111,25 @@ mod tests {
 
     #[test]
     fn what_is_planned_is_kept_free_while_it_would_run() {
-        let mut space = NodeSpace::new(7, 1_000, 10, 4);
-        space.plan(&nodes(&[0, 1]), 100, 200);
+        let mut space = NodeSpace::new(UnixTime(7), &parameters(), 4);
+        space.plan(&nodes(&[0, 1]), UnixTime(100), UnixTime(200));
         let all = NodeSet::all(4);
         // Until the very second at which the plan begins, both ends included.
-        assert_eq!(space.unplanned(7, 99, &all).nodes, all);
-        assert_eq!(space.unplanned(7, 100, &all).nodes, nodes(&[2, 3]));
-        assert_eq!(space.unplanned(200, 300, &all).nodes, all);
-        assert!(space.is_planned(&nodes(&[1, 2]), 199, 300));
-        assert!(!space.is_planned(&nodes(&[1, 2]), 200, 300));
-        assert!(!space.is_planned(&nodes(&[2]), 100, 200));
+        assert_eq!(space.unplanned(UnixTime(7), UnixTime(99), &all).nodes, all);
+        assert_eq!(space.unplanned(UnixTime(7), UnixTime(100), &all).nodes, nodes(&[2, 3]));
+        assert_eq!(space.unplanned(UnixTime(200), UnixTime(300), &all).nodes, all);
+        assert!(space.is_planned(&nodes(&[1, 2]), UnixTime(199), UnixTime(300)));
+        assert!(!space.is_planned(&nodes(&[1, 2]), UnixTime(200), UnixTime(300)));
+        assert!(!space.is_planned(&nodes(&[2]), UnixTime(100), UnixTime(200)));
     }
 
     #[test]
     fn a_later_look_pays_only_where_other_nodes_are_free() {
-        let mut space = NodeSpace::new(0, 1_000, 10, 4);
-        space.plan(&nodes(&[0]), 100, 200);
+        let mut space = NodeSpace::new(UnixTime(0), &parameters(), 4);
+        space.plan(&nodes(&[0]), UnixTime(100), UnixTime(200));
         let all = NodeSet::all(4);
         // At 100 there is less than before, at 200 more.
-        assert_eq!(space.unplanned(0, 300, &all).changes_at, Some(200));
-        assert_eq!(space.unplanned(200, 300, &all).changes_at, None);
+        assert_eq!(space.unplanned(UnixTime(0), UnixTime(300), &all).changes_at, Some(UnixTime(200)));
+        assert_eq!(space.unplanned(UnixTime(200), UnixTime(300), &all).changes_at, None);
     }
 }

@@ -1,5 +1,7 @@
 //! Slurm's `SchedulerParameters`.
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::parse::{ParameterError, number, switch};
 
 /// The parameters of Slurm's main scheduler and of its backfill scheduler that this model knows,
@@ -14,29 +16,35 @@ pub struct SlurmParameters {
     pub default_queue_depth: usize,
     /// `sched_interval` (60): every so many seconds the main scheduler tries the whole queue; -1
     /// switches the main scheduler off.
-    pub sched_interval_seconds: i64,
+    #[serde(rename = "sched_interval_seconds")]
+    pub sched_interval: Seconds,
     /// `sched_min_interval` (2): at least so many microseconds between two passes of the main
     /// scheduler. Rounded up to whole seconds, fewer than one to none.
     pub sched_min_interval_microseconds: i64,
     /// `batch_sched_delay` (3): a submission causes a pass no earlier than so many seconds after
     /// the last pass that one caused.
-    pub batch_sched_delay_seconds: i64,
+    #[serde(rename = "batch_sched_delay_seconds")]
+    pub batch_sched_delay: Seconds,
     /// `bf_interval` (30): seconds between two passes of the backfill scheduler; -1 switches it
     /// off.
-    pub bf_interval_seconds: i64,
+    #[serde(rename = "bf_interval_seconds")]
+    pub bf_interval: Seconds,
     /// `bf_window` (1440 minutes): a job that could start only later than so many seconds from now
     /// is not planned.
-    pub bf_window_seconds: i64,
+    #[serde(rename = "bf_window_seconds")]
+    pub bf_window: Seconds,
     /// `bf_resolution` (60): planned starts and ends are rounded down to multiples of so many
     /// seconds.
-    pub bf_resolution_seconds: i64,
+    #[serde(rename = "bf_resolution_seconds")]
+    pub bf_resolution: Seconds,
     /// `bf_max_job_test` (500): so many jobs are tried in a pass.
     pub bf_max_job_test: usize,
     /// `bf_max_job_start` (0, no bound): so many jobs are started in a pass.
     pub bf_max_job_start: usize,
     /// `bf_min_age_reserve` (0): a job that has waited less than so many seconds is started if it
     /// can be, but nothing is planned for it, and the main scheduler goes on behind it.
-    pub bf_min_age_reserve_seconds: i64,
+    #[serde(rename = "bf_min_age_reserve_seconds")]
+    pub bf_min_age_reserve: Seconds,
     /// `bf_continue` (off): whether a pass that gave way to other work goes on where it was. A
     /// simulated pass takes no time, so that it changes nothing.
     pub bf_continue: bool,
@@ -46,15 +54,15 @@ impl Default for SlurmParameters {
     fn default() -> Self {
         Self {
             default_queue_depth: 100,
-            sched_interval_seconds: 60,
+            sched_interval: Seconds(60),
             sched_min_interval_microseconds: 2,
-            batch_sched_delay_seconds: 3,
-            bf_interval_seconds: 30,
-            bf_window_seconds: 24 * 3_600,
-            bf_resolution_seconds: 60,
+            batch_sched_delay: Seconds(3),
+            bf_interval: Seconds(30),
+            bf_window: Seconds(24 * 3_600),
+            bf_resolution: Seconds(60),
             bf_max_job_test: 500,
             bf_max_job_start: 0,
-            bf_min_age_reserve_seconds: 0,
+            bf_min_age_reserve: Seconds(0),
             bf_continue: false,
         }
     }
@@ -86,6 +94,11 @@ impl SlurmParameters {
         Ok(parameters)
     }
 
+    /// A planned start or end, rounded down to a multiple of the resolution.
+    pub(super) fn rounded_down(&self, time: UnixTime) -> UnixTime {
+        UnixTime(time.0.div_euclid(self.bf_resolution.0) * self.bf_resolution.0)
+    }
+
     fn set(&mut self, part: &str) -> Result<(), ParameterError> {
         const THIRTY_DAYS: i64 = 30 * 86_400;
         let (name, value) = match part.split_once('=') {
@@ -95,20 +108,20 @@ impl SlurmParameters {
         // The bounds are those of the two files named above.
         match name.to_ascii_lowercase().as_str() {
             "default_queue_depth" => self.default_queue_depth = number(name, value, 0..=1_000_000)? as usize,
-            "sched_interval" => self.sched_interval_seconds = number(name, value, -1..=86_400)?,
+            "sched_interval" => self.sched_interval = Seconds(number(name, value, -1..=86_400)?),
             "sched_min_interval" => self.sched_min_interval_microseconds = number(name, value, 0..=3_600_000_000)?,
-            "batch_sched_delay" => self.batch_sched_delay_seconds = number(name, value, 0..=86_400)?,
+            "batch_sched_delay" => self.batch_sched_delay = Seconds(number(name, value, 0..=86_400)?),
             "bf_interval" => {
-                self.bf_interval_seconds = number(name, value, -1..=10_800)?;
-                if self.bf_interval_seconds == 0 {
+                self.bf_interval = Seconds(number(name, value, -1..=10_800)?);
+                if self.bf_interval == Seconds::ZERO {
                     return Err(ParameterError::Bounds { name: name.to_owned(), value: 0, bounds: "from 1 to 10800, or -1".to_owned() });
                 }
             }
-            "bf_window" => self.bf_window_seconds = 60 * number(name, value, 1..=THIRTY_DAYS / 60)?,
-            "bf_resolution" => self.bf_resolution_seconds = number(name, value, 1..=3_600)?,
+            "bf_window" => self.bf_window = Seconds(60 * number(name, value, 1..=THIRTY_DAYS / 60)?),
+            "bf_resolution" => self.bf_resolution = Seconds(number(name, value, 1..=3_600)?),
             "bf_max_job_test" => self.bf_max_job_test = number(name, value, 1..=1_000_000)? as usize,
             "bf_max_job_start" => self.bf_max_job_start = number(name, value, 0..=10_000)? as usize,
-            "bf_min_age_reserve" => self.bf_min_age_reserve_seconds = number(name, value, 0..=THIRTY_DAYS)?,
+            "bf_min_age_reserve" => self.bf_min_age_reserve = Seconds(number(name, value, 0..=THIRTY_DAYS)?),
             "bf_continue" => self.bf_continue = switch(name, value)?,
             _ => return Err(ParameterError::Unknown { name: name.to_owned(), known: KNOWN }),
         }
@@ -118,7 +131,7 @@ impl SlurmParameters {
 
 #[cfg(test)]
 mod tests {
-    use super::SlurmParameters;
+    use super::{Seconds, SlurmParameters};
 
     fn error(text: &str) -> String {
         SlurmParameters::parse(text).unwrap_err().to_string()
@@ -134,10 +147,10 @@ mod tests {
     fn what_is_written_replaces_the_default() {
         let parameters = SlurmParameters::parse("bf_window=2880, bf_interval=5,bf_continue,batch_sched_delay=0").unwrap();
         let expected = SlurmParameters {
-            bf_window_seconds: 172_800,
-            bf_interval_seconds: 5,
+            bf_window: Seconds(172_800),
+            bf_interval: Seconds(5),
             bf_continue: true,
-            batch_sched_delay_seconds: 0,
+            batch_sched_delay: Seconds(0),
             ..SlurmParameters::default()
         };
         assert_eq!(parameters, expected);

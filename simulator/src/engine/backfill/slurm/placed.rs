@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::super::super::{Cluster, JobIndex, Running};
 use super::node_set::NodeSet;
 use super::node_space::NodeSpace;
@@ -18,7 +20,7 @@ pub(super) struct Placed {
 
 /// When and where a job could start.
 struct Start {
-    at: i64,
+    at: UnixTime,
     nodes: NodeSet,
 }
 
@@ -47,8 +49,8 @@ impl Placed {
         starts
     }
 
-    pub(super) fn space(&self, now: i64, parameters: &SlurmParameters) -> NodeSpace {
-        NodeSpace::new(now, parameters.bf_window_seconds, parameters.bf_resolution_seconds, self.all.count())
+    pub(super) fn space(&self, now: UnixTime, parameters: &SlurmParameters) -> NodeSpace {
+        NodeSpace::new(now, parameters, self.all.count())
     }
 
     /// Starts or plans one job of a backfill pass (`_attempt_backfill`). `may_plan`: whether nodes
@@ -62,13 +64,13 @@ impl Placed {
         may_plan: bool,
     ) -> Planned {
         let Some(&entry) = cluster.waiting().get(position) else { return Planned::Nothing };
-        let now = cluster.now_seconds();
+        let now = cluster.now();
         let wanted = self.nodes_for(entry.processors);
-        let down = |time: i64| time.div_euclid(parameters.bf_resolution_seconds) * parameters.bf_resolution_seconds;
+        let down = |time| parameters.rounded_down(time);
         let mut not_before = now;
         let mut outcome = Planned::Nothing;
         loop {
-            let unplanned = space.unplanned(not_before, not_before + entry.expected_seconds, &self.all);
+            let unplanned = space.unplanned(not_before, not_before + entry.expected, &self.all);
             let later = unplanned.changes_at.filter(|_| may_plan);
             let mut start = None;
             if unplanned.nodes.count() >= wanted {
@@ -92,10 +94,10 @@ impl Placed {
                 not_before = later;
                 continue;
             }
-            if at > now + parameters.bf_window_seconds {
+            if at > now + parameters.bf_window {
                 return outcome;
             }
-            let (from, until) = (down(at), down(at + entry.expected_seconds));
+            let (from, until) = (down(at), down(at + entry.expected));
             if at > not_before && space.is_planned(&start.nodes, from, until) {
                 not_before = at;
                 continue;
@@ -108,14 +110,14 @@ impl Placed {
     /// When and on which of `nodes` so many are idle first, as running jobs reach their limits
     /// (`_will_run_test` in src/plugins/select/cons_common/job_test.c): ends that are close to one
     /// another count as one, and what is close grows from half a minute on.
-    fn earliest(&self, nodes: &NodeSet, wanted: usize, running: &Running, now: i64) -> Option<Start> {
+    fn earliest(&self, nodes: &NodeSet, wanted: usize, running: &Running, now: UnixTime) -> Option<Start> {
         let mut free = self.idle.shared_with(nodes);
         if let Some(nodes) = free.choose(wanted) {
             return Some(Start { at: now, nodes });
         }
-        let ends: Vec<(i64, &NodeSet)> =
+        let ends: Vec<(UnixTime, &NodeSet)> =
             running.by_expected_end().filter_map(|(end, _, job)| Some((end, self.of_running.get(&job)?))).collect();
-        let mut close_seconds = 30;
+        let mut close = Seconds(30);
         let mut first_end = None;
         let mut rest = ends.iter().enumerate();
         loop {
@@ -125,23 +127,23 @@ impl Placed {
                 if !of_job.overlaps(nodes) {
                     continue;
                 }
-                let barrier = *first_end.get_or_insert(end + 30 - end.rem_euclid(30));
+                let barrier = *first_end.get_or_insert(UnixTime(end.0 + 30 - end.0.rem_euclid(30)));
                 free.extend(&of_job.shared_with(nodes));
                 last_end = Some(end);
                 next_end = ends.get(place + 1).map(|&(end, _)| end);
-                if next_end.is_some_and(|next| next > barrier + close_seconds) {
+                if next_end.is_some_and(|next| next > barrier + close) {
                     break;
                 }
             }
             let (last_end, barrier) = (last_end?, first_end?);
             loop {
-                close_seconds *= 2;
-                if next_end.is_none_or(|next| next <= barrier + close_seconds) {
+                close = close + close;
+                if next_end.is_none_or(|next| next <= barrier + close) {
                     break;
                 }
             }
             if let Some(nodes) = free.choose(wanted) {
-                return Some(Start { at: last_end.max(now + 1), nodes });
+                return Some(Start { at: last_end.max(now + Seconds(1)), nodes });
             }
         }
     }

@@ -1,19 +1,21 @@
 //! Start times worked out by hand, on a machine of 8 processors.
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::{Slurm, SlurmParameters};
 use crate::engine::estimates::Requested;
 use crate::engine::order::FirstCome;
 use crate::engine::policy::AsSubmitted;
 use crate::engine::{Job, Machine, Scheduler, simulate};
 
-fn job(submit_seconds: i64, processors: u32, run_seconds: i64, estimate_seconds: i64) -> Job {
-    Job { submit_seconds, processors, run_seconds, estimate_seconds, ..Job::default() }
+fn job(submit: i64, processors: u32, run_time: i64, estimate: i64) -> Job {
+    Job { submit: UnixTime(submit), processors, run_time: Seconds(run_time), estimate: Seconds(estimate), ..Job::default() }
 }
 
 fn starts_under(slurm: Slurm, jobs: &[Job]) -> Vec<i64> {
     let mut scheduler = Scheduler { order: Box::new(FirstCome), backfill: Box::new(slurm), estimates: Box::new(Requested) };
     let records = simulate(jobs, &Machine::new(8), &mut scheduler, &mut AsSubmitted).unwrap();
-    records.iter().map(|record| record.start_seconds).collect()
+    records.iter().map(|record| record.start.0).collect()
 }
 
 fn starts(parameters: &SlurmParameters, jobs: &[Job], named: bool) -> Vec<i64> {
@@ -27,7 +29,7 @@ fn both(parameters: &SlurmParameters, jobs: &[Job]) -> [Vec<i64>; 2] {
 
 /// The backfill scheduler is off.
 fn main_only() -> SlurmParameters {
-    SlurmParameters { bf_interval_seconds: -1, ..SlurmParameters::default() }
+    SlurmParameters { bf_interval: Seconds(-1), ..SlurmParameters::default() }
 }
 
 #[test]
@@ -59,7 +61,7 @@ fn who_does_not_fit_holds_up_those_behind() {
 
 #[test]
 fn without_the_main_scheduler_only_the_other_one_starts_jobs() {
-    let parameters = SlurmParameters { sched_interval_seconds: -1, ..SlurmParameters::default() };
+    let parameters = SlurmParameters { sched_interval: Seconds(-1), ..SlurmParameters::default() };
     let jobs = [job(100, 1, 10, 60), job(105, 1, 10, 60)];
     for found in both(&parameters, &jobs) {
         // bf_interval is 30.
@@ -71,7 +73,7 @@ fn without_the_main_scheduler_only_the_other_one_starts_jobs() {
 fn a_job_that_ends_before_the_planned_start_is_backfilled() {
     // The second is planned for 160. The third could run until 130 + 60, after that; the fourth
     // until 150.
-    let parameters = SlurmParameters { bf_resolution_seconds: 1, ..SlurmParameters::default() };
+    let parameters = SlurmParameters { bf_resolution: Seconds(1), ..SlurmParameters::default() };
     let jobs = [job(100, 6, 60, 60), job(101, 8, 10, 60), job(102, 2, 10, 60), job(103, 2, 10, 20)];
     for found in both(&parameters, &jobs) {
         assert_eq!(found, [100, 160, 171, 130]);
@@ -92,7 +94,7 @@ fn rounding_moves_a_plan_ahead() {
 fn what_starts_beyond_the_window_is_not_planned() {
     // The first may run for two hours, and the second is not planned within one: nothing holds the
     // third up.
-    let parameters = SlurmParameters { bf_window_seconds: 3_600, ..SlurmParameters::default() };
+    let parameters = SlurmParameters { bf_window: Seconds(3_600), ..SlurmParameters::default() };
     let jobs = [job(100, 6, 7_200, 7_200), job(101, 8, 10, 60), job(102, 2, 8_000, 8_000)];
     for found in both(&parameters, &jobs) {
         assert_eq!(found, [100, 8_131, 130]);
@@ -104,7 +106,7 @@ fn what_starts_beyond_the_window_is_not_planned() {
 
 #[test]
 fn no_more_than_the_first_jobs_are_tried() {
-    let parameters = SlurmParameters { bf_max_job_test: 2, bf_resolution_seconds: 1, ..SlurmParameters::default() };
+    let parameters = SlurmParameters { bf_max_job_test: 2, bf_resolution: Seconds(1), ..SlurmParameters::default() };
     // The fourth could be backfilled, but is the third to be tried.
     let jobs = [job(100, 6, 100, 100), job(101, 8, 10, 60), job(101, 7, 10, 60), job(101, 1, 10, 20)];
     for found in both(&parameters, &jobs) {
@@ -117,7 +119,7 @@ fn named_nodes_can_hold_up_what_counting_lets_start() {
     // From 105 on nodes 0 to 2 are idle, the others are the second job's until 700 at the latest.
     // The third is planned for then on five nodes in a row, 0 to 4, and so on all that are idle. By
     // counting, three of eight are left beside it, and the fourth may run on two of them for long.
-    let parameters = SlurmParameters { bf_resolution_seconds: 1, ..SlurmParameters::default() };
+    let parameters = SlurmParameters { bf_resolution: Seconds(1), ..SlurmParameters::default() };
     let jobs = [job(100, 3, 5, 60), job(100, 5, 600, 600), job(110, 5, 10, 600), job(110, 2, 2_000, 2_000)];
     assert_eq!(starts(&parameters, &jobs, false), [100, 100, 700, 130]);
     assert_eq!(starts(&parameters, &jobs, true), [100, 100, 700, 700]);

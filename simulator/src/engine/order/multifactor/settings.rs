@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use job_types::time::Seconds;
 use slurm_conf::duration;
 
 /// How fair-share factors come from usage.
@@ -29,13 +30,16 @@ pub struct PrioritySettings {
     /// `PriorityWeightQOS` (0).
     pub weight_qos: u32,
     /// `PriorityMaxAge` (7 days): from so many seconds in the queue on, the age factor is 1.
-    pub max_age_seconds: i64,
+    #[serde(rename = "max_age_seconds")]
+    pub max_age: Seconds,
     /// `PriorityDecayHalfLife` (7 days): in so many seconds half of what was used is forgotten; 0:
     /// nothing is.
-    pub decay_half_life_seconds: i64,
+    #[serde(rename = "decay_half_life_seconds")]
+    pub decay_half_life: Seconds,
     /// `PriorityCalcPeriod` (5 minutes): so often usage decays, and the priorities of waiting jobs
     /// are calculated anew.
-    pub calculation_period_seconds: i64,
+    #[serde(rename = "calculation_period_seconds")]
+    pub calculation_period: Seconds,
     /// `PriorityFavorSmall` (no): whether small jobs have the greater size factor.
     pub favors_small: bool,
     /// `PriorityFlags=SMALL_RELATIVE_TO_TIME` (no): whether the size factor is divided by the time
@@ -65,9 +69,9 @@ impl Default for PrioritySettings {
             weight_job_size: 0,
             weight_partition: 0,
             weight_qos: 0,
-            max_age_seconds: 7 * duration::DAY_SECONDS,
-            decay_half_life_seconds: 7 * duration::DAY_SECONDS,
-            calculation_period_seconds: 300,
+            max_age: Seconds(7 * duration::DAY_SECONDS),
+            decay_half_life: Seconds(7 * duration::DAY_SECONDS),
+            calculation_period: Seconds(300),
             favors_small: false,
             size_relative_to_time: false,
             fair_share: FairShare::FairTree,
@@ -141,7 +145,7 @@ impl PrioritySettings {
         let weight = || value.parse::<u32>().map_err(|_| wrong("a whole number"));
         // Slurm rounds these up to whole minutes (time_str2mins).
         let minutes = || match duration::parse(value) {
-            Ok(seconds) => Ok((seconds + 59) / 60 * 60),
+            Ok(seconds) => Ok(Seconds(seconds).rounded_up_to_minutes()),
             Err(_) => Err(wrong("a duration as in 7-00:00:00")),
         };
         let is_none = value.is_empty() || value == "(null)" || value.eq_ignore_ascii_case("none");
@@ -153,9 +157,9 @@ impl PrioritySettings {
             "priorityweightpartition" => self.weight_partition = weight()?,
             "priorityweightqos" => self.weight_qos = weight()?,
             "priorityweightassoc" if value == "0" => {}
-            "prioritymaxage" => self.max_age_seconds = minutes()?,
-            "prioritydecayhalflife" => self.decay_half_life_seconds = minutes()?,
-            "prioritycalcperiod" => self.calculation_period_seconds = minutes()?.max(60),
+            "prioritymaxage" => self.max_age = minutes()?,
+            "prioritydecayhalflife" => self.decay_half_life = minutes()?,
+            "prioritycalcperiod" => self.calculation_period = minutes()?.max(Seconds::MINUTE),
             "priorityfavorsmall" => {
                 self.favors_small = match value.to_ascii_lowercase().as_str() {
                     "yes" => true,
@@ -199,7 +203,7 @@ impl PrioritySettings {
 
 #[cfg(test)]
 mod tests {
-    use super::{FairShare, PrioritySettings};
+    use super::{FairShare, PrioritySettings, Seconds};
 
     #[test]
     fn an_excerpt_of_slurm_conf_is_read() {
@@ -208,7 +212,7 @@ mod tests {
         let expected = PrioritySettings {
             weight_age: 1_000,
             favors_small: true,
-            max_age_seconds: 86_400,
+            max_age: Seconds(86_400),
             fair_share: FairShare::Classic,
             size_relative_to_time: true,
             ..PrioritySettings::default()
@@ -222,8 +226,8 @@ mod tests {
                     PriorityCalcPeriod      = 00:01:00\nPriorityFlags           = \nPriorityUsageResetPeriod = NONE\nPriorityWeightAssoc     = 0\n\
                     PriorityWeightTRES      = (null)\nAccountingStorageEnforce = none\nFairShareDampeningFactor = 1\nSchedulerType           = sched/backfill";
         let expected = PrioritySettings {
-            decay_half_life_seconds: 1_200,
-            calculation_period_seconds: 60,
+            decay_half_life: Seconds(1_200),
+            calculation_period: Seconds(60),
             charges_at_end: false,
             ..PrioritySettings::default()
         };

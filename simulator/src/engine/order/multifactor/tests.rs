@@ -1,10 +1,12 @@
 //! Priorities worked out by hand, on a machine of 16 processors.
 
+use job_types::time::{Seconds, UnixTime};
+
 use super::{Associations, Multifactor, Order, PrioritySettings, Record};
 use crate::engine::{Job, Waiting};
 
-fn job(submit_seconds: i64, processors: u32, user: u32) -> Job {
-    Job { submit_seconds, run_seconds: 100, estimate_seconds: 600, processors, user, ..Job::default() }
+fn job(submit: i64, processors: u32, user: u32) -> Job {
+    Job { submit: UnixTime(submit), run_time: Seconds(100), estimate: Seconds(600), processors, user, ..Job::default() }
 }
 
 fn weights() -> PrioritySettings {
@@ -14,9 +16,9 @@ fn weights() -> PrioritySettings {
         weight_job_size: 500,
         weight_partition: 400,
         weight_qos: 800,
-        max_age_seconds: 600,
-        decay_half_life_seconds: 1_200,
-        calculation_period_seconds: 60,
+        max_age: Seconds(600),
+        decay_half_life: Seconds(1_200),
+        calculation_period: Seconds(60),
         partition_factors: [(1, 1), (2, 10)].into(),
         qos_priorities: [(1, 0), (2, 10)].into(),
         ..PrioritySettings::default()
@@ -24,7 +26,7 @@ fn weights() -> PrioritySettings {
 }
 
 fn order(settings: PrioritySettings, jobs: &[Job]) -> Multifactor {
-    Multifactor::new(settings, Associations::of_users(jobs), 16, 0)
+    Multifactor::new(settings, Associations::of_users(jobs), 16, UnixTime(0))
 }
 
 #[test]
@@ -35,59 +37,51 @@ fn a_new_job_has_all_but_its_age() {
     let first = Job { partition: 2, queue: 2, ..job(0, 12, 1) };
     let second = Job { partition: 1, queue: 1, ..job(0, 8, 2) };
     let mut order = order(weights(), &[first, second]);
-    assert_eq!(order.key(&first, 600, 0), -3_575);
-    assert_eq!(order.key(&second, 600, 0), -2_290);
+    assert_eq!(order.key(&first, Seconds(600), UnixTime(0)), -3_575);
+    assert_eq!(order.key(&second, Seconds(600), UnixTime(0)), -2_290);
 }
 
 #[test]
 fn small_jobs_and_short_ones_can_be_favoured() {
     let job = job(0, 4, 1);
     let favouring = PrioritySettings { weight_job_size: 1_000, favors_small: true, ..PrioritySettings::default() };
-    assert_eq!(order(favouring.clone(), &[job]).key(&job, 600, 0), -750);
+    assert_eq!(order(favouring.clone(), &[job]).key(&job, Seconds(600), UnixTime(0)), -750);
     // 4 of 16 processors for 10 minutes.
     let relative = PrioritySettings { size_relative_to_time: true, favors_small: false, ..favouring };
-    assert_eq!(order(relative, &[job]).key(&job, 600, 0), -25);
+    assert_eq!(order(relative, &[job]).key(&job, Seconds(600), UnixTime(0)), -25);
 }
 
 #[test]
 fn priorities_change_when_they_are_calculated_and_not_between() {
     let jobs = [job(10, 4, 1), job(20, 8, 2)];
-    let settings = PrioritySettings { weight_age: 60_000, weight_job_size: 16, max_age_seconds: 600, ..PrioritySettings::default() };
-    let mut order = order(PrioritySettings { calculation_period_seconds: 60, ..settings }, &jobs);
+    let settings = PrioritySettings { weight_age: 60_000, weight_job_size: 16, max_age: Seconds(600), ..PrioritySettings::default() };
+    let mut order = order(PrioritySettings { calculation_period: Seconds(60), ..settings }, &jobs);
     let mut waiting: Vec<Waiting> = Vec::new();
     for (job, described) in (0..).zip(&jobs) {
-        let key = order.key(described, 600, described.submit_seconds);
+        let key = order.key(described, Seconds(600), described.submit);
         let place = waiting.partition_point(|entry| entry.key <= key);
-        waiting.insert(place, Waiting { key, expected_seconds: 600, processors: described.processors, job });
-        assert!(!order.reorder(described.submit_seconds, &jobs, &mut waiting));
+        waiting.insert(place, Waiting { key, expected: Seconds(600), processors: described.processors, job });
+        assert!(!order.reorder(described.submit, &jobs, &mut waiting));
     }
     let seen = |waiting: &[Waiting]| waiting.iter().map(|entry| (entry.job, entry.key)).collect::<Vec<_>>();
     assert_eq!(seen(&waiting), [(1, -8), (0, -4)]);
-    assert!(!order.reorder(59, &jobs, &mut waiting));
+    assert!(!order.reorder(UnixTime(59), &jobs, &mut waiting));
     // At 60 they are 50 and 40 s old; a second is worth 100.
-    assert!(order.reorder(75, &jobs, &mut waiting));
+    assert!(order.reorder(UnixTime(75), &jobs, &mut waiting));
     assert_eq!(seen(&waiting), [(0, -5_004), (1, -4_008)]);
 }
 
 #[test]
 fn who_has_used_much_comes_later() {
     let jobs = [job(0, 16, 1), job(100, 1, 1), job(100, 1, 2)];
-    let settings = PrioritySettings { weight_fair_share: 1_000, calculation_period_seconds: 60, ..PrioritySettings::default() };
+    let settings = PrioritySettings { weight_fair_share: 1_000, calculation_period: Seconds(60), ..PrioritySettings::default() };
     let mut order = order(settings, &jobs);
-    let mut record = Record {
-        submit_seconds: 0,
-        eligible_seconds: 0,
-        start_seconds: 0,
-        end_seconds: 0,
-        estimate_seconds: 600,
-        processors: 16,
-        ..Record::default()
-    };
-    assert_eq!(order.key(&jobs[0], 600, 0), -1_000, "nobody has used anything");
+    let mut record = Record { estimate: Seconds(600), processors: 16, ..Record::default() };
+    assert_eq!(order.key(&jobs[0], Seconds(600), UnixTime(0)), -1_000, "nobody has used anything");
     order.started(&jobs[0], &record);
-    record.end_seconds = 50;
+    record.end = UnixTime(50);
     order.ended(&jobs[0], &record);
-    assert_eq!(order.key(&jobs[1], 600, 55), -1_000, "the last calculation was at 0");
-    assert_eq!(order.key(&jobs[1], 600, 100), -500, "second of two");
-    assert_eq!(order.key(&jobs[2], 600, 100), -1_000, "first of two");
+    assert_eq!(order.key(&jobs[1], Seconds(600), UnixTime(55)), -1_000, "the last calculation was at 0");
+    assert_eq!(order.key(&jobs[1], Seconds(600), UnixTime(100)), -500, "second of two");
+    assert_eq!(order.key(&jobs[2], Seconds(600), UnixTime(100)), -1_000, "first of two");
 }
