@@ -79,7 +79,7 @@ impl AccountingWriter {
     /// [`WriteError::Refused`] where slurmdbd does not answer.
     pub fn open() -> Result<Self, WriteError> {
         client::start::require_slurmdbd()?;
-        client::error::forget();
+        client::last_error::forget();
         // SAFETY: libslurm is initialised; null asks for no flags.
         let connection = quietly(|| unsafe { libslurm().slurmdb_connection_get(ptr::null_mut()) });
         if connection.is_null() {
@@ -366,7 +366,7 @@ fn checked_cluster(name: &str) -> Result<&str, WriteError> {
 
 /// Runs a call that returns one of Slurm's error numbers, or -1 and the number in errno.
 fn done(doing: &'static str, call: impl FnOnce() -> c_int) -> Result<(), WriteError> {
-    client::error::forget();
+    client::last_error::forget();
     match quietly(call) {
         0 => Ok(()),
         -1 if errno::get() != 0 => Err(last_error(doing)),
@@ -376,7 +376,7 @@ fn done(doing: &'static str, call: impl FnOnce() -> c_int) -> Result<(), WriteEr
 
 /// Runs a call that returns a list, or null and an error number.
 fn receive(doing: &'static str, call: impl FnOnce() -> *mut bindings::xlist) -> Result<OwnedList, WriteError> {
-    client::error::forget();
+    client::last_error::forget();
     let list = quietly(call);
     // SAFETY: the calls of this module return a list that libslurm gives away, or null.
     unsafe { OwnedList::adopt(list) }.ok_or_else(|| last_error(doing))

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use crate::client::ClientError;
-use crate::client::error::describe;
+use crate::client::last_error::describe;
 use crate::{bindings, errno};
 
 /// Why slurmdbd did not take a record.

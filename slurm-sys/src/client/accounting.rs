@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ops::Range;
 
-use super::error::{self, ClientError};
 use super::list::{OwnedList, TextList};
 use super::state::{self, JobState};
+use super::{ClientError, last_error};
 use super::{start, value};
 use crate::bindings::{self, slurmdb_job_rec_t, slurmdb_qos_rec_t};
 use crate::client::library::libslurm;
@@ -94,7 +94,7 @@ impl AccountingConnection {
     /// [`ClientError::Accounting`] where libslurm lacks the plugin.
     pub fn open() -> Result<Self, ClientError> {
         start::require_slurmdbd()?;
-        error::forget();
+        last_error::forget();
         // SAFETY: libslurm is initialised; null asks for no flags.
         let connection = unsafe { libslurm().slurmdb_connection_get(std::ptr::null_mut()) };
         if connection.is_null() {
@@ -153,7 +153,7 @@ impl AccountingConnection {
     /// # Errors
     /// [`ClientError::Accounting`] where slurmdbd or its database does not answer.
     pub fn qos_names(&mut self) -> Result<HashMap<QosId, String>, ClientError> {
-        error::forget();
+        last_error::forget();
         // SAFETY: the connection is this object's; null asks for all.
         let list = unsafe { OwnedList::adopt(libslurm().slurmdb_qos_get(self.connection, std::ptr::null_mut())) };
         let list = list.ok_or_else(|| accounting_error("qualities of service"))?;
@@ -182,7 +182,7 @@ impl AccountingConnection {
         // SAFETY: a valid structure of our own.
         unsafe { libslurm().slurmdb_init_cluster_cond(&raw mut condition, false) };
         condition.cluster_list = names.as_ptr();
-        error::forget();
+        last_error::forget();
         // SAFETY: the connection is this object's; the condition and its list outlive the call, and
         // libslurm only reads them.
         let clusters = unsafe { OwnedList::adopt(libslurm().slurmdb_clusters_get(self.connection, &raw mut condition)) };
@@ -198,11 +198,11 @@ impl AccountingConnection {
     /// questions of a transaction as of its first one: without this a connection never sees a
     /// record that came after its first question, and the database could not clean up behind it.
     fn end_transaction(&mut self) -> Result<(), ClientError> {
-        error::forget();
+        last_error::forget();
         // SAFETY: the connection is this object's; nothing was changed that a rollback would lose.
         match unsafe { libslurm().slurmdb_connection_commit(self.connection, false) } {
             0 => Ok(()),
-            code => Err(ClientError::Accounting { what: "end of a transaction", code, reason: error::describe(code) }),
+            code => Err(ClientError::Accounting { what: "end of a transaction", code, reason: last_error::describe(code) }),
         }
     }
 
@@ -223,7 +223,7 @@ impl AccountingConnection {
         // No condition on how the job was started.
         condition.db_flags = bindings::FLAG_SLURMDB_JOB_NOTSET;
         condition.flags = RECORD_FLAGS;
-        error::forget();
+        last_error::forget();
         // SAFETY: the connection is this object's; the condition and its lists outlive the call,
         // and libslurm only reads them.
         let records = unsafe { OwnedList::adopt(libslurm().slurmdb_jobs_get(self.connection, &raw mut condition)) };
@@ -242,7 +242,7 @@ impl Drop for AccountingConnection {
 
 /// The thread's last error, as one of slurmdbd's.
 fn accounting_error(what: &'static str) -> ClientError {
-    let (code, reason) = error::last();
+    let (code, reason) = last_error::last();
     ClientError::Accounting { what, code, reason }
 }
 

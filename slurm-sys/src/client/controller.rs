@@ -3,9 +3,9 @@
 use job_types::number::{JobId, UserId};
 use std::ffi::c_int;
 
-use super::error::{self, ClientError};
 use super::library::{Libslurm, libslurm};
 use super::state::JobState;
+use super::{ClientError, last_error};
 use super::{start, value};
 use crate::bindings;
 
@@ -177,7 +177,7 @@ impl<T> Answer<T> {
         load: impl FnOnce(*mut *mut T) -> c_int,
     ) -> Result<Self, ClientError> {
         start::initialise()?;
-        error::forget();
+        last_error::forget();
         let mut message = std::ptr::null_mut();
         let status = load(&raw mut message);
         if status != 0 || message.is_null() {
@@ -290,14 +290,14 @@ pub fn nodes(partitions: &[Partition]) -> Result<Vec<Node>, ClientError> {
 /// As [`jobs`].
 pub fn ping() -> Result<(), ClientError> {
     start::initialise()?;
-    error::forget();
+    last_error::forget();
     // SAFETY: libslurm is initialised; 0 is the primary controller, which every configuration has.
     if unsafe { libslurm().slurm_ping(0) } == 0 { Ok(()) } else { Err(controller_error("answer")) }
 }
 
 /// The thread's last error, as one of slurmctld's.
 fn controller_error(what: &'static str) -> ClientError {
-    let (code, reason) = error::last();
+    let (code, reason) = last_error::last();
     ClientError::Controller { what, code, reason }
 }
 

@@ -2,10 +2,6 @@
 
 use thiserror::Error;
 
-use super::library::libslurm;
-use super::value;
-use crate::errno;
-
 /// Why a question to Slurm got no answer. Every variant but [`ClientError::Library`] and
 /// [`ClientError::Text`] may pass: asking again later is sensible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -61,27 +57,4 @@ pub enum ClientError {
         /// The text that libslurm cannot take.
         text: String,
     },
-}
-
-/// Forgets the thread's last error, so that [`last`] afterwards tells of the next call only.
-pub(crate) fn forget() {
-    errno::set(0);
-}
-
-/// The thread's last error: its number, and Slurm's words for it. A failure that left no number is
-/// `SLURM_ERROR`.
-pub(super) fn last() -> (i32, String) {
-    let code = errno::get();
-    if code == 0 {
-        return (-1, "no reason given".to_owned());
-    }
-    (code, describe(code))
-}
-
-/// Slurm's words for one of its error numbers, or the system's.
-pub(crate) fn describe(code: i32) -> String {
-    // SAFETY: slurm_strerror looks the number up in a static table, or falls back to strerror; both
-    // return a string that stays valid until this thread asks again, and it is copied at once.
-    let words = unsafe { value::text(libslurm().slurm_strerror(code)) };
-    words.map_or_else(|| "unknown error".to_owned(), |words| words.to_lowercase())
 }

@@ -18,7 +18,8 @@
 
 mod accounting;
 pub mod controller;
-pub(crate) mod error;
+mod error;
+pub(crate) mod last_error;
 pub mod library;
 pub(crate) mod list;
 mod local;

@@ -2,9 +2,9 @@
 
 use super::{AccountingConnection, EndedJobRecord, RECORD_FLAGS, accounting_error, view};
 use crate::bindings::{self, slurmdb_job_rec_t};
-use crate::client::error::{self, ClientError};
 use crate::client::library::libslurm;
 use crate::client::list::{OwnedList, RecordList, TextList};
+use crate::client::{ClientError, last_error};
 use crate::job_number::selected_job;
 use job_types::number::JobId;
 
@@ -32,7 +32,7 @@ impl AccountingConnection {
         condition.step_list = jobs.as_ptr();
         condition.db_flags = bindings::FLAG_SLURMDB_JOB_NOTSET;
         condition.flags = RECORD_FLAGS;
-        error::forget();
+        last_error::forget();
         // SAFETY: the connection is this object's; the condition and its lists outlive the call,
         // and libslurm only reads them.
         let records = unsafe { OwnedList::adopt(libslurm().slurmdb_jobs_get(self.connection, &raw mut condition)) };
