@@ -136,7 +136,7 @@ fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
     let slurmctld_process = running::slurmctld(&slurm);
     let (role, role_because) = match arguments.role {
         Some(role) => (role, "as --role says".to_owned()),
-        None => role::guess(&slurm, &programs, &host, slurmctld_process.is_some()),
+        None => role::guess(&slurm.controllers, &programs, &host, slurmctld_process.is_some()),
     };
     // Nodes are many, and slurmctld need not answer each of them.
     let asked = (role != Role::Node).then(|| if slurm.libslurm.is_ok() { answer::ask() } else { Err("libslurm can't be used".to_owned()) });

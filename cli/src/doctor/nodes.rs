@@ -9,10 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, ensure};
-use serde::{Deserialize, Serialize};
 
 use super::process::{self, Silence};
-use super::report::{Check, CheckOutcome, Checks, ConfigurationFile, Report};
+use super::report::{Check, CheckOutcome, Checks, ConfigurationFile, NodeReport, Report};
 
 /// The most commands that run at a time.
 const AT_ONCE: usize = 16;
@@ -25,15 +24,6 @@ const PLACEHOLDER: &str = "{node}";
 pub(super) struct Way {
     words: Vec<String>,
     limit: Duration,
-}
-
-/// What a node answered.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct NodeReport {
-    /// Its name.
-    pub(super) node: String,
-    /// Those of its checks that were not well; none where it did not answer.
-    pub(super) checks: Vec<Check>,
 }
 
 impl Way {

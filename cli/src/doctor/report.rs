@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::nodes::NodeReport;
 use super::role::Role;
 
 /// What came of a check.
@@ -89,6 +88,15 @@ pub(super) struct ConfigurationFile {
     pub(super) path: PathBuf,
     /// XXH3-64 of its text, and of what it includes, in hexadecimal digits.
     pub(super) hash: String,
+}
+
+/// What a node answered.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct NodeReport {
+    /// Its name.
+    pub(super) node: String,
+    /// Those of its checks that were not well; none where it did not answer.
+    pub(super) checks: Vec<Check>,
 }
 
 /// The whole report.

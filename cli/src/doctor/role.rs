@@ -4,7 +4,6 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::programs::Programs;
-use super::slurm::Slurm;
 
 /// What a host is for, and so what is checked on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -29,13 +28,14 @@ impl Role {
     }
 }
 
-/// What this host seems to be for, and why.
-pub(super) fn guess(slurm: &Slurm, programs: &Programs, host: &str, slurmctld_runs: bool) -> (Role, String) {
+/// What this host seems to be for, and why; `controllers` are the hosts that slurm.conf names as
+/// those of slurmctld.
+pub(super) fn guess(controllers: &[String], programs: &Programs, host: &str, slurmctld_runs: bool) -> (Role, String) {
     if slurmctld_runs {
         return (Role::Controller, "slurmctld runs here".to_owned());
     }
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_lowercase();
-    let is_named = slurm.controllers.iter().any(|controller| short(controller) == short(host));
+    let is_named = controllers.iter().any(|controller| short(controller) == short(host));
     if is_named && programs.has("slurmctld") {
         return (Role::Controller, format!("slurmctld is installed here, and SlurmctldHost is {host}"));
     }
