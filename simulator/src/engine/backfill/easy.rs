@@ -1,8 +1,9 @@
 //! EASY backfilling.
 
+mod beside_blocks;
+
 use job_types::time::{Seconds, UnixTime};
 
-use super::beside_blocks;
 use super::in_order::start_heads;
 use super::{Backfill, Cluster, Event};
 

@@ -1,6 +1,5 @@
 //! Which of the waiting jobs may start now.
 
-mod beside_blocks;
 mod conservative;
 mod easy;
 mod in_order;

@@ -1,6 +1,6 @@
 //! EASY backfilling where blocks take processors for a time.
 
-use super::in_order::start_heads;
+use super::super::in_order::start_heads;
 use super::{Candidates, Cluster};
 
 /// One pass of EASY on a machine with blocks: free processors no longer only grow with time, so
