@@ -7,7 +7,8 @@ mod arrivals;
 mod distributions;
 mod events;
 
-pub use arrivals::{Arrivals, DISTRIBUTIONS, TABLE_CPUS, TABLE_FEATURES};
+pub use arrivals::{Arrivals, TABLE_CPUS, TABLE_FEATURES};
+pub use distributions::DISTRIBUTIONS;
 pub use events::{Event, EventKind, PUBLISHED_FOR, events, rounds};
 
 use distributions::Distributions;

@@ -1,6 +1,6 @@
 //! What was known when each job arrived, in columns.
 
-use super::distributions::Distributions;
+use super::distributions::{DISTRIBUTIONS, Distributions};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::past::{FEATURES, FeatureInputs, GroupKind, PastJob};
@@ -12,9 +12,6 @@ pub const TABLE_FEATURES: usize = 16;
 
 /// Place of the job's CPUs among them.
 pub const TABLE_CPUS: usize = 0;
-
-/// How many distributions table I of the end-to-end paper has.
-pub const DISTRIBUTIONS: usize = 6;
 
 /// Rows that are kept, and let go of, together.
 const BLOCK: usize = 4_096;

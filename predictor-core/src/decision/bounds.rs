@@ -5,40 +5,12 @@
 //! Limits of accounting bound a rewrite whether or not `AccountingStorageEnforce` has them enforced
 //! today: a job may still be in the queue when that changes.
 
-use super::Submission;
+use super::submission::{Placement, Submission};
 use crate::limits::{Applying, CapOwner};
 use crate::site::{Partition, Site};
 use job_types::size::{Size, Unit};
 use job_types::time::Seconds;
 use std::fmt;
-
-/// Why a job can't be placed on just any node, so that more of the nodes that it needs may not
-/// exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// It asks for features of nodes (`--constraint`).
-    Features,
-    /// It excludes nodes (`--exclude`).
-    ExcludedNodes,
-    /// It asks for generic resources, such as GPUs.
-    GenericResources,
-    /// It asks for memory.
-    Memory,
-    /// It asks for nodes of a certain shape, or beside each other.
-    NodeShape,
-}
-
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Placement::Features => "it asks for features of nodes",
-            Placement::ExcludedNodes => "it excludes nodes",
-            Placement::GenericResources => "it asks for generic resources",
-            Placement::Memory => "it asks for memory",
-            Placement::NodeShape => "it asks for nodes of a certain shape",
-        })
-    }
-}
 
 /// What forbids a rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

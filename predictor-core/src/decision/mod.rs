@@ -10,19 +10,18 @@ mod gain;
 mod gate;
 mod line;
 mod molding;
-mod planned;
 mod record;
 mod reservation;
 mod submission;
 
-pub use bounds::{Bound, Bounds, Limit, Placement};
+pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
 pub use gain::gain;
 pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, gate};
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{LONGEST_AHEAD, NotReserved, Reservable, STEP, TrajectoryPoint, trajectory};
-pub use submission::{NodeRange, Obstacle, Submission, Tie, TimeLimit, governing};
+pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, governing};
 
 use crate::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
 use crate::reliability::WaitSourceReason;

@@ -1,6 +1,5 @@
 //! A submission as the decisions see it: no sentinel values, no pointers.
 
-use super::bounds::Placement;
 use crate::site::{Partition, Site};
 use job_types::number::UserId;
 use job_types::options::Asked;
@@ -77,6 +76,34 @@ impl fmt::Display for Tie {
             Tie::MostCpus => "it limits its CPUs",
             Tie::Interactive => "only batch jobs can be molded",
             Tie::SeveralPartitions => "it names several partitions",
+        })
+    }
+}
+
+/// Why a job can't be placed on just any node, so that more of the nodes that it needs may not
+/// exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// It asks for features of nodes (`--constraint`).
+    Features,
+    /// It excludes nodes (`--exclude`).
+    ExcludedNodes,
+    /// It asks for generic resources, such as GPUs.
+    GenericResources,
+    /// It asks for memory.
+    Memory,
+    /// It asks for nodes of a certain shape, or beside each other.
+    NodeShape,
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Placement::Features => "it asks for features of nodes",
+            Placement::ExcludedNodes => "it excludes nodes",
+            Placement::GenericResources => "it asks for generic resources",
+            Placement::Memory => "it asks for memory",
+            Placement::NodeShape => "it asks for nodes of a certain shape",
         })
     }
 }

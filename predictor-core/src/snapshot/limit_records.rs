@@ -2,7 +2,7 @@
 //! share a few of them, and associations in the order in which they are looked up.
 
 use super::layout::{self, AssociationRecord, CapsRecord, LimitsRecord, NO_RECORD, QosRecord, TextRecord};
-use super::writer::Text;
+use super::text::Text;
 use crate::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, Qos, QosRules};
 use std::collections::HashMap;
 

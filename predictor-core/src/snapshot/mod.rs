@@ -14,6 +14,7 @@ mod plan_records;
 mod plan_view;
 mod reader;
 mod reader_view;
+mod text;
 mod wait_records;
 mod waits;
 mod writer;

@@ -4,7 +4,7 @@ use super::layout::{
     BoundRowRecord, FreedRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, ScoreRecord, SumRecord, UserRecord,
 };
 use super::numbers::Numbered;
-use super::writer::Text;
+use super::text::Text;
 use crate::blend::BoundTable;
 use crate::past::{FEATURES, Group, GroupKey, Sum, UserPast};
 use crate::reliability::PartitionScore;

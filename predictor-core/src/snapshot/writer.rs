@@ -2,12 +2,13 @@
 
 use super::layout::sections::{SECTIONS, Sections};
 use super::layout::{
-    self, CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, PartitionRecord, SectionRecord, SiteRecord, TextRecord,
+    self, CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, PartitionRecord, SectionRecord, SiteRecord,
     UserSizeRecord, checksum,
 };
 use super::limit_records::LimitRecords;
 use super::model_records::ModelRecords;
 use super::plan_records::PlanRecords;
+use super::text::Text;
 use super::wait_records::WaitClassRecords;
 use crate::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
 use crate::limits::{AccountingLimits, PartitionLimits};
@@ -88,17 +89,6 @@ pub struct Origin {
     pub configuration_loaded_at: UnixTime,
     /// What accounting allows jobs.
     pub limits: Arc<AccountingLimits>,
-}
-
-#[derive(Default)]
-pub(super) struct Text(Vec<u8>);
-
-impl Text {
-    pub(super) fn add(&mut self, text: &str) -> TextRecord {
-        let offset = self.0.len() as u32;
-        self.0.extend_from_slice(text.as_bytes());
-        TextRecord { offset: offset.into(), length: (text.len() as u32).into() }
-    }
 }
 
 /// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any
@@ -194,7 +184,7 @@ pub fn write(
         limits: &limits.limits,
         qos_rules: &limits.qos,
         associations: &limits.associations,
-        text: &text.0,
+        text: text.bytes(),
     };
     assemble(origin.generation, origin.published_at, &sections)
 }

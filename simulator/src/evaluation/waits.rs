@@ -3,6 +3,7 @@
 //! All methods go through the same events in the same order: at a job's arrival each is asked, at
 //! its start each is told. What was known at the arrival comes from one sweep that all share.
 
+mod coverage;
 mod jobs;
 mod measures;
 mod methods;

@@ -17,6 +17,7 @@ mod deferral;
 mod expected_run_times;
 mod outcome;
 mod paper_molding;
+mod parts;
 mod policy;
 mod shipped;
 mod speed_up;
@@ -29,8 +30,9 @@ pub use computations::{SpeedUpModel, speed_ups};
 pub use deferral::{Counted, Deferral, Hold};
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
+pub use parts::{Parts, Wishes};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
-pub use shipped::{Parts, Shipped, Site, Wishes};
+pub use shipped::{Shipped, Site};
 pub use speed_up::SpeedUp;
 
 use job_types::time::Seconds;

@@ -16,8 +16,8 @@ use predictor_core::forecast::{
 use predictor_core::limits::Applying;
 use predictor_core::site::{Partition, Site};
 
-use super::Parts;
 use super::expected_run_times::ExpectedRunTimes;
+use super::parts::Parts;
 use super::waits::{BoundRows, PastWaits};
 use crate::engine::{Cluster, Job, JobIndex, Record};
 

@@ -1,9 +1,10 @@
 //! Molding by a plan of the queue, where the daemon has published one: [`Terms`] decide.
 
-use super::Context;
-use super::choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
-use super::molding::{Assumption, Candidate};
-use super::molding::{Draft, Forbidden, Molding, NoDraft, NotMolded, allowed_counts, candidate_counts, forecast, resize};
+use super::super::Context;
+use super::super::choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
+use super::candidate::{Assumption, Candidate, Draft, NoDraft, forecast};
+use super::result::{Forbidden, Molding, NotMolded};
+use super::sizes::{allowed_counts, candidate_counts, resize};
 use crate::forecast::{Forecaster, point};
 use job_types::time::Seconds;
 

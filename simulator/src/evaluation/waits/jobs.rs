@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use predictor_core::class::{cpus_of_size_class, size_class};
 use predictor_core::past::PastJob;
 
-use super::measures::{bound_coverage, coverage, percentile};
+use super::coverage::{bound_coverage, coverage, percentile};
 use super::methods::Bounds;
 use crate::evaluation::report::{JobForecast, PartReport, QUANTILES, QueueReport, SizeReport};
 

@@ -1,11 +1,10 @@
 //! What the forecasts come to.
 
-use std::collections::BTreeMap;
-
 use predictor_core::past::PastJob;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::coverage::{bound_coverage, coverage, percentile, share};
 use super::jobs::Tried;
 use super::methods::{Bounds, Method};
 use super::{Forecasts, Replay, WaitOptions};
@@ -13,9 +12,6 @@ use crate::evaluation::report::{ByMethod, PredictionTime, WaitClassReport, WaitR
 
 /// Lower ends of the classes of wait of figure 5, in seconds.
 const WAIT_CLASSES_S: [u64; 5] = [0, 100, 1_000, 10_000, 100_000];
-
-/// Nominal levels whose coverage is reported.
-const LEVELS: [(&str, f64); 4] = [("0.5", 0.5), ("0.75", 0.75), ("0.9", 0.9), ("0.95", 0.95)];
 
 /// Jobs of a block, for coverage and for the bootstrap.
 const COVERAGE_BLOCK: usize = 4_000;
@@ -152,27 +148,6 @@ fn transforms(bounds: &[Option<Bounds>], waits_s: &[f64], seed: u64) -> Vec<f64>
         (below + part * (up_to - below)) / 100.0
     };
     bounds.iter().zip(waits_s).map(transform).collect()
-}
-
-fn share(transforms: &[f64], level: f64) -> f64 {
-    transforms.iter().filter(|transform| **transform <= level).count() as f64 / transforms.len().max(1) as f64
-}
-
-pub(super) fn coverage(transforms: &[f64]) -> BTreeMap<&'static str, f64> {
-    LEVELS.iter().map(|(name, level)| (*name, share(transforms, *level))).collect()
-}
-
-pub(super) fn percentile(bounds: &Bounds, level: f64) -> u32 {
-    let index = ((level * 100.0).round() as usize).clamp(1, bounds.len()) - 1;
-    bounds.get(index).copied().unwrap_or(0)
-}
-
-/// The part of the jobs whose wait was at most the bound, by level; jobs without bounds are left
-/// out.
-pub(super) fn bound_coverage<'a>(jobs: impl Iterator<Item = (&'a Option<Bounds>, &'a f64)>) -> BTreeMap<&'static str, f64> {
-    let known: Vec<(&Bounds, f64)> = jobs.filter_map(|(bounds, wait)| Some((bounds.as_ref()?, *wait))).collect();
-    let held = |level: f64| known.iter().filter(|(bounds, wait)| *wait <= f64::from(percentile(bounds, level))).count() as f64;
-    LEVELS.iter().map(|(name, level)| (*name, held(*level) / known.len().max(1) as f64)).collect()
 }
 
 /// Mean over the jobs and over the quantiles 0.05 to 0.95 of the pinball loss in seconds; a job

@@ -1,0 +1,82 @@
+//! What molding comes to, and why a job is left at its size.
+
+use super::super::Limit;
+use super::super::submission::Tie;
+use super::candidate::{Candidate, Draft, NoDraft};
+use job_types::size::Unit;
+use std::fmt;
+
+/// Why a job is not molded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NotMolded {
+    /// It is tied to its size.
+    Tied(Tie),
+    /// There is no past of the user's at the size as written, and no list of sizes.
+    NoHistory {
+        /// The size.
+        count: u32,
+        /// Its unit.
+        unit: Unit,
+    },
+    /// There are no past waits in the partition.
+    NoWaits,
+    /// No other size is allowed or can be made of its tasks.
+    NoOtherSize,
+    /// Every other size that could be made of it is forbidden, the nearest by this.
+    Forbidden(Limit),
+    /// The size as written is forecast to finish first.
+    AlreadyBest,
+    /// The site molds none in this partition.
+    NotOffered,
+    /// A better size could not be reserved, the one as written can.
+    NotReservable,
+}
+
+impl fmt::Display for NotMolded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotMolded::Tied(tie) => write!(f, "{tie}"),
+            NotMolded::NoHistory { count, unit } => write!(
+                f,
+                "you have no past jobs on {count} {} here to compare with; --mold-sizes=LIST names sizes to try",
+                unit.word(*count)
+            ),
+            NotMolded::NoWaits => f.write_str("no past waits are known for this partition"),
+            NotMolded::NoOtherSize => f.write_str("no other size that you have run or named fits its tasks and limits"),
+            NotMolded::Forbidden(limit) => write!(f, "other sizes are forbidden by {limit}"),
+            NotMolded::AlreadyBest => f.write_str("its size is the one forecast to finish first"),
+            NotMolded::NotOffered => f.write_str("this partition molds no jobs"),
+            NotMolded::NotReservable => f.write_str("only its own size can be had at the reserved time"),
+        }
+    }
+}
+
+/// The result of molding.
+#[derive(Debug)]
+pub(in crate::decision) struct Molding {
+    /// What is forecast at the size as written; `None` where that can't be said.
+    pub(in crate::decision) as_written: Option<Candidate>,
+    /// The best other size, if one is better.
+    pub(in crate::decision) better: Result<Candidate, NotMolded>,
+    /// Whether a plan of the queue says so.
+    pub(in crate::decision) by_plan: bool,
+}
+
+/// The first reason for which a size was left out: sizes come with the nearest first.
+#[derive(Debug, Default)]
+pub(super) struct Forbidden(Option<Limit>);
+
+impl Forbidden {
+    /// The size, if nothing forbids it.
+    pub(super) fn noted(&mut self, draft: Result<Draft, NoDraft>) -> Option<Draft> {
+        if let Err(NoDraft::Forbidden(limit)) = draft {
+            self.0.get_or_insert(limit);
+        }
+        draft.ok()
+    }
+
+    /// Why no other size is taken, where no size was left.
+    pub(super) fn or(&self, why: NotMolded) -> NotMolded {
+        self.0.map_or(why, NotMolded::Forbidden)
+    }
+}
