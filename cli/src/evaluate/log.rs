@@ -6,7 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use simulator::evaluation::{self, Workload};
-use simulator::swf::{Log, Reader, Record};
+use simulator::swf::{Log, Reader};
+use simulator::workload::{FOR_FORECAST, Lack, LoggedJob};
 
 use super::published::Published;
 
@@ -69,15 +70,14 @@ fn what_is_missing(log: &Log) -> String {
     if jobs == 0 {
         return "there are no jobs in it".to_owned();
     }
-    type Has = fn(&Record) -> bool;
-    let needed: [(Has, &str); 5] = [
-        (|job| job.wait_time_seconds.is_some(), "says how long it waited (field 3); a log of what was submitted needs the starts as well"),
-        (|job| job.run_time_seconds.is_some_and(|seconds| seconds > 0), "says how long it ran (field 4)"),
-        (|job| job.submit_time_seconds.is_some(), "says when it was submitted (field 2)"),
-        (|job| job.processors().is_some(), "says on how many processors it ran (field 5 or 8)"),
-        (|job| job.user.is_some(), "says whose it is (field 12)"),
-    ];
-    let missing = needed.iter().find(|(has, _)| !log.records.iter().any(has)).map(|(_, what)| *what);
+    let all_lack = |what: &Lack| log.records.iter().all(|record| LoggedJob::of(record).lacks(*what));
+    let missing = FOR_FORECAST.into_iter().find(all_lack).map(|lack| match lack {
+        Lack::Wait => "says how long it waited (field 3); a log of what was submitted needs the starts as well",
+        Lack::RunTime => "says how long it ran (field 4)",
+        Lack::Submission => "says when it was submitted (field 2)",
+        Lack::Size | Lack::Allocation => "says on how many processors it ran (field 5 or 8)",
+        Lack::User => "says whose it is (field 12)",
+    });
     format!(
         "none of its {jobs} jobs {}",
         missing.unwrap_or("has all of wait, run time, submit time, processors and user (fields 2 to 5 and 12)")

@@ -5,23 +5,24 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use job_types::size::Size;
-use job_types::time::{Seconds, UnixTime};
+use job_types::time::Seconds;
 use predictor_core::past::PastJob;
 
-use crate::swf::{Log, Record, Status};
+use crate::swf::Log;
+use crate::workload::{IN_QUEUE, LoggedJob};
 
 /// What a log says, as far as forecasts are concerned.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
-    /// The jobs that ran, in order of submission: submit time, wait, size and user known, and run
-    /// time above 0, whatever their status. These are the jobs that the publications count and
-    /// forecast.
+    /// The jobs that ran, in order of submission: those of whose records all is known that a
+    /// forecast needs ([`FOR_FORECAST`](crate::workload::FOR_FORECAST)), whatever their status.
+    /// These are the jobs that the publications count and forecast.
     pub jobs: Vec<PastJob>,
     /// All that was in the queue, in the same order: the jobs that ran, those that ended in the
     /// second in which they started, and those that were cancelled while they waited.
     pub queue: Vec<PastJob>,
-    /// Records that could not be placed in the queue: it is not known when they left it, or how
-    /// large they were.
+    /// Records that could not be placed in the queue ([`IN_QUEUE`]): it is not known when they left
+    /// it, or how large they were.
     pub left_out: usize,
     /// Processors of the machine; the most that ever ran at once where the header does not say.
     pub processors: u32,
@@ -35,9 +36,10 @@ pub struct Workload {
 /// Takes from a log what was in the queue.
 #[must_use]
 pub fn read(log: &Log) -> Workload {
-    let begin = log.header.unix_start_time().unwrap_or(0);
+    let begin = Seconds(log.header.unix_start_time().unwrap_or(0));
     let (mut partitions, mut accounts) = (Indices::default(), Indices::default());
-    let mut queue: Vec<PastJob> = log.records.iter().filter_map(|record| past_job(record, begin, &mut partitions, &mut accounts)).collect();
+    let mut queue: Vec<PastJob> =
+        log.records.iter().map(LoggedJob::of).filter_map(|logged| past_job(&logged, begin, &mut partitions, &mut accounts)).collect();
     let left_out = log.records.len() - queue.len();
     // Some logs are in order of their ends. The sort is stable: jobs of one second keep the log's
     // order.
@@ -56,8 +58,11 @@ pub(super) fn ran(job: &PastJob) -> bool {
     job.run_time().is_some_and(|run_time| run_time > Seconds::ZERO)
 }
 
-fn queue_name((queue, partition): (Option<u64>, Option<u64>)) -> String {
-    let name = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+/// What a log calls a queue: the numbers of its queue and its partition.
+type Queue = (Option<u32>, Option<u32>);
+
+fn queue_name((queue, partition): Queue) -> String {
+    let name = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     if partition.is_some() { format!("{}/{}", name(queue), name(partition)) } else { name(queue) }
 }
 
@@ -78,45 +83,29 @@ impl<T: Eq + Hash> Indices<T> {
     }
 }
 
-fn past_job(
-    record: &Record,
-    begin: i64,
-    partitions: &mut Indices<(Option<u64>, Option<u64>)>,
-    accounts: &mut Indices<Option<u64>>,
-) -> Option<PastJob> {
-    let wait = i64::try_from(record.wait_time_seconds?).ok()?;
-    let submit = i64::try_from(record.submit_time_seconds?).ok()?;
-    let user = u32::try_from(record.user?).ok()?;
-    let size = |processors: Option<u64>| {
-        let cpus = u32::try_from(processors?).ok()?;
-        Some(Size { nodes: cpus, cpus })
-    };
-    let (asked, occupied) = (size(record.asked_processors())?, size(record.processors())?);
-    let eligible = UnixTime(begin + submit);
-    let left = eligible + Seconds(wait);
-    let run_time = run_time(record).and_then(|seconds| i64::try_from(seconds).ok()).map(Seconds);
-    let limit = record.requested_time_seconds.filter(|seconds| *seconds > 0);
+/// The job as the forecasts see it; `None` where it can't be placed in the queue ([`IN_QUEUE`]).
+fn past_job(logged: &LoggedJob, begin: Seconds, partitions: &mut Indices<Queue>, accounts: &mut Indices<Option<u32>>) -> Option<PastJob> {
+    if logged.first_lack(&IN_QUEUE).is_some() {
+        return None;
+    }
+    let size = |cpus: u32| Size { nodes: cpus, cpus };
+    let (asked, occupied) = (size(logged.asked()?), size(logged.occupied()?));
+    let eligible = logged.submit? + begin;
+    let left = eligible + logged.wait?;
+    let run_time = logged.run_time;
     Some(PastJob {
-        user: UserId(user),
-        account: AccountIndex(accounts.of(record.group)),
-        partition: u16::try_from(partitions.of((record.queue, record.partition))).ok().map(PartitionIndex)?,
+        user: UserId(logged.user?),
+        account: AccountIndex(accounts.of(logged.group)),
+        partition: u16::try_from(partitions.of((logged.queue, logged.partition))).ok().map(PartitionIndex)?,
         qos: QosIndex(0),
         size: asked,
         allocated: run_time.and((occupied != asked).then_some(occupied)),
-        limit: limit.and_then(|seconds| i64::try_from(seconds).ok()).map(Seconds),
+        limit: logged.limit.filter(|limit| *limit > Seconds::ZERO),
         eligible,
         start: run_time.map(|_| left),
         end: Some(run_time.map_or(left, |run_time| left + run_time)),
         suspended: Seconds::ZERO,
     })
-}
-
-/// How long a job ran; `None` for one that left the queue without having started. What was
-/// cancelled without having run a second is taken to have been cancelled while it waited, and so is
-/// what never got a processor.
-fn run_time(record: &Record) -> Option<u64> {
-    let has_processors = record.allocated_processors.is_some_and(|processors| processors > 0);
-    record.run_time_seconds.filter(|seconds| *seconds > 0 || (has_processors && record.status != Some(Status::Cancelled)))
 }
 
 #[cfg(test)]

@@ -118,10 +118,4 @@ impl Record {
     pub fn processors(&self) -> Option<u64> {
         known(self.allocated_processors).or(known(self.requested_processors))
     }
-
-    /// The processors that the job asked for, or those allocated where the log lacks the former or
-    /// says 0.
-    pub fn asked_processors(&self) -> Option<u64> {
-        known(self.requested_processors).or(known(self.allocated_processors))
-    }
 }

@@ -1,8 +1,14 @@
-//! Workloads for the engine: from a log, by explicit rules for what no scheduler can run as it
-//! stands.
+//! The jobs of a workload log.
+//!
+//! Each record is read once, as a [`LoggedJob`] that knows what the record does not say ([`Lack`]).
+//! Replays take from it the jobs of the engine, by explicit [`Rules`] for what no scheduler can run
+//! as it stands; forecasts take from it the jobs that waited and ran
+//! ([`evaluation::read`](crate::evaluation::read)).
 
+mod logged;
 mod read;
 mod rules;
 
+pub use logged::{FOR_FORECAST, FOR_REPLAY, IN_QUEUE, Lack, LoggedJob};
 pub use read::{Unusable, Workload, read};
 pub use rules::{BadRecords, Overruns, Rules, UnknownRequests};

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use job_types::time::Seconds;
 
-use super::{Rules, UnknownRequests};
+use super::{LoggedJob, Rules, UnknownRequests};
 use crate::engine::Job;
 use crate::swf::{Header, ReadError, Reader};
 
@@ -47,10 +47,10 @@ pub fn read(reader: Reader<impl BufRead>, processors: Option<u32>, rules: &Rules
     let (mut jobs, mut left_out) = (Vec::new(), 0);
     let (mut has_requests, mut without_request) = (false, Vec::new());
     for record in reader {
-        let record = record?;
-        match rules.job(&record, processors) {
+        let logged = LoggedJob::of(&record?);
+        match rules.job(&logged, processors) {
             Some(job) => {
-                match record.requested_time_seconds {
+                match logged.limit {
                     Some(_) => has_requests = true,
                     None => without_request.push(jobs.len()),
                 }

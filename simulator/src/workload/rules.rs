@@ -2,11 +2,11 @@
 
 use job_types::time::{Seconds, UnixTime};
 
+use super::{FOR_REPLAY, LoggedJob};
 use crate::engine::Job;
-use crate::swf::Record;
 
-/// What becomes of a record without a positive run time, without allocated processors or without a
-/// submission.
+/// What becomes of a record that does not say what a replay needs to know ([`FOR_REPLAY`]): without
+/// a positive run time, without allocated processors or without a submission.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum BadRecords {
     /// A job of one second with an estimate of one second, on its allocated processors, at least
@@ -54,44 +54,40 @@ impl Rules {
     /// A job larger than the machine gets the whole machine; a job without a requested time runs as
     /// long as it did, and is estimated at that.
     #[must_use]
-    pub fn job(&self, record: &Record, processors: u32) -> Option<Job> {
-        let allocated = record.allocated_processors.filter(|&allocated| allocated > 0);
-        let run = record.run_time_seconds.filter(|&seconds| seconds > 0);
-        let (submit, run, requested) = match (record.submit_time_seconds, run, allocated) {
-            (Some(submit), Some(run), Some(_)) => (seconds(submit), seconds(run), record.requested_time_seconds.map(seconds)),
-            _ if self.bad_records == BadRecords::LeaveOut => return None,
-            (submit, ..) => (submit.map_or(1, seconds).max(1), 1, Some(1)),
+    pub fn job(&self, logged: &LoggedJob, processors: u32) -> Option<Job> {
+        let (submit, run_time, requested) = match (logged.first_lack(&FOR_REPLAY), self.bad_records) {
+            (None, _) => (logged.submit.unwrap_or_default(), logged.run_time.unwrap_or_default(), logged.limit),
+            (Some(_), BadRecords::LeaveOut) => return None,
+            (Some(_), BadRecords::OneSecond) => (logged.submit.unwrap_or_default().max(UnixTime(1)), ONE_SECOND, Some(ONE_SECOND)),
         };
-        let estimate = requested.unwrap_or(run).max(run).max(1);
-        let run = match self.overruns {
-            Overruns::CutRunTime => requested.unwrap_or(run).min(run).max(1),
-            Overruns::RaiseEstimate => run,
+        let estimate = requested.unwrap_or(run_time).max(run_time).max(ONE_SECOND);
+        let run_time = match self.overruns {
+            Overruns::CutRunTime => requested.unwrap_or(run_time).min(run_time).max(ONE_SECOND),
+            Overruns::RaiseEstimate => run_time,
         };
-        let size = u32::try_from(allocated.unwrap_or(1)).unwrap_or(u32::MAX);
-        let number = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok()).unwrap_or(u32::MAX);
+        let number = |number: Option<u32>| number.unwrap_or(u32::MAX);
         Some(Job {
-            submit: UnixTime(submit),
-            run_time: Seconds(run),
-            estimate: Seconds(estimate),
-            processors: size.min(processors).max(1),
-            number: number(Some(record.job_number)),
-            user: number(record.user),
-            group: number(record.group),
-            executable: number(record.executable),
-            queue: number(record.queue),
-            partition: number(record.partition),
+            submit,
+            run_time,
+            estimate,
+            processors: logged.allocated.unwrap_or(1).min(processors).max(1),
+            number: logged.number,
+            user: number(logged.user),
+            group: number(logged.group),
+            executable: number(logged.executable),
+            queue: number(logged.queue),
+            partition: number(logged.partition),
         })
     }
 }
 
-/// Seconds of a log, no more than a few thousand years.
-fn seconds(value: u64) -> i64 {
-    value.min(1 << 36) as i64
-}
+/// The shortest that a job of a replay runs.
+const ONE_SECOND: Seconds = Seconds(1);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::swf::Record;
 
     fn record(run: Option<u64>, requested: Option<u64>, allocated: Option<u64>) -> Record {
         Record {
@@ -104,42 +100,46 @@ mod tests {
         }
     }
 
+    fn job(rules: Rules, record: &Record) -> Option<Job> {
+        rules.job(&LoggedJob::of(record), 100)
+    }
+
     fn figures(job: Job) -> (i64, i64, i64, u32) {
         (job.submit.0, job.run_time.0, job.estimate.0, job.processors)
     }
 
     #[test]
     fn a_sound_record_is_taken_as_it_stands() {
-        let job = Rules::default().job(&record(Some(60), Some(90), Some(4)), 100).unwrap();
+        let job = job(Rules::default(), &record(Some(60), Some(90), Some(4))).unwrap();
         assert_eq!(figures(job), (100, 60, 90, 4));
     }
 
     #[test]
     fn a_run_beyond_the_request_is_cut_and_the_estimate_stays_as_long_as_it_ran() {
         let overrun = record(Some(120), Some(90), Some(4));
-        assert_eq!(figures(Rules::default().job(&overrun, 100).unwrap()), (100, 90, 120, 4));
+        assert_eq!(figures(job(Rules::default(), &overrun).unwrap()), (100, 90, 120, 4));
         let raised = Rules { overruns: Overruns::RaiseEstimate, ..Rules::default() };
-        assert_eq!(figures(raised.job(&overrun, 100).unwrap()), (100, 120, 120, 4));
+        assert_eq!(figures(job(raised, &overrun).unwrap()), (100, 120, 120, 4));
     }
 
     #[test]
     fn a_bad_record_becomes_a_job_of_one_second_or_is_left_out() {
         let bad = [record(Some(0), Some(90), Some(4)), record(None, Some(90), Some(4)), record(Some(60), Some(90), Some(0))];
-        let jobs: Vec<_> = bad.iter().map(|record| figures(Rules::default().job(record, 100).unwrap())).collect();
+        let jobs: Vec<_> = bad.iter().map(|record| figures(job(Rules::default(), record).unwrap())).collect();
         assert_eq!(jobs, [(100, 1, 1, 4), (100, 1, 1, 4), (100, 1, 1, 1)]);
         let left_out = Rules { bad_records: BadRecords::LeaveOut, ..Rules::default() };
-        assert!(bad.iter().all(|record| left_out.job(record, 100).is_none()));
+        assert!(bad.iter().all(|record| job(left_out, record).is_none()));
         let without_submission = Record { submit_time_seconds: None, ..record(Some(60), Some(90), Some(4)) };
-        assert_eq!(figures(Rules::default().job(&without_submission, 100).unwrap()), (1, 1, 1, 4));
+        assert_eq!(figures(job(Rules::default(), &without_submission).unwrap()), (1, 1, 1, 4));
     }
 
     #[test]
     fn a_job_without_a_request_is_estimated_at_what_it_ran() {
-        assert_eq!(figures(Rules::default().job(&record(Some(60), None, Some(4)), 100).unwrap()), (100, 60, 60, 4));
+        assert_eq!(figures(job(Rules::default(), &record(Some(60), None, Some(4))).unwrap()), (100, 60, 60, 4));
     }
 
     #[test]
     fn a_job_larger_than_the_machine_gets_the_machine() {
-        assert_eq!(figures(Rules::default().job(&record(Some(60), Some(90), Some(400)), 100).unwrap()).3, 100);
+        assert_eq!(figures(job(Rules::default(), &record(Some(60), Some(90), Some(400))).unwrap()).3, 100);
     }
 }
