@@ -195,6 +195,12 @@ impl Learner {
         }
     }
 
+    /// The same without forecasts of run times, for whoever makes them elsewhere.
+    #[must_use]
+    pub fn without_run_times(self) -> Learner {
+        Learner { run_times: RunTimeLearner::new(&[]), ..self }
+    }
+
     /// The cluster has so many CPUs from now on.
     pub fn set_cpus(&mut self, cpus: u32) {
         self.sweep.set_cpus(cpus);

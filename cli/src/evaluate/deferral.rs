@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             NamedMethod { name: "paper-from-release", method: Method::PaperDeferral(Hold::Queue, Counted::FromRelease) }
         }
         Policy::BeginTime => NamedMethod { name: "begin-time", method: Method::PaperDeferral(Hold::SingleJobs, Counted::FromSubmission) },
-        Policy::Best => NamedMethod { name: "best", method: Method::Default(Wishes { deferral: true }) },
+        Policy::Best => NamedMethod { name: "best", method: Method::Default(Wishes { deferral: true, ..Wishes::default() }) },
     };
     arguments.policy.answer(&Question {
         policies: arguments.policies.iter().map(named).collect(),

@@ -71,7 +71,7 @@ impl PolicyArguments {
         let method = match self.policy {
             Kind::AsSubmitted => return Box::new(AsSubmitted),
             Kind::Molding => Method::Default(Wishes::default()),
-            Kind::Deferral => Method::Default(Wishes { deferral: true }),
+            Kind::Deferral => Method::Default(Wishes { deferral: true, ..Wishes::default() }),
             Kind::PaperMolding => Method::PaperMolding,
             Kind::PaperDeferral => Method::PaperDeferral(Hold::Queue, Counted::FromSubmission),
         };

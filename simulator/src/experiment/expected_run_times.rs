@@ -72,22 +72,8 @@ impl ExpectedRunTimes {
 
     /// A job has ended.
     pub(super) fn ended(&mut self, job: &Job, record: &Record) {
-        let past = PastJob { start: Some(record.start), end: Some(record.end), ..past_job(job, record.eligible) };
+        let past = PastJob { start: Some(record.start), end: Some(record.end), suspended: record.held, ..past_job(job, record.eligible) };
         self.learner.ended(&past, record.end);
-    }
-
-    /// When the running jobs are expected to end, ascending: by their expected run times, or by
-    /// their limits where they have outlived those.
-    pub(super) fn ends(&self, cluster: &Cluster) -> Vec<UnixTime> {
-        let now = cluster.now();
-        let end = |job: JobIndex| {
-            let start = cluster.record(job).start;
-            let expected = start + self.expected.get(job as usize).copied().unwrap_or(Seconds(1));
-            if expected > now { expected } else { start + cluster.job(job).estimate }
-        };
-        let mut ends: Vec<UnixTime> = cluster.running().by_expected_end().map(|(.., job)| end(job)).collect();
-        ends.sort_unstable();
-        ends
     }
 
     /// Free processors over time if jobs run as long as expected and each that waits starts as soon

@@ -1,4 +1,4 @@
-//! Molding and deferral held against workload logs.
+//! Molding, deferral and virtual reservations held against workload logs.
 //!
 //! A log is replayed under EASY twice: as it is, and with a policy in front that may change the
 //! jobs of a window. The jobs before the window are the history; none follows it. Figures are over
@@ -15,10 +15,12 @@
 mod computations;
 mod deferral;
 mod expected_run_times;
+mod learnt_waits;
 mod outcome;
 mod paper_molding;
 mod parts;
 mod policy;
+mod reservations;
 mod shipped;
 mod speed_up;
 mod state;
@@ -30,9 +32,10 @@ pub use computations::{SpeedUpModel, speed_ups};
 pub use deferral::{Counted, Deferral, Hold};
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
-pub use parts::{Parts, Wishes};
+pub use parts::{Parts, ReservationWish, Site, Wishes};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
-pub use shipped::{Shipped, Site};
+pub use reservations::{Others, Refusals, ReservationClass, ReservationOptions, ReservationOutcome, Reservations, reservations};
+pub use shipped::{AskedReservation, DeadlineForecast, Shipped};
 pub use speed_up::SpeedUp;
 
 use job_types::time::Seconds;
@@ -56,7 +59,7 @@ pub enum Protocol {
 }
 
 /// Which policy decides about the jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Method {
     /// Molding by the end-to-end paper (IV.A).
     PaperMolding,
@@ -118,6 +121,9 @@ pub enum ExperimentError {
         /// The first that was asked for.
         wanted: usize,
     },
+    /// No time limits.
+    #[error("the log does not say how long jobs were asked to run at most (field 9), which reservations are made of")]
+    NoTimeLimits,
     /// A job larger than the machine.
     #[error(transparent)]
     DoesNotFit(#[from] DoesNotFit),
@@ -228,6 +234,19 @@ fn with_policy(
     Ok((records, policy.changed(), is_changed))
 }
 
+/// A stream of a seed: what one thing draws does not move the others.
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(number);
+    random
+}
+
+/// By job: whether its user uses what is offered, drawn job by job.
+fn adopters(jobs: usize, part: f64, seed: u64) -> Vec<bool> {
+    let mut random = stream(seed, 1);
+    (0..jobs).map(|_| random.random::<f64>() < part).collect()
+}
+
 /// The policy of `options` in front of a machine of so many processors, which may change the jobs
 /// from place `first` on (from 0); `from` and `to` of the options do not count.
 #[must_use]
@@ -235,14 +254,8 @@ pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &
     // Of a log without time limits the estimates are the run times.
     let has_limits = jobs.iter().any(|job| job.estimate != job.run_time);
     let longest = jobs.iter().map(|job| job.estimate).max().unwrap_or(Seconds(1));
-    // Streams of one seed: what one thing draws does not move the others.
-    let stream = |number: u64| {
-        let mut random = ChaCha8Rng::seed_from_u64(options.seed);
-        random.set_stream(number);
-        random
-    };
-    let mut random = stream(1);
-    let adopts: Vec<bool> = jobs.iter().map(|_| random.random::<f64>() < options.adoption).collect();
+    let stream = |number: u64| stream(options.seed, number);
+    let adopts = adopters(jobs.len(), options.adoption, options.seed);
     let molded_run_times = match options.protocol {
         Protocol::Paper => MoldedRunTimes::OwnRuns(Box::new(OwnRuns::new(stream(2)))),
         Protocol::WorkConserving => MoldedRunTimes::Computation(speed_ups(jobs, options.speed_up, options.seed)),
@@ -255,7 +268,7 @@ pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &
             // Without limits there is none that a job could reach.
             let longest_limit = has_limits.then_some(longest);
             let site = Site { processors, longest_limit, refresh: options.refresh };
-            Box::new(Shipped::new(jobs.len(), &site, wishes, options.parts, options.seed))
+            Box::new(Shipped::new(jobs, &site, wishes, options.parts, options.seed))
         }
     };
     let window = first as JobIndex..jobs.len() as JobIndex;

@@ -1,10 +1,54 @@
-//! Which parts of the shipped decision a replay has in force, and what its users ask for.
+//! Which parts of the shipped decision a replay has in force, on which cluster, and what its users
+//! ask for.
+
+use job_types::time::{Seconds, UnixTime};
+
+/// What a simulated cluster is like, on which the shipped decision is replayed.
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    /// Processors of the machine.
+    pub processors: u32,
+    /// The longest time limit that a job may have; `None` where the log has no limits.
+    pub longest_limit: Option<Seconds>,
+    /// How old the state gets before it is published anew.
+    pub refresh: Seconds,
+}
 
 /// What the users of the jobs ask for that may be changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wishes {
-    /// That they are deferred where that gains enough (`--auto-defer`), besides being molded.
+    /// That they are molded (`--auto-mold`).
+    pub molding: bool,
+    /// That they are deferred where that gains enough (`--auto-defer`).
     pub deferral: bool,
+    /// Nodes at a time (`--reserve-at`).
+    pub reservation: Option<ReservationWish>,
+    /// That they have ended so long after their submission, and their time limit (`--deadline`).
+    pub deadline: Option<Seconds>,
+}
+
+impl Default for Wishes {
+    /// Molding alone.
+    fn default() -> Self {
+        Self { molding: true, deferral: false, reservation: None, deadline: None }
+    }
+}
+
+/// For when a job asks for its nodes, and with which probability.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReservationWish {
+    /// Times that are so far apart are asked for, each job asking for the next of them.
+    pub every: Seconds,
+    /// The probability (`--success-probability`), 0 to 1.
+    pub probability: f64,
+}
+
+impl ReservationWish {
+    /// The time that a job asks for that is submitted now.
+    pub(super) fn next(&self, now: UnixTime) -> UnixTime {
+        let every = self.every.0.max(1);
+        UnixTime((now.0.div_euclid(every) + 1) * every)
+    }
 }
 
 /// What of the shipped decision is in force, to see what each part is worth.

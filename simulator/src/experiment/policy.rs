@@ -131,6 +131,17 @@ impl<D: Decider> ExperimentPolicy<D> {
         self.changed
     }
 
+    /// The decider, which may have kept something to be held against what happened.
+    pub fn decider(&self) -> &D {
+        &self.decider
+    }
+
+    /// The decider.
+    #[cfg(test)]
+    pub(super) fn into_decider(self) -> D {
+        self.decider
+    }
+
     /// By job: whether it got another size.
     pub fn is_molded(&self) -> &[bool] {
         &self.is_molded
@@ -181,7 +192,9 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
         self.decider.passed(index, &asked, &submitted, cluster);
         submitted.job.run_time = self.run_time(index, job, &submitted.job);
         if self.instead_of_limits.is_some() {
-            submitted.job.estimate = submitted.job.run_time;
+            // What a reservation pads stays on top.
+            let padding = if submitted.hold_until.is_some() { submitted.job.estimate - asked.estimate } else { Seconds::ZERO };
+            submitted.job.estimate = submitted.job.run_time + padding;
         }
         submitted
     }

@@ -1,56 +1,107 @@
 //! What the plugin does: its gate and its decision, asked from the state of the simulation.
 
-use job_types::number::{PartitionIndex, UserId};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
+use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Asked, Mode};
 use job_types::policy::{Policy, When};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{
-    Arrival, Bounds, Decision, Gate, NoState, Placement, Situation, Standing, Submission, TimeLimit, Timeliness, decide, gate,
+    Arrival, Bounds, Decision, Gate, NoState, NotReserved, Placement, Situation, Standing, Submission, TimeLimit, Timeliness,
+    TrajectoryPoint, decide, gate,
 };
 use predictor_core::forecast::{Claimed, Claims};
 
 use super::Decider;
-use super::parts::{Parts, Wishes};
+use super::learnt_waits::{LearntWaits, PublishedSite};
+use super::parts::{Parts, Site, Wishes};
 use super::state::State;
-use super::waits::PastWaits;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
+
+/// What was answered to a job that asked for its nodes at a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AskedReservation {
+    /// The job.
+    pub job: JobIndex,
+    /// The time.
+    pub at: UnixTime,
+    /// When it becomes eligible and with which probability it has its nodes by then, or why it was
+    /// refused.
+    pub answer: Result<TrajectoryPoint, NotReserved>,
+}
+
+/// What was forecast for a job with a deadline.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeadlineForecast {
+    /// The job.
+    pub job: JobIndex,
+    /// The deadline.
+    pub deadline: UnixTime,
+    /// The probability that it is done by then; `None` where nothing is known of waits.
+    pub probability: Option<f64>,
+}
 
 /// The decision that the plugin ships with, [`decide`], behind the [`gate`] of the submit filter.
 pub struct Shipped {
     state: State,
-    policy: Policy,
+    site: PublishedSite,
     wishes: Wishes,
     parts: Parts,
     /// By user and partition: what jobs that were decided about since the state was published take.
     claims: HashMap<(UserId, PartitionIndex), Claims>,
     /// What the job that is decided about is expected to run.
     expected: Option<Seconds>,
-}
-
-/// What a simulated cluster is like, on which the shipped decision is replayed.
-#[derive(Debug, Clone, Copy)]
-pub struct Site {
-    /// Processors of the machine.
-    pub processors: u32,
-    /// The longest time limit that a job may have; `None` where the log has no limits.
-    pub longest_limit: Option<Seconds>,
-    /// How old the state gets before it is published anew.
-    pub refresh: Seconds,
+    /// The numbers of the log's queues, ascending: each is a partition, called by its place.
+    queues: Vec<u32>,
+    asked_reservations: Vec<AskedReservation>,
+    deadline_forecasts: Vec<DeadlineForecast>,
 }
 
 impl Shipped {
-    /// For a workload of so many jobs.
+    /// For a workload.
     #[must_use]
-    pub fn new(jobs: usize, site: &Site, wishes: Wishes, parts: Parts, seed: u64) -> Self {
-        let mold = if parts.any_size { When::Asked } else { When::Always };
+    pub fn new(jobs: &[Job], site: &Site, wishes: Wishes, parts: Parts, seed: u64) -> Self {
+        let mold = match (wishes.molding, parts.any_size) {
+            (false, _) => When::Never,
+            (true, true) => When::Asked,
+            (true, false) => When::Always,
+        };
         let policy = Policy { mode: Mode::Enforce, mold, ..Policy::default() };
+        let queues: BTreeSet<u32> = jobs.iter().map(|job| job.queue).collect();
+        let site = PublishedSite { site: *site, policy, partitions: queues.len() as u16 };
         // With a plan molding asks for no forecast of past waits, and to learn them takes most of
         // the time of an experiment.
-        let waits = (wishes.deferral || !parts.plan).then(|| PastWaits::new(site.processors, seed));
-        let state = State::new(jobs, site.processors, site.longest_limit, policy, site.refresh, parts, waits);
-        Self { state, policy, wishes, parts, claims: HashMap::new(), expected: None }
+        let is_by_plan = parts.plan && wishes == Wishes { molding: wishes.molding, ..Wishes::default() };
+        let waits = (!is_by_plan).then(|| LearntWaits::new(site, seed));
+        Self {
+            state: State::new(jobs.len(), site, parts, waits),
+            site,
+            wishes,
+            parts,
+            claims: HashMap::new(),
+            expected: None,
+            queues: queues.into_iter().collect(),
+            asked_reservations: Vec::new(),
+            deadline_forecasts: Vec::new(),
+        }
+    }
+
+    /// What was answered to the jobs that asked for their nodes at a time, in the order in which
+    /// they did.
+    #[must_use]
+    pub fn asked_reservations(&self) -> &[AskedReservation] {
+        &self.asked_reservations
+    }
+
+    /// What was forecast for the jobs with deadlines, in the order in which they were submitted.
+    #[must_use]
+    pub fn deadline_forecasts(&self) -> &[DeadlineForecast] {
+        &self.deadline_forecasts
+    }
+
+    /// The job with its queue called as the state calls the partition.
+    fn in_partition(&self, job: &Job) -> Job {
+        Job { queue: self.queues.binary_search(&job.queue).unwrap_or_default() as u32, ..*job }
     }
 
     /// What a user's jobs have claimed since the state was published.
@@ -69,22 +120,32 @@ impl Shipped {
     }
 
     /// The submission that a job of the log is.
-    fn submission<'a>(&self, job: &Job, partition: &'a str, account: &'a str) -> Submission<'a> {
+    fn submission<'a>(&self, job: &Job, partition: &'a str, account: &'a str, now: UnixTime) -> Submission<'a> {
+        let Wishes { molding, deferral, reservation, deadline } = self.wishes;
+        let limit = job.estimate;
+        let asked = Asked {
+            auto_mold: molding && self.parts.any_size,
+            auto_defer: deferral,
+            reserve_at: reservation.map(|wish| wish.next(now).0),
+            success_probability: reservation.map(|wish| wish.probability),
+            ..Asked::default()
+        };
         Submission {
             user: UserId(job.user),
             partition: Some(partition),
             account: Some(account),
             tasks: Some(job.processors),
-            limit: TimeLimit::Limited(job.estimate),
+            limit: TimeLimit::Limited(limit),
+            deadline: deadline.map(|slack| now + limit + slack),
             placement: (!self.parts.growth).then_some(Placement::NodeShape),
-            asked: Asked { auto_mold: self.parts.any_size, auto_defer: self.wishes.deferral, ..Asked::default() },
+            asked,
             ..Submission::default()
         }
     }
 
     /// What is decided about a submission, if the gate lets it be decided about.
     fn decision(&mut self, submission: &Submission<'_>, now: UnixTime) -> Option<Decision> {
-        let standing = Standing { is_off: false, is_transparent: self.policy.is_transparent() };
+        let standing = Standing { is_off: false, is_transparent: self.site.policy.is_transparent() };
         let mut governing = None;
         let verdict = gate(&Arrival::of(submission), Some(standing), || {
             match self.state.timeliness(now) {
@@ -107,6 +168,19 @@ impl Shipped {
         }
         Some(decision)
     }
+
+    /// Keeps what is to be held against what happens.
+    fn note(&mut self, job: JobIndex, submission: &Submission<'_>, decision: &Decision) {
+        if let (Some(at), Some(reservation)) = (submission.asked.reserve_at, &decision.reservation) {
+            let answer = reservation.as_ref().map(|reservation| reservation.point).map_err(|why| *why);
+            self.asked_reservations.push(AskedReservation { job, at: UnixTime(at), answer });
+        }
+        if let Some(deadline) = submission.deadline {
+            let known = decision.decided.as_ref().filter(|decided| decided.wait.is_some());
+            let probability = known.and_then(|decided| decided.deadline_probability);
+            self.deadline_forecasts.push(DeadlineForecast { job, deadline, probability });
+        }
+    }
 }
 
 impl Decider for Shipped {
@@ -115,12 +189,17 @@ impl Decider for Shipped {
         if self.state.renew(cluster) {
             self.claims.clear();
         }
-        self.state.prepare(index, asked);
-        let (partition, account) = ((asked.queue as u16).to_string(), asked.group.to_string());
-        let submission = self.submission(asked, &partition, &account);
+        let job = self.in_partition(asked);
+        self.state.prepare(index, &job);
+        let (partition, account) = (job.queue.to_string(), job.group.to_string());
+        let submission = self.submission(&job, &partition, &account, now);
         let decision = self.decision(&submission, now);
         self.expected = decision.as_ref().and_then(|decision| decision.decided.as_ref()).map(|decided| decided.run_time);
-        let changes = decision.map(|decision| decision.changes()).unwrap_or_default();
+        if let Some(decision) = &decision {
+            self.note(index, &submission, decision);
+        }
+        // A job that slurmctld would refuse goes on as it was written, without a promise.
+        let changes = decision.filter(|decision| decision.refusal().is_none()).map(|decision| decision.changes()).unwrap_or_default();
         let processors = changes.size.map_or(asked.processors, |(size, _)| size.cpus);
         let estimate = changes.limit.unwrap_or(asked.estimate);
         let eligible = changes.begin.unwrap_or(now);
@@ -129,7 +208,8 @@ impl Decider for Shipped {
 
     fn passed(&mut self, index: JobIndex, _asked: &Job, submitted: &Submitted, cluster: &Cluster) {
         let expected = self.expected.take();
-        self.state.passed(index, &submitted.job, expected, cluster.now(), submitted.eligible);
+        let job = self.in_partition(&submitted.job);
+        self.state.passed(index, &job, expected, cluster.now(), submitted.eligible);
     }
 
     fn started(&mut self, index: JobIndex, _job: &Job, record: &Record) {
@@ -137,164 +217,10 @@ impl Decider for Shipped {
     }
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
-        self.state.ended(index, job, record);
+        let job = self.in_partition(job);
+        self.state.ended(index, &job, record);
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use predictor_core::forecast::{ClassBounds, QueueForecaster, RunTimeModel, UserSize};
-    use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
-    use predictor_core::snapshot::{Origin, PartitionState, Snapshot, write};
-    use predictor_core::wait_model::FittedPast;
-
-    use super::super::tests::jobs;
-    use super::super::{ExperimentPolicy, MoldedRunTimes, SpeedUpModel, scheduler, speed_ups};
-    use super::*;
-    use crate::engine::{Machine, simulate};
-
-    /// The shipped decision from the simulation's own state, held against the one from a snapshot
-    /// of that state at each submission.
-    struct AgainstSnapshot {
-        shipped: Shipped,
-        site: Site,
-        published: Vec<u8>,
-    }
-
-    /// The run times that the simulation has published, by user, queue and size.
-    struct PublishedPast {
-        run_times: BTreeMap<UserSize, RunTimeModel>,
-    }
-
-    /// A partition for each queue of the log.
-    const PARTITIONS: [&str; 8] = ["0", "1", "2", "3", "4", "5", "6", "7"];
-
-    impl FittedPast for PublishedPast {
-        fn partition_index(&mut self, name: &str) -> Option<PartitionIndex> {
-            PARTITIONS.iter().position(|known| *known == name).map(|place| PartitionIndex(place as u16))
-        }
-
-        fn partition_names(&self) -> Vec<&str> {
-            PARTITIONS.to_vec()
-        }
-
-        fn classes(&self) -> &[ClassBounds] {
-            &[]
-        }
-
-        fn run_times(&self) -> &BTreeMap<UserSize, RunTimeModel> {
-            &self.run_times
-        }
-
-        fn ended_jobs(&self) -> u64 {
-            0
-        }
-
-        fn ends(&self) -> Option<(UnixTime, UnixTime)> {
-            None
-        }
-    }
-
-    impl AgainstSnapshot {
-        fn publish(&mut self, now: UnixTime) {
-            let site = &self.site;
-            let partitions: Vec<PartitionState> = PARTITIONS
-                .into_iter()
-                .map(|name| PartitionState {
-                    name: name.to_owned(),
-                    policy: self.shipped.policy,
-                    is_default: false,
-                    whole_nodes: false,
-                    cpus: site.processors,
-                    nodes: site.processors,
-                    max_time: site.longest_limit,
-                    default_time: None,
-                    running: Vec::new(),
-                    pending_jobs: 0,
-                    pending_cpus: 0,
-                    limits: Default::default(),
-                })
-                .collect();
-            let free = self.shipped.state.queue_plan(PartitionIndex(0)).unwrap();
-            let planned = |index| PlannedPartition { index, cpus_per_node: 1, free: free.steps.to_vec(), ..PlannedPartition::default() };
-            let plan = QueuePlan {
-                at: now,
-                pending_jobs: free.pending_jobs as u32,
-                is_complete: true,
-                jobs: Vec::new(),
-                partitions: (0..PARTITIONS.len() as u16).map(PartitionIndex).map(planned).collect(),
-            };
-            let run_times = self.shipped.state.run_times().all().iter().map(|(key, model)| (*key, (**model).clone())).collect();
-            let mut past = PublishedPast { run_times };
-            let origin = Origin { published_at: now, maximum_age: site.refresh, site_policy: self.shipped.policy, ..Origin::default() };
-            self.published = write(&mut past, &partitions, &origin, None, Some(&plan));
-        }
-    }
-
-    impl Decider for AgainstSnapshot {
-        fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
-            let now = cluster.now();
-            if self.shipped.state.renew(cluster) {
-                self.shipped.claims.clear();
-                self.publish(now);
-            }
-            let snapshot = Snapshot::open(&self.published).unwrap();
-            assert_eq!(snapshot.timeliness(now), Timeliness::Current);
-            let (partition, account) = (asked.queue.to_string(), asked.group.to_string());
-            let submission = self.shipped.submission(asked, &partition, &account);
-            let (partition, policy) = submission.governed_by(&snapshot).unwrap();
-            let bounds = Bounds::of(&submission, &partition, &snapshot);
-            let claimed = self.shipped.claimed(UserId(asked.user), partition.index);
-            let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed };
-            let changes = decide(&situation).changes();
-            let submitted = self.shipped.decide(index, asked, cluster);
-            let by_snapshot = (
-                changes.size.map_or(asked.processors, |(size, _)| size.cpus),
-                changes.limit.unwrap_or(asked.estimate),
-                changes.begin.unwrap_or(now),
-            );
-            let simulated = (submitted.job.processors, submitted.job.estimate, submitted.eligible);
-            assert_eq!(simulated, by_snapshot, "job {index} at {now:?}");
-            submitted
-        }
-
-        fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {
-            self.shipped.passed(index, asked, submitted, cluster);
-        }
-
-        fn started(&mut self, index: JobIndex, job: &Job, record: &Record) {
-            self.shipped.started(index, job, record);
-        }
-
-        fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
-            self.shipped.ended(index, job, record);
-        }
-    }
-
-    #[test]
-    fn the_simulation_decides_as_a_snapshot_of_its_state_does() {
-        let jobs = jobs();
-        assert!(jobs.iter().all(|job| (job.queue as usize) < PARTITIONS.len()));
-        let longest_limit = jobs.iter().map(|job| job.estimate).max();
-        for (refresh, parts) in [
-            (30, Parts::default()),
-            (3_600, Parts::default()),
-            (30, Parts { any_size: false, ..Parts::default() }),
-            (30, Parts { growth: false, ..Parts::default() }),
-        ] {
-            let site = Site { processors: 64, longest_limit, refresh: Seconds(refresh) };
-            let shipped = Shipped::new(jobs.len(), &site, Wishes::default(), parts, 1);
-            let decider = AgainstSnapshot { shipped, site, published: Vec::new() };
-            let run_times = MoldedRunTimes::Computation(speed_ups(&jobs, SpeedUpModel::Downey, 1));
-            let window = 0..jobs.len() as JobIndex;
-            let mut policy = ExperimentPolicy::new(decider, run_times, window, vec![true; jobs.len()], None);
-            simulate(&jobs, &Machine::new(64), &mut scheduler(), &mut policy).unwrap();
-            let changed = policy.changed();
-            assert!(changed.smaller > 20, "{changed:?}");
-            assert!(parts.growth || changed.larger == 0, "{changed:?}");
-        }
-    }
-}
+mod tests;

@@ -1,10 +1,9 @@
 //! The state that decisions are made from while a simulation runs: what a snapshot holds of a real
 //! cluster.
 
-use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
-use std::cell::RefCell;
 use std::sync::Arc;
 
+use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
@@ -14,28 +13,25 @@ use predictor_core::forecast::{
     UserSize, WaitForecast, WaitForecaster,
 };
 use predictor_core::limits::Applying;
+use predictor_core::reliability::WaitSourceReason;
 use predictor_core::site::{Partition, Site};
+use predictor_core::snapshot::Snapshot;
 
 use super::expected_run_times::ExpectedRunTimes;
+use super::learnt_waits::{LearntWaits, PublishedSite};
 use super::parts::Parts;
-use super::waits::{BoundRows, PastWaits};
 use crate::engine::{Cluster, Job, JobIndex, Record};
 
 /// What is known of the queue and of the past of a simulated machine. Each queue of the log is a
 /// partition of all processors, known by its number.
 pub(super) struct State {
-    processors: u32,
-    /// The longest time limit that a job may have; `None` where the log has no limits.
-    longest_limit: Option<Seconds>,
-    policy: Policy,
+    site: PublishedSite,
     parts: Parts,
-    /// How old it gets before it is published anew.
-    refresh: Seconds,
     run_times: ExpectedRunTimes,
     /// The run times of the job that is decided about, where its user never ran one of its size and
     /// such jobs are to be decided about as well.
     first_run: Option<(UserSize, RunTimeModel)>,
-    waits: Option<RefCell<PastWaits>>,
+    learnt_waits: Option<LearntWaits>,
     published: Option<Published>,
 }
 
@@ -44,57 +40,36 @@ struct Published {
     at: UnixTime,
     steps: Vec<(UnixTime, u32)>,
     pending_jobs: u64,
-    ends: Vec<UnixTime>,
-    bounds: BoundRows,
 }
 
 impl State {
-    /// For a workload of so many jobs on a machine of so many processors. It is published anew
-    /// where it is older than `refresh`; with 0 each decision sees the present. Without `waits`
-    /// there is a plan of the queue and no forecast from past waits.
-    pub(super) fn new(
-        jobs: usize,
-        processors: u32,
-        longest_limit: Option<Seconds>,
-        policy: Policy,
-        refresh: Seconds,
-        parts: Parts,
-        waits: Option<PastWaits>,
-    ) -> Self {
-        Self {
-            processors,
-            longest_limit,
-            policy,
-            parts,
-            refresh,
-            run_times: ExpectedRunTimes::new(jobs),
-            first_run: None,
-            waits: waits.map(RefCell::new),
-            published: None,
-        }
+    /// For a workload of so many jobs. It is published anew where it is older than the site has it
+    /// refreshed; with 0 each decision sees the present. Without `learnt_waits` there is a plan of
+    /// the queue and no forecast from past waits.
+    pub(super) fn new(jobs: usize, site: PublishedSite, parts: Parts, learnt_waits: Option<LearntWaits>) -> Self {
+        Self { site, parts, run_times: ExpectedRunTimes::new(jobs), first_run: None, learnt_waits, published: None }
     }
 
     /// Publishes the present state where what was published is too old. Returns whether it did.
     pub(super) fn renew(&mut self, cluster: &Cluster) -> bool {
         let now = cluster.now();
-        if self.published.as_ref().is_some_and(|published| now - published.at < self.refresh) {
+        if self.published.as_ref().is_some_and(|published| now - published.at < self.site.site.refresh) {
             return false;
         }
         self.run_times.publish();
         let steps = self.run_times.plan(cluster);
         let steps = steps.steps().map(|(at, free)| (at, u32::try_from(free).unwrap_or(0))).collect();
-        let (mut ends, mut bounds) = (Vec::new(), BoundRows::default());
-        if let Some(waits) = &self.waits {
-            ends = self.run_times.ends(cluster);
-            bounds = waits.borrow().bound_rows();
+        if let Some(waits) = &mut self.learnt_waits {
+            let run_times = &self.run_times;
+            waits.publish(now, |key| run_times.published(key).map(|model| (**model).clone()));
         }
-        self.published = Some(Published { at: now, steps, pending_jobs: cluster.waiting().len() as u64, ends, bounds });
+        self.published = Some(Published { at: now, steps, pending_jobs: cluster.waiting().len() as u64 });
         true
     }
 
     /// Whether what was published may be decided from.
     pub(super) fn timeliness(&self, now: UnixTime) -> Option<Timeliness> {
-        self.published.as_ref().map(|published| Timeliness::of(published.at, now, self.refresh))
+        self.published.as_ref().map(|published| Timeliness::of(published.at, now, self.site.site.refresh))
     }
 
     /// A job is to be decided about. Where jobs at sizes that their user never ran are decided
@@ -113,23 +88,23 @@ impl State {
     /// A job is submitted, and is expected to run so long where that was decided.
     pub(super) fn passed(&mut self, index: JobIndex, job: &Job, expected: Option<Seconds>, now: UnixTime, eligible: UnixTime) {
         self.run_times.passed(index, job, expected);
-        if let Some(waits) = &mut self.waits {
-            waits.get_mut().passed(index, job, now, eligible);
+        if let Some(waits) = &mut self.learnt_waits {
+            waits.passed(index, job, now, eligible);
         }
     }
 
     /// A job has started.
     pub(super) fn started(&mut self, index: JobIndex, record: &Record) {
-        if let Some(waits) = &mut self.waits {
-            waits.get_mut().started(index, record.start);
+        if let Some(waits) = &mut self.learnt_waits {
+            waits.started(index, record.start);
         }
     }
 
     /// A job has ended.
     pub(super) fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         self.run_times.ended(job, record);
-        if let Some(waits) = &mut self.waits {
-            waits.get_mut().ended(index, record.end);
+        if let Some(waits) = &mut self.learnt_waits {
+            waits.ended(index, record);
         }
     }
 
@@ -137,6 +112,16 @@ impl State {
     #[cfg(test)]
     pub(super) fn run_times(&self) -> &ExpectedRunTimes {
         &self.run_times
+    }
+
+    /// What was learnt of waits, likewise.
+    #[cfg(test)]
+    pub(super) fn learnt_waits(&mut self) -> Option<&mut LearntWaits> {
+        self.learnt_waits.as_mut()
+    }
+
+    fn published_waits(&self) -> Option<&Snapshot<Vec<u8>>> {
+        self.learnt_waits.as_ref()?.published()
     }
 
     fn model(&self, key: &UserSize) -> Option<&RunTimeModel> {
@@ -149,10 +134,10 @@ impl Site for State {
     fn partition(&self, name: &str) -> Option<Partition<'_>> {
         Some(Partition {
             index: PartitionIndex(name.parse().ok()?),
-            policy: self.policy,
-            cpus: self.processors,
-            nodes: self.processors,
-            max_time: self.longest_limit,
+            policy: self.site.policy,
+            cpus: self.site.site.processors,
+            nodes: self.site.site.processors,
+            max_time: self.site.site.longest_limit,
             ..Partition::default()
         })
     }
@@ -162,7 +147,7 @@ impl Site for State {
     }
 
     fn site_policy(&self) -> Policy {
-        self.policy
+        self.site.policy
     }
 
     fn accounting_limits(&self, _user: UserId, _account: Option<&str>, _qos: Option<&str>, _partition: PartitionIndex) -> Applying {
@@ -171,19 +156,21 @@ impl Site for State {
 }
 
 impl WaitForecaster for State {
-    /// From what was learnt of past waits, where waits are learnt. The machine and its queue are
-    /// seen as they are now: what was decided since the state was published is known.
+    /// As the snapshot has it that was published of what was learnt, where waits are learnt.
     fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
-        let (waits, published) = (self.waits.as_ref()?, self.published.as_ref()?);
-        let Moment { now, at, .. } = *moment?;
-        waits.borrow_mut().forecast(job, now, at, &published.bounds)
+        self.published_waits()?.wait(job, moment)
     }
 
-    fn association(&self, _user: UserId, account: Option<&str>, _qos: Option<&str>) -> Association {
-        Association {
-            account: account.and_then(|number| number.parse().ok()).map_or(AccountIndex::UNKNOWN, AccountIndex),
-            qos: QosIndex(0),
-        }
+    fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
+        self.published_waits().map_or_else(|| vec![None; asked.len()], |waits| waits.waits(asked))
+    }
+
+    fn fallback(&self, partition: PartitionIndex) -> Option<WaitSourceReason> {
+        self.published_waits()?.fallback(partition)
+    }
+
+    fn association(&self, user: UserId, account: Option<&str>, qos: Option<&str>) -> Association {
+        self.published_waits().map_or_else(Association::default, |waits| waits.association(user, account, qos))
     }
 }
 
@@ -205,7 +192,7 @@ impl QueueForecaster for State {
         Some(FreePlan { steps: published.steps.as_slice().into(), pending_jobs: published.pending_jobs })
     }
 
-    fn expected_ends(&self, _partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {
-        self.published.iter().flat_map(|published| published.ends.iter().copied())
+    fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {
+        self.published_waits().into_iter().flat_map(move |waits| waits.expected_ends(partition))
     }
 }

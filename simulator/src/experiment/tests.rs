@@ -8,7 +8,12 @@ use job_types::time::UnixTime;
 
 /// 900 jobs on 64 processors, well loaded.
 pub(super) fn jobs() -> Vec<Job> {
-    let log = lublin::workload(&Model { jobs: 900, processors: 64, users: 6, ..Model::default() }).unwrap();
+    so_many_jobs(900)
+}
+
+/// So many jobs on 64 processors, well loaded.
+pub(super) fn so_many_jobs(jobs: u64) -> Vec<Job> {
+    let log = lublin::workload(&Model { jobs, processors: 64, users: 6, ..Model::default() }).unwrap();
     let mut text = Vec::new();
     swf::write(&mut text, &log.header, &log.records).unwrap();
     read(swf::Reader::new(text.as_slice()).unwrap(), Some(64), &Rules::default()).unwrap().jobs
@@ -18,14 +23,14 @@ fn options(method: Method, protocol: Protocol) -> Options {
     Options { method, protocol, from: 301, to: 900, ..Options::default() }
 }
 
-const MOLDING: Method = Method::Default(Wishes { deferral: false });
+const MOLDING: Method = Method::Default(Wishes { molding: true, deferral: false, reservation: None, deadline: None });
 
 const METHODS: [Method; 5] = [
     Method::PaperMolding,
     Method::PaperDeferral(Hold::Queue, Counted::FromSubmission),
     Method::PaperDeferral(Hold::SingleJobs, Counted::FromRelease),
     MOLDING,
-    Method::Default(Wishes { deferral: true }),
+    Method::Default(Wishes { molding: true, deferral: true, reservation: None, deadline: None }),
 ];
 
 #[test]

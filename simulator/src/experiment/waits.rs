@@ -1,17 +1,13 @@
-//! Waits as the daemon forecasts them from the past, while a simulation runs.
+//! Point forecasts of waits by the default predictor, for a published method of molding: the
+//! machine and its queue are seen as they are.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use job_types::record::WaitSource;
 use job_types::time::{Seconds, UnixTime};
 use learning::sweep::Sweep;
 use learning::training::Training;
 use learning::waits::blended::{BlendedWaits, Settings};
-use predictor_core::blend::row_of;
-use predictor_core::forecast::{JobShape, PERCENTILES, WaitForecast};
-use predictor_core::past::PastJob;
-use zerocopy::little_endian::U32;
 
 use super::expected_run_times::past_job;
 use crate::engine::{Job, JobIndex};
@@ -98,53 +94,5 @@ impl PastWaits {
         if let Some(row) = self.rows.remove(&index) {
             self.sweep.end(row, at, Seconds::ZERO);
         }
-    }
-}
-
-/// The bounds that go with point forecasts, as they were published.
-#[derive(Debug, Default)]
-pub(super) struct BoundRows {
-    up_to: Vec<f32>,
-    outcomes: Vec<u32>,
-    bounds: Vec<[U32; PERCENTILES]>,
-}
-
-impl PastWaits {
-    /// The present bounds.
-    pub(super) fn bound_rows(&self) -> BoundRows {
-        let table = self.waits.table();
-        BoundRows {
-            up_to: table.up_to.clone(),
-            outcomes: table.outcomes.clone(),
-            bounds: table.bounds_s.iter().map(|bounds_s| bounds_s.map(U32::new)).collect(),
-        }
-    }
-
-    /// The forecast for a job that would come into the queue at a time, now or later; `None` while
-    /// there are too few outcomes for bounds.
-    pub(super) fn forecast<'a>(&mut self, job: &JobShape, now: UnixTime, at: UnixTime, rows: &'a BoundRows) -> Option<WaitForecast<'a>> {
-        self.release_until(now);
-        let arriving = PastJob {
-            user: job.user,
-            account: job.association.account,
-            partition: job.partition,
-            qos: job.association.qos,
-            size: job.size,
-            allocated: None,
-            limit: job.limit,
-            eligible: at,
-            start: None,
-            end: None,
-            suspended: Seconds::ZERO,
-        };
-        let point_s = self.waits.point_s(&self.sweep.look(&arriving, now));
-        let row = row_of(&rows.up_to, point_s.sqrt() as f32);
-        Some(WaitForecast {
-            source: WaitSource::Blended,
-            class: None,
-            jobs: *rows.outcomes.get(row)?,
-            median: Seconds(point_s.round() as i64),
-            bounds: rows.bounds.get(row)?,
-        })
     }
 }

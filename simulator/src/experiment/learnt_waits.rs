@@ -1,0 +1,255 @@
+//! Waits as the daemon learns and publishes them, while a simulation runs.
+//!
+//! The learner is the daemon's, and is told of the simulation what the daemon is told of a cluster.
+//! What it has learnt is asked in the form in which it is published. So a replay decides from the
+//! forecasts of a snapshot: those that are in force in the partition, QBETS where the default's
+//! bounds do not hold, whatever the state as well as by the state at a later moment, and as old as
+//! a snapshot is.
+
+use std::collections::BTreeMap;
+
+use job_types::number::{JobId, PartitionIndex, UserId};
+use job_types::policy::Policy;
+use job_types::size::{Size, Unit};
+use job_types::time::{Seconds, UnixTime};
+use learning::training::Training;
+use learning::waits::blended::Settings;
+use learning::{Learner, LearnerSettings, Run, RunId};
+use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
+use predictor_core::queue_plan::QueuePlan;
+use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
+use predictor_core::wait_model::{FittedPast, WaitModel};
+
+use super::parts::Site;
+use crate::engine::{Job, JobIndex, Record};
+
+/// With which confidence bounds of QBETS hold: as the daemon has it where its configuration says
+/// nothing else.
+const CONFIDENCE: f64 = 0.95;
+
+/// A job that waits or runs, or is held back.
+struct OpenJob {
+    job: Job,
+    account: String,
+    eligible: UnixTime,
+    start: Option<UnixTime>,
+}
+
+impl OpenJob {
+    fn limit(&self) -> Seconds {
+        self.job.estimate
+    }
+
+    fn size(&self) -> Size {
+        Size { nodes: self.job.processors, cpus: self.job.processors }
+    }
+
+    fn user_size(&self) -> UserSize {
+        UserSize {
+            user: UserId(self.job.user),
+            partition: PartitionIndex(self.job.queue as u16),
+            unit: Unit::Cpus,
+            count: self.job.processors,
+        }
+    }
+
+    fn run(&self, index: JobIndex) -> Run<'_> {
+        Run {
+            id: RunId { submitted: self.job.submit.0, job: JobId(index) },
+            array: None,
+            tasks: 1,
+            user: UserId(self.job.user),
+            account: &self.account,
+            partition: PartitionIndex(self.job.queue as u16),
+            qos: "",
+            size: self.size(),
+            allocated: None,
+            limit: Some(self.limit()),
+            eligible: Some(self.eligible),
+            start: self.start,
+            end: None,
+            suspended: Seconds::ZERO,
+            recorded_forecast: None,
+            is_interrupted: false,
+        }
+    }
+}
+
+/// What a simulated cluster publishes of itself, besides what it has learnt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PublishedSite {
+    pub(super) site: Site,
+    pub(super) policy: Policy,
+    /// How many partitions it has, which are called by their indices.
+    pub(super) partitions: u16,
+}
+
+impl PublishedSite {
+    /// The partitions, in which nothing runs or waits.
+    pub(super) fn partitions(&self) -> Vec<PartitionState> {
+        let partition = |index: u16| PartitionState {
+            name: index.to_string(),
+            policy: self.policy,
+            is_default: false,
+            whole_nodes: false,
+            cpus: self.site.processors,
+            nodes: self.site.processors,
+            max_time: self.site.longest_limit,
+            default_time: None,
+            running: Vec::new(),
+            pending_jobs: 0,
+            pending_cpus: 0,
+            limits: Default::default(),
+        };
+        (0..self.partitions).map(partition).collect()
+    }
+
+    /// The bytes of a snapshot of these partitions at a moment.
+    pub(super) fn snapshot(
+        &self,
+        now: UnixTime,
+        partitions: &[PartitionState],
+        run_times: BTreeMap<UserSize, RunTimeModel>,
+        model: Option<&WaitModel>,
+        plan: Option<&QueuePlan>,
+    ) -> Vec<u8> {
+        let names = partitions.iter().map(|partition| partition.name.clone()).collect();
+        let origin = Origin { published_at: now, maximum_age: self.site.refresh, site_policy: self.policy, ..Origin::default() };
+        write(&mut PublishedPast { names, run_times }, partitions, &origin, model, plan)
+    }
+}
+
+/// The run times that the simulation has published, by user, partition and size.
+struct PublishedPast {
+    names: Vec<String>,
+    run_times: BTreeMap<UserSize, RunTimeModel>,
+}
+
+impl FittedPast for PublishedPast {
+    fn partition_index(&mut self, name: &str) -> Option<PartitionIndex> {
+        self.names.iter().position(|known| known == name).map(|place| PartitionIndex(place as u16))
+    }
+
+    fn partition_names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+
+    fn classes(&self) -> &[ClassBounds] {
+        &[]
+    }
+
+    fn run_times(&self) -> &BTreeMap<UserSize, RunTimeModel> {
+        &self.run_times
+    }
+
+    fn ended_jobs(&self) -> u64 {
+        0
+    }
+
+    fn ends(&self) -> Option<(UnixTime, UnixTime)> {
+        None
+    }
+}
+
+/// The daemon's learner of waits, and what it has published.
+pub(super) struct LearntWaits {
+    site: PublishedSite,
+    learner: Learner,
+    open: BTreeMap<JobIndex, OpenJob>,
+    /// When the learner was last told of the queue.
+    told_at: Option<UnixTime>,
+    published: Option<Snapshot<Vec<u8>>>,
+}
+
+impl LearntWaits {
+    /// Before anything is known.
+    pub(super) fn new(site: PublishedSite, seed: u64) -> Self {
+        let defaults = Settings::default();
+        // Trained half as often as by the daemon, and on fewer jobs: this is most of the time that
+        // an experiment takes.
+        let training = Training { seed, ..defaults.training };
+        let waits = Settings { training_interval: 2_000, most_training: 20_000, training, ..defaults };
+        let most_rows = waits.most_training + waits.most_training / 4;
+        let settings = LearnerSettings { waits, most_rows, seed, ..LearnerSettings::default() };
+        let mut learner = Learner::new(settings).without_run_times();
+        learner.set_cpus(site.site.processors);
+        Self { site, learner, open: BTreeMap::new(), told_at: None, published: None }
+    }
+
+    /// What was published last.
+    pub(super) fn published(&self) -> Option<&Snapshot<Vec<u8>>> {
+        self.published.as_ref()
+    }
+
+    /// What was learnt, to be published.
+    pub(super) fn model(&mut self) -> WaitModel {
+        self.learner.model(CONFIDENCE)
+    }
+
+    /// Publishes what is known now. Run times have been published as `run_times` says.
+    pub(super) fn publish(&mut self, now: UnixTime, run_times: impl Fn(&UserSize) -> Option<RunTimeModel>) {
+        self.tell(now);
+        // What a snapshot needs of run times here is what expected ends rest on.
+        let running = self.open.values().filter(|open| open.start.is_some()).map(OpenJob::user_size);
+        let run_times = running.filter_map(|key| Some((key, run_times(&key)?))).collect();
+        let model = self.model();
+        let bytes = self.site.snapshot(now, &self.partitions(now), run_times, Some(&model), None);
+        self.published = Snapshot::open(bytes).ok();
+    }
+
+    /// The partitions with what runs and waits in them.
+    pub(super) fn partitions(&self, now: UnixTime) -> Vec<PartitionState> {
+        let mut partitions = self.site.partitions();
+        for open in self.open.values() {
+            let Some(partition) = partitions.get_mut(open.job.queue as usize) else { continue };
+            match open.start {
+                Some(start) => {
+                    let limit_end = Some(start + open.limit());
+                    partition.running.push(RunningJob { user: UserId(open.job.user), size: open.size(), start, limit_end });
+                }
+                None if open.eligible <= now => {
+                    partition.pending_jobs += 1;
+                    partition.pending_cpus += u64::from(open.job.processors);
+                }
+                None => {}
+            }
+        }
+        partitions
+    }
+
+    /// Tells the learner of the queue as it is now, and has it trained where it is time to.
+    fn tell(&mut self, now: UnixTime) {
+        self.told_at = Some(now);
+        self.learner.refresh(self.open.iter().map(|(index, open)| open.run(*index)), now);
+        if let Some(retraining) = self.learner.retraining()
+            && let Ok(retrained) = retraining.run()
+        {
+            self.learner.adopt(retrained);
+        }
+    }
+
+    /// A job is submitted that comes into the queue at a time, now or later.
+    pub(super) fn passed(&mut self, index: JobIndex, job: &Job, now: UnixTime, eligible: UnixTime) {
+        // The learner is told of the queue as often as the daemon reads it, whether or not anything
+        // is decided from it.
+        if self.told_at.is_none_or(|told| now - told >= self.site.site.refresh) {
+            self.tell(now);
+        }
+        self.open.insert(index, OpenJob { job: *job, account: job.group.to_string(), eligible, start: None });
+    }
+
+    /// A job has started.
+    pub(super) fn started(&mut self, index: JobIndex, at: UnixTime) {
+        if let Some(open) = self.open.get_mut(&index) {
+            open.start = Some(at);
+        }
+    }
+
+    /// A job has ended.
+    pub(super) fn ended(&mut self, index: JobIndex, record: &Record) {
+        if let Some(open) = self.open.remove(&index) {
+            let end = Some(record.end);
+            self.learner.ended(&Run { end, suspended: record.held, ..open.run(index) });
+        }
+    }
+}

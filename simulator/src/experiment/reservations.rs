@@ -1,0 +1,326 @@
+//! Virtual reservations held against workload logs (VARQ paper, 4.4).
+//!
+//! Some of a log's jobs ask for their nodes at a time, each for the next of the times that lie a
+//! fixed while apart, counted from the beginning of the log. Each is decided about when it is
+//! submitted, by the decision that ships. A job that is given a reservation becomes eligible when
+//! that says so, with the padded time limit, and waits on its nodes where it has them early. A job
+//! that is refused runs as it was written, without a promise: the paper doesn't say what becomes of
+//! those, and so all that was computed in the log is computed in the replay as well.
+
+use job_types::time::Seconds;
+use predictor_core::decision::NotReserved;
+
+use super::parts::{Parts, ReservationWish, Site, Wishes};
+use super::shipped::{AskedReservation, Shipped};
+use super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, ReplayOutcome, adopters, scheduler};
+use crate::engine::policy::AsSubmitted;
+use crate::engine::{Job, JobIndex, Machine, Record, simulate};
+use crate::metrics::Distribution;
+
+/// Which jobs of a log ask for reservations, and for which.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReservationOptions {
+    /// The part of the window's jobs that ask, drawn job by job.
+    pub share: f64,
+    /// What they ask for.
+    pub wish: ReservationWish,
+    /// First job of the window, counted from 1.
+    pub from: usize,
+    /// Last job of the window; the last there is where there are fewer.
+    pub to: usize,
+    /// How old the state gets that decisions are made from.
+    pub refresh: Seconds,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+impl Default for ReservationOptions {
+    /// One job in ten asks for its nodes at the next of the times six hours apart, with 0.95.
+    fn default() -> Self {
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.95 };
+        Self { share: 0.1, wish, from: 10_001, to: usize::MAX, refresh: Seconds(30), seed: 1 }
+    }
+}
+
+/// Why reservations were refused, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Refusals {
+    /// The probability was not to be had.
+    pub unlikely: usize,
+    /// The padded time limit would have been longer than any of the log's.
+    pub beyond_limit: usize,
+    /// Nothing was known of waits yet.
+    pub no_waits: usize,
+    /// Something else.
+    pub other: usize,
+}
+
+impl Refusals {
+    fn count(&mut self, why: &NotReserved) {
+        match why {
+            NotReserved::Unlikely { .. } => self.unlikely += 1,
+            NotReserved::BeyondLimit { .. } => self.beyond_limit += 1,
+            NotReserved::NoWaits => self.no_waits += 1,
+            _ => self.other += 1,
+        }
+    }
+
+    /// How many there were.
+    #[must_use]
+    pub fn all(&self) -> usize {
+        self.unlikely + self.beyond_limit + self.no_waits + self.other
+    }
+}
+
+/// What became of reservations that were asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub struct Reservations {
+    /// How many were asked for.
+    pub requested: usize,
+    /// How many were given.
+    pub accepted: usize,
+    /// How many of these were kept: the job had its nodes by the reserved time.
+    pub kept: usize,
+    /// Mean probability that was forecast for those given.
+    pub mean_predicted: Option<f64>,
+    /// The part of those given that was kept.
+    pub kept_part: Option<f64>,
+    /// Standard error of that part.
+    pub kept_standard_error: Option<f64>,
+    /// Processor hours that the jobs with reservations ran.
+    pub required_processor_hours: f64,
+    /// Processor hours that they had their processors, with the waits on them.
+    pub used_processor_hours: f64,
+    /// The one over the other (VARQ paper, table 3).
+    pub cost_ratio: Option<f64>,
+}
+
+impl Reservations {
+    fn of<'a>(asked: impl IntoIterator<Item = &'a (AskedReservation, Record)>) -> Self {
+        let mut found = Self::default();
+        let mut predicted = 0.0;
+        for (asked, record) in asked {
+            found.requested += 1;
+            let Ok(point) = &asked.answer else { continue };
+            found.accepted += 1;
+            found.kept += usize::from(record.start <= asked.at);
+            predicted += point.probability;
+            let processor_hours = |time: Seconds| f64::from(record.processors) * time.0 as f64 / 3_600.0;
+            found.required_processor_hours += processor_hours(record.run_time());
+            found.used_processor_hours += processor_hours(record.occupied());
+        }
+        if found.accepted > 0 {
+            let accepted = found.accepted as f64;
+            let kept = found.kept as f64 / accepted;
+            found.mean_predicted = Some(predicted / accepted);
+            found.kept_part = Some(kept);
+            found.kept_standard_error = Some((kept * (1.0 - kept) / accepted).sqrt());
+        }
+        if found.required_processor_hours > 0.0 {
+            found.cost_ratio = Some(found.used_processor_hours / found.required_processor_hours);
+        }
+        found
+    }
+}
+
+/// The reservations of one class of jobs.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct ReservationClass {
+    /// What the class is called.
+    pub class: String,
+    /// What became of them.
+    #[serde(flatten)]
+    pub found: Reservations,
+}
+
+/// What the jobs that asked for nothing met.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Others {
+    /// How many there are.
+    pub others: usize,
+    /// Their mean wait.
+    pub others_mean_wait_s: f64,
+    /// Their mean wait where nobody asks for a reservation.
+    pub others_mean_wait_without_s: f64,
+    /// 95 % of them wait at most so long.
+    pub others_p95_wait_s: f64,
+    /// The same where nobody asks for a reservation.
+    pub others_p95_wait_without_s: f64,
+}
+
+/// What was found on one log.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct ReservationOutcome {
+    /// All of them.
+    #[serde(flatten)]
+    pub all: Reservations,
+    /// Why the others were refused.
+    pub refused: Refusals,
+    /// By the size of the job, in processors; classes in which nobody asked are left out.
+    pub by_size: Vec<ReservationClass>,
+    /// By the time from the submission to the reserved time, likewise.
+    pub by_time_ahead: Vec<ReservationClass>,
+    /// What it did to the others.
+    #[serde(flatten)]
+    pub others: Others,
+    /// Part of the processor time that jobs had, waits on their processors included.
+    pub utilisation: f64,
+    /// Part of the processor time that jobs ran.
+    pub work_utilisation: f64,
+    /// The same where nobody asks for a reservation.
+    pub utilisation_without: f64,
+}
+
+/// Up to which size each class reaches, in processors; the last holds what is larger.
+const SIZES: [u32; 4] = [1, 8, 32, 128];
+
+/// Up to which time ahead each class reaches; the last holds what is longer.
+const TIMES_AHEAD: [Seconds; 4] = [Seconds(1_800), Seconds(2 * 3_600), Seconds(4 * 3_600), Seconds(6 * 3_600)];
+
+/// Replays `jobs` with some of them asking for reservations, and without.
+///
+/// # Errors
+///
+/// [`ExperimentError`] where the window lies behind the last job, a job is larger than the machine,
+/// or the log says nothing of time limits, which reservations are made of.
+pub fn reservations(jobs: &[Job], processors: u32, options: &ReservationOptions) -> Result<ReservationOutcome, ExperimentError> {
+    let (found, first) = (jobs.len(), options.from.saturating_sub(1));
+    let end = options.to.min(found);
+    if first >= end {
+        return Err(ExperimentError::TooFewJobs { found, wanted: options.from });
+    }
+    let jobs = jobs.get(..end).unwrap_or_default();
+    if jobs.iter().all(|job| job.estimate == job.run_time) {
+        return Err(ExperimentError::NoTimeLimits);
+    }
+    let machine = Machine::new(processors);
+    let without = simulate(jobs, &machine, &mut scheduler(), &mut AsSubmitted)?;
+    let adopts = adopters(jobs.len(), options.share, options.seed);
+    let window = first as JobIndex..end as JobIndex;
+    let asks = |place: usize| place >= first && adopts.get(place) == Some(&true);
+    let longest = jobs.iter().map(|job| job.estimate).max();
+    let site = Site { processors, longest_limit: longest, refresh: options.refresh };
+    let wishes = Wishes { molding: false, reservation: Some(options.wish), ..Wishes::default() };
+    let shipped = Shipped::new(jobs, &site, wishes, Parts::default(), options.seed);
+    // Nothing is molded, so that nothing runs at another size.
+    let run_times = MoldedRunTimes::Computation(Vec::new());
+    let mut policy = ExperimentPolicy::new(shipped, run_times, window, adopts.clone(), None);
+    let records = simulate(jobs, &machine, &mut scheduler(), &mut policy)?;
+    let asked = policy.decider().asked_reservations().iter();
+    let asked: Vec<(AskedReservation, Record)> = asked.filter_map(|asked| Some((*asked, *records.get(asked.job as usize)?))).collect();
+    let mut refused = Refusals::default();
+    asked.iter().filter_map(|(asked, _)| asked.answer.as_ref().err()).for_each(|why| refused.count(why));
+    let others = |records: &[Record]| {
+        let waits = records.iter().enumerate().skip(first).filter(|(place, _)| !asks(*place));
+        Distribution::of(waits.map(|(_, record)| record.wait().0 as f64))
+    };
+    let (with, before) = (others(&records), others(&without));
+    let outcome = ReplayOutcome::of(&records, first..end, processors);
+    // What is left of each job without its wait on the nodes.
+    let ran: Vec<Record> =
+        records.iter().map(|record| Record { start: record.start + record.held, held: Seconds::ZERO, ..*record }).collect();
+    Ok(ReservationOutcome {
+        all: Reservations::of(&asked),
+        refused,
+        by_size: classes(&asked, &SIZES, |(_, record)| record.processors, |processors| processors.to_string()),
+        by_time_ahead: classes(&asked, &TIMES_AHEAD, |(asked, record)| asked.at - record.submit, in_hours),
+        others: Others {
+            others: (first..end).filter(|place| !asks(*place)).count(),
+            others_mean_wait_s: with.mean,
+            others_mean_wait_without_s: before.mean,
+            others_p95_wait_s: with.p95,
+            others_p95_wait_without_s: before.p95,
+        },
+        utilisation: outcome.utilisation,
+        work_utilisation: ReplayOutcome::of(&ran, first..end, processors).utilisation,
+        utilisation_without: ReplayOutcome::of(&without, first..end, processors).utilisation,
+    })
+}
+
+fn in_hours(time: Seconds) -> String {
+    format!("{} h", time.0 as f64 / 3_600.0)
+}
+
+/// The reservations by classes, which reach up to `ends` (ascending), with one for what is above.
+fn classes<T: PartialOrd + Copy>(
+    asked: &[(AskedReservation, Record)],
+    ends: &[T],
+    of: impl Fn(&(AskedReservation, Record)) -> T,
+    name: impl Fn(T) -> String,
+) -> Vec<ReservationClass> {
+    let above = [None].into_iter().chain(ends.iter().copied().map(Some));
+    let up_to = ends.iter().copied().map(Some).chain([None]);
+    let class = |(above, up_to): (Option<T>, Option<T>)| {
+        let is_here = |value: T| above.is_none_or(|above| value > above) && up_to.is_none_or(|up_to| value <= up_to);
+        let names = [above.map(|above| format!("above {}", name(above))), up_to.map(|up_to| format!("up to {}", name(up_to)))];
+        let class = names.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        ReservationClass { class, found: Reservations::of(asked.iter().filter(|asked| is_here(of(asked)))) }
+    };
+    above.zip(up_to).map(class).filter(|class| class.found.requested > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use job_types::time::UnixTime;
+    use predictor_core::decision::TrajectoryPoint;
+
+    use super::super::tests::jobs;
+    use super::*;
+
+    #[test]
+    fn reservations_by_hand() {
+        let given = |probability| Ok(TrajectoryPoint { begin: UnixTime(0), padded_limit: Seconds(7_200), probability });
+        let asked = |answer| AskedReservation { job: 0, at: UnixTime(3_600), answer };
+        let record = |start, end, held, processors| Record {
+            start: UnixTime(start),
+            end: UnixTime(end),
+            held: Seconds(held),
+            processors,
+            ..Record::default()
+        };
+        // Two hours early on one processor; on the dot; and a second late on three.
+        let reservations = [
+            (asked(given(0.9)), record(-3_600, 7_200, 7_200, 1)),
+            (asked(given(0.6)), record(3_600, 7_200, 0, 2)),
+            (asked(given(0.6)), record(3_601, 7_201, 0, 3)),
+            (asked(Err(NotReserved::NoWaits)), record(0, 3_600, 0, 1)),
+        ];
+        let found = Reservations::of(&reservations);
+        assert_eq!((found.requested, found.accepted, found.kept), (4, 3, 2));
+        assert_eq!((found.required_processor_hours, found.used_processor_hours, found.cost_ratio), (6.0, 8.0, Some(8.0 / 6.0)));
+        assert!((found.mean_predicted.unwrap() - 0.7).abs() < 1e-12);
+        assert!((found.kept_standard_error.unwrap() - (2.0_f64 / 27.0).sqrt()).abs() < 1e-12);
+        assert_eq!(Reservations::of(&[]), Reservations::default());
+    }
+
+    #[test]
+    fn where_nobody_asks_nothing_changes() {
+        let options = ReservationOptions { share: 0.0, from: 301, ..ReservationOptions::default() };
+        let found = reservations(&jobs(), 64, &options).unwrap();
+        assert_eq!((found.all, found.refused), (Reservations::default(), Refusals::default()));
+        assert_eq!(
+            (found.others.others_mean_wait_s, found.utilisation),
+            (found.others.others_mean_wait_without_s, found.utilisation_without)
+        );
+    }
+
+    #[test]
+    fn who_is_given_a_reservation_pays_for_what_it_waits_on_the_nodes() {
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5 };
+        let options = ReservationOptions { share: 0.3, wish, from: 301, ..ReservationOptions::default() };
+        let found = reservations(&jobs(), 64, &options).unwrap();
+        let all = found.all;
+        assert!(all.accepted > 20 && all.accepted + found.refused.all() == all.requested, "{found:?}");
+        assert!(all.mean_predicted.unwrap() >= 0.5 && all.cost_ratio.unwrap() > 1.0, "{found:?}");
+        assert!(found.work_utilisation < found.utilisation, "{found:?}");
+        let accepted = |classes: &[ReservationClass]| classes.iter().map(|class| class.found.accepted).sum::<usize>();
+        assert_eq!((accepted(&found.by_size), accepted(&found.by_time_ahead)), (all.accepted, all.accepted));
+    }
+
+    #[test]
+    fn a_log_without_time_limits_is_refused() {
+        let jobs: Vec<Job> = jobs().into_iter().map(|job| Job { estimate: job.run_time, ..job }).collect();
+        let options = ReservationOptions { from: 301, ..ReservationOptions::default() };
+        assert_eq!(reservations(&jobs, 64, &options), Err(ExperimentError::NoTimeLimits));
+    }
+}

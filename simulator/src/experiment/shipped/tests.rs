@@ -1,0 +1,237 @@
+//! The decision from the simulation's own state, held against the one from a snapshot of it; and
+//! what becomes of reservations and deadlines.
+
+use predictor_core::forecast::QueueForecaster;
+use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
+use predictor_core::snapshot::Snapshot;
+
+use super::super::tests::{jobs, so_many_jobs};
+use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, SpeedUpModel, scheduler, speed_ups};
+use super::*;
+use crate::engine::{Machine, simulate};
+
+const PROCESSORS: u32 = 64;
+
+/// The shipped decision from the simulation's own state, held against the one from a snapshot of
+/// that state at each submission.
+struct AgainstSnapshot {
+    shipped: Shipped,
+    published: Vec<u8>,
+}
+
+impl AgainstSnapshot {
+    /// Publishes all that the state has: the simulation's own decision asks that of run times and
+    /// of the plan itself, and of waits a snapshot that holds nothing else.
+    fn publish(&mut self, now: UnixTime) {
+        let Shipped { state, site, parts, .. } = &mut self.shipped;
+        let learnt = state.learnt_waits().map(|waits| (waits.model(), waits.partitions(now)));
+        let (model, partitions) = learnt.map_or_else(|| (None, site.partitions()), |(model, partitions)| (Some(model), partitions));
+        let plan = parts.plan.then(|| {
+            let free = state.queue_plan(PartitionIndex(0)).unwrap();
+            let planned = |index| PlannedPartition { index, cpus_per_node: 1, free: free.steps.to_vec(), ..PlannedPartition::default() };
+            QueuePlan {
+                at: now,
+                pending_jobs: free.pending_jobs as u32,
+                is_complete: true,
+                jobs: Vec::new(),
+                partitions: (0..site.partitions).map(PartitionIndex).map(planned).collect(),
+            }
+        });
+        let run_times = state.run_times().all().iter().map(|(key, model)| (*key, (**model).clone())).collect();
+        self.published = site.snapshot(now, &partitions, run_times, model.as_ref(), plan.as_ref());
+    }
+
+    /// What is decided from the snapshot, as far as it shows in what a replay keeps.
+    fn by_snapshot(&self, asked: &Job, now: UnixTime) -> Kept {
+        let snapshot = Snapshot::open(&self.published).unwrap();
+        let job = self.shipped.in_partition(asked);
+        let (partition, account) = (job.queue.to_string(), job.group.to_string());
+        let submission = self.shipped.submission(&job, &partition, &account, now);
+        let standing = Standing { is_off: false, is_transparent: snapshot.has_transparent_policy() };
+        let verdict = gate(&Arrival::of(&submission), Some(standing), || {
+            assert_eq!(snapshot.timeliness(now), Timeliness::Current);
+            Ok(submission.governed_by(&snapshot).unwrap().1)
+        });
+        assert_eq!(verdict, Gate::Decide(Mode::Enforce));
+        let (partition, policy) = submission.governed_by(&snapshot).unwrap();
+        let bounds = Bounds::of(&submission, &partition, &snapshot);
+        let claimed = self.shipped.claimed(UserId(asked.user), partition.index);
+        let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed };
+        let decision = decide(&situation);
+        let changes = if decision.refusal().is_some() { Default::default() } else { decision.changes() };
+        let processors = changes.size.map_or(asked.processors, |(size, _)| size.cpus);
+        let estimate = changes.limit.unwrap_or(asked.estimate);
+        let eligible = changes.begin.unwrap_or(now);
+        Kept {
+            submitted: Submitted { job: Job { processors, estimate, ..*asked }, eligible, hold_until: changes.hold_until },
+            reservation: decision.reservation.map(|reservation| reservation.map(|reservation| reservation.point)),
+            deadline_probability: decision
+                .decided
+                .filter(|decided| decided.wait.is_some())
+                .and_then(|decided| decided.deadline_probability),
+        }
+    }
+}
+
+/// What shows of a decision.
+#[derive(Debug, PartialEq)]
+struct Kept {
+    submitted: Submitted,
+    reservation: Option<Result<TrajectoryPoint, NotReserved>>,
+    deadline_probability: Option<f64>,
+}
+
+impl Decider for AgainstSnapshot {
+    fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
+        let now = cluster.now();
+        if self.shipped.state.renew(cluster) {
+            self.shipped.claims.clear();
+            self.publish(now);
+        }
+        let by_snapshot = self.by_snapshot(asked, now);
+        let submitted = self.shipped.decide(index, asked, cluster);
+        let reservation = self.shipped.asked_reservations().last().filter(|asked| asked.job == index);
+        let deadline = self.shipped.deadline_forecasts().last().filter(|forecast| forecast.job == index);
+        let simulated = Kept {
+            submitted,
+            reservation: reservation.map(|asked| asked.answer),
+            deadline_probability: deadline.and_then(|forecast| forecast.probability),
+        };
+        assert_eq!(simulated, by_snapshot, "job {index} at {now:?}");
+        submitted
+    }
+
+    fn passed(&mut self, index: JobIndex, asked: &Job, submitted: &Submitted, cluster: &Cluster) {
+        self.shipped.passed(index, asked, submitted, cluster);
+    }
+
+    fn started(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        self.shipped.started(index, job, record);
+    }
+
+    fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
+        self.shipped.ended(index, job, record);
+    }
+}
+
+fn shipped(jobs: &[Job], refresh: Seconds, wishes: Wishes, parts: Parts) -> Shipped {
+    let longest_limit = jobs.iter().map(|job| job.estimate).max();
+    Shipped::new(jobs, &Site { processors: PROCESSORS, longest_limit, refresh }, wishes, parts, 1)
+}
+
+fn replay<D: Decider>(jobs: &[Job], decider: D) -> (Vec<Record>, ExperimentPolicy<D>) {
+    let run_times = MoldedRunTimes::Computation(speed_ups(jobs, SpeedUpModel::Downey, 1));
+    let mut policy = ExperimentPolicy::new(decider, run_times, 0..jobs.len() as JobIndex, vec![true; jobs.len()], None);
+    let records = simulate(jobs, &Machine::new(PROCESSORS), &mut scheduler(), &mut policy).unwrap();
+    (records, policy)
+}
+
+/// Replays the jobs and asserts at each submission that a snapshot of the state decides the same.
+fn replayed_against_snapshots(jobs: &[Job], refresh: Seconds, wishes: Wishes, parts: Parts) -> (Changed, Shipped) {
+    let (_, policy) = replay(jobs, AgainstSnapshot { shipped: shipped(jobs, refresh, wishes, parts), published: Vec::new() });
+    (policy.changed(), policy.into_decider().shipped)
+}
+
+const HALF_A_MINUTE: Seconds = Seconds(30);
+
+const TEN_MINUTES: Seconds = Seconds(600);
+
+const RESERVATION: ReservationWish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5 };
+
+#[test]
+fn molding_in_the_simulation_is_as_from_a_snapshot_of_its_state() {
+    let jobs = jobs();
+    for (refresh, parts) in [
+        (HALF_A_MINUTE, Parts::default()),
+        (Seconds(3_600), Parts::default()),
+        (HALF_A_MINUTE, Parts { any_size: false, ..Parts::default() }),
+        (HALF_A_MINUTE, Parts { growth: false, ..Parts::default() }),
+    ] {
+        let (changed, _) = replayed_against_snapshots(&jobs, refresh, Wishes::default(), parts);
+        assert!(changed.smaller > 20, "{changed:?}");
+        assert!(parts.growth || changed.larger == 0, "{changed:?}");
+    }
+}
+
+#[test]
+fn molding_without_a_plan_is_as_from_a_snapshot() {
+    let parts = Parts { plan: false, ..Parts::default() };
+    let (changed, _) = replayed_against_snapshots(&jobs(), HALF_A_MINUTE, Wishes::default(), parts);
+    assert!(changed.smaller > 20, "{changed:?}");
+}
+
+#[test]
+fn deferral_is_as_from_a_snapshot_with_a_plan_and_without() {
+    // Enough jobs for the default forecasts to be in force: by those of QBETS, which know nothing
+    // of the state, no wait becomes shorter by coming later.
+    let jobs = so_many_jobs(2_000);
+    let wishes = Wishes { deferral: true, ..Wishes::default() };
+    for plan in [true, false] {
+        let (changed, _) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Parts { plan, ..Parts::default() });
+        assert!(plan || changed.deferred > 0, "{changed:?}");
+    }
+}
+
+#[test]
+fn reservations_are_as_from_a_snapshot() {
+    for (jobs, refresh, molding) in [(jobs(), HALF_A_MINUTE, true), (so_many_jobs(2_000), TEN_MINUTES, false)] {
+        let wishes = Wishes { molding, reservation: Some(RESERVATION), ..Wishes::default() };
+        let (_, shipped) = replayed_against_snapshots(&jobs, refresh, wishes, Parts::default());
+        let accepted = shipped.asked_reservations().iter().filter(|asked| asked.answer.is_ok()).count();
+        assert_eq!(shipped.asked_reservations().len(), jobs.len());
+        assert!(accepted > 20 && accepted < jobs.len() - 20, "{accepted}");
+    }
+}
+
+#[test]
+fn deadlines_are_as_from_a_snapshot() {
+    let jobs = jobs();
+    for plan in [true, false] {
+        let wishes = Wishes { molding: false, deadline: Some(Seconds(3_600)), ..Wishes::default() };
+        let (changed, shipped) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Parts { plan, ..Parts::default() });
+        assert_eq!(changed, Changed::default());
+        let known = shipped.deadline_forecasts().iter().filter(|forecast| forecast.probability.is_some()).count();
+        assert!(known > jobs.len() / 2, "{known}");
+    }
+}
+
+#[test]
+fn a_reserved_job_has_its_nodes_until_its_time_and_its_padded_limit() {
+    let jobs = jobs();
+    let wishes = Wishes { molding: false, reservation: Some(RESERVATION), ..Wishes::default() };
+    let (records, policy) = replay(&jobs, shipped(&jobs, HALF_A_MINUTE, wishes, Parts::default()));
+    let mut held = 0;
+    for asked in policy.decider().asked_reservations() {
+        let (job, record) = (&jobs[asked.job as usize], &records[asked.job as usize]);
+        assert_eq!(asked.at.0 % 21_600, 0);
+        assert!((1..=21_600).contains(&((asked.at - job.submit).0)));
+        assert_eq!(record.run_time(), job.run_time, "nobody is cut short");
+        let Ok(point) = asked.answer else {
+            assert_eq!((record.estimate, record.eligible), (job.estimate, job.submit), "as written");
+            continue;
+        };
+        assert_eq!((record.estimate, record.eligible), (point.padded_limit, point.begin));
+        assert_eq!(record.held, (asked.at - record.start).max(Seconds::ZERO));
+        assert!(record.occupied() <= point.padded_limit);
+        held += usize::from(record.held > Seconds::ZERO);
+    }
+    assert!(held > 20, "{held}");
+}
+
+#[test]
+fn deadlines_are_kept_at_least_as_often_as_forecast() {
+    let jobs = so_many_jobs(3_000);
+    let wishes = Wishes { molding: false, deadline: Some(Seconds(3_600)), ..Wishes::default() };
+    let (records, policy) = replay(&jobs, shipped(&jobs, TEN_MINUTES, wishes, Parts { plan: false, ..Parts::default() }));
+    let forecasts = policy.decider().deadline_forecasts().iter();
+    let known: Vec<(f64, bool)> =
+        forecasts.filter_map(|forecast| Some((forecast.probability?, records[forecast.job as usize].end <= forecast.deadline))).collect();
+    let kept = |known: &[(f64, bool)]| known.iter().filter(|(_, kept)| *kept).count() as f64 / known.len() as f64;
+    let forecast = known.iter().map(|(probability, _)| probability).sum::<f64>() / known.len() as f64;
+    // Run times count with the longer end of their ranges, and bounds of waits hold with more than
+    // their probability.
+    assert!((0.0..0.2).contains(&(kept(&known) - forecast)), "{forecast} forecast, {} kept", kept(&known));
+    let (likely, unlikely): (Vec<_>, Vec<_>) = known.into_iter().partition(|(probability, _)| *probability >= 0.8);
+    assert!(likely.len() > 300 && kept(&likely) > 0.85, "{} of {}", kept(&likely), likely.len());
+    assert!(kept(&unlikely) < kept(&likely) - 0.2, "{}", kept(&unlikely));
+}
