@@ -7,6 +7,7 @@ mod methods;
 mod molding;
 mod policies;
 mod published;
+mod reservations;
 mod run;
 mod run_times;
 mod tables;
@@ -24,8 +25,9 @@ use crate::failure::Failure;
 /// Hold forecasts and policies against the past of a workload log, beside the published figures.
 ///
 /// Waits and run times: each job is forecast in order of time, from what was known when it was
-/// submitted: a wait is known once the job has started, a run time once it has ended. Molding and
-/// deferral: the log is replayed under EASY backfilling, with a policy in front and without.
+/// submitted: a wait is known once the job has started, a run time once it has ended. Molding,
+/// deferral and reservations: the log is replayed under EASY backfilling, with a policy in front
+/// and without.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -45,6 +47,7 @@ enum What {
     RunTimes(run_times::Arguments),
     Molding(molding::Arguments),
     Deferral(deferral::Arguments),
+    Reservations(reservations::Arguments),
 }
 
 /// Runs the command.
@@ -54,6 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         What::RunTimes(arguments) => run_times::run(arguments)?,
         What::Molding(arguments) => molding::run(arguments)?,
         What::Deferral(arguments) => deferral::run(arguments)?,
+        What::Reservations(arguments) => reservations::run(arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -174,17 +174,21 @@ pub(super) struct PolicyReport {
 }
 
 /// A log that is replayed.
-struct ReplayedLog {
-    name: String,
-    source: String,
-    workload: Workload,
+pub(super) struct ReplayedLog {
+    pub(super) name: String,
+    pub(super) source: String,
+    pub(super) workload: Workload,
     published: Option<&'static Published>,
 }
 
 impl ReplayedLog {
     /// Reads the jobs that ran: bad records are left out, and a job that ran too long is cut at
     /// what it asked for.
-    fn read(path: &std::path::Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// A log that can't be read, with its name.
+    pub(super) fn read(path: &std::path::Path) -> anyhow::Result<Self> {
         let source = path.display().to_string();
         let rules = Rules { bad_records: BadRecords::LeaveOut, ..Rules::default() };
         let workload = workload::read(log::reader(path)?, None, &rules).with_context(|| source.clone())?;

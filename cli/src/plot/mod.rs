@@ -27,7 +27,7 @@ pub(crate) use self::distribution::{Values, distribution};
 pub(crate) use self::forecast::{CumulativeStart, RunTimeRanges, cumulative_start, run_time_ranges};
 pub(crate) use self::gantt::{Gantt, GanttJob, gantt};
 pub(crate) use self::over_time::{OverTime, over_time};
-pub(crate) use self::reliability::{Reliability, reliability};
+pub(crate) use self::reliability::{AT_OR_BELOW, Reliability, reliability};
 
 /// A part of a picture.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

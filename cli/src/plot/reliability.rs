@@ -8,23 +8,23 @@ use super::axis::Axis;
 use super::frame::{Lines, framed, legend};
 use super::{Area, Series};
 
+/// What the part is of where quantiles are held against what happened.
+pub(crate) const AT_OR_BELOW: &str = "part of the jobs at or below the quantile";
+
 /// Nominal against observed probability.
 #[derive(Debug)]
 pub(crate) struct Reliability {
     pub(crate) title: String,
+    /// What was observed.
+    pub(crate) observed: &'static str,
     /// Points are the nominal and the observed probability.
     pub(crate) series: Vec<Series<[f64; 2]>>,
 }
 
 /// Draws the diagram. A forecast whose probabilities are right lies on the diagonal.
 pub(crate) fn reliability(area: &Area<'_>, diagram: &Reliability) -> anyhow::Result<()> {
-    let mut chart = framed(
-        area,
-        &diagram.title,
-        (Axis::probability(), "forecast probability"),
-        (Axis::probability(), "part of the jobs at or below the quantile"),
-        Lines::Both,
-    )?;
+    let mut chart =
+        framed(area, &diagram.title, (Axis::probability(), "forecast probability"), (Axis::probability(), diagram.observed), Lines::Both)?;
     let grey = RGBColor(120, 120, 120);
     chart
         .draw_series(DashedLineSeries::new([(0.0, 0.0), (1.0, 1.0)], 6, 5, grey.stroke_width(1)))?
@@ -52,7 +52,11 @@ mod tests {
     #[test]
     fn the_axes_and_the_lines_are_named() {
         let points = vec![[0.25, 0.3], [0.5, 0.5]];
-        let diagram = Reliability { title: "A log".to_owned(), series: vec![Series { name: "ours".to_owned(), points, is_ours: true }] };
+        let diagram = Reliability {
+            title: "A log".to_owned(),
+            observed: "part of the jobs",
+            series: vec![Series { name: "ours".to_owned(), points, is_ours: true }],
+        };
         let svg = drawn(|area| reliability(area, &diagram));
         for text in ["A log", "forecast probability", "part of the jobs", "ours", "as it should be", "0.5"] {
             assert!(svg.contains(text), "{text}");

@@ -21,6 +21,7 @@ pub(super) fn draw(path: &Path, logs: &[RunTimesOfLog]) -> anyhow::Result<()> {
 fn reliability(log: &RunTimesOfLog) -> Reliability {
     let points = log.found.reliability.clone();
     Reliability {
+        observed: plot::AT_OR_BELOW,
         title: format!("{}: run times, reliability", log.log),
         series: vec![Series { name: methods::name(methods::DEFAULT), points, is_ours: true }],
     }

@@ -27,6 +27,7 @@ fn reliability(log: &WaitsOfLog) -> Reliability {
         Series { name: methods::name(methods::DEFAULT), points: log.found.reliability.clone(), is_ours: true },
     ];
     Reliability {
+        observed: plot::AT_OR_BELOW,
         title: format!("{}: waits, reliability", log.log),
         series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
     }

@@ -1,0 +1,84 @@
+//! Virtual reservations are replayed on a made-up log, and wrong questions are answered as such.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+
+use common::{Said, Site, said};
+use serde_json::Value;
+use simulator::lublin::{self, Options};
+use simulator::swf;
+
+/// A folder with a made-up log of 400 jobs.
+fn logs() -> Site {
+    let site = Site::empty();
+    let log = lublin::workload(&Options { jobs: 400, processors: 64, users: 6, ..Options::default() }).unwrap();
+    swf::write(fs::File::create(site.path().join("log.swf")).unwrap(), &log.header, &log.records).unwrap();
+    site
+}
+
+fn run(site: &Site, arguments: &[&str]) -> Said {
+    said(site.command(&[&["evaluate", "reservations"], arguments].concat()).current_dir(site.path()))
+}
+
+fn json(site: &Site, arguments: &[&str]) -> Value {
+    let said = run(site, &[&["log.swf", "--from=151", "--format=json"], arguments].concat());
+    assert_eq!(said.status, 0, "{}", said.error);
+    serde_json::from_str(&said.output).unwrap()
+}
+
+#[test]
+fn the_report_has_the_keys_of_the_contract_whatever_the_threads() {
+    let site = logs();
+    let report = json(&site, &["--share=0.5", "--probability=0.5", "--threads=1"]);
+    for key in ["requested", "accepted", "kept", "mean_predicted", "cost_ratio", "others_mean_wait_s", "others_mean_wait_without_s"] {
+        assert!(report[key].is_number(), "no {key} in {report}");
+    }
+    let number = |value: &Value| value.as_u64().unwrap();
+    let refused: u64 = report["refused"].as_object().unwrap().values().map(number).sum();
+    assert_eq!(number(&report["accepted"]) + refused, number(&report["requested"]));
+    assert_eq!(number(&report["requested"]) + number(&report["others"]), 250);
+    for classes in ["by_size", "by_time_ahead"] {
+        let requested: u64 = report[classes].as_array().unwrap().iter().map(|class| number(&class["requested"])).sum();
+        assert_eq!(requested, number(&report["requested"]), "{classes}");
+    }
+    assert_eq!((&report["from"], &report["to"], &report["every_s"]), (&151.into(), &400.into(), &21_600.into()));
+    assert_eq!(report, json(&site, &["--share=0.5", "--probability=0.5", "--threads=2"]));
+}
+
+#[test]
+fn each_share_and_each_probability_is_a_row_with_a_picture() {
+    let site = logs();
+    let arguments = ["log.swf", "--from=151", "--share=0.1,0.9", "--probability=0.5,0.75", "--every=90m", "--plot=kept.svg"];
+    let said = run(&site, &arguments);
+    assert_eq!(said.status, 0, "{}", said.error);
+    for text in
+        ["asked for, given and kept", "Those who did not ask", "of it work", "By size of the job", "By time from the submission", "±"]
+    {
+        assert!(said.output.contains(text), "{text}: {}", said.output);
+    }
+    let picture = fs::read_to_string(site.path().join("kept.svg")).unwrap();
+    for text in ["virtual reservations", "0.1 of the jobs", "0.9 of the jobs", "that were kept"] {
+        assert!(picture.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn a_wrong_question_is_answered_as_such() {
+    let site = logs();
+    let error = |arguments: &[&str]| {
+        let said = run(&site, arguments);
+        assert_eq!((said.status, said.output.as_str()), (2, ""), "{}", said.error);
+        said.error
+    };
+    let asked = ["--share=0.1", "--probability=0.5"];
+    assert!(error(&["log.swf", "--share=0.1"]).contains("--probability"));
+    assert!(error(&["log.swf", "--share=1.5", "--probability=0.5"]).contains("at most 1"));
+    assert!(error(&["log.swf", "--share=0.1", "--probability=1"]).contains("less than 1"));
+    assert!(error(&[&["log.swf", "--every=0"], &asked[..]].concat()).contains("at least a minute"));
+    assert!(error(&[&["log.swf"], &asked[..]].concat()).contains("choose a smaller --from"));
+    let without_limits = "; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 -1 -1 1 3 1 -1 1 -1 -1 -1\n";
+    fs::write(site.path().join("without.swf"), without_limits).unwrap();
+    assert!(error(&[&["without.swf", "--from=1"], &asked[..]].concat()).contains("field 9"));
+}
