@@ -245,6 +245,99 @@ pub fn mode_of(asked: &Asked, policy: &Policy) -> Mode {
 
 /// Decides. The order is: which size, then whether that size can be reserved, or else whether it is
 /// better deferred.
+///
+/// The state can be anything that forecasts. Here 40 of 256 CPUs are free now and all of them in
+/// three hours, and jobs of 64 CPUs have run for ten minutes: so a job of 16 nodes is done soonest
+/// on the ten that are free.
+///
+/// ```
+/// # use job_types::number::{PartitionIndex, UserId};
+/// # use job_types::options::{Asked, Mode};
+/// # use job_types::policy::Policy;
+/// # use job_types::size::{Size, Unit};
+/// # use job_types::time::{Seconds, UnixTime};
+/// # use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, decide};
+/// # use predictor_core::forecast::*;
+/// # use predictor_core::limits::Applying;
+/// # use predictor_core::site::{Partition, Site};
+/// # struct State {
+/// #     steps: [(UnixTime, u32); 2],
+/// #     run_times: [RunTimeRange; 1],
+/// #     batch: Partition<'static>,
+/// # }
+/// # impl Site for State {
+/// #     fn partition(&self, _name: &str) -> Option<Partition<'_>> {
+/// #         Some(self.batch)
+/// #     }
+/// #     fn default_partition(&self) -> Option<Partition<'_>> {
+/// #         Some(self.batch)
+/// #     }
+/// #     fn site_policy(&self) -> Policy {
+/// #         self.batch.policy
+/// #     }
+/// #     fn accounting_limits(
+/// #         &self,
+/// #         _: UserId,
+/// #         _: Option<&str>,
+/// #         _: Option<&str>,
+/// #         _: PartitionIndex,
+/// #     ) -> Applying {
+/// #         Applying::default()
+/// #     }
+/// # }
+/// # impl WaitForecaster for State {
+/// #     fn wait(&self, _: &JobShape, _: Option<&Moment>) -> Option<WaitForecast<'_>> {
+/// #         None
+/// #     }
+/// #     fn association(&self, _: UserId, _: Option<&str>, _: Option<&str>) -> Association {
+/// #         Association::default()
+/// #     }
+/// # }
+/// # impl RunTimeForecaster for State {
+/// #     fn run_time(
+/// #         &self,
+/// #         _: UserId,
+/// #         _: PartitionIndex,
+/// #         _: Unit,
+/// #         count: u32,
+/// #     ) -> Option<RunTimeForecast<'_>> {
+/// #         (count == 16).then_some(RunTimeForecast {
+/// #             jobs: 20,
+/// #             longest_limit: None,
+/// #             ranges: &self.run_times,
+/// #         })
+/// #     }
+/// #     fn past_sizes(
+/// #         &self,
+/// #         _: UserId,
+/// #         _: PartitionIndex,
+/// #         _: Unit,
+/// #     ) -> impl Iterator<Item = u32> + '_ {
+/// #         [16].into_iter()
+/// #     }
+/// # }
+/// # impl QueueForecaster for State {
+/// #     fn queue_plan(&self, _: PartitionIndex) -> Option<FreePlan<'_>> {
+/// #         Some(FreePlan { steps: (&self.steps[..]).into(), pending_jobs: 3 })
+/// #     }
+/// #     fn expected_ends(&self, _: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {
+/// #         std::iter::empty()
+/// #     }
+/// # }
+/// let now = UnixTime(1_800_000_000);
+/// let policy = Policy { mode: Mode::Enforce, ..Policy::default() };
+/// let batch = Partition { cpus: 256, nodes: 64, whole_nodes: true, ..Partition::default() };
+/// let steps = [(now, 40), (now + Seconds(10_800), 256)];
+/// let state = State { steps, run_times: [RunTimeRange::new(600, 600, 1.0)], batch };
+/// let nodes = Some(NodeRange { least: 16, most: 16 });
+/// let asked = Asked { auto_mold: true, ..Asked::default() };
+/// let submission = &Submission { nodes, asked, ..Submission::default() };
+/// let (bounds, claimed) = (Bounds::of(submission, &batch, &state), Claimed::default());
+/// let partition = batch;
+/// let situation =
+///     Situation { forecasts: &state, partition, policy, submission, bounds, now, claimed };
+/// assert_eq!(decide(&situation).changes().size, Some((Size { nodes: 10, cpus: 40 }, None)));
+/// ```
 pub fn decide<F>(situation: &Situation<'_, F>) -> Decision
 where
     F: Forecaster,
