@@ -4,10 +4,11 @@ mod common;
 
 use std::fs;
 
-use common::{Site, USER, Wanted, line, now, policy};
+use common::{Site, USER, Wanted, line, now};
 use job_types::options::Mode;
 use job_types::policy::{Policy, When};
 use job_types::time::UnixTime;
+use made_up_site::enforcing;
 use serde_json::{Value, json};
 
 const JOB: [&str; 5] = ["predict", "--user=61234", "--partition=batch", "-N4", "-t2:00:00"];
@@ -95,7 +96,7 @@ fn the_filters_decision_is_shown_with_its_line_and_record() {
 
 #[test]
 fn a_mode_below_enforce_changes_nothing_and_shows_what_enforcing_would() {
-    let site = Site::with(&Wanted { policy: Policy { mode: Mode::Observe, ..policy() }, ..Wanted::default() });
+    let site = Site::with(&Wanted { policy: Policy { mode: Mode::Observe, ..enforcing() }, ..Wanted::default() });
     let (_, report) = site.json(&["predict", "--user=61234", "-N16", "-t1:00:00", "--auto-mold"]);
     let filter = &report["filter"];
     assert_eq!(
@@ -107,7 +108,7 @@ fn a_mode_below_enforce_changes_nothing_and_shows_what_enforcing_would() {
 
 #[test]
 fn a_policy_for_all_jobs_needs_no_option() {
-    let site = Site::with(&Wanted { policy: Policy { mold: When::Always, ..policy() }, ..Wanted::default() });
+    let site = Site::with(&Wanted { policy: Policy { mold: When::Always, ..enforcing() }, ..Wanted::default() });
     let outcome = |more: &[&str]| site.json(&[&["predict", "--user=61234", "-N16", "-t1:00:00"], more].concat()).1["filter"].clone();
     assert_eq!(outcome(&[])["changes"]["nodes"], 4);
     assert_eq!((&outcome(&["--queuecast=off"])["outcome"]), &json!("left"));

@@ -5,10 +5,11 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Site, Wanted, line, now, policy, said};
+use common::{Site, Wanted, line, now, said};
 use job_types::options::Mode;
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
+use made_up_site::enforcing;
 use predictor_core::counters::{COUNTERS, Counted, Counter};
 
 #[test]
@@ -97,7 +98,7 @@ fn the_kill_switch_and_a_mode_that_is_off_everywhere_are_a_no() {
     fs::write(site.path().join("off"), "").unwrap();
     let said = site.run(&["status"]);
     assert_eq!((said.status, line(&said.output, "kill switch").as_str()), (1, "kill switch on"));
-    let off = Site::with(&Wanted { policy: Policy { mode: Mode::Off, ..policy() }, ..Wanted::default() });
+    let off = Site::with(&Wanted { policy: Policy { mode: Mode::Off, ..enforcing() }, ..Wanted::default() });
     let (status, report) = off.json(&["status"]);
     assert_eq!(status, 1);
     assert!(report["problem"].as_str().unwrap().contains("off everywhere"));

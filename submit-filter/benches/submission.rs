@@ -4,11 +4,10 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{Description, Site, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
+use common::{Description, Site, free, now, past_job, publish, site as made_up, snapshot_bytes};
 use criterion::{BatchSize, Criterion};
-use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
-use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
+use made_up_site::{enforcing, free_cpus, large_model};
 use std::ffi::{c_char, c_int};
 use std::time::{Duration, Instant};
 
@@ -54,7 +53,7 @@ fn percentiles(make: &dyn Fn() -> Description, is_asked: bool) -> [Duration; 4] 
 fn main() {
     let site = Site::new();
     // 6,000 jobs in the class.
-    publish(site.path(), &snapshot_bytes(policy(), 12_000, now(), 1));
+    publish(site.path(), &snapshot_bytes(enforcing(), 12_000, now(), 1));
     assert_eq!(job_submit_queuecast::init(), 0);
     let at = now().0 + 20_000;
     let reserve = format!("QUEUECAST_RESERVE_AT={at}");
@@ -87,13 +86,12 @@ fn main() {
         })
     };
     let model = large_model(now(), 200_000);
-    publish(site.path(), &snapshot_from(policy(), past(), now(), 2, Some(&model), None));
+    publish(site.path(), &made_up(enforcing(), now(), 2).ended_jobs(past()).learnt(&model).bytes());
     table("trees: ");
     // A plan with as many steps as are published, in which nothing is free for long before its end.
     let steps = (0..256).map(|step| (now() + Seconds(i64::from(step) * 300), if step == 255 { 256 } else { step * 37 % 48 }));
-    let partition = PlannedPartition { index: PartitionIndex(0), cpus_per_node: 4, free: steps.collect(), ..PlannedPartition::default() };
-    let plan = QueuePlan { at: now(), pending_jobs: 3, is_complete: true, jobs: Vec::new(), partitions: vec![partition] };
-    publish(site.path(), &snapshot_from(policy(), past(), now(), 3, Some(&model), Some(&plan)));
+    let plan = free_cpus(now(), steps.collect(), 3);
+    publish(site.path(), &made_up(enforcing(), now(), 3).ended_jobs(past()).learnt(&model).queue(&plan).bytes());
     table("plan: ");
     let mut criterion = Criterion::default().configure_from_args();
     for (name, control) in &cases {

@@ -7,12 +7,13 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{Description, Site, USER, free, large_model, now, past_job, policy, publish, snapshot_bytes, snapshot_from};
+use common::{Description, Site, free, now, past_job, publish, site as made_up, snapshot_bytes};
 use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::Seconds;
+use made_up_site::{USER, enforcing, free_cpus, large_model};
 use predictor_core::counters::Counter;
-use predictor_core::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::queue_plan::{ExpectedStart, PlannedJob, QueuePlan};
 use predictor_core::snapshot::Snapshot;
 use predictor_core::snapshot::layout::{CHECKSUM_AT, Header, checksum};
 use std::ffi::OsStr;
@@ -55,15 +56,8 @@ fn large(generation: u64) -> Vec<u8> {
         start: Ok(ExpectedStart { lower: at, expected: at, upper: at }),
     };
     let free = (0..256).map(|step| (at + Seconds(i64::from(step) * 300), if step == 255 { 256 } else { step * 37 % 48 })).collect();
-    let partition = PlannedPartition { index: PartitionIndex(0), cpus_per_node: 4, free, ..PlannedPartition::default() };
-    let plan = QueuePlan {
-        at,
-        pending_jobs: 200_000,
-        is_complete: false,
-        jobs: (1..=PLANNED_JOBS).map(job).collect(),
-        partitions: vec![partition],
-    };
-    snapshot_from(policy(), past, at, generation, Some(&large_model(at, GROUPS)), Some(&plan))
+    let plan = QueuePlan { is_complete: false, jobs: (1..=PLANNED_JOBS).map(job).collect(), ..free_cpus(at, free, 200_000) };
+    made_up(enforcing(), at, generation).ended_jobs(past).learnt(&large_model(at, GROUPS)).queue(&plan).bytes()
 }
 
 /// The snapshot of a file, as if it were published now under another number.
@@ -91,7 +85,7 @@ fn main() {
     );
     type Make = Box<dyn Fn(u64) -> Vec<u8>>;
     let mut kinds: Vec<(&str, Make)> =
-        vec![("small", Box::new(|generation| snapshot_bytes(policy(), 400, now(), generation))), ("large", Box::new(large))];
+        vec![("small", Box::new(|generation| snapshot_bytes(enforcing(), 400, now(), generation))), ("large", Box::new(large))];
     if let Some(path) = std::env::var_os("QUEUECAST_SNAPSHOT") {
         kinds.push(("from file", Box::new(move |generation| of_file(&path, generation))));
     }

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Description, now, policy, publish, snapshot_bytes};
+use common::{Description, now, publish, snapshot_bytes};
 use job_submit_queuecast::filter::{Answer, State, submission};
+use made_up_site::enforcing;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -35,7 +36,7 @@ static ALLOCATOR: Counting = Counting;
 
 fn site() -> (tempfile::TempDir, State) {
     let directory = tempfile::tempdir().unwrap();
-    publish(directory.path(), &snapshot_bytes(policy(), 400, now(), 1));
+    publish(directory.path(), &snapshot_bytes(enforcing(), 400, now(), 1));
     let state = State::over(directory.path());
     (directory, state)
 }

@@ -4,13 +4,14 @@
 mod common;
 
 use common::running::Running;
-use common::{Description, USER, now, past_job, policy, publish, read, snapshot_from};
-use job_types::number::{PartitionIndex, UserId};
+use common::{Description, now, past_job, publish, read, site};
+use job_types::number::UserId;
 use job_types::options::Mode;
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
+use learning::history::EndedJob;
+use made_up_site::{USER, enforcing, free_cpus};
 use parking_lot::MutexGuard;
-use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Somebody else than [`USER`], with the same past.
@@ -31,16 +32,15 @@ impl Running {
     /// both users have run jobs on 16 nodes.
     fn publish(&self, policy: Policy) {
         let at = now();
-        let past = [USER, OTHER].into_iter().flat_map(|user| {
-            (0..200).map(move |n| learning::history::EndedJob { user: UserId(user), ..past_job(at, n, 16, 3_600, 5_000 + n % 500, 500) })
-        });
+        let past = [USER, OTHER]
+            .into_iter()
+            .flat_map(|user| (0..200).map(move |n| EndedJob { user: UserId(user), ..past_job(at, n, 16, 3_600, 5_000 + n % 500, 500) }));
         let free = vec![(at, 40), (UnixTime(at.0 + 10_000), 4 * NODES)];
-        let planned = PlannedPartition { index: PartitionIndex(0), cpus_per_node: 4, free, ..PlannedPartition::default() };
-        let plan = QueuePlan { at, pending_jobs: 3, is_complete: true, jobs: Vec::new(), partitions: vec![planned] };
+        let plan = free_cpus(at, free, 3);
         // One of the same number and content would be taken for the one before.
         static GENERATION: AtomicU64 = AtomicU64::new(1);
         let generation = GENERATION.fetch_add(1, Ordering::Relaxed);
-        publish(self.site.path(), &snapshot_from(policy, past, at, generation, None, Some(&plan)));
+        publish(self.site.path(), &site(policy, at, generation).ended_jobs(past).queue(&plan).bytes());
         // The first submission takes the new snapshot up.
         self.plugin.submit(&mut Description::batch(1, 1));
     }
@@ -73,14 +73,14 @@ fn enormous(user: u32) -> Description {
 
 #[test]
 fn a_user_s_own_burst_does_not_shrink_twice_for_the_same_cpus() {
-    let (_turn, running) = running(policy());
+    let (_turn, running) = running(enforcing());
     // 40 free CPUs are 10 nodes; for the second job nothing is left that would let it start sooner.
     assert_eq!((running.molded(job(USER)), running.molded(job(USER))), (10, 16));
 }
 
 #[test]
 fn a_thousand_requests_that_only_test_change_nobody_s_answer() {
-    let (_turn, running) = running(policy());
+    let (_turn, running) = running(enforcing());
     let (mut before, mut after) = (tested(OTHER), tested(OTHER));
     for job in [&mut before, &mut after] {
         job.control(&["QUEUECAST_AUTO_MOLD=1"]);
@@ -101,7 +101,7 @@ fn a_thousand_requests_that_only_test_change_nobody_s_answer() {
 
 #[test]
 fn jobs_that_could_never_run_claim_nothing() {
-    let (_turn, running) = running(policy());
+    let (_turn, running) = running(enforcing());
     let too_long = |user| {
         let mut job = job(user);
         job.0.time_limit = 3 * 24 * 60;
@@ -118,7 +118,7 @@ fn jobs_that_could_never_run_claim_nothing() {
 
 #[test]
 fn a_flood_of_one_user_changes_nobody_else_s_answer() {
-    let (_turn, running) = running(policy());
+    let (_turn, running) = running(enforcing());
     for _ in 0..1_000 {
         running.molded(job(USER));
     }
@@ -127,7 +127,7 @@ fn a_flood_of_one_user_changes_nobody_else_s_answer() {
 
 #[test]
 fn users_without_number_neither_grow_memory_nor_stop_the_claims_of_those_before_them() {
-    let (_turn, running) = running(policy());
+    let (_turn, running) = running(enforcing());
     assert_eq!(running.molded(job(USER)), 10);
     for user in 10_000..30_000 {
         running.plugin.submit(&mut Description::batch(1, 4).of_user(user).with_control(&["QUEUECAST_AUTO_MOLD=1"]));
@@ -138,7 +138,7 @@ fn users_without_number_neither_grow_memory_nor_stop_the_claims_of_those_before_
 #[test]
 fn what_is_only_observed_claims_nothing() {
     for mode in [Mode::Observe, Mode::Advise] {
-        let (_turn, running) = running(Policy { mode, ..policy() });
+        let (_turn, running) = running(Policy { mode, ..enforcing() });
         for _ in 0..10 {
             running.molded(job(USER));
         }
@@ -151,8 +151,8 @@ fn what_is_only_observed_claims_nothing() {
 
 #[test]
 fn claims_end_with_the_snapshot() {
-    let (_turn, running) = running(policy());
+    let (_turn, running) = running(enforcing());
     assert_eq!((running.molded(job(USER)), running.molded(job(USER))), (10, 16));
-    running.publish(policy());
+    running.publish(enforcing());
     assert_eq!(running.molded(job(USER)), 10);
 }

@@ -4,11 +4,12 @@
 mod common;
 
 use common::running::Running;
-use common::{Description, Plugin, now, policy, publish, read, snapshot_bytes, text};
+use common::{Description, Plugin, now, publish, read, snapshot_bytes, text};
 use job_types::options::Mode;
 use job_types::policy::{Policy, When};
 use job_types::record::Record;
 use job_types::time::Seconds;
+use made_up_site::enforcing;
 use object::{Object, ObjectSection, ObjectSymbol};
 use parking_lot::MutexGuard;
 use predictor_core::counters::Counter;
@@ -22,7 +23,7 @@ const REFUSED: c_int = bindings::ESLURM_RESERVATION_NOT_USABLE as c_int;
 fn running() -> (MutexGuard<'static, ()>, &'static Running) {
     let (turn, running) = Running::turn();
     let _ = std::fs::remove_file(running.site.path().join("off"));
-    running.site.publish(policy());
+    running.site.publish(enforcing());
     (turn, running)
 }
 
@@ -121,7 +122,7 @@ fn a_job_that_asks_for_nothing_is_not_touched() {
 #[test]
 fn a_transparent_policy_molds_without_being_asked() {
     let (_turn, running) = running();
-    running.site.publish(Policy { mold: When::Always, ..policy() });
+    running.site.publish(Policy { mold: When::Always, ..enforcing() });
     let mut job = Description::batch(16, 64);
     running.plugin.submit(&mut job);
     assert_eq!(job.0.min_nodes, 4);
@@ -148,7 +149,7 @@ fn observe_records_and_advise_tells_and_neither_changes() {
     for (mode, beginning) in
         [(Mode::Observe, "queuecast: this partition is only observed"), (Mode::Advise, "queuecast: advice, nothing was changed: 4 nodes")]
     {
-        running.site.publish(Policy { mode, ..policy() });
+        running.site.publish(Policy { mode, ..enforcing() });
         let mut job = molded();
         let (answer, said) = running.plugin.submit(&mut job);
         assert_eq!((answer, job.0.min_nodes, job.0.time_limit), (0, 16, 60));
@@ -213,7 +214,7 @@ fn null_is_answered() {
 #[test]
 fn a_faulty_snapshot_leaves_jobs_and_refuses_promises() {
     let (_turn, running) = running();
-    let fresh = |published_at, generation| snapshot_bytes(policy(), 400, published_at, generation);
+    let fresh = |published_at, generation| snapshot_bytes(enforcing(), 400, published_at, generation);
     let mut wrong_version = fresh(now(), 2);
     wrong_version[8] ^= 1;
     let mut wrong_checksum = fresh(now(), 3);
@@ -264,10 +265,10 @@ fn a_damaged_snapshot_leaves_the_one_before_in_force() {
 fn a_snapshot_that_others_could_write_is_not_used() {
     use std::os::unix::fs::PermissionsExt;
     let (_turn, running) = running();
-    publish(running.site.path(), &snapshot_bytes(policy(), 400, now() + Seconds(-700), 8));
+    publish(running.site.path(), &snapshot_bytes(enforcing(), 400, now() + Seconds(-700), 8));
     running.plugin.submit(&mut molded());
     let new = running.site.path().join("snapshot.new");
-    std::fs::write(&new, snapshot_bytes(policy(), 400, now(), 9)).unwrap();
+    std::fs::write(&new, snapshot_bytes(enforcing(), 400, now(), 9)).unwrap();
     std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o666)).unwrap();
     std::fs::rename(&new, running.site.path().join("snapshot")).unwrap();
     let mut job = molded();
@@ -278,7 +279,7 @@ fn a_snapshot_that_others_could_write_is_not_used() {
 #[test]
 fn snapshots_are_replaced_during_submissions_from_eight_threads() {
     let (_turn, running) = running();
-    let versions: Vec<Vec<u8>> = (0..4).map(|n| snapshot_bytes(policy(), 400 + n * 100, now(), 100 + n as u64)).collect();
+    let versions: Vec<Vec<u8>> = (0..4).map(|n| snapshot_bytes(enforcing(), 400 + n * 100, now(), 100 + n as u64)).collect();
     let (done, molded_jobs) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -358,7 +359,7 @@ fn sibling_copy(job: Description) -> Description {
 #[test]
 fn the_copy_of_a_job_that_another_cluster_of_the_federation_has_decided_about_is_left_alone() {
     let (_turn, running) = running();
-    running.site.publish(Policy { mold: When::Always, defer: When::Always, ..policy() });
+    running.site.publish(Policy { mold: When::Always, defer: When::Always, ..enforcing() });
     let mut copy = sibling_copy(molded());
     assert_eq!(running.plugin.submit(&mut copy), (0, None));
     assert_eq!((copy.0.min_nodes, copy.0.num_tasks, copy.0.time_limit, copy.0.begin_time), (16, 64, 60, 0));
@@ -384,7 +385,7 @@ fn a_reservation_is_kept_by_the_cluster_that_promised_it() {
     assert!(said.unwrap().starts_with("queuecast: no reservation: --cluster-constraint may send the job to another cluster"));
     common::free(&mut chooses.0.cluster_features);
     // Where promises are not given, nothing is refused.
-    running.site.publish(Policy { mode: Mode::Advise, ..policy() });
+    running.site.publish(Policy { mode: Mode::Advise, ..enforcing() });
     let mut copy = sibling_copy(reserved());
     assert_eq!(running.plugin.submit(&mut copy), (0, None));
 }

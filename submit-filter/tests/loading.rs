@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{Description, Plugin, Site, policy};
+use common::{Description, Plugin, Site};
+use made_up_site::enforcing;
 use predictor_core::counters::Counter;
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ fn entries(path: &str) -> usize {
 #[test]
 fn fifty_times_loaded_used_from_eight_threads_and_unloaded() {
     let site = Site::new();
-    site.publish(policy());
+    site.publish(enforcing());
     let threads_before = entries("/proc/self/task");
     let mut first = None;
     for round in 0..ROUNDS {

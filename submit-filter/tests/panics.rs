@@ -4,7 +4,8 @@
 
 mod common;
 
-use common::{Description, Plugin, Site, policy, text};
+use common::{Description, Plugin, Site, text};
+use made_up_site::enforcing;
 use predictor_core::counters::Counter;
 
 /// The name of a job that the test's plugin panics about.
@@ -15,7 +16,7 @@ fn a_panic_ends_in_the_plugin_is_counted_and_leaves_the_job_as_written() {
     let site = Site::new();
     let plugin = Plugin::open_panicking();
     assert_eq!(plugin.call("init"), 0);
-    site.publish(policy());
+    site.publish(enforcing());
     let control = ["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1"];
     for count in 1..=3 {
         let mut job = Description::batch(16, 64).with_control(&control);

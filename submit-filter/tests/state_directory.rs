@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Description, Site, announce, free, hand_over, handed, now, policy, publish, read, snapshot_bytes};
+use common::{Description, Site, announce, free, hand_over, handed, now, publish, read, snapshot_bytes};
 use job_submit_queuecast::filter::{Answer, State, submission};
 use job_types::time::Seconds;
+use made_up_site::enforcing;
 use predictor_core::counters::Counter;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
@@ -35,7 +36,7 @@ fn submit(state: &State) -> (u32, String) {
 
 /// A snapshot by which the job is molded.
 fn good(generation: u64) -> Vec<u8> {
-    snapshot_bytes(policy(), 400, now(), generation)
+    snapshot_bytes(enforcing(), 400, now(), generation)
 }
 
 fn snapshots_taken(site: &Site) -> u64 {
@@ -243,7 +244,7 @@ fn a_snapshot_dated_ahead_is_refused_and_the_one_before_stays() {
     for ahead in [61, DAY, 2 * DAY, 366 * DAY] {
         let site = Site::new();
         let state = State::over(site.path());
-        let dated = snapshot_bytes(policy(), 400, now() + Seconds(ahead + 10), 5);
+        let dated = snapshot_bytes(enforcing(), 400, now() + Seconds(ahead + 10), 5);
         let memory = site.hand_over(&dated);
         publish(site.path(), &dated);
         let (nodes, said) = submit(&state);
@@ -257,7 +258,7 @@ fn a_snapshot_dated_ahead_is_refused_and_the_one_before_stays() {
         assert_eq!(submit(&state).0, 4, "the one before stays in force");
     }
     let site = Site::new();
-    publish(site.path(), &snapshot_bytes(policy(), 400, now() + Seconds(50), 5));
+    publish(site.path(), &snapshot_bytes(enforcing(), 400, now() + Seconds(50), 5));
     assert_eq!(submit(&State::over(site.path())).0, 4, "clocks differ by seconds");
 }
 

@@ -5,7 +5,8 @@
 mod common;
 
 use common::running::Running;
-use common::{Description, Plugin, Site, now, policy, publish, snapshot_bytes};
+use common::{Description, Plugin, Site, now, publish, snapshot_bytes};
+use made_up_site::enforcing;
 use predictor_core::counters::{Counted, Counter};
 use std::fs::{self, OpenOptions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,7 +32,7 @@ fn files_that_are_truncated_and_overwritten_end_no_process_and_stop_no_job() {
         let begun = spoils.load(Ordering::Relaxed);
         let mut memory = Vec::new();
         let mut renew = |generation| {
-            let bytes = snapshot_bytes(policy(), 400, now(), generation);
+            let bytes = snapshot_bytes(enforcing(), 400, now(), generation);
             if generation < 1_000_000 {
                 memory.push(site.hand_over(&bytes));
                 // As the daemon, which keeps the last two.
@@ -80,7 +81,7 @@ fn files_that_are_truncated_and_overwritten_end_no_process_and_stop_no_job() {
     }
     let expected = 2 * (THREADS * SUBMISSIONS + 2) as u64;
     // The counts are in memory, which nothing of this has touched.
-    let _memory = site.hand_over(&snapshot_bytes(policy(), 400, now(), 1));
+    let _memory = site.hand_over(&snapshot_bytes(enforcing(), 400, now(), 1));
     submit(&running);
     assert_eq!((site.counter(Counter::Submissions), site.counter(Counter::Panics)), (expected + 1, 0));
 }

@@ -17,7 +17,7 @@ mod past;
 pub use cluster::{Cluster, Options, install_plugins};
 pub use daemon::{Daemon, PATIENCE, QUICK};
 pub use job::{Job, Submitted};
-pub use past::{LARGE_WAIT, Past, enforcing, now};
+pub use past::{LARGE_WAIT, Past, now};
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -1,19 +1,15 @@
 //! A snapshot of a known past, for tests of what the filter does with it.
 
 use crate::Cluster;
-use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
-use job_types::options::Mode;
+use job_types::number::{AccountIndex, QosIndex, UserId};
 use job_types::policy::Policy;
-use job_types::record::WaitSource;
-use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::{EndedJob, History, HistoryLimits};
+use learning::history::EndedJob;
+use made_up_site::{FREE_CPUS, MadeUpSite, batch, ended_job, forecast_by, fork, running_job};
 use predictor_core::blend::BoundTable;
-use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
+use predictor_core::past::UserPast;
 use predictor_core::queue_plan::QueuePlan;
-use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
-use predictor_core::trees::{Forest, NodeRecord};
+use predictor_core::snapshot::{PartitionState, RunningJob};
 use predictor_core::wait_model::WaitModel;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,12 +17,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[must_use]
 pub fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
-}
-
-/// A policy that enforces.
-#[must_use]
-pub fn enforcing() -> Policy {
-    Policy { mode: Mode::Enforce, ..Policy::default() }
 }
 
 /// What a user's jobs in the partition `main` (8 nodes of 4 CPUs) have waited and run, by their
@@ -88,54 +78,41 @@ impl Cluster {
 
     fn publish_with(&self, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)], model: Option<&WaitModel>) {
         let now = UnixTime(now());
-        let mut history = History::new(HistoryLimits::default());
-        for job in past {
+        let past = past.iter().flat_map(|job| {
             // As many as QBETS needs to tell classes apart, and without a trend, which it would
             // take for a change.
-            for n in 0..200 {
+            (0..200).map(move |n| {
                 // Each by itself, so that no job presses on another.
-                let eligible = UnixTime(now.0 - 20_000_000 + n * 100_000 + i64::from(job.nodes) * 10_000);
-                let start = eligible + Seconds(job.wait_s + n * 37 % 100 * job.more_wait_s);
-                let size = Size { nodes: job.nodes, cpus: job.nodes * 4 };
-                let (limit, suspended) = (Some(Seconds(600)), Seconds::ZERO);
-                let (start, end) = (Some(start), start + Seconds(job.run_s));
-                assert!(history.push(&EndedJob { user: UserId(user), partition: "main", size, limit, eligible, start, end, suspended }));
-            }
-        }
-        history.fit(0.95);
-        let running = running.iter().map(|(nodes, ends_in_s)| RunningJob {
+                let eligible = now - Seconds(20_000_000 - n * 100_000 - i64::from(job.nodes) * 10_000);
+                let wait_s = job.wait_s + n * 37 % 100 * job.more_wait_s;
+                EndedJob { partition: "main", ..ended_job(UserId(user), eligible, job.nodes, 600, wait_s, job.run_s) }
+            })
+        });
+        let running = running.iter().map(|(nodes, ends_in_s)| {
             // Somebody of whom nothing is known but the time limit.
-            user: UserId(user + 1),
-            size: Size { nodes: *nodes, cpus: nodes * 4 },
-            start: UnixTime(now.0 - 10_000),
-            limit_end: Some(UnixTime(now.0 + ends_in_s)),
+            let user = UserId(user + 1);
+            RunningJob { user, ..running_job(*nodes, now - Seconds(10_000), now + Seconds(*ends_in_s)) }
         });
         let partition = PartitionState {
             name: "main".to_owned(),
-            policy,
-            is_default: true,
             whole_nodes: false,
             cpus: 32,
             nodes: 8,
             max_time: Some(Seconds(7 * 86_400)),
-            default_time: Some(Seconds(3_600)),
             running: running.collect(),
-            pending_jobs: 0,
-            pending_cpus: 0,
-            limits: Default::default(),
-        };
-        let origin = Origin {
-            cluster: "queuecast".to_owned(),
-            generation: 1,
-            published_at: now,
-            maximum_age: Seconds(86_400),
-            confidence: 0.95,
-            site_policy: policy,
-            ..Origin::default()
+            ..batch(policy)
         };
         // An empty queue.
         let plan = QueuePlan { at: now, is_complete: true, ..QueuePlan::default() };
-        self.publish_bytes(&write(&mut history, &[partition], &origin, model, Some(&plan)));
+        let site = MadeUpSite::new(now).partition(partition).ended_jobs(past).queue(&plan).origin(|origin| {
+            origin.cluster = "queuecast".to_owned();
+            (origin.generation, origin.site_policy) = (1, policy);
+            origin.maximum_age = Seconds(86_400);
+        });
+        self.publish_bytes(&match model {
+            Some(model) => site.learnt(model).bytes(),
+            None => site.bytes(),
+        });
     }
 
     /// Puts bytes into the snapshot's place as the daemon does.
@@ -152,41 +129,16 @@ impl Cluster {
 /// A model of one tree, for 32 CPUs that are all busy until `free_at`: the root of a wait is 85
 /// while at most 16 CPUs are free, and 0 beyond.
 fn pressed(user: u32, free_at: i64) -> WaitModel {
-    /// The cluster's free CPUs stand behind what is known of the job and before what is known of
-    /// the groups.
-    const FREE_CPUS: u16 = (FEATURES - (8 * 7 + 5 * 6 + 3 * 5) - 7) as u16;
-    let nodes = vec![NodeRecord::fork(FREE_CPUS, 16.0, 1), NodeRecord::leaf(85.0), NodeRecord::leaf(0.0)];
-    let tree = Forest { roots: vec![0.into()], nodes, base: 0.0 };
+    let forecast = forecast_by(fork(FREE_CPUS, 16.0, 85.0, 0.0), 32);
     let bounds = |first: u32| std::array::from_fn(|percentile| first + percentile as u32);
-    let mut cluster = Group::default();
-    (cluster.running.jobs, cluster.running.cpus) = (1.0, 32.0);
-    let score = PartitionScore {
-        partition: PartitionIndex(0),
-        jobs: 1_000,
-        median_error_s: 60.0,
-        pinball_s: 30.0,
-        reliability: RELIABILITY.map(|level| level as f32),
-        source: WaitSource::Blended,
-        reason: WaitSourceReason::Calibrated,
-    };
     WaitModel {
-        forests: Some([tree, Forest::default()]),
-        weights: [0.0, 1.0, 0.0, 0.0],
-        table: BoundTable {
-            up_to: vec![50.0, 100.0],
-            bounds_s: vec![bounds(0), bounds(7_200)],
-            outcomes: vec![100, 100],
-            at_once: vec![0.01, 0.0],
-        },
-        groups: vec![(GroupKey { kind: GroupKind::Cluster, values: [0; 3] }, cluster)],
+        table: BoundTable { bounds_s: vec![bounds(0), bounds(7_200)], outcomes: vec![100, 100], ..forecast.table },
         cpus: 32,
         ends_by_limit: vec![(free_at, 32.0)],
         ends_expected: vec![(free_at, 32.0)],
         users: vec![UserPast { user: UserId(user), last_two_s: Some([50.0; 2]), account: AccountIndex(0), qos: QosIndex(0) }],
         accounts: vec!["main".into()],
         qos: vec!["normal".into()],
-        classes: Vec::new(),
-        scores: vec![score],
-        run_times: std::collections::BTreeMap::new(),
+        ..forecast
     }
 }

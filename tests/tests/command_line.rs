@@ -4,9 +4,10 @@
 // What the tests share is outside of them, and fails as they do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use end_to_end::{Cluster, Options, Past, enforcing, now, skipped, wait_for};
+use end_to_end::{Cluster, Options, Past, now, skipped, wait_for};
 use job_types::options::Mode;
 use job_types::policy::Policy;
+use made_up_site::enforcing;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -11,8 +11,9 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use end_to_end::documentation::{Block, Page, Reader, SUBSTITUTIONS};
-use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, enforcing, project, skipped, wait_for};
+use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, project, skipped, wait_for};
 use job_types::options::OPTIONS;
+use made_up_site::enforcing;
 use slurm_conf::Configuration;
 
 /// Pages of what users do. They are read on a cluster with a known past, under a policy that

@@ -1,9 +1,10 @@
 //! Submissions to a real slurmctld with the plugins loaded.
 
-use end_to_end::{Cluster, LARGE_WAIT, Options, Past, enforcing, now, skipped, wait_for};
+use end_to_end::{Cluster, LARGE_WAIT, Options, Past, now, skipped, wait_for};
 use job_types::options::Mode;
 use job_types::policy::{Policy, When};
 use job_types::record::Record;
+use made_up_site::enforcing;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(40);

@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, Past, enforcing, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, Past, now, skipped, wait_for};
 use job_types::policy::{Policy, When};
 use job_types::time::UnixTime;
+use made_up_site::enforcing;
 use predictor_core::site::Site;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! A Lua script beside the plugin, before and after it in `JobSubmitPlugins`.
 
-use end_to_end::{Cluster, LARGE_WAIT, Options, enforcing, skipped};
+use end_to_end::{Cluster, LARGE_WAIT, Options, skipped};
 use job_types::record::Record;
+use made_up_site::enforcing;
 
 /// Sets a limit where none is given, notes how many nodes it saw, and says so.
 const SCRIPT: &str = r#"

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, enforcing, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, now, skipped, wait_for};
 use job_types::record::Record;
+use made_up_site::enforcing;
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(40);

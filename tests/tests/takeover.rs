@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, LARGE_WAIT, Options, enforcing, skipped, wait_for};
+use end_to_end::{Cluster, LARGE_WAIT, Options, skipped, wait_for};
+use made_up_site::enforcing;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 

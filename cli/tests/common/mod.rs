@@ -8,23 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use job_types::options::Mode;
 use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::{EndedJob, History, HistoryLimits};
+use made_up_site::{MadeUpSite, batch, ended_job, enforcing, running_job};
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, write};
+use predictor_core::snapshot::PartitionState;
 use serde_json::Value;
 
 pub const USER: u32 = 61_234;
 
 pub fn now() -> UnixTime {
     UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
-}
-
-pub fn policy() -> Policy {
-    Policy { mode: Mode::Enforce, ..Policy::default() }
 }
 
 /// What a test wants of its snapshot.
@@ -37,7 +32,7 @@ pub struct Wanted {
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { policy: policy(), published_at: now(), configuration_error: String::new(), plan: None }
+        Self { policy: enforcing(), published_at: now(), configuration_error: String::new(), plan: None }
     }
 }
 
@@ -46,59 +41,25 @@ impl Wanted {
     /// ran 500 s, and 200 on 4 nodes waited 100 s and ran 1,000 s; 40 nodes are busy. `debug` has
     /// no past.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut history = History::new(HistoryLimits::default());
-        for n in 0..200 {
-            for (nodes, limit, wait, run_time) in [(16, 3_600, 5_000, 500), (4, 7_200, 100, 1_000)] {
-                let eligible = UnixTime(self.published_at.0 - 900_000 + n * 600);
-                let start = eligible + Seconds(wait);
-                let job = EndedJob {
-                    user: UserId(USER),
-                    partition: "batch",
-                    size: Size { nodes, cpus: nodes * 4 },
-                    limit: Some(Seconds(limit)),
-                    eligible,
-                    start: Some(start),
-                    end: start + Seconds(run_time),
-                    suspended: Seconds::ZERO,
-                };
-                assert!(history.push(&job));
-            }
-        }
-        history.fit(0.95);
-        let running = |ends_in: i64| RunningJob {
-            user: UserId(1),
-            size: Size { nodes: 20, cpus: 80 },
-            start: UnixTime(self.published_at.0 - 100),
-            limit_end: Some(UnixTime(self.published_at.0 + ends_in)),
-        };
-        let batch = PartitionState {
-            name: "batch".into(),
-            policy: self.policy,
-            is_default: true,
-            whole_nodes: true,
-            cpus: 256,
-            nodes: 64,
-            max_time: Some(Seconds(2 * 86_400)),
-            default_time: Some(Seconds(3_600)),
-            running: vec![running(700), running(5_000)],
-            pending_jobs: 3,
-            pending_cpus: 48,
-            limits: Default::default(),
-        };
+        let past = (0..200).flat_map(|n| {
+            let eligible = self.published_at - Seconds(900_000 - n * 600);
+            let sizes = [(16, 3_600, 5_000, 500), (4, 7_200, 100, 1_000)];
+            sizes.map(|(nodes, limit, wait, run_time)| ended_job(UserId(USER), eligible, nodes, limit, wait, run_time))
+        });
+        let running = |ends_in: i64| running_job(20, self.published_at - Seconds(100), self.published_at + Seconds(ends_in));
+        let (policy, running) = (self.policy, vec![running(700), running(5_000)]);
+        let batch = PartitionState { running, pending_jobs: 3, pending_cpus: 48, ..batch(policy) };
         let debug = PartitionState { name: "debug".into(), is_default: false, running: Vec::new(), ..batch.clone() };
-        let origin = Origin {
-            cluster: "test".into(),
-            configuration_error: self.configuration_error.clone(),
-            generation: 7,
-            published_at: self.published_at,
-            maximum_age: Seconds(600),
-            confidence: 0.95,
-            site_policy: self.policy,
-            controller_read_at: Some(self.published_at),
-            configuration_loaded_at: self.published_at,
-            ..Origin::default()
-        };
-        write(&mut history, &[batch, debug], &origin, None, self.plan.as_ref())
+        let site = MadeUpSite::new(self.published_at).partition(batch).partition(debug).ended_jobs(past).origin(|origin| {
+            origin.configuration_error.clone_from(&self.configuration_error);
+            origin.site_policy = policy;
+            origin.controller_read_at = Some(self.published_at);
+            origin.configuration_loaded_at = self.published_at;
+        });
+        match &self.plan {
+            Some(plan) => site.queue(plan).bytes(),
+            None => site.bytes(),
+        }
     }
 }
 

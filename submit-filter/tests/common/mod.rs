@@ -3,21 +3,14 @@
 
 pub mod running;
 
-use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
-use job_types::options::Mode;
+use job_types::number::UserId;
 use job_types::policy::Policy;
-use job_types::record::WaitSource;
-use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::{EndedJob, History, HistoryLimits};
-use predictor_core::blend::BoundTable;
+use learning::history::EndedJob;
+use made_up_site::{MadeUpSite, USER, batch, ended_job, running_job};
+
 use predictor_core::counters::{COUNTERS, Counter};
-use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
-use predictor_core::queue_plan::QueuePlan;
-use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
-use predictor_core::trees::{Forest, NodeRecord};
-use predictor_core::wait_model::WaitModel;
+use predictor_core::snapshot::{PartitionState, Snapshot};
 use slurm_sys::bindings::{self, job_desc_msg_t};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -25,188 +18,35 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub const USER: u32 = 1000;
-
 pub fn now() -> UnixTime {
     UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
 }
 
-pub fn policy() -> Policy {
-    Policy { mode: Mode::Enforce, ..Policy::default() }
+/// The partition `batch` with three running jobs and three that wait.
+pub fn busy(published_at: UnixTime, policy: Policy) -> PartitionState {
+    let running = |ends_in: i64| running_job(20, published_at - Seconds(100), published_at + Seconds(ends_in));
+    PartitionState { running: vec![running(700), running(720), running(5_000)], pending_jobs: 3, pending_cpus: 300, ..batch(policy) }
 }
 
-/// A past of `jobs` jobs in which 16 nodes wait long and 4 do not, in one class each.
+/// A site of the partition `batch` under a policy; its snapshot has that number.
+pub fn site(policy: Policy, published_at: UnixTime, generation: u64) -> MadeUpSite {
+    MadeUpSite::new(published_at)
+        .partition(busy(published_at, policy))
+        .origin(|origin| (origin.generation, origin.site_policy) = (generation, policy))
+}
+
+/// The `n`-th job of a past on nodes of 4 CPUs.
+pub fn past_job(published_at: UnixTime, n: i64, nodes: u32, limit: i64, wait: i64, run_time: i64) -> EndedJob<'static> {
+    ended_job(UserId(USER), published_at - Seconds(8_000_000 - n * 600), nodes, limit, wait, run_time)
+}
+
+/// A snapshot of a past of `jobs` jobs in which 16 nodes wait long and 4 do not, in one class each.
 pub fn snapshot_bytes(policy: Policy, jobs: i64, published_at: UnixTime, generation: u64) -> Vec<u8> {
     let past = (0..jobs / 2).flat_map(|n| {
         let sizes = [(16, 3_600, 5_000 + n % 500, 500 + n % 40), (4, 7_200, n % 200, 1_000 + n % 90)];
         sizes.map(|(nodes, limit, wait, run_time)| past_job(published_at, n, nodes, limit, wait, run_time))
     });
-    snapshot_from(policy, past, published_at, generation, None, None)
-}
-
-/// The `n`-th job of a past on nodes of 4 CPUs.
-pub fn past_job(published_at: UnixTime, n: i64, nodes: u32, limit: i64, wait: i64, run_time: i64) -> EndedJob<'static> {
-    let eligible = UnixTime(published_at.0 - 8_000_000 + n * 600);
-    let start = eligible + Seconds(wait);
-    EndedJob {
-        user: UserId(USER),
-        partition: "batch",
-        size: Size { nodes, cpus: nodes * 4 },
-        limit: Some(Seconds(limit)),
-        eligible,
-        start: Some(start),
-        end: start + Seconds(run_time),
-        suspended: Seconds::ZERO,
-    }
-}
-
-/// A snapshot of a past, and of what was learnt from it.
-pub fn snapshot_from(
-    policy: Policy,
-    past: impl IntoIterator<Item = EndedJob<'static>>,
-    published_at: UnixTime,
-    generation: u64,
-    model: Option<&WaitModel>,
-    plan: Option<&QueuePlan>,
-) -> Vec<u8> {
-    let mut history = History::new(HistoryLimits::default());
-    for job in past {
-        history.push(&job);
-    }
-    history.fit(0.95);
-    let running = |ends_in: i64| RunningJob {
-        user: UserId(1),
-        size: Size { nodes: 20, cpus: 80 },
-        start: UnixTime(published_at.0 - 100),
-        limit_end: Some(UnixTime(published_at.0 + ends_in)),
-    };
-    let partition = PartitionState {
-        name: "batch".into(),
-        policy,
-        is_default: true,
-        whole_nodes: true,
-        cpus: 256,
-        nodes: 64,
-        max_time: Some(Seconds(2 * 86_400)),
-        default_time: Some(Seconds(3_600)),
-        running: vec![running(700), running(720), running(5_000)],
-        pending_jobs: 3,
-        pending_cpus: 300,
-        limits: Default::default(),
-    };
-    let origin = Origin {
-        cluster: "test".into(),
-        generation,
-        published_at,
-        maximum_age: Seconds(600),
-        confidence: 0.95,
-        site_policy: policy,
-        ..Origin::default()
-    };
-    write(&mut history, &[partition], &origin, model, plan)
-}
-
-/// Numbers that are the same each time, evenly spread over 0 to 1.
-pub struct Numbers(u64);
-
-impl Numbers {
-    pub fn new() -> Numbers {
-        Numbers(1)
-    }
-
-    fn next(&mut self) -> f64 {
-        // Knuth's linear congruence.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() * bound as f64) as usize
-    }
-}
-
-/// A forest of `trees` trees of `leaves` leaves each, grown by splitting leaves at random, with
-/// leaves that add up to about 60.
-fn forest(trees: usize, leaves: usize, numbers: &mut Numbers) -> Forest {
-    let mut forest = Forest::default();
-    for _ in 0..trees {
-        let mut children: Vec<Option<(usize, usize)>> = vec![None];
-        while children.len() < 2 * leaves - 1 {
-            let node = numbers.below(children.len());
-            if children[node].is_none() {
-                children[node] = Some((children.len(), children.len() + 1));
-                children.extend([None; 2]);
-            }
-        }
-        forest.roots.push((forest.nodes.len() as u32).into());
-        let mut order = vec![0];
-        let mut place = 0;
-        while place < order.len() {
-            forest.nodes.push(match children[order[place]] {
-                Some((left, right)) => {
-                    let offset = (order.len() - place) as u16;
-                    order.extend([left, right]);
-                    // Features span orders of magnitude.
-                    NodeRecord::fork(numbers.below(FEATURES) as u16, 10f64.powf(6.0 * numbers.next()) as f32, offset)
-                }
-                None => NodeRecord::leaf((120.0 * numbers.next() / trees as f64) as f32),
-            });
-            place += 1;
-        }
-    }
-    forest
-}
-
-/// A model as large as those that the daemon learns: two forests of 100 trees with 32 leaves, so
-/// many groups, and 10,000 running jobs.
-pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
-    let mut numbers = Numbers::new();
-    let forests = [forest(100, 32, &mut numbers), forest(100, 32, &mut numbers)];
-    let mut table = BoundTable::default();
-    for row in 0..32u32 {
-        table.up_to.push(row as f32 * 4.0);
-        table.bounds_s.push(std::array::from_fn(|percentile| row * 40 * (percentile as u32 + 1)));
-        table.outcomes.push(250);
-        table.at_once.push(0.1);
-    }
-    let mut keyed = Vec::new();
-    for n in 0..groups {
-        let kind = GroupKind::ALL[n as usize % GroupKind::ALL.len()];
-        let mut group = Group::default();
-        group.recent.fast = (n % 97) as f32;
-        group.recent.started_at = published_at.0 as f64 - f64::from(n);
-        group.running.cpus = f64::from(n % 7);
-        let values = match kind {
-            GroupKind::Cluster => continue,
-            GroupKind::User | GroupKind::UserPartition | GroupKind::UserRequest => [USER - 500 + n % 1_000, n / 8_000, 0],
-            _ => [n / 8, 0, 0],
-        };
-        keyed.push((GroupKey { kind, values }, group));
-    }
-    let ends = |step: i64| (1..=10_000).map(|n| (published_at.0 + n * step, n as f32)).collect();
-    WaitModel {
-        forests: Some(forests),
-        weights: [0.0, 0.4, 0.4, 0.2],
-        table,
-        groups: keyed,
-        cpus: 20_000,
-        ends_by_limit: ends(20),
-        ends_expected: ends(10),
-        users: vec![UserPast { user: UserId(USER), last_two_s: Some([500.0, 700.0]), account: AccountIndex(1), qos: QosIndex(0) }],
-        accounts: vec!["physics".into(), "chemistry".into()],
-        qos: vec!["normal".into()],
-        classes: Vec::new(),
-        scores: vec![PartitionScore {
-            partition: PartitionIndex(0),
-            jobs: 5_000,
-            median_error_s: 100.0,
-            pinball_s: 50.0,
-            reliability: RELIABILITY.map(|level| level as f32),
-            source: WaitSource::Blended,
-            reason: WaitSourceReason::Calibrated,
-        }],
-        run_times: std::collections::BTreeMap::new(),
-    }
+    site(policy, published_at, generation).ended_jobs(past).bytes()
 }
 
 /// Puts a snapshot into place as the daemon does.

@@ -2,18 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{
-    FREE_CPUS, LIMIT, NOW, USER, WAITING_JOBS, fork, model, partition, past_job, policy, running, score, situation, snapshot_with,
-    submission,
-};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::options::Asked;
 use job_types::record::WaitSource;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::history::EndedJob;
+use made_up_site::{
+    FREE_CPUS, LIMIT, MadeUpSite, NOW, USER, WAITING_JOBS, batch, ended_job, enforcing, forecast_by, fork, running_job, score, situation,
+    submission,
+};
 use predictor_core::decision::{Changes, Decision, NotDeferred, NotReserved, Reservable, Submission, TimeLimit, decide, trajectory};
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
 use predictor_core::reliability::WaitSourceReason;
@@ -29,19 +27,19 @@ fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
 
 /// Jobs on 4 nodes that waited 2,000 to 2,199 s and ran 500 s.
 fn past() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..200).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 2_000 + n * 73 % 200, 500))
+    (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 2_000 + n * 73 % 200, 500))
 }
 
 /// A snapshot in which 240 of 256 CPUs are busy, and are expected to be free in 600 s.
 fn busy(model: &WaitModel) -> Snapshot<Vec<u8>> {
-    let mut busy = partition(policy());
-    busy.running = vec![running(60, 600)];
-    snapshot_with(past(), &busy, model)
+    let mut busy = batch(enforcing());
+    busy.running = vec![running_job(60, NOW - Seconds(600), NOW + Seconds(600))];
+    MadeUpSite::new(NOW).partition(busy).ended_jobs(past()).learnt(model).snapshot()
 }
 
 /// A wait of 10,000 s while no more than 100 CPUs are free, and of none beyond.
 fn by_free_cpus() -> WaitModel {
-    model(fork(FREE_CPUS, 100.0, 100.0, 0.0), 240)
+    forecast_by(fork(FREE_CPUS, 100.0, 100.0, 0.0), 240)
 }
 
 fn shape() -> JobShape {
@@ -71,14 +69,14 @@ fn a_deferral_pays_where_the_queue_is_forecast_to_empty() {
     let Some(Ok(deferral)) = &decision.deferral else { panic!("{:?}", decision.deferral) };
     assert_eq!((deferral.response_now, deferral.response_deferred), (Seconds(10_500), Seconds(600 + 500)));
     // With a forecast that does not look at free CPUs nothing is gained.
-    let indifferent = busy(&model(fork(LIMIT, 60.0, 0.0, 100.0), 240));
+    let indifferent = busy(&forecast_by(fork(LIMIT, 60.0, 0.0, 100.0), 240));
     let decision = decided(&indifferent, Asked { auto_defer: true, ..Asked::default() });
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))));
 }
 
 #[test]
 fn claims_wait_before_the_job() {
-    let snapshot = busy(&model(fork(WAITING_JOBS, 2.5, 0.0, 100.0), 240));
+    let snapshot = busy(&forecast_by(fork(WAITING_JOBS, 2.5, 0.0, 100.0), 240));
     let median = |jobs| {
         let cluster = Claims { jobs, cpus: 4 * jobs, ..Claims::default() };
         let claimed = Claimed { partition: cluster, cluster };
@@ -97,7 +95,7 @@ fn without_the_default_the_class_stands_in_and_the_user_is_told() {
     let decision = decide(&situation);
     let written = decision.as_written.as_ref().unwrap();
     assert_eq!((written.wait_source, written.wait.unwrap().0), (Some(WaitSource::Qbets), Seconds(2_099)));
-    let line = decision.line(&asked, &policy(), NOW).unwrap();
+    let line = decision.line(&asked, &enforcing(), NOW).unwrap();
     assert!(line.ends_with("jobs like it alone: the bounds have lately not held as often as they should in the partition"), "{line}");
     assert_eq!(decision.record(&situation, 7).forecast.unwrap().wait_from, Some(WaitSource::Qbets));
 }
@@ -126,7 +124,7 @@ fn a_reservation_is_given_by_the_more_careful_of_present_and_past() {
     // The cluster is forecast to be empty by then, but jobs here have waited 2,000 to 2,199 s.
     assert!((2_190..=2_220).contains(&reserve(7_200, &by_free_cpus()).unwrap().0));
     // Long waits are forecast whatever is free: the past does not say otherwise.
-    let full = model(fork(LIMIT, 60.0, 0.0, 100.0), 240);
+    let full = forecast_by(fork(LIMIT, 60.0, 0.0, 100.0), 240);
     assert!(matches!(reserve(7_200, &full), Err(NotReserved::Unlikely { .. })));
     assert!((10_089..=10_140).contains(&reserve(20_000, &full).unwrap().0));
 }
@@ -140,7 +138,7 @@ fn sizes_forecast_together_are_as_each_alone() {
         trees.roots.push((trees.nodes.len() as u32).into());
         trees.nodes.extend(one.nodes);
     }
-    let snapshot = busy(&model(trees, 100));
+    let snapshot = busy(&forecast_by(trees, 100));
     let asked: Vec<_> = (1..=45u32)
         .map(|n| {
             let shape = JobShape { size: Size { nodes: n, cpus: 4 * n }, limit: Some(Seconds(60 * i64::from(n))), ..shape() };
@@ -163,7 +161,7 @@ proptest! {
         feature in prop_oneof![Just(LIMIT), Just(FREE_CPUS)], threshold in 0f32..20_000.0, low in 0f32..100.0, high in 0f32..100.0,
         ahead in 1i64..100_000, limit in 60i64..50_000, percent in 1u32..100,
     ) {
-        let snapshot = busy(&model(fork(feature, threshold, low, high), 240));
+        let snapshot = busy(&forecast_by(fork(feature, threshold, low, high), 240));
         let wanted = f64::from(percent) / 100.0;
         let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(wanted), ..Asked::default() };
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(4, asked) };
@@ -351,6 +349,6 @@ mod against_the_daemon {
             scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
             run_times: std::collections::BTreeMap::new(),
         };
-        snapshot_with(std::iter::empty(), &partition(policy()), &learnt)
+        MadeUpSite::new(NOW).partition(batch(enforcing())).learnt(&learnt).snapshot()
     }
 }

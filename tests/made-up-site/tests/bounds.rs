@@ -2,20 +2,18 @@
 //! of its nodes.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::*;
 use job_types::number::{QosId, UserId};
 use job_types::options::{Asked, MoldSizes};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::Seconds;
 use learning::history::EndedJob;
+use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, situation, submission};
 use predictor_core::decision::{
     Bound, Bounds, Decision, Limit, NodeRange, NotDeferred, NotMolded, NotReserved, Obstacle, Placement, Submission, TimeLimit, decide,
 };
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
-use predictor_core::snapshot::{Origin, PartitionState, Snapshot, write};
+use predictor_core::snapshot::{PartitionState, Snapshot};
 use proptest::prelude::*;
 
 fn wall(hours: i64) -> Caps {
@@ -35,14 +33,17 @@ fn association(user: Option<u32>, account: &str, limits: JobLimits) -> Associati
 }
 
 fn open(jobs: impl IntoIterator<Item = EndedJob<'static>>, partitions: &[PartitionState], limits: AccountingLimits) -> Snapshot<Vec<u8>> {
-    let origin = Origin { limits: limits.into(), ..origin() };
-    Snapshot::open(write(&mut history(jobs), partitions, &origin, None, None)).unwrap()
+    let site = MadeUpSite::new(NOW).ended_jobs(jobs).origin(|origin| origin.limits = limits.into());
+    partitions.iter().cloned().fold(site, MadeUpSite::partition).snapshot()
 }
 
 /// Jobs on 16 nodes that wait long, and on 4 that do not.
 fn past() -> impl Iterator<Item = EndedJob<'static>> {
     (0..200).flat_map(|n| {
-        [past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(UserId(USER), 4, 14_400, 900_000 - n * 600, 100, 5_000)]
+        [
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, 500),
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 14_400, 100, 5_000),
+        ]
     })
 }
 
@@ -71,7 +72,7 @@ fn a_job_is_not_molded_to_a_time_limit_that_its_quality_of_service_or_associatio
             association(Some(USER), "brief", on_jobs(wall(1))),
         ],
     };
-    let snapshot = open(past(), &[partition(policy())], limits());
+    let snapshot = open(past(), &[batch(enforcing())], limits());
     let free = decided(&snapshot, &submission(16, mold())).changes();
     assert_eq!((free.size.unwrap().0.nodes, free.limit), (4, Some(Seconds(14_400))));
     let short = Submission { qos: Some("SHORT"), ..submission(16, mold()) };
@@ -89,7 +90,7 @@ fn the_default_account_and_quality_of_service_hold_where_none_is_named() {
             AssociationLimits { is_default: true, default_qos: Some(QosId(3)), ..association(Some(USER), "brief", on_jobs(wall(2))) },
         ],
     };
-    let snapshot = open(past(), &[partition(policy())], limits);
+    let snapshot = open(past(), &[batch(enforcing())], limits);
     let longest = |account, qos| {
         let asked = Submission { account, qos, ..submission(16, Asked::default()) };
         bounds(&snapshot, &asked).longest_limit(size(16)).map(|bound| (bound.value.0 / 3_600, bound.by))
@@ -111,7 +112,7 @@ fn a_user_without_an_association_is_held_to_the_accounts_or_the_clusters_limits(
             association(Some(8), "physics", on_jobs(wall(4))),
         ],
     };
-    let snapshot = open(past(), &[partition(policy())], limits);
+    let snapshot = open(past(), &[batch(enforcing())], limits);
     let hours = |user, account| {
         let asked = Submission { user, account, ..submission(16, Asked::default()) };
         bounds(&snapshot, &asked).longest_limit(size(16)).unwrap().value.0 / 3_600
@@ -122,7 +123,7 @@ fn a_user_without_an_association_is_held_to_the_accounts_or_the_clusters_limits(
 
 #[test]
 fn partitions_bound_how_few_and_how_many_nodes_a_job_gets() {
-    let state = |limits| PartitionState { limits, ..partition(policy()) };
+    let state = |limits| PartitionState { limits, ..batch(enforcing()) };
     let few = open(past(), &[state(PartitionLimits { least_nodes: 8, ..PartitionLimits::default() })], AccountingLimits::default());
     assert_eq!(decided(&few, &submission(16, mold())).molding, Some(Err(NotMolded::Forbidden(Limit::PartitionMinNodes))));
     let many = open(past(), &[state(PartitionLimits { most_nodes: Some(8), ..PartitionLimits::default() })], AccountingLimits::default());
@@ -135,7 +136,7 @@ fn partitions_bound_how_few_and_how_many_nodes_a_job_gets() {
 fn a_flag_of_the_quality_of_service_lifts_a_partitions_limit() {
     let rules = QosRules { over_partition_max_nodes: true, over_partition_time: true, ..QosRules::default() };
     let limits = AccountingLimits { qos: vec![Qos { rules, ..qos(2, "large", JobLimits::default()) }], associations: Vec::new() };
-    let state = PartitionState { limits: PartitionLimits { most_nodes: Some(8), ..PartitionLimits::default() }, ..partition(policy()) };
+    let state = PartitionState { limits: PartitionLimits { most_nodes: Some(8), ..PartitionLimits::default() }, ..batch(enforcing()) };
     let snapshot = open(past(), &[state], limits);
     let large = Submission { qos: Some("large"), ..submission(4, mold()) };
     assert_eq!(bounds(&snapshot, &large).admit(size(16), Some(Seconds(9 * 86_400))), Ok(()));
@@ -143,7 +144,7 @@ fn a_flag_of_the_quality_of_service_lifts_a_partitions_limit() {
 
 #[test]
 fn jobs_that_not_every_node_can_run_are_made_smaller_only() {
-    let snapshot = open(past(), &[partition(policy())], AccountingLimits::default());
+    let snapshot = open(past(), &[batch(enforcing())], AccountingLimits::default());
     for placement in [Placement::Features, Placement::ExcludedNodes, Placement::GenericResources, Placement::Memory, Placement::NodeShape] {
         let asked = Submission { placement: Some(placement), ..submission(8, mold()) };
         let of = bounds(&snapshot, &asked);
@@ -157,7 +158,7 @@ fn a_job_grows_only_onto_nodes_that_take_jobs_and_are_large_enough() {
     let nodes =
         |usable, least_cpus| PartitionLimits { nodes: Some(NodeSizes { usable, least_cpus, most_cpus: 8 }), ..PartitionLimits::default() };
     let admit = |limits, tasks_per_node, to| {
-        let snapshot = open(past(), &[PartitionState { limits, ..partition(policy()) }], AccountingLimits::default());
+        let snapshot = open(past(), &[PartitionState { limits, ..batch(enforcing()) }], AccountingLimits::default());
         let asked = Submission { tasks_per_node, ..submission(8, mold()) };
         bounds(&snapshot, &asked).admit(size(to), Some(Seconds(3_600)))
     };
@@ -171,7 +172,7 @@ fn a_job_grows_only_onto_nodes_that_take_jobs_and_are_large_enough() {
 fn cpu_minutes_bound_the_limit_by_the_size() {
     let caps = Caps { cpu_minutes: Some(64 * 60), ..Caps::default() };
     let limits = AccountingLimits { qos: vec![qos(1, "normal", on_jobs(caps))], associations: Vec::new() };
-    let snapshot = open(past(), &[partition(policy())], limits);
+    let snapshot = open(past(), &[batch(enforcing())], limits);
     let of = bounds(&snapshot, &Submission { qos: Some("normal"), ..submission(16, mold()) });
     assert_eq!(of.longest_limit(size(16)), Some(Bound { value: Seconds(3_600), by: Limit::CpuMinutes }));
     assert_eq!(of.longest_limit(size(4)), Some(Bound { value: Seconds(14_400), by: Limit::CpuMinutes }));
@@ -185,7 +186,7 @@ fn a_cap_on_another_resource_keeps_a_job_from_growing_and_a_least_amount_from_sh
         qos: vec![qos(1, "billed", on_jobs(other)), Qos { rules, ..qos(2, "large", JobLimits::default()) }],
         associations: Vec::new(),
     };
-    let snapshot = open(past(), &[partition(policy())], limits);
+    let snapshot = open(past(), &[batch(enforcing())], limits);
     let of = |name| bounds(&snapshot, &Submission { qos: Some(name), ..submission(8, mold()) });
     let limit = Some(Seconds(3_600));
     assert_eq!((of("billed").admit(size(16), limit), of("billed").admit(size(4), limit)), (Err(Limit::OtherResource), Ok(())));
@@ -199,9 +200,9 @@ fn of_several_partitions_the_strictest_limit_holds() {
         is_default: false,
         max_time: Some(Seconds(7_200)),
         limits: PartitionLimits { most_nodes: Some(20), ..PartitionLimits::default() },
-        ..partition(policy())
+        ..batch(enforcing())
     };
-    let snapshot = open(past(), &[partition(policy()), other], AccountingLimits::default());
+    let snapshot = open(past(), &[batch(enforcing()), other], AccountingLimits::default());
     let named = |names| bounds(&snapshot, &Submission { partition: Some(names), ..submission(16, Asked::default()) });
     let both = named("batch,other");
     assert_eq!(both.longest_limit(size(16)), Some(Bound { value: Seconds(7_200), by: Limit::PartitionMaxTime }));
@@ -211,7 +212,7 @@ fn of_several_partitions_the_strictest_limit_holds() {
 
 /// Jobs that wait up to 99 s.
 fn short_waits() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..100).map(|n| past_job(UserId(USER), 4, 3_600, 9_000_000 - n * 20_000, n, 500))
+    (0..100).map(|n| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n * 20_000), 4, 3_600, n, 500))
 }
 
 fn reserve(ahead: i64) -> Asked {
@@ -221,7 +222,7 @@ fn reserve(ahead: i64) -> Asked {
 #[test]
 fn a_reservation_whose_padding_a_limit_forbids_is_refused_with_the_limit() {
     let limits = AccountingLimits { qos: vec![qos(1, "short", on_jobs(wall(1)))], associations: Vec::new() };
-    let snapshot = open(short_waits(), &[partition(policy())], limits);
+    let snapshot = open(short_waits(), &[batch(enforcing())], limits);
     let asked = |limit, qos| Submission { limit: TimeLimit::Limited(Seconds(limit)), qos, ..submission(4, reserve(3_000)) };
     let refusal = decided(&snapshot, &asked(3_600, Some("short"))).reservation.unwrap().unwrap_err();
     let NotReserved::BeyondLimit { needed, longest } = refusal else { panic!("{refusal}") };
@@ -234,7 +235,7 @@ fn a_reservation_whose_padding_a_limit_forbids_is_refused_with_the_limit() {
 
 #[test]
 fn jobs_that_something_else_starts_are_neither_reserved_nor_deferred() {
-    let snapshot = open(short_waits(), &[partition(Policy { defer: When::Always, ..policy() })], AccountingLimits::default());
+    let snapshot = open(short_waits(), &[batch(Policy { defer: When::Always, ..enforcing() })], AccountingLimits::default());
     for obstacle in [Obstacle::Dependency, Obstacle::Held, Obstacle::Reservation] {
         let reserved = Submission { obstacle: Some(obstacle), ..submission(4, reserve(3_000)) };
         assert_eq!(decided(&snapshot, &reserved).reservation, Some(Err(NotReserved::Obstacle(obstacle))));
@@ -245,7 +246,7 @@ fn jobs_that_something_else_starts_are_neither_reserved_nor_deferred() {
 
 #[test]
 fn interactive_jobs_are_deferred_only_where_they_ask() {
-    let snapshot = open(short_waits(), &[partition(Policy { defer: When::Always, ..policy() })], AccountingLimits::default());
+    let snapshot = open(short_waits(), &[batch(Policy { defer: When::Always, ..enforcing() })], AccountingLimits::default());
     let deferral = |is_interactive, auto_defer| {
         let asked = Submission { is_interactive, ..submission(4, Asked { auto_defer, ..Asked::default() }) };
         decided(&snapshot, &asked).deferral.is_some()
@@ -255,7 +256,7 @@ fn interactive_jobs_are_deferred_only_where_they_ask() {
 
 #[test]
 fn the_shortest_limit_grows_with_the_limit() {
-    let snapshot = open(past().chain(short_waits()), &[partition(policy())], AccountingLimits::default());
+    let snapshot = open(past().chain(short_waits()), &[batch(enforcing())], AccountingLimits::default());
     let shortest_limit = Some(Seconds(1_800));
     // 4 nodes in the place of 16, 4 h in the place of 1 h: 2 h in the place of 30 min.
     let molded = decided(&snapshot, &Submission { shortest_limit, ..submission(16, mold()) }).changes();
@@ -283,7 +284,7 @@ proptest! {
         let limits = AccountingLimits { qos: vec![qos(1, "normal", on_jobs(caps))], associations: Vec::new() };
         let state = PartitionState {
             limits: PartitionLimits { least_nodes: least, most_nodes: Some(max_nodes), ..PartitionLimits::default() },
-            ..partition(policy())
+            ..batch(enforcing())
         };
         let snapshot = open(past().chain(short_waits()), &[state], limits);
         let asked = Asked {

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-mod common;
-
-use common::{FREE_CPUS, NOW, USER, fork, history, model, origin, partition, past_job, policy, snapshot, snapshot_with};
 use job_types::number::{AccountIndex, JobId, PartitionIndex, QosId, QosIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
+use made_up_site::{FREE_CPUS, MadeUpSite, NOW, USER, batch, ended_job, enforcing, forecast_by, fork};
 use predictor_core::decision::Timeliness;
 use predictor_core::forecast::{
     Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
@@ -17,17 +15,27 @@ use predictor_core::past::{Group, GroupKey, GroupKind, Recent, UserPast};
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::site::Site;
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{Origin, PartitionState, Snapshot, SnapshotError, write};
+use predictor_core::snapshot::{PartitionState, Snapshot, SnapshotError};
 use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 use std::sync::Arc;
 
 fn some_jobs() -> impl Iterator<Item = learning::history::EndedJob<'static>> {
-    (0..100).map(|n| past_job(UserId(USER), 1 + (n % 3) as u32, 3_600, 10_000 + n * 60, n * 37 % 100 * 10, 600 + n))
+    (0..100).map(|n| ended_job(UserId(USER), NOW - Seconds(10_000 + n * 60), 1 + (n % 3) as u32, 3_600, n * 37 % 100 * 10, 600 + n))
+}
+
+/// A site of the partition `batch`, without a past.
+fn site() -> MadeUpSite {
+    MadeUpSite::new(NOW).partition(batch(enforcing()))
+}
+
+/// That site with all that a snapshot holds of one.
+fn whole() -> MadeUpSite {
+    site().ended_jobs(some_jobs()).learnt(&some_model()).queue(&some_plan())
 }
 
 fn some_model() -> WaitModel {
-    model(fork(FREE_CPUS, 100.0, 100.0, 0.0), 240)
+    forecast_by(fork(FREE_CPUS, 100.0, 100.0, 0.0), 240)
 }
 
 fn some_limits() -> AccountingLimits {
@@ -93,8 +101,7 @@ fn some_plan() -> QueuePlan {
 #[test]
 fn a_plan_is_read_back_and_asked_on_the_careful_side() {
     let plan = some_plan();
-    let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), None, Some(&plan));
-    let snapshot = Snapshot::open(bytes).unwrap();
+    let snapshot = site().ended_jobs(some_jobs()).queue(&plan).snapshot();
     let read = snapshot.plan().unwrap();
     assert_eq!((read.at, read.pending_jobs, read.is_complete), (NOW, 2, true));
     assert_eq!(read.jobs().collect::<Vec<_>>(), plan.jobs);
@@ -111,13 +118,13 @@ fn a_plan_is_read_back_and_asked_on_the_careful_side() {
     assert_eq!((expected(3, 3, Some(60)), expected(4, 16, None), expected(5, 5, Some(1))), (Some(100), Some(200), Some(500)));
     assert_eq!((expected(64, 256, None), expected(1, 257, Some(60)), expected(1, 1, Some(3_601))), (None, None, None));
     assert!(snapshot.expected_start(PartitionIndex(1), Size { nodes: 1, cpus: 1 }, None).is_none());
-    assert!(common::snapshot([], &partition(policy())).plan().is_none());
+    assert!(site().snapshot().plan().is_none());
 }
 
 #[test]
 fn what_was_learnt_is_read_back() {
     let learnt = some_model();
-    let snapshot = snapshot_with(some_jobs(), &partition(policy()), &learnt);
+    let snapshot = site().ended_jobs(some_jobs()).learnt(&learnt).snapshot();
     let summary = snapshot.model().unwrap();
     assert_eq!((summary.trees, summary.weights, summary.bound_rows, summary.groups, summary.cpus), (1, learnt.weights, 2, 2, 256));
     assert_eq!(snapshot.scores().collect::<Vec<_>>(), learnt.scores);
@@ -141,7 +148,7 @@ fn learnt_run_times_go_before_the_historys_own() {
     let nobodys = UserSize { user: UserId(USER + 1), ..key };
     let run_times = Arc::new(RunTimeModel { jobs: 20, longest_limit_s: 7_200, ranges: ranges.clone() });
     let learnt = WaitModel { run_times: [(key, Arc::clone(&run_times)), (nobodys, run_times)].into(), ..some_model() };
-    let snapshot = snapshot_with(some_jobs(), &partition(policy()), &learnt);
+    let snapshot = site().ended_jobs(some_jobs()).learnt(&learnt).snapshot();
     let read = snapshot.run_time(UserId(USER), PartitionIndex(0), Unit::Nodes, 2).unwrap();
     assert_eq!((read.jobs, read.longest_limit, read.ranges), (20, Some(Seconds(7_200)), &ranges[..]));
     // 60 s in three of four cases, 2950 s in the fourth.
@@ -153,12 +160,12 @@ fn learnt_run_times_go_before_the_historys_own() {
 
 #[test]
 fn what_was_fitted_is_read_back() {
-    let snapshot = snapshot(some_jobs(), &partition(policy()));
+    let snapshot = site().ended_jobs(some_jobs()).snapshot();
     assert_eq!((snapshot.generation(), snapshot.published_at()), (7, NOW));
     let provenance = snapshot.provenance();
     assert_eq!((provenance.cluster, provenance.ended_jobs), ("test", 100));
     let found = snapshot.partition("batch").unwrap();
-    assert_eq!((found.cpus, found.nodes, found.policy), (256, 64, policy()));
+    assert_eq!((found.cpus, found.nodes, found.policy), (256, 64, enforcing()));
     assert_eq!(snapshot.default_partition().unwrap().name, "batch");
     assert!(snapshot.partition("bat").is_none());
 
@@ -203,7 +210,7 @@ fn the_classes_of_qbets_are_read_back_for_each_job_and_learnt_ones_go_first() {
         ClassBounds { partition: PartitionIndex(1), ..class(0, all.clone(), all, 77) },
     ];
     let learnt = WaitModel { classes, scores: Vec::new(), ..some_model() };
-    let snapshot = snapshot_with(some_jobs(), &partition(policy()), &learnt);
+    let snapshot = site().ended_jobs(some_jobs()).learnt(&learnt).snapshot();
     let wait = |partition, cpus, limit: Option<i64>| {
         let shape = JobShape {
             user: UserId(USER),
@@ -227,7 +234,7 @@ fn the_classes_of_qbets_are_read_back_for_each_job_and_learnt_ones_go_first() {
 
 #[test]
 fn a_snapshot_ages() {
-    let snapshot = snapshot([], &partition(policy()));
+    let snapshot = site().snapshot();
     assert_eq!(snapshot.timeliness(NOW + Seconds(600)), Timeliness::Current);
     assert_eq!(snapshot.timeliness(NOW + Seconds(601)), Timeliness::TooOld);
     assert_eq!(snapshot.age(UnixTime(NOW.0 - 5)), Seconds(0));
@@ -235,7 +242,7 @@ fn a_snapshot_ages() {
 
 #[test]
 fn a_snapshot_dated_more_than_a_minute_ahead_is_not_current() {
-    let snapshot = snapshot([], &partition(policy()));
+    let snapshot = site().snapshot();
     assert_eq!(snapshot.timeliness(UnixTime(NOW.0 - 60)), Timeliness::Current);
     for ahead in [61, 86_400, 366 * 86_400, i64::MAX / 2] {
         assert_eq!(snapshot.timeliness(UnixTime(NOW.0 - ahead)), Timeliness::Ahead, "{ahead} s");
@@ -244,7 +251,7 @@ fn a_snapshot_dated_more_than_a_minute_ahead_is_not_current() {
 
 #[test]
 fn another_magic_or_version_is_named() {
-    let mut bytes = write(&mut history(some_jobs()), &[], &origin(), None, None);
+    let mut bytes = MadeUpSite::new(NOW).ended_jobs(some_jobs()).bytes();
     bytes[8] += 1;
     assert_eq!(Snapshot::open(&bytes).unwrap_err(), SnapshotError::Version { found: LAYOUT_VERSION + 1 });
     bytes[0] = 0;
@@ -256,7 +263,6 @@ fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v4");
-    let origin = Origin { limits: some_limits().into(), ..origin() };
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),
@@ -264,8 +270,9 @@ fn the_layout_is_that_of_the_golden_file() {
         qos: Some("normal".into()),
         nodes: Some(NodeSizes { usable: 60, least_cpus: 4, most_cpus: 8 }),
     };
-    let state = PartitionState { limits, ..partition(policy()) };
-    let bytes = write(&mut history(some_jobs().take(5)), &[state], &origin, Some(&some_model()), Some(&some_plan()));
+    let site = MadeUpSite::new(NOW).origin(|origin| origin.limits = some_limits().into());
+    let site = site.partition(PartitionState { limits, ..batch(enforcing()) }).ended_jobs(some_jobs().take(5));
+    let bytes = site.learnt(&some_model()).queue(&some_plan()).bytes();
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();
     }
@@ -279,14 +286,14 @@ proptest! {
 
     #[test]
     fn a_snapshot_cut_short_is_refused(cut in 0usize..10_000) {
-        let bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
+        let bytes = whole().bytes();
         let cut = cut % bytes.len();
         prop_assert_eq!(Snapshot::open(&bytes[..cut]).unwrap_err(), SnapshotError::Length);
     }
 
     #[test]
     fn a_snapshot_with_a_changed_byte_is_refused(place in 0usize..100_000, change in 1u8..) {
-        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
+        let mut bytes = whole().bytes();
         let place = place % bytes.len();
         bytes[place] ^= change;
         prop_assert!(Snapshot::open(&bytes).is_err());
@@ -297,7 +304,7 @@ proptest! {
         changes in prop::collection::vec((48usize..1_000_000, prop_oneof![any::<u8>(), 0u8..4]), 1..40),
     ) {
         use predictor_core::snapshot::layout::{CHECKSUM_AT, checksum};
-        let mut bytes = write(&mut history(some_jobs()), &[partition(policy())], &origin(), Some(&some_model()), Some(&some_plan()));
+        let mut bytes = whole().bytes();
         for (place, value) in changes {
             let place = 48 + (place - 48) % (bytes.len() - 48);
             bytes[place] = value;
@@ -332,8 +339,7 @@ const OTHER: u32 = 0x7a5c_33d1;
 
 /// The snapshot of two users with a plan, as one of them sees it, or nobody in particular.
 fn seen_by(user: Option<u32>) -> Vec<u8> {
-    let jobs = some_jobs().chain((0..50).map(|n| past_job(UserId(OTHER), 2, 3_600, 20_000 + n * 60, n * 10, 600 + n)));
-    let mut history = history(jobs);
+    let jobs = some_jobs().chain((0..50).map(|n| ended_job(UserId(OTHER), NOW - Seconds(20_000 + n * 60), 2, 3_600, n * 10, 600 + n)));
     let mut model = some_model();
     let key = |kind, values| (GroupKey { kind, values }, Group { recent: Recent { fast: 7.0, ..Recent::default() }, ..Group::default() });
     model.groups = vec![
@@ -349,8 +355,7 @@ fn seen_by(user: Option<u32>) -> Vec<u8> {
     model.accounts = vec!["zero".into(), "myaccount".into(), "theiraccount".into()];
     let mut plan = some_plan();
     plan.jobs[1].user = UserId(OTHER);
-    let bytes = write(&mut history, &[partition(policy())], &origin(), Some(&model), Some(&plan));
-    Snapshot::open(bytes).unwrap().for_reader(user.map(UserId))
+    site().ended_jobs(jobs).learnt(&model).queue(&plan).snapshot().for_reader(user.map(UserId))
 }
 
 #[test]

@@ -6,7 +6,7 @@ use job_types::policy::Policy;
 use job_types::record::WaitSource;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::{EndedJob, History};
+use learning::history::History;
 use predictor_core::decision::{Bounds, Situation, Submission};
 use predictor_core::forecast::{
     Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel,
@@ -14,76 +14,69 @@ use predictor_core::forecast::{
 };
 use predictor_core::limits::Applying;
 use predictor_core::site::{Partition, Site};
+use predictor_core::snapshot::PartitionState;
 use std::collections::BTreeMap;
 use zerocopy::little_endian::U32;
 
 /// What is forecast of the wait in seconds of a job at a moment.
 pub type Wait = Box<dyn Fn(&JobShape, &Moment) -> u32>;
 
-/// A cluster of one partition of 64 nodes of 4 CPUs, with a known past.
+/// A cluster of one partition with a known past.
 pub struct Cluster {
-    pub partition: Partition<'static>,
+    /// The partition as it is now.
+    pub partition: PartitionState,
     /// What accounting allows everybody.
     pub limits: Applying,
     /// Waits by the moment; without it the classes of the past say them.
     pub wait: Option<Wait>,
     /// When running jobs are expected to end, ascending.
     pub ends: Vec<UnixTime>,
+    /// A plan of the queue, where there is one.
     pub plan: Option<FreePlan<'static>>,
+    /// Bounds on the waits of each class.
     pub classes: Vec<(WaitClass, WaitForecast<'static>, [U32; PERCENTILES])>,
+    /// Run times by user and size.
     pub run_times: BTreeMap<UserSize, RunTimeModel>,
     /// Bounds of 0 to 98 s, and of 10,000 to 10,098 s: what follows short and long forecasts.
     pub rows: [[U32; PERCENTILES]; 2],
 }
 
-/// The partition `batch` of 64 whole nodes, two days at the most.
-pub fn batch(policy: Policy) -> Partition<'static> {
-    Partition {
-        name: "batch",
-        policy,
-        cpus: 256,
-        nodes: 64,
-        whole_nodes: true,
-        max_time: Some(Seconds(2 * 86_400)),
-        own_default_time: Some(Seconds(3_600)),
-        ..Partition::default()
-    }
-}
-
-/// A cluster with that past.
-pub fn cluster(jobs: impl IntoIterator<Item = EndedJob<'static>>, partition: Partition<'static>) -> Cluster {
-    let history: History = super::history(jobs);
-    let classes = history.classes().iter().map(|class| {
-        let held = WaitClass {
-            first_cpus: *class.cpus.start(),
-            last_cpus: *class.cpus.end(),
-            first_limit_s: *class.limit_s.start(),
-            last_limit_s: *class.limit_s.end(),
-        };
-        let forecast = WaitForecast {
-            source: WaitSource::Qbets,
-            class: Some(held),
-            jobs: class.jobs as u32,
-            median: Seconds(i64::from(class.median_s)),
-            bounds: &[U32::ZERO; PERCENTILES],
-        };
-        (held, forecast, class.bounds_s.map(U32::new))
-    });
-    let row = |first: u32| std::array::from_fn(|percentile| U32::new(first + percentile as u32));
-    Cluster {
-        partition,
-        limits: Applying::default(),
-        wait: None,
-        ends: Vec::new(),
-        plan: None,
-        classes: classes.collect(),
-        run_times: history.run_times().fitted().clone(),
-        rows: [row(0), row(10_000)],
-    }
-}
-
 impl Cluster {
-    /// The job as it meets this cluster at [`NOW`], with nothing decided since.
+    pub(crate) fn of(partition: PartitionState, history: &History) -> Cluster {
+        let classes = history.classes().iter().map(|class| {
+            let held = WaitClass {
+                first_cpus: *class.cpus.start(),
+                last_cpus: *class.cpus.end(),
+                first_limit_s: *class.limit_s.start(),
+                last_limit_s: *class.limit_s.end(),
+            };
+            let forecast = WaitForecast {
+                source: WaitSource::Qbets,
+                class: Some(held),
+                jobs: class.jobs as u32,
+                median: Seconds(i64::from(class.median_s)),
+                bounds: &[U32::ZERO; PERCENTILES],
+            };
+            (held, forecast, class.bounds_s.map(U32::new))
+        });
+        let row = |first: u32| std::array::from_fn(|percentile| U32::new(first + percentile as u32));
+        Cluster {
+            partition,
+            limits: Applying::default(),
+            wait: None,
+            ends: Vec::new(),
+            plan: None,
+            classes: classes.collect(),
+            run_times: history.run_times().fitted().clone(),
+            rows: [row(0), row(10_000)],
+        }
+    }
+
+    /// A submission as it meets this cluster at [`NOW`], with nothing decided since.
+    ///
+    /// # Panics
+    /// Where the submission names a partition that is not this one.
+    #[must_use]
     pub fn situation<'a>(&'a self, submission: &'a Submission<'a>) -> Situation<'a, Cluster> {
         let (partition, policy) = submission.governed_by(self).unwrap();
         let bounds = Bounds::of(submission, &partition, self);
@@ -93,11 +86,21 @@ impl Cluster {
 
 impl Site for Cluster {
     fn partition(&self, name: &str) -> Option<Partition<'_>> {
-        (self.partition.name == name).then_some(self.partition)
+        self.default_partition().filter(|partition| partition.name == name)
     }
 
     fn default_partition(&self) -> Option<Partition<'_>> {
-        Some(self.partition)
+        let PartitionState { name, policy, whole_nodes, cpus, nodes, max_time, default_time, .. } = &self.partition;
+        Some(Partition {
+            name,
+            policy: *policy,
+            cpus: *cpus,
+            nodes: *nodes,
+            whole_nodes: *whole_nodes,
+            max_time: *max_time,
+            own_default_time: *default_time,
+            ..Partition::default()
+        })
     }
 
     fn site_policy(&self) -> Policy {

@@ -2,10 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::cluster::{Cluster, batch, cluster};
-use common::{NOW, USER, past_job, policy, submission};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Asked, EarlyStart, Mode, MoldSizes};
 use job_types::policy::{Policy, When};
@@ -13,13 +9,19 @@ use job_types::record::{MOST_BYTES, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::history::EndedJob;
+use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
     trajectory,
 };
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
-use predictor_core::site::Partition;
+use predictor_core::snapshot::PartitionState;
 use proptest::prelude::*;
+
+/// A cluster of that partition with that past.
+fn cluster(jobs: impl IntoIterator<Item = EndedJob<'static>>, partition: PartitionState) -> Cluster {
+    MadeUpSite::new(NOW).partition(partition).ended_jobs(jobs).state()
+}
 
 fn decided(cluster: &Cluster, submission: &Submission<'_>) -> Decision {
     decide(&cluster.situation(submission))
@@ -32,13 +34,16 @@ fn mold() -> Asked {
 /// Large jobs wait 5,000 s and run 500 s, small ones wait 100 s and run 1,000 s.
 fn past() -> impl Iterator<Item = EndedJob<'static>> {
     (0..200).flat_map(|n| {
-        [past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(UserId(USER), 4, 7_200, 900_000 - n * 600, 100, 1_000)]
+        [
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, 500),
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 7_200, 100, 1_000),
+        ]
     })
 }
 
 #[test]
 fn a_job_is_molded_to_the_size_forecast_to_finish_first() {
-    let cluster = cluster(past(), batch(policy()));
+    let cluster = cluster(past(), batch(enforcing()));
     let decision = decided(&cluster, &Submission { tasks: Some(64), ..submission(16, mold()) });
     assert_eq!(decision.molding, Some(Ok(())));
     let changes = decision.changes();
@@ -54,12 +59,12 @@ fn a_job_is_molded_to_the_size_forecast_to_finish_first() {
 #[test]
 fn a_size_that_the_user_has_hardly_run_is_not_tried_unless_named() {
     let jobs = || {
-        let often = (0..200).map(|n| past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500));
-        let seldom = (0..9).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 100, 10));
-        let by_another = (0..100).map(|n| past_job(UserId(2), 4, 3_600, 900_000 - n * 600, 100, 10));
+        let often = (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, 500));
+        let seldom = (0..9).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 100, 10));
+        let by_another = (0..100).map(|n| ended_job(UserId(2), NOW - Seconds(900_000 - n * 600), 4, 3_600, 100, 10));
         often.chain(seldom).chain(by_another)
     };
-    let cluster = cluster(jobs(), batch(policy()));
+    let cluster = cluster(jobs(), batch(enforcing()));
     assert_eq!(decided(&cluster, &submission(16, mold())).molding, Some(Err(NotMolded::NoOtherSize)));
     let named = Asked { mold_sizes: Some(MoldSizes::list([4]).unwrap()), ..mold() };
     assert_eq!(decided(&cluster, &submission(16, named)).molding, Some(Ok(())));
@@ -70,25 +75,31 @@ fn a_smaller_size_gets_no_more_than_the_limit_in_proportion() {
     // The user's longest limit at 4 nodes is the original one, the partition's is two days; a
     // quarter of the CPUs needs four times as long at most.
     let jobs = (0..200).flat_map(|n| {
-        [past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 5_000, 500), past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 100, 1_000)]
+        [
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, 500),
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 100, 1_000),
+        ]
     });
-    let cluster = cluster(jobs, batch(policy()));
+    let cluster = cluster(jobs, batch(enforcing()));
     assert_eq!(decided(&cluster, &submission(16, mold())).changes().limit, Some(Seconds(14_400)));
 }
 
 #[test]
 fn a_larger_size_keeps_the_time_limit() {
     let jobs = (0..200).flat_map(|n| {
-        [past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 100, 3_000), past_job(UserId(USER), 8, 7_200, 900_000 - n * 600, 100, 500)]
+        [
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 100, 3_000),
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 8, 7_200, 100, 500),
+        ]
     });
-    let cluster = cluster(jobs, batch(policy()));
+    let cluster = cluster(jobs, batch(enforcing()));
     let changes = decided(&cluster, &submission(4, mold())).changes();
     assert_eq!((changes.size.unwrap().0.nodes, changes.limit), (8, None));
 }
 
 #[test]
 fn tasks_that_do_not_divide_leave_the_job_as_it_is() {
-    let cluster = cluster(past(), batch(policy()));
+    let cluster = cluster(past(), batch(enforcing()));
     let decision = decided(&cluster, &Submission { tasks: Some(18), ..submission(16, mold()) });
     assert_eq!(decision.molding, Some(Err(NotMolded::NoOtherSize)));
     assert!(decision.changes().is_empty());
@@ -96,30 +107,30 @@ fn tasks_that_do_not_divide_leave_the_job_as_it_is() {
 
 #[test]
 fn a_node_range_excludes_sizes_outside_it() {
-    let cluster = cluster(past(), batch(policy()));
+    let cluster = cluster(past(), batch(enforcing()));
     let narrow = Submission { nodes: Some(NodeRange { least: 16, most: 20 }), ..submission(16, mold()) };
     assert_eq!(decided(&cluster, &narrow).molding, Some(Err(NotMolded::NoOtherSize)));
 }
 
 #[test]
 fn a_job_without_nodes_is_molded_in_cpus() {
-    let cluster = cluster(past(), Partition { whole_nodes: false, ..batch(policy()) });
+    let cluster = cluster(past(), PartitionState { whole_nodes: false, ..batch(enforcing()) });
     let tasks = Submission { nodes: None, tasks: Some(64), ..submission(1, mold()) };
     assert_eq!(decided(&cluster, &tasks).changes().size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
 }
 
 #[test]
 fn a_tied_job_is_left_and_the_reason_is_told() {
-    let cluster = cluster(past(), batch(policy()));
+    let cluster = cluster(past(), batch(enforcing()));
     let tied = Submission { tie: Some(Tie::NodeList), ..submission(16, mold()) };
     let decision = decided(&cluster, &tied);
     assert_eq!(decision.molding, Some(Err(NotMolded::Tied(Tie::NodeList))));
-    assert_eq!(decision.line(&tied, &policy(), NOW).unwrap(), "not molded: it names its nodes");
+    assert_eq!(decision.line(&tied, &enforcing(), NOW).unwrap(), "not molded: it names its nodes");
 }
 
 #[test]
 fn without_a_past_at_the_size_only_named_sizes_are_tried() {
-    let cluster = cluster(past(), batch(policy()));
+    let cluster = cluster(past(), batch(enforcing()));
     assert!(matches!(decided(&cluster, &submission(8, mold())).molding, Some(Err(NotMolded::NoHistory { count: 8, .. }))));
     let named = Asked { mold_sizes: Some(MoldSizes::list([4, 8, 16]).unwrap()), ..mold() };
     assert_eq!(decided(&cluster, &submission(8, named)).changes().size.unwrap().0.nodes, 4);
@@ -127,7 +138,7 @@ fn without_a_past_at_the_size_only_named_sizes_are_tried() {
 
 #[test]
 fn a_site_that_never_molds_says_so() {
-    let never = Policy { mold: When::Never, ..policy() };
+    let never = Policy { mold: When::Never, ..enforcing() };
     let cluster = cluster(past(), batch(never));
     assert_eq!(decided(&cluster, &submission(16, mold())).molding, Some(Err(NotMolded::NotOffered)));
 }
@@ -135,7 +146,7 @@ fn a_site_that_never_molds_says_so() {
 #[test]
 fn a_mode_below_enforce_changes_nothing_and_records_what_it_would_have() {
     for mode in [Mode::Observe, Mode::Advise] {
-        let cluster = cluster(past(), batch(Policy { mode, ..policy() }));
+        let cluster = cluster(past(), batch(Policy { mode, ..enforcing() }));
         let asked = submission(16, mold());
         let decision = decided(&cluster, &asked);
         assert!(decision.changes().is_empty());
@@ -146,7 +157,7 @@ fn a_mode_below_enforce_changes_nothing_and_records_what_it_would_have() {
 
 #[test]
 fn a_user_can_only_lower_the_mode() {
-    let cluster = cluster(past(), batch(Policy { mode: Mode::Advise, ..policy() }));
+    let cluster = cluster(past(), batch(Policy { mode: Mode::Advise, ..enforcing() }));
     let mode = |asked| decided(&cluster, &submission(16, Asked { mode: Some(asked), ..mold() })).mode;
     assert_eq!([mode(Mode::Enforce), mode(Mode::Observe)], [Mode::Advise, Mode::Observe]);
 }
@@ -165,9 +176,12 @@ fn crowded(job: &JobShape, moment: &Moment) -> u32 {
 fn claims_wait_like_other_jobs_and_turn_the_choice() {
     // An empty queue favours the larger size, a crowded one the smaller.
     let sizes = |n: i64| {
-        [past_job(UserId(USER), 16, 3_600, 900_000 - n * 600, 0, 500), past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 0, 1_500)]
+        [
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 0, 500),
+            ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 0, 1_500),
+        ]
     };
-    let cluster = Cluster { wait: Some(Box::new(crowded)), ..cluster((0..150).flat_map(sizes), batch(policy())) };
+    let cluster = Cluster { wait: Some(Box::new(crowded)), ..cluster((0..150).flat_map(sizes), batch(enforcing())) };
     let asked = submission(4, mold());
     let choice = |jobs| {
         let partition = Claims { jobs, ..Claims::default() };
@@ -181,11 +195,11 @@ fn claims_wait_like_other_jobs_and_turn_the_choice() {
 /// a forecast by which a job waits 10,000 s until the first of them has ended, and not at all from
 /// then on.
 fn pressed(ends_in: &[i64]) -> Cluster {
-    let past = (0..100).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 0, 500));
+    let past = (0..100).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 0, 500));
     let ends: Vec<UnixTime> = ends_in.iter().map(|seconds| NOW + Seconds(*seconds)).collect();
     let first = ends.first().copied();
     let wait = move |_: &JobShape, moment: &Moment| if first.is_some_and(|end| moment.at >= end) { 0 } else { 10_000 };
-    Cluster { wait: Some(Box::new(wait)), ends, ..cluster(past, batch(policy())) }
+    Cluster { wait: Some(Box::new(wait)), ends, ..cluster(past, batch(enforcing())) }
 }
 
 #[test]
@@ -218,8 +232,8 @@ fn a_deferral_must_gain_thirty_percent_and_keep_within_its_bounds() {
 
 #[test]
 fn bounds_by_class_know_no_load_so_that_nothing_is_gained_by_deferral() {
-    let waits = (0..200).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, 9_000, 500));
-    let busy = Cluster { ends: vec![NOW + Seconds(600)], ..cluster(waits, batch(policy())) };
+    let waits = (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 9_000, 500));
+    let busy = Cluster { ends: vec![NOW + Seconds(600)], ..cluster(waits, batch(enforcing())) };
     let decision = decided(&busy, &submission(4, Asked { auto_defer: true, ..Asked::default() }));
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))), "{:?}", decision.deferral);
 }
@@ -230,12 +244,12 @@ fn reserve(ahead: i64, probability: f64) -> Asked {
 
 /// Waits of 0 to 1,990 s in even steps, in no order.
 fn even_waits() -> impl Iterator<Item = EndedJob<'static>> {
-    (0..200).map(|n| past_job(UserId(USER), 4, 3_600, 900_000 - n * 600, n * 73 % 200 * 10, 500))
+    (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, n * 73 % 200 * 10, 500))
 }
 
 #[test]
 fn a_reservation_pads_the_limit_from_the_latest_begin_that_is_likely_enough() {
-    let cluster = cluster(even_waits(), batch(policy()));
+    let cluster = cluster(even_waits(), batch(enforcing()));
     let decision = decided(&cluster, &submission(4, reserve(7_200, 0.5)));
     let Some(Ok(reservation)) = decision.reservation else { panic!("{:?}", decision.reservation) };
     // The median of 200 waits is bounded by the 113th at 95 %: P(Binomial(200, 0.5) <= 111) =
@@ -249,19 +263,19 @@ fn a_reservation_pads_the_limit_from_the_latest_begin_that_is_likely_enough() {
 
 #[test]
 fn an_unlikely_reservation_is_refused_with_what_could_be_had() {
-    let cluster = cluster(even_waits(), batch(policy()));
+    let cluster = cluster(even_waits(), batch(enforcing()));
     let asked = submission(4, reserve(600, 0.9));
     let decision = decided(&cluster, &asked);
     let Some(NotReserved::Unlikely { best, wanted, earliest }) = decision.refusal().copied() else { panic!("{:?}", decision.reservation) };
     assert!(best < 0.4 && wanted == 0.9);
     let later = earliest.unwrap();
     assert_eq!(decided(&cluster, &submission(4, reserve(later.0 - NOW.0, 0.9))).refusal(), None);
-    assert!(decision.line(&asked, &policy(), NOW).unwrap().starts_with("no reservation: it would be kept with probability"));
+    assert!(decision.line(&asked, &enforcing(), NOW).unwrap().starts_with("no reservation: it would be kept with probability"));
 }
 
 #[test]
 fn what_contradicts_a_reservation_is_named() {
-    let cluster = cluster(even_waits(), batch(policy()));
+    let cluster = cluster(even_waits(), batch(enforcing()));
     let plain = submission(4, reserve(7_200, 0.5));
     let refusal = |submission: &Submission<'_>| decided(&cluster, submission).refusal().copied();
     assert_eq!(refusal(&submission(4, reserve(-5, 0.5))), Some(NotReserved::InThePast));
@@ -275,7 +289,7 @@ fn what_contradicts_a_reservation_is_named() {
 
 #[test]
 fn an_early_start_may_run_at_once() {
-    let cluster = cluster(even_waits(), batch(policy()));
+    let cluster = cluster(even_waits(), batch(enforcing()));
     let asked = Asked { early_start: Some(EarlyStart::Run), ..reserve(7_200, 0.5) };
     assert_eq!(decided(&cluster, &submission(4, asked)).proposed().hold_until, None);
 }
@@ -284,7 +298,7 @@ fn an_early_start_may_run_at_once() {
 fn molding_maximises_the_probability_of_the_deadline() {
     // By the gain the small size wins (done after 1,100 s), but it runs 1,000 s, and only its bound
     // matters here.
-    let cluster = cluster(past(), batch(policy()));
+    let cluster = cluster(past(), batch(enforcing()));
     let late = Submission { deadline: Some(NOW + Seconds(86_400)), ..submission(16, mold()) };
     assert!(decided(&cluster, &late).deadline_probability().unwrap() > 0.9);
     let tight = Submission { deadline: Some(NOW + Seconds(4_000)), ..submission(16, Asked::default()) };
@@ -293,22 +307,22 @@ fn molding_maximises_the_probability_of_the_deadline() {
     let holds = decision.deadline_that_holds.unwrap();
     let met = Submission { deadline: Some(holds), ..submission(16, Asked::default()) };
     assert!(decided(&cluster, &met).deadline_probability().unwrap() >= 0.95);
-    assert!(decision.line(&tight, &policy(), NOW).unwrap().contains("with probability 0.00; a deadline in"));
+    assert!(decision.line(&tight, &enforcing(), NOW).unwrap().contains("with probability 0.00; a deadline in"));
 }
 
 #[test]
 fn molding_never_chooses_a_limit_beyond_the_deadline() {
-    let cluster = cluster(past(), batch(policy()));
+    let cluster = cluster(past(), batch(enforcing()));
     // The small size would need a limit of 7,200 s.
     let asked = Submission { deadline: Some(NOW + Seconds(7_000)), ..submission(16, mold()) };
     assert_eq!(decided(&cluster, &asked).molding, Some(Err(NotMolded::NoOtherSize)));
 }
 
-fn states() -> impl Strategy<Value = (Vec<(i64, i64, u32)>, Partition<'static>)> {
+fn states() -> impl Strategy<Value = (Vec<(i64, i64, u32)>, PartitionState)> {
     let jobs = prop::collection::vec((0i64..40_000, 1i64..90_000, 1u32..64), 1..250);
     let times = (3_600i64..500_000, prop::option::of(60i64..80_000));
     (jobs, times).prop_map(|(jobs, (max_time, default_time))| {
-        let times = Partition { max_time: Some(Seconds(max_time)), own_default_time: default_time.map(Seconds), ..batch(policy()) };
+        let times = PartitionState { max_time: Some(Seconds(max_time)), default_time: default_time.map(Seconds), ..batch(enforcing()) };
         (jobs, times)
     })
 }
@@ -322,8 +336,8 @@ proptest! {
         (jobs, state) in states(), ahead in 1i64..100_000, limit in 60i64..50_000, percent in 1u32..100, nodes in 1u32..64,
     ) {
         let jobs = jobs.iter().enumerate()
-            .map(|(n, (wait, limit, nodes))| past_job(UserId(USER), *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
-        let cluster = cluster(jobs, state);
+            .map(|(n, (wait, limit, nodes))| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n as i64 * 600), *nodes, *limit, *wait, 100));
+        let cluster = cluster(jobs, state.clone());
         let wanted = f64::from(percent) / 100.0;
         let reserved = NOW + Seconds(ahead);
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(nodes, reserve(ahead, wanted)) };
@@ -352,7 +366,7 @@ proptest! {
         tasks in prop::option::of(1u32..100), deadline in prop::option::of(1i64..1_000_000),
     ) {
         let jobs = jobs.iter().enumerate()
-            .map(|(n, (wait, limit, nodes))| past_job(UserId(USER), *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
+            .map(|(n, (wait, limit, nodes))| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n as i64 * 600), *nodes, *limit, *wait, 100));
         let cluster = cluster(jobs, state);
         let asked = Asked {
             auto_mold: true, auto_defer: true, mold_sizes: Some(MoldSizes::list(list).unwrap()), ..reserve(ahead, 0.3)
@@ -373,7 +387,7 @@ proptest! {
         (jobs, state) in states(), nodes in 1u32..64, deadline in 60i64..200_000, ends in 1i64..50_000, ahead in prop::option::of(1i64..90_000),
     ) {
         let jobs = jobs.iter().enumerate()
-            .map(|(n, (wait, limit, nodes))| past_job(UserId(USER), *nodes, *limit, 9_000_000 - n as i64 * 600, *wait, 100));
+            .map(|(n, (wait, limit, nodes))| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n as i64 * 600), *nodes, *limit, *wait, 100));
         let cluster = Cluster { ends: vec![NOW + Seconds(ends)], ..cluster(jobs, state) };
         let asked = Asked { auto_mold: true, auto_defer: true, reserve_at: ahead.map(|ahead| NOW.0 + ahead), success_probability: Some(0.1), ..Asked::default() };
         let asked = Submission { deadline: Some(NOW + Seconds(deadline)), ..submission(nodes, asked) };

@@ -1,0 +1,213 @@
+//! A made-up site for the tests of all crates: jobs that have ended, the partitions as they are
+//! now, what was learnt of waits and a plan of the queue. [`MadeUpSite`] puts them together, as
+//! values that decisions can be made from or as a snapshot.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod cluster;
+mod large_model;
+mod model;
+
+pub use cluster::{Cluster, Wait};
+pub use large_model::large_model;
+pub use model::{FREE_CPUS, JOB_CPUS, LIMIT, WAITING_JOBS, forecast_by, fork, score};
+
+use job_types::number::{PartitionIndex, UserId};
+use job_types::options::{Asked, Mode};
+use job_types::policy::Policy;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+use learning::history::{EndedJob, History, HistoryLimits};
+use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, TimeLimit};
+use predictor_core::forecast::Claimed;
+use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
+use predictor_core::site::Site;
+use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
+use predictor_core::wait_model::WaitModel;
+
+/// A present, for tests that need no clock.
+pub const NOW: UnixTime = UnixTime(1_800_000_000);
+
+/// The user whose past is known.
+pub const USER: u32 = 1000;
+
+/// A site as of one moment. It has no partition, no past and no plan until it is given them.
+#[derive(Debug)]
+pub struct MadeUpSite {
+    origin: Origin,
+    partitions: Vec<PartitionState>,
+    ended_jobs: Vec<EndedJob<'static>>,
+    model: Option<WaitModel>,
+    queue: Option<QueuePlan>,
+}
+
+impl MadeUpSite {
+    /// A site at a moment, with the policy of [`enforcing`]; snapshots of it are in force for ten
+    /// minutes.
+    #[must_use]
+    pub fn new(now: UnixTime) -> MadeUpSite {
+        let origin = Origin {
+            cluster: "test".into(),
+            generation: 7,
+            published_at: now,
+            maximum_age: Seconds(600),
+            confidence: 0.95,
+            site_policy: enforcing(),
+            ..Origin::default()
+        };
+        MadeUpSite { origin, partitions: Vec::new(), ended_jobs: Vec::new(), model: None, queue: None }
+    }
+
+    /// Changes where the snapshot comes from: its number, its policy and so on.
+    #[must_use]
+    pub fn origin(mut self, change: impl FnOnce(&mut Origin)) -> MadeUpSite {
+        change(&mut self.origin);
+        self
+    }
+
+    /// Adds a partition.
+    #[must_use]
+    pub fn partition(mut self, partition: PartitionState) -> MadeUpSite {
+        self.partitions.push(partition);
+        self
+    }
+
+    /// Adds jobs to the past.
+    #[must_use]
+    pub fn ended_jobs(mut self, jobs: impl IntoIterator<Item = EndedJob<'static>>) -> MadeUpSite {
+        self.ended_jobs.extend(jobs);
+        self
+    }
+
+    /// Says what was learnt of waits.
+    #[must_use]
+    pub fn learnt(mut self, model: &WaitModel) -> MadeUpSite {
+        self.model = Some(model.clone());
+        self
+    }
+
+    /// Says when what waits will start.
+    #[must_use]
+    pub fn queue(mut self, plan: &QueuePlan) -> MadeUpSite {
+        self.queue = Some(plan.clone());
+        self
+    }
+
+    /// The past, fitted.
+    ///
+    /// # Panics
+    /// Where the times of a job contradict each other.
+    #[must_use]
+    pub fn history(&self) -> History {
+        let mut history = History::new(HistoryLimits::default());
+        for job in &self.ended_jobs {
+            assert!(history.push(job), "{job:?}");
+        }
+        history.fit(self.origin.confidence);
+        history
+    }
+
+    /// The first partition and its past as plain values.
+    ///
+    /// # Panics
+    /// Where there is no partition.
+    #[must_use]
+    pub fn state(&self) -> Cluster {
+        Cluster::of(self.partitions.first().unwrap().clone(), &self.history())
+    }
+
+    /// A snapshot, as the daemon writes it.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        write(&mut self.history(), &self.partitions, &self.origin, self.model.as_ref(), self.queue.as_ref())
+    }
+
+    /// A snapshot, opened.
+    ///
+    /// # Panics
+    /// Where a snapshot that was just written can't be read.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot<Vec<u8>> {
+        Snapshot::open(self.bytes()).unwrap()
+    }
+}
+
+/// A policy that enforces.
+#[must_use]
+pub fn enforcing() -> Policy {
+    Policy { mode: Mode::Enforce, ..Policy::default() }
+}
+
+/// The partition `batch`: 64 whole nodes of 4 CPUs, two days at the most, an hour where no time
+/// limit is given; nothing runs or waits.
+#[must_use]
+pub fn batch(policy: Policy) -> PartitionState {
+    PartitionState {
+        name: "batch".into(),
+        policy,
+        is_default: true,
+        whole_nodes: true,
+        cpus: 256,
+        nodes: 64,
+        max_time: Some(Seconds(2 * 86_400)),
+        default_time: Some(Seconds(3_600)),
+        running: Vec::new(),
+        pending_jobs: 0,
+        pending_cpus: 0,
+        limits: Default::default(),
+    }
+}
+
+/// A job of the past in `batch`, on so many nodes of 4 CPUs: its time limit, its wait and its run
+/// time are in seconds.
+#[must_use]
+pub fn ended_job(user: UserId, eligible: UnixTime, nodes: u32, limit: i64, wait: i64, run_time: i64) -> EndedJob<'static> {
+    let start = eligible + Seconds(wait);
+    EndedJob {
+        user,
+        partition: "batch",
+        size: Size { nodes, cpus: nodes * 4 },
+        limit: Some(Seconds(limit)),
+        eligible,
+        start: Some(start),
+        end: start + Seconds(run_time),
+        suspended: Seconds::ZERO,
+    }
+}
+
+/// A job of somebody of whom nothing else is known, that runs on so many nodes of 4 CPUs.
+#[must_use]
+pub fn running_job(nodes: u32, start: UnixTime, limit_end: UnixTime) -> RunningJob {
+    RunningJob { user: UserId(1), size: Size { nodes, cpus: nodes * 4 }, start, limit_end: Some(limit_end) }
+}
+
+/// A plan by which so many CPUs of the first partition, of 4 on each node, are free from these
+/// moments on, behind so many jobs that wait in the cluster.
+#[must_use]
+pub fn free_cpus(at: UnixTime, free: Vec<(UnixTime, u32)>, pending_jobs: u32) -> QueuePlan {
+    let partition = PlannedPartition { index: PartitionIndex(0), cpus_per_node: 4, free, ..PlannedPartition::default() };
+    QueuePlan { at, pending_jobs, is_complete: true, jobs: Vec::new(), partitions: vec![partition] }
+}
+
+/// A job on so many whole nodes for an hour, of [`USER`].
+#[must_use]
+pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
+    Submission {
+        user: UserId(USER),
+        partition: Some("batch"),
+        nodes: Some(NodeRange { least: nodes, most: nodes }),
+        limit: TimeLimit::Limited(Seconds(3_600)),
+        asked,
+        ..Submission::default()
+    }
+}
+
+/// A submission to `batch` as it meets a snapshot at [`NOW`], with nothing decided since.
+///
+/// # Panics
+/// Where the snapshot has no such partition.
+#[must_use]
+pub fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
+    let partition = snapshot.partition("batch").unwrap();
+    let bounds = Bounds::of(submission, &partition, snapshot);
+    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, bounds, now: NOW, claimed: Claimed::default() }
+}
