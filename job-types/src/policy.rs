@@ -60,7 +60,7 @@ impl Default for Policy {
             reserve: true,
             early_start: EarlyStart::Wait,
             success_probability: 0.95,
-            // End-to-end paper, IV.B.
+            // Hariharan et al. 2020, IV.B.
             defer_threshold: 0.3,
             max_defer: Seconds(12 * 3_600),
         }

@@ -136,7 +136,7 @@ impl Counted {
     /// file, so that a look that comes in between is taken again.
     ///
     /// # Errors
-    /// Those of `look`.
+    /// The errors of `look`.
     pub fn read(look: impl Fn() -> io::Result<Vec<u8>>) -> io::Result<Option<Counted>> {
         match Counted::from_bytes(&look()?) {
             Some(counted) => Ok(Some(counted)),

@@ -68,7 +68,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Those of one job.
+    /// The claims of one job.
     #[must_use]
     pub fn of(cpus: u32, limit: Option<Seconds>, run_time: Seconds) -> Claims {
         let (cpus, limit_s) = (u64::from(cpus), limit.map_or(0, |limit| u64::from(limit.clamped_u32())));
@@ -122,7 +122,7 @@ impl Moment {
         Moment { now, at: now, claimed: Claimed::default() }
     }
 
-    /// The same with the job becoming eligible later; the present where that has passed.
+    /// The same for a job that becomes eligible at `at`, or now where that has passed.
     #[must_use]
     pub fn at(self, at: UnixTime) -> Moment {
         Moment { at: at.max(self.now), ..self }
@@ -203,7 +203,7 @@ impl WaitForecast<'_> {
     }
 
     /// The probability of starting within `duration`, in whole percent: the inverse of
-    /// [`WaitForecast::bound`] (VARQ paper, 2.3).
+    /// [`WaitForecast::bound`] (Nurmi, Wolski and Brevik 2008, 2.3).
     #[must_use]
     pub fn probability_within(&self, duration: Seconds) -> f64 {
         if duration.0 < 0 {
@@ -316,8 +316,8 @@ impl RunTimeForecast<'_> {
     }
 }
 
-/// The point forecast of run-time ranges: their middles weighted by their probabilities (end-to-end
-/// paper, IV.B).
+/// The point forecast of run-time ranges: their middles weighted by their probabilities (Hariharan
+/// et al. 2020, IV.B).
 #[must_use]
 pub fn point(ranges: &[RunTimeRange]) -> Seconds {
     let weighted: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();

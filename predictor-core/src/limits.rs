@@ -26,7 +26,7 @@ pub struct Caps {
     /// Whether some other resource is capped, such as memory or billing: what that comes to for a
     /// job is slurmctld's to say, so that a job under such a cap is not made larger.
     pub other: bool,
-    /// The same for some other resource times minutes.
+    /// Whether there is a cap on some other resource times minutes.
     pub other_minutes: bool,
 }
 
@@ -228,7 +228,7 @@ pub fn applying(job_qos: Option<(QosRules, JobLimits)>, partition_qos: Option<(Q
     let group = first.group.before(second.group).before(association.group.scaled(factor));
     let caps = job.and(group).and(first.member).and(second.member).and(association.member);
     let wall_owner = caps.wall.map(|wall| if of_qos.wall == Some(wall) { CapOwner::Qos } else { CapOwner::Association });
-    // That a partition's limit does not hold is the job's own quality of service's to say
+    // Only the job's own quality of service can lift a limit of the partition
     // (src/slurmctld/job_mgr.c, job_limits_check).
     let rules = job_qos.map_or_else(QosRules::default, |(rules, _)| rules);
     let rules = QosRules {

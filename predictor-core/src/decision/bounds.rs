@@ -27,15 +27,15 @@ pub enum Limit {
     PartitionMaxCpusPerNode,
     /// `MaxWall` or `GrpWall` of a quality of service.
     QosWall,
-    /// The same of an association.
+    /// `MaxWall` or `GrpWall` of an association.
     AssociationWall,
     /// The most CPUs that a quality of service or an association allows.
     MostCpus,
-    /// The most nodes, likewise.
+    /// The most nodes that a quality of service or an association allows.
     MostNodes,
-    /// The most CPUs times minutes, likewise.
+    /// The most CPUs times minutes that a quality of service or an association allows.
     CpuMinutes,
-    /// A cap on some other resource, likewise.
+    /// A cap of a quality of service or an association on some other resource.
     OtherResource,
     /// The least that a quality of service demands.
     LeastOfQos,
@@ -74,7 +74,7 @@ impl fmt::Display for Limit {
 pub struct Bound<T> {
     /// The number.
     pub value: T,
-    /// What sets it.
+    /// The limit that sets the number.
     pub by: Limit,
 }
 

@@ -1,6 +1,7 @@
-//! Deferral: whether a job is done sooner when it becomes eligible later (end-to-end paper, IV.B).
+//! Deferral: whether a job is done sooner when it becomes eligible later (Hariharan et al. 2020,
+//! IV.B).
 //!
-//! The paper compares the response predicted for a submission now with that predicted for a
+//! Hariharan et al. compare the response predicted for a submission now with that predicted for a
 //! submission at a future time. It leaves open whether the time until then counts; here it does,
 //! because it is the user who waits.
 

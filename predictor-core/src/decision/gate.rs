@@ -27,7 +27,7 @@ pub struct Arrival<'a> {
 }
 
 impl<'a> Arrival<'a> {
-    /// Of a submission to this cluster alone.
+    /// What the gate sees of a submission that goes to this cluster alone.
     #[must_use]
     pub fn of(submission: &'a Submission<'_>) -> Arrival<'a> {
         Arrival {

@@ -1,5 +1,5 @@
-//! Molding: at which of several sizes a job is forecast to be done first (end-to-end paper, IV.A
-//! and VI.C).
+//! Molding: at which of several sizes a job is forecast to be done first (Hariharan et al. 2020,
+//! IV.A and VI.C).
 
 mod candidate;
 mod planned;
@@ -105,7 +105,7 @@ where
     let refuse = |why| Molding { as_written: original.map(|(candidate, _)| candidate.clone()), better: Err(why), by_plan: false };
     let Some(written) = original else { return refuse(refusal.unwrap_or(NotMolded::NoOtherSize)) };
     if let Some(why) = refusal {
-        // Of the two reasons the wider one is told.
+        // Both reasons hold: the one that concerns all jobs of the partition is given.
         let no_waits = written.0.wait.is_none() && matches!(why, NotMolded::NoHistory { .. });
         return refuse(if no_waits { NotMolded::NoWaits } else { why });
     }

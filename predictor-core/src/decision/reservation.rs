@@ -1,5 +1,5 @@
 //! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it
-//! runs at a promised time (VARQ paper, 3.1).
+//! runs at a promised time (Nurmi, Wolski and Brevik 2008, 3.1).
 
 use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle};
 use crate::forecast::{JobShape, Moment, WaitForecast, WaitForecaster};
@@ -8,7 +8,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
-/// Width of the steps of the probability trajectory (VARQ paper, 3.1).
+/// Width of the steps of the probability trajectory (Nurmi, Wolski and Brevik 2008, 3.1).
 pub const STEP: Seconds = Seconds(30);
 
 /// Longest time ahead for which reservations are given.
@@ -211,7 +211,7 @@ impl<F: WaitForecaster> Reservable<'_, F> {
 }
 
 /// The whole probability trajectory of a reservation, from the earliest point with an allowed time
-/// limit to the reserved time (VARQ paper, figure 3).
+/// limit to the reserved time (Nurmi, Wolski and Brevik 2008, figure 3).
 pub fn trajectory<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime) -> Vec<TrajectoryPoint> {
     let Some(unpadded) = job.shape.limit else { return Vec::new() };
     let now = job.now.now;

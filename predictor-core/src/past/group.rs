@@ -79,7 +79,7 @@ impl GroupKey {
 /// Sums over jobs that wait, or over jobs that run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sum {
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: f64,
     /// Their CPUs.
     pub cpus: f64,
@@ -117,7 +117,7 @@ impl Sum {
         self.cpus_since += sign * cpus * since;
     }
 
-    /// So large a part of it.
+    /// Multiplies everything that is summed by `part`.
     pub fn scale(&mut self, part: f64) {
         let Sum { jobs, cpus, limits_s, work, expected_work, since, cpus_since } = self;
         for number in [jobs, cpus, limits_s, work, expected_work, since, cpus_since] {

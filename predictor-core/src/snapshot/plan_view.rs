@@ -84,7 +84,7 @@ fn planned(partitions: &[PlannedPartitionRecord], partition: PartitionIndex) -> 
     partitions.get(place)
 }
 
-/// So many records from the first on.
+/// `count` records, beginning with the one at `first`; `None` where there are not so many.
 fn part<T>(records: &[T], first: U32, count: U32) -> Option<&[T]> {
     let first = first.get() as usize;
     records.get(first..first.checked_add(count.get() as usize)?)

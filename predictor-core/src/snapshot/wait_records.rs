@@ -12,7 +12,8 @@ pub(super) struct WaitClassRecords {
 }
 
 impl WaitClassRecords {
-    /// Of classes that are told once for each of their regions, in any order.
+    /// The records of classes, which may be in any order; a class is given once for each of its
+    /// regions.
     pub(super) fn of(told: &[ClassBounds]) -> WaitClassRecords {
         let mut told: Vec<&ClassBounds> = told.iter().collect();
         told.sort_by_key(|class| (class.partition, *class.cpus.start(), *class.limit_s.start()));

@@ -27,7 +27,8 @@ struct FoundGroups {
 }
 
 impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
-    /// From the blend where that is in force; else from the job's class.
+    /// Forecasts by the blend where that is in force, and otherwise from the waits of the job's
+    /// class.
     fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
         self.waits(&[(*job, moment.copied())]).pop().flatten()
     }

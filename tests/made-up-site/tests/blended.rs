@@ -155,7 +155,7 @@ fn sizes_forecast_together_are_as_each_alone() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// The walk from limit to limit finds what the paper's walk back through every step finds.
+    /// The walk from limit to limit finds what Nurmi et al.'s walk back through every step finds.
     #[test]
     fn the_latest_point_is_the_one_that_walking_back_finds_first(
         feature in prop_oneof![Just(LIMIT), Just(FREE_CPUS)], threshold in 0f32..20_000.0, low in 0f32..100.0, high in 0f32..100.0,

@@ -330,7 +330,7 @@ fn states() -> impl Strategy<Value = (Vec<(i64, i64, u32)>, PartitionState)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// The walk from class to class finds what the paper's walk back through every step finds.
+    /// The walk from class to class finds what Nurmi et al.'s walk back through every step finds.
     #[test]
     fn the_latest_point_is_the_one_that_walking_back_finds_first(
         (jobs, state) in states(), ahead in 1i64..100_000, limit in 60i64..50_000, percent in 1u32..100, nodes in 1u32..64,

@@ -21,7 +21,8 @@ pub struct Candidate {
     pub wait: Option<(Seconds, Option<Seconds>)>,
     /// Jobs on which the forecast of the wait rests; 0 where none was needed.
     pub wait_jobs: u32,
-    /// Who forecast the wait; `None` where nobody could or none was needed.
+    /// The source of the forecast of the wait; `None` where there is no forecast or none was
+    /// needed.
     pub wait_source: Option<WaitSource>,
     /// Point forecast of the run time.
     pub run_time: Seconds,

@@ -22,7 +22,8 @@ pub enum NotMolded {
     NoWaits,
     /// No other size is allowed or can be made of its tasks.
     NoOtherSize,
-    /// Every other size that could be made of it is forbidden, the nearest by this.
+    /// Every other size that the job could have is forbidden; this limit forbids the nearest of
+    /// them.
     Forbidden(Limit),
     /// The size as written is forecast to finish first.
     AlreadyBest,

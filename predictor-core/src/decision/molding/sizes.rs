@@ -18,13 +18,13 @@ where
     let named = submission.asked.mold_sizes.as_ref();
     let past = context.forecasts.past_sizes(submission.user, context.partition.index, submission.unit());
     let listed = named.into_iter().flat_map(|sizes| sizes.candidates().iter().copied());
-    // Of a range, whose every size can't be tried, the powers of two that lie in it.
+    // A range has too many sizes to try each: the powers of two in it are tried.
     let powers = (0..32u32).map(|power| 1u32 << power).filter(|_| named.is_some());
     allowed_counts(context, original, past.chain(listed).chain(powers))
 }
 
-/// Of these sizes those that the submission and the partition allow, once each, the nearest in
-/// proportion first, at most [`MOST_CANDIDATES`].
+/// The sizes among `counts` that the submission and the partition allow, without repetition: at
+/// most [`MOST_CANDIDATES`], the nearest in proportion first.
 pub(super) fn allowed_counts<F>(context: &Context<'_, F>, original: u32, counts: impl Iterator<Item = u32>) -> Vec<u32> {
     let submission = context.submission;
     let named = submission.asked.mold_sizes.as_ref();

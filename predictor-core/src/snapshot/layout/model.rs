@@ -68,7 +68,7 @@ pub struct GroupRecord {
     pub starts: F32,
     /// When the latest started in Unix seconds, 0 if none did.
     pub started_at: F64,
-    /// When the latest arrived, likewise.
+    /// When the latest job arrived, in Unix seconds; 0 if none.
     pub arrived_at: F64,
     /// Index of its [`OpenGroupRecord`], [`NO_RECORD`](super::NO_RECORD) if none of its jobs waits
     /// or runs.
@@ -99,9 +99,9 @@ pub struct SumRecord {
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct OpenGroupRecord {
-    /// Those that wait.
+    /// Sums over the jobs that wait.
     pub waiting: SumRecord,
-    /// Those that run.
+    /// Sums over the jobs that run.
     pub running: SumRecord,
     /// Since when the first of those that wait does, in Unix seconds; 0 if none waits.
     pub oldest: F64,

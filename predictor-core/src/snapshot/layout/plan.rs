@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PlanRecord {
-    /// As of when, in Unix seconds.
+    /// The moment of which the plan is, in Unix seconds.
     pub at: I64,
     /// How many jobs wait.
     pub pending_jobs: U32,
