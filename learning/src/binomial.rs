@@ -1,9 +1,9 @@
 //! Bounds on quantiles from order statistics, by counting successes and failures.
 //!
-//! QBETS (Nurmi, Brevik, Wolski, JSSPP 2007; summarised in section 2.3 of the VARQ paper) treats
-//! each past wait as a trial that falls below the unknown quantile with that quantile's
-//! probability. The number of waits below it is then binomial, and an order statistic bounds the
-//! quantile at a stated confidence, whatever the distribution of waits is.
+//! QBETS (Nurmi, Brevik, Wolski, JSSPP 2007; summarised in section 2.3 of Nurmi, Wolski and Brevik
+//! 2008) treats each past wait as a trial that falls below the unknown quantile with that
+//! quantile's probability. The number of waits below it is then binomial, and an order statistic
+//! bounds the quantile at a stated confidence, whatever the distribution of waits is.
 
 use predictor_core::forecast::PERCENTILES;
 use statrs::distribution::{Binomial, DiscreteCDF};

@@ -125,12 +125,12 @@ impl Names {
     }
 }
 
-/// What a refresh came to.
+/// The outcome of a refresh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refreshed {
     /// Arrivals, starts and ends that were new.
     pub events: usize,
-    /// Those of them that are older than what had been known before.
+    /// How many of these events are older than what had been known before.
     pub late: usize,
     /// Partitions in which other forecasts are in force than before, or for another reason.
     pub changes: Vec<Change>,
@@ -159,8 +159,8 @@ pub struct Learner {
     qos: Names,
     /// When the last event happened that was told.
     last: UnixTime,
-    /// As of when the queue was at the last refresh: what was published then is what submissions
-    /// saw since.
+    /// The moment at which the queue was read for the last refresh. What was published then is what
+    /// submissions have seen since.
     refreshed_at: UnixTime,
     /// Rows of jobs that became known only after what they saw had been replaced. Nothing is learnt
     /// from what stands in their features.
@@ -238,7 +238,7 @@ impl Learner {
         refreshed
     }
 
-    /// Whether the first refresh has been.
+    /// Whether there has been a first refresh.
     #[must_use]
     pub fn is_filled(&self) -> bool {
         self.first.is_none()

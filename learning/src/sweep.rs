@@ -163,8 +163,8 @@ impl Sweep {
     /// As [`Sweep::over`], where what is published stays in force for so long.
     ///
     /// The features of the default forecast are those that the submit filter makes from what is
-    /// published, because that is all it has. The features and distributions of the end-to-end
-    /// paper are of the second of arrival, as its methods have it.
+    /// published, because that is all it has. The features and distributions of Hariharan et al.
+    /// 2020 are of the second of arrival, as its methods have it.
     #[must_use]
     pub fn over_rounds(jobs: &[PastJob], cpus: u32, bins: usize, published_for: Seconds) -> Arrivals {
         let mut sweep = Sweep::new(cpus, bins);

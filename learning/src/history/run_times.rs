@@ -1,13 +1,14 @@
-//! Run times by user and size, and the ranges that they give (end-to-end paper, III.C to III.F).
+//! Run times by user and size, and the ranges that they give (Hariharan et al. 2020, III.C to
+//! III.F).
 //!
 //! They are in force where the default forecast of run times
 //! ([`Calibrated`](crate::run_times::Calibrated)) says nothing of a user's size: until the daemon's
 //! learner has gone through the past, without it, and for sizes that were run too long ago for it
 //! to remember.
 //!
-//! The paper shifts load functions through each run time of the relevant history to get a range.
-//! Without load functions each run time gives the range that the paper's compaction leaves: 20 %
-//! wide around it.
+//! Hariharan et al. shift load functions through each run time of the relevant history to get a
+//! range. Without load functions each run time gives the range that Hariharan et al.'s compaction
+//! leaves: 20 % wide around it.
 
 use job_types::number::{PartitionIndex, UserId};
 use job_types::size::{Size, Unit};
@@ -109,9 +110,9 @@ impl RunTimeHistory {
 
 /// The ranges of a set of run times in seconds, latest first.
 ///
-/// The paper leaves open how overlap is measured (here: of the shorter range), what becomes of an
-/// overlap too small to merge (here: the later range begins after the earlier), and of past run
-/// times outside every range (here: the probabilities of the ranges are scaled to 1).
+/// Hariharan et al. leave open how overlap is measured (here: of the shorter range), what becomes
+/// of an overlap too small to merge (here: the later range begins after the earlier), and of past
+/// run times outside every range (here: the probabilities of the ranges are scaled to 1).
 #[must_use]
 fn ranges(latest_first: &[u32]) -> Vec<RunTimeRange> {
     let mut relevant = relevant(latest_first).to_vec();

@@ -37,7 +37,7 @@ impl Learner {
         records.sort_unstable_by_key(Record::order);
 
         let events = events(records.iter().map(Record::past_job));
-        // Of those that wait as well only so many, the last.
+        // As many of the waiting ones at most, and the latest of them.
         let newest_from = records.len().saturating_sub(REPLAYED);
         let replayed_from = nth_settled_from_the_end(&records, REPLAYED).unwrap_or(0);
         let taught_from = records.len().saturating_sub(self.settings.most_taught);

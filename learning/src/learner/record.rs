@@ -20,7 +20,7 @@ pub(super) struct Record {
     /// What it got where that is something else, 0 otherwise.
     allocated_nodes: u32,
     allocated_cpus: u32,
-    /// All bits set where there is none.
+    /// The time limit in seconds; all bits are set where there is none.
     limit_s: u32,
     eligible: u32,
     start: u32,

@@ -19,7 +19,7 @@ pub struct RunId {
 /// A run of a job: one that has ended, one that goes on, or one that waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run<'a> {
-    /// What it is known by.
+    /// The submission and the number by which the run is known.
     pub id: RunId,
     /// The array's number, where it is a task of one or stands for those that wait.
     pub array: Option<JobId>,
@@ -63,7 +63,7 @@ impl Run<'_> {
         RunId { job: self.array.unwrap_or(self.id.job), ..self.id }
     }
 
-    /// Whether its times can be true.
+    /// Whether the times of the run are in a possible order.
     pub(super) fn is_sound(&self) -> bool {
         let begin = self.eligible.or(self.start);
         begin.is_some_and(|begin| begin.0 > 0 && self.end.is_none_or(|end| begin.max(self.start.unwrap_or(begin)) <= end))

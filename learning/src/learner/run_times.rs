@@ -123,8 +123,8 @@ impl RunTimeLearner {
             let Some(known) = self.known.get_mut(&key) else { continue };
             known.has_changed = false;
             let Some((_, predictor)) = self.predictors.iter().find(|(unit, _)| *unit == key.unit) else { continue };
-            // Of several limits none stands for all: the run times with the longest are not those
-            // of the others.
+            // No single limit stands for all where there are several: run times under the longest
+            // differ from those under the others.
             let limit_s = Some(known.longest_limit_s).filter(|limit_s| *limit_s == known.shortest_limit_s && *limit_s != UNBOUNDED_S);
             let limit = limit_s.map(|limit_s| Seconds(i64::from(limit_s)));
             if let Some(ranges) = predictor.published(key.user, known.account, key.partition, key.count, limit) {

@@ -98,7 +98,7 @@ impl Scores {
         self.latest.iter().filter(|score| f64::from(score.transform) <= level).count() as u32
     }
 
-    /// That share at each level of [`RELIABILITY`].
+    /// The share of waits within the bound, at each level of [`RELIABILITY`].
     #[must_use]
     pub fn reliability(&self) -> [f32; RELIABILITY_LEVELS] {
         RELIABILITY.map(|level| self.coverage(level) as f32)

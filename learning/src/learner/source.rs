@@ -29,7 +29,7 @@ const FEWEST_OUTCOMES: u32 = 200;
 /// By how much the observed share may fall short of the nominal one.
 const TOO_SELDOM: f64 = 0.03;
 
-/// By how much it may exceed it.
+/// By how much the observed share may exceed the nominal one.
 const TOO_OFTEN: f64 = 0.1;
 
 /// By how much the observed share may fall short where the default, once given up, is to return.
@@ -41,7 +41,8 @@ const TOO_OFTEN_TO_RETURN: f64 = 0.07;
 /// How often a share that is as it should be is farther off than what still counts as chance.
 const BY_CHANCE: f64 = 0.005;
 
-/// The same probability for the tolerances of a return.
+/// How often a share that is as it should be is farther off than what lets the default return once
+/// it was given up.
 const BY_CHANCE_TO_RETURN: f64 = 0.2;
 
 /// The levels at which that is looked at.

@@ -455,7 +455,7 @@ fn what_a_late_arrival_saw_is_not_made_up_from_a_later_state() {
     assert!(learner.ended(&late));
     learner.refresh([], UnixTime(now + 90));
     assert_eq!((learner.scores(PartitionIndex(0)).unwrap(), trained_on(&learner)), (&outcomes, known));
-    // In time, and learnt from.
+    // This record comes in time and is learnt from.
     let in_time = run(9_002, now + 100, Some(now + 105), Some(now + 110));
     assert!(learner.ended(&in_time));
     learner.refresh([], UnixTime(now + 120));

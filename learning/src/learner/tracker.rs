@@ -51,7 +51,7 @@ pub(super) struct Tracker {
     look: u64,
     open: HashMap<u64, Open>,
     running: HashMap<RunId, u64>,
-    /// By their kin, in order of arrival.
+    /// The runs that wait, by what tasks of one array share, in order of arrival.
     waiting: HashMap<RunId, VecDeque<u64>>,
     done: HashSet<RunId>,
     done_in_order: VecDeque<RunId>,
@@ -175,8 +175,8 @@ impl Tracker {
         }
     }
 
-    /// So many alike runs wait and are eligible; none: they wait, but something else than resources
-    /// and priority keeps them.
+    /// So many equal runs wait and are eligible. With 0 they wait, but for something else than
+    /// resources and priority.
     pub(super) fn waits(&mut self, kin: RunId, job: PastJob, count: u32, now: UnixTime) {
         // The queue may have been read before the record of its end.
         if self.done.contains(&kin) {

@@ -1,4 +1,4 @@
-//! The jobs that the end-to-end paper takes for like ones: of the same user, request size, queue
+//! The jobs that Hariharan et al. 2020 take for like ones: of the same user, request size, queue
 //! and group.
 
 use super::ArrivingJob;
@@ -6,7 +6,7 @@ use job_types::number::{AccountIndex, PartitionIndex, UserId};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// The paper's `<userId, requestSize, queueName, groupName>` (III.B).
+/// Hariharan et al.'s `<userId, requestSize, queueName, groupName>` (III.B).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Tuple {
     /// Numeric id of the user.
@@ -27,8 +27,8 @@ impl Tuple {
     }
 }
 
-/// Something for each of the last so many jobs that ended, by tuple (end-to-end paper, V: a new
-/// job's entry removes the earliest one).
+/// Something for each of the last so many jobs that ended, by tuple (Hariharan et al. 2020, V: a
+/// new job's entry removes the earliest one).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TupleHistory<T> {
     most_jobs: usize,
@@ -37,7 +37,7 @@ pub struct TupleHistory<T> {
 }
 
 impl<T> TupleHistory<T> {
-    /// Nothing yet, and room for `most_jobs` over all tuples.
+    /// An empty store with room for `most_jobs` over all tuples.
     #[must_use]
     pub fn new(most_jobs: usize) -> TupleHistory<T> {
         TupleHistory { most_jobs: most_jobs.max(1), order: VecDeque::new(), entries: HashMap::new() }

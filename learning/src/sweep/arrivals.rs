@@ -7,7 +7,7 @@ use predictor_core::past::{FEATURES, FeatureInputs, GroupKind, PastJob};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// How many features table II of the end-to-end paper has.
+/// How many features table II of Hariharan et al. 2020 has.
 pub const TABLE_FEATURES: usize = 16;
 
 /// Place of the job's CPUs among them.
@@ -32,7 +32,7 @@ pub struct Arrivals {
     blocks: VecDeque<Block>,
     /// Earlier rows whose jobs waited when their block was let go of.
     left: HashMap<usize, Block>,
-    /// Those of them that have started since, in that order.
+    /// The rows of these that have started since, in the same order.
     left_started: VecDeque<usize>,
 }
 
@@ -215,7 +215,7 @@ impl Arrivals {
     }
 }
 
-/// The sixteen features of table II of the end-to-end paper, in its order.
+/// The sixteen features of table II of Hariharan et al. 2020, in its order.
 fn table(inputs: &FeatureInputs<'_>, job: &PastJob) -> [f32; TABLE_FEATURES] {
     let (cluster, user) = (inputs.group(GroupKind::Cluster), inputs.group(GroupKind::User));
     let features = [
@@ -266,7 +266,7 @@ mod tests {
         for eligible in 0..30_000i64 {
             let row = sweep.arrive(&job(eligible));
             assert_eq!(i64::from(row), eligible);
-            // Every thousandth job waits on.
+            // Every thousandth job goes on waiting.
             if eligible % 1_000 != 17 {
                 sweep.start(row, UnixTime(eligible));
                 sweep.end(row, UnixTime(eligible), Seconds::ZERO);

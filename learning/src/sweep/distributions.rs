@@ -1,13 +1,13 @@
-//! The six distributions of table I of the end-to-end paper, as histograms.
+//! The six distributions of table I of Hariharan et al. 2020, as histograms.
 //!
-//! The paper says neither where the bins lie nor how wide they are. Sizes and times span orders of
-//! magnitude, so that the bins are of equal width on a logarithmic scale: sizes from 1 to the
-//! cluster's CPUs, times from 0 to [`LONGEST_S`].
+//! Hariharan et al. say neither where the bins lie nor how wide they are. Sizes and times span
+//! orders of magnitude, so that the bins are of equal width on a logarithmic scale: sizes from 1 to
+//! the cluster's CPUs, times from 0 to [`LONGEST_S`].
 
 use job_types::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
-/// How many distributions table I of the end-to-end paper has.
+/// How many distributions table I of Hariharan et al. 2020 has.
 pub const DISTRIBUTIONS: usize = 6;
 
 /// Times from here on share the last bin: 30 days.
@@ -49,7 +49,7 @@ fn bin(value: f64, largest: f64, bins: usize) -> usize {
 }
 
 impl Distributions {
-    /// Of no bins where nobody wants them: then nothing is counted.
+    /// Distributions of `bins` bins each; with 0 bins nothing is counted.
     pub(super) fn new(bins: usize, cpus: u32) -> Distributions {
         let edge = |index: usize| ((1.0 + LONGEST_S).powf(index as f64 / bins as f64) - 1.0).ceil() as i64;
         Distributions {

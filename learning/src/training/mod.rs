@@ -39,7 +39,7 @@ pub struct Training {
     pub feature_fraction: f64,
     /// The part of the rows that each tree is trained on, drawn anew for each, above 0 to 1.
     pub row_fraction: f32,
-    /// What is drawn depends on this alone.
+    /// Seed of the random numbers, on which all that is drawn depends.
     pub seed: u64,
     /// How many rows' worth of "no change" each leaf's value is averaged with, at least 0.
     pub l2: f32,
@@ -140,7 +140,7 @@ fn mean(targets: &[f32], weights: Option<&[f32]>) -> f64 {
     if total > 0.0 { sum / total } else { 0.0 }
 }
 
-/// What the library would not notice.
+/// Checks what the library would not notice.
 fn check(
     features: &[f32],
     feature_count: usize,

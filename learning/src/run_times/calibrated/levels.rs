@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 const STEPS: usize = 100;
 /// A job loses a part of its weight with every later one: after some 3,300 jobs it weighs `1/e`.
 const FADING: f64 = 0.999_7;
-/// So many jobs at each step are taken to have been right before any was seen.
+/// So many jobs count as having been right at each step before any job was seen.
 const PRIOR_JOBS: f64 = 1.0;
 /// The correction is renewed after so many jobs.
 const RENEWAL: u32 = 20;

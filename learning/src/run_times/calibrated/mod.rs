@@ -25,10 +25,10 @@ use std::collections::HashMap;
 
 pub use distribution::RunTimeDistribution;
 
-/// Most ranges of one forecast (end-to-end paper, III.F).
+/// Most ranges of one forecast (Hariharan et al. 2020, III.F).
 const MOST_RANGES: usize = 25;
-/// What like jobs span is taken from so many jobs of the past, as many as the paper's history holds
-/// (V).
+/// What like jobs span is taken from so many jobs of the past, as many as Hariharan et al.'s
+/// history holds (V).
 const LIKE_JOBS: usize = 15_000;
 
 /// Which seconds of a distribution belong to its set of ranges.
@@ -66,7 +66,7 @@ pub struct Calibrated {
 }
 
 impl Calibrated {
-    /// Nothing learnt; sizes are counted in `unit`.
+    /// A forecaster that has learnt nothing yet; sizes are counted in `unit`.
     #[must_use]
     pub fn new(unit: Unit, rule: RangeSetRule) -> Calibrated {
         Calibrated {

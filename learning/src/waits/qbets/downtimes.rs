@@ -34,7 +34,7 @@ const MOST_PAUSES: usize = 16_384;
 /// Latest downtimes that are kept. No job waits through more of them.
 const MOST_DOWNTIMES: usize = 64;
 
-/// From the last start before it to the first one after it.
+/// A downtime: from the last start of a job before it to the first one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Downtime {
     from: UnixTime,
@@ -45,7 +45,7 @@ struct Downtime {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Downtimes {
     last_start: Option<UnixTime>,
-    /// In seconds, in order of time.
+    /// The latest pauses between starts in seconds, in order of time.
     pauses_s: VecDeque<u32>,
     ascending_s: Vec<u32>,
     /// Rank of the bound among so many pauses.

@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub const CONFIDENCE: f64 = 0.95;
 
 /// The quantile whose bound is the point forecast: QBETS answers with the bound on the 0.95
-/// quantile, and table V of the end-to-end paper has errors that only that explains.
+/// quantile, and table V of Hariharan et al. 2020 has errors that only that explains.
 pub const POINT_QUANTILE: f64 = 0.95;
 
 /// Most waits kept of each partition and of each class.

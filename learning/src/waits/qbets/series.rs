@@ -131,7 +131,7 @@ impl Window {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Series {
     most: usize,
-    /// In seconds, in order of start.
+    /// The waits in seconds, in order of start.
     waits_s: VecDeque<u32>,
     windows: [Window; LEVELS.len()],
     autocorrelation: Autocorrelation,
