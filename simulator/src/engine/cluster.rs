@@ -30,7 +30,7 @@ pub struct Cluster {
     ends: BinaryHeap<Reverse<(UnixTime, u32, JobIndex)>>,
     /// How many jobs have started.
     starts: u32,
-    /// By job: when it is expected to end, once it runs.
+    /// When each job is expected to end, once it runs.
     expected_ends: Vec<UnixTime>,
     /// Until when jobs wait on their nodes if they start before, of those that were promised nodes
     /// at a time.

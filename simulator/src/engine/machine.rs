@@ -5,9 +5,9 @@ use job_types::time::UnixTime;
 /// Processors that are taken for a time, whatever waits: an advance reservation, or maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// From then on, on the clock of the workload.
+    /// When the block begins, on the clock of the workload.
     pub start: UnixTime,
-    /// Until then, on the clock of the workload.
+    /// When the block ends, on the clock of the workload.
     pub end: UnixTime,
     /// How many processors are taken.
     pub processors: u32,

@@ -27,7 +27,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// From its submission to its start, whoever held it.
+    /// Time from its submission to its start, whoever held it.
     #[must_use]
     pub fn wait(&self) -> Seconds {
         self.start - self.submit
@@ -45,7 +45,7 @@ impl Record {
         self.occupied() - self.held
     }
 
-    /// From its submission to its end.
+    /// Time from its submission to its end.
     #[must_use]
     pub fn response(&self) -> Seconds {
         self.end - self.submit

@@ -81,7 +81,7 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
         let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit);
         let release = self.held.peek().map(|&Reverse((until, _))| until);
         let end = self.cluster.next_end();
-        // Nothing is left to happen but what nobody waits for.
+        // Nothing else will happen, or only what no job waits for.
         if submission.is_none() && release.is_none() && end.is_none() && self.cluster.waiting().is_empty() {
             return Ok(false);
         }

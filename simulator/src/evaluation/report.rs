@@ -8,7 +8,7 @@ use serde::Serialize;
 /// members that the default weighs.
 pub type ByMethod<T> = BTreeMap<&'static str, T>;
 
-/// Forecasts of waits held against a log, by the protocol of the end-to-end paper (V). The keys of
+/// Forecasts of waits held against a log, by the protocol of Hariharan et al. 2020 (V). The keys of
 /// the first block are a contract.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitReport {

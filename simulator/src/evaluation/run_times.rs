@@ -1,4 +1,4 @@
-//! Forecasts of run times held against a log, by the protocol of the end-to-end paper (V).
+//! Forecasts of run times held against a log, by the protocol of Hariharan et al. 2020 (V).
 //!
 //! All methods go through the same events in the same order: each is asked about a job when it
 //! arrives, and told a run time when the job ends. Parameters and load functions come from the jobs
@@ -34,7 +34,7 @@ pub struct RunTimeOptions {
 }
 
 impl Default for RunTimeOptions {
-    /// The paper's test part: all jobs from the 20,001st on (V).
+    /// Hariharan et al.'s test part: all jobs from the 20,001st on (V).
     fn default() -> Self {
         Self { from: 20_001, to: usize::MAX, seed: 1 }
     }

@@ -1,4 +1,4 @@
-//! Forecasts of waits held against a log, by the protocol of the end-to-end paper (V).
+//! Forecasts of waits held against a log, by the protocol of Hariharan et al. 2020 (V).
 //!
 //! All methods go through the same events in the same order: at a job's arrival each is asked, at
 //! its start each is told. What was known at the arrival comes from one sweep that all share.
@@ -33,7 +33,7 @@ pub struct WaitOptions {
 }
 
 impl Default for WaitOptions {
-    /// The paper's test part: jobs 20,001 to 60,000 (V).
+    /// Hariharan et al.'s test part: jobs 20,001 to 60,000 (V).
     fn default() -> Self {
         Self { from: 20_001, to: 60_000, seed: 1 }
     }
@@ -76,7 +76,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Of all that was in the queue, with a test part that is counted among the jobs that ran.
+    /// A replay of all that was in the queue; `test` counts among the jobs that ran.
     fn new(queue: &[PastJob], processors: u32, test: Range<usize>, seed: u64) -> Self {
         let ran: Vec<usize> = queue.iter().enumerate().filter(|(_, job)| ran(job)).map(|(row, _)| row).collect();
         // Nothing is forecast after the last job of the test part, and what comes later cannot have

@@ -1,4 +1,4 @@
-//! Delayed submissions by the end-to-end paper (IV.B).
+//! Delayed submissions by Hariharan et al. 2020 (IV.B).
 
 use job_types::time::{Seconds, UnixTime};
 
@@ -23,7 +23,7 @@ pub enum Hold {
     SingleJobs,
 }
 
-/// From when on a deferred job's response counts, of which the paper says nothing.
+/// From when on a deferred job's response counts, of which Hariharan et al. say nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// From its submission by the user, who waits.
@@ -32,7 +32,7 @@ pub enum Counted {
     FromRelease,
 }
 
-/// Molding by the end-to-end paper, and deferral until running jobs are expected to end where that
+/// Molding by Hariharan et al. 2020, and deferral until running jobs are expected to end where that
 /// makes the response shorter by 30 %. A job's size is decided when it is submitted, with what is
 /// forecast for the time at which it is passed on.
 pub struct Deferral {

@@ -7,8 +7,8 @@
 //! What a changed job runs at another size is not in any log. There are two protocols, and the
 //! figures of one say nothing of the other:
 //!
-//! - [`Protocol::Paper`]: a run time drawn from the user's own runs at that size (end-to-end paper,
-//!   VI.C). A job becomes another job of its user's, shorter or longer.
+//! - [`Protocol::Paper`]: a run time drawn from the user's own runs at that size (Hariharan et al.
+//!   2020, VI.C). A job becomes another job of its user's, shorter or longer.
 //! - [`Protocol::WorkConserving`]: the same computation, along a speed-up curve that no policy
 //!   sees.
 
@@ -61,9 +61,9 @@ pub enum Protocol {
 /// Which policy decides about the jobs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Method {
-    /// Molding by the end-to-end paper (IV.A).
+    /// Molding by Hariharan et al. 2020 (IV.A).
     PaperMolding,
-    /// Molding and deferral by the end-to-end paper (IV.B).
+    /// Molding and deferral by Hariharan et al. 2020 (IV.B).
     PaperDeferral(Hold, Counted),
     /// The decision that the plugin ships with, where users wish this.
     Default(Wishes),
@@ -94,7 +94,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Molding by the paper's split: 10,000 jobs of history, 20,000 that may be changed.
+    /// Molding by Hariharan et al.'s split: 10,000 jobs of history, 20,000 that may be changed.
     fn default() -> Self {
         Self {
             protocol: Protocol::default(),
@@ -160,7 +160,7 @@ pub struct Comparison {
     pub unmolded_baseline_response_s: f64,
     /// Their mean response with the policy.
     pub unmolded_response_s: f64,
-    /// By the work of the jobs as written (figures 7 and 9 of the paper).
+    /// By the work of the jobs as written (figures 7 and 9 of Hariharan et al. 2020).
     pub by_work: Vec<WorkClass>,
 }
 

@@ -1,4 +1,4 @@
-//! Molding by the end-to-end paper (IV.A and VI.C).
+//! Molding by Hariharan et al. 2020 (IV.A and VI.C).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,10 +13,10 @@ use super::expected_run_times::arriving;
 use super::waits::PastWaits;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
 
-/// Molding by the end-to-end paper: among the sizes that the user has asked for, the one whose
+/// Molding by Hariharan et al. 2020: among the sizes that the user has asked for, the one whose
 /// response-time ranges have the highest gain (IV.A), with the time limit of VI.C. Run times are
-/// its rangeSets. Waits are the default forecast of this project, which is better than the paper's
-/// own and cheap enough to be asked for each size.
+/// its rangeSets. Waits are the default forecast of this project, which is better than theirs own
+/// and cheap enough to be asked for each size.
 pub struct PaperMolding {
     run_times: RangeSets,
     waits: PastWaits,

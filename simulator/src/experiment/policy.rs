@@ -55,7 +55,7 @@ pub enum MoldedRunTimes {
     OwnRuns(Box<OwnRuns>),
 }
 
-/// The roulette wheel of the end-to-end paper (VI.C): the runs of the same user at that size that
+/// The roulette wheel of Hariharan et al. 2020 (VI.C): the runs of the same user at that size that
 /// have ended, each with a slot of the same width. Runs of jobs that were molded themselves are not
 /// on it.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
-//! Virtual reservations held against workload logs (VARQ paper, 4.4).
+//! Virtual reservations held against workload logs (Nurmi, Wolski and Brevik 2008, 4.4).
 //!
 //! Some of a log's jobs ask for their nodes at a time, each for the next of the times that lie a
 //! fixed while apart, counted from the beginning of the log. Each is decided about when it is
 //! submitted, by the decision that ships. A job that is given a reservation becomes eligible when
 //! that says so, with the padded time limit, and waits on its nodes where it has them early. A job
-//! that is refused runs as it was written, without a promise: the paper doesn't say what becomes of
-//! those, and so all that was computed in the log is computed in the replay as well.
+//! that is refused runs as it was written, without a promise: Nurmi et al. do not say what becomes
+//! of those, and so all that was computed in the log is computed in the replay as well.
 
 use job_types::time::Seconds;
 use predictor_core::decision::NotReserved;
@@ -91,7 +91,7 @@ pub struct Reservations {
     pub required_processor_hours: f64,
     /// Processor hours that they had their processors, with the waits on them.
     pub used_processor_hours: f64,
-    /// The one over the other (VARQ paper, table 3).
+    /// The one over the other (Nurmi, Wolski and Brevik 2008, table 3).
     pub cost_ratio: Option<f64>,
 }
 
@@ -144,7 +144,7 @@ pub struct Others {
     pub others_mean_wait_without_s: f64,
     /// 95 % of them wait at most so long.
     pub others_p95_wait_s: f64,
-    /// The same where nobody asks for a reservation.
+    /// The 95th percentile of their waits where nobody asks for a reservation.
     pub others_p95_wait_without_s: f64,
 }
 
@@ -167,7 +167,7 @@ pub struct ReservationOutcome {
     pub utilisation: f64,
     /// Part of the processor time that jobs ran.
     pub work_utilisation: f64,
-    /// The same where nobody asks for a reservation.
+    /// The same part where nobody asks for a reservation.
     pub utilisation_without: f64,
 }
 

@@ -1,4 +1,4 @@
-//! From the model to a log.
+//! Draws a workload log from the model.
 
 use job_types::time::{Seconds, UnixTime};
 use rand::SeedableRng;
@@ -27,7 +27,7 @@ pub struct Options {
     pub load: Option<f64>,
     /// Which of the published parameter sets.
     pub mix: Mix,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 

@@ -11,7 +11,7 @@ use crate::engine::Record;
 pub struct Counted {
     /// Jobs, without those of one second on one processor.
     pub jobs_simulated: usize,
-    /// Of them, those that the means are over.
+    /// How many of these jobs the means are over.
     pub jobs_counted: usize,
     /// Mean time from submission to start.
     pub mean_wait_s: f64,

@@ -20,8 +20,8 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Of these values; all zero of none. A quantile is the smallest value that so large a part of
-    /// all is at most.
+    /// The distribution of these values; all zero where there are none. A quantile at `p` is the
+    /// smallest value that the part `p` of all values do not exceed.
     #[must_use]
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().collect();

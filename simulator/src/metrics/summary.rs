@@ -33,17 +33,18 @@ pub struct Summary {
     pub response_s: Distribution,
     /// Response over run time.
     pub slowdown: Distribution,
-    /// The same with short run times bounded.
+    /// Slowdowns in which short run times count as longer.
     pub bounded_slowdown: Distribution,
     /// Processor time used, as a part of what there was from the first submission to the last end.
     pub utilisation: f64,
-    /// From the first submission to the last end.
+    /// Time from the first submission to the last end.
     #[serde(rename = "makespan_s")]
     pub makespan: Seconds,
 }
 
 impl Summary {
-    /// Of these records on a machine of so many processors. Of no records everything is zero.
+    /// The summary of these records on a machine of so many processors; everything is zero where
+    /// there are none.
     #[must_use]
     pub fn of(records: &[Record], processors: u32) -> Self {
         let first = records.iter().map(|record| record.submit).min().unwrap_or_default();

@@ -61,7 +61,7 @@ pub const MOST_STEPS: usize = 256;
 /// The expected starts of the waiting jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// As of when.
+    /// The moment of which the plan is.
     pub at: UnixTime,
     /// The pending jobs in the order in which they are served.
     pub pending: Vec<PlannedJob>,

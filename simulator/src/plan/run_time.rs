@@ -23,14 +23,14 @@ pub struct RunTimes {
 }
 
 impl Default for RunTimes {
-    /// Those of a job of which nothing is known.
+    /// The run times of a job of which nothing is known.
     fn default() -> Self {
         Self::of_limit(None)
     }
 }
 
 impl RunTimes {
-    /// Of a job of which nothing but its limit is known (`None` is unlimited).
+    /// The run times of a job of which nothing but its limit is known (`None` is unlimited).
     #[must_use]
     pub fn of_limit(limit: Option<Seconds>) -> Self {
         let limit = limit.unwrap_or(LONGEST).clamp(Seconds(1), LONGEST);

@@ -1,4 +1,4 @@
-//! From a log to the engine's jobs.
+//! Makes the engine's jobs of a log.
 
 use std::io::BufRead;
 

@@ -43,9 +43,9 @@ pub enum UnknownRequests {
 pub struct Rules {
     /// What becomes of bad records.
     pub bad_records: BadRecords,
-    /// Of jobs that ran too long.
+    /// What becomes of jobs that ran longer than requested.
     pub overruns: Overruns,
-    /// Of jobs without a requested time.
+    /// What becomes of jobs without a requested time.
     pub unknown_requests: UnknownRequests,
 }
 

@@ -21,7 +21,7 @@ const NONE: UnixTime = UnixTime(i64::MIN);
 pub struct Conservative {
     /// Free processors over time: running jobs, blocks and reservations taken off.
     profile: Option<Profile>,
-    /// By job: when its reservation begins.
+    /// When the reservation of each job begins.
     reserved: Vec<UnixTime>,
     /// The soonest of them that is still to come.
     soonest: Option<UnixTime>,

@@ -8,7 +8,7 @@ pub struct InOrder;
 
 impl Backfill for InOrder {
     fn pass(&mut self, event: Event, cluster: &mut Cluster) {
-        // Who comes behind another has to wait at least for it.
+        // A job behind another one has to wait at least until that starts.
         if matches!(event, Event::Queued { position, .. } if position > 0) && cluster.ending_now() == 0 {
             return;
         }

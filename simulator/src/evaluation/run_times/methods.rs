@@ -163,9 +163,9 @@ impl Way<'_> {
     }
 }
 
-/// Turns points into ranges as the paper does (VI.B): as long as the mean absolute error of the
-/// method's forecasts for the like jobs in the history. The paper puts the range about the job's
-/// actual run time, which would make every range a success; here it lies about the point.
+/// Turns points into ranges as Hariharan et al. do (VI.B): as long as the mean absolute error of
+/// the method's forecasts for the like jobs in the history. Hariharan et al. put the range about
+/// the job's actual run time, which would make every range a success; here it lies about the point.
 struct PointRanges {
     points_s: Vec<f64>,
     errors_s: TupleHistory<f64>,

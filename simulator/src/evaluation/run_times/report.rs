@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::evaluation::ByMethod;
 
-/// Forecasts of run times held against a log, by the protocol of the end-to-end paper (V). Methods
-/// are `baseline`, `range_sets` (the paper's), `smith`, `li`, `last_two`, `requested` and `best`
-/// (the default). The keys of the first block are a contract.
+/// Forecasts of run times held against a log, by the protocol of Hariharan et al. 2020 (V). Methods
+/// are `baseline`, `range_sets` (Hariharan et al.'s), `smith`, `li`, `last_two`, `requested` and
+/// `best` (the default). The keys of the first block are a contract.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunTimeReport {
     /// Jobs that were forecast.
@@ -58,7 +58,7 @@ pub struct RunTimeReport {
 /// The jobs of one class of run time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunTimeClassReport {
-    /// From this many seconds on.
+    /// The shortest run time of the class, in seconds.
     pub from_s: u32,
     /// Below this many seconds; `None` for the last class.
     pub below_s: Option<u32>,

@@ -21,7 +21,7 @@ pub(super) struct Tried<'a> {
     /// The default's point forecasts, in seconds.
     pub(super) points_s: &'a [f64],
     pub(super) bounds: &'a [Option<Bounds>],
-    /// Of the waits under the default's bounds.
+    /// The probability integral transforms of the waits under the default's bounds.
     pub(super) transforms: &'a [f64],
     pub(super) qbets_bounds: &'a [Option<Bounds>],
     /// The source whose forecasts were in force.

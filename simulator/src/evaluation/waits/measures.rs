@@ -1,4 +1,4 @@
-//! What the forecasts come to.
+//! Errors, coverage and other measures of the forecasts.
 
 use predictor_core::past::PastJob;
 use rand::{Rng, SeedableRng};

@@ -28,7 +28,7 @@ pub(super) type Bounds = [u32; PERCENTILES];
 pub(super) enum Method {
     /// The default of this project.
     Best,
-    /// Adaptive, by the end-to-end paper.
+    /// Adaptive, by Hariharan et al. 2020.
     Apq,
     /// Instance based, by Li and others.
     Ibl,
@@ -179,7 +179,7 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         members: [Vec<f64>; MEMBERS],
         weights: [f64; MEMBERS],
         trials: Trials,
-        /// By row, until the wait is known.
+        /// The forecasts by row, until the wait is known.
         asked: HashMap<usize, (f64, Bounds)>,
         random: ChaCha8Rng,
         failure: Option<String>,

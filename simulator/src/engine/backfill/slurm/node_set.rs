@@ -7,12 +7,12 @@ pub(super) struct NodeSet {
 }
 
 impl NodeSet {
-    /// None of `nodes` nodes.
+    /// The empty set of a machine of `nodes` nodes.
     pub(super) fn none(nodes: usize) -> Self {
         Self { words: vec![0; nodes.div_ceil(64)] }
     }
 
-    /// All of `nodes` nodes.
+    /// The set of all nodes of a machine of `nodes` nodes.
     pub(super) fn all(nodes: usize) -> Self {
         let mut set = Self::none(nodes);
         for node in 0..nodes {
@@ -43,7 +43,7 @@ impl NodeSet {
         self.combine(other, |word, other| word & !other);
     }
 
-    /// What is in both.
+    /// The nodes that are in both sets.
     pub(super) fn shared_with(&self, other: &Self) -> Self {
         let mut shared = self.clone();
         shared.retain(other);

@@ -25,7 +25,7 @@ pub(super) struct Association {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Associations {
     pub(super) tree: Vec<Association>,
-    /// By group and user of a job.
+    /// The association of each group and user of a job.
     users: BTreeMap<(u32, u32), AssociationIndex>,
 }
 

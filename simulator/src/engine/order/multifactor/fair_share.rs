@@ -1,4 +1,4 @@
-//! From usage and shares to factors.
+//! Fair-share factors from usage and shares.
 
 use super::associations::{AssociationIndex, Associations, ROOT};
 
