@@ -1,11 +1,11 @@
-//! The end-to-end paper's baseline (VI.B).
+//! The baseline of Hariharan et al. 2020 (VI.B).
 
 use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
 use predictor_core::forecast::RunTimeRange;
 
 /// One range from the shortest to the longest run time of the like jobs in the history. The point,
-/// which the paper does not ask of it, is their mean.
+/// which Hariharan et al. do not ask of it, is their mean.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     history: TupleHistory<u32>,

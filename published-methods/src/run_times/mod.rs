@@ -3,7 +3,7 @@
 //! Each is a [`RunTimePredictor`](learning::run_times::RunTimePredictor): told in order of
 //! time which jobs arrive, start and end, and asked about each job as it arrives.
 //!
-//! - [`RangeSets`]: the end-to-end paper's method (section III), from the impact of load.
+//! - [`RangeSets`]: the method of Hariharan et al. 2020 (section III), from the impact of load.
 //! - [`Baseline`]: shortest to longest run time of the like jobs, and their mean.
 //! - [`Smith`]: templates found by genetic search (Smith, Foster, Taylor, JPDC 64, 2004).
 //! - [`Li`]: instance-based learning (Li, Groep, Wolters, Grid 2005).

@@ -3,7 +3,7 @@
 //! Each is a [`WaitPredictor`]: told the jobs that started, in order of time, and asked about jobs
 //! that arrive.
 //!
-//! - [`apq::Apq`]: adaptive prediction of queue waits (end-to-end paper, section II).
+//! - [`apq::Apq`]: adaptive prediction of queue waits (Hariharan et al. 2020, section II).
 //! - [`ibl::InstanceBased`]: instance-based learning (Li, Groep, Wolters, FGCS 2007).
 //! - [`nearest::NearestNeighbours`]: plain k nearest neighbours.
 //! - [`Qbets`](learning::waits::qbets::Qbets), which the daemon stands on as well (Nurmi,

@@ -1,6 +1,6 @@
 //! Plain k nearest neighbours: the mean wait of the jobs most like the one that arrives.
 //!
-//! The sixteen features of table II of the end-to-end paper are brought to 0 to 1 by their spans
+//! The sixteen features of table II of Hariharan et al. 2020 are brought to 0 to 1 by their spans
 //! over the history and the target, sizes count as equal or not, all weigh the same, and the
 //! history is that of the latest 6,000 jobs that started. What the other methods add to this is
 //! worth what they gain on it.

@@ -6,8 +6,8 @@ use learning::sweep::{Arrivals, EventKind, events};
 use predictor_core::past::PastJob;
 use std::ops::Range;
 
-/// The parts of a log that parameters are chosen on (end-to-end paper, V): the waits of `history`
-/// are learnt, then those of `validation` are forecast, and learnt as they start.
+/// The parts of a log that parameters are chosen on (Hariharan et al. 2020, V): the waits of
+/// `history` are learnt, then those of `validation` are forecast, and learnt as they start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Rows of the history that comes first.

@@ -3,7 +3,7 @@
 use learning::sweep::{Arrivals, TABLE_CPUS, TABLE_FEATURES};
 use std::collections::VecDeque;
 
-/// Features of a job that arrives: table II of the end-to-end paper.
+/// Features of a job that arrives: table II of Hariharan et al. 2020.
 pub(super) type Features = [f32; TABLE_FEATURES];
 
 /// The largest of the latest numbers: candidates descend, each with its place in the order.

@@ -1,16 +1,16 @@
-//! Run time as a function of load (end-to-end paper, III.B).
+//! Run time as a function of load (Hariharan et al. 2020, III.B).
 
 use crate::dbscan::clusters_of_numbers;
 
-/// A tuple gives a function if it has so many jobs at least, the paper's `l`.
+/// A tuple gives a function if it has so many jobs at least, Hariharan et al.'s `l`.
 const FEWEST_JOBS: usize = 10;
-/// ... and its loads span this much at least, the paper's `m`.
+/// ... and its loads span this much at least, Hariharan et al.'s `m`.
 const LEAST_SPAN: f64 = 0.5;
-/// Consecutive averages of the sequence differ by this part at most, the paper's `X`.
+/// Consecutive averages of the sequence differ by this part at most, Hariharan et al.'s `X`.
 const MOST_STEP: f64 = 0.5;
 /// Number of bins of the load.
 const BINS: usize = 20;
-/// The paper does not say with which parameters DBSCAN looks for "a close cluster": run times
+/// Hariharan et al. do not say with which parameters DBSCAN looks for "a close cluster": run times
 /// within 10 % of each other belong together.
 const CLOSE: f64 = 0.1;
 const CLUSTER_JOBS: usize = 2;

@@ -1,4 +1,4 @@
-//! How busy the machine was, and is expected to be (end-to-end paper, III.A).
+//! How busy the machine was, and is expected to be (Hariharan et al. 2020, III.A).
 
 use job_types::time::{Seconds, UnixTime};
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Ranges of run times from the impact of load: the end-to-end paper's method (section III).
+//! Ranges of run times from the impact of load: the method of Hariharan et al. 2020 (section III).
 
 mod functions;
 mod load;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 const FIRST_RELEVANT_JOBS: usize = 10;
 /// ... and grows until its run times span this part of what the whole history spans (III.C).
 const RELEVANT_SPAN: f64 = 0.9;
-/// Functions are made of so many tuples, those with the most jobs: the paper's `k`.
+/// Functions are made of so many tuples, those with the most jobs: Hariharan et al.'s `k`.
 const TUPLES: usize = 25;
 
 /// Predicts sets of ranges, each a past run time shifted along the load functions to the predicted

@@ -1,4 +1,4 @@
-//! From single ranges to disjoint ones with probabilities (end-to-end paper, III.D to III.F).
+//! From single ranges to disjoint ones with probabilities (Hariharan et al. 2020, III.D to III.F).
 
 use predictor_core::forecast::RunTimeRange;
 
@@ -18,9 +18,9 @@ const MOST_RANGES: usize = 25;
 /// The range of the run times that the load functions give for a past job, cut to 20 % in all. The
 /// ends are whole seconds, at least 1.
 ///
-/// The paper does not say towards what the limits are adjusted: here towards the past job's own run
-/// time, or the limit that is nearer to it. Where there is no function the range lies about that
-/// run time.
+/// Hariharan et al. do not say towards what the limits are adjusted: here towards the past job's
+/// own run time, or the limit that is nearer to it. Where there is no function the range lies about
+/// that run time.
 pub(super) fn compacted(past_s: f64, shifted_s: impl Iterator<Item = f64>) -> (u32, u32) {
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for run_time_s in shifted_s {
@@ -64,9 +64,10 @@ fn overlap(one: (u32, u32), other: (u32, u32)) -> f64 {
 
 /// The ranges with the shares of the history's run times that lie in them; 0.1 in all for ranges
 /// where none lies, and 0.9 of its share for every other. Of more than 25 the most probable stay
-/// (the paper leaves open which).
+/// (Hariharan et al. leave open which).
 ///
-/// The probabilities of run times in no range are lost, as in the paper: the sum is at most 1.
+/// The probabilities of run times in no range are lost, as with Hariharan et al.: the sum is at
+/// most 1.
 pub(super) fn with_probabilities(ranges: &[(u32, u32)], history: &[u32]) -> Vec<RunTimeRange> {
     let mut sorted = history.to_vec();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! How unlike two jobs are (end-to-end paper, II.B).
+//! How unlike two jobs are (Hariharan et al. 2020, II.B).
 
 use super::super::started::Started;
 use learning::sweep::{Arrivals, DISTRIBUTIONS, TABLE_FEATURES};

@@ -1,5 +1,5 @@
-//! APQ: waits from like jobs, by a method chosen for each (end-to-end paper, section II and table
-//! IV).
+//! APQ: waits from like jobs, by a method chosen for each (Hariharan et al. 2020, section II and
+//! table IV).
 //!
 //! A job's distance from each of the latest started jobs is a weighted mean over its attributes and
 //! over either summaries or distributions of what waited and ran at its arrival ([`distance`]),
@@ -7,7 +7,7 @@
 //! form clusters of like waits, the window of distances with the smallest deviation answers; else a
 //! ridge regression ([`ridge`]); else, where that is negative, the weighted mean of the nearest.
 //!
-//! Where the paper is silent, or asks for what would be quadratic:
+//! Where Hariharan et al. are silent, or ask for what would be quadratic:
 //! - The weights are renewed every 64 additions to the history, of 6,000 at most, rather than at
 //!   each.
 //! - Case A (the nearest are far) is a mean distance of the closest k % above the distance
@@ -255,7 +255,7 @@ impl Apq {
         Some(least.weighted / least.weight)
     }
 
-    /// The weighted mean of the closest jobs' waits (section II.C.4 of the end-to-end paper).
+    /// The weighted mean of the closest jobs' waits (section II.C.4 of Hariharan et al. 2020).
     fn weighted_mean(&mut self) -> f64 {
         let found = nearest(&self.distances, self.parameters.neighbours.max(1), &mut self.room);
         found.sort_unstable_by(nearer);

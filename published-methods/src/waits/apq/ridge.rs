@@ -1,4 +1,4 @@
-//! Ridge regression of waits on summaries (end-to-end paper, II.C.3).
+//! Ridge regression of waits on summaries (Hariharan et al. 2020, II.C.3).
 
 use super::super::started::{Features, Started};
 use learning::sweep::TABLE_FEATURES;

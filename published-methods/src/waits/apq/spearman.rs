@@ -1,4 +1,4 @@
-//! Weights from rank correlation (end-to-end paper, II.B.3).
+//! Weights from rank correlation (Hariharan et al. 2020, II.B.3).
 
 /// Room to rank columns of numbers in.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@
 //! validation part.
 //!
 //! The nominal attributes here are user, account and partition, the numbers the sixteen of table II
-//! of the end-to-end paper, so that size counts as a number. A history of 6,000 started jobs is
+//! of Hariharan et al. 2020, so that size counts as a number. A history of 6,000 started jobs is
 //! searched. The regression uses the nearest n jobs, at least 40, and stays within the waits that
 //! they had.
 
