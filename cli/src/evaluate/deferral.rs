@@ -1,5 +1,5 @@
-//! `queuecast evaluate deferral`: what delayed submissions do to response times (end-to-end paper,
-//! table IX and figure 9).
+//! `queuecast evaluate deferral`: what delayed submissions do to response times (Hariharan et al.
+//! 2020, table IX and figure 9).
 
 use std::num::NonZeroUsize;
 
@@ -35,13 +35,13 @@ pub(super) struct Arguments {
 /// Ways to defer. All mold as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Policy {
-    /// The end-to-end paper's: jobs behind a held one are held as long (the hold queue).
+    /// That of Hariharan et al. 2020: jobs behind a held one are held as long (the hold queue).
     Paper,
     /// The same, with responses that count from when a job is passed on, and not from its
     /// submission.
     PaperFromRelease,
-    /// The paper's decision, with single jobs that are held by a begin time, as the plugin holds
-    /// them.
+    /// Hariharan et al.'s decision, with single jobs that are held by a begin time, as the plugin
+    /// holds them.
     BeginTime,
     /// What the plugin does for jobs that ask for both.
     Best,

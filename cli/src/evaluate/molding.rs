@@ -1,5 +1,5 @@
-//! `queuecast evaluate molding`: what molding does to response times (end-to-end paper, table VIII
-//! and figures 6 and 7).
+//! `queuecast evaluate molding`: what molding does to response times (Hariharan et al. 2020, table
+//! VIII and figures 6 and 7).
 
 use std::num::NonZeroUsize;
 
@@ -15,9 +15,9 @@ use crate::failure::Failure;
 /// The log is replayed under EASY backfilling. Jobs before --from are the history, from there to
 /// --to each may get another size when it is submitted; no job follows. Figures are over the jobs
 /// that may be changed. What a job runs at another size is in no log, so that there are two
-/// protocols: by the one of the paper a job gets one of its user's own run times at that size,
-/// which makes it another job; by the work-conserving one it does the same computation, along a
-/// speed-up curve. Only the second says what molding would do to a site.
+/// protocols: by the one of Hariharan et al. a job gets one of its user's own run times at that
+/// size, which makes it another job; by the work-conserving one it does the same computation, along
+/// a speed-up curve. Only the second says what molding would do to a site.
 ///
 /// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
 /// what is asked for.
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 /// Ways to mold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Policy {
-    /// The end-to-end paper's: the user's own past sizes, compared by the gain of their
+    /// That of Hariharan et al. 2020: the user's own past sizes, compared by the gain of their
     /// response-time ranges.
     Paper,
     /// The policy that the plugin ships with.

@@ -12,13 +12,13 @@ use simulator::swf::Header;
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Published {
-    /// The paper's name for the log.
+    /// Hariharan et al.'s name for the log.
     pub(super) name: String,
-    /// Completed jobs in the paper's copy of it (table III).
+    /// Completed jobs in Hariharan et al.'s copy of it (table III).
     pub(super) completed_jobs: usize,
-    /// What sets the archive's log apart from the paper's.
+    /// What sets the archive's log apart from Hariharan et al.'s.
     pub(super) remark: Option<String>,
-    /// Figures on waits, from table V of the end-to-end paper.
+    /// Figures on waits, from table V of Hariharan et al. 2020.
     pub(super) waits: PublishedWaits,
     /// Figures on run times, from tables VI and VII.
     pub(super) run_times: PublishedRunTimes,
@@ -60,9 +60,9 @@ pub(super) struct PublishedRunTimes {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PublishedMinutes {
-    /// Mean wait, run time and response in minutes without the paper's policy.
+    /// Mean wait, run time and response in minutes without Hariharan et al.'s policy.
     pub(super) baseline: [f64; 3],
-    /// The same with the paper's policy.
+    /// The same with Hariharan et al.'s policy.
     pub(super) ours: [f64; 3],
 }
 
@@ -122,7 +122,7 @@ impl<F: PublishedFigures> From<&'static Published> for PublishedReport<F> {
     }
 }
 
-/// Published figures on waits (end-to-end paper, table V).
+/// Published figures on waits (Hariharan et al. 2020, table V).
 #[derive(Debug, Serialize)]
 pub(super) struct WaitFigures {
     pub(super) aae_hours: ByPublishedMethod,
@@ -138,7 +138,7 @@ impl PublishedFigures for WaitFigures {
     }
 }
 
-/// Published figures on run times (end-to-end paper, tables VI and VII).
+/// Published figures on run times (Hariharan et al. 2020, tables VI and VII).
 #[derive(Debug, Serialize)]
 pub(super) struct RunTimeFigures {
     /// Success rates from 0 to 1.

@@ -1,5 +1,5 @@
 //! `queuecast evaluate reservations`: whether virtual reservations are kept, what they cost, and
-//! what they do to others (VARQ paper, 4.4 and table 4).
+//! what they do to others (Nurmi, Wolski and Brevik 2008, 4.4 and table 4).
 
 mod picture;
 mod text;
@@ -25,11 +25,12 @@ use crate::failure::Failure;
 ///
 /// The log is replayed under EASY backfilling. Jobs before --from are the history; of those from
 /// there on the share that --share says, drawn job by job, ask for their nodes at the next of the
-/// times that lie --every apart, counted from the log's first submission (VARQ paper, 4.4). Each is
-/// decided about when it is submitted, by the decision that the plugin ships with, from the state
-/// that the daemon would have published. A job that is given a reservation becomes eligible when
-/// the decision says so, with a padded time limit, and waits on its nodes where it has them early.
-/// One that is refused runs as it was written and counts for nobody's promise.
+/// times that lie --every apart, counted from the log's first submission (Nurmi, Wolski and Brevik
+/// 2008, 4.4). Each is decided about when it is submitted, by the decision that the plugin ships
+/// with, from the state that the daemon would have published. A job that is given a reservation
+/// becomes eligible when the decision says so, with a padded time limit, and waits on its nodes
+/// where it has them early. One that is refused runs as it was written and counts for nobody's
+/// promise.
 ///
 /// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
 /// what is asked for, such as time limits.

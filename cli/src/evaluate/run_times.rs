@@ -1,4 +1,5 @@
-//! `queuecast evaluate runtimes`: forecasts of run times (end-to-end paper, tables VI and VII).
+//! `queuecast evaluate runtimes`: forecasts of run times (Hariharan et al. 2020, tables VI and
+//! VII).
 
 mod picture;
 #[cfg(test)]
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 /// Forecast the run times of a log's jobs again, by each method, and show how far off each was.
 ///
 /// The published methods are the baseline (shortest to longest run time of like jobs), those of
-/// Smith et al. and Li et al., and rangeSets (the end-to-end paper); the mean of the user's last
+/// Smith et al. and Li et al., and rangeSets (Hariharan et al. 2020); the mean of the user's last
 /// two and the requested time show what little effort gets; queuecast is the default. A method is
 /// good whose ranges hold the run time often (success rate) and are short (coverage).
 ///

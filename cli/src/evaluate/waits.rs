@@ -1,4 +1,4 @@
-//! `queuecast evaluate waits`: forecasts of waits (end-to-end paper, table V and figure 5).
+//! `queuecast evaluate waits`: forecasts of waits (Hariharan et al. 2020, table V and figure 5).
 
 mod forecasts;
 mod picture;
@@ -20,7 +20,7 @@ use crate::plot;
 
 /// Forecast the waits of a log's jobs again, by each method, and show how far off each was.
 ///
-/// The published methods are QBETS, IBL (Li et al.) and APQ (the end-to-end paper); predicting 0
+/// The published methods are QBETS, IBL (Li et al.) and APQ (Hariharan et al. 2020); predicting 0
 /// and k nearest neighbours show what little effort gets; queuecast is the forecast that the daemon
 /// gives. It is a whole distribution: its point is held against the others, and its probabilities
 /// against what happened.

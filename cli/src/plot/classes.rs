@@ -1,4 +1,4 @@
-//! Errors of several methods by class of jobs (end-to-end paper, figure 5).
+//! Errors of several methods by class of jobs (Hariharan et al. 2020, figure 5).
 
 use anyhow::ensure;
 use plotters::element::{Circle, PathElement};

@@ -177,8 +177,8 @@ fn done_by(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: UnixTime) -> Option
     as_written.deadline_probability.map(|probability| (probability * 1e4).round() / 1e4)
 }
 
-/// The probability of having the nodes at the reserved time, by when the job becomes eligible (VARQ
-/// paper, figure 3).
+/// The probability of having the nodes at the reserved time, by when the job becomes eligible
+/// (Nurmi, Wolski and Brevik 2008, figure 3).
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(super) struct TrajectoryReport {

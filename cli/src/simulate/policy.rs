@@ -34,9 +34,9 @@ enum Kind {
     Molding,
     /// They are molded and deferred as the plugin does where users ask for both.
     Deferral,
-    /// They are molded as the end-to-end paper has it.
+    /// They are molded as Hariharan et al. 2020 have it.
     PaperMolding,
-    /// They are molded and held back, with those behind them, as the end-to-end paper has it.
+    /// They are molded and held back, with those behind them, as Hariharan et al. 2020 have it.
     PaperDeferral,
 }
 

@@ -1,4 +1,4 @@
-//! The picture: mean response by the work of the jobs, as figures 7 and 9 of the end-to-end paper,
+//! The picture: mean response by the work of the jobs, as figures 7 and 9 of Hariharan et al. 2020,
 //! one row for each log and protocol.
 
 use std::path::Path;
