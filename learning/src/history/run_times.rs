@@ -10,25 +10,13 @@
 //! range. Without load functions each run time gives the range that Hariharan et al.'s compaction
 //! leaves: 20 % wide around it.
 
+use crate::run_times::range_sets;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-
-/// The relevant history begins with so many of the latest jobs (III.C).
-const FIRST_RELEVANT_JOBS: usize = 10;
-/// ... and grows until its run times span this part of what the whole history spans (III.C).
-const RELEVANT_SPAN: f64 = 0.9;
-/// A range reaches this far to either side of a run time, so that it is 20 % wide (III.D).
-const RANGE_HALF_WIDTH: f64 = 0.1;
-/// Ranges that share more than this part of the shorter one are merged (III.E).
-const MERGE_OVERLAP: f64 = 0.5;
-/// What the ranges share that no past run time lies in (III.F).
-const NEW_RANGES_PROBABILITY: f64 = 0.1;
-/// Most ranges of one forecast (III.F).
-const MOST_RANGES: usize = 25;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Runs {
@@ -110,86 +98,18 @@ impl RunTimeHistory {
 
 /// The ranges of a set of run times in seconds, latest first.
 ///
-/// Hariharan et al. leave open how overlap is measured (here: of the shorter range), what becomes
-/// of an overlap too small to merge (here: the later range begins after the earlier), and of past
-/// run times outside every range (here: the probabilities of the ranges are scaled to 1).
+/// As with Hariharan et al., the probabilities of past run times that lie in no range are lost at
+/// first. Decisions weigh run times by these numbers, so that they are scaled to sum to 1.
 #[must_use]
 fn ranges(latest_first: &[u32]) -> Vec<RunTimeRange> {
-    let mut relevant = relevant(latest_first).to_vec();
-    relevant.sort_unstable();
-    let mut merged: Vec<(u32, u32)> = Vec::new();
-    for run_time_s in relevant {
-        let half = f64::from(run_time_s) * RANGE_HALF_WIDTH;
-        let (lower, upper) = ((f64::from(run_time_s) - half) as u32, (f64::from(run_time_s) + half).ceil() as u32);
-        match merged.last_mut() {
-            Some(top) if overlap(*top, (lower, upper)) > MERGE_OVERLAP => top.1 = top.1.max(upper),
-            Some(top) if lower <= top.1 => {
-                let lower = top.1 + 1;
-                if lower <= upper {
-                    merged.push((lower, upper));
-                }
-            }
-            _ => merged.push((lower, upper)),
-        }
-    }
-    while merged.len() > MOST_RANGES {
-        // The two neighbours with the smallest relative gap become one.
-        let gap = |pair: &[(u32, u32)]| match pair {
-            [left, right] => f64::from(right.0.saturating_sub(left.1)) / f64::from(right.1.max(1)),
-            _ => f64::INFINITY,
-        };
-        let closest = merged.windows(2).enumerate().min_by(|(_, a), (_, b)| gap(a).total_cmp(&gap(b))).map(|(index, _)| index);
-        let Some(closest) = closest else { break };
-        let right = merged.remove(closest + 1);
-        if let Some(left) = merged.get_mut(closest) {
-            left.1 = right.1;
-        }
-    }
-    with_probabilities(&merged, latest_first)
-}
-
-/// The latest jobs, from ten on back until their run times span enough of the whole history's.
-fn relevant(latest_first: &[u32]) -> &[u32] {
-    let Some((least, most)) = latest_first.iter().min().zip(latest_first.iter().max()) else { return latest_first };
-    let span = f64::from(most - least);
-    let (mut shortest, mut longest) = (u32::MAX, 0);
-    for (index, run_time_s) in latest_first.iter().enumerate() {
-        shortest = shortest.min(*run_time_s);
-        longest = longest.max(*run_time_s);
-        if index + 1 >= FIRST_RELEVANT_JOBS && f64::from(longest - shortest) >= RELEVANT_SPAN * span {
-            return latest_first.get(..=index).unwrap_or(latest_first);
-        }
-    }
-    latest_first
-}
-
-fn overlap(one: (u32, u32), other: (u32, u32)) -> f64 {
-    let length = |range: (u32, u32)| f64::from(range.1 - range.0) + 1.0;
-    let shared = f64::from(one.1.min(other.1)) - f64::from(one.0.max(other.0)) + 1.0;
-    shared / length(one).min(length(other))
-}
-
-fn with_probabilities(ranges: &[(u32, u32)], history: &[u32]) -> Vec<RunTimeRange> {
-    let counts: Vec<usize> =
-        ranges.iter().map(|(lower, upper)| history.iter().filter(|run_time_s| (lower..=upper).contains(run_time_s)).count()).collect();
-    let counted: usize = counts.iter().sum();
-    let new = counts.iter().filter(|count| **count == 0).count();
-    let share_of_new = match (new, counted) {
-        (0, _) => 0.0,
-        (_, 0) => 1.0,
-        _ => NEW_RANGES_PROBABILITY,
+    let relevant = range_sets::relevant(latest_first.iter().copied());
+    let single = latest_first.iter().take(relevant).map(|run_time_s| range_sets::compacted(f64::from(*run_time_s), std::iter::empty()));
+    let ranges = range_sets::with_probabilities(&range_sets::disjoint(single.collect()), latest_first);
+    let sum: f64 = ranges.iter().map(RunTimeRange::probability).sum();
+    let scaled = |range: &RunTimeRange| {
+        RunTimeRange::new(range.lower().clamped_u32(), range.upper().clamped_u32(), (range.probability() / sum) as f32)
     };
-    ranges
-        .iter()
-        .zip(counts)
-        .map(|((lower, upper), count)| {
-            let probability = match count {
-                0 => share_of_new / new as f64,
-                _ => (1.0 - share_of_new) * count as f64 / counted as f64,
-            };
-            RunTimeRange::new(*lower, *upper, probability as f32)
-        })
-        .collect()
+    ranges.iter().map(scaled).collect()
 }
 
 #[cfg(test)]
@@ -206,28 +126,11 @@ mod tests {
         assert!((ranges[0].probability() - 0.75).abs() < 1e-6);
     }
 
-    #[test]
-    fn ranges_that_share_more_than_half_become_one_and_others_are_cut_apart() {
-        // 90..110 and 99..121 share 12 of 21; 90..121 and 117..143 share 5 of 27.
-        let ranges = ranges(&[100, 110, 130]);
-        let limits: Vec<_> = ranges.iter().map(|range| (range.lower().0, range.upper().0)).collect();
-        assert_eq!(limits, [(90, 121), (122, 143)]);
-    }
-
-    #[test]
-    fn the_relevant_history_goes_back_until_it_spans_the_whole() {
-        let mut history = vec![100; 15];
-        history.push(1_000);
-        history.push(200);
-        assert_eq!(relevant(&history).len(), 16);
-        assert_eq!(relevant(&[5; 30]).len(), 10);
-    }
-
     proptest! {
         #[test]
         fn ranges_are_disjoint_few_and_their_probabilities_sum_to_one(history in prop::collection::vec(0u32..500_000, 1..300)) {
             let ranges = ranges(&history);
-            prop_assert!(!ranges.is_empty() && ranges.len() <= MOST_RANGES);
+            prop_assert!(!ranges.is_empty() && ranges.len() <= 25);
             prop_assert!(ranges.windows(2).all(|pair| pair[0].upper() < pair[1].lower()));
             let sum: f64 = ranges.iter().map(RunTimeRange::probability).sum();
             prop_assert!((sum - 1.0).abs() < 1e-4);

@@ -6,6 +6,7 @@
 
 mod calibrated;
 mod prediction;
+pub mod range_sets;
 mod tuple;
 
 pub use calibrated::{Calibrated, RangeSetRule, RunTimeDistribution};

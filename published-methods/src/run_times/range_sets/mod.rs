@@ -2,18 +2,13 @@
 
 mod functions;
 mod load;
-mod ranges;
 
 use self::functions::{LoadFunction, Observation};
 use self::load::Load;
 use job_types::time::{Seconds, UnixTime};
-use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory, range_sets};
+use std::collections::{BTreeMap, HashMap};
 
-/// The relevant history begins with so many of the latest jobs (III.C).
-const FIRST_RELEVANT_JOBS: usize = 10;
-/// ... and grows until its run times span this part of what the whole history spans (III.C).
-const RELEVANT_SPAN: f64 = 0.9;
 /// Functions are made of so many tuples, those with the most jobs: Hariharan et al.'s `k`.
 const TUPLES: usize = 25;
 
@@ -65,14 +60,16 @@ impl RunTimePredictor for RangeSets {
         let history = self.history.get(&Tuple::of(job))?;
         let functions = self.functions.as_deref().unwrap_or_default();
         let load = self.load.predicted();
-        let single = relevant(history).map(|(run_time_s, loaded)| {
+        let latest_first = || history.iter().rev();
+        let relevant = range_sets::relevant(latest_first().map(|(run_time_s, _)| *run_time_s));
+        let single = latest_first().take(relevant).map(|(run_time_s, loaded)| {
             let run_time_s = f64::from(*run_time_s);
             let shifted = functions.iter().map(|function| run_time_s + function.at(load) - function.at(f64::from(*loaded)));
-            ranges::compacted(run_time_s, shifted)
+            range_sets::compacted(run_time_s, shifted)
         });
-        let disjoint = ranges::disjoint(single.collect());
+        let disjoint = range_sets::disjoint(single.collect());
         let run_times: Vec<u32> = history.iter().map(|(run_time_s, _)| *run_time_s).collect();
-        let ranges = ranges::with_probabilities(&disjoint, &run_times);
+        let ranges = range_sets::with_probabilities(&disjoint, &run_times);
         let probability: f64 = ranges.iter().map(|range| range.probability()).sum();
         let weighted: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
         let point_s = if probability > 0.0 { weighted / probability } else { 0.0 };
@@ -97,33 +94,10 @@ impl RunTimePredictor for RangeSets {
     }
 }
 
-/// The latest jobs, from ten on back until their run times span enough of the whole history's.
-fn relevant(history: &VecDeque<(u32, f32)>) -> impl Iterator<Item = &(u32, f32)> {
-    let run_times = || history.iter().map(|(run_time_s, _)| *run_time_s);
-    let span = run_times().max().unwrap_or(0) - run_times().min().unwrap_or(0);
-    let (mut shortest, mut longest, mut enough) = (u32::MAX, 0, false);
-    history.iter().rev().enumerate().map_while(move |(index, job)| {
-        if enough {
-            return None;
-        }
-        shortest = shortest.min(job.0);
-        longest = longest.max(job.0);
-        enough = index + 1 >= FIRST_RELEVANT_JOBS && f64::from(longest - shortest) >= RELEVANT_SPAN * f64::from(span);
-        Some(job)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::job;
     use super::*;
-
-    #[test]
-    fn the_relevant_history_goes_back_until_it_spans_the_whole() {
-        let history: VecDeque<(u32, f32)> = [200, 1_000].into_iter().chain([100; 15]).map(|run_time_s| (run_time_s, 0.5)).collect();
-        assert_eq!(relevant(&history).count(), 16);
-        assert_eq!(relevant(&[(5, 0.5); 30].into()).count(), 10);
-    }
 
     #[test]
     fn without_a_load_function_ranges_lie_about_past_run_times() {

@@ -1,7 +1,17 @@
-//! From single ranges to disjoint ones with probabilities (Hariharan et al. 2020, III.D to III.F).
+//! From past run times to disjoint ranges with probabilities (Hariharan et al. 2020, III.C to
+//! III.F).
+//!
+//! Hariharan et al. leave open how overlap is measured (here: of the shorter range), what becomes
+//! of an overlap too small to merge (here: the later range begins after the earlier), and which
+//! ranges stay where there are more than 25. They limit the number where they have given the ranges
+//! their probabilities, so that the most probable stay here.
 
 use predictor_core::forecast::RunTimeRange;
 
+/// The relevant history begins with so many of the latest jobs (III.C).
+const FIRST_RELEVANT_JOBS: usize = 10;
+/// ... and grows until its run times span this part of what the whole history spans (III.C).
+const RELEVANT_SPAN: f64 = 0.9;
 /// The difference between a range's ends is within this part of its middle (III.D).
 const WIDTH: f64 = 0.2;
 /// Ranges that share more than this part of the shorter one are merged (III.E).
@@ -15,13 +25,31 @@ const ROUNDING_S: f64 = 1e-6;
 /// Most ranges of one forecast (III.F).
 const MOST_RANGES: usize = 25;
 
+/// How many of the latest jobs are relevant: from ten on back until their run times span enough of
+/// the whole history's (III.C). Run times come in seconds, latest first.
+#[must_use]
+pub fn relevant(latest_first: impl Iterator<Item = u32> + Clone) -> usize {
+    let span = latest_first.clone().max().unwrap_or(0) - latest_first.clone().min().unwrap_or(0);
+    let (mut shortest, mut longest, mut jobs) = (u32::MAX, 0, 0);
+    for run_time_s in latest_first {
+        shortest = shortest.min(run_time_s);
+        longest = longest.max(run_time_s);
+        jobs += 1;
+        if jobs >= FIRST_RELEVANT_JOBS && f64::from(longest - shortest) >= RELEVANT_SPAN * f64::from(span) {
+            break;
+        }
+    }
+    jobs
+}
+
 /// The range of the run times that the load functions give for a past job, cut to 20 % in all. The
 /// ends are whole seconds, at least 1.
 ///
 /// Hariharan et al. do not say towards what the limits are adjusted: here towards the past job's
 /// own run time, or the limit that is nearer to it. Where there is no function the range lies about
 /// that run time.
-pub(super) fn compacted(past_s: f64, shifted_s: impl Iterator<Item = f64>) -> (u32, u32) {
+#[must_use]
+pub fn compacted(past_s: f64, shifted_s: impl Iterator<Item = f64>) -> (u32, u32) {
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for run_time_s in shifted_s {
         least = least.min(run_time_s.max(1.0));
@@ -38,7 +66,8 @@ pub(super) fn compacted(past_s: f64, shifted_s: impl Iterator<Item = f64>) -> (u
 
 /// Merges ranges with a stack, in the order of their lower ends. Where two overlap too little to be
 /// merged, the later one begins after the earlier.
-pub(super) fn disjoint(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+#[must_use]
+pub fn disjoint(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     ranges.sort_unstable();
     let mut stack: Vec<(u32, u32)> = Vec::new();
     for (lower, upper) in ranges {
@@ -63,12 +92,12 @@ fn overlap(one: (u32, u32), other: (u32, u32)) -> f64 {
 }
 
 /// The ranges with the shares of the history's run times that lie in them; 0.1 in all for ranges
-/// where none lies, and 0.9 of its share for every other. Of more than 25 the most probable stay
-/// (Hariharan et al. leave open which).
+/// where none lies, and 0.9 of its share for every other. Of more than 25 the most probable stay.
 ///
 /// The probabilities of run times in no range are lost, as with Hariharan et al.: the sum is at
 /// most 1.
-pub(super) fn with_probabilities(ranges: &[(u32, u32)], history: &[u32]) -> Vec<RunTimeRange> {
+#[must_use]
+pub fn with_probabilities(ranges: &[(u32, u32)], history: &[u32]) -> Vec<RunTimeRange> {
     let mut sorted = history.to_vec();
     sorted.sort_unstable();
     let count = |(lower, upper): &(u32, u32)| sorted.partition_point(|run| run <= upper) - sorted.partition_point(|run| run < lower);
@@ -114,6 +143,25 @@ mod tests {
         let probabilities: Vec<f64> = ranges.iter().map(RunTimeRange::probability).collect();
         assert!((probabilities[0] - 0.675).abs() < 1e-6, "three of four times 0.9");
         assert!((probabilities[1] - 0.05).abs() < 1e-6 && (probabilities[2] - 0.05).abs() < 1e-6);
+    }
+
+    #[test]
+    fn of_more_than_25_ranges_the_most_probable_stay() {
+        // 30 run times far apart, of which the last five came twice.
+        let single: Vec<u32> = (0..30).map(|place| (100.0 * 1.5_f64.powi(place)) as u32).collect();
+        let history: Vec<u32> = single.iter().copied().chain(single[25..].iter().copied()).collect();
+        let ranges = disjoint(single.iter().map(|run_time_s| compacted(f64::from(*run_time_s), std::iter::empty())).collect());
+        assert_eq!(ranges.len(), 30);
+        let kept = with_probabilities(&ranges, &history);
+        assert_eq!(kept.len(), 25);
+        assert!(kept.iter().rev().take(5).all(|range| (range.probability() - 2.0 / 35.0).abs() < 1e-6), "{kept:?}");
+    }
+
+    #[test]
+    fn the_relevant_history_goes_back_until_it_spans_the_whole() {
+        assert_eq!(relevant([100; 15].into_iter().chain([1_000, 200])), 16);
+        assert_eq!(relevant([5; 30].into_iter()), 10);
+        assert_eq!(relevant(std::iter::empty()), 0);
     }
 
     proptest! {
