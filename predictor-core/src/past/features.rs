@@ -226,7 +226,8 @@ pub const FEATURES: usize = JOB_FEATURES + ROOM_FEATURES + features_of_first(Gro
 const UNKNOWN_RUN_TIME_S: f32 = 3_600.0;
 
 /// How long a job is expected to run: the mean of its user's last two run times (Tsafrir, Etsion,
-/// Feitelson), within its limit.
+/// Feitelson), within its limit. The trees learn from it, and one run time is better to learn from
+/// than none: of a user who has had one job, that stands for both, where the paper takes the limit.
 #[must_use]
 pub fn expected_run_time_s(limit: Option<Seconds>, last_two_s: Option<[f32; 2]>) -> f32 {
     let limit_s = limit.map(|limit| limit.0 as f32);

@@ -5,13 +5,33 @@ use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use std::collections::HashMap;
 
+/// The run times of each user's last two jobs that ended (Tsafrir, Etsion, Feitelson: Backfilling
+/// Using System-Generated Predictions Rather Than User Runtime Estimates, IEEE TPDS 18, 2007).
+#[derive(Clone, Debug, Default)]
+pub struct LastTwoRunTimes {
+    /// The last run time, and the one before.
+    users: HashMap<UserId, (Seconds, Option<Seconds>)>,
+}
+
+impl LastTwoRunTimes {
+    /// A job of a user has ended.
+    pub fn ended(&mut self, user: UserId, run_time: Seconds) {
+        self.users.entry(user).and_modify(|last| *last = (run_time, Some(last.0))).or_insert((run_time, None));
+    }
+
+    /// Their mean in seconds; `None` where the user has not had two jobs that ended.
+    #[must_use]
+    pub fn mean_s(&self, user: UserId) -> Option<f64> {
+        let (last, before) = self.users.get(&user)?;
+        Some((*last + (*before)?).0 as f64 / 2.0)
+    }
+}
+
 /// The mean of the run times of the user's two jobs that ended last, cut to the job's limit; the
-/// limit itself while none has ended (Tsafrir, Etsion, Feitelson: Backfilling Using
-/// System-Generated Predictions Rather Than User Runtime Estimates, IEEE TPDS 18, 2007).
+/// limit itself while two have not ended.
 #[derive(Clone, Debug, Default)]
 pub struct LastTwo {
-    /// The last run time in seconds, and the one before.
-    users: HashMap<UserId, (f64, Option<f64>)>,
+    run_times: LastTwoRunTimes,
 }
 
 impl LastTwo {
@@ -24,15 +44,13 @@ impl LastTwo {
 
 impl RunTimePredictor for LastTwo {
     fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction> {
-        let mean = self.users.get(&job.user).map(|(last, before)| before.map_or(*last, |before| (last + before) / 2.0));
-        let point_s = mean.or(job.limit.map(|limit| limit.0 as f64))?;
+        let point_s = self.run_times.mean_s(job.user).or(job.limit.map(|limit| limit.0 as f64))?;
         Some(RunTimePrediction::point(job.within_limit(point_s)))
     }
 
     fn ends(&mut self, job: &ArrivingJob, _: UnixTime, run_time: Option<Seconds>) {
         if let Some(run_time) = run_time {
-            let run_time_s = run_time.0 as f64;
-            self.users.entry(job.user).and_modify(|last| *last = (run_time_s, Some(last.0))).or_insert((run_time_s, None));
+            self.run_times.ended(job.user, run_time);
         }
     }
 }
@@ -48,9 +66,11 @@ mod tests {
         let point = |predictor: &mut LastTwo, limit| predictor.predict(&job(9, 1, limit)).map(|prediction| prediction.point_s);
         assert_eq!(point(&mut predictor, Some(500)), Some(500.0));
         assert_eq!(point(&mut predictor, None), None);
-        for (id, run_time_s) in [(0, 1_000), (1, 100), (2, 300)] {
-            predictor.ends(&job(id, 1, None), UnixTime(0), Some(Seconds(run_time_s)));
-        }
+        let end = |predictor: &mut LastTwo, id, run_time_s| predictor.ends(&job(id, 1, None), UnixTime(0), Some(Seconds(run_time_s)));
+        end(&mut predictor, 0, 1_000);
+        assert_eq!(point(&mut predictor, Some(500)), Some(500.0), "one is not two");
+        end(&mut predictor, 1, 100);
+        end(&mut predictor, 2, 300);
         assert_eq!(point(&mut predictor, Some(500)), Some(200.0));
         assert_eq!(point(&mut predictor, Some(150)), Some(150.0));
     }

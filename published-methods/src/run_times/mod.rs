@@ -19,7 +19,7 @@ mod requested;
 mod smith;
 
 pub use baseline::Baseline;
-pub use last_two::LastTwo;
+pub use last_two::{LastTwo, LastTwoRunTimes};
 pub use li::{Li, LiParameters};
 pub use range_sets::RangeSets;
 pub use requested::Requested;
