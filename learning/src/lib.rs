@@ -8,6 +8,7 @@
 //! makes of each size of each user.
 
 pub mod binomial;
+pub mod distribution_scores;
 pub mod history;
 mod learner;
 pub mod run_times;

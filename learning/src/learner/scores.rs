@@ -5,6 +5,8 @@ use predictor_core::reliability::{RELIABILITY, RELIABILITY_LEVELS};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+use crate::distribution_scores::{Levels, pinball_s, transform};
+
 /// How many forecasts the scores rest on, the latest: enough for an observed share to be sure
 /// within 0.02, and few enough to be of the present.
 const MOST_FORECASTS: usize = 2_000;
@@ -32,21 +34,14 @@ pub struct Scores {
 
 impl Scores {
     /// A job whose wait was forecast by a point and by bounds on the percentiles 1 to 99, in
-    /// seconds, has waited. `part`, drawn evenly from 0 to 1, says where within the bounds that
-    /// equal the wait it is taken to lie: many jobs do not wait at all, and a bound of 0 seconds
-    /// would else hold for all of them.
+    /// seconds, has waited. `part` is drawn evenly from 0 to 1 ([`transform`]).
     pub(super) fn learn(&mut self, point_s: f64, bounds_s: &[u32; PERCENTILES], wait_s: i64, part: f64) {
-        let below = bounds_s.partition_point(|bound_s| i64::from(*bound_s) < wait_s) as f64;
-        let up_to = bounds_s.partition_point(|bound_s| i64::from(*bound_s) <= wait_s) as f64 + 1.0;
-        let pinball = (1u32..).zip(bounds_s).map(|(percent, bound_s)| {
-            let (level, miss_s) = (f64::from(percent) / 100.0, wait_s as f64 - f64::from(*bound_s));
-            (level * miss_s).max((level - 1.0) * miss_s)
-        });
+        let wait_s = wait_s as f64;
         self.latest.push_back(Score {
-            transform: ((below + part * (up_to - below)) / 100.0) as f32,
+            transform: transform(bounds_s, wait_s, part) as f32,
             errors_s: Some(Errors {
-                point_s: (point_s - wait_s as f64).abs() as f32,
-                pinball_s: (pinball.sum::<f64>() / PERCENTILES as f64) as f32,
+                point_s: (point_s - wait_s).abs() as f32,
+                pinball_s: pinball_s(bounds_s, wait_s, Levels::EveryPercent) as f32,
             }),
         });
         self.let_go();

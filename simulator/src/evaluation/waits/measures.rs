@@ -1,10 +1,12 @@
 //! Errors, coverage and other measures of the forecasts.
 
+use learning::distribution_scores::{self, Levels, transform};
+use predictor_core::forecast::PERCENTILES;
 use predictor_core::past::PastJob;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::coverage::{bound_coverage, coverage, percentile, share};
+use super::coverage::{bound_coverage, coverage, share};
 use super::jobs::Tried;
 use super::methods::{Bounds, Method};
 use super::{Forecasts, Replay, WaitOptions};
@@ -135,19 +137,16 @@ fn bootstrap_interval(errors: &[f64], seed: u64) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// The randomised probability integral transform of each wait: where it lies in its forecast
-/// distribution, drawn evenly from where it could lie. A job without a distribution counts as one
+/// The randomised probability integral transform of each wait. A job without a distribution counts as one
 /// that could lie anywhere.
 fn transforms(bounds: &[Option<Bounds>], waits_s: &[f64], seed: u64) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5049_5400);
-    let transform = |(bounds, wait_s): (&Option<Bounds>, &f64)| {
+    let drawn = |(bounds, wait_s): (&Option<Bounds>, &f64)| {
         let part: f64 = random.random();
         let Some(bounds) = bounds else { return part };
-        let below = bounds.partition_point(|bound| f64::from(*bound) < *wait_s) as f64;
-        let up_to = bounds.partition_point(|bound| f64::from(*bound) <= *wait_s) as f64 + 1.0;
-        (below + part * (up_to - below)) / 100.0
+        transform(bounds, *wait_s, part)
     };
-    bounds.iter().zip(waits_s).map(transform).collect()
+    bounds.iter().zip(waits_s).map(drawn).collect()
 }
 
 /// Mean over the jobs and over the quantiles 0.05 to 0.95 of the pinball loss in seconds; a job
@@ -157,12 +156,7 @@ fn pinball_s(bounds: &[Option<Bounds>], waits_s: &[f64]) -> Option<f64> {
         return None;
     }
     let loss = |(bounds, wait): (&Option<Bounds>, &f64)| {
-        let of_level = |step: i32| {
-            let level = f64::from(step) / 20.0;
-            let miss = wait - bounds.as_ref().map_or(0.0, |bounds| f64::from(percentile(bounds, level)));
-            (level * miss).max((level - 1.0) * miss)
-        };
-        (1..20).map(of_level).sum::<f64>() / 19.0
+        distribution_scores::pinball_s(bounds.as_ref().unwrap_or(&[0; PERCENTILES]), *wait, Levels::EveryFivePercent)
     };
     Some(bounds.iter().zip(waits_s).map(loss).sum::<f64>() / waits_s.len().max(1) as f64)
 }
