@@ -11,20 +11,36 @@ use learning::run_times::ArrivingJob;
 use predictor_core::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
 use predictor_core::past::PastJob;
 
+use crate::engine::estimates::corrected_to;
 use crate::engine::{Cluster, Job, JobIndex, Record};
 use crate::profile::Profile;
 
 /// Forecasts of run times as the daemon publishes them, and a plan of the queue made with them.
 pub(super) struct ExpectedRunTimes {
     learner: RunTimeLearner,
-    /// By job: expected run time.
-    expected: Vec<Seconds>,
+    /// By job: what is expected of it.
+    expected: Vec<Expected>,
+}
+
+/// What is expected of a job.
+#[derive(Clone, Copy)]
+struct Expected {
+    run_time: Seconds,
+    /// What it can run at most, as far as it is known to who decides: in a log without limits not
+    /// what the scheduler is told, which is the job's run time.
+    limit: Seconds,
+}
+
+impl Default for Expected {
+    fn default() -> Self {
+        Self { run_time: Seconds(1), limit: Seconds(1) }
+    }
 }
 
 impl ExpectedRunTimes {
     /// Before anything is known, for a workload of so many jobs.
     pub(super) fn new(jobs: usize) -> Self {
-        Self { learner: RunTimeLearner::new(&[Unit::Cpus]), expected: vec![Seconds::ZERO; jobs] }
+        Self { learner: RunTimeLearner::new(&[Unit::Cpus]), expected: vec![Expected::default(); jobs] }
     }
 
     /// Publishes what was learnt since the last time.
@@ -66,7 +82,8 @@ impl ExpectedRunTimes {
         };
         let expected = decided.or_else(published).unwrap_or(limit);
         if let Some(place) = self.expected.get_mut(index as usize) {
-            *place = expected.clamp(Seconds(1), job.estimate.max(Seconds(1)));
+            let limit = limit.max(Seconds(1));
+            *place = Expected { run_time: expected.clamp(Seconds(1), limit), limit };
         }
     }
 
@@ -76,30 +93,31 @@ impl ExpectedRunTimes {
         self.learner.ended(&past, record.end);
     }
 
+    fn of(&self, job: JobIndex) -> Expected {
+        self.expected.get(job as usize).copied().unwrap_or_default()
+    }
+
     /// Free processors over time if jobs run as long as expected and each that waits starts as soon
     /// as there is room, in the order of the queue.
     pub(super) fn plan(&self, cluster: &Cluster) -> Profile {
         let now = cluster.now();
-        let expected = |job: JobIndex| self.expected.get(job as usize).copied().unwrap_or(Seconds(1));
         let mut profile = Profile::new(now, i64::from(cluster.machine().processors));
         for (_, processors, job) in cluster.running().by_expected_end() {
             let start = cluster.record(job).start;
-            profile.take(now, start + still_expected(expected(job), now - start), i64::from(processors));
+            let Expected { run_time, limit } = self.of(job);
+            // Corrected as in the daemon's plan where it is outlived; it ends any moment at the
+            // least.
+            let end = (start + corrected_to(run_time, now - start, limit)).max(now + Seconds(1));
+            profile.take(now, end, i64::from(processors));
         }
         for entry in cluster.waiting() {
-            let (processors, expected) = (i64::from(entry.processors), expected(entry.job));
+            let (processors, expected) = (i64::from(entry.processors), self.of(entry.job).run_time);
             if let Some(start) = profile.earliest(now, processors, expected) {
                 profile.take(start, start + expected, processors);
             }
         }
         profile
     }
-}
-
-/// Expected run time in all of a job that has run so long: one that has outlived what was expected
-/// is taken to go on for half as long again.
-fn still_expected(expected: Seconds, elapsed: Seconds) -> Seconds {
-    if elapsed < expected { expected } else { elapsed + Seconds(elapsed.0 / 2) + Seconds(60) }
 }
 
 /// A job as the forecasts of run times see it.
@@ -130,16 +148,5 @@ pub(super) fn past_job(job: &Job, eligible: UnixTime) -> PastJob {
         start: None,
         end: None,
         suspended: Seconds::ZERO,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Seconds, still_expected};
-
-    #[test]
-    fn a_job_that_goes_on_is_taken_to_go_on() {
-        let after = |elapsed| still_expected(Seconds(600), Seconds(elapsed)).0;
-        assert_eq!((after(599), after(600), after(6_000)), (600, 960, 9_060));
     }
 }
