@@ -21,7 +21,9 @@ pub fn upper_bound_rank(observations: usize, quantile: f64, confidence: f64) -> 
     if count == 0 || !enough(count - 1) {
         return None;
     }
-    // The normal approximation is within a few ranks; from there step to the exact one.
+    // The normal approximation is within a few ranks; from there step to the exact one. (The
+    // distribution's own `inverse_cdf` asks for some sixty probabilities where this asks for three,
+    // and panics where rounding keeps them from ascending.)
     let mean = quantile * observations as f64;
     let spread = (mean * (1.0 - quantile)).sqrt();
     let mut below = ((mean + 1.7 * spread) as u64).min(count - 1);

@@ -5,7 +5,7 @@ use super::rare_runs::{LEVELS, rare_run};
 use crate::binomial::{percentile_ranks, upper_bound_rank};
 use predictor_core::forecast::PERCENTILES;
 use serde::{Deserialize, Serialize};
-use statrs::function::beta::beta_reg;
+use statrs::distribution::{Beta, ContinuousCDF};
 use std::collections::{HashMap, VecDeque};
 
 /// The confidence of the bounds at which changes are looked for.
@@ -308,28 +308,39 @@ impl Series {
 /// The largest q for which P(Binomial(n, q) <= k - 1) >= C: that which k of n trials show of their
 /// probability of success at the confidence.
 ///
-/// P(Binomial(n, q) <= k - 1) is 1 - I_q(k, n - k + 1).
+/// P(Binomial(n, q) <= k - 1) is 1 - I_q(k, n - k + 1), so that q is a quantile of the beta
+/// distribution.
 fn certain_part(successes: usize, trials: usize, confidence: f64) -> f64 {
     if successes == 0 || trials == 0 {
         return 0.0;
     }
-    let (a, b) = (successes as f64, (trials - successes.min(trials) + 1) as f64);
-    let (mut lower, mut upper) = (0.0, 1.0);
-    for _ in 0..30 {
-        let middle = 0.5 * (lower + upper);
-        if 1.0 - beta_reg(a, b, middle) >= confidence { lower = middle } else { upper = middle }
-    }
-    lower
+    let failures = trials - successes.min(trials);
+    Beta::new(successes as f64, (failures + 1) as f64).map_or(0.0, |beta| beta.inverse_cdf(1.0 - confidence))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use statrs::distribution::{Binomial, DiscreteCDF};
 
     fn series(waits_s: impl IntoIterator<Item = u32>) -> Series {
         let (mut series, mut ranks) = (Series::new(1_000), Ranks::default());
         waits_s.into_iter().for_each(|wait_s| series.push(wait_s, &mut ranks));
         series
+    }
+
+    #[test]
+    fn the_certain_part_is_the_largest_at_which_so_many_successes_are_unlikely_enough() {
+        for confidence in [0.5, 0.95, 0.995] {
+            for trials in [1, 2, 10, 59, 353, 2_047] {
+                for successes in (1..=trials).step_by(trials / 50 + 1).chain([trials]) {
+                    let part = certain_part(successes, trials, confidence);
+                    let fewer = |part: f64| Binomial::new(part, trials as u64).unwrap().cdf(successes as u64 - 1);
+                    assert!(fewer(part - 1e-9) >= confidence && fewer(part + 1e-9) <= confidence, "{successes} of {trials}: {part}");
+                }
+            }
+        }
+        assert_eq!(certain_part(0, 10, 0.95), 0.0);
     }
 
     #[test]
