@@ -1,5 +1,6 @@
 //! Forecasts held against workload logs, in order of time.
 
+mod averages;
 mod log;
 mod report;
 mod run_times;

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 pub use self::report::{RunTimeClassReport, RunTimeReport};
 
 use self::methods::{Forecast, HISTORY_JOBS, Method, Way};
+use super::averages::{mean, median};
 use super::{ByMethod, EvaluationError, Workload};
 
 /// Which jobs of a log to forecast, and the seed.
@@ -194,18 +195,6 @@ fn coverage(transforms: &[f64]) -> BTreeMap<&'static str, f64> {
 
 fn at_most(transforms: &[f64], nominal: f64) -> f64 {
     mean(transforms.iter().map(|transform| f64::from(*transform <= nominal)))
-}
-
-/// The mean, 0 of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| (sum + value, count + 1));
-    if count == 0 { 0.0 } else { sum / count as f64 }
-}
-
-/// The median, the upper one of two; 0 of nothing.
-fn median(mut values: Vec<f64>) -> f64 {
-    let middle = values.len() / 2;
-    if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::coverage::{bound_coverage, coverage, share};
 use super::jobs::Tried;
 use super::methods::{Bounds, Method};
 use super::{Forecasts, Replay, WaitOptions};
+use crate::evaluation::averages::{mean, median};
 use crate::evaluation::report::{ByMethod, PredictionTime, WaitClassReport, WaitReport};
 
 /// Lower ends of the classes of wait of figure 5, in seconds.
@@ -40,7 +41,7 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
     let by_method =
         |measure: &dyn Fn(&[f64]) -> f64| -> ByMethod<f64> { errors.iter().map(|(name, errors)| (*name, measure(errors))).collect() };
     let within: ByMethod<f64> = points.iter().map(|(name, points_s)| (*name, within_factor_2(points_s, &waits_s))).collect();
-    let medians = by_method(&|errors| median(errors) / HOUR_S);
+    let medians = by_method(&|errors| median(errors.to_vec()) / HOUR_S);
     let find = |method| forecasts.iter().find(|found| found.method == method);
     let best = find(Method::Best);
     let transforms = best.map_or_else(Vec::new, |best| transforms(&best.bounds, &waits_s, options.seed));
@@ -66,7 +67,7 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
     let best_name = Method::Best.name();
     WaitReport {
         test_jobs: waits_s.len(),
-        aae_hours: by_method(&|errors| mean(errors) / HOUR_S),
+        aae_hours: by_method(&|errors| mean(errors.iter().copied()) / HOUR_S),
         median_ae_hours: medians.get(best_name).copied().unwrap_or_default(),
         coverage: coverage(&transforms),
         within_factor_2: within.get(best_name).copied().unwrap_or_default(),
@@ -79,9 +80,7 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
             .collect(),
         scaled_aae: errors
             .iter()
-            .map(|(name, errors)| {
-                (*name, mean(&errors.iter().zip(&responses_s).map(|(error, response)| error / response.max(1.0)).collect::<Vec<_>>()))
-            })
+            .map(|(name, errors)| (*name, mean(errors.iter().zip(&responses_s).map(|(error, response)| error / response.max(1.0)))))
             .collect(),
         median_ae_hours_by_method: medians,
         within_factor_2_by_method: within,
@@ -97,16 +96,6 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
         forecasts: tried.forecasts(replay.test.start + 1),
         notes: forecasts.iter().flat_map(|found| found.notes.iter().cloned()).collect(),
     }
-}
-
-fn mean(numbers: &[f64]) -> f64 {
-    numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
-}
-
-fn median(numbers: &[f64]) -> f64 {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
 fn within_factor_2(points_s: &[f64], waits_s: &[f64]) -> f64 {
@@ -173,7 +162,7 @@ fn by_wait(errors: &ByMethod<Vec<f64>>, waits_s: &[f64]) -> Vec<WaitClassReport>
     let class = |(at_least_s, below_s): (u64, Option<u64>)| {
         let is_in = |wait: f64| wait >= at_least_s as f64 && below_s.is_none_or(|below| wait < below as f64);
         let rows: Vec<usize> = (0..waits_s.len()).filter(|row| waits_s.get(*row).copied().is_some_and(is_in)).collect();
-        let of = |errors: &Vec<f64>| mean(&rows.iter().filter_map(|row| errors.get(*row).copied()).collect::<Vec<_>>()) / HOUR_S;
+        let of = |errors: &Vec<f64>| mean(rows.iter().filter_map(|row| errors.get(*row).copied())) / HOUR_S;
         WaitClassReport {
             at_least_s,
             below_s,
