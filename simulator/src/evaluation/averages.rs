@@ -1,7 +1,8 @@
 //! Means and medians of the evaluations.
 //!
-//! Not those of `statrs`: its median of an even number of values lies between the two in the middle,
-//! and its mean of nothing is not a number. The figures in the documentation were printed with these.
+//! Not those of `statrs`: its median of an even number of values lies between the two in the
+//! middle, and its mean of nothing is not a number. The figures in the documentation were printed
+//! with these.
 
 /// The mean, 0 of nothing.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {

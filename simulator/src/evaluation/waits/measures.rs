@@ -126,8 +126,8 @@ fn bootstrap_interval(errors: &[f64], seed: u64) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// The randomised probability integral transform of each wait. A job without a distribution counts as one
-/// that could lie anywhere.
+/// The randomised probability integral transform of each wait. A job without a distribution counts
+/// as one that could lie anywhere.
 fn transforms(bounds: &[Option<Bounds>], waits_s: &[f64], seed: u64) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5049_5400);
     let drawn = |(bounds, wait_s): (&Option<Bounds>, &f64)| {
