@@ -1,10 +1,11 @@
-//! What a job is and what it carries: the numbers that tell whose it is and where it runs, its size
-//! and times, what its user asks for, what the site allows, and the record that the decision about
-//! it leaves with it.
+//! What a job is and what it carries: a job that waits, runs or has ended, the numbers that tell
+//! whose it is and where it runs, its size and times, what its user asks for, what the site allows,
+//! and the record that the decision about it leaves with it.
 //!
 //! Both plugins, the daemon and the command line speak of jobs in these types. Nothing here
 //! forecasts or decides.
 
+pub mod job;
 pub mod number;
 pub mod options;
 pub mod policy;

@@ -6,13 +6,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use job_types::job::{EndedJob, Job, WaitingJob};
 use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::sweep::{EventKind, Sweep, events};
 use learning::waits::qbets::Qbets;
 use learning::{Learner, LearnerSettings, Run, RunId};
-use predictor_core::past::PastJob;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Reverse;
@@ -27,7 +27,7 @@ const MORE: u32 = 1_000;
 
 /// Jobs of a thousand users in four partitions, first come, first served on one machine, at nine
 /// tenths of what it can do; in order of arrival.
-fn jobs(count: u32) -> Vec<Run<'static>> {
+fn jobs(count: u32) -> Vec<Run<EndedJob<&'static str, PartitionIndex, &'static str>>> {
     const ACCOUNTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let (mut eligible, mut clock, mut free) = (BEGIN as f64, BEGIN, CPUS);
@@ -52,17 +52,22 @@ fn jobs(count: u32) -> Vec<Run<'static>> {
             id: RunId { submitted: eligible as i64, job: JobId(number) },
             array: None,
             tasks: 1,
-            user: UserId(user),
-            account: ACCOUNTS[user as usize % 8],
-            partition: PartitionIndex((user % 4) as u16),
-            qos: "normal",
-            size: Size { nodes: cpus.div_ceil(64), cpus },
-            allocated: None,
-            limit: Some(Seconds(limit_s)),
-            eligible: Some(UnixTime(eligible as i64)),
-            start: Some(UnixTime(clock)),
-            end: Some(UnixTime(end)),
-            suspended: Seconds::ZERO,
+            is_held: false,
+            job: EndedJob {
+                submitted: WaitingJob {
+                    user: UserId(user),
+                    account: ACCOUNTS[user as usize % 8],
+                    partition: PartitionIndex((user % 4) as u16),
+                    qos: "normal",
+                    size: Size { nodes: cpus.div_ceil(64), cpus },
+                    limit: Some(Seconds(limit_s)),
+                    eligible: UnixTime(eligible as i64),
+                },
+                allocated: None,
+                start: Some(UnixTime(clock)),
+                end: UnixTime(end),
+                suspended: Seconds::ZERO,
+            },
             recorded_forecast: None,
             is_interrupted: false,
         }
@@ -109,35 +114,17 @@ fn main() {
     let count = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(usual);
     let all = jobs(count + MORE);
     let (first, more) = all.split_at(count as usize);
-    println!(
-        "{count} jobs; mean wait {:.0} s",
-        first.iter().map(|run| (run.start.unwrap() - run.eligible.unwrap()).0 as f64).sum::<f64>() / f64::from(count)
-    );
+    println!("{count} jobs; mean wait {:.0} s", first.iter().map(|run| run.job.wait().unwrap().0 as f64).sum::<f64>() / f64::from(count));
 
     let before_mib = status_mib("VmRSS:");
-    let past: Vec<PastJob> = first
-        .iter()
-        .map(|run| PastJob {
-            user: run.user,
-            account: AccountIndex(0),
-            partition: run.partition,
-            qos: QosIndex(0),
-            size: run.size,
-            allocated: None,
-            limit: run.limit,
-            eligible: run.eligible.unwrap(),
-            start: run.start,
-            end: run.end,
-            suspended: Seconds::ZERO,
-        })
-        .collect();
+    let past: Vec<EndedJob> = first.iter().map(|run| run.job.of(AccountIndex(0), run.job.submitted.partition, QosIndex(0))).collect();
     let took = Took::begin();
     let mut sweep = Sweep::new(CPUS, 0).keeping(125_000);
     for event in events(&past) {
         let job = &past[event.job as usize];
         match event.kind {
             EventKind::Arrival => {
-                sweep.arrive(job);
+                sweep.arrive(&job.submitted);
             }
             EventKind::Start => sweep.start(event.job, event.at),
             EventKind::End | EventKind::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
@@ -151,7 +138,7 @@ fn main() {
     let mut qbets = Qbets::new();
     for event in events(&past).iter().filter(|event| event.kind == EventKind::Start) {
         let job = &past[event.job as usize];
-        qbets.observe(job, job.wait().unwrap());
+        qbets.observe(&job.submitted, job.wait().unwrap());
     }
     println!("QBETS: {took}, {:.0} MiB more now", status_mib("VmRSS:") - before_mib);
     let took = Took::begin();
@@ -161,8 +148,8 @@ fn main() {
 
     // The first refresh is between the arrivals of the two parts. Only what arrives afterwards is
     // seen with the queue that it met, and nothing else counts towards the next training.
-    let arrived_at = first.last().and_then(|run| run.eligible).expect("there are jobs before those");
-    let (ended, live): (Vec<_>, Vec<_>) = first.iter().partition(|run| run.end <= Some(arrived_at));
+    let arrived_at = first.last().map(|run| run.job.submitted.eligible).expect("there are jobs before those");
+    let (ended, live): (Vec<_>, Vec<_>) = first.iter().partition(|run| run.job.end <= arrived_at);
 
     let before_mib = status_mib("VmRSS:");
     let settings = LearnerSettings::default();
@@ -172,7 +159,10 @@ fn main() {
     for run in ended {
         assert!(learner.ended(run), "a run that ended is not taken");
     }
-    let shown = live.iter().map(|run| Run { start: run.start.filter(|start| *start <= arrived_at), end: None, ..**run });
+    let shown = live.iter().map(|run| {
+        let waiting = Job::Waiting(run.job.submitted);
+        run.with(run.job.start.filter(|start| *start <= arrived_at).map_or(waiting, |start| waiting.started(start, None)))
+    });
     let refreshed = learner.refresh(shown, arrived_at);
     println!(
         "first refresh with training: {took}, {} events, {:.0} MiB more now, {:.0} MiB at the most",
@@ -190,7 +180,7 @@ fn main() {
     for run in live.into_iter().chain(more) {
         assert!(learner.ended(run), "a run that ended is not taken");
     }
-    let all_ended_at = all.iter().filter_map(|run| run.end).max().expect("jobs that ended");
+    let all_ended_at = all.iter().map(|run| run.job.end).max().expect("jobs that ended");
     let refreshed = learner.refresh([], all_ended_at);
     println!("{MORE} more: {took}, {} events", refreshed.events);
     let took = Took::begin();

@@ -24,15 +24,17 @@ pub use self::source::{Change, Choice};
 pub use self::trials::Trials;
 
 use self::record::{LatestRecords, Record};
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex};
+
+use self::run::is_sound;
 use self::tracker::{Open, RunEvent, Tracker};
 use crate::sweep::{Arrivals, EventKind, Sweep};
 use crate::waits::blended::{BlendedWaits, Retrained, Retraining, Settings};
 use crate::waits::qbets::Qbets;
-use job_types::number::{AccountIndex, PartitionIndex, QosIndex};
+use job_types::job::{EndedJob, Job, WaitingJob};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::PERCENTILES;
-use predictor_core::past::PastJob;
 use predictor_core::wait_model::WaitModel;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -125,6 +127,10 @@ impl Names {
     }
 }
 
+/// A job as slurmdbd and slurmctld tell it: account and quality of service by name, the partition
+/// by the index that the daemon gave it.
+pub type NamedJob<'a> = Job<&'a str, PartitionIndex, &'a str>;
+
 /// The outcome of a refresh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refreshed {
@@ -209,11 +215,14 @@ impl Learner {
     /// A run has ended; each is to be told once. It counts from the next refresh on. Returns
     /// whether it was taken: one that was never eligible is not, nor one whose times contradict
     /// each other.
-    pub fn ended(&mut self, run: &Run<'_>) -> bool {
-        let Some(job) = self.past_job(run).filter(|job| run.is_sound() && job.end.is_some()) else { return false };
+    pub fn ended(&mut self, run: &Run<EndedJob<&str, PartitionIndex, &str>>) -> bool {
+        let Job::Ended(job) = self.indexed(&Job::Ended(run.job)) else { return false };
+        if !is_sound(&Job::Ended(job)) {
+            return false;
+        }
         match &mut self.first {
-            Some(records) => records.push(Record::new(run.id, &job, run.is_interrupted), self.settings.most_swept),
-            None => self.tracker.ended(run, job),
+            Some(records) => records.push(Record::new(run.id, &Job::Ended(job), run.is_interrupted), self.settings.most_swept),
+            None => self.tracker.ended(&run.with(job)),
         }
         true
     }
@@ -221,7 +230,7 @@ impl Learner {
     /// Takes what has happened since the last refresh: the runs that were told to have ended, and
     /// those that slurmctld showed at `now` to wait or to run. Before the first refresh all ended
     /// runs must have been told, in any order; it sweeps over them, and trains.
-    pub fn refresh<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
+    pub fn refresh<'a>(&mut self, live: impl IntoIterator<Item = Run<NamedJob<'a>>>, now: UnixTime) -> Refreshed {
         let most_fitted = if self.is_filled() { MOST_FITTED } else { usize::MAX };
         let mut refreshed = match self.first.take() {
             Some(records) => self.fill(records.into_records(), live, now),
@@ -244,7 +253,7 @@ impl Learner {
         self.first.is_none()
     }
 
-    fn go_on<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
+    fn go_on<'a>(&mut self, live: impl IntoIterator<Item = Run<NamedJob<'a>>>, now: UnixTime) -> Refreshed {
         self.look(live, now);
         let mut refreshed = Refreshed::default();
         let events = self.tracker.take_events();
@@ -257,7 +266,7 @@ impl Learner {
             let Some(open) = self.tracker.get_mut(event.serial) else { continue };
             match (event.kind, open.row) {
                 (EventKind::Arrival, _) => {
-                    let job = open.job;
+                    let job = *open.job.submitted();
                     let features = published.remove(&event.serial);
                     let row = self.arrive(&job, moment, features.as_deref(), features.is_some());
                     if features.is_none() {
@@ -272,7 +281,8 @@ impl Learner {
                     self.start(row, event.at, occupied, recorded_forecast.as_ref());
                 }
                 (EventKind::End | EventKind::EndAtOnce, _) => {
-                    if let Some(Open { row: Some(row), job, is_interrupted, recorded_forecast, .. }) = self.tracker.remove(event.serial) {
+                    let ended = self.tracker.remove(event.serial);
+                    if let Some(Open { row: Some(row), job: Job::Ended(job), is_interrupted, recorded_forecast, .. }) = ended {
                         self.end(row, &job, event.at, is_interrupted, recorded_forecast.as_ref());
                         if !is_interrupted {
                             self.run_times.ended(&job, event.at);
@@ -293,33 +303,32 @@ impl Learner {
         let mut published = HashMap::new();
         for arrival in events.iter().filter(|event| event.kind == EventKind::Arrival && event.at >= self.refreshed_at) {
             if let Some(open) = self.tracker.get_mut(arrival.serial) {
-                published.insert(arrival.serial, self.sweep.seen(&open.job, arrival.at));
+                published.insert(arrival.serial, self.sweep.seen(open.job.submitted(), arrival.at));
             }
         }
         published
     }
 
     /// Compares the queue with what was known of it.
-    fn look<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) {
+    fn look<'a>(&mut self, live: impl IntoIterator<Item = Run<NamedJob<'a>>>, now: UnixTime) {
         self.tracker.begin_look();
-        let mut waiting: HashMap<RunId, (PastJob, u32)> = HashMap::new();
+        let mut waiting: HashMap<RunId, (WaitingJob, u32)> = HashMap::new();
         for run in live {
-            if run.start.is_some() || run.end.is_some() {
-                match self.past_job(&run).filter(|_| run.is_sound()) {
-                    Some(job) if run.end.is_some() => self.tracker.ended(&run, job),
-                    Some(job) => self.tracker.runs(&run, job),
-                    None => {}
+            let job = self.indexed(&run.job);
+            let is_sound = is_sound(&job);
+            match job {
+                Job::Ended(job) if is_sound => self.tracker.ended(&run.with(job)),
+                Job::Running(job) if is_sound => self.tracker.runs(&run.with(job)),
+                Job::Ended(_) | Job::Running(_) => {}
+                Job::Waiting(job) => {
+                    let tasks = if is_sound && !run.is_held && job.eligible <= now { run.tasks } else { 0 };
+                    let entry = waiting.entry(run.kin()).or_insert((job, 0));
+                    if entry.1 == 0 {
+                        entry.0 = job;
+                    }
+                    entry.1 = entry.1.saturating_add(tasks);
                 }
-                continue;
             }
-            let is_eligible = run.eligible.is_some_and(|eligible| eligible <= now) && run.is_sound();
-            let tasks = if is_eligible { run.tasks } else { 0 };
-            let Some(job) = self.past_job(&Run { eligible: run.eligible.or(Some(now)), ..run }) else { continue };
-            let entry = waiting.entry(run.kin()).or_insert((job, 0));
-            if entry.1 == 0 {
-                entry.0 = job;
-            }
-            entry.1 = entry.1.saturating_add(tasks);
         }
         // In an order that does not depend on the map's.
         let mut waiting: Vec<_> = waiting.into_iter().collect();
@@ -330,26 +339,16 @@ impl Learner {
         self.tracker.end_look(now);
     }
 
-    /// The run with indices in the place of names; `None` if it was never eligible.
-    fn past_job(&mut self, run: &Run<'_>) -> Option<PastJob> {
-        Some(PastJob {
-            user: run.user,
-            account: AccountIndex(self.accounts.index(run.account)),
-            partition: run.partition,
-            qos: QosIndex(u16::try_from(self.qos.index(run.qos)).unwrap_or(0)),
-            size: run.size,
-            allocated: run.allocated.filter(|allocated| *allocated != run.size),
-            limit: run.limit,
-            eligible: run.eligible.or(run.start)?,
-            start: run.start,
-            end: run.end,
-            suspended: run.suspended,
-        })
+    /// The job with indices in the place of names.
+    fn indexed(&mut self, job: &NamedJob<'_>) -> Job {
+        let WaitingJob { account, partition, qos, .. } = *job.submitted();
+        let qos = u16::try_from(self.qos.index(qos)).unwrap_or(0);
+        job.of(AccountIndex(self.accounts.index(account)), partition, QosIndex(qos))
     }
 
     /// A job arrives, as far as it is known `now`, with the features that followed for it from what
     /// was published; and its wait is forecast, if it is to be.
-    fn arrive(&mut self, job: &PastJob, now: UnixTime, features: Option<&[f32]>, forecasts: bool) -> u32 {
+    fn arrive(&mut self, job: &WaitingJob, now: UnixTime, features: Option<&[f32]>, forecasts: bool) -> u32 {
         let row = self.sweep.arrive_seeing(job, now, features);
         if forecasts && self.waits.forests().is_some() {
             let forecast = self.waits.arrive(self.sweep.arrivals(), row as usize);
@@ -365,13 +364,13 @@ impl Learner {
     fn start(&mut self, row: u32, at: UnixTime, size: Size, recorded: Option<&RecordedForecast>) {
         self.sweep.start_with(row, at, size);
         let past = self.sweep.arrivals();
-        let Some((partition, wait)) = past.job(row as usize).and_then(|job| Some((job.partition, job.wait()?))) else {
+        let Some((partition, wait)) = past.job(row as usize).and_then(|job| Some((job.submitted().partition, job.wait()?))) else {
             self.forget(row);
             return;
         };
         self.trials.wait_is_known(partition);
         if let Some(job) = past.job(row as usize) {
-            self.qbets.observe(job, wait);
+            self.qbets.observe(job.submitted(), wait);
         }
         if !self.overtaken.remove(&row) {
             self.waits.learn(past, row as usize);
@@ -384,7 +383,7 @@ impl Learner {
 
     /// A job ends; or is cancelled before it starts, which tells that it would have waited longer.
     /// Where it was lost sight of (`is_interrupted`), it is not known when that was.
-    fn end(&mut self, row: u32, job: &PastJob, at: UnixTime, is_interrupted: bool, recorded: Option<&RecordedForecast>) {
+    fn end(&mut self, row: u32, job: &EndedJob, at: UnixTime, is_interrupted: bool, recorded: Option<&RecordedForecast>) {
         if job.start.is_none() && is_interrupted {
             self.forget(row);
         } else if job.start.is_none() {
@@ -403,13 +402,13 @@ impl Learner {
         self.overtaken.remove(&row);
     }
 
-    fn leave(&mut self, row: u32, job: &PastJob, at: UnixTime, recorded: Option<&RecordedForecast>) {
+    fn leave(&mut self, row: u32, job: &EndedJob, at: UnixTime, recorded: Option<&RecordedForecast>) {
         self.waits.leave(row as usize, at);
         self.overtaken.remove(&row);
         if let Some(asked) = self.asked.remove(&row) {
             let asked = asked.corrected_by(recorded);
-            let waited_s = (at - job.eligible).0.max(0);
-            self.trials.leave(job.partition, &asked.bounds_s, waited_s, self.random.random());
+            let waited_s = (at - job.submitted.eligible).0.max(0);
+            self.trials.leave(job.submitted.partition, &asked.bounds_s, waited_s, self.random.random());
         }
     }
 

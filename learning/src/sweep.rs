@@ -12,12 +12,11 @@ pub use distributions::DISTRIBUTIONS;
 pub use events::{Event, EventKind, PUBLISHED_FOR, events, rounds};
 
 use distributions::Distributions;
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::{
-    Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, UserPast, expected_run_time_s, let_running_end,
-};
+use predictor_core::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, UserPast, expected_run_time_s, let_running_end};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
@@ -31,7 +30,7 @@ enum Phase {
 /// What the sweep keeps of a job that waits or runs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Open {
-    job: PastJob,
+    job: WaitingJob,
     phase: Phase,
     /// When it started to wait or to run.
     since: UnixTime,
@@ -116,7 +115,7 @@ impl EndList {
 /// A job without a time limit is taken to end after a week, as far as its limit is concerned.
 const NO_LIMIT: Seconds = Seconds(7 * 86_400);
 
-fn limit_end(job: &PastJob, start: UnixTime) -> i64 {
+fn limit_end(job: &WaitingJob, start: UnixTime) -> i64 {
     (start + job.limit.unwrap_or(NO_LIMIT)).0
 }
 
@@ -156,7 +155,7 @@ impl Sweep {
     /// What all of `jobs` saw, who must be in order of eligibility, where the cluster is published
     /// as often as it is by default.
     #[must_use]
-    pub fn over(jobs: &[PastJob], cpus: u32, bins: usize) -> Arrivals {
+    pub fn over(jobs: &[EndedJob], cpus: u32, bins: usize) -> Arrivals {
         Sweep::over_rounds(jobs, cpus, bins, PUBLISHED_FOR)
     }
 
@@ -166,16 +165,16 @@ impl Sweep {
     /// published, because that is all it has. The features and distributions of Hariharan et al.
     /// 2020 are of the second of arrival, as its methods have it.
     #[must_use]
-    pub fn over_rounds(jobs: &[PastJob], cpus: u32, bins: usize, published_for: Seconds) -> Arrivals {
+    pub fn over_rounds(jobs: &[EndedJob], cpus: u32, bins: usize, published_for: Seconds) -> Arrivals {
         let mut sweep = Sweep::new(cpus, bins);
         let all = events(jobs);
         for round in rounds(&all, published_for) {
-            let mut published = sweep.seen_in(round, |index| jobs.get(index as usize).copied());
+            let mut published = sweep.seen_in(round, |index| jobs.get(index as usize).map(|job| job.submitted));
             for event in round {
                 let Some(job) = jobs.get(event.job as usize) else { continue };
                 match event.kind {
                     EventKind::Arrival => {
-                        sweep.arrive_seeing(job, job.eligible, published.remove(&event.job).as_deref());
+                        sweep.arrive_seeing(&job.submitted, job.submitted.eligible, published.remove(&event.job).as_deref());
                     }
                     EventKind::Start => sweep.start_with(event.job, event.at, job.occupied()),
                     EventKind::End | EventKind::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
@@ -187,7 +186,7 @@ impl Sweep {
 
     /// The features of the jobs that arrive in a round, each as it sees what is known before the
     /// round; by the jobs' indices.
-    pub fn seen_in(&mut self, round: &[Event], job: impl Fn(u32) -> Option<PastJob>) -> HashMap<u32, Vec<f32>> {
+    pub fn seen_in(&mut self, round: &[Event], job: impl Fn(u32) -> Option<WaitingJob>) -> HashMap<u32, Vec<f32>> {
         let arrivals = round.iter().filter(|event| event.kind == EventKind::Arrival);
         arrivals.filter_map(|event| Some((event.job, self.seen(&job(event.job)?, event.at)))).collect()
     }
@@ -196,7 +195,7 @@ impl Sweep {
     /// becomes eligible at a moment at which this is still the latest that is known. It is not
     /// taken to have arrived.
     #[must_use]
-    pub fn seen(&mut self, job: &PastJob, at: UnixTime) -> Vec<f32> {
+    pub fn seen(&mut self, job: &WaitingJob, at: UnixTime) -> Vec<f32> {
         let groups = GroupKey::of(job).map(|key| self.index.get(&key).copied().map_or_else(Group::default, |index| self.settled(index)));
         self.by_limit.sum();
         self.expected.sum();
@@ -221,19 +220,19 @@ impl Sweep {
 
     /// A job arrives; its row is what the other calls know it by. What the record says of its start
     /// and end is not looked at.
-    pub fn arrive(&mut self, job: &PastJob) -> u32 {
+    pub fn arrive(&mut self, job: &WaitingJob) -> u32 {
         self.arrive_at(job, job.eligible)
     }
 
     /// As [`Sweep::arrive`], of a job that is known of later than it became eligible: it sees what
     /// is there `now`.
-    pub fn arrive_at(&mut self, job: &PastJob, now: UnixTime) -> u32 {
+    pub fn arrive_at(&mut self, job: &WaitingJob, now: UnixTime) -> u32 {
         self.arrive_seeing(job, now, None)
     }
 
     /// As [`Sweep::arrive_at`], of a job whose features were made from what was published then
     /// ([`Sweep::seen`]).
-    pub fn arrive_seeing(&mut self, job: &PastJob, now: UnixTime, published: Option<&[f32]>) -> u32 {
+    pub fn arrive_seeing(&mut self, job: &WaitingJob, now: UnixTime, published: Option<&[f32]>) -> u32 {
         let (eligible, now) = (job.eligible, now.max(job.eligible));
         let row = self.arrivals.len() as u32;
         let expected_s = self.expected_s(job);
@@ -268,7 +267,7 @@ impl Sweep {
     /// arrive `now` or, where its eligibility is later, then. By then so many of the running jobs
     /// are taken to have ended as are expected to, by the same rule as in the submit filter
     /// ([`let_running_end`]). The job is not taken to have arrived.
-    pub fn look(&mut self, job: &PastJob, now: UnixTime) -> Vec<f32> {
+    pub fn look(&mut self, job: &WaitingJob, now: UnixTime) -> Vec<f32> {
         let indices = GroupKey::of(job).map(|key| self.group_index(key));
         let mut groups = indices.map(|index| self.settled(index));
         self.by_limit.sum();
@@ -346,7 +345,7 @@ impl Sweep {
     }
 
     /// Takes a job out of all sums. If it ran, says which it was and since when it did.
-    fn close(&mut self, row: u32) -> Option<(PastJob, UnixTime)> {
+    fn close(&mut self, row: u32) -> Option<(WaitingJob, UnixTime)> {
         let open = self.open.remove(&row)?;
         let (job, runs) = (open.job, open.phase == Phase::Running);
         for index in open.groups {
@@ -370,7 +369,7 @@ impl Sweep {
 
     /// How long a job is expected to run, by what is known now.
     #[must_use]
-    pub fn expected_s(&self, job: &PastJob) -> f32 {
+    pub fn expected_s(&self, job: &WaitingJob) -> f32 {
         expected_run_time_s(job.limit, self.last_two_s.get(&job.user).copied())
     }
 
@@ -460,19 +459,15 @@ impl Sweep {
 mod tests {
     use super::*;
 
-    fn job(user: UserId, eligible: i64) -> PastJob {
-        PastJob {
+    fn job(user: UserId, eligible: i64) -> WaitingJob {
+        WaitingJob {
             user,
             account: AccountIndex(0),
             partition: PartitionIndex(0),
             qos: QosIndex(0),
             size: Size { nodes: 1, cpus: 2 },
-            allocated: None,
             limit: None,
             eligible: UnixTime(eligible),
-            start: None,
-            end: None,
-            suspended: Seconds::ZERO,
         }
     }
 
@@ -519,13 +514,13 @@ mod tests {
         // The features of the job's partition stand behind its own ten, the cluster's seven and the
         // eighteen of the group of the whole cluster.
         let of_partition = 10 + 7 + 18..10 + 7 + 2 * 18;
-        let in_partition = |partition, user, limit| PastJob { partition, limit: Some(Seconds(limit)), ..job(user, 1_000) };
+        let in_partition = |partition, user, limit| WaitingJob { partition, limit: Some(Seconds(limit)), ..job(user, 1_000) };
         let mut sweep = Sweep::new(8, 0);
         for other in [in_partition(PartitionIndex(0), UserId(1), 10_000), in_partition(PartitionIndex(1), UserId(2), 100)] {
             let row = sweep.arrive(&other);
             sweep.start(row, UnixTime(1_010));
         }
-        let later = |eligible| PastJob { eligible: UnixTime(eligible), ..in_partition(PartitionIndex(0), UserId(3), 60) };
+        let later = |eligible| WaitingJob { eligible: UnixTime(eligible), ..in_partition(PartitionIndex(0), UserId(3), 60) };
         let running = |features: &[f32]| features[of_partition.clone()][6];
         let cluster = |features: &[f32]| features[10 + 7 + 6];
         let before = sweep.look(&later(1_050), UnixTime(1_050));

@@ -4,6 +4,7 @@
 //! snapshot answers with what the daemon fitted, a simulator from its own state.
 
 use crate::reliability::WaitSourceReason;
+use job_types::job::WaitingJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
@@ -49,6 +50,15 @@ pub struct JobShape {
     pub size: Size,
     /// Time limit; `None` is unlimited.
     pub limit: Option<Seconds>,
+}
+
+impl JobShape {
+    /// A job of this kind that becomes eligible at a moment.
+    #[must_use]
+    pub fn eligible_at(&self, eligible: UnixTime) -> WaitingJob {
+        let JobShape { user, association: Association { account, qos }, partition, size, limit } = *self;
+        WaitingJob { user, account, partition, qos, size, limit, eligible }
+    }
 }
 
 /// The user's jobs that were decided about since the forecasts were made, summed. The forecasts do

@@ -18,16 +18,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam::channel::{Receiver, Sender};
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::record::waited_on_nodes;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::RecordedForecast;
+use learning::{RecordedForecast, Run, RunId};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 
 use crate::awaited::Awaited;
 use crate::clock::ClockWatch;
-use crate::cluster::{Cluster, Ended, Identity};
+use crate::cluster::{Cluster, Ended};
 use crate::history_windows::Width;
 use crate::kept::Reading;
 use crate::message::{AccountingRead, Message};
@@ -168,7 +169,7 @@ impl AccountingReader {
     /// coming.
     fn await_records(&mut self, cluster: &Cluster) {
         for job in &cluster.ended {
-            let (id, submitted, ended) = (job.identity.job_id, job.identity.submitted, job.end.0);
+            let (id, submitted, ended) = (job.id.job, job.id.submitted, job.job.end.0);
             if !self.seen.knows(id, submitted, ended) {
                 self.awaited.insert(id, submitted, ended);
             }
@@ -295,38 +296,41 @@ impl AccountingReader {
 /// partition, nodes and time limit, and be completed afterwards
 /// (src/plugins/accounting_storage/mysql/as_mysql_job.c, as_mysql_job_complete).
 fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashMap<QosId, Arc<str>>) -> Option<Ended> {
-    let eligible = record.eligible.or(record.started)?;
+    let eligible = UnixTime(record.eligible.or(record.started)?);
     let partition = first_partition(record.partition.as_deref()?);
     let asked = Size {
         nodes: record.requested_nodes.filter(|nodes| *nodes > 0).unwrap_or(record.allocated_nodes).max(1),
         cpus: Some(record.requested_cpus).filter(|cpus| *cpus > 0).or(record.allocated_cpus).unwrap_or(1).max(1),
     };
-    let allocated = record.started.map(|_start| Size {
+    let got = Size {
         nodes: Some(record.allocated_nodes).filter(|nodes| *nodes > 0).unwrap_or(asked.nodes),
         cpus: record.allocated_cpus.filter(|cpus| *cpus > 0).unwrap_or(asked.cpus),
-    });
-    let qos = qos.get(&record.qos_id).map_or_else(|| shared("", names), Arc::clone);
+    };
     let limit = record.time_limit_seconds.map(Seconds);
     let held = wait_on_nodes(record.admin_comment.as_deref(), record.started, limit, record.ended);
-    Some(Ended {
-        identity: Identity {
-            job_id: record.job_id,
-            array: record.array.map(|array| array.array_job_id),
-            submitted: record.submitted.unwrap_or_default(),
-            account: shared(record.account.as_deref().unwrap_or_default(), names),
-            qos,
-        },
-        is_interrupted: record.state.is_interruption() || held.ends_with_the_job,
+    let submitted = WaitingJob {
         user: record.user_id,
+        account: shared(record.account.as_deref().unwrap_or_default(), names),
         partition: shared(partition, names),
+        qos: qos.get(&record.qos_id).map_or_else(|| shared("", names), Arc::clone),
         size: asked,
-        allocated,
         limit,
-        eligible: UnixTime(eligible),
-        start: record.started.map(UnixTime),
-        end: UnixTime(record.ended),
-        stood_still: Seconds(record.suspended_seconds) + held.time,
-        recorded_forecast: record.admin_comment.as_deref().and_then(|comment| RecordedForecast::read(comment, UnixTime(eligible))),
+        eligible,
+    };
+    Some(Run {
+        id: RunId { submitted: record.submitted.unwrap_or_default(), job: record.job_id },
+        array: record.array.map(|array| array.array_job_id),
+        tasks: 1,
+        is_held: false,
+        job: EndedJob {
+            submitted,
+            allocated: record.started.map(|_start| got).filter(|got| *got != asked),
+            start: record.started.map(UnixTime),
+            end: UnixTime(record.ended),
+            suspended: Seconds(record.suspended_seconds) + held.time,
+        },
+        recorded_forecast: record.admin_comment.as_deref().and_then(|comment| RecordedForecast::read(comment, eligible)),
+        is_interrupted: record.state.is_interruption() || held.ends_with_the_job,
     })
 }
 

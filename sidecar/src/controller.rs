@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender};
+use job_types::job::{EndedJob, Job, RunningJob, WaitingJob};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::RecordedForecast;
+use learning::{RecordedForecast, Run, RunId};
 use predictor_core::limits::AccountingLimits;
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{now, wait_on_nodes};
-use crate::cluster::{Cluster, Ended, Identity, Live, Queue};
+use crate::cluster::{Cluster, Ended, Live, Queue};
 use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
@@ -63,20 +64,37 @@ fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, C
     let cpus = nodes.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
     let read_at = UnixTime(now());
     let queue = controller::jobs()?;
-    let jobs = queue.iter().filter_map(|job| live(job, names)).collect();
+    let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let queue = Queue::new(&nodes, reservations, &queue, names, read_at);
     Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue, limits, partition_limits })
 }
 
-fn identity(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Identity {
-    Identity {
-        job_id: job.job_id,
-        array: job.array_job_id,
-        submitted: job.submitted.unwrap_or_default(),
+fn id(job: &QueuedJob) -> RunId {
+    RunId { submitted: job.submitted.unwrap_or_default(), job: job.job_id }
+}
+
+/// The job as it was while it waited; `None` where its partition is not known.
+fn submitted(job: &QueuedJob, eligible: UnixTime, names: &mut HashSet<Arc<str>>) -> Option<WaitingJob<Arc<str>, Arc<str>, Arc<str>>> {
+    Some(WaitingJob {
+        user: job.user_id,
         account: shared(job.account.as_deref().unwrap_or_default(), names),
+        partition: shared(first_partition(job.partition.as_deref()?), names),
         qos: shared(job.qos.as_deref().unwrap_or_default(), names),
-    }
+        size: asked(job),
+        limit: job.time_limit_seconds.map(Seconds),
+        eligible,
+    })
+}
+
+/// What it got, where that is another size than it asked for.
+fn allocated(job: &QueuedJob) -> Option<Size> {
+    Some(occupied(job)).filter(|size| *size != asked(job))
+}
+
+/// What one job, or one task of an array, occupies or waits for.
+fn occupied(job: &QueuedJob) -> Size {
+    Size { nodes: job.nodes.max(1), cpus: job.cpus.max(1) }
 }
 
 /// What a job, or one task of an array, asked for. slurmctld shows what it got in its place once it
@@ -100,27 +118,27 @@ fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
     }
     let end = job.ended?;
     let eligible = UnixTime(job.eligible.or(job.started)?);
-    let occupied = Size { nodes: job.nodes.max(1), cpus: job.cpus.max(1) };
-    let limit = job.time_limit_seconds.map(Seconds);
-    let held = wait_on_nodes(job.admin_comment.as_deref(), job.started, limit, end);
-    Some(Ended {
-        identity: identity(job, names),
-        is_interrupted: job.state.is_interruption() || held.ends_with_the_job,
-        user: job.user_id,
-        partition: shared(first_partition(job.partition.as_deref()?), names),
-        size: asked(job),
-        allocated: job.started.map(|_start| occupied),
-        limit,
-        eligible,
-        start: job.started.map(UnixTime),
-        end: UnixTime(end),
-        stood_still: Seconds(job.suspended_seconds) + held.time,
+    let submitted = submitted(job, eligible, names)?;
+    let held = wait_on_nodes(job.admin_comment.as_deref(), job.started, submitted.limit, end);
+    Some(Run {
+        id: id(job),
+        array: job.array_job_id,
+        tasks: 1,
+        is_held: false,
+        job: EndedJob {
+            submitted,
+            allocated: job.started.and_then(|_start| allocated(job)),
+            start: job.started.map(UnixTime),
+            end: UnixTime(end),
+            suspended: Seconds(job.suspended_seconds) + held.time,
+        },
         recorded_forecast: recorded_forecast(job, eligible),
+        is_interrupted: job.state.is_interruption() || held.ends_with_the_job,
     })
 }
 
 /// What the demand and the forecasts need of a job; `None` for one that has ended.
-fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Live> {
+fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Option<Live> {
     let has_nodes = match job.state {
         JobState::Pending => false,
         JobState::Running | JobState::Suspended => true,
@@ -128,18 +146,21 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Live> {
     };
     let tasks = if has_nodes { 1 } else { job.task_count };
     let start = job.started.filter(|_start| has_nodes);
-    let eligible = job.eligible.or(start);
-    Some(Live {
-        identity: identity(job, names),
-        user: job.user_id,
-        partition: shared(first_partition(job.partition.as_deref()?), names),
-        size: Size { nodes: job.nodes.max(1).saturating_mul(tasks), cpus: job.cpus.max(1).saturating_mul(tasks) },
+    let eligible = job.eligible.or(start).map(UnixTime);
+    let submitted = submitted(job, eligible.unwrap_or(read_at), names)?;
+    let Size { nodes, cpus } = occupied(job);
+    let run = Run {
+        id: id(job),
+        array: job.array_job_id,
         tasks,
-        asked: asked(job),
-        limit: job.time_limit_seconds.map(Seconds),
-        eligible: eligible.map(UnixTime),
-        start: start.map(UnixTime),
-        runs: job.state == JobState::Running,
-        recorded_forecast: eligible.and_then(|eligible| recorded_forecast(job, UnixTime(eligible))),
-    })
+        is_held: eligible.is_none(),
+        job: match start.map(UnixTime) {
+            None => Job::Waiting(submitted),
+            Some(start) => Job::Running(RunningJob { submitted, allocated: allocated(job), start }),
+        },
+        recorded_forecast: eligible.and_then(|eligible| recorded_forecast(job, eligible)),
+        is_interrupted: false,
+    };
+    let size = Size { nodes: nodes.saturating_mul(tasks), cpus: cpus.saturating_mul(tasks) };
+    Some(Live { run, size, runs: job.state == JobState::Running })
 }

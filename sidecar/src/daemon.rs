@@ -18,6 +18,7 @@ use slurm_sys::client;
 
 use crate::accounting::{self, AccountingReader, now};
 use crate::answers::Answers;
+use crate::cluster::Live;
 use crate::controller;
 use crate::failure::Failure;
 use crate::filter_counters::FilterCounters;
@@ -294,7 +295,7 @@ impl Daemon {
                 self.metrics.read_jobs(jobs.len());
                 let taken = self.publisher.add(&jobs);
                 tracing::debug!(jobs = jobs.len(), taken, "took ended jobs");
-                let partitions = self.publisher.partition_indices(jobs.iter().map(|job| &job.partition));
+                let partitions = self.publisher.partition_indices(jobs.iter().map(|run| &run.job.submitted.partition));
                 self.learner.ended(jobs, partitions);
             }
             Message::Accounting(answer) => {
@@ -401,8 +402,8 @@ impl Daemon {
         // order of time.
         self.may_learn |= self.accounting.is_up == Some(true);
         let Some(cluster) = self.publisher.cluster().filter(|_| self.may_learn) else { return false };
-        let ended = cluster.ended.iter().map(|job| &job.partition);
-        let partitions = self.publisher.partition_indices(cluster.jobs.iter().map(|job| &job.partition).chain(ended));
+        let ended = cluster.ended.iter().map(|run| &run.job.submitted.partition);
+        let partitions = self.publisher.partition_indices(cluster.jobs.iter().map(Live::partition).chain(ended));
         self.learner.ask(cluster, partitions, self.settings.configuration.wait.confidence)
     }
 

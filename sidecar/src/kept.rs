@@ -193,11 +193,12 @@ impl Drop for Keeping {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::job::{EndedJob, WaitingJob};
     use job_types::number::{JobId, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
     use learning::LearnerSettings;
-    use learning::history::{EndedJob, HistoryLimits};
+    use learning::history::HistoryLimits;
     use std::os::unix::fs::PermissionsExt;
 
     const NOW: i64 = 1_800_000_000;
@@ -210,11 +211,16 @@ mod tests {
         let mut history = History::new(HistoryLimits::default());
         for name in ["short", "long"] {
             let job = EndedJob {
-                user: UserId(7),
-                partition: name,
-                size: Size { nodes: 1, cpus: 4 },
-                limit: Some(Seconds(600)),
-                eligible: UnixTime(at - 300),
+                submitted: WaitingJob {
+                    user: UserId(7),
+                    account: (),
+                    partition: name,
+                    qos: (),
+                    size: Size { nodes: 1, cpus: 4 },
+                    limit: Some(Seconds(600)),
+                    eligible: UnixTime(at - 300),
+                },
+                allocated: None,
                 start: Some(UnixTime(at - 200)),
                 end: UnixTime(at - 100),
                 suspended: Seconds::ZERO,

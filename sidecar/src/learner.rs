@@ -11,11 +11,13 @@ use std::thread;
 use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
-use job_types::time::{Seconds, UnixTime};
+use job_types::job::{EndedJob, Job, WaitingJob};
+use job_types::number::PartitionIndex;
+use job_types::time::UnixTime;
 use learning::waits::blended::{Retrained, Retraining};
-use learning::{Learner, LearnerSettings, Run, RunId};
+use learning::{Learner, LearnerSettings, NamedJob, Run};
 
-use crate::cluster::{Cluster, Ended, Identity, Live};
+use crate::cluster::{Cluster, Ended, Live};
 use crate::failure::Failure;
 use crate::kept::Keeping;
 use crate::message::{Learnt, Message};
@@ -212,6 +214,7 @@ pub(crate) fn run(kept: Option<Learner>, tasks: &Receiver<Task>, sender: &Sender
                 let begin = Instant::now();
                 learner.set_cpus(cluster.cpus);
                 let ended = cluster.ended.iter().filter_map(|job| ended_run(job, &partitions));
+                let ended = ended.map(|run| run.with(Job::Ended(run.job)));
                 let live = cluster.jobs.iter().filter_map(|job| live_run(job, &partitions));
                 let refreshed = learner.refresh(live.chain(ended), cluster.read_at);
                 trainer.attend(&mut learner);
@@ -231,48 +234,14 @@ pub(crate) fn run(kept: Option<Learner>, tasks: &Receiver<Task>, sender: &Sender
     }
 }
 
-fn id(identity: &Identity) -> RunId {
-    RunId { submitted: identity.submitted, job: identity.job_id }
+/// A run that has ended, with the index of its partition.
+fn ended_run<'a>(run: &'a Ended, partitions: &PartitionIndices) -> Option<Run<EndedJob<&'a str, PartitionIndex, &'a str>>> {
+    let WaitingJob { account, partition, qos, .. } = &run.job.submitted;
+    Some(run.with(run.job.of(&**account, *partitions.get(partition)?, &**qos)))
 }
 
-fn ended_run<'a>(job: &'a Ended, partitions: &PartitionIndices) -> Option<Run<'a>> {
-    Some(Run {
-        id: id(&job.identity),
-        array: job.identity.array,
-        tasks: 1,
-        user: job.user,
-        account: &job.identity.account,
-        partition: *partitions.get(&job.partition)?,
-        qos: &job.identity.qos,
-        size: job.size,
-        allocated: job.allocated,
-        limit: job.limit,
-        eligible: Some(job.eligible),
-        start: job.start,
-        end: Some(job.end),
-        suspended: job.stood_still,
-        recorded_forecast: job.recorded_forecast,
-        is_interrupted: job.is_interrupted,
-    })
-}
-
-fn live_run<'a>(job: &'a Live, partitions: &PartitionIndices) -> Option<Run<'a>> {
-    Some(Run {
-        id: id(&job.identity),
-        array: job.identity.array,
-        tasks: job.tasks,
-        user: job.user,
-        account: &job.identity.account,
-        partition: *partitions.get(&job.partition)?,
-        qos: &job.identity.qos,
-        size: job.asked,
-        allocated: job.start.map(|_start| job.task_size()),
-        limit: job.limit,
-        eligible: job.eligible,
-        start: job.start,
-        end: None,
-        suspended: Seconds::ZERO,
-        recorded_forecast: job.recorded_forecast,
-        is_interrupted: false,
-    })
+/// A run that waits or goes on, likewise.
+fn live_run<'a>(live: &'a Live, partitions: &PartitionIndices) -> Option<Run<NamedJob<'a>>> {
+    let WaitingJob { account, partition, qos, .. } = live.run.job.submitted();
+    Some(live.run.with(live.run.job.of(&**account, *partitions.get(partition)?, &**qos)))
 }

@@ -209,8 +209,8 @@ impl Metrics {
     /// Sets what is known of the queue from slurmctld's answer.
     pub(crate) fn queue(&self, cluster: &Cluster) {
         let count = |has_nodes| {
-            let jobs = cluster.jobs.iter().filter(|job| job.start.is_some() == has_nodes);
-            jobs.map(|job| i64::from(job.tasks)).sum()
+            let jobs = cluster.jobs.iter().filter(|job| job.run.job.start().is_some() == has_nodes);
+            jobs.map(|job| i64::from(job.run.tasks)).sum()
         };
         self.jobs.get_or_create(&StateLabel { state: "running" }).set(count(true));
         self.jobs.get_or_create(&StateLabel { state: "pending" }).set(count(false));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use job_types::time::{Seconds, UnixTime};
-use learning::history::{EndedJob, History, HistoryLimits};
+use learning::history::{History, HistoryLimits};
 use predictor_core::forecast::UserSize;
 use predictor_core::queue_plan::QueuePlan;
 use predictor_core::snapshot::{Origin, PartitionState, write};
@@ -100,19 +100,9 @@ impl Publisher {
     /// Adds jobs that have ended. Returns how many of them the history took.
     pub(crate) fn add(&mut self, jobs: &[Ended]) -> usize {
         self.fitting = None;
-        let taken = jobs.iter().filter(|job| {
-            let ended = EndedJob {
-                user: job.user,
-                partition: &job.partition,
-                size: job.size,
-                limit: job.limit,
-                eligible: job.eligible,
-                start: job.start,
-                end: job.end,
-                suspended: job.stood_still,
-            };
-            if job.is_interrupted { self.history.push_interrupted(&ended) } else { self.history.push(&ended) }
-        });
+        let taken = jobs
+            .iter()
+            .filter(|run| if run.is_interrupted { self.history.push_interrupted(&run.job) } else { self.history.push(&run.job) });
         taken.count()
     }
 
@@ -260,11 +250,11 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
     let Some(cluster) = cluster else { return Vec::new() };
     let mut jobs: HashMap<&str, Vec<&Live>> = HashMap::new();
     for job in &cluster.jobs {
-        jobs.entry(&job.partition).or_default().push(job);
+        jobs.entry(&**job.partition()).or_default().push(job);
     }
     let states = cluster.partitions.iter().zip(&cluster.partition_limits).map(|(partition, limits)| {
         let jobs = jobs.remove(partition.name.as_str()).unwrap_or_default();
-        let pending = || jobs.iter().filter(|job| job.start.is_none() && job.eligible.is_some_and(|eligible| eligible <= now));
+        let pending = || jobs.iter().filter(|job| job.is_pending(now));
         PartitionState {
             policy: settings.policy(&partition.name),
             name: partition.name.clone(),
@@ -275,7 +265,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
             max_time: partition.max_time_seconds.map(Seconds),
             default_time: partition.default_time_seconds.map(Seconds),
             running: jobs.iter().filter_map(|job| job.running()).collect(),
-            pending_jobs: pending().fold(0, |sum: u32, job| sum.saturating_add(job.tasks)),
+            pending_jobs: pending().fold(0, |sum: u32, job| sum.saturating_add(job.run.tasks)),
             pending_cpus: pending().map(|job| u64::from(job.size.cpus)).sum(),
             limits: limits.clone(),
         }

@@ -5,11 +5,11 @@ mod common;
 
 use common::running::Running;
 use common::{Description, now, past_job, publish, read, site};
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::UserId;
 use job_types::options::Mode;
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
-use learning::history::EndedJob;
 use made_up_site::{USER, enforcing, free_cpus};
 use parking_lot::MutexGuard;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,9 +32,10 @@ impl Running {
     /// both users have run jobs on 16 nodes.
     fn publish(&self, policy: Policy) {
         let at = now();
-        let past = [USER, OTHER]
-            .into_iter()
-            .flat_map(|user| (0..200).map(move |n| EndedJob { user: UserId(user), ..past_job(at, n, 16, 3_600, 5_000 + n % 500, 500) }));
+        let past = [USER, OTHER].into_iter().flat_map(|user| {
+            let of_user = move |job: EndedJob<_, _, _>| EndedJob { submitted: WaitingJob { user: UserId(user), ..job.submitted }, ..job };
+            (0..200).map(move |n| of_user(past_job(at, n, 16, 3_600, 5_000 + n % 500, 500)))
+        });
         let free = vec![(at, 40), (UnixTime(at.0 + 10_000), 4 * NODES)];
         let plan = free_cpus(at, free, 3);
         // One of the same number and content would be taken for the one before.

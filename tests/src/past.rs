@@ -4,7 +4,6 @@ use crate::Cluster;
 use job_types::number::{AccountIndex, QosIndex, UserId};
 use job_types::policy::Policy;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::EndedJob;
 use made_up_site::{FREE_CPUS, MadeUpSite, batch, ended_job, forecast_by, fork, running_job};
 use predictor_core::blend::BoundTable;
 use predictor_core::past::UserPast;
@@ -85,7 +84,8 @@ impl Cluster {
                 // Each by itself, so that no job presses on another.
                 let eligible = now - Seconds(20_000_000 - n * 100_000 - i64::from(job.nodes) * 10_000);
                 let wait_s = job.wait_s + n * 37 % 100 * job.more_wait_s;
-                EndedJob { partition: "main", ..ended_job(UserId(user), eligible, job.nodes, 600, wait_s, job.run_s) }
+                let job = ended_job(UserId(user), eligible, job.nodes, 600, wait_s, job.run_s);
+                job.of((), "main", ())
             })
         });
         let running = running.iter().map(|(nodes, ends_in_s)| {

@@ -8,35 +8,13 @@ mod starts;
 pub use run_times::RunTimeHistory;
 pub use starts::StartHistory;
 
-use job_types::number::{PartitionIndex, UserId};
-use job_types::size::Size;
-use job_types::time::{Seconds, UnixTime};
+use job_types::job::{EndedJob, WaitingJob};
+use job_types::number::PartitionIndex;
+use job_types::time::UnixTime;
 use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
 use predictor_core::wait_model::FittedPast;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-
-/// A job that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndedJob<'a> {
-    /// Numeric id of the user.
-    pub user: UserId,
-    /// Name of the partition that it ran in.
-    pub partition: &'a str,
-    /// Nodes and CPUs that it asked for.
-    pub size: Size,
-    /// Time limit; `None` is unlimited.
-    pub limit: Option<Seconds>,
-    /// When it could first have started.
-    pub eligible: UnixTime,
-    /// When it started; `None` if it was cancelled before.
-    pub start: Option<UnixTime>,
-    /// When it ended.
-    pub end: UnixTime,
-    /// For how much of the time between start and end its program did not run: suspended, or
-    /// waiting on its nodes for a reserved time.
-    pub suspended: Seconds,
-}
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,37 +56,36 @@ impl History {
         }
     }
 
-    /// Adds a job that has ended. Jobs may come in any order.
+    /// Adds a job that has ended, whose partition has a name. Jobs may come in any order.
     ///
     /// Returns whether it was taken: a record whose times contradict each other is not, nor one
     /// beyond 65,535 partitions.
-    pub fn push(&mut self, job: &EndedJob<'_>) -> bool {
+    pub fn push<A, P: AsRef<str>, Q>(&mut self, job: &EndedJob<A, P, Q>) -> bool {
         self.take(job, true)
     }
 
     /// As [`History::push`], of a run that ended because it was requeued or preempted, or a node
     /// failed: its wait counts, but how long it ran says nothing of its program.
-    pub fn push_interrupted(&mut self, job: &EndedJob<'_>) -> bool {
+    pub fn push_interrupted<A, P: AsRef<str>, Q>(&mut self, job: &EndedJob<A, P, Q>) -> bool {
         self.take(job, false)
     }
 
-    fn take(&mut self, job: &EndedJob<'_>, ran_whole: bool) -> bool {
-        let in_order = job.eligible <= job.end && job.start.is_none_or(|start| start <= job.end);
-        if !in_order || job.eligible.0 <= 0 || job.size.cpus == 0 || job.size.nodes == 0 {
+    fn take<A, P: AsRef<str>, Q>(&mut self, job: &EndedJob<A, P, Q>, ran_whole: bool) -> bool {
+        let WaitingJob { user, size, limit, eligible, .. } = job.submitted;
+        let in_order = eligible <= job.end && job.start.is_none_or(|start| start <= job.end);
+        if !in_order || eligible.0 <= 0 || size.cpus == 0 || size.nodes == 0 {
             return false;
         }
-        let Some(partition) = self.partition_index(job.partition) else { return false };
+        let Some(partition) = self.partition_index(job.submitted.partition.as_ref()) else { return false };
         self.ended_jobs += 1;
         self.oldest_end = Some(self.oldest_end.map_or(job.end, |oldest| oldest.min(job.end)));
         self.newest_end = Some(self.newest_end.map_or(job.end, |newest| newest.max(job.end)));
         // A job that was cancelled while pending tells how long it had waited, not how long it
         // would have.
-        let Some(start) = job.start else { return true };
-        let wait = Seconds((start - job.eligible).0.max(0));
-        self.starts.push(partition, job.size, job.limit, job.eligible, wait);
-        if ran_whole {
-            let run_time = Seconds(((job.end - start) - job.suspended).0.max(0));
-            self.run_times.push(job.user, partition, job.size, job.limit, start, run_time);
+        let Some((start, wait)) = job.start.zip(job.wait()) else { return true };
+        self.starts.push(partition, size, limit, eligible, wait);
+        if let Some(run_time) = job.run_time().filter(|_| ran_whole) {
+            self.run_times.push(user, partition, size, limit, start, run_time);
         }
         true
     }

@@ -2,11 +2,11 @@
 //! has gone through the past.
 
 use crate::waits::qbets::Qbets;
+use job_types::job::WaitingJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::ClassBounds;
-use predictor_core::past::PastJob;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -70,20 +70,8 @@ impl StartHistory {
         let mut qbets = Qbets::new();
         for (partition, Start { at, wait, size, limit }) in starts {
             let eligible = UnixTime(at.0 - wait.0);
-            // Who submitted the job and when it ended makes no difference to QBETS.
-            let job = PastJob {
-                user: UserId(0),
-                account: AccountIndex(0),
-                partition,
-                qos: QosIndex(0),
-                size,
-                allocated: None,
-                limit,
-                eligible,
-                start: Some(at),
-                end: None,
-                suspended: Seconds::ZERO,
-            };
+            // Who submitted the job makes no difference to QBETS.
+            let job = WaitingJob { user: UserId(0), account: AccountIndex(0), partition, qos: QosIndex(0), size, limit, eligible };
             qbets.observe(&job, wait);
         }
         self.classes = qbets.classes(confidence);
@@ -110,18 +98,14 @@ mod tests {
             (0..600).map(|index| (1_000 * index, if index < 400 { 50 + index % 50 } else { 700 + index % 50 })).collect();
         let mut qbets = Qbets::new();
         for (eligible, wait) in &jobs {
-            let job = PastJob {
+            let job = WaitingJob {
                 user: UserId(7),
                 account: AccountIndex(3),
                 partition: PartitionIndex(2),
                 qos: QosIndex(0),
                 size: SIZE,
-                allocated: None,
                 limit: Some(Seconds(600)),
                 eligible: UnixTime(*eligible),
-                start: None,
-                end: None,
-                suspended: Seconds::ZERO,
             };
             qbets.observe(&job, Seconds(*wait));
         }

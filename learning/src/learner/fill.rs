@@ -7,10 +7,11 @@
 //! that a long queue does not take their place.
 
 use super::record::Record;
-use super::{Learner, Refreshed, Run, RunId};
+use super::run::is_sound;
+use super::{Learner, NamedJob, Refreshed, Run, RunId};
 use crate::sweep::{EventKind, PUBLISHED_FOR, events, rounds};
+use job_types::job::Job;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::PastJob;
 use std::collections::{HashMap, HashSet};
 
 /// Jobs that wait no more and are gone through as if they came now: as many as weights and bounds
@@ -25,28 +26,33 @@ const LONGEST_INTERVAL: usize = 4_000;
 const REMEMBERED: Seconds = Seconds(86_400);
 
 impl Learner {
-    pub(super) fn fill<'a>(&mut self, mut records: Vec<Record>, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Refreshed {
+    pub(super) fn fill<'a>(
+        &mut self,
+        mut records: Vec<Record>,
+        live: impl IntoIterator<Item = Run<NamedJob<'a>>>,
+        now: UnixTime,
+    ) -> Refreshed {
         let live = self.live_records(live, now);
         let live_ids: HashSet<RunId> = live.iter().map(Record::id).collect();
         // What ended between the two readings is told by both.
         let ended_ids: HashSet<RunId> = records.iter().map(Record::id).filter(|id| live_ids.contains(id)).collect();
         records.extend(live.into_iter().filter(|record| !ended_ids.contains(&record.id())));
-        for record in records.iter().filter(|record| record.past_job().end.is_some_and(|end| now - end < REMEMBERED)) {
+        for record in records.iter().filter(|record| record.job().end().is_some_and(|end| now - end < REMEMBERED)) {
             self.tracker.finish(record.id());
         }
         records.sort_unstable_by_key(Record::order);
 
-        let events = events(records.iter().map(Record::past_job));
+        let events = events(records.iter().map(Record::job));
         // As many of the waiting ones at most, and the latest of them.
         let newest_from = records.len().saturating_sub(REPLAYED);
         let replayed_from = nth_settled_from_the_end(&records, REPLAYED).unwrap_or(0);
         let taught_from = records.len().saturating_sub(self.settings.most_taught);
         let mut progress = Progress::default();
         for round in rounds(&events, PUBLISHED_FOR) {
-            let mut published = self.sweep.seen_in(round, |index| records.get(index as usize).map(Record::past_job));
+            let mut published = self.sweep.seen_in(round, |index| records.get(index as usize).map(|record| *record.job().submitted()));
             for event in round {
                 let Some(record) = records.get(event.job as usize) else { continue };
-                let job = record.past_job();
+                let job = record.job();
                 match event.kind {
                     EventKind::Arrival => {
                         let is_settled = is_settled(&job);
@@ -56,7 +62,7 @@ impl Learner {
                         }
                         // Rows are numbered in order of arrival, as the records are.
                         let features = published.remove(&event.job);
-                        self.arrive(&job, event.at, features.as_deref(), is_replayed);
+                        self.arrive(job.submitted(), event.at, features.as_deref(), is_replayed);
                     }
                     EventKind::Start => {
                         self.start(event.job, event.at, job.occupied(), None);
@@ -68,6 +74,7 @@ impl Learner {
                         }
                     }
                     EventKind::End | EventKind::EndAtOnce => {
+                        let Job::Ended(job) = job else { continue };
                         self.end(event.job, &job, event.at, record.is_interrupted, None);
                         if record.is_interrupted {
                             continue;
@@ -86,8 +93,8 @@ impl Learner {
         }
         self.last = events.last().map_or(now, |event| event.at.min(now));
         for (row, record) in (0u32..).zip(&records) {
-            let job = record.past_job();
-            if job.end.is_none() {
+            let job = record.job();
+            if job.end().is_none() {
                 self.tracker.resume(record.id(), job, row);
             }
         }
@@ -95,13 +102,16 @@ impl Learner {
     }
 
     /// One record for each task of what waits and is eligible, and for each run that goes on.
-    fn live_records<'a>(&mut self, live: impl IntoIterator<Item = Run<'a>>, now: UnixTime) -> Vec<Record> {
+    fn live_records<'a>(&mut self, live: impl IntoIterator<Item = Run<NamedJob<'a>>>, now: UnixTime) -> Vec<Record> {
         let mut records = Vec::new();
         let mut tasks_of: HashMap<RunId, u32> = HashMap::new();
         for run in live {
-            let is_eligible = run.start.is_some() || run.end.is_some() || run.eligible.is_some_and(|eligible| eligible <= now);
-            let Some(job) = self.past_job(&run).filter(|_| is_eligible && run.is_sound()) else { continue };
-            if run.start.is_some() || run.end.is_some() {
+            let job = self.indexed(&run.job);
+            let is_eligible = is_settled(&job) || (!run.is_held && job.submitted().eligible <= now);
+            if !is_eligible || !is_sound(&job) {
+                continue;
+            }
+            if is_settled(&job) {
                 records.push(Record::new(run.id, &job, run.is_interrupted));
                 continue;
             }
@@ -125,13 +135,13 @@ impl Learner {
 }
 
 /// Whether a job waits no more: it has started, or was cancelled.
-fn is_settled(job: &PastJob) -> bool {
-    job.start.is_some() || job.end.is_some()
+fn is_settled(job: &Job) -> bool {
+    !matches!(job, Job::Waiting(_))
 }
 
 /// Index of the record from which on so many wait no more; `None` where there are fewer.
 fn nth_settled_from_the_end(records: &[Record], count: usize) -> Option<usize> {
-    let settled = records.iter().enumerate().rev().filter(|(_, record)| is_settled(&record.past_job()));
+    let settled = records.iter().enumerate().rev().filter(|(_, record)| is_settled(&record.job()));
     settled.map(|(index, _)| index).nth(count.checked_sub(1)?)
 }
 

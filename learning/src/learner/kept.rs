@@ -30,8 +30,9 @@ impl Learner {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::{Run, RunId};
+    use super::super::{NamedJob, Run, RunId};
     use super::*;
+    use job_types::job::{Job, WaitingJob};
     use job_types::number::{JobId, PartitionIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
@@ -43,26 +44,27 @@ mod tests {
         settings
     }
 
-    fn run(job: u32, now: i64) -> Run<'static> {
+    fn run(job: u32, now: i64) -> Run<NamedJob<'static>> {
         let wait = i64::from(job * 7_919 % 600);
         let begin = i64::from(job) * 40;
         let (start, end) = (begin + wait, begin + wait + i64::from(job % 300) + 60);
-        Run {
-            id: RunId { submitted: begin, job: JobId(job) },
-            array: None,
-            tasks: 1,
+        let waiting = Job::Waiting(WaitingJob {
             user: UserId(100 + job % 17),
             account: if job.is_multiple_of(2) { "physics" } else { "biology" },
             partition: PartitionIndex((job % 2) as u16),
             qos: "normal",
             size: Size { nodes: 1 + job % 3, cpus: 4 * (1 + job % 3) },
-            allocated: None,
-            recorded_forecast: None,
             limit: Some(Seconds(600 * i64::from(1 + job % 3))),
-            eligible: Some(UnixTime(begin)),
-            start: (start <= now).then_some(UnixTime(start)),
-            end: (end <= now).then_some(UnixTime(end)),
-            suspended: Seconds::ZERO,
+            eligible: UnixTime(begin),
+        });
+        let started = if start <= now { waiting.started(UnixTime(start), None) } else { waiting };
+        Run {
+            id: RunId { submitted: begin, job: JobId(job) },
+            array: None,
+            tasks: 1,
+            is_held: false,
+            job: if end <= now { started.ended(UnixTime(end), Seconds::ZERO) } else { started },
+            recorded_forecast: None,
             is_interrupted: false,
         }
     }
@@ -70,9 +72,10 @@ mod tests {
     /// Tells a learner what ended between two moments, and shows it the queue of the second.
     fn go_on(learner: &mut Learner, after: i64, now: i64) {
         let runs = (1..=(now / 40) as u32).map(|job| run(job, now));
-        let (ended, live): (Vec<_>, Vec<_>) = runs.partition(|run| run.end.is_some());
-        for run in ended.iter().filter(|run| run.end.unwrap().0 > after) {
-            assert!(learner.ended(run));
+        let (ended, live): (Vec<_>, Vec<_>) = runs.partition(|run| run.job.end().is_some());
+        for run in ended {
+            let Job::Ended(job) = run.job else { continue };
+            assert!(job.end.0 <= after || learner.ended(&run.with(job)));
         }
         learner.refresh(live, UnixTime(now));
         if let Some(retraining) = learner.retraining() {

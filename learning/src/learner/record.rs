@@ -2,10 +2,10 @@
 //! 60 MB.
 
 use super::RunId;
+use job_types::job::{EndedJob, Job, RunningJob, WaitingJob};
 use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::PastJob;
 use serde::{Deserialize, Serialize};
 
 /// A run; its moments in Unix seconds, 0 where there is none, which lasts until 2106.
@@ -75,23 +75,25 @@ fn moment(seconds: u32) -> Option<UnixTime> {
 }
 
 impl Record {
-    pub(super) fn new(id: RunId, job: &PastJob, is_interrupted: bool) -> Record {
+    pub(super) fn new(id: RunId, job: &Job, is_interrupted: bool) -> Record {
+        let submitted = job.submitted();
+        let suspended = if let Job::Ended(job) = job { job.suspended } else { Seconds::ZERO };
         Record {
             submitted: narrow(id.submitted),
             job: id.job,
-            user: job.user,
-            account: job.account,
-            nodes: job.size.nodes,
-            cpus: job.size.cpus,
-            allocated_nodes: job.allocated.map_or(0, |size| size.nodes),
-            allocated_cpus: job.allocated.map_or(0, |size| size.cpus),
-            limit_s: job.limit.map_or(u32::MAX, |limit| narrow(limit.0)),
-            eligible: narrow(job.eligible.0),
-            start: job.start.map_or(0, |start| narrow(start.0)),
-            end: job.end.map_or(0, |end| narrow(end.0)),
-            suspended_s: narrow(job.suspended.0),
-            partition: job.partition,
-            qos: job.qos,
+            user: submitted.user,
+            account: submitted.account,
+            nodes: submitted.size.nodes,
+            cpus: submitted.size.cpus,
+            allocated_nodes: job.allocated().map_or(0, |size| size.nodes),
+            allocated_cpus: job.allocated().map_or(0, |size| size.cpus),
+            limit_s: submitted.limit.map_or(u32::MAX, |limit| narrow(limit.0)),
+            eligible: narrow(submitted.eligible.0),
+            start: job.start().map_or(0, |start| narrow(start.0)),
+            end: job.end().map_or(0, |end| narrow(end.0)),
+            suspended_s: narrow(suspended.0),
+            partition: submitted.partition,
+            qos: submitted.qos,
             is_interrupted,
         }
     }
@@ -105,19 +107,22 @@ impl Record {
         (self.eligible, self.submitted, self.job)
     }
 
-    pub(super) fn past_job(&self) -> PastJob {
-        PastJob {
+    pub(super) fn job(&self) -> Job {
+        let submitted = WaitingJob {
             user: self.user,
             account: self.account,
             partition: self.partition,
             qos: self.qos,
             size: Size { nodes: self.nodes, cpus: self.cpus },
-            allocated: (self.allocated_cpus != 0).then_some(Size { nodes: self.allocated_nodes, cpus: self.allocated_cpus }),
             limit: (self.limit_s != u32::MAX).then_some(Seconds(i64::from(self.limit_s))),
             eligible: UnixTime(i64::from(self.eligible)),
-            start: moment(self.start),
-            end: moment(self.end),
-            suspended: Seconds(i64::from(self.suspended_s)),
+        };
+        let allocated = (self.allocated_cpus != 0).then_some(Size { nodes: self.allocated_nodes, cpus: self.allocated_cpus });
+        let suspended = Seconds(i64::from(self.suspended_s));
+        match (moment(self.start), moment(self.end)) {
+            (None, None) => Job::Waiting(submitted),
+            (Some(start), None) => Job::Running(RunningJob { submitted, allocated, start }),
+            (start, Some(end)) => Job::Ended(EndedJob { submitted, allocated, start, end, suspended }),
         }
     }
 }
@@ -132,19 +137,16 @@ mod tests {
             let mut latest = LatestRecords::default();
             for n in 0..10_000u32 {
                 let end = 1 + if newest_first { 9_999 - n } else { n };
-                let job = PastJob {
+                let submitted = WaitingJob {
                     user: UserId(0),
                     account: AccountIndex(0),
                     partition: PartitionIndex(0),
                     qos: QosIndex(0),
                     size: Size { nodes: 1, cpus: 1 },
-                    allocated: None,
                     limit: None,
                     eligible: UnixTime(1),
-                    start: Some(UnixTime(1)),
-                    end: Some(UnixTime(i64::from(end))),
-                    suspended: Seconds::ZERO,
                 };
+                let job = Job::Waiting(submitted).started(UnixTime(1), None).ended(UnixTime(i64::from(end)), Seconds::ZERO);
                 latest.push(Record::new(RunId { submitted: 1, job: JobId(n) }, &job, false), 800);
                 assert!(latest.records.len() <= 900);
             }

@@ -1,11 +1,11 @@
 //! What the default forecast of run times has learnt, size by size, as the snapshot carries it.
 
 use crate::run_times::{ArrivingJob, Calibrated, RangeSetRule, RunTimePredictor};
+use job_types::job::EndedJob;
 use job_types::number::AccountIndex;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
-use predictor_core::past::PastJob;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -64,34 +64,35 @@ impl RunTimeLearner {
     }
 
     /// A run has ended by itself or by its limit, at `at`. One that never started is not taken.
-    pub fn ended(&mut self, job: &PastJob, at: UnixTime) {
+    pub fn ended(&mut self, job: &EndedJob, at: UnixTime) {
         self.take(job, |predictor, arriving, run_time| predictor.ends(arriving, at, Some(run_time)));
     }
 
     /// As [`RunTimeLearner::ended`], of a run so long ago that only its run time is taken, and not
     /// what it teaches of the weights.
-    pub(super) fn ended_long_ago(&mut self, job: &PastJob) {
+    pub(super) fn ended_long_ago(&mut self, job: &EndedJob) {
         self.take(job, Calibrated::remembers);
     }
 
-    fn take(&mut self, job: &PastJob, tell: impl Fn(&mut Calibrated, &ArrivingJob, Seconds)) {
+    fn take(&mut self, job: &EndedJob, tell: impl Fn(&mut Calibrated, &ArrivingJob, Seconds)) {
         let Some(run_time) = job.run_time() else { return };
         // It is never asked about a job by name, so that all may have the same.
         let arriving = ArrivingJob::new(0, job);
-        let limit_s = job.limit.map_or(UNBOUNDED_S, Seconds::clamped_u32);
+        let submitted = &job.submitted;
+        let limit_s = submitted.limit.map_or(UNBOUNDED_S, Seconds::clamped_u32);
         self.told += 1;
         for (unit, predictor) in &mut self.predictors {
             tell(predictor, &arriving, run_time);
-            let key = UserSize { user: job.user, partition: job.partition, unit: *unit, count: job.size.count(*unit) };
+            let key = UserSize { user: submitted.user, partition: submitted.partition, unit: *unit, count: submitted.size.count(*unit) };
             let known = self.known.entry(key).or_insert(Known {
-                account: job.account,
+                account: submitted.account,
                 jobs: 0,
                 shortest_limit_s: limit_s,
                 longest_limit_s: limit_s,
                 told: 0,
                 has_changed: false,
             });
-            known.account = job.account;
+            known.account = submitted.account;
             known.jobs = known.jobs.saturating_add(1);
             known.shortest_limit_s = known.shortest_limit_s.min(limit_s);
             known.longest_limit_s = known.longest_limit_s.max(limit_s);
@@ -160,22 +161,25 @@ impl RunTimeLearner {
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use job_types::job::WaitingJob;
     use job_types::number::{PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
 
     /// A run of 2 nodes with 8 CPUs.
-    fn run(user: u32, limit_s: i64, run_time_s: i64) -> PastJob {
-        PastJob {
-            user: UserId(user),
-            account: AccountIndex(1),
-            partition: PartitionIndex(3),
-            qos: QosIndex(0),
-            size: Size { nodes: 2, cpus: 8 },
+    fn run(user: u32, limit_s: i64, run_time_s: i64) -> EndedJob {
+        EndedJob {
+            submitted: WaitingJob {
+                user: UserId(user),
+                account: AccountIndex(1),
+                partition: PartitionIndex(3),
+                qos: QosIndex(0),
+                size: Size { nodes: 2, cpus: 8 },
+                limit: Some(Seconds(limit_s)),
+                eligible: UnixTime(1_000),
+            },
             allocated: None,
-            limit: Some(Seconds(limit_s)),
-            eligible: UnixTime(1_000),
             start: Some(UnixTime(1_000)),
-            end: Some(UnixTime(1_000 + run_time_s)),
+            end: UnixTime(1_000 + run_time_s),
             suspended: Seconds::ZERO,
         }
     }
@@ -194,7 +198,7 @@ mod tests {
             let mut learner = RunTimeLearner::new(&Unit::ALL);
             for n in 0..400 {
                 let run = if n % 4 == 3 { run(5, limits[1], 3_000 + n % 7) } else { run(5, limits[0], 100 + n % 3) };
-                learner.ended(&run, run.end.unwrap());
+                learner.ended(&run, run.end);
             }
             learner.fit(usize::MAX);
             let published = learner.published();
@@ -251,7 +255,7 @@ mod tests {
     #[test]
     fn runs_that_never_started_say_nothing() {
         let mut learner = RunTimeLearner::new(&Unit::ALL);
-        learner.ended(&PastJob { start: None, ..run(1, 600, 60) }, UnixTime(2_000));
+        learner.ended(&EndedJob { start: None, ..run(1, 600, 60) }, UnixTime(2_000));
         learner.fit(usize::MAX);
         assert!(learner.published().is_empty());
     }

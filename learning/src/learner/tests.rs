@@ -9,7 +9,6 @@ use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::PastJob;
 use predictor_core::reliability::WaitSourceReason;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,64 +17,89 @@ const CPUS: u32 = 16;
 /// When the synthetic pasts begin.
 const BEGIN: i64 = 1_000_000;
 
-fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Run<'static> {
-    Run {
-        id: RunId { submitted: eligible, job: JobId(job) },
-        array: None,
-        tasks: 1,
+type Told = Run<NamedJob<'static>>;
+
+/// A job with a start and an end, where it has them.
+fn told(
+    submitted: WaitingJob<&'static str, PartitionIndex, &'static str>,
+    start: Option<UnixTime>,
+    end: Option<UnixTime>,
+) -> NamedJob<'static> {
+    let job = Job::Waiting(submitted);
+    let job = start.map_or(job, |start| job.started(start, None));
+    end.map_or(job, |end| job.ended(end, Seconds::ZERO))
+}
+
+fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Told {
+    let submitted = WaitingJob {
         user: UserId(1_000 + job % 5),
         account: if job.is_multiple_of(2) { "physics" } else { "biology" },
         partition: PartitionIndex(0),
         qos: "normal",
         size: Size { nodes: 1, cpus: 1 + job % 4 },
-        allocated: None,
         limit: Some(Seconds(600 * i64::from(1 + job % 3))),
-        eligible: Some(UnixTime(eligible)),
-        start: start.map(UnixTime),
-        end: end.map(UnixTime),
-        suspended: Seconds::ZERO,
+        eligible: UnixTime(eligible),
+    };
+    Run {
+        id: RunId { submitted: eligible, job: JobId(job) },
+        array: None,
+        tasks: 1,
+        is_held: false,
+        job: told(submitted, start.map(UnixTime), end.map(UnixTime)),
         recorded_forecast: None,
         is_interrupted: false,
     }
 }
 
+/// The latest end.
+fn last_end(runs: &[Told]) -> i64 {
+    runs.iter().filter_map(|run| run.job.end()).max().unwrap().0
+}
+
+fn eligible(run: &Told) -> UnixTime {
+    run.job.submitted().eligible
+}
+
+/// Tells of a run that has ended.
+fn ended(learner: &mut Learner, run: &Told) -> bool {
+    let Job::Ended(job) = run.job else { panic!("it has not ended") };
+    learner.ended(&run.with(job))
+}
+
 /// Jobs first come, first served on a small machine, some of them cancelled while they wait; in
 /// order of eligibility.
-fn past(jobs: u32, seed: u64) -> Vec<Run<'static>> {
+fn past(jobs: u32, seed: u64) -> Vec<Told> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut free_at = vec![BEGIN; CPUS as usize];
     let mut eligible = BEGIN;
     (1..=jobs)
         .map(|job| {
             eligible += random.random_range(1..60);
-            let mut run = run(job, eligible, None, None);
             free_at.sort_unstable();
-            let cpus = run.size.cpus as usize;
+            let cpus = run(job, eligible, None, None).job.submitted().size.cpus as usize;
             let start = free_at[cpus - 1].max(eligible);
             let patience = random.random_range(0..500);
             if job % 17 == 0 && eligible + patience < start {
-                run.end = Some(UnixTime(eligible + patience));
-                return run;
+                return run(job, eligible, None, Some(eligible + patience));
             }
             let end = start + random.random_range(1..300);
             free_at[..cpus].fill(end);
-            (run.start, run.end) = (Some(UnixTime(start)), Some(UnixTime(end)));
-            run
+            run(job, eligible, Some(start), Some(end))
         })
         .collect()
 }
 
 /// What slurmctld shows at a moment.
-fn live(runs: &[Run<'static>], now: i64) -> Vec<Run<'static>> {
+fn live(runs: &[Told], now: i64) -> Vec<Told> {
     let now = UnixTime(now);
-    let shown = runs.iter().filter(|run| run.eligible <= Some(now) && run.end > Some(now));
-    shown.map(|run| Run { start: run.start.filter(|start| *start <= now), end: None, ..*run }).collect()
+    let shown = runs.iter().filter(|run| eligible(run) <= now && run.job.end() > Some(now));
+    shown.map(|run| run.with(told(*run.job.submitted(), run.job.start().filter(|start| *start <= now), None))).collect()
 }
 
 /// Tells what ended in a stretch, and refreshes at its end.
-fn refresh(learner: &mut Learner, runs: &[Run<'static>], from: i64, now: i64) -> Refreshed {
-    for run in runs.iter().filter(|run| run.end > Some(UnixTime(from)) && run.end <= Some(UnixTime(now))) {
-        assert!(learner.ended(run));
+fn refresh(learner: &mut Learner, runs: &[Told], from: i64, now: i64) -> Refreshed {
+    for run in runs.iter().filter(|run| run.job.end() > Some(UnixTime(from)) && run.job.end() <= Some(UnixTime(now))) {
+        assert!(ended(learner, run));
     }
     learner.refresh(live(runs, now), UnixTime(now))
 }
@@ -95,26 +119,16 @@ fn learner() -> Learner {
     learner
 }
 
-fn job_of(run: &Run<'_>, account: AccountIndex) -> PastJob {
-    PastJob {
-        user: run.user,
-        account,
-        partition: run.partition,
-        qos: QosIndex(1),
-        size: run.size,
-        allocated: None,
-        limit: run.limit,
-        eligible: run.eligible.unwrap(),
-        start: run.start,
-        end: run.end,
-        suspended: run.suspended,
-    }
+/// The job as the learner knows it, which numbers accounts in the order in which it hears of them.
+fn job_of(run: &Told, account: AccountIndex) -> EndedJob {
+    let Job::Ended(job) = run.job else { panic!("it has not ended") };
+    job.of(account, job.submitted.partition, QosIndex(1))
 }
 
 #[test]
 fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
     let runs = past(1_500, 1);
-    let end = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let end = last_end(&runs);
     let mut learner = learner();
     let mut from = 0;
     // On the grid of minutes, as the sweep has its rounds.
@@ -124,12 +138,14 @@ fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
     }
     assert_eq!((learner.past().len(), learner.open_runs()), (1_500, 0));
     // Accounts are numbered as they were first heard of: of job 1, then of job 2.
-    let heard = learner.past().job(0).unwrap().account;
-    let jobs: Vec<PastJob> =
-        runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { AccountIndex(3 - heard.0) })).collect();
+    let heard = learner.past().job(0).unwrap().submitted().account;
+    let jobs: Vec<EndedJob> = runs
+        .iter()
+        .map(|run| job_of(run, if run.job.submitted().account == "biology" { heard } else { AccountIndex(3 - heard.0) }))
+        .collect();
     let whole = Sweep::over_rounds(&jobs, CPUS, 0, Seconds(60));
     for (row, job) in jobs.iter().enumerate() {
-        assert_eq!(learner.past().job(row), Some(job), "{row}");
+        assert_eq!(learner.past().job(row), Some(&Job::Ended(*job)), "{row}");
         assert_eq!(learner.past().features(row), whole.features(row), "{row}");
     }
 }
@@ -138,8 +154,8 @@ fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
 fn the_first_refresh_sees_what_one_sweep_sees_and_goes_on_from_there() {
     let runs = past(1_200, 2);
     let every = PUBLISHED_FOR.0;
-    let middle = (runs[800].eligible.unwrap().0 / every + 1) * every;
-    let end = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let middle = (eligible(&runs[800]).0 / every + 1) * every;
+    let end = last_end(&runs);
     let mut learner = learner();
     refresh(&mut learner, &runs, 0, middle);
     assert!(learner.is_filled() && learner.open_runs() > 0);
@@ -147,9 +163,11 @@ fn the_first_refresh_sees_what_one_sweep_sees_and_goes_on_from_there() {
         refresh(&mut learner, &runs, from, from + every);
     }
     assert_eq!((learner.past().len(), learner.open_runs()), (1_200, 0));
-    let heard = learner.past().job(0).unwrap().account;
-    let jobs: Vec<PastJob> =
-        runs.iter().map(|run| job_of(run, if run.account == "biology" { heard } else { AccountIndex(3 - heard.0) })).collect();
+    let heard = learner.past().job(0).unwrap().submitted().account;
+    let jobs: Vec<EndedJob> = runs
+        .iter()
+        .map(|run| job_of(run, if run.job.submitted().account == "biology" { heard } else { AccountIndex(3 - heard.0) }))
+        .collect();
     let whole = Sweep::over(&jobs, CPUS, 0);
     assert!((0..jobs.len()).all(|row| learner.past().features(row) == whole.features(row)));
 }
@@ -157,19 +175,22 @@ fn the_first_refresh_sees_what_one_sweep_sees_and_goes_on_from_there() {
 #[test]
 fn no_forecast_changes_when_the_future_does() {
     let runs = past(2_000, 3);
-    let now = runs[1_500].eligible.unwrap().0;
+    let now = eligible(&runs[1_500]).0;
     let known = |marker: bool| {
         let mut runs = runs.clone();
         for run in &mut runs {
             // What starts or ends later does so a month later, and who arrives later is somebody
             // else.
-            if run.end > Some(UnixTime(now)) && marker {
-                run.end = run.end.map(|end| UnixTime(end.0 + 2_592_000));
-                run.start = run.start.map(|start| if start.0 > now { UnixTime(start.0 + 2_592_000) } else { start });
+            let later = |moment: UnixTime| moment + Seconds(2_592_000);
+            let (mut submitted, mut start, mut end) = (*run.job.submitted(), run.job.start(), run.job.end());
+            if end > Some(UnixTime(now)) && marker {
+                end = end.map(later);
+                start = start.map(|start| if start.0 > now { later(start) } else { start });
             }
-            if run.eligible > Some(UnixTime(now)) && marker {
-                run.user = UserId(9);
+            if submitted.eligible > UnixTime(now) && marker {
+                submitted.user = UserId(9);
             }
+            *run = run.with(told(submitted, start, end));
         }
         let mut learner = learner();
         refresh(&mut learner, &runs, 0, now);
@@ -184,9 +205,9 @@ fn no_forecast_changes_when_the_future_does() {
 #[test]
 fn forecasts_are_scored_and_take_over_where_they_hold() {
     let runs = past(3_000, 4);
-    let end = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let end = last_end(&runs);
     let mut learner = learner();
-    let middle = runs[2_000].eligible.unwrap().0;
+    let middle = eligible(&runs[2_000]).0;
     let first = refresh(&mut learner, &runs, 0, middle);
     assert!(learner.scores(PartitionIndex(0)).unwrap().jobs() > 500);
     assert_eq!(first.changes.len(), 1);
@@ -204,8 +225,8 @@ fn forecasts_are_scored_and_take_over_where_they_hold() {
 #[test]
 fn a_long_queue_does_not_take_the_place_of_the_past_that_forecasts_are_tried_on() {
     let mut runs = past(3_000, 4);
-    let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
-    let is_in_force = |runs: &[Run<'static>]| {
+    let now = last_end(&runs);
+    let is_in_force = |runs: &[Told]| {
         let mut learner = learner();
         refresh(&mut learner, runs, 0, now);
         (learner.choice(PartitionIndex(0)).unwrap().source, learner.scores(PartitionIndex(0)).unwrap().jobs() > 500)
@@ -234,15 +255,16 @@ fn a_short_past_falls_back_and_says_why() {
 #[test]
 fn forecasts_that_stop_to_hold_are_given_up() {
     let mut runs = past(3_000, 4);
-    let middle = runs[2_000].eligible.unwrap().0;
+    let middle = eligible(&runs[2_000]).0;
     let mut learner = learner();
     let first = refresh(&mut learner, &runs, 0, middle);
     assert_eq!(learner.choice(PartitionIndex(0)).unwrap().source, WaitSource::Blended, "{first:?}");
     // From here on jobs wait for a day, whatever the queue is like.
-    runs.retain(|run| run.eligible > Some(UnixTime(middle)));
+    runs.retain(|run| eligible(run) > UnixTime(middle));
     for run in &mut runs {
-        if let (Some(start), Some(end)) = (run.start, run.end) {
-            (run.start, run.end) = (Some(start + Seconds(86_400)), Some(end + Seconds(86_400)));
+        if let (Some(start), Some(end)) = (run.job.start(), run.job.end()) {
+            let day = Seconds(86_400);
+            *run = run.with(told(*run.job.submitted(), Some(start + day), Some(end + day)));
         }
     }
     let mut from = middle;
@@ -262,7 +284,7 @@ fn a_requeued_runs_wait_counts_and_its_run_time_does_not() {
     let whole = run(5, BEGIN + 1, Some(BEGIN + 11), Some(BEGIN + 111));
     let interrupted = Run { is_interrupted: true, ..run(5, BEGIN + 2, Some(BEGIN + 30), Some(BEGIN + 33)) };
     let again = Run { id: RunId { submitted: BEGIN + 33, job: JobId(5) }, ..run(5, BEGIN + 40, Some(BEGIN + 50), None) };
-    assert!(learner.ended(&whole) && learner.ended(&interrupted));
+    assert!(ended(&mut learner, &whole) && ended(&mut learner, &interrupted));
     learner.refresh([again], UnixTime(BEGIN + 200));
     assert_eq!((learner.past().len(), learner.open_runs()), (3, 1));
     let model = learner.model(0.95);
@@ -283,24 +305,21 @@ fn tasks_of_an_array_wait_together_and_start_one_by_one() {
     // The first task becomes a job of its own, the second has started and ended between two looks.
     let task =
         |job, start, end| Run { id: RunId { submitted: BEGIN + 10, job }, array: Some(JobId(7)), ..run(7, BEGIN + 10, Some(start), end) };
-    assert!(learner.ended(&task(JobId(9), BEGIN + 30, Some(BEGIN + 40))));
+    assert!(ended(&mut learner, &task(JobId(9), BEGIN + 30, Some(BEGIN + 40))));
     learner.refresh([task(JobId(8), BEGIN + 25, None), Run { tasks: 3, ..array }], UnixTime(BEGIN + 50));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 4));
-    let started = (0..5).filter(|row| learner.past().job(*row).unwrap().start.is_some());
+    let started = (0..5).filter(|row| learner.past().job(*row).unwrap().start().is_some());
     assert_eq!(started.count(), 2);
     // Told again by slurmctld, which still shows it, and by slurmdbd.
-    assert!(learner.ended(&task(JobId(9), BEGIN + 30, Some(BEGIN + 40))));
+    assert!(ended(&mut learner, &task(JobId(9), BEGIN + 30, Some(BEGIN + 40))));
     learner.refresh(
         [task(JobId(8), BEGIN + 25, None), task(JobId(9), BEGIN + 30, Some(BEGIN + 40)), Run { tasks: 3, ..array }],
         UnixTime(BEGIN + 60),
     );
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 4));
     // The others are cancelled: one record for all, at once.
-    assert!(learner.ended(&Run {
-        id: RunId { submitted: BEGIN + 10, job: JobId(7) },
-        array: Some(JobId(7)),
-        ..run(7, BEGIN + 10, None, Some(BEGIN + 70))
-    }));
+    let rest = Run { array: Some(JobId(7)), ..run(7, BEGIN + 10, None, Some(BEGIN + 70)) };
+    assert!(ended(&mut learner, &rest));
     learner.refresh([task(JobId(8), BEGIN + 25, None)], UnixTime(BEGIN + 80));
     assert_eq!((learner.past().len(), learner.open_runs()), (5, 1));
 }
@@ -311,7 +330,7 @@ fn a_held_job_leaves_the_queue_and_arrives_anew_when_it_is_released() {
     learner.refresh([run(1, BEGIN - 10, None, None)], UnixTime(BEGIN));
     assert_eq!(learner.open_runs(), 1);
     let id = RunId { submitted: BEGIN - 10, job: JobId(1) };
-    learner.refresh([Run { id, eligible: None, ..run(1, BEGIN - 10, None, None) }], UnixTime(BEGIN + 30));
+    learner.refresh([Run { id, is_held: true, ..run(1, BEGIN + 30, None, None) }], UnixTime(BEGIN + 30));
     assert_eq!((learner.past().len(), learner.open_runs()), (1, 0));
     learner.refresh([Run { id, ..run(1, BEGIN + 40, None, None) }], UnixTime(BEGIN + 60));
     learner.refresh([Run { id, ..run(1, BEGIN + 40, Some(BEGIN + 70), None) }], UnixTime(BEGIN + 90));
@@ -324,13 +343,13 @@ fn a_held_job_leaves_the_queue_and_arrives_anew_when_it_is_released() {
 fn run_times_of_the_past_and_of_the_present_are_published() {
     let runs = past(600, 8);
     let mut learner = learner();
-    let middle = runs[400].eligible.unwrap().0;
+    let middle = eligible(&runs[400]).0;
     refresh(&mut learner, &runs, 0, middle);
     let jobs = |learner: &mut Learner, unit| -> u32 {
         let run_times = learner.model(0.95).run_times;
         run_times.iter().filter(|(key, _)| key.unit == unit).map(|(_, model)| model.jobs).sum()
     };
-    let ran = |until: i64| runs.iter().filter(|run| run.start.is_some() && run.end <= Some(UnixTime(until))).count() as u32;
+    let ran = |until: i64| runs.iter().filter(|run| run.job.start().is_some() && run.job.end() <= Some(UnixTime(until))).count() as u32;
     assert_eq!([jobs(&mut learner, Unit::Nodes), jobs(&mut learner, Unit::Cpus)], [ran(middle); 2]);
     refresh(&mut learner, &runs, middle, BEGIN + 10_000_000);
     assert_eq!([jobs(&mut learner, Unit::Nodes), jobs(&mut learner, Unit::Cpus)], [ran(i64::MAX); 2]);
@@ -356,30 +375,34 @@ fn memory_is_bounded() {
 #[test]
 fn contradictory_records_are_not_taken() {
     let mut learner = learner();
-    assert!(!learner.ended(&run(1, BEGIN, Some(BEGIN + 20), Some(BEGIN + 10))));
-    assert!(!learner.ended(&run(1, BEGIN, Some(BEGIN + 20), None)));
-    assert!(!learner.ended(&Run { eligible: None, ..run(1, BEGIN, None, Some(BEGIN + 10)) }));
+    assert!(!ended(&mut learner, &run(1, BEGIN, Some(BEGIN + 20), Some(BEGIN + 10))));
+    assert!(!ended(&mut learner, &run(1, BEGIN, None, Some(BEGIN - 10))));
+    assert!(!ended(&mut learner, &run(1, 0, None, Some(BEGIN + 10))), "it was never eligible");
 }
 
 #[test]
 fn the_fallback_is_qbets_as_it_is_evaluated() {
     let mut runs = past(1_500, 6);
-    runs.iter_mut().for_each(|run| run.partition = PartitionIndex((run.user.0 % 2) as u16));
+    for run in &mut runs {
+        let submitted = *run.job.submitted();
+        let partition = PartitionIndex((submitted.user.0 % 2) as u16);
+        run.job = run.job.of(submitted.account, partition, submitted.qos);
+    }
     // Most have ended by then; some run, whose waits are known; some wait.
-    let now = runs[1_400].eligible.unwrap().0;
+    let now = eligible(&runs[1_400]).0;
     let mut learner = learner();
-    let mut from = runs[700].eligible.unwrap().0;
+    let mut from = eligible(&runs[700]).0;
     refresh(&mut learner, &runs, 0, from);
     for moment in (from + 60..now).step_by(60).chain([now]) {
         refresh(&mut learner, &runs, from, moment);
         from = moment;
     }
-    let jobs: Vec<PastJob> = runs.iter().map(|run| job_of(run, AccountIndex(0))).collect();
+    let jobs: Vec<EndedJob> = runs.iter().map(|run| job_of(run, AccountIndex(0))).collect();
     let mut evaluated = Qbets::new();
     let started = events(&jobs).into_iter().filter(|event| event.kind == EventKind::Start && event.at.0 <= now);
     for event in started {
         let job = &jobs[event.job as usize];
-        evaluated.observe(job, job.wait().unwrap());
+        evaluated.observe(&job.submitted, job.wait().unwrap());
     }
     let classes = learner.model(0.9).classes;
     assert_eq!(classes, evaluated.classes(0.9));
@@ -391,7 +414,7 @@ fn the_fallback_is_qbets_as_it_is_evaluated() {
 }
 
 /// A learner that has been through a past, and has seen the queue of its end.
-fn filled(runs: &[Run<'static>], now: i64) -> Learner {
+fn filled(runs: &[Told], now: i64) -> Learner {
     let mut learner = learner();
     refresh(&mut learner, runs, 0, now);
     learner
@@ -400,7 +423,7 @@ fn filled(runs: &[Run<'static>], now: i64) -> Learner {
 #[test]
 fn who_is_cancelled_has_waited_at_least_so_long_and_counts() {
     let runs = past(3_000, 4);
-    let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let now = last_end(&runs);
     let waiting = |job| run(job, now + 10, None, None);
     let scored = |cancelled: bool| {
         let mut learner = filled(&runs, now);
@@ -409,9 +432,9 @@ fn who_is_cancelled_has_waited_at_least_so_long_and_counts() {
             learner.refresh((9_001..9_101).map(waiting), UnixTime(now + step));
         }
         for job in 9_001..9_101 {
-            let end = Some(UnixTime(now + 200_000));
+            let gone = run(job, now + 10, None, Some(now + 200_000));
             // Of an interruption it is not known how it would have gone on.
-            assert!(learner.ended(&Run { end, is_interrupted: !cancelled, ..waiting(job) }));
+            assert!(ended(&mut learner, &Run { is_interrupted: !cancelled, ..gone }));
         }
         learner.refresh([], UnixTime(now + 200_030));
         assert_eq!(learner.open_runs(), 0);
@@ -427,7 +450,7 @@ fn who_is_cancelled_has_waited_at_least_so_long_and_counts() {
 #[test]
 fn what_the_filter_told_is_held_against_the_wait_and_not_what_would_have_been_forecast() {
     let runs = past(3_000, 4);
-    let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let now = last_end(&runs);
     let coverage = |bound_95_s| {
         let mut learner = filled(&runs, now);
         let recorded_forecast = Some(RecordedForecast { point_s: 0.0, bound_95_s });
@@ -443,7 +466,7 @@ fn what_the_filter_told_is_held_against_the_wait_and_not_what_would_have_been_fo
 #[test]
 fn what_a_late_arrival_saw_is_not_made_up_from_a_later_state() {
     let runs = past(3_000, 4);
-    let now = runs.iter().filter_map(|run| run.end).max().unwrap().0;
+    let now = last_end(&runs);
     let mut learner = filled(&runs, now);
     learner.refresh([], UnixTime(now + 30));
     learner.refresh([], UnixTime(now + 60));
@@ -452,12 +475,12 @@ fn what_a_late_arrival_saw_is_not_made_up_from_a_later_state() {
     let known = trained_on(&learner);
     // Started and ended before the state that is in force now was published.
     let late = run(9_001, now + 10, Some(now + 20), Some(now + 25));
-    assert!(learner.ended(&late));
+    assert!(ended(&mut learner, &late));
     learner.refresh([], UnixTime(now + 90));
     assert_eq!((learner.scores(PartitionIndex(0)).unwrap(), trained_on(&learner)), (&outcomes, known));
     // This record comes in time and is learnt from.
     let in_time = run(9_002, now + 100, Some(now + 105), Some(now + 110));
-    assert!(learner.ended(&in_time));
+    assert!(ended(&mut learner, &in_time));
     learner.refresh([], UnixTime(now + 120));
     assert_eq!((learner.scores(PartitionIndex(0)).unwrap() == &outcomes, trained_on(&learner)), (false, known + 1));
 }
@@ -467,9 +490,9 @@ fn a_job_is_known_by_what_it_asked_for_and_occupies_what_it_got() {
     let mut learner = learner();
     learner.refresh([], UnixTime(BEGIN));
     let (asked, got) = (Size { nodes: 1, cpus: 2 }, Size { nodes: 1, cpus: 4 });
-    let waiting = Run { size: asked, ..run(1, BEGIN + 10, None, None) };
+    let waiting = run(1, BEGIN + 10, None, None);
     learner.refresh([waiting], UnixTime(BEGIN + 30));
-    let running = Run { allocated: Some(got), start: Some(UnixTime(BEGIN + 40)), ..waiting };
+    let running = waiting.with(waiting.job.started(UnixTime(BEGIN + 40), Some(got)));
     learner.refresh([running], UnixTime(BEGIN + 60));
     let cluster = |learner: &mut Learner| {
         let groups = learner.model(0.95).groups;
@@ -477,12 +500,13 @@ fn a_job_is_known_by_what_it_asked_for_and_occupies_what_it_got() {
     };
     assert_eq!(cluster(&mut learner).running.cpus, 4.0);
     // The record says the same of a job that was never seen to wait.
-    assert!(learner.ended(&Run { end: Some(UnixTime(BEGIN + 70)), ..running }));
-    assert!(learner.ended(&Run { id: RunId { submitted: BEGIN, job: JobId(2) }, end: Some(UnixTime(BEGIN + 80)), ..running }));
+    let at = |end: i64| running.with(running.job.ended(UnixTime(end), Seconds::ZERO));
+    assert!(ended(&mut learner, &at(BEGIN + 70)));
+    assert!(ended(&mut learner, &Run { id: RunId { submitted: BEGIN, job: JobId(2) }, ..at(BEGIN + 80) }));
     learner.refresh([], UnixTime(BEGIN + 90));
     for row in 0..2 {
         let job = learner.past().job(row).unwrap();
-        assert_eq!((job.size, job.occupied()), (asked, got));
+        assert_eq!((job.submitted().size, job.occupied()), (asked, got));
     }
     assert_eq!(cluster(&mut learner).running.cpus, 0.0);
 }

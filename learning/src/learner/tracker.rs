@@ -2,8 +2,8 @@
 
 use super::{RecordedForecast, Run, RunId};
 use crate::sweep::EventKind;
+use job_types::job::{EndedJob, Job, RunningJob, WaitingJob};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::PastJob;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -24,7 +24,7 @@ pub(super) struct Open {
     pub(super) row: Option<u32>,
     pub(super) id: RunId,
     /// With what is known of its start and end.
-    pub(super) job: PastJob,
+    pub(super) job: Job,
     pub(super) is_interrupted: bool,
     /// The forecast of its wait that the submit filter gave.
     pub(super) recorded_forecast: Option<RecordedForecast>,
@@ -62,9 +62,9 @@ pub(super) struct Tracker {
 
 impl Tracker {
     /// A run of the past that still waits or runs, whose row is known.
-    pub(super) fn resume(&mut self, id: RunId, job: PastJob, row: u32) {
+    pub(super) fn resume(&mut self, id: RunId, job: Job, row: u32) {
         let serial = self.open(id, job, Some(row));
-        if job.start.is_some() {
+        if job.start().is_some() {
             self.running.insert(id, serial);
         } else {
             self.waiting.entry(id).or_default().push_back(serial);
@@ -102,44 +102,48 @@ impl Tracker {
         std::mem::take(&mut self.events)
     }
 
-    /// A run that has ended, `job` with its times.
-    pub(super) fn ended(&mut self, run: &Run<'_>, job: PastJob) {
+    /// A run that has ended.
+    pub(super) fn ended(&mut self, run: &Run<EndedJob>) {
+        let job = &run.job;
         if self.done.contains(&run.id) {
             return;
         }
         self.finish(run.id);
         let running = self.running.remove(&run.id);
         let was_running = running.is_some();
-        if run.start.is_none() && run.array == Some(run.id.job) {
-            self.cancelled_together(run, job);
+        if job.start.is_none() && run.array == Some(run.id.job) {
+            self.cancelled_together(run);
         }
-        let serial = running.or_else(|| self.claim(run.kin(), job.eligible)).unwrap_or_else(|| self.arrival(run.id, job));
+        let serial =
+            running.or_else(|| self.claim(run.kin(), job.submitted.eligible)).unwrap_or_else(|| self.arrival(run.id, job.submitted));
         let Some(open) = self.open.get_mut(&serial) else { return };
-        let start = open.job.start.filter(|_| was_running).or(job.start);
+        let start = open.job.start().filter(|_| was_running).or(job.start);
         // What it asked for is what was seen while it waited: slurmctld may tell it otherwise
         // later.
-        let allocated = job.allocated.or(open.job.allocated);
-        open.job = PastJob { start, allocated, end: job.end, suspended: job.suspended, ..open.job };
+        let allocated = job.allocated.or(open.job.allocated());
+        let submitted = *open.job.submitted();
+        open.job = Job::Ended(EndedJob { submitted, allocated, start, ..*job });
         open.is_interrupted = run.is_interrupted;
         open.recorded_forecast = run.recorded_forecast.or(open.recorded_forecast);
-        let begin = start.unwrap_or(open.job.eligible).max(open.job.eligible);
+        let begin = start.unwrap_or(submitted.eligible).max(submitted.eligible);
         if !was_running && start.is_some() {
             self.push_event(begin, EventKind::Start, serial);
         }
-        let end = job.end.unwrap_or(begin).max(begin);
+        let end = job.end.max(begin);
         self.push_event(end, if end == begin { EventKind::EndAtOnce } else { EventKind::End }, serial);
     }
 
     /// What still waits of an array has one record, so that its tasks are cancelled together by it;
     /// all but one, which the record itself is then told of.
-    fn cancelled_together(&mut self, run: &Run<'_>, job: PastJob) {
+    fn cancelled_together(&mut self, run: &Run<EndedJob>) {
         let others = self.waiting.get_mut(&run.kin()).map(|rows| rows.split_off(rows.len().min(1))).unwrap_or_default();
         for serial in others {
             let Some(open) = self.open.get_mut(&serial) else { continue };
             open.recorded_forecast = run.recorded_forecast;
-            open.job.end = job.end;
-            let end = job.end.unwrap_or(open.job.eligible).max(open.job.eligible);
-            let at_once = end == open.job.eligible;
+            open.job = open.job.ended(run.job.end, Seconds::ZERO);
+            let eligible = open.job.submitted().eligible;
+            let end = run.job.end.max(eligible);
+            let at_once = end == eligible;
             self.push_event(end, if at_once { EventKind::EndAtOnce } else { EventKind::End }, serial);
         }
     }
@@ -150,7 +154,7 @@ impl Tracker {
     }
 
     /// A run that has its nodes.
-    pub(super) fn runs(&mut self, run: &Run<'_>, job: PastJob) {
+    pub(super) fn runs(&mut self, run: &Run<RunningJob>) {
         if self.done.contains(&run.id) {
             return;
         }
@@ -158,13 +162,14 @@ impl Tracker {
         let serial = match self.running.get(&run.id) {
             Some(serial) => *serial,
             None => {
-                let serial = self.claim(run.kin(), job.eligible).unwrap_or_else(|| self.arrival(run.id, job));
+                let RunningJob { submitted, allocated, start } = run.job;
+                let serial = self.claim(run.kin(), submitted.eligible).unwrap_or_else(|| self.arrival(run.id, submitted));
                 self.running.insert(run.id, serial);
                 if let Some(open) = self.open.get_mut(&serial) {
                     open.id = run.id;
                     open.recorded_forecast = run.recorded_forecast;
-                    open.job = PastJob { start: job.start, allocated: job.allocated, ..open.job };
-                    let begin = job.start.unwrap_or(job.eligible).max(job.eligible);
+                    open.job = open.job.started(start, allocated);
+                    let begin = start.max(submitted.eligible);
                     self.push_event(begin, EventKind::Start, serial);
                 }
                 serial
@@ -177,7 +182,7 @@ impl Tracker {
 
     /// So many equal runs wait and are eligible. With 0 they wait, but for something else than
     /// resources and priority.
-    pub(super) fn waits(&mut self, kin: RunId, job: PastJob, count: u32, now: UnixTime) {
+    pub(super) fn waits(&mut self, kin: RunId, job: WaitingJob, count: u32, now: UnixTime) {
         // The queue may have been read before the record of its end.
         if self.done.contains(&kin) {
             return;
@@ -186,7 +191,7 @@ impl Tracker {
         // Held, released or put off since it was last seen: the earlier arrival comes to nothing.
         let eligible = if count > 0 { Some(job.eligible) } else { None };
         rows.retain(|serial| {
-            let stays = self.open.get(serial).is_some_and(|open| Some(open.job.eligible) == eligible);
+            let stays = self.open.get(serial).is_some_and(|open| Some(open.job.submitted().eligible) == eligible);
             if !stays {
                 self.withdraw(*serial, now);
             }
@@ -215,7 +220,7 @@ impl Tracker {
         let mut lost = HashSet::new();
         for (serial, open) in &mut self.open {
             // What has ended but was not told yet is not in the maps any more.
-            if open.seen == look || open.job.end.is_some() {
+            if open.seen == look || open.job.end().is_some() {
                 continue;
             }
             let since = *open.missing_since.get_or_insert(now);
@@ -240,7 +245,7 @@ impl Tracker {
     fn withdraw(&mut self, serial: u64, now: UnixTime) {
         if let Some(open) = self.open.get_mut(&serial) {
             open.is_interrupted = true;
-            open.job.end = Some(now);
+            open.job = open.job.ended(now, Seconds::ZERO);
             self.push_event(now, EventKind::End, serial);
         }
     }
@@ -248,7 +253,7 @@ impl Tracker {
     /// The first waiting run of the kin that became eligible then.
     fn claim(&mut self, kin: RunId, eligible: UnixTime) -> Option<u64> {
         let rows = self.waiting.get_mut(&kin)?;
-        let place = rows.iter().position(|serial| self.open.get(serial).is_some_and(|open| open.job.eligible == eligible))?;
+        let place = rows.iter().position(|serial| self.open.get(serial).is_some_and(|open| open.job.submitted().eligible == eligible))?;
         let serial = rows.remove(place);
         if rows.is_empty() {
             self.waiting.remove(&kin);
@@ -256,13 +261,13 @@ impl Tracker {
         serial
     }
 
-    fn arrival(&mut self, id: RunId, job: PastJob) -> u64 {
-        let serial = self.open(id, PastJob { start: None, end: None, ..job }, None);
+    fn arrival(&mut self, id: RunId, job: WaitingJob) -> u64 {
+        let serial = self.open(id, Job::Waiting(job), None);
         self.push_event(job.eligible, EventKind::Arrival, serial);
         serial
     }
 
-    fn open(&mut self, id: RunId, job: PastJob, row: Option<u32>) -> u64 {
+    fn open(&mut self, id: RunId, job: Job, row: Option<u32>) -> u64 {
         let serial = self.next;
         self.next += 1;
         self.open
@@ -272,7 +277,7 @@ impl Tracker {
 
     fn push_event(&mut self, at: UnixTime, kind: EventKind, serial: u64) {
         if let Some(open) = self.open.get(&serial) {
-            self.events.push(RunEvent { at, kind, eligible: open.job.eligible, id: open.id, serial });
+            self.events.push(RunEvent { at, kind, eligible: open.job.submitted().eligible, id: open.id, serial });
         }
     }
 }

@@ -13,54 +13,33 @@ pub use calibrated::{Calibrated, RangeSetRule, RunTimeDistribution};
 pub use prediction::RunTimePrediction;
 pub use tuple::{Tuple, TupleHistory};
 
-use job_types::number::{AccountIndex, PartitionIndex, UserId};
-use job_types::size::Size;
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::PastJob;
 
-/// What is known of a job when it arrives.
+/// A job as forecasts of run times are told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrivingJob {
     /// Tells the job from all others.
     pub id: u32,
-    /// Numeric id of the user.
-    pub user: UserId,
-    /// Index of the account (of the group, in a workload log).
-    pub account: AccountIndex,
-    /// Index of the partition (of the queue, in a workload log).
-    pub partition: PartitionIndex,
-    /// Nodes and CPUs.
-    pub size: Size,
+    /// What is known of it when it arrives, at the moment at which it becomes eligible.
+    pub submitted: WaitingJob,
     /// CPUs that it occupies once it runs. No forecast of its own run time may look at them: they
     /// are not known before it starts.
     pub occupied_cpus: u32,
-    /// Time limit; `None` is unlimited or not known.
-    pub limit: Option<Seconds>,
-    /// When it arrives.
-    pub at: UnixTime,
 }
 
 impl ArrivingJob {
-    /// What was known of a job of the past when it arrived.
+    /// A job of the past as it arrived.
     #[must_use]
-    pub fn new(id: u32, job: &PastJob) -> ArrivingJob {
-        ArrivingJob {
-            id,
-            user: job.user,
-            account: job.account,
-            partition: job.partition,
-            size: job.size,
-            occupied_cpus: job.occupied().cpus,
-            limit: job.limit,
-            at: job.eligible,
-        }
+    pub fn new(id: u32, job: &EndedJob) -> ArrivingJob {
+        ArrivingJob { id, submitted: job.submitted, occupied_cpus: job.occupied().cpus }
     }
 
     /// A run time in seconds, cut to 0 and to the job's own limit: no forecast is longer than that.
     #[must_use]
     pub fn within_limit(&self, run_time_s: f64) -> f64 {
         let run_time_s = if run_time_s.is_nan() { 0.0 } else { run_time_s.max(0.0) };
-        self.limit.map_or(run_time_s, |limit| run_time_s.min(limit.0.max(0) as f64))
+        self.submitted.limit.map_or(run_time_s, |limit| run_time_s.min(limit.0.max(0) as f64))
     }
 }
 
@@ -82,19 +61,20 @@ pub trait RunTimePredictor: Send {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
+    use job_types::size::Size;
 
     /// A job of one CPU that arrives at 0.
     pub(super) fn job(id: u32, user: UserId, limit_s: Option<i64>) -> ArrivingJob {
-        let size = Size { nodes: 1, cpus: 1 };
-        ArrivingJob {
-            id,
+        let submitted = WaitingJob {
             user,
             account: AccountIndex(0),
             partition: PartitionIndex(0),
-            size,
-            occupied_cpus: size.cpus,
+            qos: QosIndex(0),
+            size: Size { nodes: 1, cpus: 1 },
             limit: limit_s.map(Seconds),
-            at: UnixTime(0),
-        }
+            eligible: UnixTime(0),
+        };
+        ArrivingJob { id, submitted, occupied_cpus: 1 }
     }
 }

@@ -23,7 +23,12 @@ impl Tuple {
     /// The tuple of a job.
     #[must_use]
     pub fn of(job: &ArrivingJob) -> Tuple {
-        Tuple { user: job.user, cpus: job.size.cpus, partition: job.partition, account: job.account }
+        Tuple {
+            user: job.submitted.user,
+            cpus: job.submitted.size.cpus,
+            partition: job.submitted.partition,
+            account: job.submitted.account,
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! What was known when each job arrived, in columns.
 
 use super::distributions::{DISTRIBUTIONS, Distributions};
+use job_types::job::{Job, WaitingJob};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::{FEATURES, FeatureInputs, GroupKind, PastJob};
+use predictor_core::past::{FEATURES, FeatureInputs, GroupKind};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
@@ -39,7 +40,7 @@ pub struct Arrivals {
 /// The columns of some rows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Block {
-    jobs: Vec<PastJob>,
+    jobs: Vec<Job>,
     table: Vec<[f32; TABLE_FEATURES]>,
     distributions: Vec<u8>,
     features: Vec<f32>,
@@ -87,7 +88,7 @@ impl Arrivals {
 
     /// Adds a row. The features of the default forecast are those that were published, or else
     /// those that follow from `inputs`.
-    pub(super) fn push(&mut self, job: &PastJob, inputs: &FeatureInputs<'_>, published: Option<&[f32]>, distributions: &Distributions) {
+    pub(super) fn push(&mut self, job: &WaitingJob, inputs: &FeatureInputs<'_>, published: Option<&[f32]>, distributions: &Distributions) {
         if self.blocks.back().is_none_or(|block| block.jobs.len() >= BLOCK) {
             self.let_go();
             // Small pasts stay small.
@@ -95,7 +96,7 @@ impl Arrivals {
             self.blocks.push_back(Block::with_room(room, self.bins));
         }
         let Some(block) = self.blocks.back_mut() else { return };
-        block.jobs.push(PastJob { allocated: None, start: None, end: None, suspended: Seconds::ZERO, ..*job });
+        block.jobs.push(Job::Waiting(*job));
         block.table.push(table(inputs, job));
         match published.filter(|features| features.len() == FEATURES) {
             Some(features) => block.features.extend_from_slice(features),
@@ -109,8 +110,7 @@ impl Arrivals {
         while self.blocks.len() > 1 && (self.blocks.len() - 1) * BLOCK >= self.most {
             let Some(block) = self.blocks.pop_front() else { return };
             for (row, job) in block.jobs.iter().enumerate() {
-                if job.start.is_none()
-                    && job.end.is_none()
+                if matches!(job, Job::Waiting(_))
                     && let Some(row_of_its_own) = block.row(row, self.bins)
                 {
                     self.left.insert(self.first + row, row_of_its_own);
@@ -128,7 +128,7 @@ impl Arrivals {
         }
     }
 
-    fn job_mut(&mut self, row: usize) -> Option<&mut PastJob> {
+    fn job_mut(&mut self, row: usize) -> Option<&mut Job> {
         match row.checked_sub(self.first) {
             Some(place) => self.blocks.get_mut(place / BLOCK)?.jobs.get_mut(place % BLOCK),
             None => self.left.get_mut(&row)?.jobs.first_mut(),
@@ -137,8 +137,7 @@ impl Arrivals {
 
     pub(super) fn set_start(&mut self, row: usize, at: UnixTime, size: Size) {
         if let Some(job) = self.job_mut(row) {
-            job.start = Some(at);
-            job.allocated = (size != job.size).then_some(size);
+            *job = job.started(at, (size != job.submitted().size).then_some(size));
         }
         if row < self.first && self.left.contains_key(&row) {
             self.left_started.push_back(row);
@@ -153,10 +152,9 @@ impl Arrivals {
 
     pub(super) fn set_end(&mut self, row: usize, at: UnixTime, suspended: Seconds) {
         if let Some(job) = self.job_mut(row) {
-            job.end = Some(at);
-            job.suspended = suspended;
+            *job = job.ended(at, suspended);
         }
-        if row < self.first && self.left.get(&row).and_then(|block| block.jobs.first()).is_some_and(|job| job.start.is_none()) {
+        if row < self.first && self.left.get(&row).and_then(|block| block.jobs.first()).is_some_and(|job| job.start().is_none()) {
             self.left.remove(&row);
         }
     }
@@ -181,7 +179,7 @@ impl Arrivals {
 
     /// The job of a row, `None` beyond the last and where the row is not kept any more.
     #[must_use]
-    pub fn job(&self, row: usize) -> Option<&PastJob> {
+    pub fn job(&self, row: usize) -> Option<&Job> {
         let (block, place) = self.place(row)?;
         block.jobs.get(place)
     }
@@ -216,7 +214,7 @@ impl Arrivals {
 }
 
 /// The sixteen features of table II of Hariharan et al. 2020, in its order.
-fn table(inputs: &FeatureInputs<'_>, job: &PastJob) -> [f32; TABLE_FEATURES] {
+fn table(inputs: &FeatureInputs<'_>, job: &WaitingJob) -> [f32; TABLE_FEATURES] {
     let (cluster, user) = (inputs.group(GroupKind::Cluster), inputs.group(GroupKind::User));
     let features = [
         f64::from(job.size.cpus),
@@ -242,25 +240,22 @@ fn table(inputs: &FeatureInputs<'_>, job: &PastJob) -> [f32; TABLE_FEATURES] {
 #[cfg(test)]
 mod tests {
     use crate::sweep::Sweep;
+    use job_types::job::WaitingJob;
     use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
-    use predictor_core::past::{FEATURES, PastJob};
+    use predictor_core::past::FEATURES;
 
     #[test]
     fn rows_keep_their_numbers_and_those_of_waiting_jobs_are_not_let_go_of() {
-        let job = |eligible: i64| PastJob {
+        let job = |eligible: i64| WaitingJob {
             user: UserId(1),
             account: AccountIndex(0),
             partition: PartitionIndex(0),
             qos: QosIndex(0),
             size: Size { nodes: 1, cpus: 1 + (eligible % 7) as u32 },
-            allocated: None,
             limit: None,
             eligible: UnixTime(eligible),
-            start: None,
-            end: None,
-            suspended: Seconds::ZERO,
         };
         let mut sweep = Sweep::new(8, 2).keeping(5_000);
         for eligible in 0..30_000i64 {
@@ -276,11 +271,11 @@ mod tests {
         assert_eq!(past.len(), 30_000);
         assert!((20_000..=25_000).contains(&past.first_row()), "{}", past.first_row());
         for row in past.first_row()..30_000 {
-            assert_eq!(past.job(row).unwrap().eligible.0, row as i64);
+            assert_eq!(past.job(row).unwrap().submitted().eligible.0, row as i64);
             assert_eq!(past.features(row).unwrap().len(), FEATURES);
         }
         assert!(past.job(16).is_none() && past.job(30_000).is_none());
-        assert_eq!((past.job(17).unwrap().eligible.0, past.distributions(17).unwrap().len()), (17, 12));
+        assert_eq!((past.job(17).unwrap().submitted().eligible.0, past.distributions(17).unwrap().len()), (17, 12));
 
         sweep.start(17, UnixTime(30_000));
         assert_eq!(sweep.arrivals().job(17).unwrap().wait(), Some(Seconds(29_983)));

@@ -1,8 +1,7 @@
 //! The events of past jobs, in order of time.
 
+use job_types::job::Job;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::PastJob;
-use std::borrow::Borrow;
 
 /// What happens to a job in an event. The order is that in which events of the same second are
 /// replayed: a job that arrives knows nothing of what else happens in that second, and CPUs become
@@ -33,20 +32,21 @@ pub struct Event {
 /// All events of the jobs in order of time. Events of the same kind and second keep the order of
 /// the jobs.
 #[must_use]
-pub fn events<J: Borrow<PastJob>>(jobs: impl IntoIterator<Item = J>) -> Vec<Event> {
+pub fn events<J: Into<Job>>(jobs: impl IntoIterator<Item = J>) -> Vec<Event> {
     let jobs = jobs.into_iter();
     let mut events = Vec::with_capacity(3 * jobs.size_hint().0);
     for (index, job) in (0u32..).zip(jobs) {
-        let job = job.borrow();
+        let job = job.into();
+        let eligible = job.submitted().eligible;
         let mut push = |at, kind| events.push(Event { at, kind, job: index });
-        push(job.eligible, EventKind::Arrival);
-        let start = job.start.map(|start| start.max(job.eligible));
+        push(eligible, EventKind::Arrival);
+        let start = job.start().map(|start| start.max(eligible));
         if let Some(start) = start {
             push(start, EventKind::Start);
         }
-        if let Some(end) = job.end {
-            let end = end.max(start.unwrap_or(job.eligible));
-            let at_once = start == Some(end) || (start.is_none() && end == job.eligible);
+        if let Some(end) = job.end() {
+            let end = end.max(start.unwrap_or(eligible));
+            let at_once = start == Some(end) || (start.is_none() && end == eligible);
             push(end, if at_once { EventKind::EndAtOnce } else { EventKind::End });
         }
     }
@@ -68,23 +68,26 @@ pub fn rounds(events: &[Event], published_for: Seconds) -> impl Iterator<Item = 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::job::WaitingJob;
     use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
 
-    fn job(eligible: i64, start: Option<i64>, end: i64) -> PastJob {
-        PastJob {
+    fn waiting(eligible: i64) -> Job {
+        Job::Waiting(WaitingJob {
             user: UserId(1),
             account: AccountIndex(0),
             partition: PartitionIndex(0),
             qos: QosIndex(0),
             size: Size { nodes: 1, cpus: 1 },
-            allocated: None,
             limit: None,
             eligible: UnixTime(eligible),
-            start: start.map(UnixTime),
-            end: Some(UnixTime(end)),
-            suspended: Seconds::ZERO,
-        }
+        })
+    }
+
+    fn job(eligible: i64, start: Option<i64>, end: i64) -> Job {
+        let job = waiting(eligible);
+        let job = start.map_or(job, |start| job.started(UnixTime(start), None));
+        job.ended(UnixTime(end), Seconds::ZERO)
     }
 
     #[test]
@@ -110,7 +113,7 @@ mod tests {
     }
     #[test]
     fn what_happens_in_the_second_of_a_publication_is_in_it() {
-        let events = events([1, 30, 31, 60, 61, 150].map(|eligible| PastJob { end: None, ..job(eligible, None, 0) }));
+        let events = events([1, 30, 31, 60, 61, 150].map(waiting));
         let rounds: Vec<Vec<i64>> = rounds(&events, Seconds(30)).map(|round| round.iter().map(|event| event.at.0).collect()).collect();
         assert_eq!(rounds, [vec![1, 30], vec![31, 60], vec![61], vec![150]]);
     }

@@ -3,7 +3,8 @@
 //! The sweep over the past and the snapshot both fill [`FeatureInputs`], and
 //! [`FeatureInputs::write_features`] is the only place where features are computed.
 
-use super::{Group, GroupKind, PastJob};
+use super::{Group, GroupKind};
+use job_types::job::WaitingJob;
 use job_types::time::{Seconds, UnixTime};
 
 /// The state of the cluster as a job arrives, from which its feature vector is computed.
@@ -96,7 +97,7 @@ impl FeatureInputs<'_> {
     }
 
     /// Appends the features of the default predictor: [`FEATURES`] of them, whatever the job.
-    pub fn write_features(&self, job: &PastJob, out: &mut Vec<f32>) {
+    pub fn write_features(&self, job: &WaitingJob, out: &mut Vec<f32>) {
         let before = out.len();
         self.write_features_after(job, 0.0, out);
         debug_assert_eq!(out.len() - before, FEATURES);
@@ -104,7 +105,7 @@ impl FeatureInputs<'_> {
 
     /// As [`FeatureInputs::write_features`], at a moment by which the first `freed` CPUs of the
     /// ends are free already: the groups do not count them as running any more.
-    pub fn write_features_after(&self, job: &PastJob, freed: f64, out: &mut impl Extend<f32>) {
+    pub fn write_features_after(&self, job: &WaitingJob, freed: f64, out: &mut impl Extend<f32>) {
         let cpus = f64::from(job.size.cpus);
         let total = f64::from(self.cpus.max(1));
         let limit_s = job.limit_or_zero().0 as f64;
@@ -280,18 +281,14 @@ mod tests {
             group.recent.last[0] = 100.0 + index as f32;
             group.recent.fast = 200.0 + index as f32;
         }
-        let job = PastJob {
+        let job = WaitingJob {
             user: UserId(1),
             account: AccountIndex(0),
             partition: PartitionIndex(0),
             qos: QosIndex(0),
             size: Size { nodes: 1, cpus: 4 },
-            allocated: None,
             limit: Some(Seconds(3_600)),
             eligible: UnixTime(1_000_000),
-            start: None,
-            end: None,
-            suspended: Seconds::ZERO,
         };
         let ends = Ends::default();
         let inputs =

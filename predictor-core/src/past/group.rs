@@ -1,8 +1,8 @@
 //! Jobs that have something in common, summed: how many wait and run, and how long the latest
 //! waited.
 
-use super::PastJob;
 use crate::class::{limit_class, size_class};
+use job_types::job::WaitingJob;
 use job_types::number::{AccountIndex, QosIndex, UserId};
 use job_types::time::UnixTime;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct GroupKey {
 impl GroupKey {
     /// The groups that a job belongs to, in the order of [`GroupKind::ALL`].
     #[must_use]
-    pub fn of(job: &PastJob) -> [GroupKey; GroupKind::ALL.len()] {
+    pub fn of(job: &WaitingJob) -> [GroupKey; GroupKind::ALL.len()] {
         let partition = u32::from(job.partition.0);
         let size = u32::from(size_class(job.size));
         let limit_s = job.limit.map_or(u32::MAX, |limit| limit.clamped_u32());
@@ -97,16 +97,16 @@ pub struct Sum {
 
 impl Sum {
     /// Adds a job that waits or runs since a moment.
-    pub fn add(&mut self, job: &PastJob, expected_s: f32, since: UnixTime) {
+    pub fn add(&mut self, job: &WaitingJob, expected_s: f32, since: UnixTime) {
         self.change(job, expected_s, since, 1.0);
     }
 
     /// Takes out a job that was added with the same arguments.
-    pub fn remove(&mut self, job: &PastJob, expected_s: f32, since: UnixTime) {
+    pub fn remove(&mut self, job: &WaitingJob, expected_s: f32, since: UnixTime) {
         self.change(job, expected_s, since, -1.0);
     }
 
-    fn change(&mut self, job: &PastJob, expected_s: f32, since: UnixTime, sign: f64) {
+    fn change(&mut self, job: &WaitingJob, expected_s: f32, since: UnixTime, sign: f64) {
         let (cpus, limit_s, since) = (f64::from(job.size.cpus), job.limit_or_zero().0 as f64, since.0 as f64);
         self.jobs += sign;
         self.cpus += sign * cpus;

@@ -7,7 +7,7 @@ use super::numbers::Numbered;
 use super::reader::Snapshot;
 use crate::blend::{MEMBERS, blend, members_of};
 use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster};
-use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, PastJob, expected_run_time_s, let_running_end};
+use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
 use crate::reliability::WaitSourceReason;
 use crate::site::{Demand, Partition};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
@@ -158,19 +158,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         found: &mut Option<FoundGroups>,
         features: &mut Vec<f32>,
     ) {
-        let arriving = PastJob {
-            user: job.user,
-            account: job.association.account,
-            partition: job.partition,
-            qos: job.association.qos,
-            size: job.size,
-            allocated: None,
-            limit: job.limit,
-            eligible: moment.at,
-            start: None,
-            end: None,
-            suspended: Seconds::ZERO,
-        };
+        let arriving = job.eligible_at(moment.at);
         let mut groups = FoundGroups::find(found, model, GroupKey::of(&arriving));
         let mut freed = 0.0;
         if moment.at > moment.now

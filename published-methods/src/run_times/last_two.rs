@@ -44,13 +44,13 @@ impl LastTwo {
 
 impl RunTimePredictor for LastTwo {
     fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction> {
-        let point_s = self.run_times.mean_s(job.user).or(job.limit.map(|limit| limit.0 as f64))?;
+        let point_s = self.run_times.mean_s(job.submitted.user).or(job.submitted.limit.map(|limit| limit.0 as f64))?;
         Some(RunTimePrediction::point(job.within_limit(point_s)))
     }
 
     fn ends(&mut self, job: &ArrivingJob, _: UnixTime, run_time: Option<Seconds>) {
         if let Some(run_time) = run_time {
-            self.run_times.ended(job.user, run_time);
+            self.run_times.ended(job.submitted.user, run_time);
         }
     }
 }

@@ -27,23 +27,23 @@ pub use smith::{Smith, SmithEstimate, SmithTemplate};
 
 #[cfg(test)]
 mod tests {
-    use job_types::number::{AccountIndex, PartitionIndex, UserId};
+    use job_types::job::WaitingJob;
+    use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
     use learning::run_times::ArrivingJob;
 
     /// A job of one CPU that arrives at 0.
     pub(super) fn job(id: u32, user: u32, limit_s: Option<i64>) -> ArrivingJob {
-        let size = Size { nodes: 1, cpus: 1 };
-        ArrivingJob {
-            id,
+        let submitted = WaitingJob {
             user: UserId(user),
             account: AccountIndex(0),
             partition: PartitionIndex(0),
-            size,
-            occupied_cpus: size.cpus,
+            qos: QosIndex(0),
+            size: Size { nodes: 1, cpus: 1 },
             limit: limit_s.map(Seconds),
-            at: UnixTime(0),
-        }
+            eligible: UnixTime(0),
+        };
+        ArrivingJob { id, submitted, occupied_cpus: 1 }
     }
 }

@@ -1,16 +1,16 @@
 //! A predictor goes through the past in order of time.
 
+use job_types::job::EndedJob;
 use job_types::time::UnixTime;
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use learning::sweep::{Event, EventKind};
-use predictor_core::past::PastJob;
 
 /// Tells `predictor` the `events` of the `jobs` (see [`learning::sweep::events`]) that happen
 /// before `until`, all of them where that is `None`, and asks it about each job as it arrives. What
 /// it says is handed to `arrived` and each end, after the predictor was told of it, to `ended`,
 /// both with the index of the job.
 pub(super) fn replay<P: RunTimePredictor + ?Sized>(
-    jobs: &[PastJob],
+    jobs: &[EndedJob],
     events: &[Event],
     until: Option<UnixTime>,
     predictor: &mut P,

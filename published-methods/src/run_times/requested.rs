@@ -9,7 +9,7 @@ pub struct Requested;
 
 impl RunTimePredictor for Requested {
     fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction> {
-        job.limit.map(|limit| RunTimePrediction::point(job.within_limit(limit.0 as f64)))
+        job.submitted.limit.map(|limit| RunTimePrediction::point(job.within_limit(limit.0 as f64)))
     }
 
     fn ends(&mut self, _: &ArrivingJob, _: UnixTime, _: Option<Seconds>) {}

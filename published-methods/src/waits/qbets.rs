@@ -14,7 +14,7 @@ impl WaitPredictor for Qbets {
         if let Some(job) = past.job(row)
             && let Some(wait) = job.wait()
         {
-            self.observe(job, wait);
+            self.observe(job.submitted(), wait);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Choosing the parameters of a predictor by its errors on the validation part.
 
 use super::WaitPredictor;
+use job_types::job::Job;
 use job_types::time::UnixTime;
 use learning::sweep::{Arrivals, EventKind, events};
-use predictor_core::past::PastJob;
 use std::ops::Range;
 
 /// The parts of a log that parameters are chosen on (Hariharan et al. 2020, V): the waits of
@@ -32,11 +32,11 @@ impl Split {
     /// known by then.
     pub(super) fn replay<P: WaitPredictor>(&self, past: &Arrivals, predictor: &mut P, mut ask: impl FnMut(&mut P, usize, f64)) {
         let rows = self.history.start..self.validation.end.min(past.len());
-        let jobs: Vec<PastJob> = rows.clone().filter_map(|row| past.job(row).copied()).collect();
-        let known_at = jobs.last().map_or(UnixTime(0), |job| job.eligible);
-        for event in events(&jobs) {
+        let jobs: Vec<Job> = rows.clone().filter_map(|row| past.job(row).copied()).collect();
+        let known_at = jobs.last().map_or(UnixTime(0), |job| job.submitted().eligible);
+        for event in events(jobs.iter().copied()) {
             let row = rows.start + event.job as usize;
-            let wait = past.job(row).filter(|job| job.start.is_some_and(|start| start <= known_at)).and_then(|job| job.wait());
+            let wait = past.job(row).filter(|job| job.start().is_some_and(|start| start <= known_at)).and_then(|job| job.wait());
             let Some(wait) = wait else { continue };
             match event.kind {
                 EventKind::Start => predictor.learn(past, row),
@@ -63,26 +63,28 @@ impl Split {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use job_types::job::{EndedJob, WaitingJob};
     use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::Seconds;
     use learning::sweep::Sweep;
-    use predictor_core::past::PastJob;
 
     /// Jobs that arrive every 1,000 s with these CPUs, time limits and waits, all in seconds.
-    pub(in crate::waits) fn jobs(told: &[(u32, i64, i64)]) -> Vec<PastJob> {
+    pub(in crate::waits) fn jobs(told: &[(u32, i64, i64)]) -> Vec<EndedJob> {
         let eligible = (0..).map(|index| UnixTime(1_000 * (index + 1)));
-        let job = |((cpus, limit_s, wait_s), eligible): (&(u32, i64, i64), UnixTime)| PastJob {
-            user: UserId(1),
-            account: AccountIndex(0),
-            partition: PartitionIndex(0),
-            qos: QosIndex(0),
-            size: Size { nodes: *cpus, cpus: *cpus },
+        let job = |((cpus, limit_s, wait_s), eligible): (&(u32, i64, i64), UnixTime)| EndedJob {
+            submitted: WaitingJob {
+                user: UserId(1),
+                account: AccountIndex(0),
+                partition: PartitionIndex(0),
+                qos: QosIndex(0),
+                size: Size { nodes: *cpus, cpus: *cpus },
+                limit: Some(Seconds(*limit_s)),
+                eligible,
+            },
             allocated: None,
-            limit: Some(Seconds(*limit_s)),
-            eligible,
             start: Some(eligible + Seconds(*wait_s)),
-            end: Some(eligible + Seconds(wait_s + 30)),
+            end: eligible + Seconds(wait_s + 30),
             suspended: Seconds::ZERO,
         };
         told.iter().zip(eligible).map(job).collect()
@@ -108,10 +110,10 @@ pub(super) mod tests {
     pub(in crate::waits) fn is_blind_to_the_future<P: WaitPredictor>(told: &[(u32, i64, i64)], row: usize, new: impl Fn() -> P) -> bool {
         let forecast = |marker_s: i64| {
             let mut jobs = jobs(told);
-            let at = jobs[row].eligible;
+            let at = jobs[row].submitted.eligible;
             for job in jobs.iter_mut().filter(|job| job.start.unwrap() >= at) {
                 job.start = Some(job.start.unwrap() + Seconds(marker_s));
-                job.end = Some(job.end.unwrap() + Seconds(marker_s));
+                job.end = job.end + Seconds(marker_s);
             }
             let past = Sweep::over(&jobs, 128, 10);
             let mut predictor = new();

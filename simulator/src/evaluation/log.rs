@@ -1,12 +1,12 @@
 //! The jobs of a workload log as the forecasts see them.
 
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use job_types::size::Size;
 use job_types::time::Seconds;
-use predictor_core::past::PastJob;
 
 use crate::swf::Log;
 use crate::workload::{IN_QUEUE, LoggedJob};
@@ -17,10 +17,10 @@ pub struct Workload {
     /// The jobs that ran, in order of submission: those of whose records all is known that a
     /// forecast needs ([`FOR_FORECAST`](crate::workload::FOR_FORECAST)), whatever their status.
     /// These are the jobs that the publications count and forecast.
-    pub jobs: Vec<PastJob>,
+    pub jobs: Vec<EndedJob>,
     /// All that was in the queue, in the same order: the jobs that ran, those that ended in the
     /// second in which they started, and those that were cancelled while they waited.
-    pub queue: Vec<PastJob>,
+    pub queue: Vec<EndedJob>,
     /// Records that could not be placed in the queue ([`IN_QUEUE`]): it is not known when they left
     /// it, or how large they were.
     pub left_out: usize,
@@ -38,14 +38,14 @@ pub struct Workload {
 pub fn read(log: &Log) -> Workload {
     let begin = Seconds(log.header.unix_start_time().unwrap_or(0));
     let (mut partitions, mut accounts) = (Indices::default(), Indices::default());
-    let mut queue: Vec<PastJob> =
-        log.records.iter().map(LoggedJob::of).filter_map(|logged| past_job(&logged, begin, &mut partitions, &mut accounts)).collect();
+    let mut queue: Vec<EndedJob> =
+        log.records.iter().map(LoggedJob::of).filter_map(|logged| ended_job(&logged, begin, &mut partitions, &mut accounts)).collect();
     let left_out = log.records.len() - queue.len();
     // Some logs are in order of their ends. The sort is stable: jobs of one second keep the log's
     // order.
-    queue.sort_by_key(|job| job.eligible);
-    let jobs: Vec<PastJob> = queue.iter().filter(|job| ran(job)).copied().collect();
-    let with_limit = jobs.iter().filter(|job| job.limit.is_some()).count();
+    queue.sort_by_key(|job| job.submitted.eligible);
+    let jobs: Vec<EndedJob> = queue.iter().filter(|job| ran(job)).copied().collect();
+    let with_limit = jobs.iter().filter(|job| job.submitted.limit.is_some()).count();
     let processors = log.header.max_processors().and_then(|processors| u32::try_from(processors).ok());
     let largest = jobs.iter().map(|job| job.occupied().cpus).max().unwrap_or(1);
     let processors = processors.unwrap_or(largest).max(largest);
@@ -54,7 +54,7 @@ pub fn read(log: &Log) -> Workload {
 }
 
 /// Whether a job ran for a second at least, as the publications count them.
-pub(super) fn ran(job: &PastJob) -> bool {
+pub(super) fn ran(job: &EndedJob) -> bool {
     job.run_time().is_some_and(|run_time| run_time > Seconds::ZERO)
 }
 
@@ -84,7 +84,7 @@ impl<T: Eq + Hash> Indices<T> {
 }
 
 /// The job as the forecasts see it; `None` where it can't be placed in the queue ([`IN_QUEUE`]).
-fn past_job(logged: &LoggedJob, begin: Seconds, partitions: &mut Indices<Queue>, accounts: &mut Indices<Option<u32>>) -> Option<PastJob> {
+fn ended_job(logged: &LoggedJob, begin: Seconds, partitions: &mut Indices<Queue>, accounts: &mut Indices<Option<u32>>) -> Option<EndedJob> {
     if logged.first_lack(&IN_QUEUE).is_some() {
         return None;
     }
@@ -93,17 +93,20 @@ fn past_job(logged: &LoggedJob, begin: Seconds, partitions: &mut Indices<Queue>,
     let eligible = logged.submit? + begin;
     let left = eligible + logged.wait?;
     let run_time = logged.run_time;
-    Some(PastJob {
+    let submitted = WaitingJob {
         user: UserId(logged.user?),
         account: AccountIndex(accounts.of(logged.group)),
         partition: u16::try_from(partitions.of((logged.queue, logged.partition))).ok().map(PartitionIndex)?,
         qos: QosIndex(0),
         size: asked,
-        allocated: run_time.and((occupied != asked).then_some(occupied)),
         limit: logged.limit.filter(|limit| *limit > Seconds::ZERO),
         eligible,
+    };
+    Some(EndedJob {
+        submitted,
+        allocated: run_time.and((occupied != asked).then_some(occupied)),
         start: run_time.map(|_| left),
-        end: Some(run_time.map_or(left, |run_time| left + run_time)),
+        end: run_time.map_or(left, |run_time| left + run_time),
         suspended: Seconds::ZERO,
     })
 }
@@ -128,8 +131,11 @@ mod tests {
              6 150 3 -1 -1 -1 -1 -1 90 -1 5 3 1 -1 1 -1 -1 -1\n",
         );
         assert_eq!((workload.jobs.len(), workload.queue.len(), workload.left_out), (1, 4, 2));
-        let told: Vec<_> =
-            workload.queue.iter().map(|job| (job.eligible.0, job.size.cpus, job.wait().map(|wait| wait.0), job.end.unwrap().0)).collect();
+        let told: Vec<_> = workload
+            .queue
+            .iter()
+            .map(|job| (job.submitted.eligible.0, job.submitted.size.cpus, job.wait().map(|wait| wait.0), job.end.0))
+            .collect();
         assert_eq!(told, [(100, 4, Some(5), 165), (110, 8, None, 117), (120, 4, Some(9), 129), (130, 2, None, 141)]);
     }
 
@@ -140,7 +146,7 @@ mod tests {
              2 100 5 60 16 -1 -1 -1 90 -1 1 3 1 -1 1 -1 -1 -1\n\
              3 100 5 60 -1 -1 -1 12 90 -1 1 3 1 -1 1 -1 -1 -1\n",
         );
-        let sizes: Vec<_> = workload.jobs.iter().map(|job| (job.size.cpus, job.occupied().cpus)).collect();
+        let sizes: Vec<_> = workload.jobs.iter().map(|job| (job.submitted.size.cpus, job.occupied().cpus)).collect();
         assert_eq!(sizes, [(12, 16), (16, 16), (12, 12)]);
         assert_eq!(workload.processors, 16);
     }

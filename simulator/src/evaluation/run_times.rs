@@ -10,9 +10,9 @@ mod report;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use job_types::job::EndedJob;
 use learning::run_times::RunTimePrediction;
 use learning::sweep::events;
-use predictor_core::past::PastJob;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -106,11 +106,11 @@ pub fn evaluate_run_times(
     Ok(report(workload, &test, &results))
 }
 
-fn score(job: &PastJob, forecast: &Forecast, uniform: f64) -> Option<RunTimeScore> {
+fn score(job: &EndedJob, forecast: &Forecast, uniform: f64) -> Option<RunTimeScore> {
     let run_time = job.run_time()?;
     let prediction: &RunTimePrediction = &forecast.prediction;
     let in_range = prediction.holds(run_time.0);
-    let ran_into_limit = job.limit.is_some_and(|limit| run_time >= limit && prediction.holds(limit.0));
+    let ran_into_limit = job.submitted.limit.is_some_and(|limit| run_time >= limit && prediction.holds(limit.0));
     let transform = forecast.distribution.as_ref().map(|distribution| {
         let (less, up_to) = distribution.below_and_up_to(run_time.clamped_u32());
         less + uniform * (up_to - less)
@@ -142,7 +142,7 @@ fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method
         .get(test.clone())
         .unwrap_or_default()
         .iter()
-        .filter_map(PastJob::run_time)
+        .filter_map(EndedJob::run_time)
         .map(|run_time| run_time.0 as f64)
         .collect();
     let classes = CLASSES_S.iter().enumerate().map(|(class, from_s)| {

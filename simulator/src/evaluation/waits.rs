@@ -12,10 +12,10 @@ mod tests;
 
 use std::ops::Range;
 
+use job_types::job::EndedJob;
 use job_types::record::WaitSource;
 use job_types::time::UnixTime;
 use learning::sweep::{Arrivals, Event, EventKind, Sweep, events};
-use predictor_core::past::PastJob;
 
 use self::methods::Method;
 use super::log::ran;
@@ -77,7 +77,7 @@ struct Replay {
 
 impl Replay {
     /// A replay of all that was in the queue; `test` counts among the jobs that ran.
-    fn new(queue: &[PastJob], processors: u32, test: Range<usize>, seed: u64) -> Self {
+    fn new(queue: &[EndedJob], processors: u32, test: Range<usize>, seed: u64) -> Self {
         let ran: Vec<usize> = queue.iter().enumerate().filter(|(_, job)| ran(job)).map(|(row, _)| row).collect();
         // Nothing is forecast after the last job of the test part, and what comes later cannot have
         // been known.
@@ -128,7 +128,7 @@ impl Replay {
                 }
                 EventKind::Start => start(state, row),
                 EventKind::End | EventKind::EndAtOnce => {
-                    if self.past.job(row).is_some_and(|job| job.start.is_none()) {
+                    if self.past.job(row).is_some_and(|job| job.start().is_none()) {
                         leave(state, row, event.at);
                     }
                 }

@@ -1,6 +1,7 @@
 //! What is known of run times, what jobs that run and wait are expected to run for that, and the
 //! plan of the queue that follows.
 
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use std::sync::Arc;
 
@@ -9,7 +10,6 @@ use job_types::time::{Seconds, UnixTime};
 use learning::RunTimeLearner;
 use learning::run_times::ArrivingJob;
 use predictor_core::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
-use predictor_core::past::PastJob;
 
 use crate::engine::estimates::corrected_to;
 use crate::engine::{Cluster, Job, JobIndex, Record};
@@ -89,7 +89,13 @@ impl ExpectedRunTimes {
 
     /// A job has ended.
     pub(super) fn ended(&mut self, job: &Job, record: &Record) {
-        let past = PastJob { start: Some(record.start), end: Some(record.end), suspended: record.held, ..past_job(job, record.eligible) };
+        let past = EndedJob {
+            submitted: waiting_job(job, record.eligible),
+            allocated: None,
+            start: Some(record.start),
+            end: record.end,
+            suspended: record.held,
+        };
         self.learner.ended(&past, record.end);
     }
 
@@ -122,31 +128,18 @@ impl ExpectedRunTimes {
 
 /// A job as the forecasts of run times see it.
 pub(super) fn arriving(index: JobIndex, job: &Job) -> ArrivingJob {
-    ArrivingJob {
-        id: index,
-        user: UserId(job.user),
-        account: AccountIndex(job.group),
-        partition: PartitionIndex(job.queue as u16),
-        size: Size { nodes: job.processors, cpus: job.processors },
-        occupied_cpus: job.processors,
-        limit: Some(job.estimate),
-        at: job.submit,
-    }
+    ArrivingJob { id: index, submitted: waiting_job(job, job.submit), occupied_cpus: job.processors }
 }
 
-/// A job as the learner of run times and the forecasts of waits see it, before it has started.
-pub(super) fn past_job(job: &Job, eligible: UnixTime) -> PastJob {
-    PastJob {
+/// A job as the forecasts see it that becomes eligible at a moment.
+pub(super) fn waiting_job(job: &Job, eligible: UnixTime) -> WaitingJob {
+    WaitingJob {
         user: UserId(job.user),
         account: AccountIndex(job.group),
         partition: PartitionIndex(job.queue as u16),
         qos: QosIndex(0),
         size: Size { nodes: job.processors, cpus: job.processors },
-        allocated: None,
         limit: Some(job.estimate),
         eligible,
-        start: None,
-        end: None,
-        suspended: Seconds::ZERO,
     }
 }

@@ -8,18 +8,20 @@
 
 use std::collections::BTreeMap;
 
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use learning::training::Training;
 use learning::waits::blended::Settings;
-use learning::{Learner, LearnerSettings, Run, RunId};
+use learning::{Learner, LearnerSettings, NamedJob, Run, RunId};
 use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
 use predictor_core::queue_plan::QueuePlan;
 use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
 use predictor_core::wait_model::{FittedPast, WaitModel};
 
+use super::expected_run_times::waiting_job;
 use super::parts::Site;
 use crate::engine::{Job, JobIndex, Record};
 
@@ -53,25 +55,27 @@ impl OpenJob {
         }
     }
 
-    fn run(&self, index: JobIndex) -> Run<'_> {
+    fn submitted(&self) -> WaitingJob<&str, PartitionIndex, &str> {
+        waiting_job(&self.job, self.eligible).of(&self.account, PartitionIndex(self.job.queue as u16), "")
+    }
+
+    /// The run as the learner knows it, with the job as far as it has come.
+    fn run<J>(&self, index: JobIndex, job: J) -> Run<J> {
         Run {
             id: RunId { submitted: self.job.submit.0, job: JobId(index) },
             array: None,
             tasks: 1,
-            user: UserId(self.job.user),
-            account: &self.account,
-            partition: PartitionIndex(self.job.queue as u16),
-            qos: "",
-            size: self.size(),
-            allocated: None,
-            limit: Some(self.limit()),
-            eligible: Some(self.eligible),
-            start: self.start,
-            end: None,
-            suspended: Seconds::ZERO,
+            is_held: false,
+            job,
             recorded_forecast: None,
             is_interrupted: false,
         }
+    }
+
+    /// The run while it waits or goes on.
+    fn live(&self, index: JobIndex) -> Run<NamedJob<'_>> {
+        let waiting = NamedJob::Waiting(self.submitted());
+        self.run(index, self.start.map_or(waiting, |start| waiting.started(start, None)))
     }
 }
 
@@ -220,7 +224,7 @@ impl LearntWaits {
     /// Tells the learner of the queue as it is now, and has it trained where it is time to.
     fn tell(&mut self, now: UnixTime) {
         self.told_at = Some(now);
-        self.learner.refresh(self.open.iter().map(|(index, open)| open.run(*index)), now);
+        self.learner.refresh(self.open.iter().map(|(index, open)| open.live(*index)), now);
         if let Some(retraining) = self.learner.retraining()
             && let Ok(retrained) = retraining.run()
         {
@@ -248,8 +252,9 @@ impl LearntWaits {
     /// A job has ended.
     pub(super) fn ended(&mut self, index: JobIndex, record: &Record) {
         if let Some(open) = self.open.remove(&index) {
-            let end = Some(record.end);
-            self.learner.ended(&Run { end, suspended: record.held, ..open.run(index) });
+            let (submitted, start) = (open.submitted(), open.start);
+            let job = EndedJob { submitted, allocated: None, start, end: record.end, suspended: record.held };
+            self.learner.ended(&open.run(index, job));
         }
     }
 }

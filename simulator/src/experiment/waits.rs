@@ -9,7 +9,7 @@ use learning::sweep::Sweep;
 use learning::training::Training;
 use learning::waits::blended::{BlendedWaits, Settings};
 
-use super::expected_run_times::past_job;
+use super::expected_run_times::waiting_job;
 use crate::engine::{Job, JobIndex};
 
 /// The default forecast of waits, which learns from what happens in the simulation.
@@ -43,7 +43,7 @@ impl PastWaits {
     /// Forecast wait in seconds of a job that would come into the queue at a time, now or later.
     pub(super) fn forecast_s(&mut self, job: &Job, now: UnixTime, eligible: UnixTime) -> f64 {
         self.release_until(now);
-        let features = self.sweep.look(&past_job(job, eligible), now);
+        let features = self.sweep.look(&waiting_job(job, eligible), now);
         self.waits.point_s(&features)
     }
 
@@ -70,7 +70,7 @@ impl PastWaits {
     }
 
     fn arrive(&mut self, index: JobIndex, job: &Job, at: UnixTime) {
-        let row = self.sweep.arrive(&past_job(job, at));
+        let row = self.sweep.arrive(&waiting_job(job, at));
         self.rows.insert(index, row);
         if let Some(retraining) = self.waits.retraining(self.sweep.arrivals())
             && let Ok(retrained) = retraining.run()

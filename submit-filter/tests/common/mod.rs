@@ -3,10 +3,10 @@
 
 pub mod running;
 
+use job_types::job::EndedJob;
 use job_types::number::UserId;
 use job_types::policy::Policy;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::EndedJob;
 use made_up_site::{MadeUpSite, USER, batch, ended_job, running_job};
 
 use predictor_core::counters::{COUNTERS, Counter};
@@ -36,7 +36,7 @@ pub fn site(policy: Policy, published_at: UnixTime, generation: u64) -> MadeUpSi
 }
 
 /// The `n`-th job of a past on nodes of 4 CPUs.
-pub fn past_job(published_at: UnixTime, n: i64, nodes: u32, limit: i64, wait: i64, run_time: i64) -> EndedJob<'static> {
+pub fn past_job(published_at: UnixTime, n: i64, nodes: u32, limit: i64, wait: i64, run_time: i64) -> EndedJob<(), &'static str, ()> {
     ended_job(UserId(USER), published_at - Seconds(8_000_000 - n * 600), nodes, limit, wait, run_time)
 }
 

@@ -11,12 +11,13 @@ pub use cluster::{Cluster, Wait};
 pub use large_model::large_model;
 pub use model::{FREE_CPUS, JOB_CPUS, LIMIT, WAITING_JOBS, forecast_by, fork, score};
 
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Asked, Mode};
 use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::{EndedJob, History, HistoryLimits};
+use learning::history::{History, HistoryLimits};
 use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, TimeLimit};
 use predictor_core::forecast::Claimed;
 use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
@@ -35,7 +36,7 @@ pub const USER: u32 = 1000;
 pub struct MadeUpSite {
     origin: Origin,
     partitions: Vec<PartitionState>,
-    ended_jobs: Vec<EndedJob<'static>>,
+    ended_jobs: Vec<EndedJob<(), &'static str, ()>>,
     model: Option<WaitModel>,
     queue: Option<QueuePlan>,
 }
@@ -73,7 +74,7 @@ impl MadeUpSite {
 
     /// Adds jobs to the past.
     #[must_use]
-    pub fn ended_jobs(mut self, jobs: impl IntoIterator<Item = EndedJob<'static>>) -> MadeUpSite {
+    pub fn ended_jobs(mut self, jobs: impl IntoIterator<Item = EndedJob<(), &'static str, ()>>) -> MadeUpSite {
         self.ended_jobs.extend(jobs);
         self
     }
@@ -160,14 +161,19 @@ pub fn batch(policy: Policy) -> PartitionState {
 /// A job of the past in `batch`, on so many nodes of 4 CPUs: its time limit, its wait and its run
 /// time are in seconds.
 #[must_use]
-pub fn ended_job(user: UserId, eligible: UnixTime, nodes: u32, limit: i64, wait: i64, run_time: i64) -> EndedJob<'static> {
+pub fn ended_job(user: UserId, eligible: UnixTime, nodes: u32, limit: i64, wait: i64, run_time: i64) -> EndedJob<(), &'static str, ()> {
     let start = eligible + Seconds(wait);
     EndedJob {
-        user,
-        partition: "batch",
-        size: Size { nodes, cpus: nodes * 4 },
-        limit: Some(Seconds(limit)),
-        eligible,
+        submitted: WaitingJob {
+            user,
+            account: (),
+            partition: "batch",
+            qos: (),
+            size: Size { nodes, cpus: nodes * 4 },
+            limit: Some(Seconds(limit)),
+            eligible,
+        },
+        allocated: None,
         start: Some(start),
         end: start + Seconds(run_time),
         suspended: Seconds::ZERO,

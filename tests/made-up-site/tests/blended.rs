@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+use job_types::job::EndedJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::options::Asked;
 use job_types::record::WaitSource;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::EndedJob;
 use made_up_site::{
     FREE_CPUS, LIMIT, MadeUpSite, NOW, USER, WAITING_JOBS, batch, ended_job, enforcing, forecast_by, fork, running_job, score, situation,
     submission,
@@ -26,7 +26,7 @@ fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
 }
 
 /// Jobs on 4 nodes that waited 2,000 to 2,199 s and ran 500 s.
-fn past() -> impl Iterator<Item = EndedJob<'static>> {
+fn past() -> impl Iterator<Item = EndedJob<(), &'static str, ()>> {
     (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 2_000 + n * 73 % 200, 500))
 }
 
@@ -185,17 +185,18 @@ proptest! {
 /// The plugin forecasts what the daemon would.
 mod against_the_daemon {
     use super::*;
+    use job_types::job::{EndedJob, WaitingJob};
     use learning::sweep::{EventKind, PUBLISHED_FOR, Sweep, events, rounds};
     use learning::training::Training;
     use learning::waits::blended::{BlendedWaits, Settings};
-    use predictor_core::past::{FEATURES, PastJob};
+    use predictor_core::past::FEATURES;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
     const CPUS: u32 = 64;
 
     /// Jobs first come, first served.
-    fn past(jobs: i64) -> Vec<PastJob> {
+    fn past(jobs: i64) -> Vec<EndedJob> {
         let mut random = ChaCha8Rng::seed_from_u64(3);
         let mut free_at = vec![1_000_000i64; CPUS as usize];
         let mut eligible = 1_000_000;
@@ -207,17 +208,19 @@ mod against_the_daemon {
             let start = free_at[cpus as usize - 1].max(eligible);
             let end = start + random.random_range(1..=limit);
             free_at[..cpus as usize].fill(end);
-            PastJob {
-                user: UserId(USER + random.random_range(0..7)),
-                account: AccountIndex(random.random_range(0..3)),
-                partition: PartitionIndex(0),
-                qos: QosIndex(random.random_range(0..2)),
-                size: Size { nodes: cpus.div_ceil(4), cpus },
+            EndedJob {
+                submitted: WaitingJob {
+                    user: UserId(USER + random.random_range(0..7)),
+                    account: AccountIndex(random.random_range(0..3)),
+                    partition: PartitionIndex(0),
+                    qos: QosIndex(random.random_range(0..2)),
+                    size: Size { nodes: cpus.div_ceil(4), cpus },
+                    limit: Some(Seconds(limit)),
+                    eligible: UnixTime(eligible),
+                },
                 allocated: None,
-                limit: Some(Seconds(limit)),
-                eligible: UnixTime(eligible),
                 start: Some(UnixTime(start)),
-                end: Some(UnixTime(end)),
+                end: UnixTime(end),
                 suspended: Seconds::ZERO,
             }
         };
@@ -237,12 +240,18 @@ mod against_the_daemon {
             match event.kind {
                 EventKind::Arrival => {
                     let published = (event.job > 1_500 && event.job.is_multiple_of(10)).then(|| publish(&mut sweep, &waits));
-                    let row = sweep.arrive(job) as usize;
+                    let row = sweep.arrive(&job.submitted) as usize;
                     let forecast = waits.arrive(sweep.arrivals(), row);
                     let Some(snapshot) = published else { continue };
-                    let association = Association { account: job.account, qos: job.qos };
-                    let shape = JobShape { user: job.user, association, partition: PartitionIndex(0), size: job.size, limit: job.limit };
-                    let wait = snapshot.wait(&shape, Some(&Moment::present(job.eligible))).unwrap();
+                    let association = Association { account: job.submitted.account, qos: job.submitted.qos };
+                    let shape = JobShape {
+                        user: job.submitted.user,
+                        association,
+                        partition: PartitionIndex(0),
+                        size: job.submitted.size,
+                        limit: job.submitted.limit,
+                    };
+                    let wait = snapshot.wait(&shape, Some(&Moment::present(job.submitted.eligible))).unwrap();
                     assert_eq!(wait.source, WaitSource::Blended);
                     assert!((wait.median.0 as f64 - forecast.point_s).abs() <= 0.501, "{} {}", wait.median, forecast.point_s);
                     assert_eq!(wait.bounds.map(|bound| bound.get()), forecast.bounds_s.unwrap());
@@ -263,7 +272,7 @@ mod against_the_daemon {
 
     /// Any past of two partitions: jobs in bursts and alone, some cancelled while they wait, some
     /// that end at once, some that get more than they asked for, some without a limit.
-    fn any_past() -> impl Strategy<Value = Vec<PastJob>> {
+    fn any_past() -> impl Strategy<Value = Vec<EndedJob>> {
         let shape = (0u32..4, 0u32..3, 0u16..2, 0u16..2, 1u32..9, prop::option::of(1i64..5_000));
         let times = (0i64..90, 0i64..900, prop_oneof![Just(0), 1i64..3_000]);
         let job = (shape, times, prop::option::of(1u32..20), prop::bool::weighted(0.2));
@@ -273,17 +282,19 @@ mod against_the_daemon {
             let job = |((user, account, partition, qos, cpus, limit), (gap, wait, run_time), more, is_cancelled): Drawn| {
                 eligible += gap;
                 let left = eligible + wait;
-                PastJob {
-                    user: UserId(USER + user),
-                    account: AccountIndex(account),
-                    partition: PartitionIndex(partition),
-                    qos: QosIndex(qos),
-                    size: Size { nodes: 1, cpus },
+                EndedJob {
+                    submitted: WaitingJob {
+                        user: UserId(USER + user),
+                        account: AccountIndex(account),
+                        partition: PartitionIndex(partition),
+                        qos: QosIndex(qos),
+                        size: Size { nodes: 1, cpus },
+                        limit: limit.map(Seconds),
+                        eligible: UnixTime(eligible),
+                    },
                     allocated: more.filter(|_| !is_cancelled).map(|more| Size { nodes: 2, cpus: cpus + more }),
-                    limit: limit.map(Seconds),
-                    eligible: UnixTime(eligible),
                     start: (!is_cancelled).then_some(UnixTime(left)),
-                    end: Some(UnixTime(if is_cancelled { left } else { left + run_time })),
+                    end: UnixTime(if is_cancelled { left } else { left + run_time }),
                     suspended: Seconds::ZERO,
                 }
             };
@@ -307,7 +318,7 @@ mod against_the_daemon {
                 let arriving: Vec<usize> =
                     round.iter().filter(|event| event.kind == EventKind::Arrival).map(|event| event.job as usize).collect();
                 let asked: Vec<_> = arriving.iter().map(|row| {
-                    let PastJob { user, account, qos, partition, size, limit, eligible, .. } = jobs[*row];
+                    let WaitingJob { user, account, qos, partition, size, limit, eligible } = jobs[*row].submitted;
                     (JobShape { user, association: Association { account, qos }, partition, size, limit }, Moment::present(eligible))
                 }).collect();
                 let filters = snapshot.wait_features(&asked).unwrap();
@@ -321,7 +332,7 @@ mod against_the_daemon {
                 for event in round {
                     let job = &jobs[event.job as usize];
                     match event.kind {
-                        EventKind::Arrival => _ = sweep.arrive(job),
+                        EventKind::Arrival => _ = sweep.arrive(&job.submitted),
                         EventKind::Start => sweep.start_with(event.job, event.at, job.occupied()),
                         EventKind::End | EventKind::EndAtOnce => sweep.end(event.job, event.at, job.suspended),
                     }

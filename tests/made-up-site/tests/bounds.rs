@@ -2,12 +2,12 @@
 //! of its nodes.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use job_types::job::EndedJob;
 use job_types::number::{QosId, UserId};
 use job_types::options::{Asked, MoldSizes};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::Seconds;
-use learning::history::EndedJob;
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, situation, submission};
 use predictor_core::decision::{
     Bound, Bounds, Decision, Limit, NodeRange, NotDeferred, NotMolded, NotReserved, Obstacle, Placement, Submission, TimeLimit, decide,
@@ -32,13 +32,17 @@ fn association(user: Option<u32>, account: &str, limits: JobLimits) -> Associati
     AssociationLimits { user: user.map(UserId), account: account.into(), limits, ..AssociationLimits::default() }
 }
 
-fn open(jobs: impl IntoIterator<Item = EndedJob<'static>>, partitions: &[PartitionState], limits: AccountingLimits) -> Snapshot<Vec<u8>> {
+fn open(
+    jobs: impl IntoIterator<Item = EndedJob<(), &'static str, ()>>,
+    partitions: &[PartitionState],
+    limits: AccountingLimits,
+) -> Snapshot<Vec<u8>> {
     let site = MadeUpSite::new(NOW).ended_jobs(jobs).origin(|origin| origin.limits = limits.into());
     partitions.iter().cloned().fold(site, MadeUpSite::partition).snapshot()
 }
 
 /// Jobs on 16 nodes that wait long, and on 4 that do not.
-fn past() -> impl Iterator<Item = EndedJob<'static>> {
+fn past() -> impl Iterator<Item = EndedJob<(), &'static str, ()>> {
     (0..200).flat_map(|n| {
         [
             ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, 500),
@@ -211,7 +215,7 @@ fn of_several_partitions_the_strictest_limit_holds() {
 }
 
 /// Jobs that wait up to 99 s.
-fn short_waits() -> impl Iterator<Item = EndedJob<'static>> {
+fn short_waits() -> impl Iterator<Item = EndedJob<(), &'static str, ()>> {
     (0..100).map(|n| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n * 20_000), 4, 3_600, n, 500))
 }
 

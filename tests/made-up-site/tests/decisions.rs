@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
+use job_types::job::EndedJob;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Asked, EarlyStart, Mode, MoldSizes};
 use job_types::policy::{Policy, When};
 use job_types::record::{MOST_BYTES, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::history::EndedJob;
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
@@ -19,7 +19,7 @@ use predictor_core::snapshot::PartitionState;
 use proptest::prelude::*;
 
 /// A cluster of that partition with that past.
-fn cluster(jobs: impl IntoIterator<Item = EndedJob<'static>>, partition: PartitionState) -> Cluster {
+fn cluster(jobs: impl IntoIterator<Item = EndedJob<(), &'static str, ()>>, partition: PartitionState) -> Cluster {
     MadeUpSite::new(NOW).partition(partition).ended_jobs(jobs).state()
 }
 
@@ -32,7 +32,7 @@ fn mold() -> Asked {
 }
 
 /// Large jobs wait 5,000 s and run 500 s, small ones wait 100 s and run 1,000 s.
-fn past() -> impl Iterator<Item = EndedJob<'static>> {
+fn past() -> impl Iterator<Item = EndedJob<(), &'static str, ()>> {
     (0..200).flat_map(|n| {
         [
             ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, 500),
@@ -243,7 +243,7 @@ fn reserve(ahead: i64, probability: f64) -> Asked {
 }
 
 /// Waits of 0 to 1,990 s in even steps, in no order.
-fn even_waits() -> impl Iterator<Item = EndedJob<'static>> {
+fn even_waits() -> impl Iterator<Item = EndedJob<(), &'static str, ()>> {
     (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, n * 73 % 200 * 10, 500))
 }
 

@@ -20,7 +20,7 @@ use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-fn some_jobs() -> impl Iterator<Item = learning::history::EndedJob<'static>> {
+fn some_jobs() -> impl Iterator<Item = job_types::job::EndedJob<(), &'static str, ()>> {
     (0..100).map(|n| ended_job(UserId(USER), NOW - Seconds(10_000 + n * 60), 1 + (n % 3) as u32, 3_600, n * 37 % 100 * 10, 600 + n))
 }
 

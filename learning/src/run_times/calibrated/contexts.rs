@@ -47,8 +47,8 @@ impl Context {
     /// The contexts of a job, from the narrowest to the widest; those that need a limit are missing
     /// where there is none.
     fn of(job: &ArrivingJob, unit: Unit) -> [Option<Context>; CONTEXTS] {
-        let (user, partition, count) = (job.user, job.partition, job.size.count(unit));
-        let limit = job.limit.filter(|limit| limit.0 > 0).map(|limit| limit.0);
+        let (user, partition, count) = (job.submitted.user, job.submitted.partition, job.submitted.size.count(unit));
+        let limit = job.submitted.limit.filter(|limit| limit.0 > 0).map(|limit| limit.0);
         [
             limit.map(|limit| Context::UserSizeLimit(user, partition, count, limit)),
             limit.map(|limit| Context::UserLimit(user, limit)),
@@ -56,7 +56,7 @@ impl Context {
             Some(Context::UserPartition(user, partition)),
             Some(Context::User(user)),
             limit.map(|_| Context::UserPart(user)),
-            limit.map(|limit| Context::AccountLimit(job.account, limit)),
+            limit.map(|limit| Context::AccountLimit(job.submitted.account, limit)),
             limit.map(|limit| Context::PartitionLimit(partition, limit)),
             limit.map(|_| Context::PartitionPart(partition)),
             Some(Context::PartitionSize(partition, count)),
@@ -116,7 +116,7 @@ pub(super) struct Contexts {
 impl Contexts {
     /// What each context says to a job. A run time of its limit or more is [`AT_LIMIT`].
     pub(super) fn seen_by(&self, job: &ArrivingJob, unit: Unit) -> [Seen; CONTEXTS] {
-        let limit_s = job.limit.filter(|limit| limit.0 > 0).map(Seconds::clamped_u32);
+        let limit_s = job.submitted.limit.filter(|limit| limit.0 > 0).map(Seconds::clamped_u32);
         Context::of(job, unit).map(|context| {
             let Some((context, latest)) = context.and_then(|context| Some((context, self.latest.get(&context)?))) else {
                 return Seen::default();
@@ -141,8 +141,8 @@ impl Contexts {
 
     /// Adds the run time of a job to all its contexts.
     pub(super) fn push(&mut self, job: &ArrivingJob, unit: Unit, run_time: Seconds) {
-        let part = job.limit.map_or(0.0, |limit| run_time.0 as f64 / limit.0.max(1) as f64);
-        let reached_limit = job.limit.is_some_and(|limit| limit.0 > 0 && run_time >= limit);
+        let part = job.submitted.limit.map_or(0.0, |limit| run_time.0 as f64 / limit.0.max(1) as f64);
+        let reached_limit = job.submitted.limit.is_some_and(|limit| limit.0 > 0 && run_time >= limit);
         let run = Run { run_time_s: run_time.clamped_u32(), part: part as f32, reached_limit };
         self.jobs += 1;
         for context in Context::of(job, unit).into_iter().flatten() {

@@ -16,7 +16,8 @@ use self::contexts::Contexts;
 use self::levels::Levels;
 use self::mixture::{Mixture, View};
 use super::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
-use job_types::number::{AccountIndex, PartitionIndex, UserId};
+use job_types::job::WaitingJob;
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::RunTimeRange;
@@ -84,7 +85,7 @@ impl Calibrated {
     fn view(&self, job: &ArrivingJob) -> View {
         let limit_s = limit_s(job);
         let last_bin = limit_s.map_or(bins::count() - 1, |limit_s| bins::of(limit_s.saturating_sub(1)));
-        View { user: job.user, seen: self.contexts.seen_by(job, self.unit), last_bin, has_limit: limit_s.is_some() }
+        View { user: job.submitted.user, seen: self.contexts.seen_by(job, self.unit), last_bin, has_limit: limit_s.is_some() }
     }
 
     /// The distribution with its levels corrected, and as the mixture gives it.
@@ -136,7 +137,9 @@ impl Calibrated {
             return None;
         }
         let size = Size { nodes: count, cpus: count };
-        let job = ArrivingJob { id: u32::MAX, user, account, partition, size, occupied_cpus: size.cpus, limit, at: UnixTime(0) };
+        // Which quality of service it is in and when it arrives makes no difference.
+        let submitted = WaitingJob { user, account, partition, qos: QosIndex::UNKNOWN, size, limit, eligible: UnixTime(0) };
+        let job = ArrivingJob { id: u32::MAX, submitted, occupied_cpus: size.cpus };
         Some(self.distribution(&job)?.summary(MOST_RANGES))
     }
 
@@ -190,7 +193,7 @@ impl RunTimePredictor for Calibrated {
 }
 
 fn limit_s(job: &ArrivingJob) -> Option<u32> {
-    job.limit.filter(|limit| limit.0 > 0).map(Seconds::clamped_u32)
+    job.submitted.limit.filter(|limit| limit.0 > 0).map(Seconds::clamped_u32)
 }
 
 /// A mean in which a value loses three ten-thousandths of its weight with every later one.

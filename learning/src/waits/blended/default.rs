@@ -6,10 +6,11 @@ use super::renewal::{FIRST, renewed};
 use super::retraining::{Retrained, Retraining};
 use crate::sweep::Arrivals;
 use crate::training::Training;
+use job_types::job::Job;
 use job_types::time::UnixTime;
 use predictor_core::blend::{BoundTable, MEMBERS, Weights, blend, member_forecasts};
 use predictor_core::forecast::PERCENTILES;
-use predictor_core::past::{FEATURES, PastJob};
+use predictor_core::past::FEATURES;
 use predictor_core::trees::Forest;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -124,18 +125,19 @@ impl BlendedWaits {
         let (Some(job), Some(features)) = (past.job(row), past.features(row)) else {
             return BlendedForecast { point_s: 0.0, members: [0.0; MEMBERS], bounds_s: None };
         };
-        self.outwait(job.eligible);
+        let eligible = job.submitted().eligible;
+        self.outwait(eligible);
         let forests = self.forests.as_ref().map(|[root, log]| [root.view(), log.view()]);
         let members = member_forecasts(features, forests);
         let root = blend(&members, &self.weights);
         let part = self.table.row(root);
         let bounds_s = self.table.bounds_s.get(part).copied();
         let knots_s = bounds_s.map(|bounds_s| KNOTS.map(|knot| bounds_s[((knot * 100.0).round() as usize).clamp(1, PERCENTILES) - 1]));
-        let pending = Pending { members, eligible: job.eligible, bounds_s, missed: 0 };
+        let pending = Pending { members, eligible, bounds_s, missed: 0 };
         if forests.is_some() {
             let row = row as u32;
             for (knot, bound_s) in (0u8..).zip(knots_s.into_iter().flatten()) {
-                self.misses.push(Reverse((job.eligible.0 + i64::from(bound_s) + 1, row, knot)));
+                self.misses.push(Reverse((eligible.0 + i64::from(bound_s) + 1, row, knot)));
             }
             self.pending.insert(row, pending);
         }
@@ -169,7 +171,7 @@ impl BlendedWaits {
 
     /// The job of `row` has started.
     pub fn learn(&mut self, past: &Arrivals, row: usize) {
-        let Some(wait) = past.job(row).and_then(PastJob::wait) else { return };
+        let Some(wait) = past.job(row).and_then(Job::wait) else { return };
         let wait_s = wait.0 as f32;
         self.started.push_back(row as u32);
         if self.started.len() > self.settings.most_training {
@@ -252,7 +254,7 @@ impl BlendedWaits {
         let mut waits_s = Vec::with_capacity(self.started.len());
         for row in &self.started {
             let row = *row as usize;
-            if let (Some(wait), Some(row)) = (past.job(row).and_then(PastJob::wait), past.features(row)) {
+            if let (Some(wait), Some(row)) = (past.job(row).and_then(Job::wait), past.features(row)) {
                 features.extend_from_slice(row);
                 waits_s.push(wait.0 as f32);
             }

@@ -22,10 +22,10 @@ mod series;
 
 use crate::sweep::Arrivals;
 use downtimes::Downtimes;
+use job_types::job::WaitingJob;
 use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
 use predictor_core::forecast::{ClassBounds, PERCENTILES, UNBOUNDED_S};
-use predictor_core::past::PastJob;
 use regions::{Delay, Division, Region};
 use serde::{Deserialize, Serialize};
 use series::{PercentileRanks, Ranks, Series, fewest_observations};
@@ -132,7 +132,7 @@ impl Partition {
     }
 }
 
-fn limit_s(job: &PastJob) -> u32 {
+fn limit_s(job: &WaitingJob) -> u32 {
     job.limit.map_or(u32::MAX, Seconds::clamped_u32)
 }
 
@@ -150,7 +150,7 @@ impl Qbets {
     }
 
     /// A job has started after this wait. Jobs are told in the order of their starts.
-    pub fn observe(&mut self, job: &PastJob, wait: Seconds) {
+    pub fn observe(&mut self, job: &WaitingJob, wait: Seconds) {
         let wait = wait - self.downtimes.start(job.eligible, job.eligible + wait);
         let delay = Delay { cpus: job.size.cpus, limit_s: limit_s(job), wait_s: wait.clamped_u32() };
         self.all.push(delay.wait_s, &mut self.ranks);
@@ -159,7 +159,7 @@ impl Qbets {
 
     /// Histories that may answer for a job, the most like it first: its class, its partition, the
     /// cluster.
-    fn histories(&self, job: &PastJob) -> impl Iterator<Item = &Series> + Clone {
+    fn histories(&self, job: &WaitingJob) -> impl Iterator<Item = &Series> + Clone {
         let partition = self.partitions.get(&job.partition);
         let class = partition.and_then(|partition| partition.classes.get(partition.class(job.size.cpus, limit_s(job))?));
         class.into_iter().chain(partition.map(|partition| &partition.all)).chain([&self.all])
@@ -168,20 +168,20 @@ impl Qbets {
     /// An upper bound on a quantile of the wait of a job, that holds with the confidence; `None`
     /// while too few jobs have started.
     #[must_use]
-    pub fn bound_of(&self, job: &PastJob, quantile: f64, confidence: f64) -> Option<Seconds> {
+    pub fn bound_of(&self, job: &WaitingJob, quantile: f64, confidence: f64) -> Option<Seconds> {
         self.histories(job).find_map(|series| series.bound_s(quantile, confidence)).map(|bound_s| Seconds(i64::from(bound_s)))
     }
 
     /// [`Qbets::bound_of`] the job of a row.
     #[must_use]
     pub fn bound(&self, past: &Arrivals, row: usize, quantile: f64, confidence: f64) -> Option<Seconds> {
-        self.bound_of(past.job(row)?, quantile, confidence)
+        self.bound_of(past.job(row)?.submitted(), quantile, confidence)
     }
 
     /// The probability that a job starts within a time, a lower bound that holds with the
     /// confidence: the largest quantile whose bound is no longer. `None` while no job has started.
     #[must_use]
-    pub fn probability_within_of(&self, job: &PastJob, within: Seconds, confidence: f64) -> Option<f64> {
+    pub fn probability_within_of(&self, job: &WaitingJob, within: Seconds, confidence: f64) -> Option<f64> {
         let enough = fewest_observations(POINT_QUANTILE, confidence);
         let mut histories = self.histories(job).filter(|series| series.len() > 0);
         // The class, unless it is too short to tell large probabilities.
@@ -192,14 +192,14 @@ impl Qbets {
     /// [`Qbets::probability_within_of`] the job of a row.
     #[must_use]
     pub fn probability_within(&self, past: &Arrivals, row: usize, within: Seconds, confidence: f64) -> Option<f64> {
-        self.probability_within_of(past.job(row)?, within, confidence)
+        self.probability_within_of(past.job(row)?.submitted(), within, confidence)
     }
 
     /// The median of the waits of like jobs, as such and not as a bound; `None` while no job has
     /// started.
     #[must_use]
     pub fn median(&self, past: &Arrivals, row: usize) -> Option<Seconds> {
-        self.histories(past.job(row)?).find_map(Series::median_s).map(|median_s| Seconds(i64::from(median_s)))
+        self.histories(past.job(row)?.submitted()).find_map(Series::median_s).map(|median_s| Seconds(i64::from(median_s)))
     }
 
     /// The classes found, partition by partition, with their bounds at the confidence. A percentile

@@ -6,19 +6,15 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-fn job(partition: u16, cpus: u32, limit_s: i64) -> PastJob {
-    PastJob {
+fn job(partition: u16, cpus: u32, limit_s: i64) -> WaitingJob {
+    WaitingJob {
         user: UserId(1),
         account: AccountIndex(0),
         partition: PartitionIndex(partition),
         qos: QosIndex(0),
         size: Size { nodes: 1, cpus },
-        allocated: None,
         limit: Some(Seconds(limit_s)),
         eligible: UnixTime(0),
-        start: None,
-        end: None,
-        suspended: Seconds::ZERO,
     }
 }
 
@@ -131,12 +127,12 @@ fn a_downtime_does_not_lengthen_the_bounds() {
     let at = |minute: i64| UnixTime(1_000_000 + 60 * minute);
     for minute in 0..4_000 {
         let wait = Seconds(60 + minute * 7_919 % 600);
-        qbets.observe(&PastJob { eligible: at(minute) + Seconds(-wait.0), ..job(0, 1, 3_600) }, wait);
+        qbets.observe(&WaitingJob { eligible: at(minute) + Seconds(-wait.0), ..job(0, 1, 3_600) }, wait);
     }
     let before = qbets.bound_of(&job(0, 1, 3_600), 0.95, CONFIDENCE).unwrap();
     for index in 0..30 {
         let (eligible, start) = (at(4_000 + 10 * index), at(4_600 + index));
-        qbets.observe(&PastJob { eligible, ..job(0, 1, 3_600) }, start - eligible);
+        qbets.observe(&WaitingJob { eligible, ..job(0, 1, 3_600) }, start - eligible);
     }
     assert_eq!(qbets.downtimes(), (1, Seconds(60 * 601)));
     let after = qbets.bound_of(&job(0, 1, 3_600), 0.95, CONFIDENCE).unwrap();

@@ -34,8 +34,8 @@ pub(super) struct ResourceState {
 
 impl ResourceState {
     pub(super) fn arrives(&mut self, job: &ArrivingJob) {
-        let cpus = f64::from(job.size.cpus);
-        let work = cpus * job.limit.map_or(0.0, |limit| limit.0 as f64);
+        let cpus = f64::from(job.submitted.size.cpus);
+        let work = cpus * job.submitted.limit.map_or(0.0, |limit| limit.0 as f64);
         if self.waiting.insert(job.id, (cpus, work)).is_none() {
             self.waiting_cpus += cpus;
             self.waiting_work += work;
@@ -53,7 +53,7 @@ impl ResourceState {
         self.leaves_queue(job);
         self.running_jobs += 1.0;
         self.running_cpus += f64::from(job.occupied_cpus);
-        *self.users_cpus.entry(job.user).or_default() += f64::from(job.occupied_cpus);
+        *self.users_cpus.entry(job.submitted.user).or_default() += f64::from(job.occupied_cpus);
     }
 
     /// `ran` is false for a job that is cancelled before it starts.
@@ -62,7 +62,7 @@ impl ResourceState {
         if ran {
             self.running_jobs = (self.running_jobs - 1.0).max(0.0);
             self.running_cpus = (self.running_cpus - f64::from(job.occupied_cpus)).max(0.0);
-            if let Some(cpus) = self.users_cpus.get_mut(&job.user) {
+            if let Some(cpus) = self.users_cpus.get_mut(&job.submitted.user) {
                 *cpus = (*cpus - f64::from(job.occupied_cpus)).max(0.0);
             }
         }
@@ -72,15 +72,15 @@ impl ResourceState {
     pub(super) fn attributes(&self, job: &ArrivingJob) -> Attributes {
         let logarithm = |number: f64| number.ln_1p() as f32;
         Attributes {
-            nominal: [job.user.0, job.account.0, u32::from(job.partition.0)],
+            nominal: [job.submitted.user.0, job.submitted.account.0, u32::from(job.submitted.partition.0)],
             numeric: [
-                logarithm(f64::from(job.size.cpus)),
-                logarithm(job.limit.map_or(0.0, |limit| limit.0.max(0) as f64)),
-                job.at.0.rem_euclid(86_400) as f32 / 3_600.0,
-                job.at.0.div_euclid(86_400).rem_euclid(7) as f32,
+                logarithm(f64::from(job.submitted.size.cpus)),
+                logarithm(job.submitted.limit.map_or(0.0, |limit| limit.0.max(0) as f64)),
+                job.submitted.eligible.0.rem_euclid(86_400) as f32 / 3_600.0,
+                job.submitted.eligible.0.div_euclid(86_400).rem_euclid(7) as f32,
                 logarithm(self.running_jobs),
                 logarithm(self.running_cpus),
-                logarithm(self.users_cpus.get(&job.user).copied().unwrap_or(0.0)),
+                logarithm(self.users_cpus.get(&job.submitted.user).copied().unwrap_or(0.0)),
                 logarithm(self.waiting.len() as f64),
                 logarithm(self.waiting_cpus),
                 logarithm(self.waiting_work),

@@ -9,10 +9,10 @@ use self::attributes::{Attributes, NOMINAL, NUMERIC, ResourceState};
 use self::distance::{Metric, Spans};
 use super::replay::replay;
 use crate::genetic::{Evolution, Gene};
+use job_types::job::EndedJob;
 use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use learning::sweep::Event;
-use predictor_core::past::PastJob;
 use std::collections::HashMap;
 
 /// Longest history, a power of 2.
@@ -104,7 +104,7 @@ impl Li {
     /// those from index `counted_from` on that end before `until`.
     #[must_use]
     pub fn search(
-        jobs: &[PastJob],
+        jobs: &[EndedJob],
         events: &[Event],
         until: UnixTime,
         counted_from: usize,
@@ -112,7 +112,7 @@ impl Li {
         evolution: &Evolution,
     ) -> LiParameters {
         let run_time_s = |index: usize| {
-            let job = jobs.get(index).filter(|job| job.end.is_some_and(|end| end < until))?;
+            let job = jobs.get(index).filter(|job| job.end < until)?;
             job.run_time().map(|run_time| run_time.0 as f64)
         };
         let counted: Vec<usize> = (counted_from..jobs.len()).filter(|index| run_time_s(*index).is_some()).collect();

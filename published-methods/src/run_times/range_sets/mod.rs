@@ -53,7 +53,7 @@ impl RangeSets {
 
 impl RunTimePredictor for RangeSets {
     fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction> {
-        self.load.until(job.at);
+        self.load.until(job.submitted.eligible);
         if self.functions.is_none() && job.id >= self.validation_jobs {
             self.fit_functions();
         }

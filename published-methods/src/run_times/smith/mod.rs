@@ -13,10 +13,10 @@ use self::category::{Category, Students};
 use self::template::{CategoryKey, GENES};
 use super::replay::replay;
 use crate::genetic::Evolution;
+use job_types::job::EndedJob;
 use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor};
 use learning::sweep::Event;
-use predictor_core::past::PastJob;
 use std::collections::HashMap;
 
 pub use template::{Estimate as SmithEstimate, SmithTemplate};
@@ -46,10 +46,10 @@ impl Smith {
     /// with the mean of all run times as its forecast, so that a set that is silent on hard jobs
     /// gains nothing.
     #[must_use]
-    pub fn search(jobs: &[PastJob], events: &[Event], until: UnixTime, counted_from: usize, evolution: &Evolution) -> Vec<SmithTemplate> {
+    pub fn search(jobs: &[EndedJob], events: &[Event], until: UnixTime, counted_from: usize, evolution: &Evolution) -> Vec<SmithTemplate> {
         let genes = GENES.repeat(MOST_TEMPLATES);
         let run_time_s = |index: usize| {
-            let job = jobs.get(index).filter(|job| job.end.is_some_and(|end| end < until))?;
+            let job = jobs.get(index).filter(|job| job.end < until)?;
             job.run_time().map(|run_time| run_time.0 as f64)
         };
         let counted: Vec<f64> = (counted_from..jobs.len()).filter_map(run_time_s).collect();
@@ -78,7 +78,9 @@ impl RunTimePredictor for Smith {
         let mut best: Option<(f64, f64)> = None;
         for (index, template) in (0u8..).zip(&self.templates) {
             let Some(category) = template.category(index, job).and_then(|key| self.categories.get(&key)) else { continue };
-            let Some((estimate, half)) = category.estimate(template.estimate, f64::from(job.size.cpus), &self.students) else { continue };
+            let Some((estimate, half)) = category.estimate(template.estimate, f64::from(job.submitted.size.cpus), &self.students) else {
+                continue;
+            };
             let scale = if template.relative { limit_s(job) } else { 1.0 };
             if best.is_none_or(|(_, smallest)| half * scale < smallest) {
                 best = Some((estimate * scale, half * scale));
@@ -93,7 +95,7 @@ impl RunTimePredictor for Smith {
             if let Some(key) = template.category(index, job) {
                 let scale = if template.relative { limit_s(job) } else { 1.0 };
                 let category = self.categories.entry(key).or_default();
-                category.push(f64::from(job.size.cpus), run_time.0 as f64 / scale, template.most_jobs);
+                category.push(f64::from(job.submitted.size.cpus), run_time.0 as f64 / scale, template.most_jobs);
             }
         }
     }
@@ -101,7 +103,7 @@ impl RunTimePredictor for Smith {
 
 /// The job's limit in seconds, at least 1; 1 where there is none.
 fn limit_s(job: &ArrivingJob) -> f64 {
-    job.limit.map_or(1.0, |limit| limit.0.max(1) as f64)
+    job.submitted.limit.map_or(1.0, |limit| limit.0.max(1) as f64)
 }
 
 #[cfg(test)]

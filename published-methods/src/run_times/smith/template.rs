@@ -71,15 +71,15 @@ impl SmithTemplate {
 
     /// The category of a job; `None` where it has no limit to be relative to.
     pub(super) fn category(&self, index: u8, job: &ArrivingJob) -> Option<CategoryKey> {
-        if self.relative && job.limit.is_none_or(|limit| limit.0 <= 0) {
+        if self.relative && job.submitted.limit.is_none_or(|limit| limit.0 <= 0) {
             return None;
         }
         Some((
             index,
-            self.user.then_some(job.user),
-            self.partition.then_some(job.partition),
-            self.account.then_some(job.account),
-            self.size_range.map(|range| job.size.cpus.saturating_sub(1) / range.max(1)),
+            self.user.then_some(job.submitted.user),
+            self.partition.then_some(job.submitted.partition),
+            self.account.then_some(job.submitted.account),
+            self.size_range.map(|range| job.submitted.size.cpus.saturating_sub(1) / range.max(1)),
         ))
     }
 }

@@ -19,8 +19,8 @@ use super::WaitPredictor;
 use super::replay::Split;
 use super::started::{Near, Started, nearer, nearest, sum};
 use crate::genetic::{Evolution, Gene};
+use job_types::job::WaitingJob;
 use learning::sweep::{Arrivals, TABLE_FEATURES};
-use predictor_core::past::PastJob;
 use regression::LocalRegression;
 
 /// Jobs of the history.
@@ -111,7 +111,7 @@ pub struct InstanceBased {
     regression: LocalRegression,
 }
 
-fn nominal(job: &PastJob) -> [u32; NOMINAL] {
+fn nominal(job: &WaitingJob) -> [u32; NOMINAL] {
     [job.user.0, job.account.0, u32::from(job.partition.0)]
 }
 
@@ -145,7 +145,7 @@ impl InstanceBased {
 
     /// The squares of the distances of all jobs, by place.
     fn measure(&mut self, past: &Arrivals, row: usize) -> Option<()> {
-        let (target, nominals) = (past.table(row)?, nominal(past.job(row)?));
+        let (target, nominals) = (past.table(row)?, nominal(past.job(row)?.submitted()));
         let mut factors = self.started.scales(target);
         factors.iter_mut().zip(&self.parameters.numbers).for_each(|(factor, weight)| *factor *= factor.abs() * weight);
         let weights = self.parameters.nominal;
@@ -191,8 +191,8 @@ impl WaitPredictor for InstanceBased {
     fn learn(&mut self, past: &Arrivals, row: usize) {
         let (Some(job), Some(slot)) = (past.job(row), self.started.push(past, row)) else { return };
         match self.nominal.get_mut(slot) {
-            Some(place) => *place = nominal(job),
-            None => self.nominal.push(nominal(job)),
+            Some(place) => *place = nominal(job.submitted()),
+            None => self.nominal.push(nominal(job.submitted())),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The methods that are held against a log, and their way through it.
 
+use job_types::job::EndedJob;
 use job_types::size::Unit;
 use learning::run_times::{
     ArrivingJob, Calibrated, RangeSetRule, RunTimeDistribution, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory,
 };
 use learning::sweep::{Event, EventKind, events};
 use predictor_core::forecast::RunTimeRange;
-use predictor_core::past::PastJob;
 use published_methods::genetic::Evolution;
 use published_methods::run_times::{Baseline, LastTwo, Li, RangeSets, Requested, Smith};
 
@@ -75,7 +75,7 @@ enum Predictor {
 
 /// The log that all methods go through.
 pub(super) struct Way<'a> {
-    pub(super) jobs: &'a [PastJob],
+    pub(super) jobs: &'a [EndedJob],
     pub(super) events: &'a [Event],
     pub(super) processors: u32,
     /// Indices of the test part.
@@ -101,7 +101,7 @@ impl Way<'_> {
                         Predictor::Default(calibrated) => calibrated.predict_distribution(&job).unzip(),
                         Predictor::Published(published) => (published.predict(&job), None),
                     };
-                    let fallback_s = job.limit.map_or(mean.value(), |limit| limit.0 as f64);
+                    let fallback_s = job.submitted.limit.map_or(mean.value(), |limit| limit.0 as f64);
                     let mut prediction = said.unwrap_or_else(|| RunTimePrediction::point(fallback_s));
                     if method.gives_points() {
                         prediction.ranges.extend(point_ranges.range(index, &job, prediction.point_s));
@@ -136,7 +136,8 @@ impl Way<'_> {
         let search = Evolution { seed: self.seed, ..SEARCH };
         let window = self.test.start.saturating_sub(SEARCH_JOBS)..self.test.start;
         let teaching = SEARCH_TEACHING_JOBS.min(window.len() / 2);
-        let (validation, until) = (self.jobs.get(window).unwrap_or_default(), self.jobs.get(self.test.start).map(|job| job.eligible));
+        let (validation, until) =
+            (self.jobs.get(window).unwrap_or_default(), self.jobs.get(self.test.start).map(|job| job.submitted.eligible));
         match (method, until) {
             (Method::Baseline, _) => published(Box::new(Baseline::new(HISTORY_JOBS))),
             (Method::LastTwo, _) => published(Box::new(LastTwo::new())),

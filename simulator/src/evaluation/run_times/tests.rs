@@ -1,3 +1,4 @@
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -13,21 +14,23 @@ fn workload() -> Workload {
         let run_time = if long { 3_000 + 100 * user } else { 200 + 10 * user } + index * 7_919 % 37;
         let (eligible, wait) = (index * 60, index * 31 % 400);
         let start = UnixTime(eligible + wait);
-        PastJob {
-            user: UserId(user as u32),
-            account: AccountIndex(0),
-            partition: PartitionIndex(0),
-            qos: QosIndex(0),
-            size: Size { nodes: 1 + user as u32, cpus: 1 + user as u32 },
+        EndedJob {
+            submitted: WaitingJob {
+                user: UserId(user as u32),
+                account: AccountIndex(0),
+                partition: PartitionIndex(0),
+                qos: QosIndex(0),
+                size: Size { nodes: 1 + user as u32, cpus: 1 + user as u32 },
+                limit: Some(Seconds(if long { 3_600 } else { 600 })),
+                eligible: UnixTime(eligible),
+            },
             allocated: None,
-            limit: Some(Seconds(if long { 3_600 } else { 600 })),
-            eligible: UnixTime(eligible),
             start: Some(start),
-            end: Some(start + Seconds(run_time)),
+            end: start + Seconds(run_time),
             suspended: Seconds::ZERO,
         }
     };
-    let jobs: Vec<PastJob> = (0..600).map(job).collect();
+    let jobs: Vec<EndedJob> = (0..600).map(job).collect();
     Workload { queue: jobs.clone(), jobs, left_out: 0, processors: 100, has_limits: true, queues: Vec::new() }
 }
 
@@ -39,7 +42,7 @@ fn forecasts(workload: &Workload, method: Method, until: UnixTime) -> Vec<(usize
     way.go(
         method,
         |forecast| {
-            if workload.jobs[forecast.index].eligible <= until {
+            if workload.jobs[forecast.index].submitted.eligible <= until {
                 said.push((forecast.index, format!("{:?} {:?}", forecast.prediction, forecast.distribution)));
             }
         },
@@ -57,9 +60,9 @@ fn no_forecast_changes_when_the_future_does() {
         // What starts or ends later than now does so at another time.
         if job.start.is_some_and(|start| start > now) {
             job.start = job.start.map(|start| start + Seconds(5_000));
-            job.end = job.end.map(|end| end + Seconds(9_000));
-        } else if job.end.is_some_and(|end| end > now) {
-            job.end = job.end.map(|end| end + Seconds(77_777));
+            job.end = job.end + Seconds(9_000);
+        } else if job.end > now {
+            job.end = job.end + Seconds(77_777);
         }
     }
     for method in Method::ALL {
@@ -88,7 +91,7 @@ fn without_limits_the_requested_time_is_left_out() {
     let mut workload = workload();
     workload.has_limits = false;
     for job in &mut workload.jobs {
-        job.limit = None;
+        job.submitted.limit = None;
     }
     let report = evaluate_run_times(&workload, &RunTimeOptions { from: 201, to: 600, seed: 5 }, &|_, _| {}).unwrap();
     assert!(!report.aae_minutes.contains_key("requested"));

@@ -4,8 +4,8 @@
 use job_types::number::PartitionIndex;
 use std::collections::BTreeMap;
 
+use job_types::job::{Job, WaitingJob};
 use predictor_core::class::{cpus_of_size_class, size_class};
-use predictor_core::past::PastJob;
 
 use super::coverage::{bound_coverage, coverage, percentile};
 use super::methods::Bounds;
@@ -14,7 +14,7 @@ use crate::evaluation::report::{JobForecast, PartReport, QUANTILES, QueueReport,
 /// The jobs of the test part and what was forecast for them; all slices are in the order of the
 /// jobs.
 pub(super) struct Tried<'a> {
-    pub(super) jobs: &'a [&'a PastJob],
+    pub(super) jobs: &'a [&'a Job],
     /// What the log calls the jobs' partitions.
     pub(super) queues: &'a [String],
     pub(super) waits_s: &'a [f64],
@@ -55,15 +55,16 @@ impl Tried<'_> {
 
     /// Each job with its forecasts; the first has the number `first`.
     pub(super) fn forecasts(&self, first: usize) -> Vec<JobForecast> {
-        let forecast = |(place, job): (usize, &&PastJob)| {
+        let forecast = |(place, job): (usize, &&Job)| {
+            let submitted = job.submitted();
             let bounds = self.bounds.get(place).and_then(Option::as_ref);
             let quantiles_s = |bounds: &Bounds| QUANTILES.map(|quantile| percentile(bounds, quantile));
             JobForecast {
                 job: first + place,
-                submit: job.eligible.0,
-                queue: self.queue(job.partition),
-                processors: job.size.cpus,
-                limit_s: job.limit.map(|limit| limit.0),
+                submit: submitted.eligible.0,
+                queue: self.queue(submitted.partition),
+                processors: submitted.size.cpus,
+                limit_s: submitted.limit.map(|limit| limit.0),
                 point_s: self.points_s.get(place).copied().unwrap_or_default(),
                 quantiles_s: bounds.map(quantiles_s),
                 wait_s: job.wait().map_or(0, |wait| wait.0),
@@ -80,10 +81,10 @@ impl Tried<'_> {
     }
 
     /// Places of the jobs by what they have in common.
-    fn grouped<K: Ord>(&self, key: impl Fn(&PastJob) -> K) -> BTreeMap<K, Vec<usize>> {
+    fn grouped<K: Ord>(&self, key: impl Fn(&WaitingJob) -> K) -> BTreeMap<K, Vec<usize>> {
         let mut places: BTreeMap<K, Vec<usize>> = BTreeMap::new();
         for (place, job) in self.jobs.iter().enumerate() {
-            places.entry(key(job)).or_default().push(place);
+            places.entry(key(job.submitted())).or_default().push(place);
         }
         places
     }
@@ -113,23 +114,26 @@ fn parts(words: impl Iterator<Item = &'static str> + Clone) -> BTreeMap<&'static
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::job::EndedJob;
     use job_types::number::{AccountIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
     use predictor_core::forecast::PERCENTILES;
 
-    fn job(partition: PartitionIndex, cpus: u32, wait_s: i64) -> PastJob {
-        PastJob {
-            user: UserId(1),
-            account: AccountIndex(0),
-            partition,
-            qos: QosIndex(0),
-            size: Size { nodes: cpus, cpus },
+    fn job(partition: PartitionIndex, cpus: u32, wait_s: i64) -> EndedJob {
+        EndedJob {
+            submitted: WaitingJob {
+                user: UserId(1),
+                account: AccountIndex(0),
+                partition,
+                qos: QosIndex(0),
+                size: Size { nodes: cpus, cpus },
+                limit: Some(Seconds(600)),
+                eligible: UnixTime(1_000),
+            },
             allocated: None,
-            limit: Some(Seconds(600)),
-            eligible: UnixTime(1_000),
             start: Some(UnixTime(1_000 + wait_s)),
-            end: Some(UnixTime(2_000 + wait_s)),
+            end: UnixTime(2_000 + wait_s),
             suspended: Seconds::ZERO,
         }
     }
@@ -140,7 +144,8 @@ mod tests {
         // longer.
         let jobs =
             [job(PartitionIndex(0), 64, 0), job(PartitionIndex(0), 20, 0), job(PartitionIndex(1), 1, 500), job(PartitionIndex(1), 4, 500)];
-        let jobs: Vec<&PastJob> = jobs.iter().collect();
+        let jobs: Vec<Job> = jobs.into_iter().map(Job::from).collect();
+        let jobs: Vec<&Job> = jobs.iter().collect();
         let bounds = vec![Some(std::array::from_fn::<u32, PERCENTILES, _>(|index| index as u32 + 1)); 4];
         let tried = Tried {
             jobs: &jobs,

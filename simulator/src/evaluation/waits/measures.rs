@@ -1,8 +1,8 @@
 //! Errors, coverage and other measures of the forecasts.
 
+use job_types::job::Job;
 use learning::distribution_scores::{self, Levels, transform};
 use predictor_core::forecast::PERCENTILES;
-use predictor_core::past::PastJob;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -24,7 +24,7 @@ const BOOTSTRAP_SAMPLES: usize = 1_000;
 const HOUR_S: f64 = 3_600.0;
 
 pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, forecasts: Vec<Forecasts>) -> WaitReport {
-    let jobs: Vec<&PastJob> = replay.test_rows().iter().filter_map(|row| replay.past.job(*row)).collect();
+    let jobs: Vec<&Job> = replay.test_rows().iter().filter_map(|row| replay.past.job(*row)).collect();
     let waits_s: Vec<f64> = jobs.iter().map(|job| job.wait().map_or(0.0, |wait| wait.0 as f64)).collect();
     let responses_s: Vec<f64> =
         jobs.iter().zip(&waits_s).map(|(job, wait_s)| wait_s + job.run_time().map_or(0.0, |time| time.0 as f64)).collect();

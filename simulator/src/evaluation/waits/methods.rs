@@ -216,7 +216,7 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         state.found.durations_s.push(duration_s);
         state.found.points_s.push(forecast.point_s);
         state.found.bounds.push(forecast.bounds_s);
-        let choice = replay.past.job(row).and_then(|job| state.trials.choice(job.partition)).unwrap_or_default();
+        let choice = replay.past.job(row).and_then(|job| state.trials.choice(job.submitted().partition)).unwrap_or_default();
         state.found.in_force.push(choice.source);
         for (forecasts, root) in state.members.iter_mut().zip(forecast.members) {
             forecasts.push(f64::from(root).powi(2));
@@ -228,16 +228,16 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
     let start = |state: &mut State, row: usize| {
         state.waits.learn(&replay.past, row);
         let Some((job, wait)) = replay.past.job(row).and_then(|job| Some((job, job.wait()?))) else { return };
-        state.trials.wait_is_known(job.partition);
+        state.trials.wait_is_known(job.submitted().partition);
         if let Some((point_s, bounds_s)) = state.asked.remove(&row) {
-            state.trials.learn(job.partition, point_s, &bounds_s, wait.0, state.random.random());
+            state.trials.learn(job.submitted().partition, point_s, &bounds_s, wait.0, state.random.random());
         }
-        state.trials.choose(job.partition, state.waits.forests().is_some());
+        state.trials.choose(job.submitted().partition, state.waits.forests().is_some());
     };
     let leave = |state: &mut State, row: usize, at: UnixTime| {
         state.waits.leave(row, at);
         if let Some(((_, bounds_s), job)) = state.asked.remove(&row).zip(replay.past.job(row)) {
-            state.trials.leave(job.partition, &bounds_s, (at - job.eligible).0.max(0), state.random.random());
+            state.trials.leave(job.submitted().partition, &bounds_s, (at - job.submitted().eligible).0.max(0), state.random.random());
         }
     };
     replay.run(&mut state, arrive, start, leave);
