@@ -228,7 +228,7 @@ fn every_page_is_read_and_every_block_has_a_kind() {
         for block in blocks {
             let Block::Other { language, text } = block else { continue };
             let is_installed = name == INSTALLATION && (language.starts_with("sh") || language == "text");
-            let allowed = ["toml", "yaml", "bash", "ini"].contains(&language.as_str()) || is_installed;
+            let allowed = ["toml", "yaml", "bash", "ini", "mermaid"].contains(&language.as_str()) || is_installed;
             assert!(allowed, "{name}: a block of {language:?}; commands stand in ```console");
             if language == "toml" {
                 Configuration::parse(&text, std::path::Path::new(name)).unwrap_or_else(|error| panic!("{error}"));

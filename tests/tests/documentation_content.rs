@@ -141,7 +141,8 @@ fn without_speaker(text: &str) -> &str {
     ["job_submit/queuecast: ", "queuecast: "].iter().find_map(|speaker| text.strip_prefix(speaker)).unwrap_or(text)
 }
 
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
+    "job-types/src",
     "slurm-sys/build.rs",
     "submit-filter/src",
     "spank-plugin/src",
@@ -205,7 +206,7 @@ fn every_line_for_users_is_explained() {
         "predictor-core/src/decision/reservation.rs",
         "predictor-core/src/decision/deferral.rs",
         "predictor-core/src/decision/submission.rs",
-        "predictor-core/src/options/mold_sizes.rs",
+        "job-types/src/options/mold_sizes.rs",
         "spank-plugin/src/given.rs",
         "spank-plugin/src/hold.rs",
         "spank-plugin/src/node.rs",

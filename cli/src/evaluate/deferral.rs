@@ -69,6 +69,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         policies: arguments.policies.iter().map(named).collect(),
         to: arguments.to,
         published: |published| published.deferral,
-        source: "end-to-end paper, VI.D, table IX (jobs 10,001 to 16,000)",
+        source: "Hariharan et al. 2020, VI.D, table IX (jobs 10,001 to 16,000)",
     })
 }

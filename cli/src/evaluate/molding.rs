@@ -51,7 +51,7 @@ Examples:
   queuecast evaluate molding SDSC-SP2-1998-4.2-cln.swf.gz
       the published part of the log, jobs 10,001 to 30,000, by both protocols
   queuecast evaluate molding SDSC-SP2-1998-4.2-cln.swf.gz --policy paper,best
-      the paper's policy beside the default
+      the policy of Hariharan et al. beside the default
   queuecast evaluate molding LOG --protocol work-conserving --adoption 0.1
       if one job in ten uses it
   queuecast evaluate molding LOG --protocol work-conserving --refresh 300 --without claims
@@ -63,7 +63,7 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
                      the log; jobs are those that ran
   from, to           which jobs may be changed
   protocol, policy, speedup, adoption, refresh_s, without, first_runs
-                     how; speedup is null for the protocol of the paper
+                     how; speedup is null for their protocol
   baseline, ours     without and with the policy: mean_wait_s, mean_run_s, mean_response_s,
                      p95_response_s, slowest_tenth_response_s (mean of the tenth of the jobs with the
                      longest), worst_tenth_slowdown (mean response over run time of the tenth with
@@ -74,7 +74,7 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
                      the jobs that may be changed and were not: how many, and their mean response
   by_work            list of at_least_processor_hours, jobs, baseline_response_s, response_s (figure 7)
   published          baseline and ours: mean_wait_s, mean_run_s, mean_response_s; source, remark;
-                     null for a log that the paper does not have";
+                     null for a log that Hariharan et al. do not have";
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -86,6 +86,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         policies: arguments.policies.iter().map(named).collect(),
         to: arguments.to,
         published: |published| published.molding,
-        source: "end-to-end paper, VI.C, table VIII (jobs 10,001 to 30,000)",
+        source: "Hariharan et al. 2020, VI.C, table VIII (jobs 10,001 to 30,000)",
     })
 }

@@ -130,7 +130,7 @@ pub(super) struct WaitFigures {
 }
 
 impl PublishedFigures for WaitFigures {
-    const SOURCE: &'static str = "end-to-end paper, VI.A, table V (jobs 20,001 to 60,000)";
+    const SOURCE: &'static str = "Hariharan et al. 2020, VI.A, table V (jobs 20,001 to 60,000)";
 
     fn of(published: &Published) -> Self {
         let by_method = |figures: [f64; 3]| ["qbets", "ibl", "apq"].into_iter().zip(figures).collect();
@@ -148,7 +148,7 @@ pub(super) struct RunTimeFigures {
 }
 
 impl PublishedFigures for RunTimeFigures {
-    const SOURCE: &'static str = "end-to-end paper, VI.B, tables VI and VII (from job 20,001 on)";
+    const SOURCE: &'static str = "Hariharan et al. 2020, VI.B, tables VI and VII (from job 20,001 on)";
 
     fn of(published: &Published) -> Self {
         let PublishedRunTimes { success_rate, coverage, aae_minutes } = published.run_times;

@@ -74,7 +74,7 @@ Examples:
   queuecast evaluate reservations SDSC-SP2-1998-4.2-cln.swf.gz --share 0.1 --probability 0.95
       one job in ten asks for its nodes at the next of the times six hours apart
   queuecast evaluate reservations LOG --share 0.1,0.5,0.95 --probability 0.5,0.75,0.95 --plot kept.svg
-      all cells of table 4 of the paper, and how often what was promised was kept
+      all cells of table 4 of Nurmi, Wolski and Brevik 2008, and how often promises were kept
   queuecast evaluate reservations LOG --share 0.5 --probability 0.75 --format json | jq '.kept / .accepted'
 
 Keys of --format json (one object for one LOG, one share and one probability; for more {\"logs\": [...]}):

@@ -73,7 +73,7 @@ range_sets, smith, li, last_two, requested and best (the default):
                      one count; its median over the jobs; part of the jobs that got a range
   by_run_time        list of from_s, below_s (null: the last), jobs, aae_minutes by method
   published          success_rate (0 to 1), coverage_percent and aae_minutes by method, source, remark;
-                     null for a log that the paper does not have
+                     null for a log that Hariharan et al. do not have
   notes              what was left out, what was chosen on the validation part, and other remarks";
 
 /// What was found on one log.
