@@ -225,6 +225,17 @@ impl EarlyStart {
     }
 }
 
+/// What becomes of a job that has not started by its reserved time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IfMissed {
+    /// It runs once it can, with its user's own time limit.
+    #[default]
+    Run,
+    /// It is cancelled.
+    Cancel,
+}
+
 /// A word that names none of the choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("use {accepted}")]

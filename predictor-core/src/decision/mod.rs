@@ -20,7 +20,9 @@ pub use deferral::{Deferral, NotDeferred};
 pub use gain::gain;
 pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, gate};
 pub use molding::{Candidate, NotMolded};
-pub use reservation::{LONGEST_AHEAD, NotReserved, Reservable, STEP, TrajectoryPoint, trajectory};
+pub use reservation::{
+    GivenReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, Review, Revision, STEP, TrajectoryPoint, review, trajectory,
+};
 pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, governing};
 
 use crate::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};

@@ -1,18 +1,12 @@
-//! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it
-//! runs at a promised time (Nurmi, Wolski and Brevik 2008, 3.1).
+//! The probability trajectory of a reservation, and the point of it that is chosen (Nurmi, Wolski
+//! and Brevik 2008, 3.1).
 
-use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle};
 use crate::forecast::{JobShape, Moment, WaitForecast, WaitForecaster};
 use arrayvec::ArrayVec;
-use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use std::fmt;
 
 /// Width of the steps of the probability trajectory (Nurmi, Wolski and Brevik 2008, 3.1).
 pub const STEP: Seconds = Seconds(30);
-
-/// Longest time ahead for which reservations are given.
-pub const LONGEST_AHEAD: Seconds = Seconds(366 * 86_400);
 
 /// A point of the probability trajectory: a job made eligible at `begin`, with the time limit
 /// padded from then to the reserved time.
@@ -26,82 +20,6 @@ pub struct TrajectoryPoint {
     /// Probability that it has started by the reserved time.
     pub probability: f64,
 }
-
-/// Why a reservation is not given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NotReserved {
-    /// The time has passed.
-    InThePast,
-    /// The time is too far ahead.
-    TooFar,
-    /// The job has no time limit to add to.
-    Unlimited,
-    /// The job carries a begin time of its own.
-    OwnBegin,
-    /// An array, of which each task would need a time of its own.
-    Array,
-    /// A component of a heterogeneous job.
-    Heterogeneous,
-    /// It must start at once.
-    Immediate,
-    /// Something else decides when it starts.
-    Obstacle(Obstacle),
-    /// It would need a longer time limit than it may have.
-    BeyondLimit {
-        /// The time limit that the padding comes to.
-        needed: Seconds,
-        /// The longest that it may have, and who says so.
-        longest: Bound<Seconds>,
-    },
-    /// The reserved time and the time limit reach beyond the deadline.
-    BeyondDeadline,
-    /// The site gives none in this partition.
-    NotOffered,
-    /// Nothing is known of waits here.
-    NoWaits,
-    /// The probability is not to be had.
-    Unlikely {
-        /// The highest probability of the trajectory.
-        best: f64,
-        /// What was asked for.
-        wanted: f64,
-        /// The earliest time from now at which the wanted probability is to be had, as forecast
-        /// now.
-        earliest: Option<UnixTime>,
-    },
-}
-
-impl fmt::Display for NotReserved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotReserved::InThePast => f.write_str("the time has already passed"),
-            NotReserved::TooFar => f.write_str("the time is more than a year ahead"),
-            NotReserved::Unlimited => f.write_str("the job has no time limit; give one with --time"),
-            NotReserved::OwnBegin => f.write_str("--begin and --reserve-at contradict each other; give one of them"),
-            NotReserved::Array => f.write_str("an array of jobs can't be reserved; submit its tasks one by one"),
-            NotReserved::Heterogeneous => f.write_str("a heterogeneous job can't be reserved"),
-            NotReserved::Immediate => f.write_str("--immediate and --reserve-at contradict each other; give one of them"),
-            NotReserved::Obstacle(obstacle) => f.write_str(match obstacle {
-                Obstacle::Dependency => "--dependency lets other jobs decide when this one starts; give only one of it and --reserve-at",
-                Obstacle::Held => "a held job does not start by itself; submit it without --hold or --priority=0",
-                Obstacle::Reservation => "the job runs inside a reservation already; give only one of --reservation and --reserve-at",
-            }),
-            NotReserved::BeyondLimit { needed, longest: Bound { by: Limit::UnknownPartition, .. } } => {
-                write!(f, "its time limit would be padded to {needed}, and nothing is known of one of its partitions")
-            }
-            NotReserved::BeyondLimit { needed, longest } => {
-                write!(f, "its time limit would be padded to {needed}, and {} is {}", longest.by, longest.value)
-            }
-            NotReserved::BeyondDeadline => f.write_str("the reserved time plus the time limit lies beyond --deadline"),
-            NotReserved::NotOffered => f.write_str("this partition offers no virtual reservations"),
-            NotReserved::NoWaits => f.write_str("no past waits are known for this partition"),
-            NotReserved::Unlikely { best, wanted, .. } => {
-                write!(f, "it would be kept with probability {best:.2} at best, {wanted} is wanted")
-            }
-        }
-    }
-}
-
 /// At how many time limits a trajectory is forecast: so many rows are forecast together in little
 /// more time than one.
 const MOST_LIMITS: usize = 8;
@@ -231,7 +149,7 @@ pub fn trajectory<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime
 
 /// Which begins a walk is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Begins {
+pub(super) enum Begins {
     /// Each at its time before the reserved one.
     BeforeReserved,
     /// All of them now: what differs is the reserved time.
@@ -243,12 +161,16 @@ enum Begins {
 ///
 /// It is what walking back through the trajectory finds first. Padded limits that are forecast as
 /// one have the same forecast, so that the walk goes from one to the next.
-fn latest_point<F: WaitForecaster>(
+///
+/// # Errors
+/// Where no point reaches it: the most probable one, the latest of those that are equally probable;
+/// `None` where nothing is known of waits or each point is out of the question.
+pub(super) fn latest_point<F: WaitForecaster>(
     job: &Reservable<'_, F>,
     ahead: Seconds,
     wanted: f64,
     begins: Begins,
-) -> Result<TrajectoryPoint, Option<f64>> {
+) -> Result<TrajectoryPoint, Option<TrajectoryPoint>> {
     let Some(unpadded) = job.shape.limit else { return Err(None) };
     let limits = Limits::new(unpadded, ahead, job.longest_limit);
     let reserved = job.now.now + ahead;
@@ -259,7 +181,7 @@ fn latest_point<F: WaitForecaster>(
         rest => Seconds(rest),
     };
     let on_step = |time_left: Seconds| last_left + Seconds((time_left - last_left).0.max(0).saturating_add(STEP.0 - 1) / STEP.0 * STEP.0);
-    let mut best = None;
+    let mut best: Option<TrajectoryPoint> = None;
     let mut time_left = last_left;
     let (first, others) = limits.ascending.split_at(FIRST_LIMITS.min(limits.ascending.len()));
     let begins_before = (begins == Begins::BeforeReserved).then_some(reserved);
@@ -272,101 +194,28 @@ fn latest_point<F: WaitForecaster>(
         if !wait.is_known() {
             return Err(best);
         }
-        if let Some(bound) = wait.bound(wanted) {
-            let needed = on_step(bound.max(time_left));
-            if needed <= longest_left {
-                return Ok(TrajectoryPoint {
-                    begin: UnixTime(reserved.0 - needed.0),
-                    padded_limit: (unpadded + needed).rounded_up_to_minutes(),
-                    probability: wait.probability_within(needed),
-                });
-            }
+        // The latest point that reaches a probability with this forecast, where there is one.
+        let reaches = |probability| {
+            let needed = on_step(wait.bound(probability)?.max(time_left));
+            (needed <= longest_left).then(|| TrajectoryPoint {
+                begin: UnixTime(reserved.0 - needed.0),
+                padded_limit: (unpadded + needed).rounded_up_to_minutes(),
+                probability: wait.probability_within(needed),
+            })
+        };
+        if let Some(point) = reaches(wanted) {
+            return Ok(point);
         }
         // Of one forecast the probability is highest with the most time left.
         let steps = (longest_left - last_left).0.div_euclid(STEP.0);
-        let probability = wait.probability_within(last_left + Seconds(steps * STEP.0));
-        best = Some(best.map_or(probability, |best: f64| best.max(probability)));
+        let highest = wait.probability_within(last_left + Seconds(steps * STEP.0));
+        if highest > best.map_or(0.0, |best| best.probability) {
+            best = reaches(highest).or(best);
+        }
         time_left = on_step(longest_left + Seconds(1));
     }
     Err(best)
 }
-
-/// Decides on a reservation of the submission at a size. Of one that is refused it says, where
-/// `tell_earliest`, when it could be had.
-pub(super) fn reserve<F: WaitForecaster>(
-    context: &Context<'_, F>,
-    size: Size,
-    limit: Option<Seconds>,
-    reserved: UnixTime,
-    wanted: f64,
-    tell_earliest: bool,
-) -> Result<TrajectoryPoint, NotReserved> {
-    let submission = context.submission;
-    if !context.policy.reserve {
-        return Err(NotReserved::NotOffered);
-    }
-    if reserved <= context.now {
-        return Err(NotReserved::InThePast);
-    }
-    if reserved - context.now > LONGEST_AHEAD {
-        return Err(NotReserved::TooFar);
-    }
-    if submission.tie == Some(super::Tie::Heterogeneous) {
-        return Err(NotReserved::Heterogeneous);
-    }
-    if submission.is_array {
-        return Err(NotReserved::Array);
-    }
-    if submission.is_immediate {
-        return Err(NotReserved::Immediate);
-    }
-    if let Some(obstacle) = submission.obstacle {
-        return Err(NotReserved::Obstacle(obstacle));
-    }
-    if submission.begin.is_some_and(|begin| begin > context.now) {
-        return Err(NotReserved::OwnBegin);
-    }
-    let limit = limit.ok_or(NotReserved::Unlimited)?;
-    if submission.deadline.is_some_and(|deadline| reserved + limit + LIMIT_ROUNDING > deadline) {
-        return Err(NotReserved::BeyondDeadline);
-    }
-    let longest = context.bounds.longest_limit(size);
-    let job = Reservable {
-        forecasts: context.forecasts,
-        shape: context.shape(size, Some(limit)),
-        now: context.moment(Seconds::ZERO),
-        longest_limit: longest.map(|longest| longest.value),
-    };
-    let ahead = reserved - context.now;
-    let best = match latest_point(&job, ahead, wanted, Begins::BeforeReserved) {
-        Ok(point) => return Ok(point),
-        Err(best) => best,
-    };
-    if let Some(beyond) = beyond_limit(&job, ahead, wanted, longest) {
-        return Err(beyond);
-    }
-    if best.is_none() && context.forecasts.wait(&job.shape, None).is_none() {
-        return Err(NotReserved::NoWaits);
-    }
-    let far = context.now + LONGEST_AHEAD;
-    let possible = tell_earliest.then(|| latest_point(&job, LONGEST_AHEAD, wanted, Begins::Now).ok());
-    let earliest = possible.flatten().map(|point| context.now + (far - point.begin));
-    Err(NotReserved::Unlikely { best: best.unwrap_or(0.0), wanted, earliest })
-}
-
-/// Whether it is the longest time limit that forbids a reservation: without it there would be one.
-fn beyond_limit<F: WaitForecaster>(
-    job: &Reservable<'_, F>,
-    ahead: Seconds,
-    wanted: f64,
-    longest: Option<Bound<Seconds>>,
-) -> Option<NotReserved> {
-    let longest = longest?;
-    let unbounded = Reservable { longest_limit: None, ..*job };
-    let point = latest_point(&unbounded, ahead, wanted, Begins::BeforeReserved).ok()?;
-    Some(NotReserved::BeyondLimit { needed: point.padded_limit, longest })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
