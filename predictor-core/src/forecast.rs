@@ -219,8 +219,20 @@ impl WaitForecast<'_> {
         if duration.0 < 0 {
             return 0.0;
         }
-        let held = self.bounds.partition_point(|bound| bound.get() != UNBOUNDED_S && i64::from(bound.get()) <= duration.0);
-        held as f64 / 100.0
+        self.held_within(duration) as f64 / 100.0
+    }
+
+    /// What is left of a duration after the wait, in the mean over the percentiles; after a wait
+    /// that is longer, nothing is. In whole seconds, rounded down.
+    #[must_use]
+    pub fn mean_left(&self, duration: Seconds) -> Seconds {
+        let left = |bound: &U32| duration.0 - i64::from(bound.get());
+        Seconds(self.bounds.iter().take(self.held_within(duration)).map(left).sum::<i64>() / PERCENTILES as i64)
+    }
+
+    /// How many percentiles have a bound that a duration reaches.
+    fn held_within(&self, duration: Seconds) -> usize {
+        self.bounds.partition_point(|bound| bound.get() != UNBOUNDED_S && i64::from(bound.get()) <= duration.0)
     }
 }
 

@@ -21,7 +21,8 @@ pub use gain::gain;
 pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, gate};
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{
-    GivenReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, Review, Revision, STEP, TrajectoryPoint, review, trajectory,
+    GivenReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, Review, Revision, STEP, TrajectoryPoint, review,
+    trajectory,
 };
 pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, governing};
 
@@ -94,6 +95,14 @@ pub struct Reservation {
     pub point: TrajectoryPoint,
     /// What the job does if it starts early.
     pub early_start: EarlyStart,
+}
+
+impl Reservation {
+    /// What it costs beyond the job itself, on so many nodes.
+    #[must_use]
+    pub fn cost(&self, nodes: u32) -> ReservationCost {
+        ReservationCost::of(&self.point, self.at, self.early_start, nodes)
+    }
 }
 
 /// What was decided about a submission, and why.

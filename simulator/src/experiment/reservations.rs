@@ -269,7 +269,8 @@ mod tests {
 
     #[test]
     fn reservations_by_hand() {
-        let given = |probability| Ok(TrajectoryPoint { begin: UnixTime(0), padded_limit: Seconds(7_200), probability });
+        let given =
+            |probability| Ok(TrajectoryPoint { begin: UnixTime(0), padded_limit: Seconds(7_200), probability, mean_early: Seconds::ZERO });
         let asked = |answer| AskedReservation { job: 0, at: UnixTime(3_600), answer };
         let record = |start, end, held, processors| Record {
             start: UnixTime(start),

@@ -1,6 +1,7 @@
 //! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it
 //! runs at a promised time (Nurmi, Wolski and Brevik 2008, 3.1).
 
+mod cost;
 mod review;
 mod trajectory;
 
@@ -10,6 +11,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
+pub use cost::ReservationCost;
 pub use review::{GivenReservation, Progress, Review, Revision, review};
 use trajectory::{Begins, latest_point};
 pub use trajectory::{Reservable, STEP, TrajectoryPoint, trajectory};

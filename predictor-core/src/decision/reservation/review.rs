@@ -124,7 +124,7 @@ fn review_begin<F: WaitForecaster>(given: &GivenReservation, job: &Reservable<'_
         // Nothing is known, and what was promised stays.
         Err(None) => return Review::Keep,
     };
-    let TrajectoryPoint { begin: wanted, padded_limit, probability } = point;
+    let TrajectoryPoint { begin: wanted, padded_limit, probability, .. } = point;
     // Half a step is what rounding makes of one and the same point.
     let is_other = (begin - wanted).0.abs() > STEP.0 / 2;
     let is_last_look = begin.min(wanted) - now <= next_review + STEP;

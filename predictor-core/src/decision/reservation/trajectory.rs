@@ -19,7 +19,11 @@ pub struct TrajectoryPoint {
     pub padded_limit: Seconds,
     /// Probability that it has started by the reserved time.
     pub probability: f64,
+    /// How long before the reserved time it starts, in the mean of the forecast waits; a start that
+    /// is later counts as none.
+    pub mean_early: Seconds,
 }
+
 /// At how many time limits a trajectory is forecast: so many rows are forecast together in little
 /// more time than one.
 const MOST_LIMITS: usize = 8;
@@ -103,6 +107,12 @@ impl<'a> Careful<'a> {
         self.both().map(|wait| wait.probability_within(duration)).fold(1.0, f64::min)
     }
 
+    /// What is left of a duration after the wait, in the mean. The more careful of two means is the
+    /// longer, because a user pays for it.
+    fn mean_left(&self, duration: Seconds) -> Seconds {
+        self.both().map(|wait| wait.mean_left(duration)).max().unwrap_or(Seconds::ZERO)
+    }
+
     fn bound(&self, probability: f64) -> Option<Seconds> {
         let mut longest = None;
         for wait in self.both() {
@@ -142,7 +152,8 @@ pub fn trajectory<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime
         let time_left = reserved - begin;
         let padded_limit = (unpadded + time_left).rounded_up_to_minutes();
         let wait = forecasts.get(limits.index(padded_limit)).filter(|wait| wait.is_known())?;
-        Some(TrajectoryPoint { begin, padded_limit, probability: wait.probability_within(time_left) })
+        let (probability, mean_early) = (wait.probability_within(time_left), wait.mean_left(time_left));
+        Some(TrajectoryPoint { begin, padded_limit, probability, mean_early })
     };
     (0..steps).filter_map(point).collect()
 }
@@ -201,6 +212,7 @@ pub(super) fn latest_point<F: WaitForecaster>(
                 begin: UnixTime(reserved.0 - needed.0),
                 padded_limit: (unpadded + needed).rounded_up_to_minutes(),
                 probability: wait.probability_within(needed),
+                mean_early: wait.mean_left(needed),
             })
         };
         if let Some(point) = reaches(wanted) {
