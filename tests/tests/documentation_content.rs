@@ -203,7 +203,7 @@ fn every_line_for_users_is_explained() {
         "predictor-core/src/decision/line.rs",
         "predictor-core/src/decision/bounds.rs",
         "predictor-core/src/decision/molding.rs",
-        "predictor-core/src/decision/reservation.rs",
+        "predictor-core/src/decision/reservation/mod.rs",
         "predictor-core/src/decision/deferral.rs",
         "predictor-core/src/decision/submission.rs",
         "job-types/src/options/mold_sizes.rs",
