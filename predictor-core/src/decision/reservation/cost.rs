@@ -76,8 +76,8 @@ mod tests {
         Reservable { forecasts, shape, now: Moment::present(NOW), longest_limit: None }
     }
 
-    /// The cost of four nodes in two hours with a probability, where the percentiles of the wait are
-    /// given in seconds.
+    /// The cost of four nodes in two hours with a probability, where the percentiles of the wait
+    /// are given in seconds.
     fn cost(percentile_s: impl FnMut(usize) -> u32, wanted: f64, early_start: EarlyStart) -> ReservationCost {
         let waits = Waits(std::array::from_fn(percentile_s).map(U32::new));
         let point = latest_point(&reservable(&waits), Seconds(7_200), wanted, Begins::BeforeReserved).unwrap();
