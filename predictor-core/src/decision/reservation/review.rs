@@ -90,9 +90,9 @@ impl GivenReservation {
 /// A job that is not eligible becomes so at the latest point of the present trajectory that reaches
 /// the wanted probability, or at the most probable point. It is moved forward as soon as it is
 /// known to need that by much, and otherwise, and back, only when there is no later look before: a
-/// later forecast knows more. A job that waits sheds the padding that it has outlived, because a shorter
-/// limit is backfilled sooner. A job that runs gets the limit with which it ends at the reserved
-/// time plus the user's own limit, so that no node is held longer than was asked.
+/// later forecast knows more. A job that waits sheds the padding that it has outlived, because a
+/// shorter limit is backfilled sooner. A job that runs gets the limit with which it ends at the
+/// reserved time plus the user's own limit, so that no node is held longer than was asked.
 #[must_use]
 pub fn review<F: WaitForecaster>(given: &GivenReservation, job: &Reservable<'_, F>, next_review: Seconds) -> Review {
     let now = job.now.now;
