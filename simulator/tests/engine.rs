@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -27,7 +28,7 @@ fn workload(exact: bool) -> impl Strategy<Value = Vec<Job>> {
             // Half of the jobs come together with the one before.
             submit = submit + Seconds((gap - 15).max(0));
             let estimate = if exact { run_time } else { run_time + Seconds(beyond) };
-            Job { submit, processors, run_time, estimate, user, ..Job::default() }
+            Job { submit, processors, run_time, estimate, user: UserId(user), ..Job::default() }
         };
         jobs.into_iter().map(job).collect()
     })

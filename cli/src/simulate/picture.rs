@@ -1,6 +1,5 @@
 //! The pictures of a simulation.
 
-use job_types::number::UserId;
 use std::path::Path;
 
 use job_types::time::{Seconds, UnixTime};
@@ -128,7 +127,7 @@ fn gantt(report: &Report, jobs: &[Job], records: &[Record], begin: UnixTime, win
     let jobs = shown.map(|((job, record), allocation)| GanttJob {
         hours: (hours(record.start - begin), hours(record.end - begin)),
         processors: allocation.0,
-        user: UserId(job.user),
+        user: job.user,
     });
     Gantt {
         title: format!("Jobs on the machine from hour {:.0} to {:.0}, coloured by user", hours(window.from), hours(window.to)),

@@ -1,11 +1,16 @@
 //! A job, as the engine sees it.
 
+use job_types::number::{PartitionIndex, UserId};
 use job_types::time::{Seconds, UnixTime};
 
 /// The place of a job among those of a simulation, from 0, in order of submission.
 pub type JobIndex = u32;
 
 /// One rigid job.
+///
+/// Group, application, queue and partition are numbers as the log has them, so that they can be
+/// written again as they were; the indices of `job_types` are places in tables of the learner's.
+/// `u32::MAX` stands for what the log does not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Job {
     /// Submission, on the clock of the workload: that of a log begins at 0.
@@ -22,7 +27,7 @@ pub struct Job {
     /// Its number in the log.
     pub number: u32,
     /// Its user's number.
-    pub user: u32,
+    pub user: UserId,
     /// Its group's number.
     pub group: u32,
     /// Its application's number.
@@ -34,6 +39,13 @@ pub struct Job {
 }
 
 impl Job {
+    /// The partition that forecasts and decisions take the job's queue for; unknown where the log
+    /// does not say the queue, or numbers it higher than there are indices.
+    #[must_use]
+    pub fn partition_index(&self) -> PartitionIndex {
+        u16::try_from(self.queue).map_or(PartitionIndex::UNKNOWN, PartitionIndex)
+    }
+
     /// Processors times run time.
     #[must_use]
     pub fn work_processor_seconds(&self) -> f64 {

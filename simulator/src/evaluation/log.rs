@@ -1,7 +1,7 @@
 //! The jobs of a workload log as the forecasts see them.
 
 use job_types::job::{EndedJob, WaitingJob};
-use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
+use job_types::number::{AccountIndex, PartitionIndex, QosIndex};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -94,7 +94,7 @@ fn ended_job(logged: &LoggedJob, begin: Seconds, partitions: &mut Indices<Queue>
     let left = eligible + logged.wait?;
     let run_time = logged.run_time;
     let submitted = WaitingJob {
-        user: UserId(logged.user?),
+        user: logged.user?,
         account: AccountIndex(accounts.of(logged.group)),
         partition: u16::try_from(partitions.of((logged.queue, logged.partition))).ok().map(PartitionIndex)?,
         qos: QosIndex(0),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use job_types::number::UserId;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -22,7 +23,7 @@ pub enum SpeedUpModel {
 
 /// What makes one application: the user, with the executable's number where the log has it, or else
 /// the size class.
-type Application = (u32, bool, u32);
+type Application = (UserId, bool, u32);
 
 fn application(job: &Job) -> Application {
     match job.executable {
@@ -74,7 +75,7 @@ mod tests {
     use job_types::time::Seconds;
 
     fn job(user: u32, executable: u32, processors: u32) -> Job {
-        Job { user, executable, processors, ..Job::default() }
+        Job { user: UserId(user), executable, processors, ..Job::default() }
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl ExpectedRunTimes {
     /// its size do, or else to its limit.
     pub(super) fn passed(&mut self, index: JobIndex, job: &Job, decided: Option<Seconds>) {
         let limit = job.estimate;
-        let key = UserSize { user: UserId(job.user), partition: PartitionIndex(job.queue as u16), unit: Unit::Cpus, count: job.processors };
+        let key = UserSize { user: job.user, partition: job.partition_index(), unit: Unit::Cpus, count: job.processors };
         let published = || {
             let model = self.published(&key)?;
             let forecast = RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges };
@@ -134,9 +134,9 @@ pub(super) fn arriving(index: JobIndex, job: &Job) -> ArrivingJob {
 /// A job as the forecasts see it that becomes eligible at a moment.
 pub(super) fn waiting_job(job: &Job, eligible: UnixTime) -> WaitingJob {
     WaitingJob {
-        user: UserId(job.user),
+        user: job.user,
         account: AccountIndex(job.group),
-        partition: PartitionIndex(job.queue as u16),
+        partition: job.partition_index(),
         qos: QosIndex(0),
         size: Size { nodes: job.processors, cpus: job.processors },
         limit: Some(job.estimate),

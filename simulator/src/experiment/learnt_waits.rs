@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use job_types::job::{EndedJob, WaitingJob};
-use job_types::number::{JobId, PartitionIndex, UserId};
+use job_types::number::{JobId, PartitionIndex};
 use job_types::policy::Policy;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
@@ -47,16 +47,11 @@ impl OpenJob {
     }
 
     fn user_size(&self) -> UserSize {
-        UserSize {
-            user: UserId(self.job.user),
-            partition: PartitionIndex(self.job.queue as u16),
-            unit: Unit::Cpus,
-            count: self.job.processors,
-        }
+        UserSize { user: self.job.user, partition: self.job.partition_index(), unit: Unit::Cpus, count: self.job.processors }
     }
 
     fn submitted(&self) -> WaitingJob<&str, PartitionIndex, &str> {
-        waiting_job(&self.job, self.eligible).of(&self.account, PartitionIndex(self.job.queue as u16), "")
+        waiting_job(&self.job, self.eligible).of(&self.account, self.job.partition_index(), "")
     }
 
     /// The run as the learner knows it, with the job as far as it has come.
@@ -205,11 +200,11 @@ impl LearntWaits {
     pub(super) fn partitions(&self, now: UnixTime) -> Vec<PartitionState> {
         let mut partitions = self.site.partitions();
         for open in self.open.values() {
-            let Some(partition) = partitions.get_mut(open.job.queue as usize) else { continue };
+            let Some(partition) = partitions.get_mut(usize::from(open.job.partition_index().0)) else { continue };
             match open.start {
                 Some(start) => {
                     let limit_end = Some(start + open.limit());
-                    partition.running.push(RunningJob { user: UserId(open.job.user), size: open.size(), start, limit_end });
+                    partition.running.push(RunningJob { user: open.job.user, size: open.size(), start, limit_end });
                 }
                 None if open.eligible <= now => {
                     partition.pending_jobs += 1;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use learning::run_times::RunTimePredictor;
 use predictor_core::decision::gain;
@@ -21,7 +22,7 @@ pub struct PaperMolding {
     run_times: RangeSets,
     waits: PastWaits,
     /// By user: the longest estimate that they gave at each size.
-    sizes: HashMap<u32, BTreeMap<u32, Seconds>>,
+    sizes: HashMap<UserId, BTreeMap<u32, Seconds>>,
     longest_limit: Seconds,
 }
 

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use job_types::number::UserId;
 use job_types::time::Seconds;
 use predictor_core::decision::limit_at;
 use rand::seq::IndexedRandom;
@@ -60,7 +61,7 @@ pub enum MoldedRunTimes {
 /// on it.
 #[derive(Debug)]
 pub struct OwnRuns {
-    runs: HashMap<(u32, u32), Vec<Seconds>>,
+    runs: HashMap<(UserId, u32), Vec<Seconds>>,
     random: ChaCha8Rng,
 }
 
@@ -71,7 +72,7 @@ impl OwnRuns {
         Self { runs: HashMap::new(), random }
     }
 
-    fn ended(&mut self, user: u32, processors: u32, run_time: Seconds) {
+    fn ended(&mut self, user: UserId, processors: u32, run_time: Seconds) {
         self.runs.entry((user, processors)).or_default().push(run_time);
     }
 
@@ -223,10 +224,10 @@ mod tests {
     #[test]
     fn the_wheel_gives_each_run_at_that_size_the_same_chance() {
         let mut wheel = OwnRuns::new(ChaCha8Rng::seed_from_u64(1));
-        [100, 100, 100, 900].iter().for_each(|run| wheel.ended(7, 4, Seconds(*run)));
-        wheel.ended(7, 8, Seconds(5));
-        wheel.ended(8, 4, Seconds(5));
-        let job = Job { user: 7, processors: 16, run_time: Seconds(50), ..Job::default() };
+        [100, 100, 100, 900].iter().for_each(|run| wheel.ended(UserId(7), 4, Seconds(*run)));
+        wheel.ended(UserId(7), 8, Seconds(5));
+        wheel.ended(UserId(8), 4, Seconds(5));
+        let job = Job { user: UserId(7), processors: 16, run_time: Seconds(50), ..Job::default() };
         let drawn: Vec<i64> = (0..4_000).map(|_| wheel.draw(&job, 4).0).collect();
         let long = drawn.iter().filter(|run| **run == 900).count();
         assert!(drawn.iter().all(|run| [100, 900].contains(run)) && (900..1_100).contains(&long), "{long}");

@@ -68,7 +68,7 @@ impl Shipped {
         };
         let policy = Policy { mode: Mode::Enforce, mold, ..Policy::default() };
         let queues: BTreeSet<u32> = jobs.iter().map(|job| job.queue).collect();
-        let site = PublishedSite { site: *site, policy, partitions: queues.len() as u16 };
+        let site = PublishedSite { site: *site, policy, partitions: u16::try_from(queues.len()).unwrap_or(u16::MAX) };
         // With a plan molding asks for no forecast of past waits, and to learn them takes most of
         // the time of an experiment.
         let is_by_plan = parts.plan && wishes == Wishes { molding: wishes.molding, ..Wishes::default() };
@@ -131,7 +131,7 @@ impl Shipped {
             ..Asked::default()
         };
         Submission {
-            user: UserId(job.user),
+            user: job.user,
             partition: Some(partition),
             account: Some(account),
             tasks: Some(job.processors),

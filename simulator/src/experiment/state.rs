@@ -76,7 +76,7 @@ impl State {
     /// about as well, their run times are those of others like them.
     pub(super) fn prepare(&mut self, index: JobIndex, job: &Job) {
         self.first_run = None;
-        let key = UserSize { user: UserId(job.user), partition: PartitionIndex(job.queue as u16), unit: Unit::Cpus, count: job.processors };
+        let key = UserSize { user: job.user, partition: job.partition_index(), unit: Unit::Cpus, count: job.processors };
         if self.parts.first_runs && self.run_times.published(&key).is_none() {
             let limit_s = job.estimate.clamped_u32();
             let known = self.run_times.of_job(index, job);

@@ -4,6 +4,7 @@ use super::*;
 use crate::lublin::{self, Options as Model};
 use crate::swf;
 use crate::workload::{Rules, read};
+use job_types::number::UserId;
 use job_types::time::UnixTime;
 
 /// 900 jobs on 64 processors, well loaded.
@@ -78,7 +79,7 @@ fn burst() -> Vec<Job> {
         processors,
         run_time: Seconds(run_time),
         estimate: Seconds(estimate),
-        user: 1,
+        user: UserId(1),
         executable: 1,
         ..Job::default()
     };

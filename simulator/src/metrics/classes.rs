@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use job_types::number::UserId;
+
 use super::{Distribution, bounded_slowdown};
 use crate::engine::{Job, Record};
 
@@ -55,7 +57,7 @@ pub fn by_size(records: &[Record]) -> Vec<Class> {
 pub fn by_user(jobs: &[Job], records: &[Record]) -> Vec<Class> {
     const CLASSES: [(&str, f64); 3] = [("heaviest users", 0.5), ("middle", 0.9), ("lightest users", f64::INFINITY)];
     // Users are numbered in the order in which they come, and worked on by those numbers.
-    let mut numbers: HashMap<u32, usize> = HashMap::new();
+    let mut numbers: HashMap<UserId, usize> = HashMap::new();
     let mut latest = None;
     let users: Vec<usize> = jobs
         .iter()
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn users_are_classed_by_their_share_of_the_work() {
-        let jobs: Vec<Job> = [1, 2, 3].map(|user| Job { user, ..Job::default() }).to_vec();
+        let jobs: Vec<Job> = [1, 2, 3].map(|user| Job { user: UserId(user), ..Job::default() }).to_vec();
         let records = [record(1, 60), record(1, 35), record(1, 5)];
         let found: Vec<(String, f64)> = by_user(&jobs, &records).into_iter().map(|class| (class.name, class.response_s.mean)).collect();
         let expected = [("heaviest users", 60.0), ("middle", 35.0), ("lightest users", 5.0)];

@@ -27,7 +27,7 @@ pub fn write_swf(output: impl Write, header: &Header, jobs: &[Job], records: &[R
             requested_processors: Some(u64::from(record.processors)),
             requested_time_seconds: seconds(record.estimate.0),
             status: Some(Status::Completed),
-            user: known(job.user),
+            user: known(job.user.0),
             group: known(job.group),
             executable: known(job.executable),
             queue: known(job.queue),

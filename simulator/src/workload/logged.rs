@@ -1,5 +1,6 @@
 //! A record of a log as a job of the past, read by the same rules whatever it is read for.
 
+use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 
 use crate::swf::{Record, Status};
@@ -56,7 +57,7 @@ pub struct LoggedJob {
     /// Processors that it asked for.
     pub requested: Option<u32>,
     /// Its user's number.
-    pub user: Option<u32>,
+    pub user: Option<UserId>,
     /// Its group's number.
     pub group: Option<u32>,
     /// Its application's number.
@@ -81,7 +82,7 @@ impl LoggedJob {
             limit: record.requested_time_seconds.map(seconds).map(Seconds),
             allocated,
             requested: size(record.requested_processors),
-            user: number(record.user),
+            user: number(record.user).map(UserId),
             group: number(record.group),
             executable: number(record.executable),
             queue: number(record.queue),

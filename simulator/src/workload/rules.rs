@@ -1,5 +1,6 @@
 //! What becomes of records that can't be replayed as they stand.
 
+use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 
 use super::{FOR_REPLAY, LoggedJob};
@@ -72,7 +73,7 @@ impl Rules {
             estimate,
             processors: logged.allocated.unwrap_or(1).min(processors).max(1),
             number: logged.number,
-            user: number(logged.user),
+            user: logged.user.unwrap_or(UserId(u32::MAX)),
             group: number(logged.group),
             executable: number(logged.executable),
             queue: number(logged.queue),

@@ -1,6 +1,7 @@
 //! The same submissions in the engine.
 
 use super::{Happened, NODES, Site};
+use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use simulator::engine::backfill::{Candidates, Easy, InOrder, Slurm};
 use simulator::engine::estimates::Requested;
@@ -97,7 +98,7 @@ fn job(happened: &Happened) -> Job {
         estimate: Seconds(happened.limit_seconds),
         processors: happened.nodes,
         number: happened.id,
-        user: happened.user,
+        user: UserId(happened.user),
         group: happened.account,
         queue: happened.qos,
         partition: happened.partition,

@@ -1,6 +1,7 @@
 //! The cluster, and what it says of its scheduling.
 
 use crate::{Cluster, Options};
+use job_types::number::UserId;
 use simulator::engine::backfill::SlurmParameters;
 use simulator::engine::order::{Associations, PrioritySettings};
 
@@ -185,7 +186,7 @@ impl Site {
             if user.is_empty() {
                 accounts.push(self.associations.account(parent, shares.unwrap_or(0)));
             } else {
-                let (group, user) = (self.accounts.number(account.trim()), self.users.number(user));
+                let (group, user) = (self.accounts.number(account.trim()), UserId(self.users.number(user)));
                 self.associations.user(parent, shares, group, user);
             }
         }

@@ -1,6 +1,5 @@
 //! The mean of a user's last two run times.
 
-use job_types::number::UserId;
 use job_types::time::Seconds;
 use published_methods::run_times::LastTwoRunTimes;
 
@@ -15,12 +14,12 @@ pub struct LastTwo {
 
 impl Estimates for LastTwo {
     fn expect(&mut self, job: &Job) -> Seconds {
-        let mean_s = self.run_times.mean_s(UserId(job.user));
+        let mean_s = self.run_times.mean_s(job.user);
         mean_s.map_or(job.estimate, |mean_s| Seconds(mean_s as i64).clamp(Seconds(1), job.estimate))
     }
 
     fn ended(&mut self, job: &Job, record: &Record) {
         // A scheduler knows nothing of waits on the nodes, and sees when the job left them.
-        self.run_times.ended(UserId(job.user), record.occupied());
+        self.run_times.ended(job.user, record.occupied());
     }
 }

@@ -55,7 +55,7 @@ impl AgainstSnapshot {
         assert_eq!(verdict, Gate::Decide(Mode::Enforce));
         let (partition, policy) = submission.governed_by(&snapshot).unwrap();
         let bounds = Bounds::of(&submission, &partition, &snapshot);
-        let claimed = self.shipped.claimed(UserId(asked.user), partition.index);
+        let claimed = self.shipped.claimed(asked.user, partition.index);
         let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
         let changes = if decision.refusal().is_some() { Default::default() } else { decision.changes() };

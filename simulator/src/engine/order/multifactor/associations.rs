@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use job_types::number::UserId;
+
 use crate::engine::Job;
 
 /// The place of an association in its tree.
@@ -26,7 +28,7 @@ pub(super) struct Association {
 pub struct Associations {
     pub(super) tree: Vec<Association>,
     /// The association of each group and user of a job.
-    users: BTreeMap<(u32, u32), AssociationIndex>,
+    users: BTreeMap<(u32, UserId), AssociationIndex>,
 }
 
 /// The root of every tree.
@@ -44,8 +46,9 @@ impl Associations {
     #[must_use]
     pub fn of_users(jobs: &[Job]) -> Self {
         let mut associations = Self::default();
-        let users: BTreeSet<u32> = jobs.iter().map(|job| job.user).collect();
-        let places: BTreeMap<u32, AssociationIndex> = users.into_iter().map(|user| (user, associations.add(ROOT, Some(1), true))).collect();
+        let users: BTreeSet<UserId> = jobs.iter().map(|job| job.user).collect();
+        let places: BTreeMap<UserId, AssociationIndex> =
+            users.into_iter().map(|user| (user, associations.add(ROOT, Some(1), true))).collect();
         associations.users = jobs.iter().filter_map(|job| Some(((job.group, job.user), *places.get(&job.user)?))).collect();
         associations
     }
@@ -58,7 +61,7 @@ impl Associations {
     /// Adds a user of an account, or one directly below the root, as the user of the jobs of this
     /// group and user. Without shares of their own (`FairShare=parent`) they are first in their
     /// account.
-    pub fn user(&mut self, account: Option<AssociationIndex>, shares: Option<u32>, group: u32, user: u32) -> AssociationIndex {
+    pub fn user(&mut self, account: Option<AssociationIndex>, shares: Option<u32>, group: u32, user: UserId) -> AssociationIndex {
         let place = self.add(account.unwrap_or(ROOT), shares, true);
         self.users.insert((group, user), place);
         place

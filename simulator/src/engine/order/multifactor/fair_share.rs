@@ -105,6 +105,7 @@ mod tests {
 
     use super::{classic, fair_tree};
     use crate::engine::order::Associations;
+    use job_types::number::UserId;
 
     /// Physics, with 2 shares, has games and man; chemistry, with 3, has mail and nobody; each user
     /// has one share.
@@ -113,10 +114,10 @@ mod tests {
         let physics = tree.account(None, 2);
         let chemistry = tree.account(None, 3);
         let users = [
-            tree.user(Some(physics), Some(1), 1, 1),
-            tree.user(Some(physics), Some(1), 1, 2),
-            tree.user(Some(chemistry), Some(1), 2, 3),
-            tree.user(Some(chemistry), Some(1), 2, 4),
+            tree.user(Some(physics), Some(1), 1, UserId(1)),
+            tree.user(Some(physics), Some(1), 1, UserId(2)),
+            tree.user(Some(chemistry), Some(1), 2, UserId(3)),
+            tree.user(Some(chemistry), Some(1), 2, UserId(4)),
         ];
         (tree, users)
     }
@@ -156,8 +157,8 @@ mod tests {
     fn a_user_without_shares_of_their_own_is_first_in_the_account() {
         let mut tree = Associations::default();
         let physics = tree.account(None, 1);
-        let own = tree.user(Some(physics), Some(1), 1, 1);
-        let parents = tree.user(Some(physics), None, 1, 2);
+        let own = tree.user(Some(physics), Some(1), 1, UserId(1));
+        let parents = tree.user(Some(physics), None, 1, UserId(2));
         tree.charge(parents, 10.0);
         tree.charge(own, 1.0);
         let factors = fair_tree(&tree);
@@ -167,8 +168,8 @@ mod tests {
     #[test]
     fn the_classic_factor_halves_with_each_share_used() {
         let mut tree = Associations::default();
-        let first = tree.user(None, Some(1), 1, 1);
-        let second = tree.user(None, Some(1), 1, 2);
+        let first = tree.user(None, Some(1), 1, UserId(1));
+        let second = tree.user(None, Some(1), 1, UserId(2));
         tree.charge(first, 75.0);
         tree.charge(second, 25.0);
         // Shares of one half: 2^-1.5 and 2^-0.5.

@@ -1,12 +1,13 @@
 //! Priorities worked out by hand, on a machine of 16 processors.
 
+use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 
 use super::{Associations, Multifactor, Order, PrioritySettings, Record};
 use crate::engine::{Job, Waiting};
 
 fn job(submit: i64, processors: u32, user: u32) -> Job {
-    Job { submit: UnixTime(submit), run_time: Seconds(100), estimate: Seconds(600), processors, user, ..Job::default() }
+    Job { submit: UnixTime(submit), run_time: Seconds(100), estimate: Seconds(600), processors, user: UserId(user), ..Job::default() }
 }
 
 fn weights() -> PrioritySettings {

@@ -78,11 +78,12 @@ impl Usage {
 #[cfg(test)]
 mod tests {
     use super::{Associations, Seconds, UnixTime, Usage};
+    use job_types::number::UserId;
 
     #[test]
     fn usage_is_added_while_jobs_run_and_decays() {
         let mut associations = Associations::default();
-        let user = associations.user(None, Some(1), 0, 0);
+        let user = associations.user(None, Some(1), 0, UserId(0));
         // 1 - 0.693 / 693 = 0.999 a second.
         let mut usage = Usage::new(associations, Seconds(693), true, UnixTime(0));
         usage.started(UnixTime(10), user, 4);
@@ -101,7 +102,7 @@ mod tests {
     #[test]
     fn without_a_half_life_nothing_is_forgotten() {
         let mut associations = Associations::default();
-        let user = associations.user(None, Some(1), 0, 0);
+        let user = associations.user(None, Some(1), 0, UserId(0));
         let mut usage = Usage::new(associations, Seconds(0), true, UnixTime(0));
         usage.started(UnixTime(0), user, 2);
         usage.ended(UnixTime(0), UnixTime(30), user, 2);
@@ -112,7 +113,7 @@ mod tests {
     #[test]
     fn who_is_not_charged_at_the_end_goes_free_between_two_calculations() {
         let mut associations = Associations::default();
-        let user = associations.user(None, Some(1), 0, 0);
+        let user = associations.user(None, Some(1), 0, UserId(0));
         let mut usage = Usage::new(associations, Seconds(0), false, UnixTime(0));
         usage.started(UnixTime(10), user, 2);
         usage.ended(UnixTime(10), UnixTime(50), user, 2);
