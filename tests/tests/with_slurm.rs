@@ -1,0 +1,66 @@
+//! `ci/with-slurm` leaves nothing mounted in a root directory that it could not finish.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
+
+use end_to_end::{project, skipped};
+
+/// Mounts as debootstrap does, and is killed before it could unmount.
+const KILLED_DEBOOTSTRAP: &str = r#"#!/bin/sh
+for root; do :; done
+mkdir -p "$root/proc" && mount -t proc proc "$root/proc" && kill -KILL $$
+"#;
+
+/// Has a root directory made by a debootstrap that is killed, after `before` (of a shell, with the
+/// root directory to be as `$new`), and prints what is mounted below it afterwards.
+///
+/// All of this is in a namespace of mounts that ends with it, so that a test that fails leaves
+/// nothing mounted either.
+fn interrupted(before: &str) -> Output {
+    let directory = tempfile::tempdir().unwrap();
+    let debootstrap = directory.path().join("debootstrap");
+    fs::write(&debootstrap, KILLED_DEBOOTSTRAP).unwrap();
+    fs::set_permissions(&debootstrap, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = r#"
+        . ci/lib/mount-namespace.sh
+        choose_mount_namespace
+        export directory=$1 new=$1/roots/24.11.new
+        export QUEUECAST_SLURM_ROOTS=$1/roots PATH=$1:$PATH
+        exec unshare "${mount_namespace[@]}" bash -euc "$2"'
+            status=0
+            ci/with-slurm 24.11 --root || status=$?
+            findmnt --list --noheadings --output TARGET | grep "^$directory/" || true
+            exit "$status"'"#;
+    Command::new("bash").args(["-euc", script, "-"]).arg(directory.path()).arg(before).current_dir(project()).output().unwrap()
+}
+
+#[test]
+fn a_killed_debootstrap_leaves_nothing_mounted() {
+    if skipped() {
+        return;
+    }
+    let output = interrupted("");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{said}");
+    assert!(said.contains("debootstrap could not make it"), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "is still mounted");
+}
+
+#[test]
+fn what_an_earlier_debootstrap_left_mounted_is_unmounted_and_named() {
+    if skipped() {
+        return;
+    }
+    let output = interrupted(
+        r#"mkdir -p "$new/proc/deep"; mount -t tmpfs tmpfs "$new/proc"; mkdir "$new/proc/deep"; mount -t tmpfs tmpfs "$new/proc/deep";"#,
+    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{said}");
+    let inner = said.find("24.11.new/proc/deep, which an interrupted debootstrap left");
+    let outer = said.find("24.11.new/proc, which an interrupted debootstrap left");
+    assert!(inner.is_some() && inner < outer, "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "is still mounted");
+}
