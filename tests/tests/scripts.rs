@@ -1,4 +1,5 @@
-//! `ci/with-slurm` leaves nothing mounted in a root directory that it could not finish.
+//! What holds of the scripts in `ci`: they say what they do without doing it, and `ci/with-slurm`
+//! leaves nothing mounted in a root directory that it could not finish.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -63,4 +64,20 @@ fn what_an_earlier_debootstrap_left_mounted_is_unmounted_and_named() {
     let outer = said.find("24.11.new/proc, which an interrupted debootstrap left");
     assert!(inner.is_some() && inner < outer, "{said}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "", "is still mounted");
+}
+
+#[test]
+fn every_script_says_what_it_does_and_builds_nothing_for_that() {
+    // No cargo is found here, nor what installs packages.
+    let programs = tempfile::tempdir().unwrap();
+    for name in ["bash", "dirname", "sed", "env"] {
+        std::os::unix::fs::symlink(format!("/usr/bin/{name}"), programs.path().join(name)).unwrap();
+    }
+    let files = fs::read_dir(project().join("ci")).unwrap().map(|file| file.unwrap().path()).filter(|path| path.is_file());
+    for script in files {
+        let name = format!("ci/{}", script.file_name().unwrap().to_string_lossy());
+        let output = Command::new(&script).arg("--help").env("PATH", programs.path()).output().unwrap();
+        let help = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && help.contains(&name), "{name} --help: {output:?}");
+    }
 }
