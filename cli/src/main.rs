@@ -1,6 +1,7 @@
 //! queuecast: status, predict, queue, explain, doctor, evaluate, simulate, import-swf.
 
 mod asked;
+mod described;
 mod doctor;
 mod documentation;
 mod evaluate;

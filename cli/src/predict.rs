@@ -1,39 +1,34 @@
 //! `queuecast predict`: what is forecast for a described job, and what the submit filter would do
 //! with it.
 
-mod filter;
 mod forecast;
-mod job;
 mod plan;
 mod plot;
 mod text;
 
-use job_types::number::UserId;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::Args;
 use jiff::tz::TimeZone;
-use job_types::policy::Policy;
-use job_types::record::WaitSource;
-use job_types::size::Unit;
 use job_types::time::UnixTime;
-use predictor_core::decision::{Bounds, Situation, Submission, Timeliness};
+use predictor_core::decision::{Bounds, Situation};
 use predictor_core::forecast::Claimed;
-use predictor_core::site::Partition;
-use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 use slurm_conf::moment;
 
-use self::filter::FilterReport;
-use self::forecast::{DoneReport, RunTimeReport, TrajectoryReport, WaitReport};
+use self::forecast::{DoneReport, RunTimeReport, WaitReport};
 use self::plan::PlanReport;
 use crate::Format;
 use crate::asked::AskedArguments;
+use crate::described::filter::FilterReport;
+use crate::described::job::JobArguments;
+use crate::described::trajectory::TrajectoryReport;
+use crate::described::{JobReport, notes, partition_of};
 use crate::failure::Failure;
 use crate::output;
-use crate::place::{PlaceArguments, ahead};
+use crate::place::PlaceArguments;
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
 ///
@@ -49,7 +44,7 @@ use crate::place::{PlaceArguments, ahead};
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    job: job::JobArguments,
+    job: JobArguments,
 
     #[command(flatten)]
     asked: AskedArguments,
@@ -127,21 +122,6 @@ pub(super) struct Report {
     now: UnixTime,
 }
 
-/// The job as it would be submitted.
-#[derive(Debug, Serialize)]
-struct JobReport {
-    user: UserId,
-    user_name: Option<String>,
-    partition: String,
-    nodes: u32,
-    cpus: u32,
-    tasks: Option<u32>,
-    limit_s: Option<i64>,
-    begin: Option<i64>,
-    deadline: Option<i64>,
-    reserve_at: Option<i64>,
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
@@ -180,78 +160,4 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     output::print(arguments.format, &report, text::text)?;
     Ok(ExitCode::from(u8::from(report.filter.is_refused())))
-}
-
-impl JobReport {
-    fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, user_name: Option<String>) -> Self {
-        let Situation { submission, partition, .. } = situation;
-        let size = submission.size(partition);
-        Self {
-            user: submission.user,
-            user_name,
-            partition: submission.partition.map_or_else(|| partition.name.to_owned(), str::to_owned),
-            nodes: size.nodes,
-            cpus: size.cpus,
-            tasks: submission.tasks,
-            limit_s: submission.limit_in(partition).map(|limit| limit.0),
-            begin: submission.begin.map(|begin| begin.0),
-            deadline: submission.deadline.map(|deadline| deadline.0),
-            reserve_at: submission.asked.reserve_at,
-        }
-    }
-
-    /// In which unit its user counts it: as [`Submission::unit`].
-    fn counts_in(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> (Unit, u32) {
-        let unit = situation.submission.unit();
-        (unit, situation.submission.size(&situation.partition).count(unit))
-    }
-}
-
-/// The partition and the policy that the filter would take.
-fn partition_of<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &Submission<'_>) -> anyhow::Result<(Partition<'a>, Policy)> {
-    submission.governed_by(snapshot).ok_or_else(|| {
-        let known = snapshot.partitions().map(|partition| partition.name.to_owned()).collect::<Vec<_>>().join(", ");
-        match submission.partitions().next() {
-            None => anyhow!("no default partition; name one with --partition: {known}"),
-            Some(name) => anyhow!("no partition {name:?} in the snapshot; there are: {known}"),
-        }
-    })
-}
-
-/// What else is to be known.
-fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
-    let Situation { submission, partition, forecasts: snapshot, now, .. } = situation;
-    let mut notes = Vec::new();
-    match snapshot.score(partition.index) {
-        Some(score) if score.source == WaitSource::Qbets => {
-            notes.push(format!("waits are forecast from past jobs of like class alone: {}", score.reason));
-        }
-        Some(score) if score.source == WaitSource::Nothing => notes.push(format!("no waits are forecast here: {}", score.reason)),
-        _ => {}
-    }
-    match snapshot.timeliness(*now) {
-        Timeliness::Current => {}
-        Timeliness::TooOld => {
-            notes.push(format!("the snapshot is {} old, and the filter does not use it any more", snapshot.age(*now)));
-        }
-        Timeliness::Ahead => notes.push(ahead(snapshot, *now)),
-    }
-    let size = submission.size(partition);
-    if partition.cpus == 0 {
-        notes.push(format!("slurmctld knows no partition {} any more", partition.name));
-    } else if size.nodes > partition.nodes || size.cpus > partition.cpus {
-        notes.push(format!("the job is larger than the partition, which has {} nodes and {} CPUs", partition.nodes, partition.cpus));
-    }
-    let limit = submission.limit_in(partition);
-    if let Some(longest) = partition.max_time.filter(|longest| limit.is_none_or(|limit| limit > *longest)) {
-        notes.push(format!("the time limit is longer than the partition's longest, {longest}"));
-    }
-    let earliest = submission.begin.map_or(*now, |begin| begin.max(*now));
-    if let Some((deadline, limit)) = submission.deadline.zip(limit)
-        && earliest + limit > deadline
-    {
-        // src/slurmctld/job_mgr.c, deadline_ok.
-        notes.push("the earliest begin plus the time limit lies beyond the deadline, so sbatch would refuse the job".to_owned());
-    }
-    notes
 }

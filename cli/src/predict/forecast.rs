@@ -1,28 +1,24 @@
-//! What is forecast: the wait, the run time, being done by a time, and the probability trajectory
-//! of a reservation.
+//! What is forecast: the wait, the run time, and being done by a time.
 
 use std::collections::BTreeMap;
 
 use job_types::options::Asked;
 use job_types::policy::{Policy, When};
 use job_types::record::WaitSource;
-use job_types::size::{Size, Unit};
+use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{LONGEST_AHEAD, Reservable, Situation, Submission, decide, trajectory};
-use predictor_core::forecast::{JobShape, Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, point};
+use predictor_core::decision::{Situation, Submission, decide};
+use predictor_core::forecast::{Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, point};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
-use super::JobReport;
+use crate::described::{JobReport, shape_of};
 
 /// The probabilities for which bounds on the wait are shown, as keys.
 const BOUND_PROBABILITIES: [&str; 5] = ["0.25", "0.5", "0.75", "0.9", "0.95"];
 
 /// The durations for which the probability of starting within them is shown: 1 min to 2 d.
 const START_DURATIONS_S: [i64; 9] = [60, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 172_800];
-
-/// Most points of a trajectory in a report.
-const MOST_POINTS: usize = 60;
 
 /// The forecast of the wait.
 #[derive(Debug, Serialize)]
@@ -88,13 +84,6 @@ impl WaitReport {
                 .collect(),
         })
     }
-}
-
-/// The job at a size, with a limit.
-fn shape_of(situation: &Situation<'_, Snapshot<Vec<u8>>>, size: Size, limit: Option<Seconds>) -> JobShape {
-    let Situation { submission, partition, forecasts: snapshot, .. } = situation;
-    let association = snapshot.association(submission.user, submission.account, submission.qos);
-    JobShape { user: submission.user, association, partition: partition.index, size, limit }
 }
 
 impl ClassReport {
@@ -175,49 +164,6 @@ fn done_by(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: UnixTime) -> Option
     let as_written = decide(&Situation { submission: &submission, policy, ..*situation }).as_written?;
     as_written.wait?;
     as_written.deadline_probability.map(|probability| (probability * 1e4).round() / 1e4)
-}
-
-/// The probability of having the nodes at the reserved time, by when the job becomes eligible
-/// (Nurmi, Wolski and Brevik 2008, figure 3).
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-pub(super) struct TrajectoryReport {
-    pub(super) points: Vec<PointReport>,
-}
-
-/// One point of a distribution.
-#[derive(Debug, Serialize)]
-pub(super) struct PointReport {
-    pub(super) begin: i64,
-    pub(super) padded_limit_s: i64,
-    pub(super) probability: f64,
-}
-
-impl TrajectoryReport {
-    /// For a job of `size` with a limit, as decided, at evenly spaced times; `None` where no
-    /// reservation is asked for or the time is none that can be reserved.
-    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
-        let Situation { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
-        let reserved = UnixTime(submission.asked.reserve_at?);
-        if reserved <= *now || reserved - *now > LONGEST_AHEAD {
-            return None;
-        }
-        let (size, limit) = decided.unwrap_or_else(|| (submission.size(partition), submission.limit_in(partition)));
-        let job = Reservable {
-            forecasts: *snapshot,
-            shape: shape_of(situation, size, limit),
-            now: Moment { now: *now, at: *now, claimed: *claimed },
-            longest_limit: situation.bounds.longest_limit(size).map(|longest| longest.value),
-        };
-        let points = trajectory(&job, reserved);
-        let every = points.len().div_ceil(MOST_POINTS).max(1);
-        let points = points.iter().step_by(every).map(|point| PointReport {
-            begin: point.begin.0,
-            padded_limit_s: point.padded_limit.0,
-            probability: point.probability,
-        });
-        Some(Self { points: points.collect() }).filter(|trajectory| !trajectory.points.is_empty())
-    }
 }
 
 #[cfg(test)]

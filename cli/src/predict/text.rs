@@ -4,9 +4,10 @@ use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
-use super::filter::{FilterReport, SubmissionOutcome};
-use super::forecast::{ClassReport, DoneReport, PointReport, RunTimeReport, TrajectoryReport, WaitReport};
+use super::forecast::{ClassReport, DoneReport, RunTimeReport, WaitReport};
 use super::plan::PlanReport;
+use crate::described::filter::{FilterReport, SubmissionOutcome};
+use crate::described::trajectory::{PointReport, TrajectoryReport};
 use crate::output::{BAD, GOOD, Lines, bar, count, moment_and_distance, sparkline, table};
 
 /// Width of the bar of a certain event.
@@ -15,7 +16,7 @@ const BAR_WIDTH: usize = 40;
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
-    lines.line("job", job(report));
+    lines.line("job", report.job.text());
     let age = Seconds(report.snapshot_age_s);
     lines.line("forecast from", format!("snapshot {} of cluster {}, {age} old", report.generation, report.cluster));
     for note in &report.notes {
@@ -43,19 +44,6 @@ pub(super) fn text(report: &Report) -> String {
         picture(&mut lines, trajectory, report);
     }
     lines.text()
-}
-
-fn job(report: &Report) -> String {
-    let job = &report.job;
-    let plural = |number: u32, unit: Unit| format!("{} {}", count(number.into()), unit.word(number));
-    let mut text = format!("{}, {}", plural(job.nodes, Unit::Nodes), plural(job.cpus, Unit::Cpus));
-    if let Some(tasks) = job.tasks {
-        text.push_str(&format!(", {} {}", count(tasks.into()), if tasks == 1 { "task" } else { "tasks" }));
-    }
-    let limit = job.limit_s.map_or("no time limit".to_owned(), |limit| format!("time limit {}", Seconds(limit)));
-    let user = job.user_name.as_ref().map_or_else(|| job.user.to_string(), |name| format!("{name} ({})", job.user));
-    text.push_str(&format!(" in {}, {limit}, user {user}", job.partition));
-    text
 }
 
 fn waits(lines: &mut Lines, wait: &WaitReport, report: &Report) {

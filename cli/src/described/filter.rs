@@ -12,21 +12,21 @@ use crate::place::{Place, ahead};
 
 /// What the filter would do.
 #[derive(Debug, Serialize)]
-pub(super) struct FilterReport {
-    pub(super) outcome: SubmissionOutcome,
+pub(crate) struct FilterReport {
+    pub(crate) outcome: SubmissionOutcome,
     /// Why, where the job is left.
-    pub(super) why: Option<String>,
-    pub(super) mode: Mode,
+    pub(crate) why: Option<String>,
+    pub(crate) mode: Mode,
     /// What the user would be told.
-    pub(super) line: Option<String>,
+    pub(crate) line: Option<String>,
     /// What the decision says in full, where the mode keeps it from being told or done.
-    pub(super) line_if_enforced: Option<String>,
+    pub(crate) line_if_enforced: Option<String>,
     /// What would be written into the job.
-    pub(super) changes: ChangesReport,
+    pub(crate) changes: ChangesReport,
     /// What would be written in the mode `enforce`.
-    pub(super) proposed: ChangesReport,
+    pub(crate) proposed: ChangesReport,
     /// What the job would carry in its `admin_comment`.
-    pub(super) record: Option<Record>,
+    pub(crate) record: Option<Record>,
     #[serde(skip)]
     decision: Option<Decision>,
 }
@@ -34,7 +34,7 @@ pub(super) struct FilterReport {
 /// What the filter does with a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum SubmissionOutcome {
+pub(crate) enum SubmissionOutcome {
     /// The job is left alone without a decision.
     Left,
     /// The decision is recorded, and nothing else is done.
@@ -51,12 +51,12 @@ pub(super) enum SubmissionOutcome {
 
 /// What is written into a job; absent is unchanged.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct ChangesReport {
+pub(crate) struct ChangesReport {
     nodes: Option<u32>,
     cpus: Option<u32>,
     tasks: Option<u32>,
-    pub(super) limit_s: Option<i64>,
-    pub(super) begin: Option<i64>,
+    pub(crate) limit_s: Option<i64>,
+    pub(crate) begin: Option<i64>,
     hold_until: Option<i64>,
 }
 
@@ -76,7 +76,7 @@ impl From<Changes> for ChangesReport {
 impl FilterReport {
     /// What the filter would do now. Jobs that were submitted since the snapshot are not known
     /// here, as they are to the filter.
-    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, place: &Place) -> Self {
+    pub(crate) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, place: &Place) -> Self {
         let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
         let mode = mode_of(&submission.asked, policy);
         let off = place.kill_switch();
@@ -145,12 +145,12 @@ impl FilterReport {
     }
 
     /// Whether the job would be refused.
-    pub(super) fn is_refused(&self) -> bool {
+    pub(crate) fn is_refused(&self) -> bool {
         self.outcome == SubmissionOutcome::Refused
     }
 
     /// Size and time limit as decided.
-    pub(super) fn decided_size(&self) -> Option<(Size, Option<Seconds>)> {
+    pub(crate) fn decided_size(&self) -> Option<(Size, Option<Seconds>)> {
         let decided = self.decision.as_ref()?.decided.as_ref()?;
         Some((decided.size, decided.limit))
     }

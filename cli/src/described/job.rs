@@ -17,7 +17,7 @@ use crate::user;
 /// The job, by options named as sbatch's.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The job, by options as sbatch's")]
-pub(super) struct JobArguments {
+pub(crate) struct JobArguments {
     /// The partition, or several separated by commas [default: the cluster's default partition].
     #[arg(short, long, value_name = "NAMES")]
     partition: Option<String>,
@@ -107,10 +107,10 @@ impl FromStr for LimitArgument {
 
 /// A described job.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(crate) struct Job {
     user: UserId,
     /// The user's name, where there is one.
-    pub(super) user_name: Option<String>,
+    pub(crate) user_name: Option<String>,
     partition: Option<String>,
     account: Option<String>,
     qos: Option<String>,
@@ -130,7 +130,7 @@ impl JobArguments {
     /// The job, with what sbatch adds: tasks from the tasks per node of a fixed number of nodes,
     /// and the fewest CPUs from the tasks, of which there is one on each node where none are given
     /// (src/sbatch/opt.c, src/sbatch/sbatch.c).
-    pub(super) fn job(&self, asked: &Asked, now: UnixTime) -> anyhow::Result<Job> {
+    pub(crate) fn job(&self, asked: &Asked, now: UnixTime) -> anyhow::Result<Job> {
         let (user, user_name) = user::find(self.user.as_deref())?;
         let number = |number: Option<NonZeroU32>| number.map(NonZeroU32::get);
         let nodes = self.nodes.map(|nodes| nodes.0);
@@ -169,7 +169,7 @@ impl JobArguments {
 
 impl Job {
     /// The submission that the filter would see.
-    pub(super) fn submission(&self) -> Submission<'_> {
+    pub(crate) fn submission(&self) -> Submission<'_> {
         Submission {
             user: self.user,
             partition: self.partition.as_deref(),
