@@ -1,4 +1,4 @@
-//! queuecast: status, predict, queue, explain, doctor, evaluate, simulate, import-swf.
+//! queuecast: status, predict, reserve, queue, explain, doctor, evaluate, simulate, import-swf.
 
 mod asked;
 mod described;
@@ -14,6 +14,7 @@ mod plot;
 mod policy_report;
 mod predict;
 mod queue;
+mod reserve;
 mod simulate;
 mod status;
 mod user;
@@ -46,6 +47,7 @@ Examples:
 enum Command {
     Status(status::Arguments),
     Predict(Box<predict::Arguments>),
+    Reserve(Box<reserve::Arguments>),
     Queue(queue::Arguments),
     Explain(explain::Arguments),
     Doctor(Box<doctor::Arguments>),
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
     let outcome = match CommandLine::parse().command {
         Command::Status(arguments) => status::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Reserve(arguments) => reserve::run(&arguments),
         Command::Queue(arguments) => queue::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

@@ -71,6 +71,15 @@ pub(crate) fn count(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
+/// Node-hours with as many digits as tell something.
+pub(crate) fn node_hours(hours: f64) -> String {
+    match hours {
+        hours if hours < 10.0 => format!("{hours:.2}"),
+        hours if hours < 100.0 => format!("{hours:.1}"),
+        hours => count(hours.round() as u64),
+    }
+}
+
 /// A bar whose length is a probability's part of `width`.
 pub(crate) fn bar(probability: f64, width: usize) -> String {
     "█".repeat((probability.clamp(0.0, 1.0) * width as f64).round() as usize)
@@ -140,6 +149,11 @@ mod tests {
     #[test]
     fn numbers_are_grouped_by_thousands() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn node_hours_have_three_digits_or_are_whole() {
+        assert_eq!([0.0, 1.234, 12.34, 1_234.5].map(node_hours), ["0.00", "1.23", "12.3", "1,235"]);
     }
 
     #[test]

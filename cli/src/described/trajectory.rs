@@ -2,12 +2,13 @@
 
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{LONGEST_AHEAD, Reservable, Situation, trajectory};
+use predictor_core::decision::{LONGEST_AHEAD, Reservable, ReservationCost, Situation, trajectory};
 use predictor_core::forecast::Moment;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
 use super::shape_of;
+use crate::output::{Lines, moment_and_distance, sparkline};
 
 /// Most points of a trajectory in a report.
 const MOST_POINTS: usize = 60;
@@ -20,19 +21,36 @@ pub(crate) struct TrajectoryReport {
     pub(crate) points: Vec<PointReport>,
 }
 
-/// One point of a distribution.
+/// One point of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct PointReport {
     pub(crate) begin: i64,
     pub(crate) padded_limit_s: i64,
     pub(crate) probability: f64,
+    #[serde(flatten)]
+    pub(crate) cost: CostReport,
+}
+
+/// What a reservation costs beyond the job itself.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct CostReport {
+    pub(crate) most_node_hours: f64,
+    pub(crate) expected_node_hours: f64,
+}
+
+impl From<ReservationCost> for CostReport {
+    fn from(cost: ReservationCost) -> Self {
+        let rounded = |node_hours: f64| (node_hours * 1e3).round() / 1e3;
+        Self { most_node_hours: rounded(cost.most_node_hours()), expected_node_hours: rounded(cost.expected_node_hours()) }
+    }
 }
 
 impl TrajectoryReport {
     /// For a job of `size` with a limit, as decided, at evenly spaced times; `None` where no
     /// reservation is asked for or the time is none that can be reserved.
     pub(crate) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
-        let Situation { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
+        let Situation { submission, partition, policy, forecasts: snapshot, now, claimed, .. } = situation;
+        let early_start = submission.asked.early_start.unwrap_or(policy.early_start);
         let reserved = UnixTime(submission.asked.reserve_at?);
         if reserved <= *now || reserved - *now > LONGEST_AHEAD {
             return None;
@@ -50,7 +68,29 @@ impl TrajectoryReport {
             begin: point.begin.0,
             padded_limit_s: point.padded_limit.0,
             probability: point.probability,
+            cost: ReservationCost::of(point, reserved, early_start, size.nodes).into(),
         });
         Some(Self { points: points.collect() }).filter(|trajectory| !trajectory.points.is_empty())
+    }
+    /// The trajectory as a row of columns, with a mark under the point that was chosen, of which
+    /// the begin and the time limit are given.
+    pub(crate) fn text(&self, lines: &mut Lines, reserved: UnixTime, chosen: Option<(UnixTime, Option<Seconds>)>, now: UnixTime) {
+        lines.heading("Probability of having the nodes at the reserved time, by when the job becomes eligible");
+        let points = &self.points;
+        let picture = sparkline(points.iter().map(|point| point.probability));
+        lines.plain(format!("▕{picture}▏"));
+        if let Some((begin, limit)) = chosen
+            && let Some(at) = points.iter().rposition(|point| point.begin <= begin.0)
+        {
+            let limit = limit.map(|limit| format!(" with a time limit of {limit}")).unwrap_or_default();
+            lines.plain(format!(" {}▲ {}{limit}", " ".repeat(at), moment_and_distance(begin, now)));
+        }
+        let probability = |point: Option<&PointReport>| point.map_or(0.0, |point| point.probability);
+        let (first, last) = (probability(points.first()), probability(points.last()));
+        // Where the limit would be padded beyond the partition's longest, the trajectory begins
+        // later.
+        let earliest = points.first().map(|point| UnixTime(point.begin)).filter(|begin| *begin > now);
+        let earliest = earliest.map_or("now".to_owned(), |begin| moment_and_distance(begin, now));
+        lines.plain(format!(" from {earliest} ({first:.2}) to {} ({last:.2})", moment_and_distance(reserved, now)));
     }
 }

@@ -9,6 +9,7 @@ mod gantt;
 mod over_time;
 mod png;
 mod reliability;
+mod trade_off;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -28,6 +29,7 @@ pub(crate) use self::forecast::{CumulativeStart, RunTimeRanges, cumulative_start
 pub(crate) use self::gantt::{Gantt, GanttJob, gantt};
 pub(crate) use self::over_time::{OverTime, over_time};
 pub(crate) use self::reliability::{AT_OR_BELOW, Reliability, reliability};
+pub(crate) use self::trade_off::{TradeOff, TradeOffPoint, cost_by_begin, probability_by_begin};
 
 /// A part of a picture.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

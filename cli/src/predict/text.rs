@@ -7,8 +7,7 @@ use super::Report;
 use super::forecast::{ClassReport, DoneReport, RunTimeReport, WaitReport};
 use super::plan::PlanReport;
 use crate::described::filter::{FilterReport, SubmissionOutcome};
-use crate::described::trajectory::{PointReport, TrajectoryReport};
-use crate::output::{BAD, GOOD, Lines, bar, count, moment_and_distance, sparkline, table};
+use crate::output::{BAD, GOOD, Lines, bar, count, moment_and_distance, table};
 
 /// Width of the bar of a certain event.
 const BAR_WIDTH: usize = 40;
@@ -40,8 +39,10 @@ pub(super) fn text(report: &Report) -> String {
     }
     lines.heading("Submit filter");
     filter(&mut lines, &report.filter);
-    if let Some(trajectory) = &report.trajectory {
-        picture(&mut lines, trajectory, report);
+    if let Some((trajectory, reserved)) = report.trajectory.as_ref().zip(report.job.reserve_at) {
+        let proposed = &report.filter.proposed;
+        let chosen = proposed.begin.map(|begin| (UnixTime(begin), proposed.limit_s.map(Seconds)));
+        trajectory.text(&mut lines, UnixTime(reserved), chosen, report.now);
     }
     lines.text()
 }
@@ -160,25 +161,4 @@ fn filter(lines: &mut Lines, filter: &FilterReport) {
     if let Some(line) = &filter.line_if_enforced {
         lines.line("if enforced", line);
     }
-}
-
-/// The trajectory as a row of columns, with a mark under the point that was chosen.
-fn picture(lines: &mut Lines, trajectory: &TrajectoryReport, report: &Report) {
-    lines.heading("Probability of having the nodes at the reserved time, by when the job becomes eligible");
-    let points = &trajectory.points;
-    let picture = sparkline(points.iter().map(|point| point.probability));
-    lines.plain(format!("▕{picture}▏"));
-    if let Some(begin) = report.filter.proposed.begin
-        && let Some(at) = points.iter().rposition(|point| point.begin <= begin)
-    {
-        let limit = report.filter.proposed.limit_s.map(|limit| format!(" with a time limit of {}", Seconds(limit))).unwrap_or_default();
-        lines.plain(format!(" {}▲ {}{limit}", " ".repeat(at), moment_and_distance(UnixTime(begin), report.now)));
-    }
-    let probability = |point: Option<&PointReport>| point.map_or(0.0, |point| point.probability);
-    let (first, last) = (probability(points.first()), probability(points.last()));
-    let reserved = report.job.reserve_at.map_or_else(String::new, |at| moment_and_distance(UnixTime(at), report.now));
-    // Where the limit would be padded beyond the partition's longest, the trajectory begins later.
-    let earliest = points.first().map(|point| point.begin).filter(|begin| *begin > report.now.0);
-    let earliest = earliest.map_or("now".to_owned(), |begin| moment_and_distance(UnixTime(begin), report.now));
-    lines.plain(format!(" from {earliest} ({first:.2}) to {reserved} ({last:.2})"));
 }

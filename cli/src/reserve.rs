@@ -1,0 +1,188 @@
+//! `queuecast reserve`: what nodes at a time would cost, and how likely they would be there.
+
+mod offer;
+mod plot;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use jiff::tz::TimeZone;
+use job_types::options::{Asked, EarlyStart, Mode};
+use job_types::time::UnixTime;
+use predictor_core::decision::{Bounds, Situation};
+use predictor_core::forecast::Claimed;
+use serde::Serialize;
+use slurm_conf::moment;
+
+use self::offer::{Offer, Wanted};
+use crate::Format;
+use crate::described::filter::{FilterReport, SubmissionOutcome};
+use crate::described::job::JobArguments;
+use crate::described::trajectory::TrajectoryReport;
+use crate::described::{JobReport, notes, partition_of};
+use crate::failure::Failure;
+use crate::output;
+use crate::place::PlaceArguments;
+
+/// Say what it takes to have nodes at a time, and with which probability; nothing is submitted.
+///
+/// A virtual reservation (Nurmi, Wolski and Brevik 2008) is a job that becomes eligible early
+/// enough to have started by the time, with the probability that is asked for, and with a time
+/// limit that is padded by as much: if it has its nodes early it waits on them. Becoming eligible
+/// earlier makes it more probable, and costs more. This command shows both before the job is
+/// submitted: when it would become eligible, with which time limit, and what it costs beyond the
+/// job itself, at the most and in the mean of the forecast waits; and the same for other
+/// probabilities, so that what is worth its price can be chosen.
+///
+/// Describe the job with sbatch's own options. The decision is that of the submit filter: what is
+/// refused here is refused there, with the same reason.
+///
+/// Exit status: 0 if the nodes can be had with the probability; 1 if that would be refused; 2 for
+/// wrong usage, or without a snapshot.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// When the nodes are wanted, as sbatch --begin takes it: 18:00, 2026-03-27T14:30, now+2hours.
+    #[arg(long, value_name = "TIME", help_heading = "Options")]
+    at: String,
+
+    /// With which probability they are to be there by then: greater than 0 and less than 1, or best
+    /// for the highest that is to be had [default: the site's].
+    #[arg(long, value_name = "P|best", help_heading = "Options")]
+    probability: Option<Wanted>,
+
+    /// If the nodes are there early, wait on them or run at once [default: the site's].
+    #[arg(long, value_name = "wait|run", help_heading = "Options")]
+    early_start: Option<EarlyStart>,
+
+    #[command(flatten)]
+    job: JobArguments,
+
+    #[command(flatten)]
+    #[command(next_help_heading = "Options")]
+    place: PlaceArguments,
+
+    /// Also draw the probability and the cost over the time at which the job becomes eligible into
+    /// this file, which has to end in .svg or .png.
+    #[arg(long, value_name = "FILE", value_parser = crate::plot::file, help_heading = "Options")]
+    plot: Option<PathBuf>,
+
+    /// How to write the report.
+    #[arg(long, value_enum, default_value_t, help_heading = "Options")]
+    format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast reserve --at 18:00 --nodes 4 --time 1:00:00
+      four nodes for an hour at 18:00: how likely, and at which price
+  queuecast reserve --at tomorrow-08:00 -p batch -N 4 -t 1:00:00 --probability 0.9
+      with a probability of 0.9
+  queuecast reserve --at now+2hours -N 16 -t 30 --probability best --plot reserve.svg
+      with the highest probability there is; the trade-off as a picture
+  queuecast reserve --at 18:00 -N 4 -t 60 --format json | jq '.offers[] | [.wanted, .expected_node_hours]'
+
+Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+  generation, snapshot_age_s, cluster
+  job          user, user_name, partition, nodes, cpus, tasks, limit_s, begin, deadline, reserve_at
+  asked        the probability that was asked for, or that of the site; \"best\" for the highest
+  given        whether it is to be had
+  reservation  if so: probability, begin (when the job becomes eligible), padded_limit_s,
+               most_node_hours, expected_node_hours (what it costs beyond the job itself)
+  refused      if not: why
+  mode         of the submit filter for this job: below enforce nothing is reserved at a submission
+  options      the options for sbatch, salloc or srun; null where nothing would be reserved
+  offers       for several probabilities: wanted, the keys of reservation (null where refused),
+               refused, earliest (from when on nodes could be had with it)
+  trajectory   list of begin, padded_limit_s, probability, most_node_hours, expected_node_hours
+  notes        what else is to be known";
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+struct Report {
+    generation: u64,
+    snapshot_age_s: i64,
+    cluster: String,
+    job: JobReport,
+    asked: Wanted,
+    given: bool,
+    reservation: Option<offer::Given>,
+    refused: Option<String>,
+    mode: Mode,
+    options: Option<String>,
+    offers: Vec<Offer>,
+    trajectory: Option<TrajectoryReport>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    at: UnixTime,
+    #[serde(skip)]
+    now: UnixTime,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let now = output::now();
+    let at = moment::parse(&arguments.at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;
+    let asked = Asked { reserve_at: Some(at.0), early_start: arguments.early_start, ..Asked::default() };
+    let job = arguments.job.job(&asked, now).map_err(Failure::Input)?;
+    let place = arguments.place.place();
+    let snapshot = place.needed_snapshot()?;
+    let submission = job.submission();
+    let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
+    let bounds = Bounds::of(&submission, &partition, &snapshot);
+    let situation =
+        Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
+    let wanted = arguments.probability.unwrap_or(Wanted::AtLeast(policy.success_probability));
+
+    let filter = FilterReport::of(&situation, &place);
+    let chosen = Offer::of(&situation, wanted);
+    let given = chosen.reservation.is_some();
+    let is_done = given && filter.mode == Mode::Enforce && !is_left(&filter);
+    let report = Report {
+        generation: snapshot.generation(),
+        snapshot_age_s: snapshot.age(now).0,
+        cluster: snapshot.provenance().cluster.to_owned(),
+        job: JobReport::of(&situation, job.user_name.clone()),
+        asked: wanted,
+        given,
+        options: is_done.then(|| options(&asked, arguments.probability)),
+        reservation: chosen.reservation,
+        refused: chosen.refused,
+        mode: filter.mode,
+        offers: Offer::several(&situation, wanted),
+        trajectory: TrajectoryReport::of(&situation, None),
+        notes: place.privacy_note().into_iter().chain(notes(&situation)).chain(not_done(&filter)).collect(),
+        at,
+        now,
+    };
+    if let Some(path) = &arguments.plot {
+        plot::draw(path, &report).map_err(Failure::Input)?;
+    }
+    output::print(arguments.format, &report, text::text)?;
+    Ok(ExitCode::from(u8::from(!report.given)))
+}
+
+/// Whether the filter would pass the job on, or refuse it, without a decision.
+fn is_left(filter: &FilterReport) -> bool {
+    filter.why.is_some() && matches!(filter.outcome, SubmissionOutcome::Left | SubmissionOutcome::Refused)
+}
+
+/// Why nothing would be reserved although it is to be had.
+fn not_done(filter: &FilterReport) -> Option<String> {
+    match &filter.why {
+        Some(why) if is_left(filter) => Some(format!("the submit filter would reserve nothing now: {why}")),
+        _ if filter.mode < Mode::Enforce => {
+            Some(format!("the mode for this job is {}: its submission would be left as it is, and nothing reserved", filter.mode))
+        }
+        _ => None,
+    }
+}
+
+/// The options that ask sbatch for the reservation.
+fn options(asked: &Asked, probability: Option<Wanted>) -> String {
+    let options = asked.canonical().map(|(variable, value)| crate::asked::as_written(variable, &value));
+    options.chain(probability.map(|probability| format!("--success-probability={probability}"))).collect::<Vec<_>>().join(" ")
+}
