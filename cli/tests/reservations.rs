@@ -59,9 +59,44 @@ fn each_share_and_each_probability_is_a_row_with_a_picture() {
         assert!(said.output.contains(text), "{text}: {}", said.output);
     }
     let picture = fs::read_to_string(site.path().join("kept.svg")).unwrap();
-    for text in ["virtual reservations", "0.1 of the jobs", "0.9 of the jobs", "that were kept"] {
+    for text in ["virtual reservations", "0.1 of the jobs, shipped", "0.9 of the jobs, shipped", "that were kept"] {
         assert!(picture.contains(text), "{text}");
     }
+}
+
+#[test]
+fn the_published_method_stands_beside_the_one_that_ships_on_one_queue() {
+    let site = logs();
+    let text = fs::read_to_string(site.path().join("log.swf")).unwrap();
+    // Of the made-up jobs those with an odd number are of another queue.
+    let moved = |line: &str| {
+        let mut fields: Vec<&str> = line.split_whitespace().collect();
+        let is_odd = fields.first().and_then(|number| number.parse().ok()).is_some_and(|number: u32| number % 2 == 1);
+        if line.starts_with(';') || !is_odd {
+            return line.to_owned();
+        }
+        fields[14] = "7";
+        fields.join(" ")
+    };
+    let header = "; Installation: SDSC DataStar\n; Queue: 7 normal (made up)\n";
+    let log: Vec<String> = text.lines().map(moved).collect();
+    fs::write(site.path().join("queues.swf"), format!("{header}{}\n", log.join("\n"))).unwrap();
+    let question = ["--share=0.5", "--probability=0.5", "--from=51", "--method=varq,shipped", "--format=json"];
+    let report = |queue: &str| {
+        let said = run(&site, &[&["queues.swf", queue], &question[..]].concat());
+        assert_eq!(said.status, 0, "{}", said.error);
+        serde_json::from_str::<Value>(&said.output).unwrap()
+    };
+    let both = report("--queue=normal");
+    let [varq, shipped] = [&both["logs"][0], &both["logs"][1]];
+    assert_eq!((&varq["method"], &shipped["method"]), (&"varq".into(), &"shipped".into()));
+    assert_eq!((&varq["jobs"], &varq["queue"]["number"], &varq["queue"]["name"]), (&200.into(), &7.into(), &"normal".into()));
+    assert_eq!(varq["requested"], shipped["requested"]);
+    assert_eq!((&varq["published"]["accepted"], &varq["published"]["kept_part"]), (&1_869.into(), &0.6.into()));
+    assert_eq!(both, report("--queue=7"));
+    let said = run(&site, &["queues.swf", "--queue=none", "--share=0.5", "--probability=0.5"]);
+    assert_eq!(said.status, 2);
+    assert!(said.error.contains("normal (7)"), "{}", said.error);
 }
 
 #[test]
@@ -77,6 +112,7 @@ fn a_wrong_question_is_answered_as_such() {
     assert!(error(&["log.swf", "--share=1.5", "--probability=0.5"]).contains("at most 1"));
     assert!(error(&["log.swf", "--share=0.1", "--probability=1"]).contains("less than 1"));
     assert!(error(&[&["log.swf", "--every=0"], &asked[..]].concat()).contains("at least a minute"));
+    assert!(error(&[&["log.swf", "--point=most-probable"], &asked[..]].concat()).contains("--method varq"));
     assert!(error(&[&["log.swf"], &asked[..]].concat()).contains("choose a smaller --from"));
     let without_limits = "; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 -1 -1 1 3 1 -1 1 -1 -1 -1\n";
     fs::write(site.path().join("without.swf"), without_limits).unwrap();

@@ -2,20 +2,25 @@
 //! what they do to others (Nurmi, Wolski and Brevik 2008, 4.4 and table 4).
 
 mod picture;
+mod published;
+mod queue;
 mod text;
 
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
-use clap::Args;
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use jiff::SignedDuration;
 use job_types::time::Seconds;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
-use simulator::experiment::{ReservationOptions, ReservationOutcome, ReservationWish, reservations};
+use simulator::experiment::{ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, VarqChoice, reservations};
 
+use self::published::Published;
+use self::queue::Queue;
 use super::policies::ReplayedLog;
 use super::run::{CommonArguments, bar};
 use crate::failure::Failure;
@@ -32,6 +37,9 @@ use crate::failure::Failure;
 /// where it has them early. One that is refused runs as it was written and counts for nobody's
 /// promise.
 ///
+/// With --method varq the published method decides in its place: from the waits of past jobs alone,
+/// as QBETS bounds them, every 30 s of the time until then is looked at (3.1).
+///
 /// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
 /// what is asked for, such as time limits.
 #[derive(Debug, Args)]
@@ -47,6 +55,19 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "P", value_delimiter = ',', required = true, value_parser = probability)]
     probability: Vec<f64>,
 
+    /// Replay the jobs of this queue alone, on the whole machine, as the published experiment does:
+    /// its number, or its name in the log's header. Without it all jobs are replayed.
+    #[arg(long, value_name = "NAME|NUMBER")]
+    queue: Option<String>,
+
+    /// Who decides; several are separated by commas and stand in one table.
+    #[arg(long, value_enum, value_name = "METHOD", value_delimiter = ',', default_value = "shipped")]
+    method: Vec<MethodName>,
+
+    /// Which point of the probability trajectory --method varq gives a job.
+    #[arg(long, value_enum, value_name = "POINT", default_value_t)]
+    point: PointName,
+
     /// How far apart the times lie that are asked for: 6h, 90m, 1h30m.
     #[arg(long, value_name = "DURATION", default_value = "6h", value_parser = duration)]
     every: Seconds,
@@ -56,7 +77,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     refresh: u32,
 
-    /// The first job that may ask, counted from 1 among the jobs that ran, in order of submission.
+    /// The first job that may ask, counted from 1 among the jobs that ran (of the queue, with
+    /// --queue), in order of submission.
     /// Those before it are the history.
     #[arg(long, value_name = "N", default_value = "10001")]
     from: NonZeroUsize,
@@ -69,19 +91,61 @@ pub(super) struct Arguments {
     common: CommonArguments,
 }
 
+/// Who decides about reservations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum MethodName {
+    /// The decision that ships.
+    Shipped,
+    /// VARQ, as Nurmi, Wolski and Brevik 2008 have it.
+    Varq,
+}
+
+/// Which point of the trajectory a job gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum PointName {
+    /// The latest that reaches the probability, which costs least.
+    #[default]
+    Latest,
+    /// The most probable, where that reaches the probability.
+    MostProbable,
+}
+
+impl MethodName {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Shipped => "shipped",
+            Self::Varq => "varq",
+        }
+    }
+
+    fn method(self, point: PointName) -> ReservationMethod {
+        match (self, point) {
+            (Self::Shipped, _) => ReservationMethod::Shipped,
+            (Self::Varq, PointName::Latest) => ReservationMethod::Varq(VarqChoice::Latest),
+            (Self::Varq, PointName::MostProbable) => ReservationMethod::Varq(VarqChoice::MostProbable),
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   queuecast evaluate reservations SDSC-SP2-1998-4.2-cln.swf.gz --share 0.1 --probability 0.95
       one job in ten asks for its nodes at the next of the times six hours apart
   queuecast evaluate reservations LOG --share 0.1,0.5,0.95 --probability 0.5,0.75,0.95 --plot kept.svg
-      all cells of table 4 of Nurmi, Wolski and Brevik 2008, and how often promises were kept
+      nine cells, and how often promises were kept
+  queuecast evaluate reservations SDSC-DS-2004-2.1-cln.swf.gz --queue normal --method varq,shipped \
+      --share 0.1,0.5,0.95 --probability 0.5,0.75,0.95
+      table 4 of Nurmi, Wolski and Brevik 2008 by their own method and by ours, with the published
+      figures in brackets
   queuecast evaluate reservations LOG --share 0.5 --probability 0.75 --format json | jq '.kept / .accepted'
 
 Keys of --format json (one object for one LOG, one share and one probability; for more {\"logs\": [...]}):
-  log, file, jobs, processors
-                     the log; jobs are those that ran
+  log, file, queue, jobs, processors
+                     the log; queue is null for all, or has number and name; jobs are those that ran
   from, to           which jobs may ask
-  share, probability, every_s, refresh_s
+  method, point, share, probability, every_s, refresh_s
                      how
   requested, accepted, kept
                      reservations that were asked for, that were given, and of these those whose job
@@ -103,7 +167,9 @@ Keys of --format json (one object for one LOG, one share and one probability; fo
                      their waits, with the reservations and without any
   utilisation, work_utilisation, utilisation_without
                      processor time of all jobs: with their waits on the nodes, without these, and
-                     where nobody asks for a reservation";
+                     where nobody asks for a reservation
+  published          null, or what was published of the same question: mean_predicted, kept_part,
+                     accepted, source";
 
 fn number(text: &str) -> Option<f64> {
     text.parse().ok()
@@ -128,17 +194,50 @@ fn duration(text: &str) -> Result<Seconds, String> {
 struct ReservationReport {
     log: String,
     file: String,
+    queue: Option<Queue>,
     /// Jobs that ran.
     jobs: usize,
     processors: u32,
     from: usize,
     to: usize,
+    method: MethodName,
+    /// Which point VARQ gives a job; the decision that ships gives the latest.
+    point: PointName,
     share: f64,
     probability: f64,
     every_s: i64,
     refresh_s: u32,
     #[serde(flatten)]
     found: ReservationOutcome,
+    published: Option<Published>,
+}
+
+/// A log that is replayed, whole or one queue of it.
+struct Replayed {
+    log: ReplayedLog,
+    queue: Option<Queue>,
+}
+
+impl Replayed {
+    fn read(path: &Path, queue: Option<&str>) -> anyhow::Result<Self> {
+        let mut log = ReplayedLog::read(path)?;
+        let queue = queue.map(|queue| Queue::keep(queue, &mut log.workload)).transpose().with_context(|| log.source.clone())?;
+        Ok(Self { log, queue })
+    }
+
+    /// Whether it is of the machine of the published replays.
+    fn is_datastar(&self) -> bool {
+        let said = |key| self.log.workload.header.values(key).any(|value| value.to_lowercase().contains("datastar"));
+        said("Installation") || said("Computer")
+    }
+}
+
+/// A question about a log.
+struct Cell<'a> {
+    replayed: &'a Replayed,
+    method: MethodName,
+    share: f64,
+    probability: f64,
 }
 
 /// Runs the command.
@@ -148,20 +247,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
+    let is_shipped = arguments.method.contains(&MethodName::Shipped);
+    ensure!(
+        arguments.point == PointName::Latest || !is_shipped,
+        "the decision that ships gives the latest point; give --method varq with --point most-probable"
+    );
     let pool = arguments.common.threads(arguments.from.get(), arguments.to.map(NonZeroUsize::get))?;
-    let logs = arguments.common.logs.iter().map(|path| ReplayedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let read = |path: &PathBuf| Replayed::read(path, arguments.queue.as_deref());
+    let logs = arguments.common.logs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
     let mut cells = Vec::new();
-    for log in &logs {
-        for share in &arguments.share {
-            cells.extend(arguments.probability.iter().map(|probability| (log, *share, *probability)));
+    for replayed in &logs {
+        for &method in &arguments.method {
+            for &share in &arguments.share {
+                cells.extend(arguments.probability.iter().map(|&probability| Cell { replayed, method, share, probability }));
+            }
         }
     }
     let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
     let progress = bar(&bars, "replays");
     progress.set_length(cells.len() as u64);
     progress.enable_steady_tick(Duration::from_millis(500));
-    let one = |(log, share, probability): &(&ReplayedLog, f64, f64)| {
-        let report = report(arguments, log, *share, *probability).with_context(|| log.source.clone());
+    let one = |cell: &Cell<'_>| {
+        let report = report(arguments, cell).with_context(|| cell.replayed.log.source.clone());
         progress.inc(1);
         report
     };
@@ -170,11 +277,14 @@ fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
     reports.into_iter().collect()
 }
 
-fn report(arguments: &Arguments, log: &ReplayedLog, share: f64, probability: f64) -> anyhow::Result<ReservationReport> {
+fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationReport> {
+    let Cell { replayed, method, share, probability } = *cell;
+    let log = &replayed.log;
     let (jobs, processors) = (&log.workload.jobs, log.workload.processors);
     let options = ReservationOptions {
         share,
         wish: ReservationWish { every: arguments.every, probability },
+        method: method.method(arguments.point),
         from: arguments.from.get(),
         to: arguments.to.map_or(jobs.len(), NonZeroUsize::get),
         refresh: Seconds(i64::from(arguments.refresh)),
@@ -183,15 +293,19 @@ fn report(arguments: &Arguments, log: &ReplayedLog, share: f64, probability: f64
     Ok(ReservationReport {
         log: log.name.clone(),
         file: log.source.clone(),
+        queue: replayed.queue.clone(),
         jobs: jobs.len(),
         processors,
         from: options.from,
         to: options.to.min(jobs.len()),
+        method,
+        point: arguments.point,
         share,
         probability,
         every_s: arguments.every.0,
         refresh_s: arguments.refresh,
         found: reservations(jobs, processors, &options)?,
+        published: replayed.is_datastar().then(|| Published::of_share(share, probability)).flatten(),
     })
 }
 

@@ -34,7 +34,10 @@ pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
 pub use parts::{Parts, ReservationWish, Site, Wishes};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
-pub use reservations::{Others, Refusals, ReservationClass, ReservationOptions, ReservationOutcome, Reservations, reservations};
+pub use published_methods::varq::Choice as VarqChoice;
+pub use reservations::{
+    Others, Refusals, ReservationClass, ReservationMethod, ReservationOptions, ReservationOutcome, Reservations, reservations,
+};
 pub use shipped::{AskedReservation, DeadlineForecast, Shipped};
 pub use speed_up::SpeedUp;
 

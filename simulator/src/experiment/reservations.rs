@@ -6,16 +6,80 @@
 //! that says so, with the padded time limit, and waits on its nodes where it has them early. A job
 //! that is refused runs as it was written, without a promise: Nurmi et al. do not say what becomes
 //! of those, and so all that was computed in the log is computed in the replay as well.
+//!
+//! Their own method decides in the place of the one that ships where that is asked for.
 
-use job_types::time::Seconds;
+mod varq;
+
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::NotReserved;
+use published_methods::varq::Choice;
 
+use self::varq::VarqDecider;
 use super::parts::{Parts, ReservationWish, Site, Wishes};
 use super::shipped::{AskedReservation, Shipped};
-use super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, ReplayOutcome, adopters, scheduler};
+use super::{Decider, ExperimentError, ExperimentPolicy, MoldedRunTimes, ReplayOutcome, adopters, scheduler};
 use crate::engine::policy::AsSubmitted;
 use crate::engine::{Job, JobIndex, Machine, Record, simulate};
 use crate::metrics::Distribution;
+
+/// Who decides about reservations.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum ReservationMethod {
+    /// The decision that ships.
+    #[default]
+    Shipped,
+    /// VARQ, with QBETS alone (Nurmi, Wolski and Brevik 2008, 3.1), which gives this point of its
+    /// trajectory.
+    Varq(Choice),
+}
+
+/// Why a reservation is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    Unlikely,
+    BeyondLimit,
+    NoWaits,
+    Other,
+}
+
+impl Refusal {
+    fn of(why: &NotReserved) -> Self {
+        match why {
+            NotReserved::Unlikely { .. } => Self::Unlikely,
+            NotReserved::BeyondLimit { .. } => Self::BeyondLimit,
+            NotReserved::NoWaits => Self::NoWaits,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What was answered to a job that asked for its nodes at a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Answer {
+    /// The job.
+    job: JobIndex,
+    /// The time.
+    at: UnixTime,
+    /// With which probability it has its nodes by then, or why it was refused.
+    answer: Result<f64, Refusal>,
+}
+
+/// Decides about jobs that ask for their nodes at a time, and keeps what it answered.
+trait Answers: Decider {
+    /// What was answered, in the order in which it was asked.
+    fn answers(&self) -> Vec<Answer>;
+}
+
+impl Answers for Shipped {
+    fn answers(&self) -> Vec<Answer> {
+        let answer = |asked: &AskedReservation| {
+            let answer = asked.answer.as_ref().map(|point| point.probability).map_err(Refusal::of);
+            Answer { job: asked.job, at: asked.at, answer }
+        };
+        self.asked_reservations().iter().map(answer).collect()
+    }
+}
 
 /// Which jobs of a log ask for reservations, and for which.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +88,8 @@ pub struct ReservationOptions {
     pub share: f64,
     /// What they ask for.
     pub wish: ReservationWish,
+    /// Who decides.
+    pub method: ReservationMethod,
     /// First job of the window, counted from 1.
     pub from: usize,
     /// Last job of the window; the last there is where there are fewer.
@@ -38,7 +104,7 @@ impl Default for ReservationOptions {
     /// One job in ten asks for its nodes at the next of the times six hours apart, with 0.95.
     fn default() -> Self {
         let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.95 };
-        Self { share: 0.1, wish, from: 10_001, to: usize::MAX, refresh: Seconds(30), seed: 1 }
+        Self { share: 0.1, wish, method: ReservationMethod::Shipped, from: 10_001, to: usize::MAX, refresh: Seconds(30), seed: 1 }
     }
 }
 
@@ -56,12 +122,12 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    fn count(&mut self, why: &NotReserved) {
+    fn count(&mut self, why: Refusal) {
         match why {
-            NotReserved::Unlikely { .. } => self.unlikely += 1,
-            NotReserved::BeyondLimit { .. } => self.beyond_limit += 1,
-            NotReserved::NoWaits => self.no_waits += 1,
-            _ => self.other += 1,
+            Refusal::Unlikely => self.unlikely += 1,
+            Refusal::BeyondLimit => self.beyond_limit += 1,
+            Refusal::NoWaits => self.no_waits += 1,
+            Refusal::Other => self.other += 1,
         }
     }
 
@@ -96,15 +162,15 @@ pub struct Reservations {
 }
 
 impl Reservations {
-    fn of<'a>(asked: impl IntoIterator<Item = &'a (AskedReservation, Record)>) -> Self {
+    fn of<'a>(asked: impl IntoIterator<Item = &'a (Answer, Record)>) -> Self {
         let mut found = Self::default();
         let mut predicted = 0.0;
         for (asked, record) in asked {
             found.requested += 1;
-            let Ok(point) = &asked.answer else { continue };
+            let Ok(probability) = asked.answer else { continue };
             found.accepted += 1;
             found.kept += usize::from(record.start <= asked.at);
-            predicted += point.probability;
+            predicted += probability;
             let processor_hours = |time: Seconds| f64::from(record.processors) * time.0 as f64 / 3_600.0;
             found.required_processor_hours += processor_hours(record.run_time());
             found.used_processor_hours += processor_hours(record.occupied());
@@ -201,15 +267,18 @@ pub fn reservations(jobs: &[Job], processors: u32, options: &ReservationOptions)
     let longest = jobs.iter().map(|job| job.estimate).max();
     let site = Site { processors, longest_limit: longest, refresh: options.refresh };
     let wishes = Wishes { molding: false, reservation: Some(options.wish), ..Wishes::default() };
-    let shipped = Shipped::new(jobs, &site, wishes, Parts::default(), options.seed);
+    let decider: Box<dyn Answers> = match options.method {
+        ReservationMethod::Shipped => Box::new(Shipped::new(jobs, &site, wishes, Parts::default(), options.seed)),
+        ReservationMethod::Varq(choice) => Box::new(VarqDecider::new(options.wish, choice, longest)),
+    };
     // Nothing is molded, so that nothing runs at another size.
     let run_times = MoldedRunTimes::Computation(Vec::new());
-    let mut policy = ExperimentPolicy::new(shipped, run_times, window, adopts.clone(), None);
+    let mut policy = ExperimentPolicy::new(decider, run_times, window, adopts.clone(), None);
     let records = simulate(jobs, &machine, &mut scheduler(), &mut policy)?;
-    let asked = policy.decider().asked_reservations().iter();
-    let asked: Vec<(AskedReservation, Record)> = asked.filter_map(|asked| Some((*asked, *records.get(asked.job as usize)?))).collect();
+    let answers = policy.decider().answers().into_iter();
+    let asked: Vec<(Answer, Record)> = answers.filter_map(|asked| Some((asked, *records.get(asked.job as usize)?))).collect();
     let mut refused = Refusals::default();
-    asked.iter().filter_map(|(asked, _)| asked.answer.as_ref().err()).for_each(|why| refused.count(why));
+    asked.iter().filter_map(|(asked, _)| asked.answer.err()).for_each(|why| refused.count(why));
     let others = |records: &[Record]| {
         let waits = records.iter().enumerate().skip(first).filter(|(place, _)| !asks(*place));
         Distribution::of(waits.map(|(_, record)| record.wait().0 as f64))
@@ -243,9 +312,9 @@ fn in_hours(time: Seconds) -> String {
 
 /// The reservations by classes, which reach up to `ends` (ascending), with one for what is above.
 fn classes<T: PartialOrd + Copy>(
-    asked: &[(AskedReservation, Record)],
+    asked: &[(Answer, Record)],
     ends: &[T],
-    of: impl Fn(&(AskedReservation, Record)) -> T,
+    of: impl Fn(&(Answer, Record)) -> T,
     name: impl Fn(T) -> String,
 ) -> Vec<ReservationClass> {
     let above = [None].into_iter().chain(ends.iter().copied().map(Some));
@@ -261,17 +330,12 @@ fn classes<T: PartialOrd + Copy>(
 
 #[cfg(test)]
 mod tests {
-    use job_types::time::UnixTime;
-    use predictor_core::decision::TrajectoryPoint;
-
     use super::super::tests::jobs;
     use super::*;
 
     #[test]
     fn reservations_by_hand() {
-        let given =
-            |probability| Ok(TrajectoryPoint { begin: UnixTime(0), padded_limit: Seconds(7_200), probability, mean_early: Seconds::ZERO });
-        let asked = |answer| AskedReservation { job: 0, at: UnixTime(3_600), answer };
+        let asked = |answer| Answer { job: 0, at: UnixTime(3_600), answer };
         let record = |start, end, held, processors| Record {
             start: UnixTime(start),
             end: UnixTime(end),
@@ -281,10 +345,10 @@ mod tests {
         };
         // Two hours early on one processor; on the dot; and a second late on three.
         let reservations = [
-            (asked(given(0.9)), record(-3_600, 7_200, 7_200, 1)),
-            (asked(given(0.6)), record(3_600, 7_200, 0, 2)),
-            (asked(given(0.6)), record(3_601, 7_201, 0, 3)),
-            (asked(Err(NotReserved::NoWaits)), record(0, 3_600, 0, 1)),
+            (asked(Ok(0.9)), record(-3_600, 7_200, 7_200, 1)),
+            (asked(Ok(0.6)), record(3_600, 7_200, 0, 2)),
+            (asked(Ok(0.6)), record(3_601, 7_201, 0, 3)),
+            (asked(Err(Refusal::NoWaits)), record(0, 3_600, 0, 1)),
         ];
         let found = Reservations::of(&reservations);
         assert_eq!((found.requested, found.accepted, found.kept), (4, 3, 2));
@@ -316,6 +380,20 @@ mod tests {
         assert!(found.work_utilisation < found.utilisation, "{found:?}");
         let accepted = |classes: &[ReservationClass]| classes.iter().map(|class| class.found.accepted).sum::<usize>();
         assert_eq!((accepted(&found.by_size), accepted(&found.by_time_ahead)), (all.accepted, all.accepted));
+    }
+
+    #[test]
+    fn the_published_method_gives_the_latest_point_or_the_most_probable() {
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5 };
+        let found = |choice| {
+            let method = ReservationMethod::Varq(choice);
+            let options = ReservationOptions { share: 0.3, wish, method, from: 301, ..ReservationOptions::default() };
+            reservations(&jobs(), 64, &options).unwrap().all
+        };
+        let (latest, most_probable) = (found(Choice::Latest), found(Choice::MostProbable));
+        assert!(latest.accepted > 20 && most_probable.accepted > 20, "{latest:?} {most_probable:?}");
+        assert!(most_probable.mean_predicted > latest.mean_predicted, "{latest:?} {most_probable:?}");
+        assert!(most_probable.cost_ratio > latest.cost_ratio, "{latest:?} {most_probable:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use comfy_table::Table;
 use simulator::experiment::{ReservationClass, Reservations};
 
 use super::ReservationReport;
+use super::published::Published;
 use crate::evaluate::tables::{NOT_KNOWN, figure, figures_table};
 use crate::output::{Lines, count};
 
@@ -23,13 +24,23 @@ pub(super) fn report(reports: &[ReservationReport]) -> String {
     lines.plain("");
     lines.plain("kept: the part of those given whose job had its nodes by the reserved time, and its standard error");
     lines.plain("cost: processor hours that their jobs had their nodes for over those that they ran");
+    if let Some(published) = reports.iter().find_map(|report| report.published.as_ref()) {
+        lines.plain(format!("in brackets as published: {}", published.source));
+    }
     lines.text()
 }
 
-const NAMES: [&str; 3] = ["log", "share", "asked for"];
+const NAMES: [&str; 4] = ["log", "by", "share", "asked for"];
 
 fn names(report: &ReservationReport) -> Vec<String> {
-    vec![report.log.clone(), report.share.to_string(), report.probability.to_string()]
+    let queue = report.queue.as_ref().map(|queue| if queue.name.is_empty() { queue.number.to_string() } else { queue.name.clone() });
+    let log = queue.map_or_else(|| report.log.clone(), |queue| format!("{}: {queue}", report.log));
+    vec![log, report.method.name().to_owned(), report.share.to_string(), report.probability.to_string()]
+}
+
+/// What was published of the same question, in brackets.
+fn brackets(ours: String, published: Option<String>) -> String {
+    published.map_or_else(|| ours.clone(), |published| format!("{ours} ({published})"))
 }
 
 fn part(value: Option<f64>) -> String {
@@ -37,13 +48,14 @@ fn part(value: Option<f64>) -> String {
 }
 
 /// Requested, accepted, predicted, kept, cost.
-fn outcome(found: &Reservations) -> Vec<String> {
+fn outcome(found: &Reservations, published: Option<&Published>) -> Vec<String> {
     let kept = found.kept_part.zip(found.kept_standard_error);
+    let kept = kept.map_or_else(|| NOT_KNOWN.to_owned(), |(kept, error)| format!("{kept:.3} ± {error:.3}"));
     vec![
         count(found.requested as u64),
-        count(found.accepted as u64),
-        part(found.mean_predicted),
-        kept.map_or_else(|| NOT_KNOWN.to_owned(), |(kept, error)| format!("{kept:.3} ± {error:.3}")),
+        brackets(count(found.accepted as u64), published.map(|published| count(published.accepted as u64))),
+        brackets(part(found.mean_predicted), published.map(|published| format!("{:.2}", published.mean_predicted))),
+        brackets(kept, published.map(|published| format!("{:.2}", published.kept_part))),
         figure(found.cost_ratio.as_ref()),
     ]
 }
@@ -53,7 +65,7 @@ const OUTCOME: [&str; 5] = ["requested", "accepted", "predicted", "kept", "cost"
 fn cells(reports: &[ReservationReport]) -> Table {
     let mut table = figures_table(NAMES, OUTCOME);
     for report in reports {
-        table.add_row([names(report), outcome(&report.found.all)].concat());
+        table.add_row([names(report), outcome(&report.found.all, report.published.as_ref())].concat());
     }
     table
 }
@@ -83,10 +95,10 @@ fn others(reports: &[ReservationReport]) -> Table {
 }
 
 fn classes(reports: &[ReservationReport], of: impl Fn(&ReservationReport) -> &Vec<ReservationClass>) -> Table {
-    let mut table = figures_table(["log", "share", "asked for", "class"], OUTCOME);
+    let mut table = figures_table(["log", "by", "share", "asked for", "class"], OUTCOME);
     for report in reports {
         for class in of(report) {
-            table.add_row([names(report), vec![class.class.clone()], outcome(&class.found)].concat());
+            table.add_row([names(report), vec![class.class.clone()], outcome(&class.found, None)].concat());
         }
     }
     table
