@@ -12,6 +12,7 @@ pub(crate) struct PolicyReport {
     pub(crate) defer: &'static str,
     pub(crate) reserve: &'static str,
     pub(crate) early_start: &'static str,
+    pub(crate) if_missed: &'static str,
     pub(crate) success_probability: f64,
     pub(crate) defer_threshold: f64,
     pub(crate) max_defer_s: i64,
@@ -20,13 +21,14 @@ pub(crate) struct PolicyReport {
 impl From<&Policy> for PolicyReport {
     fn from(policy: &Policy) -> Self {
         // Without the pattern a new rule would be forgotten here.
-        let Policy { mode, mold, defer, reserve, early_start, success_probability, defer_threshold, max_defer } = *policy;
+        let Policy { mode, mold, defer, reserve, early_start, if_missed, success_probability, defer_threshold, max_defer } = *policy;
         Self {
             mode,
             mold: mold.as_str(),
             defer: defer.as_str(),
             reserve: if reserve { "asked" } else { "never" },
             early_start: early_start.as_str(),
+            if_missed: if_missed.as_str(),
             success_probability,
             defer_threshold,
             max_defer_s: max_defer.0,

@@ -10,14 +10,14 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use jiff::tz::TimeZone;
-use job_types::options::{Asked, EarlyStart, Mode};
+use job_types::options::{Asked, EarlyStart, Mode, SuccessProbability};
 use job_types::time::UnixTime;
 use predictor_core::decision::{Bounds, Situation};
 use predictor_core::forecast::Claimed;
 use serde::Serialize;
 use slurm_conf::moment;
 
-use self::offer::{Offer, Wanted};
+use self::offer::Offer;
 use crate::Format;
 use crate::described::filter::{FilterReport, SubmissionOutcome};
 use crate::described::job::JobArguments;
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// With which probability they are to be there by then: greater than 0 and less than 1, or best
     /// for the highest that is to be had [default: the site's].
     #[arg(long, value_name = "P|best", help_heading = "Options")]
-    probability: Option<Wanted>,
+    probability: Option<SuccessProbability>,
 
     /// If the nodes are there early, wait on them or run at once [default: the site's].
     #[arg(long, value_name = "wait|run", help_heading = "Options")]
@@ -107,7 +107,7 @@ struct Report {
     snapshot_age_s: i64,
     cluster: String,
     job: JobReport,
-    asked: Wanted,
+    asked: SuccessProbability,
     given: bool,
     reservation: Option<offer::Given>,
     refused: Option<String>,
@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let bounds = Bounds::of(&submission, &partition, &snapshot);
     let situation =
         Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
-    let wanted = arguments.probability.unwrap_or(Wanted::AtLeast(policy.success_probability));
+    let wanted = arguments.probability.unwrap_or(SuccessProbability::AtLeast(policy.success_probability));
 
     let filter = FilterReport::of(&situation, &place);
     let chosen = Offer::of(&situation, wanted);
@@ -182,7 +182,7 @@ fn not_done(filter: &FilterReport) -> Option<String> {
 }
 
 /// The options that ask sbatch for the reservation.
-fn options(asked: &Asked, probability: Option<Wanted>) -> String {
+fn options(asked: &Asked, probability: Option<SuccessProbability>) -> String {
     let options = asked.canonical().map(|(variable, value)| crate::asked::as_written(variable, &value));
     options.chain(probability.map(|probability| format!("--success-probability={probability}"))).collect::<Vec<_>>().join(" ")
 }

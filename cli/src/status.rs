@@ -56,8 +56,8 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                     wait_classes, user_sizes, accounting_read_at, controller_read_at
   configuration     path, error (of the file as it is), error_in_force (as the daemon found it),
                     loaded_at, changed_since
-  policy            mode, mold, defer, reserve, early_start, success_probability,
-                    defer_threshold, max_defer_s
+  policy            mode, mold, defer, reserve, early_start, if_missed,
+                    success_probability, defer_threshold, max_defer_s
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
                     wait_forecasts, and the keys of policy

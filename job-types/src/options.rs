@@ -14,7 +14,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::text::shortened;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 
 pub use given::{Formats, Refused, read};
@@ -44,6 +44,10 @@ pub enum Key {
     SuccessProbability,
     /// What to do if the nodes are there early.
     EarlyStart,
+    /// What to do if they are not there by then.
+    IfMissed,
+    /// Not to let salloc wait for that time.
+    ShellAtOnce,
     /// Start later if that is forecast to end no later.
     AutoDefer,
     /// By how much at most.
@@ -71,7 +75,7 @@ pub struct UserOption {
 
 /// All options, in the order in which help texts show them; each stands at the place that its
 /// [`Key`] has.
-pub static OPTIONS: [UserOption; 8] = [
+pub static OPTIONS: [UserOption; 10] = [
     UserOption {
         key: Key::AutoMold,
         name: "auto-mold",
@@ -100,9 +104,9 @@ pub static OPTIONS: [UserOption; 8] = [
         key: Key::SuccessProbability,
         name: "success-probability",
         variable: "QUEUECAST_SUCCESS_PROBABILITY",
-        placeholder: Some("P"),
+        placeholder: Some("P|best"),
         needs: Some(Key::ReserveAt),
-        help: "probability, between 0 and 1, with which --reserve-at is to succeed",
+        help: "probability, between 0 and 1, with which --reserve-at is to succeed, or the best there is",
     },
     UserOption {
         key: Key::EarlyStart,
@@ -111,6 +115,22 @@ pub static OPTIONS: [UserOption; 8] = [
         placeholder: Some("wait|run"),
         needs: Some(Key::ReserveAt),
         help: "if the nodes of --reserve-at are there early, wait on them or run at once",
+    },
+    UserOption {
+        key: Key::IfMissed,
+        name: "if-missed",
+        variable: "QUEUECAST_IF_MISSED",
+        placeholder: Some("run|cancel"),
+        needs: Some(Key::ReserveAt),
+        help: "if the job has not started by the time of --reserve-at, run it later or cancel it",
+    },
+    UserOption {
+        key: Key::ShellAtOnce,
+        name: "shell-at-once",
+        variable: "QUEUECAST_SHELL_AT_ONCE",
+        placeholder: None,
+        needs: Some(Key::ReserveAt),
+        help: "have salloc start its shell as soon as the nodes are there, and not at the time of --reserve-at",
     },
     UserOption {
         key: Key::AutoDefer,
@@ -148,9 +168,11 @@ impl Key {
             Self::ReserveAt => &OPTIONS[2],
             Self::SuccessProbability => &OPTIONS[3],
             Self::EarlyStart => &OPTIONS[4],
-            Self::AutoDefer => &OPTIONS[5],
-            Self::MaxDefer => &OPTIONS[6],
-            Self::Mode => &OPTIONS[7],
+            Self::IfMissed => &OPTIONS[5],
+            Self::ShellAtOnce => &OPTIONS[6],
+            Self::AutoDefer => &OPTIONS[7],
+            Self::MaxDefer => &OPTIONS[8],
+            Self::Mode => &OPTIONS[9],
         }
     }
 }
@@ -166,11 +188,12 @@ impl UserOption {
     #[must_use]
     pub fn accepted(&self) -> &'static str {
         match self.key {
-            Key::AutoMold | Key::AutoDefer => "1 or 0",
+            Key::AutoMold | Key::AutoDefer | Key::ShellAtOnce => "1 or 0",
             Key::MoldSizes => MoldSizes::ACCEPTED,
             Key::ReserveAt => "a time, as Unix seconds",
-            Key::SuccessProbability => "a number greater than 0 and less than 1, as 0.95",
+            Key::SuccessProbability => "a number greater than 0 and less than 1, as 0.95, or best",
             Key::EarlyStart => "wait or run",
+            Key::IfMissed => "run or cancel",
             Key::MaxDefer => "a number of seconds, not negative",
             Key::Mode => "off, observe, advise or enforce",
         }
@@ -236,6 +259,72 @@ pub enum IfMissed {
     Cancel,
 }
 
+impl IfMissed {
+    /// The choice's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+/// With which probability a reservation is to be kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SuccessProbability {
+    /// With at least this one: greater than 0, less than 1.
+    AtLeast(f64),
+    /// With the highest that is to be had.
+    Best,
+}
+
+impl SuccessProbability {
+    /// The word for [`SuccessProbability::Best`].
+    const BEST: &'static str = "best";
+
+    /// The probability that is looked for. For the best one it is certainty, and whoever looks
+    /// takes what comes nearest to it.
+    #[must_use]
+    pub fn wanted(self) -> f64 {
+        match self {
+            Self::AtLeast(probability) => probability,
+            Self::Best => 1.0,
+        }
+    }
+}
+
+impl fmt::Display for SuccessProbability {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(probability) => probability.fmt(formatter),
+            Self::Best => formatter.write_str(Self::BEST),
+        }
+    }
+}
+
+impl Serialize for SuccessProbability {
+    /// A number, or the word.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::AtLeast(probability) => serializer.serialize_f64(*probability),
+            Self::Best => serializer.serialize_str(Self::BEST),
+        }
+    }
+}
+
+impl FromStr for SuccessProbability {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        if text.eq_ignore_ascii_case(Self::BEST) {
+            return Ok(Self::Best);
+        }
+        let number = text.parse().ok().filter(|probability| *probability > 0.0 && *probability < 1.0);
+        number.map(Self::AtLeast).ok_or(UnknownWord { accepted: Key::SuccessProbability.option().accepted() })
+    }
+}
+
 /// A word that names none of the choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("use {accepted}")]
@@ -265,6 +354,17 @@ impl FromStr for EarlyStart {
     }
 }
 
+impl FromStr for IfMissed {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        [Self::Run, Self::Cancel]
+            .into_iter()
+            .find(|choice| choice.as_str() == word)
+            .ok_or(UnknownWord { accepted: Key::IfMissed.option().accepted() })
+    }
+}
+
 impl fmt::Display for Mode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
@@ -272,6 +372,12 @@ impl fmt::Display for Mode {
 }
 
 impl fmt::Display for EarlyStart {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for IfMissed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
     }
@@ -286,10 +392,14 @@ pub struct Asked {
     pub mold_sizes: Option<MoldSizes>,
     /// When the nodes are wanted, in Unix seconds.
     pub reserve_at: Option<i64>,
-    /// With which probability they are to be there by then: greater than 0, less than 1.
-    pub success_probability: Option<f64>,
+    /// With which probability they are to be there by then.
+    pub success_probability: Option<SuccessProbability>,
     /// What to do if they are there early.
     pub early_start: Option<EarlyStart>,
+    /// What to do if they are not there by then.
+    pub if_missed: Option<IfMissed>,
+    /// Whether salloc gives its shell at once, though the nodes are there early.
+    pub shell_at_once: bool,
     /// Begin later where that is forecast to finish no later.
     pub auto_defer: bool,
     /// Longest such delay, in seconds; not negative.
@@ -364,6 +474,8 @@ impl Asked {
             Key::ReserveAt => self.reserve_at.is_some(),
             Key::SuccessProbability => self.success_probability.is_some(),
             Key::EarlyStart => self.early_start.is_some(),
+            Key::IfMissed => self.if_missed.is_some(),
+            Key::ShellAtOnce => self.shell_at_once,
             Key::AutoDefer => self.auto_defer,
             Key::MaxDefer => self.max_defer.is_some(),
             Key::Mode => self.mode.is_some(),
@@ -393,8 +505,10 @@ impl Asked {
             }
             Key::ReserveAt => self.reserve_at = Some(seconds(value).ok_or_else(refused)?),
             Key::MaxDefer => self.max_defer = Some(seconds(value).ok_or_else(refused)?),
-            Key::SuccessProbability => self.success_probability = Some(probability(value).ok_or_else(refused)?),
+            Key::SuccessProbability => self.success_probability = Some(value.parse().map_err(|_| refused())?),
             Key::EarlyStart => self.early_start = Some(value.parse().map_err(|_| refused())?),
+            Key::IfMissed => self.if_missed = Some(value.parse().map_err(|_| refused())?),
+            Key::ShellAtOnce => self.shell_at_once = flag(value).ok_or_else(refused)?,
             Key::Mode => self.mode = Some(value.parse().map_err(|_| refused())?),
         }
         Ok(())
@@ -408,6 +522,8 @@ impl Asked {
             Key::ReserveAt => self.reserve_at = None,
             Key::SuccessProbability => self.success_probability = None,
             Key::EarlyStart => self.early_start = None,
+            Key::IfMissed => self.if_missed = None,
+            Key::ShellAtOnce => self.shell_at_once = false,
             Key::AutoDefer => self.auto_defer = false,
             Key::MaxDefer => self.max_defer = None,
             Key::Mode => self.mode = None,
@@ -423,6 +539,8 @@ impl Asked {
             Key::ReserveAt => self.reserve_at.map(|moment| moment.to_string()),
             Key::SuccessProbability => self.success_probability.map(|probability| probability.to_string()),
             Key::EarlyStart => self.early_start.map(|choice| choice.to_string()),
+            Key::IfMissed => self.if_missed.map(|choice| choice.to_string()),
+            Key::ShellAtOnce => self.shell_at_once.then(|| "1".to_owned()),
             Key::AutoDefer => self.auto_defer.then(|| "1".to_owned()),
             Key::MaxDefer => self.max_defer.map(|delay| delay.to_string()),
             Key::Mode => self.mode.map(|mode| mode.to_string()),
@@ -458,10 +576,6 @@ fn seconds(value: &str) -> Option<i64> {
         return None;
     }
     value.parse().ok()
-}
-
-fn probability(value: &str) -> Option<f64> {
-    value.parse().ok().filter(|probability| *probability > 0.0 && *probability < 1.0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the site allows in a partition, as the daemon reads it from the configuration and the
 //! snapshot carries it.
 
-use crate::options::{EarlyStart, Mode};
+use crate::options::{EarlyStart, IfMissed, Mode};
 use crate::time::Seconds;
 use serde::Deserialize;
 
@@ -43,6 +43,9 @@ pub struct Policy {
     pub reserve: bool,
     /// What a reservation does that starts early, where its user does not say.
     pub early_start: EarlyStart,
+    /// What becomes of a job that has not started by its reserved time, where its user does not
+    /// say.
+    pub if_missed: IfMissed,
     /// Probability of a virtual reservation, where its user does not say.
     pub success_probability: f64,
     /// By which part a deferred response must be shorter than the present one.
@@ -59,6 +62,7 @@ impl Default for Policy {
             defer: When::Asked,
             reserve: true,
             early_start: EarlyStart::Wait,
+            if_missed: IfMissed::Run,
             success_probability: 0.95,
             // Hariharan et al. 2020, IV.B.
             defer_threshold: 0.3,

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use jiff::tz::TimeZone;
-use job_types::options::{Asked, EarlyStart, Mode, MoldSizes};
+use job_types::options::{Asked, EarlyStart, IfMissed, Mode, MoldSizes, SuccessProbability};
 use proptest::prelude::*;
 
 /// 2026-03-27 13:30:20 UTC.
@@ -35,6 +35,8 @@ fn options_are_read_as_users_write_them() {
             ("reserve-at", "18:00"),
             ("success-probability", "0.9"),
             ("early-start", "Run"),
+            ("if-missed", "Cancel"),
+            ("shell-at-once", "1"),
             ("auto-defer", "1"),
             ("max-defer", "2h"),
             ("queuecast", "Advise"),
@@ -47,8 +49,10 @@ fn options_are_read_as_users_write_them() {
         mold_sizes: Some(MoldSizes::list([1, 2, 4]).unwrap()),
         // 4:29:40 after 13:30:20.
         reserve_at: Some(NOW + 16_180),
-        success_probability: Some(0.9),
+        success_probability: Some(SuccessProbability::AtLeast(0.9)),
         early_start: Some(EarlyStart::Run),
+        if_missed: Some(IfMissed::Cancel),
+        shell_at_once: true,
         auto_defer: true,
         max_defer: Some(7_200),
         mode: Some(Mode::Advise),
@@ -83,6 +87,7 @@ fn a_malformed_value_is_refused_with_its_place_and_the_accepted_forms() {
         ("mold-sizes", "8-2", "ends before it begins"),
         ("success-probability", "95%", "less than 1"),
         ("early-start", "maybe", "wait or run"),
+        ("if-missed", "wait", "run or cancel"),
         ("queuecast", "on", "observe"),
         ("auto-mold", "yes", "1 or 0"),
     ] {
@@ -101,6 +106,8 @@ fn a_lonely_option_is_refused_and_a_lonely_twin_asks_for_nothing() {
         ("mold-sizes", "QUEUECAST_MOLD_SIZES", "1,2", "--auto-mold"),
         ("success-probability", "QUEUECAST_SUCCESS_PROBABILITY", "0.9", "--reserve-at"),
         ("early-start", "QUEUECAST_EARLY_START", "wait", "--reserve-at"),
+        ("if-missed", "QUEUECAST_IF_MISSED", "cancel", "--reserve-at"),
+        ("shell-at-once", "QUEUECAST_SHELL_AT_ONCE", "1", "--reserve-at"),
         ("max-defer", "QUEUECAST_MAX_DEFER", "60", "--auto-defer"),
     ] {
         let refused = read(&[(option, value)], &[]).unwrap_err();
@@ -120,8 +127,8 @@ fn a_value_that_is_not_text_is_refused() {
 proptest! {
     #[test]
     fn any_values_are_read_or_refused_without_a_panic(
-        bytes in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 8),
-        given_as_option in prop::collection::vec(any::<bool>(), 8),
+        bytes in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), job_types::options::OPTIONS.len()),
+        given_as_option in prop::collection::vec(any::<bool>(), job_types::options::OPTIONS.len()),
         now in any::<i64>(),
     ) {
         let place = |name: &str| job_types::options::OPTIONS.iter().position(|option| option.name == name || option.variable == name).unwrap();

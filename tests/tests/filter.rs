@@ -135,7 +135,7 @@ fn a_promise_that_cant_be_given_is_refused_with_what_could_be() {
     let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
     let refusal = cluster.submit(&["-N2", "-t10", "--exclusive", "--reserve-at=now+30"], "true").refusal();
     assert!(refusal.contains("queuecast: no reservation: it would be kept with probability"), "{refusal}");
-    assert!(refusal.contains("it can be had from"), "{refusal}");
+    assert!(refusal.contains("0.95 can be had in ") && refusal.contains("(--reserve-at=now+"), "{refusal}");
     let array = cluster.submit(&["-N2", "-t10", "--array=0-3", "--reserve-at=now+3hours"], "true").refusal();
     assert!(array.contains("an array of jobs can't be reserved"), "{array}");
     std::fs::remove_file(cluster.state_directory().join("snapshot")).unwrap();

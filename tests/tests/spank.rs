@@ -84,13 +84,15 @@ fn was_submitted(cluster: &Cluster, name: &str) -> bool {
 }
 
 /// Malformed or lonely options, and a part of what is said about each.
-const MALFORMED: [(&[&str], &str); 9] = [
+const MALFORMED: [(&[&str], &str); 11] = [
     (&["--mold-sizes=0", "--auto-mold"], "from 1 to"),
     (&["--mold-sizes=a,b", "--auto-mold"], "as 1,2,4"),
     (&["--reserve-at=soon"], "YYYY-MM-DD"),
     (&["--reserve-at=2020-01-01"], "lies in the past"),
     (&["--reserve-at=now+1hour", "--success-probability=1"], "less than 1"),
     (&["--reserve-at=now+1hour", "--early-start=maybe"], "wait or run"),
+    (&["--reserve-at=now+1hour", "--if-missed=maybe"], "run or cancel"),
+    (&["--if-missed=cancel"], "--reserve-at"),
     (&["--auto-defer", "--max-defer=2x"], "hours:minutes:seconds"),
     (&["--queuecast=on"], "observe, advise or enforce"),
     (&["--max-defer=2h"], "--auto-defer"),
@@ -105,8 +107,10 @@ fn the_help_of_each_command_shows_the_options() {
             "--auto-mold ",
             "--mold-sizes=LIST|MIN-MAX",
             "--reserve-at=TIME",
-            "--success-probability=P",
+            "--success-probability=P|best",
             "--early-start=wait|run",
+            "--if-missed=run|cancel",
+            "--shell-at-once ",
             "--auto-defer ",
             "--max-defer=DURATION",
             "--queuecast=off|observe|advise|enforce",
@@ -152,6 +156,8 @@ fn what_the_user_asks_for_arrives_in_canonical_form() {
         "--reserve-at=now+1hour",
         "--success-probability=.9",
         "--early-start=RUN",
+        "--if-missed=Cancel",
+        "--shell-at-once",
         "--auto-defer",
         "--max-defer=1-12",
         "--queuecast=advise",
@@ -164,10 +170,12 @@ fn what_the_user_asks_for_arrives_in_canonical_form() {
         "QUEUECAST_AUTO_DEFER=1".to_owned(),
         "QUEUECAST_AUTO_MOLD=1".to_owned(),
         "QUEUECAST_EARLY_START=run".to_owned(),
+        "QUEUECAST_IF_MISSED=cancel".to_owned(),
         "QUEUECAST_MAX_DEFER=129600".to_owned(),
         "QUEUECAST_MODE=advise".to_owned(),
         "QUEUECAST_MOLD_SIZES=1,2,4".to_owned(),
         format!("QUEUECAST_RESERVE_AT={reserve_at}"),
+        "QUEUECAST_SHELL_AT_ONCE=1".to_owned(),
         "QUEUECAST_SUCCESS_PROBABILITY=0.9".to_owned(),
     ];
     assert_eq!(arrived, expected);

@@ -1,9 +1,10 @@
 //! The report for people.
 
+use job_types::options::SuccessProbability;
 use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
-use super::offer::{Given, Offer, Wanted};
+use super::offer::{Given, Offer};
 use crate::output::{BAD, GOOD, Lines, moment, moment_and_distance, node_hours, table};
 
 /// The report for people.
@@ -36,10 +37,10 @@ pub(super) fn text(report: &Report) -> String {
     lines.text()
 }
 
-fn probability(wanted: Wanted) -> String {
+fn probability(wanted: SuccessProbability) -> String {
     match wanted {
-        Wanted::AtLeast(probability) => format!("with probability {probability}"),
-        Wanted::Best => "with the highest probability there is".to_owned(),
+        SuccessProbability::AtLeast(probability) => format!("with probability {probability}"),
+        SuccessProbability::Best => "with the highest probability there is".to_owned(),
     }
 }
 

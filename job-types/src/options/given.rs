@@ -75,8 +75,8 @@ where
                 wanted.to_string().into()
             }
             Key::MaxDefer => (formats.duration)(text).map_err(|error| error.to_string())?.to_string().into(),
-            Key::EarlyStart | Key::Mode => text.to_ascii_lowercase().into(),
-            Key::AutoMold | Key::AutoDefer | Key::MoldSizes | Key::SuccessProbability => text.into(),
+            Key::EarlyStart | Key::IfMissed | Key::SuccessProbability | Key::Mode => text.to_ascii_lowercase().into(),
+            Key::AutoMold | Key::AutoDefer | Key::ShellAtOnce | Key::MoldSizes => text.into(),
         };
         Ok(canonical.into_owned())
     };

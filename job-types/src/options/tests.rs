@@ -28,6 +28,8 @@ fn canonical_values_are_taken_over() {
         ("QUEUECAST_RESERVE_AT", "1774630800"),
         ("QUEUECAST_SUCCESS_PROBABILITY", "0.95"),
         ("QUEUECAST_EARLY_START", "wait"),
+        ("QUEUECAST_IF_MISSED", "cancel"),
+        ("QUEUECAST_SHELL_AT_ONCE", "1"),
         ("QUEUECAST_AUTO_DEFER", "1"),
         ("QUEUECAST_MAX_DEFER", "3600"),
         ("QUEUECAST_MODE", "advise"),
@@ -38,13 +40,17 @@ fn canonical_values_are_taken_over() {
         auto_mold: true,
         mold_sizes: Some(MoldSizes::list([1, 2, 4]).unwrap()),
         reserve_at: Some(1_774_630_800),
-        success_probability: Some(0.95),
+        success_probability: Some(SuccessProbability::AtLeast(0.95)),
         early_start: Some(EarlyStart::Wait),
+        if_missed: Some(IfMissed::Cancel),
+        shell_at_once: true,
         auto_defer: true,
         max_defer: Some(3_600),
         mode: Some(Mode::Advise),
     };
     assert_eq!(asked, expected);
+    assert_eq!(asked.set("QUEUECAST_SUCCESS_PROBABILITY", "best"), Ok(()));
+    assert_eq!(asked.success_probability, Some(SuccessProbability::Best));
 }
 
 #[test]
@@ -62,7 +68,10 @@ fn a_value_out_of_bounds_is_refused_and_changes_nothing() {
         ("QUEUECAST_SUCCESS_PROBABILITY", "NaN"),
         ("QUEUECAST_SUCCESS_PROBABILITY", "inf"),
         ("QUEUECAST_SUCCESS_PROBABILITY", "95%"),
+        ("QUEUECAST_SUCCESS_PROBABILITY", "most"),
         ("QUEUECAST_EARLY_START", "Wait"),
+        ("QUEUECAST_IF_MISSED", "wait"),
+        ("QUEUECAST_SHELL_AT_ONCE", "yes"),
         ("QUEUECAST_MAX_DEFER", "-1"),
         ("QUEUECAST_MODE", "on"),
     ] {
@@ -98,6 +107,8 @@ fn an_option_that_needs_another_says_which() {
         ("QUEUECAST_MOLD_SIZES", "1,2", "--mold-sizes needs --auto-mold beside it"),
         ("QUEUECAST_SUCCESS_PROBABILITY", "0.9", "--success-probability needs --reserve-at beside it"),
         ("QUEUECAST_EARLY_START", "run", "--early-start needs --reserve-at beside it"),
+        ("QUEUECAST_IF_MISSED", "cancel", "--if-missed needs --reserve-at beside it"),
+        ("QUEUECAST_SHELL_AT_ONCE", "1", "--shell-at-once needs --reserve-at beside it"),
         ("QUEUECAST_MAX_DEFER", "60", "--max-defer needs --auto-defer beside it"),
     ] {
         let mut asked = Asked::default();
@@ -117,27 +128,27 @@ fn any_mold_sizes() -> impl Strategy<Value = MoldSizes> {
     ]
 }
 
+fn any_probability() -> impl Strategy<Value = SuccessProbability> {
+    prop_oneof![Just(SuccessProbability::Best), (1..u64::MAX).prop_map(|part| SuccessProbability::AtLeast(part as f64 / 2.0_f64.powi(65))),]
+}
+
 fn any_asked() -> impl Strategy<Value = Asked> {
-    (
-        any::<bool>(),
-        prop::option::of(any_mold_sizes()),
+    let sizes = (any::<bool>(), prop::option::of(any_mold_sizes()));
+    let reservation = (
         prop::option::of(0..=i64::MAX),
-        prop::option::of((1..u64::MAX).prop_map(|part| part as f64 / 2.0_f64.powi(65))),
+        prop::option::of(any_probability()),
         prop::option::of(prop_oneof![Just(EarlyStart::Wait), Just(EarlyStart::Run)]),
+        prop::option::of(prop_oneof![Just(IfMissed::Run), Just(IfMissed::Cancel)]),
         any::<bool>(),
-        prop::option::of(0..=i64::MAX),
-        prop::option::of(prop_oneof![Just(Mode::Off), Just(Mode::Observe), Just(Mode::Advise), Just(Mode::Enforce)]),
-    )
-        .prop_map(|(auto_mold, mold_sizes, reserve_at, success_probability, early_start, auto_defer, max_defer, mode)| Asked {
-            auto_mold,
-            mold_sizes,
-            reserve_at,
-            success_probability,
-            early_start,
-            auto_defer,
-            max_defer,
-            mode,
-        })
+    );
+    let deferral = (any::<bool>(), prop::option::of(0..=i64::MAX));
+    let mode = prop::option::of(prop_oneof![Just(Mode::Off), Just(Mode::Observe), Just(Mode::Advise), Just(Mode::Enforce)]);
+    (sizes, reservation, deferral, mode).prop_map(|(sizes, reservation, deferral, mode)| {
+        let (auto_mold, mold_sizes) = sizes;
+        let (reserve_at, success_probability, early_start, if_missed, shell_at_once) = reservation;
+        let (auto_defer, max_defer) = deferral;
+        Asked { auto_mold, mold_sizes, reserve_at, success_probability, early_start, if_missed, shell_at_once, auto_defer, max_defer, mode }
+    })
 }
 
 proptest! {
@@ -172,7 +183,7 @@ proptest! {
             let _ = asked.set(option.variable, &text);
         }
         let _ = asked.set(&lossy, &text);
-        if let Some(probability) = asked.success_probability {
+        if let Some(SuccessProbability::AtLeast(probability)) = asked.success_probability {
             prop_assert!(probability > 0.0 && probability < 1.0);
         }
         prop_assert!(asked.reserve_at.is_none_or(|moment| moment >= 0));

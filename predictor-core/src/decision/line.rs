@@ -1,8 +1,8 @@
 //! The line that a user reads about a decision. Times are durations from now, which are the same in
 //! every time zone.
 
-use super::{Changes, Decision, Submission};
-use job_types::options::{EarlyStart, Mode};
+use super::{Changes, Decision, NotReserved, Reservation, Submission};
+use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::Policy;
 use job_types::size::Unit;
 use job_types::time::UnixTime;
@@ -43,14 +43,14 @@ impl Decision {
         Some(if proposes { format!("advice, nothing was changed: {line}") } else { line })
     }
 
-    fn refused(&self, why: &super::NotReserved, now: UnixTime) -> String {
+    fn refused(&self, why: &NotReserved, now: UnixTime) -> String {
         let mut line = format!("no reservation: {why}");
-        if let super::NotReserved::Unlikely { earliest, best, .. } = why {
-            if let Some(earliest) = earliest {
-                let _ = write!(line, "; it can be had from {} from now on", *earliest - now);
+        if let NotReserved::Unlikely { best, wanted, later } = why {
+            if let Some(ahead) = later.map(|later| later - now) {
+                let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
             }
-            if *best >= 0.01 {
-                let _ = write!(line, "; or accept --success-probability={best:.2}");
+            if let Some(best) = best.filter(|best| best.point.probability >= 0.01) {
+                let _ = write!(line, "; or accept --success-probability={:.2}{}", best.point.probability, cost(&best));
             }
         }
         line
@@ -86,16 +86,21 @@ impl Decision {
                     EarlyStart::Wait => "waits on its nodes if it gets them early",
                     EarlyStart::Run => "runs at once if it gets them early",
                 };
-                parts.push(format!(
-                    "nodes in {} with probability {:.2}: eligible in {}, time limit padded to {}; {then}",
+                let mut part = format!(
+                    "nodes in {} with probability {:.2}: eligible in {}, time limit padded to {}; {then}{}",
                     reservation.at - now,
                     point.probability,
                     point.begin - now,
                     point.padded_limit,
-                ));
+                    cost(reservation),
+                );
+                if reservation.if_missed == IfMissed::Cancel {
+                    part.push_str("; cancelled if it has not started by then");
+                }
+                parts.push(part);
             }
             // Reached in advice only: enforcing refuses.
-            Some(Err(why)) => parts.push(format!("no reservation: {why}")),
+            Some(Err(why)) => parts.push(self.refused(why, now)),
             None => {}
         }
         match &self.deferral {
@@ -123,4 +128,27 @@ impl Decision {
         }
         parts.push(part);
     }
+}
+
+/// What a reservation costs beyond the job, as the end of a clause; empty where it costs nothing.
+fn cost(reservation: &Reservation) -> String {
+    let cost = reservation.cost();
+    if cost.most_node_seconds == 0 {
+        return String::new();
+    }
+    format!(
+        ", at most {} node-hours beyond the job, {} expected",
+        in_few_digits(cost.most_node_hours()),
+        in_few_digits(cost.expected_node_hours())
+    )
+}
+
+/// Node-hours with as many digits as matter to somebody who pays for them.
+fn in_few_digits(node_hours: f64) -> String {
+    let decimals = match node_hours {
+        10.0.. => 0,
+        1.0.. => 1,
+        _ => 2,
+    };
+    format!("{node_hours:.decimals$}")
 }

@@ -29,7 +29,7 @@ pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit,
 use crate::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
 use crate::reliability::WaitSourceReason;
 use crate::site::Partition;
-use job_types::options::{Asked, EarlyStart, Mode};
+use job_types::options::{Asked, EarlyStart, IfMissed, Mode, SuccessProbability};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -93,15 +93,19 @@ pub struct Reservation {
     /// When the job becomes eligible, with which time limit, and how likely it is to run at the
     /// reserved time.
     pub point: TrajectoryPoint,
+    /// The nodes that it is of.
+    pub nodes: u32,
     /// What the job does if it starts early.
     pub early_start: EarlyStart,
+    /// What becomes of the job if it has not started by the reserved time.
+    pub if_missed: IfMissed,
 }
 
 impl Reservation {
-    /// What it costs beyond the job itself, on so many nodes.
+    /// What it costs beyond the job itself.
     #[must_use]
-    pub fn cost(&self, nodes: u32) -> ReservationCost {
-        ReservationCost::of(&self.point, self.at, self.early_start, nodes)
+    pub fn cost(&self) -> ReservationCost {
+        ReservationCost::of(&self.point, self.at, self.early_start, self.nodes)
     }
 }
 
@@ -391,24 +395,23 @@ where
     };
 
     let reservation = reserved.map(|reserved| {
-        let wanted = asked.success_probability.unwrap_or(policy.success_probability);
-        let early_start = asked.early_start.unwrap_or(policy.early_start);
+        let wanted = asked.success_probability.unwrap_or(SuccessProbability::AtLeast(policy.success_probability));
         let at_size = |candidate: &Option<Candidate>, tell_earliest| {
             let (size, limit) = candidate.as_ref().map_or((size, limit), |candidate| (candidate.size, candidate.limit));
             reservation::reserve(&context, size, limit, reserved, wanted, tell_earliest)
         };
         let is_molded = matches!(molding, Some(Ok(())));
-        let mut point = at_size(&decided, !is_molded);
-        if point.is_err() && is_molded {
+        let mut reservation = at_size(&decided, !is_molded);
+        if reservation.is_err() && is_molded {
             // A better size that can't be had in time is no reason to refuse the size as written.
             let as_asked = written(&assumption);
-            point = at_size(&as_asked, true);
-            if point.is_ok() {
+            reservation = at_size(&as_asked, true);
+            if reservation.is_ok() {
                 decided = as_asked;
                 molding = Some(Err(NotMolded::NotReservable));
             }
         }
-        point.map(|point| Reservation { at: reserved, point, early_start })
+        reservation
     });
 
     let mut deferral = None;

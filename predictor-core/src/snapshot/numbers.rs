@@ -4,7 +4,7 @@
 use super::layout::PolicyRecord;
 use crate::queue_plan::PlanObstacle;
 use crate::reliability::WaitSourceReason;
-use job_types::options::{EarlyStart, Mode};
+use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::{Policy, When};
 use job_types::record::WaitSource;
 use job_types::time::Seconds;
@@ -77,7 +77,11 @@ impl From<&Policy> for PolicyRecord {
                 EarlyStart::Wait => 0,
                 EarlyStart::Run => 1,
             },
-            reserved: [0; 3],
+            if_missed: match policy.if_missed {
+                IfMissed::Run => 0,
+                IfMissed::Cancel => 1,
+            },
+            reserved: [0; 2],
             success_probability: (policy.success_probability as f32).into(),
             defer_threshold: (policy.defer_threshold as f32).into(),
             max_defer_s: policy.max_defer.clamped_u32().into(),
@@ -104,6 +108,7 @@ impl From<&PolicyRecord> for Policy {
             defer: when(record.defer),
             reserve: record.reserve == 1,
             early_start: if record.early_start == 1 { EarlyStart::Run } else { EarlyStart::Wait },
+            if_missed: if record.if_missed == 1 { IfMissed::Cancel } else { IfMissed::Run },
             // Through a decimal, so that 0.95 is 0.95 again and not the nearest 32-bit number above
             // it.
             success_probability: (f64::from(record.success_probability.get()) * 1e6).round() / 1e6,

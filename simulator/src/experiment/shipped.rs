@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use job_types::number::{PartitionIndex, UserId};
-use job_types::options::{Asked, Mode};
+use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::policy::{Policy, When};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{
@@ -127,7 +127,7 @@ impl Shipped {
             auto_mold: molding && self.parts.any_size,
             auto_defer: deferral,
             reserve_at: reservation.map(|wish| wish.next(now).0),
-            success_probability: reservation.map(|wish| wish.probability),
+            success_probability: reservation.map(|wish| SuccessProbability::AtLeast(wish.probability)),
             ..Asked::default()
         };
         Submission {

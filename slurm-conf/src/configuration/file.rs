@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
 use super::{Configuration, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
-use job_types::options::{EarlyStart, Mode};
+use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::{Policy, When};
 use job_types::time::Seconds;
 
@@ -69,6 +69,7 @@ struct PolicyTable {
     max_defer: Option<Duration<MINUTE_SECONDS, { 30 * DAY_SECONDS }>>,
     defer_threshold: Option<Fraction<0, 999>>,
     early_start: Option<EarlyStart>,
+    if_missed: Option<IfMissed>,
     #[serde(deserialize_with = "partitions")]
     partition: BTreeMap<String, PolicyTable>,
 }
@@ -106,6 +107,7 @@ impl PolicyTable {
             max_defer: self.max_defer.as_ref().map_or(rest.max_defer, |duration| Seconds(duration.0)),
             defer_threshold: self.defer_threshold.as_ref().map_or(rest.defer_threshold, |fraction| fraction.0),
             early_start: self.early_start.unwrap_or(rest.early_start),
+            if_missed: self.if_missed.unwrap_or(rest.if_missed),
         }
     }
 }

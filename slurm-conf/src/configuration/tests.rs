@@ -1,5 +1,5 @@
 use super::*;
-use job_types::options::{EarlyStart, Mode};
+use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::When;
 use job_types::time::Seconds;
 
@@ -32,7 +32,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 17, "{uncommented}");
+    assert_eq!(keys, 18, "{uncommented}");
 }
 
 #[test]
@@ -57,6 +57,7 @@ fn every_key_is_taken() {
         max_defer = "90m"
         defer_threshold = 0
         early_start = "run"
+        if_missed = "cancel"
         [metrics]
         listen = "[::1]:0"
         [log]
@@ -80,6 +81,7 @@ fn every_key_is_taken() {
                 max_defer: Seconds(5_400),
                 defer_threshold: 0.0,
                 early_start: EarlyStart::Run,
+                if_missed: IfMissed::Cancel,
             },
             partitions: BTreeMap::new(),
         },

@@ -4,7 +4,7 @@
 
 use job_types::job::EndedJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
-use job_types::options::Asked;
+use job_types::options::{Asked, SuccessProbability};
 use job_types::record::WaitSource;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -118,7 +118,8 @@ fn what_is_in_force_is_what_the_partitions_score_says() {
 #[test]
 fn a_reservation_is_given_by_the_more_careful_of_present_and_past() {
     let reserve = |ahead: i64, model: &WaitModel| {
-        let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(0.9), ..Asked::default() };
+        let asked =
+            Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
         decided(&busy(model), asked).reservation.unwrap().map(|reservation| reservation.at - reservation.point.begin)
     };
     // The cluster is forecast to be empty by then, but jobs here have waited 2,000 to 2,199 s.
@@ -163,7 +164,7 @@ proptest! {
     ) {
         let snapshot = busy(&forecast_by(fork(feature, threshold, low, high), 240));
         let wanted = f64::from(percent) / 100.0;
-        let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(wanted), ..Asked::default() };
+        let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(wanted)), ..Asked::default() };
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(4, asked) };
         let decision = decide(&situation(&snapshot, &asked));
         let longest_limit = snapshot.partition("batch").unwrap().max_time;
@@ -175,6 +176,7 @@ proptest! {
             (Ok(reservation), Some(point)) => prop_assert_eq!(reservation.point, *point),
             (Err(NotReserved::Unlikely { best, .. }), None) => {
                 let highest = points.iter().map(|point| point.probability).fold(0.0, f64::max);
+                let best = best.map_or(0.0, |best| best.point.probability);
                 prop_assert!((best - highest).abs() < 1e-9, "best {best}, highest {highest}");
             }
             (other, point) => prop_assert!(false, "{other:?} against {point:?}"),

@@ -4,7 +4,7 @@
 
 use job_types::job::EndedJob;
 use job_types::number::{QosId, UserId};
-use job_types::options::{Asked, MoldSizes};
+use job_types::options::{Asked, MoldSizes, SuccessProbability};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::Seconds;
@@ -220,7 +220,7 @@ fn short_waits() -> impl Iterator<Item = EndedJob<(), &'static str, ()>> {
 }
 
 fn reserve(ahead: i64) -> Asked {
-    Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(0.5), ..Asked::default() }
+    Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..Asked::default() }
 }
 
 #[test]

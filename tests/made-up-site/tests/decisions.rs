@@ -4,7 +4,7 @@
 
 use job_types::job::EndedJob;
 use job_types::number::{PartitionIndex, UserId};
-use job_types::options::{Asked, EarlyStart, Mode, MoldSizes};
+use job_types::options::{Asked, EarlyStart, IfMissed, Mode, MoldSizes, SuccessProbability};
 use job_types::policy::{Policy, When};
 use job_types::record::{MOST_BYTES, Record};
 use job_types::size::Size;
@@ -239,7 +239,7 @@ fn bounds_by_class_know_no_load_so_that_nothing_is_gained_by_deferral() {
 }
 
 fn reserve(ahead: i64, probability: f64) -> Asked {
-    Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(probability), ..Asked::default() }
+    Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(probability)), ..Asked::default() }
 }
 
 /// Waits of 0 to 1,990 s in even steps, in no order.
@@ -266,11 +266,67 @@ fn an_unlikely_reservation_is_refused_with_what_could_be_had() {
     let cluster = cluster(even_waits(), batch(enforcing()));
     let asked = submission(4, reserve(600, 0.9));
     let decision = decided(&cluster, &asked);
-    let Some(NotReserved::Unlikely { best, wanted, earliest }) = decision.refusal().copied() else { panic!("{:?}", decision.reservation) };
-    assert!(best < 0.4 && wanted == 0.9);
-    let later = earliest.unwrap();
-    assert_eq!(decided(&cluster, &submission(4, reserve(later.0 - NOW.0, 0.9))).refusal(), None);
-    assert!(decision.line(&asked, &enforcing(), NOW).unwrap().starts_with("no reservation: it would be kept with probability"));
+    let Some(NotReserved::Unlikely { best, wanted, later }) = decision.refusal().copied() else { panic!("{:?}", decision.reservation) };
+    let best = best.unwrap();
+    assert!(best.point.probability < 0.4 && wanted == SuccessProbability::AtLeast(0.9));
+    let ahead = later.unwrap() - NOW;
+    assert_eq!(decided(&cluster, &submission(4, reserve(ahead.0, 0.9))).refusal(), None);
+    // The nearest such time in whole minutes.
+    assert!(decided(&cluster, &submission(4, reserve(ahead.0 - 60, 0.9))).refusal().is_some());
+    // The job would be eligible at once, ten minutes early at the most, on four nodes.
+    let line = decision.line(&asked, &enforcing(), NOW).unwrap();
+    let hours = best.cost().expected_node_hours();
+    let expected = format!(
+        "no reservation: it would be kept with probability {0:.2} at best, 0.9 is wanted; 0.9 can be had in {ahead} \
+         (--reserve-at=now+{1}minutes); or accept --success-probability={0:.2}, at most 0.67 node-hours beyond the job, {hours:.2} expected",
+        best.point.probability,
+        ahead.0 / 60,
+    );
+    assert_eq!(line, expected);
+    assert!(hours > 0.0 && hours < 0.67);
+}
+
+#[test]
+fn the_best_probability_is_that_of_the_most_probable_point() {
+    let cluster = cluster(even_waits(), batch(enforcing()));
+    let best = |ahead| {
+        let asked = Asked { success_probability: Some(SuccessProbability::Best), ..reserve(ahead, 0.5) };
+        decided(&cluster, &submission(4, asked)).reservation.unwrap()
+    };
+    // Ten minutes ahead it is what the refusal of more offers.
+    let refused = decided(&cluster, &submission(4, reserve(600, 0.9))).refusal().copied();
+    let Some(NotReserved::Unlikely { best: Some(offered), .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(best(600), Ok(offered));
+    assert_eq!(offered.point.begin, NOW);
+    // Two hours ahead it is the latest point at which no bound is longer than what is left.
+    let far = best(7_200).unwrap().point;
+    assert_eq!(decided(&cluster, &submission(4, reserve(7_200, far.probability))).reservation.unwrap().unwrap().point, far);
+    assert!(far.probability < 0.99, "200 waits bound no 99th percentile");
+    assert!(decided(&cluster, &submission(4, reserve(7_200, far.probability + 0.01))).refusal().is_some());
+    // Where nothing is known there is no best either.
+    assert_eq!(
+        decided(
+            &self::cluster([], batch(enforcing())),
+            &submission(4, Asked { success_probability: Some(SuccessProbability::Best), ..reserve(600, 0.5) })
+        )
+        .refusal(),
+        Some(&NotReserved::NoWaits)
+    );
+}
+
+#[test]
+fn a_user_is_told_what_a_reservation_costs_and_that_it_may_be_cancelled() {
+    let cluster = cluster(even_waits(), batch(enforcing()));
+    let asked = Asked { if_missed: Some(IfMissed::Cancel), ..reserve(7_200, 0.5) };
+    let submission = submission(4, asked);
+    let decision = decided(&cluster, &submission);
+    let Some(Ok(reservation)) = decision.reservation else { panic!("{:?}", decision.reservation) };
+    assert_eq!((reservation.nodes, reservation.if_missed), (4, IfMissed::Cancel));
+    // Eligible 1,140 s before, on four nodes: 1.27 node-hours.
+    let line = decision.line(&submission, &enforcing(), NOW).unwrap();
+    let cost = format!("at most 1.3 node-hours beyond the job, {:.2} expected", reservation.cost().expected_node_hours());
+    let end = format!("waits on its nodes if it gets them early, {cost}; cancelled if it has not started by then");
+    assert!(line.ends_with(&end), "{line}");
 }
 
 #[test]
@@ -291,7 +347,11 @@ fn what_contradicts_a_reservation_is_named() {
 fn an_early_start_may_run_at_once() {
     let cluster = cluster(even_waits(), batch(enforcing()));
     let asked = Asked { early_start: Some(EarlyStart::Run), ..reserve(7_200, 0.5) };
-    assert_eq!(decided(&cluster, &submission(4, asked)).proposed().hold_until, None);
+    let asked = submission(4, asked);
+    let decision = decided(&cluster, &asked);
+    assert_eq!(decision.proposed().hold_until, None);
+    let line = decision.line(&asked, &enforcing(), NOW).unwrap();
+    assert!(line.ends_with("; runs at once if it gets them early"), "{line}");
 }
 
 #[test]
@@ -352,6 +412,7 @@ proptest! {
             (Ok(reservation), Some(point)) => prop_assert_eq!(reservation.point, *point),
             (Err(NotReserved::Unlikely { best, .. }), None) => {
                 let highest = points.iter().map(|point| point.probability).fold(0.0, f64::max);
+                let best = best.map_or(0.0, |best| best.point.probability);
                 prop_assert!((best - highest).abs() < 1e-9, "best {best}, highest {highest}");
             }
             // Without the partition's longest limit it could be had.
@@ -389,7 +450,7 @@ proptest! {
         let jobs = jobs.iter().enumerate()
             .map(|(n, (wait, limit, nodes))| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n as i64 * 600), *nodes, *limit, *wait, 100));
         let cluster = Cluster { ends: vec![NOW + Seconds(ends)], ..cluster(jobs, state) };
-        let asked = Asked { auto_mold: true, auto_defer: true, reserve_at: ahead.map(|ahead| NOW.0 + ahead), success_probability: Some(0.1), ..Asked::default() };
+        let asked = Asked { auto_mold: true, auto_defer: true, reserve_at: ahead.map(|ahead| NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.1)), ..Asked::default() };
         let asked = Submission { deadline: Some(NOW + Seconds(deadline)), ..submission(nodes, asked) };
         let changes = decided(&cluster, &asked).changes();
         if changes.begin.is_some() || changes.limit.is_some() {

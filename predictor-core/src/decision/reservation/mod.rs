@@ -5,8 +5,9 @@ mod cost;
 mod review;
 mod trajectory;
 
-use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle};
+use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle, Reservation};
 use crate::forecast::WaitForecaster;
+use job_types::options::SuccessProbability;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
@@ -18,6 +19,12 @@ pub use trajectory::{Reservable, STEP, TrajectoryPoint, trajectory};
 
 /// Longest time ahead for which reservations are given.
 pub const LONGEST_AHEAD: Seconds = Seconds(366 * 86_400);
+
+/// How many later times are tried for a reservation that can't be had: each is a quarter farther
+/// ahead than the one before, so that the last is nearly nine times as far as the first.
+const MOST_LATER_TIMES: usize = 10;
+
+const DAY: Seconds = Seconds(86_400);
 
 /// Why a reservation is not given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,13 +60,13 @@ pub enum NotReserved {
     NoWaits,
     /// The probability is not to be had.
     Unlikely {
-        /// The highest probability of the trajectory.
-        best: f64,
+        /// The most probable point of the trajectory; `None` where none has any probability.
+        best: Option<Reservation>,
         /// What was asked for.
-        wanted: f64,
-        /// The earliest time from now at which the wanted probability is to be had, as forecast
-        /// now.
-        earliest: Option<UnixTime>,
+        wanted: SuccessProbability,
+        /// A later time at which the wanted probability is to be had, as forecast now: the nearest
+        /// that was found.
+        later: Option<UnixTime>,
     },
 }
 
@@ -88,21 +95,23 @@ impl fmt::Display for NotReserved {
             NotReserved::NotOffered => f.write_str("this partition offers no virtual reservations"),
             NotReserved::NoWaits => f.write_str("no past waits are known for this partition"),
             NotReserved::Unlikely { best, wanted, .. } => {
+                let best = best.map_or(0.0, |best| best.point.probability);
                 write!(f, "it would be kept with probability {best:.2} at best, {wanted} is wanted")
             }
         }
     }
 }
+
 /// Decides on a reservation of the submission at a size. Of one that is refused it says, where
-/// `tell_earliest`, when it could be had.
+/// `tell_later`, when it could be had.
 pub(super) fn reserve<F: WaitForecaster>(
     context: &Context<'_, F>,
     size: Size,
     limit: Option<Seconds>,
     reserved: UnixTime,
-    wanted: f64,
-    tell_earliest: bool,
-) -> Result<TrajectoryPoint, NotReserved> {
+    wanted: SuccessProbability,
+    tell_later: bool,
+) -> Result<Reservation, NotReserved> {
     let submission = context.submission;
     if !context.policy.reserve {
         return Err(NotReserved::NotOffered);
@@ -140,20 +149,50 @@ pub(super) fn reserve<F: WaitForecaster>(
         longest_limit: longest.map(|longest| longest.value),
     };
     let ahead = reserved - context.now;
-    let best = match latest_point(&job, ahead, wanted, Begins::BeforeReserved) {
-        Ok(point) => return Ok(point),
-        Err(best) => best.map(|best| best.probability),
+    let (asked, policy) = (&submission.asked, &context.policy);
+    let at_point = |point| Reservation {
+        at: reserved,
+        point,
+        nodes: size.nodes,
+        early_start: asked.early_start.unwrap_or(policy.early_start),
+        if_missed: asked.if_missed.unwrap_or(policy.if_missed),
     };
-    if let Some(beyond) = beyond_limit(&job, ahead, wanted, longest) {
+    let best = match latest_point(&job, ahead, wanted.wanted(), Begins::BeforeReserved) {
+        Ok(point) => return Ok(at_point(point)),
+        Err(Some(best)) if wanted == SuccessProbability::Best => return Ok(at_point(best)),
+        Err(best) => best,
+    };
+    if let Some(beyond) = beyond_limit(&job, ahead, wanted.wanted(), longest) {
         return Err(beyond);
     }
     if best.is_none() && context.forecasts.wait(&job.shape, None).is_none() {
         return Err(NotReserved::NoWaits);
     }
-    let far = context.now + LONGEST_AHEAD;
-    let possible = tell_earliest.then(|| latest_point(&job, LONGEST_AHEAD, wanted, Begins::Now).ok());
-    let earliest = possible.flatten().map(|point| context.now + (far - point.begin));
-    Err(NotReserved::Unlikely { best: best.unwrap_or(0.0), wanted, earliest })
+    let later = if tell_later { later_time(&job, ahead, wanted.wanted()) } else { None };
+    Err(NotReserved::Unlikely { best: best.map(at_point), wanted, later: later.map(|ahead| context.now + ahead) })
+}
+
+/// How far ahead a reservation can be had that can't be had `ahead` from now, at a later time. In
+/// whole minutes, or in whole hours beyond a day, because a user is to type it.
+///
+/// What a job needs that is eligible now says where to begin. A job that becomes eligible later is
+/// forecast from another state, so that the time is tried before it is told, and others behind it.
+fn later_time<F: WaitForecaster>(job: &Reservable<'_, F>, ahead: Seconds, wanted: f64) -> Option<Seconds> {
+    let now = job.now.now;
+    let needed = latest_point(job, LONGEST_AHEAD, wanted, Begins::Now).ok().map(|point| now + LONGEST_AHEAD - point.begin);
+    let mut later = needed.unwrap_or(Seconds::ZERO).max(ahead + STEP);
+    for _ in 0..MOST_LATER_TIMES {
+        let unit = if later < DAY { 60 } else { 3_600 };
+        let rounded = Seconds(later.0.saturating_add(unit - 1) / unit * unit);
+        if rounded > LONGEST_AHEAD {
+            return None;
+        }
+        if latest_point(job, rounded, wanted, Begins::BeforeReserved).is_ok() {
+            return Some(rounded);
+        }
+        later = Seconds(rounded.0 + rounded.0 / 4);
+    }
+    None
 }
 
 /// Whether it is the longest time limit that forbids a reservation: without it there would be one.

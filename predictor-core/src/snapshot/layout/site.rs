@@ -18,8 +18,11 @@ pub struct PolicyRecord {
     pub reserve: u8,
     /// Default of an early start, 0 or 1: wait, run.
     pub early_start: u8,
+    /// What becomes of a job that has not started by its reserved time, 0 or 1: it runs, it is
+    /// cancelled.
+    pub if_missed: u8,
     /// Unused, zero.
-    pub reserved: [u8; 3],
+    pub reserved: [u8; 2],
     /// Default probability of a virtual reservation.
     pub success_probability: F32,
     /// By which part a deferred response must be shorter.
