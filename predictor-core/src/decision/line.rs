@@ -117,11 +117,10 @@ impl Decision {
 
     fn tell_deadline(&self, submission: &Submission<'_>, policy: &Policy, now: UnixTime, parts: &mut Vec<String>) {
         let (Some(deadline), Some(decided)) = (submission.deadline, &self.decided) else { return };
-        let Some(probability) = decided.deadline_probability else { return };
-        if decided.wait.is_none() {
+        let Some(probability) = decided.deadline_probability else {
             parts.push("nothing is known of waits here, so not whether the deadline will be met".to_owned());
             return;
-        }
+        };
         let mut part = format!("done by the deadline in {} with probability {probability:.2}", deadline - now);
         if let Some(holds) = self.deadline_that_holds {
             let _ = write!(part, "; a deadline in {} would be met with {:.2}", holds - now, policy.success_probability);

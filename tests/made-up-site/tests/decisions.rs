@@ -355,6 +355,24 @@ fn an_early_start_may_run_at_once() {
 }
 
 #[test]
+fn without_known_waits_a_deadline_has_a_probability_only_where_no_wait_could_meet_it() {
+    // A job of an hour, of whose kind there is no past.
+    let cluster = cluster([], batch(enforcing()));
+    let record = |seconds: i64| {
+        let submission = Submission { deadline: Some(NOW + Seconds(seconds)), ..submission(16, Asked::default()) };
+        let decision = decided(&cluster, &submission);
+        let line = decision.line(&submission, &enforcing(), NOW).unwrap();
+        (decision.record(&cluster.situation(&submission), 7).forecast.unwrap().deadline_probability, line)
+    };
+    let (probability, line) = record(86_400);
+    assert_eq!(probability, None);
+    assert!(line.contains("nothing is known of waits here, so not whether the deadline will be met"), "{line}");
+    let (probability, line) = record(3_500);
+    assert_eq!(probability, Some(0.0));
+    assert!(line.contains("with probability 0.00"), "{line}");
+}
+
+#[test]
 fn molding_maximises_the_probability_of_the_deadline() {
     // By the gain the small size wins (done after 1,100 s), but it runs 1,000 s, and only its bound
     // matters here.

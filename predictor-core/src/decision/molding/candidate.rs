@@ -33,7 +33,8 @@ pub struct Candidate {
     pub run_time_jobs: u32,
     /// Gain of its response-time ranges (IV.A), between 0 and 1.
     pub score: f64,
-    /// Probability of being done by the submission's deadline, where it has one.
+    /// Probability of being done by the submission's deadline; `None` where it has none, or where
+    /// nothing is known of waits and a start now would still be in time.
     pub deadline_probability: Option<f64>,
 }
 
@@ -109,7 +110,8 @@ where
             ),
             run_time_jobs,
             score: 0.0,
-            deadline_probability: deadline.map(|deadline| probability_done(wait.as_ref(), &ranges, deadline - context.now, assumption)),
+            deadline_probability: deadline
+                .and_then(|deadline| probability_done(wait.as_ref(), &ranges, deadline - context.now, assumption)),
         };
         (candidate, ranges)
     });
@@ -117,19 +119,17 @@ where
 }
 
 /// Probability of being done within `time_left`: over the run-time ranges, each taken at its longer
-/// end, that of starting early enough.
-fn probability_done(wait: Option<&WaitForecast<'_>>, ranges: &[RunTimeRange], time_left: Seconds, assumption: &Assumption) -> f64 {
-    let probability: f64 = ranges
-        .iter()
-        .map(|range| {
-            let latest_start = time_left - assumption.delay - range.upper();
-            let in_time = if assumption.starts_then {
-                f64::from(u8::from(latest_start >= Seconds::ZERO))
-            } else {
-                wait.map_or(0.0, |wait| wait.probability_within(latest_start))
-            };
-            range.probability() * in_time
-        })
-        .sum();
-    probability.clamp(0.0, 1.0)
+/// end, that of starting early enough. `None` where that depends on a wait of which nothing is known.
+fn probability_done(wait: Option<&WaitForecast<'_>>, ranges: &[RunTimeRange], time_left: Seconds, assumption: &Assumption) -> Option<f64> {
+    let starts_in_time = |latest_start: Seconds| match wait {
+        _ if latest_start < Seconds::ZERO => Some(0.0),
+        _ if assumption.starts_then => Some(1.0),
+        wait => Some(wait?.probability_within(latest_start)),
+    };
+    let by_range = |range: &RunTimeRange| {
+        let latest_start = time_left - assumption.delay - range.upper();
+        Some(range.probability() * starts_in_time(latest_start)?)
+    };
+    let probability: f64 = ranges.iter().map(by_range).sum::<Option<f64>>()?;
+    Some(probability.clamp(0.0, 1.0))
 }
