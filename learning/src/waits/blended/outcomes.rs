@@ -50,6 +50,10 @@ pub(super) fn bounds(outcomes: &[ForecastOutcome], levels: &Levels) -> BoundTabl
 }
 
 /// The quantile of ascending numbers, between the nearest two; 0 of none.
+///
+/// Each number stands for the middle of its part of the levels (type 5 of Hyndman and Fan 1996).
+/// `statrs` has type 8 alone, which moves the bounds of short parts outwards, and selects from the
+/// numbers anew at each of the 99 levels, as `f64`; here they are sorted once.
 fn quantile(sorted: &[f32], level: f64) -> f64 {
     let place = level * sorted.len() as f64 - 0.5;
     let at = |index: f64| sorted.get((index.max(0.0) as usize).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0);
