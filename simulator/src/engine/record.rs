@@ -26,6 +26,23 @@ pub struct Record {
     pub held: Seconds,
 }
 
+#[cfg(test)]
+impl Record {
+    /// That of a made-up job: when it was submitted, started and ended, the run time that was
+    /// estimated, and its processors.
+    pub(crate) const fn made_up([submit, start, end]: [i64; 3], estimate: i64, processors: u32) -> Self {
+        Self {
+            submit: UnixTime(submit),
+            eligible: UnixTime(submit),
+            start: UnixTime(start),
+            end: UnixTime(end),
+            estimate: Seconds(estimate),
+            processors,
+            held: Seconds::ZERO,
+        }
+    }
+}
+
 impl Record {
     /// Time from its submission to its start, whoever held it.
     #[must_use]

@@ -62,23 +62,11 @@ pub fn counted(records: &[Record]) -> Option<Counted> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use job_types::time::UnixTime;
-
-    fn record(submit: i64, start: i64, end: i64, estimate: i64, processors: u32) -> Record {
-        Record {
-            submit: UnixTime(submit),
-            eligible: UnixTime(submit),
-            start: UnixTime(start),
-            end: UnixTime(end),
-            estimate: Seconds(estimate),
-            processors,
-            ..Record::default()
-        }
-    }
 
     #[test]
     fn what_finishes_after_the_last_submission_does_not_count() {
-        let records = [record(0, 0, 100, 100, 1), record(10, 100, 120, 50, 2), record(110, 120, 130, 60, 1)];
+        let records =
+            [Record::made_up([0, 0, 100], 100, 1), Record::made_up([10, 100, 120], 50, 2), Record::made_up([110, 120, 130], 60, 1)];
         let found = counted(&records).unwrap();
         assert_eq!((found.jobs_simulated, found.jobs_counted), (3, 1));
         assert_eq!((found.mean_wait_s, found.mean_response_s, found.mean_bounded_slowdown), (0.0, 100.0, 1.0));
@@ -86,7 +74,7 @@ mod tests {
 
     #[test]
     fn jobs_of_one_second_on_one_processor_are_passed_over() {
-        let records = [record(0, 5, 6, 1, 1), record(0, 5, 25, 30, 1), record(50, 50, 60, 60, 1)];
+        let records = [Record::made_up([0, 5, 6], 1, 1), Record::made_up([0, 5, 25], 30, 1), Record::made_up([50, 50, 60], 60, 1)];
         let found = counted(&records).unwrap();
         assert_eq!((found.jobs_simulated, found.jobs_counted), (2, 1));
         assert_eq!(found.mean_wait_s, 5.0);
@@ -95,8 +83,8 @@ mod tests {
 
     #[test]
     fn the_first_hundredth_to_finish_is_passed_over() {
-        let mut records: Vec<Record> = (0..200).map(|place| record(place, place + 1000, place + 2000, 1000, 1)).collect();
-        records.push(record(5000, 5000, 5010, 20, 1));
+        let mut records: Vec<Record> = (0..200).map(|place| Record::made_up([place, place + 1000, place + 2000], 1000, 1)).collect();
+        records.push(Record::made_up([5000, 5000, 5010], 20, 1));
         let found = counted(&records).unwrap();
         assert_eq!((found.jobs_simulated, found.jobs_counted), (201, 198));
     }

@@ -67,22 +67,10 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use job_types::time::UnixTime;
-
-    fn record(submit: i64, start: i64, end: i64, processors: u32) -> Record {
-        Record {
-            submit: UnixTime(submit),
-            eligible: UnixTime(submit),
-            start: UnixTime(start),
-            end: UnixTime(end),
-            processors,
-            ..Record::default()
-        }
-    }
 
     #[test]
     fn two_jobs_by_hand() {
-        let found = Summary::of(&[record(0, 0, 100, 2), record(0, 100, 104, 4)], 4);
+        let found = Summary::of(&[Record::made_up([0, 0, 100], 0, 2), Record::made_up([0, 100, 104], 0, 4)], 4);
         assert_eq!((found.wait_s.mean, found.response_s.mean, found.makespan), (50.0, 102.0, Seconds(104)));
         assert_eq!((found.slowdown.maximum, found.bounded_slowdown.maximum), (26.0, 10.4));
         assert!((found.utilisation - 216.0 / 416.0).abs() < 1e-12);

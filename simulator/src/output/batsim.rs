@@ -136,19 +136,7 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    const fn record([submit, start, end]: [i64; 3], estimate: i64, processors: u32) -> Record {
-        Record {
-            submit: UnixTime(submit),
-            eligible: UnixTime(submit),
-            start: UnixTime(start),
-            end: UnixTime(end),
-            estimate: Seconds(estimate),
-            processors,
-            held: Seconds::ZERO,
-        }
-    }
-
-    const RECORDS: [Record; 2] = [record([0, 0, 10], 20, 3), record([5, 10, 20], 30, 2)];
+    const RECORDS: [Record; 2] = [Record::made_up([0, 0, 10], 20, 3), Record::made_up([5, 10, 20], 30, 2)];
 
     #[test]
     fn a_job_is_a_line_with_its_processors() {
