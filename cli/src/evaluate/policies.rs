@@ -12,6 +12,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use job_types::time::Seconds;
+use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
 use simulator::experiment::{Comparison, Method, Options, Parts, Protocol, SpeedUpModel, compare};
@@ -153,13 +154,8 @@ impl PublishedOutcome {
 /// What was found on one log with one policy by one protocol.
 #[derive(Debug, Serialize)]
 pub(super) struct PolicyReport {
-    log: String,
-    file: String,
-    /// Jobs that ran.
-    jobs: usize,
-    processors: u32,
-    from: usize,
-    to: usize,
+    #[serde(flatten)]
+    replayed: ReplayedJobs,
     protocol: ProtocolName,
     policy: &'static str,
     /// The speed-up curve of the work-conserving protocol; `None` under the other one.
@@ -171,6 +167,18 @@ pub(super) struct PolicyReport {
     published: Option<PublishedOutcomes>,
     #[serde(flatten)]
     found: Comparison,
+}
+
+/// Which jobs of which log were replayed, as reports say it.
+#[derive(Debug, Serialize)]
+pub(super) struct ReplayedJobs {
+    pub(super) log: String,
+    pub(super) file: String,
+    /// Jobs that ran.
+    pub(super) jobs: usize,
+    pub(super) processors: u32,
+    pub(super) from: usize,
+    pub(super) to: usize,
 }
 
 /// A log that is replayed.
@@ -194,6 +202,39 @@ impl ReplayedLog {
         let workload = workload::read(log::reader(path)?, None, &rules).with_context(|| source.clone())?;
         let name = log::name(path);
         Ok(Self { published: Published::about(&name, &workload.header), name, source, workload })
+    }
+
+    /// Its jobs `from` to `to`, or to its last.
+    pub(super) fn replayed(&self, from: usize, to: usize) -> ReplayedJobs {
+        let Workload { jobs, processors, .. } = &self.workload;
+        let (log, file) = (self.name.clone(), self.source.clone());
+        ReplayedJobs { log, file, jobs: jobs.len(), processors: *processors, from, to: to.min(jobs.len()) }
+    }
+
+    /// Replays each of `cells`, which belongs to the log that `log_of` says, on all threads of the
+    /// pool, and shows how many are done.
+    ///
+    /// # Errors
+    ///
+    /// The first cell's that can't be replayed, with the name of its log.
+    pub(super) fn replay_all<'a, C: Sync, R: Send>(
+        pool: &ThreadPool,
+        cells: &[C],
+        log_of: impl Fn(&C) -> &'a Self + Sync,
+        replay: impl Fn(&C) -> anyhow::Result<R> + Sync,
+    ) -> anyhow::Result<Vec<R>> {
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let bar = run::bar(&bars, "replays");
+        bar.set_length(cells.len() as u64);
+        bar.enable_steady_tick(Duration::from_millis(500));
+        let one = |cell: &C| {
+            let found = replay(cell).with_context(|| log_of(cell).source.clone());
+            bar.inc(1);
+            found
+        };
+        let found: Vec<anyhow::Result<R>> = pool.install(|| cells.par_iter().with_max_len(1).map(one).collect());
+        bar.finish_and_clear();
+        found.into_iter().collect()
     }
 }
 
@@ -220,18 +261,7 @@ impl PolicyArguments {
                 tasks.extend(question.policies.iter().map(|policy| (log, *protocol, *policy)));
             }
         }
-        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        let bar = run::bar(&bars, "replays");
-        bar.set_length(tasks.len() as u64);
-        bar.enable_steady_tick(Duration::from_millis(500));
-        let one = |(log, protocol, policy): &(&ReplayedLog, ProtocolName, NamedMethod)| {
-            let report = self.report(question, log, *protocol, *policy).with_context(|| log.source.clone());
-            bar.inc(1);
-            report
-        };
-        let reports: Vec<anyhow::Result<PolicyReport>> = pool.install(|| tasks.par_iter().with_max_len(1).map(one).collect());
-        bar.finish_and_clear();
-        reports.into_iter().collect()
+        ReplayedLog::replay_all(&pool, &tasks, |task| task.0, |(log, protocol, policy)| self.report(question, log, *protocol, *policy))
     }
 
     fn report(
@@ -271,12 +301,7 @@ impl PolicyArguments {
             }
         });
         Ok(PolicyReport {
-            log: log.name.clone(),
-            file: log.source.clone(),
-            jobs: jobs.len(),
-            processors: *processors,
-            from: options.from,
-            to: options.to.min(jobs.len()),
+            replayed: log.replayed(options.from, options.to),
             protocol,
             policy: policy.name,
             speedup: (protocol == ProtocolName::WorkConserving).then_some(self.speedup),

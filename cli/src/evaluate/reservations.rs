@@ -8,21 +8,18 @@ mod text;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
-use indicatif::{MultiProgress, ProgressDrawTarget};
 use jiff::SignedDuration;
 use job_types::time::Seconds;
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
 use simulator::experiment::{ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, VarqChoice, reservations};
 
 use self::published::Published;
 use self::queue::Queue;
-use super::policies::ReplayedLog;
-use super::run::{CommonArguments, bar};
+use super::policies::{ReplayedJobs, ReplayedLog};
+use super::run::CommonArguments;
 use crate::failure::Failure;
 
 /// Replay a log with some of its jobs asking for their nodes at a time, and show whether they had
@@ -192,14 +189,9 @@ fn duration(text: &str) -> Result<Seconds, String> {
 /// What was found on one log with one share and one probability.
 #[derive(Debug, Serialize)]
 struct ReservationReport {
-    log: String,
-    file: String,
+    #[serde(flatten)]
+    replayed: ReplayedJobs,
     queue: Option<Queue>,
-    /// Jobs that ran.
-    jobs: usize,
-    processors: u32,
-    from: usize,
-    to: usize,
     method: MethodName,
     /// Which point VARQ gives a job; the decision that ships gives the latest.
     point: PointName,
@@ -263,18 +255,7 @@ fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
             }
         }
     }
-    let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-    let progress = bar(&bars, "replays");
-    progress.set_length(cells.len() as u64);
-    progress.enable_steady_tick(Duration::from_millis(500));
-    let one = |cell: &Cell<'_>| {
-        let report = report(arguments, cell).with_context(|| cell.replayed.log.source.clone());
-        progress.inc(1);
-        report
-    };
-    let reports: Vec<anyhow::Result<ReservationReport>> = pool.install(|| cells.par_iter().with_max_len(1).map(one).collect());
-    progress.finish_and_clear();
-    reports.into_iter().collect()
+    ReplayedLog::replay_all(&pool, &cells, |cell| &cell.replayed.log, |cell| report(arguments, cell))
 }
 
 fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationReport> {
@@ -291,13 +272,8 @@ fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationR
         seed: arguments.common.seed,
     };
     Ok(ReservationReport {
-        log: log.name.clone(),
-        file: log.source.clone(),
+        replayed: log.replayed(options.from, options.to),
         queue: replayed.queue.clone(),
-        jobs: jobs.len(),
-        processors,
-        from: options.from,
-        to: options.to.min(jobs.len()),
         method,
         point: arguments.point,
         share,

@@ -33,7 +33,7 @@ fn diagram(report: &PolicyReport) -> ErrorsByClass {
         None => format!("≥ {}", class.at_least_processor_hours),
     };
     ErrorsByClass {
-        title: format!("{}: response by size of job, protocol {}", report.log, report.protocol.name()),
+        title: format!("{}: response by size of job, protocol {}", report.replayed.log, report.protocol.name()),
         what: "processor hours of the job as written",
         classes: classes.iter().enumerate().map(name).collect(),
         errors: "mean response (minutes)",

@@ -2,7 +2,7 @@
 
 use simulator::experiment::{Changed, Comparison, ReplayOutcome, WorkClass};
 
-use super::{PolicyReport, ProtocolName, PublishedOutcome, PublishedOutcomes, SpeedUpName};
+use super::{PolicyReport, ProtocolName, PublishedOutcome, PublishedOutcomes, ReplayedJobs, SpeedUpName};
 
 fn outcome(wait_minutes: f64, run_minutes: f64, p95_minutes: f64, rest: f64) -> ReplayOutcome {
     ReplayOutcome {
@@ -19,12 +19,14 @@ fn outcome(wait_minutes: f64, run_minutes: f64, p95_minutes: f64, rest: f64) -> 
 /// One log by both protocols.
 pub(super) fn reports() -> Vec<PolicyReport> {
     let report = |protocol| PolicyReport {
-        log: "SDSC-SP2".to_owned(),
-        file: "SDSC-SP2.swf".to_owned(),
-        jobs: 54_000,
-        processors: 128,
-        from: 10_001,
-        to: 30_000,
+        replayed: ReplayedJobs {
+            log: "SDSC-SP2".to_owned(),
+            file: "SDSC-SP2.swf".to_owned(),
+            jobs: 54_000,
+            processors: 128,
+            from: 10_001,
+            to: 30_000,
+        },
         protocol,
         policy: "best",
         speedup: Some(SpeedUpName::Downey),

@@ -32,15 +32,15 @@ fn responses(reports: &[&PolicyReport]) -> Table {
     let mut last = None;
     for report in reports {
         let found = &report.found;
-        if last != Some(&report.log) {
+        if last != Some(&report.replayed.log) {
             if let Some(published) = &report.published {
-                table.add_row(published_row(&report.log, "none, published", &published.baseline, None));
-                table.add_row(published_row(&report.log, "paper, published", &published.ours, Some(&published.baseline)));
+                table.add_row(published_row(&report.replayed.log, "none, published", &published.baseline, None));
+                table.add_row(published_row(&report.replayed.log, "paper, published", &published.ours, Some(&published.baseline)));
             }
-            table.add_row(row(&report.log, "none", &found.baseline, None));
-            last = Some(&report.log);
+            table.add_row(row(&report.replayed.log, "none", &found.baseline, None));
+            last = Some(&report.replayed.log);
         }
-        table.add_row(row(&report.log, report.policy, &found.ours, Some(&found.baseline)));
+        table.add_row(row(&report.replayed.log, report.policy, &found.ours, Some(&found.baseline)));
     }
     table
 }
@@ -81,7 +81,7 @@ fn fairness(reports: &[&PolicyReport]) -> Table {
     let mut table = figures_table(["log", "policy"], columns);
     for report in reports {
         let (found, changed) = (&report.found, &report.found.changed);
-        let mut row = vec![report.log.clone(), report.policy.to_owned()];
+        let mut row = vec![report.replayed.log.clone(), report.policy.to_owned()];
         row.extend(
             [changed.smaller, changed.larger, changed.deferred, changed.cut_by_limit, found.unmolded_jobs].map(|jobs| count(jobs as u64)),
         );

@@ -11,7 +11,7 @@ pub(super) fn draw(path: &Path, reports: &[ReservationReport]) -> anyhow::Result
     let mut logs: Vec<Vec<&ReservationReport>> = Vec::new();
     for report in reports {
         match logs.last_mut() {
-            Some(log) if log.last().is_some_and(|last| last.file == report.file) => log.push(report),
+            Some(log) if log.last().is_some_and(|last| last.replayed.file == report.replayed.file) => log.push(report),
             _ => logs.push(vec![report]),
         }
     }
@@ -32,7 +32,7 @@ fn diagram(log: &[&ReservationReport]) -> Reliability {
         }
     }
     Reliability {
-        title: log.first().map_or_else(String::new, |report| format!("{}: virtual reservations", report.log)),
+        title: log.first().map_or_else(String::new, |report| format!("{}: virtual reservations", report.replayed.log)),
         observed: "part of the reservations that were kept",
         series,
     }

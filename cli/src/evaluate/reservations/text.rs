@@ -34,7 +34,7 @@ const NAMES: [&str; 4] = ["log", "by", "share", "asked for"];
 
 fn names(report: &ReservationReport) -> Vec<String> {
     let queue = report.queue.as_ref().map(|queue| if queue.name.is_empty() { queue.number.to_string() } else { queue.name.clone() });
-    let log = queue.map_or_else(|| report.log.clone(), |queue| format!("{}: {queue}", report.log));
+    let log = queue.map_or_else(|| report.replayed.log.clone(), |queue| format!("{}: {queue}", report.replayed.log));
     vec![log, report.method.name().to_owned(), report.share.to_string(), report.probability.to_string()]
 }
 
