@@ -5,33 +5,17 @@ mod common;
 
 use std::fs;
 
-use common::{Said, Site, said};
+use common::{Said, Site, evaluated, evaluated_json, site_with_log};
 use serde_json::Value;
-use simulator::lublin::{self, Options};
-use simulator::swf;
-
-/// A folder with a made-up log of 400 jobs.
-fn logs() -> Site {
-    let site = Site::empty();
-    let log = lublin::workload(&Options { jobs: 400, processors: 64, users: 6, ..Options::default() }).unwrap();
-    swf::write(fs::File::create(site.path().join("log.swf")).unwrap(), &log.header, &log.records).unwrap();
-    site
-}
 
 fn run(site: &Site, arguments: &[&str]) -> Said {
-    said(site.command(&[&["evaluate", "reservations"], arguments].concat()).current_dir(site.path()))
-}
-
-fn json(site: &Site, arguments: &[&str]) -> Value {
-    let said = run(site, &[&["log.swf", "--from=151", "--format=json"], arguments].concat());
-    assert_eq!(said.status, 0, "{}", said.error);
-    serde_json::from_str(&said.output).unwrap()
+    evaluated(site, &[&["reservations"], arguments].concat())
 }
 
 #[test]
 fn the_report_has_the_keys_of_the_contract_whatever_the_threads() {
-    let site = logs();
-    let report = json(&site, &["--share=0.5", "--probability=0.5", "--threads=1"]);
+    let site = site_with_log("log.swf");
+    let report = evaluated_json(&site, &["reservations", "log.swf", "--share=0.5", "--probability=0.5", "--threads=1"]);
     for key in ["requested", "accepted", "kept", "mean_predicted", "cost_ratio", "others_mean_wait_s", "others_mean_wait_without_s"] {
         assert!(report[key].is_number(), "no {key} in {report}");
     }
@@ -44,12 +28,12 @@ fn the_report_has_the_keys_of_the_contract_whatever_the_threads() {
         assert_eq!(requested, number(&report["requested"]), "{classes}");
     }
     assert_eq!((&report["from"], &report["to"], &report["every_s"]), (&151.into(), &400.into(), &21_600.into()));
-    assert_eq!(report, json(&site, &["--share=0.5", "--probability=0.5", "--threads=2"]));
+    assert_eq!(report, evaluated_json(&site, &["reservations", "log.swf", "--share=0.5", "--probability=0.5", "--threads=2"]));
 }
 
 #[test]
 fn each_share_and_each_probability_is_a_row_with_a_picture() {
-    let site = logs();
+    let site = site_with_log("log.swf");
     let arguments = ["log.swf", "--from=151", "--share=0.1,0.9", "--probability=0.5,0.75", "--every=90m", "--plot=kept.svg"];
     let said = run(&site, &arguments);
     assert_eq!(said.status, 0, "{}", said.error);
@@ -66,7 +50,7 @@ fn each_share_and_each_probability_is_a_row_with_a_picture() {
 
 #[test]
 fn the_published_method_stands_beside_the_one_that_ships_on_one_queue() {
-    let site = logs();
+    let site = site_with_log("log.swf");
     let text = fs::read_to_string(site.path().join("log.swf")).unwrap();
     // Of the made-up jobs those with an odd number are of another queue.
     let moved = |line: &str| {
@@ -101,7 +85,7 @@ fn the_published_method_stands_beside_the_one_that_ships_on_one_queue() {
 
 #[test]
 fn a_wrong_question_is_answered_as_such() {
-    let site = logs();
+    let site = site_with_log("log.swf");
     let error = |arguments: &[&str]| {
         let said = run(&site, arguments);
         assert_eq!((said.status, said.output.as_str()), (2, ""), "{}", said.error);

@@ -15,6 +15,7 @@ use made_up_site::{MadeUpSite, batch, ended_job, enforcing, running_job};
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::snapshot::PartitionState;
 use serde_json::Value;
+use simulator::{lublin, swf};
 
 pub const USER: u32 = 61_234;
 
@@ -163,6 +164,26 @@ impl Site {
         let value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {:?} {:?}", said.output, said.error));
         (said.status, value)
     }
+}
+
+/// A folder with a made-up log of 400 jobs under that name.
+pub fn site_with_log(name: &str) -> Site {
+    let site = Site::empty();
+    let log = lublin::workload(&lublin::Options { jobs: 400, processors: 64, users: 6, ..Default::default() }).unwrap();
+    swf::write(fs::File::create(site.path().join(name)).unwrap(), &log.header, &log.records).unwrap();
+    site
+}
+
+/// What `evaluate` says in that folder.
+pub fn evaluated(site: &Site, arguments: &[&str]) -> Said {
+    said(site.command(&[&["evaluate"], arguments].concat()).current_dir(site.path()))
+}
+
+/// What it says as JSON of the jobs from the 151st on.
+pub fn evaluated_json(site: &Site, arguments: &[&str]) -> Value {
+    let said = evaluated(site, &[arguments, &["--from=151", "--format=json"]].concat());
+    assert_eq!(said.status, 0, "{}", said.error);
+    serde_json::from_str(&said.output).unwrap()
 }
 
 pub fn said(command: &mut Command) -> Said {
