@@ -98,7 +98,7 @@ pub(super) type ByPublishedMethod = BTreeMap<&'static str, f64>;
 
 /// Figures of one table as they stand in a report.
 pub(super) trait PublishedFigures: Serialize {
-    /// Where they stand in the paper.
+    /// Where they stand in Hariharan et al. 2020.
     const SOURCE: &'static str;
 
     /// The published figures of one log.

@@ -72,7 +72,7 @@ pub(super) fn log_and_jobs<R, F>(lines: &mut Lines, log: &LogReport<R, F>, jobs:
     if let Some(published) = &log.published {
         let remark = published.remark.map_or_else(String::new, |remark| format!("; {remark}"));
         let (published, jobs) = (count(published.completed_jobs as u64), count(log.jobs as u64));
-        lines.line("note", format!("the paper used {published} completed jobs of this log, here {jobs} ran{remark}"));
+        lines.line("note", format!("Hariharan et al. used {published} completed jobs of this log, here {jobs} ran{remark}"));
     }
     for note in notes {
         lines.line("note", note);

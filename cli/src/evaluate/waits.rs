@@ -104,8 +104,8 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
   by_wait            list of at_least_s, below_s (null: the last), jobs, aae_hours by method (figure 5)
   member_weights     mean weight of each member of the default
   prediction_us      p50 and p99 of the time that one forecast takes, in microseconds
-  published          aae_hours and scaled_aae by method, source, remark; null for a log that the
-                     paper does not have
+  published          aae_hours and scaled_aae by method, source, remark; null for a log that
+                     Hariharan et al. 2020 do not have
   notes              what was left out, and other remarks";
 
 /// What was found on one log.
