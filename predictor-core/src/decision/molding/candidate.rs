@@ -119,7 +119,8 @@ where
 }
 
 /// Probability of being done within `time_left`: over the run-time ranges, each taken at its longer
-/// end, that of starting early enough. `None` where that depends on a wait of which nothing is known.
+/// end, that of starting early enough. `None` where that depends on a wait of which nothing is
+/// known.
 fn probability_done(wait: Option<&WaitForecast<'_>>, ranges: &[RunTimeRange], time_left: Seconds, assumption: &Assumption) -> Option<f64> {
     let starts_in_time = |latest_start: Seconds| match wait {
         _ if latest_start < Seconds::ZERO => Some(0.0),
