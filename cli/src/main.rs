@@ -1,4 +1,5 @@
-//! queuecast: status, predict, reserve, queue, explain, doctor, evaluate, simulate, import-swf.
+//! queuecast: status, predict, reserve, reservations, queue, explain, report, doctor, evaluate,
+//! simulate, import-swf.
 
 mod asked;
 mod described;
@@ -14,6 +15,8 @@ mod plot;
 mod policy_report;
 mod predict;
 mod queue;
+mod report;
+mod reservations;
 mod reserve;
 mod simulate;
 mod status;
@@ -48,8 +51,10 @@ enum Command {
     Status(status::Arguments),
     Predict(Box<predict::Arguments>),
     Reserve(Box<reserve::Arguments>),
+    Reservations(reservations::Arguments),
     Queue(queue::Arguments),
     Explain(explain::Arguments),
+    Report(report::Arguments),
     Doctor(Box<doctor::Arguments>),
     Evaluate(Box<evaluate::Arguments>),
     Simulate(Box<simulate::Arguments>),
@@ -74,8 +79,10 @@ fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Reserve(arguments) => reserve::run(&arguments),
+        Command::Reservations(arguments) => reservations::run(&arguments),
         Command::Queue(arguments) => queue::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),

@@ -3,6 +3,7 @@
 use job_types::options::Mode;
 use job_types::record::{Forecast, Record};
 use job_types::time::UnixTime;
+use predictor_core::decision::{was_kept, written_reservation};
 use serde::Serialize;
 
 use super::source::Job;
@@ -78,11 +79,8 @@ impl JobOutcome {
             let (shortest, longest) = forecast.run_range_s;
             if over { Some((shortest..=longest).contains(&run)) } else { open(run <= longest, false) }
         });
-        let reservation_kept = written.and_then(|written| written.reserved_at).and_then(|reserved| match job.started {
-            Some(started) => Some(started <= reserved),
-            // Cancelled before the time it can't be said to have been broken.
-            None => (end.unwrap_or(now) > reserved).then_some(false),
-        });
+        let reservation_kept = written_reservation(record)
+            .and_then(|(_, reserved)| was_kept(reserved, job.started.map(UnixTime), UnixTime(end.unwrap_or(now))));
         let deadline_met = record.asked.deadline.and_then(|deadline| match end {
             Some(end) => Some(job.started.is_some() && end <= deadline && job.state != "deadline"),
             None => (now > deadline).then_some(false),

@@ -2,6 +2,8 @@
 //! runs at a promised time (Nurmi, Wolski and Brevik 2008, 3.1).
 
 mod cost;
+mod outcome;
+mod present;
 mod review;
 mod trajectory;
 
@@ -13,6 +15,8 @@ use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 pub use cost::ReservationCost;
+pub use outcome::{was_kept, written_reservation};
+pub use present::present_probability;
 pub use review::{GivenReservation, Progress, Review, Revision, review};
 use trajectory::{Begins, latest_point};
 pub use trajectory::{Reservable, STEP, TrajectoryPoint, trajectory};

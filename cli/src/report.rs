@@ -1,0 +1,37 @@
+//! `queuecast report`: what became of jobs on this cluster, from slurmdbd's records.
+
+mod interval;
+mod reservations;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use crate::failure::Failure;
+
+/// Hold what was promised on this cluster against what happened, from slurmdbd's records.
+///
+/// Exit status: 0 if slurmdbd has answered; 2 for wrong usage, or where slurmdbd does not answer.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast report reservations --since now-90days
+      how often virtual reservations were kept, and what they cost";
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Reservations(reservations::Arguments),
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.what {
+        What::Reservations(arguments) => reservations::run(arguments),
+    }
+}

@@ -1,0 +1,232 @@
+//! `queuecast reservations`: the virtual reservations that exist, and how likely each is to be
+//! kept.
+
+mod state;
+mod text;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use clap::Args;
+use job_types::number::{JobId, UserId};
+use job_types::record::Record;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::{Reservable, Timeliness, governing, present_probability, was_kept, written_reservation};
+use predictor_core::forecast::{JobShape, Moment, WaitForecaster};
+use predictor_core::snapshot::Snapshot;
+use serde::Serialize;
+use slurm_sys::client::JobState;
+use slurm_sys::client::controller::{self, QueuedJob};
+
+use self::state::State;
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{ReportArguments, ahead};
+use crate::user;
+
+/// List the virtual reservations in the queue, with their state and the present forecast.
+///
+/// These are the jobs that were submitted with --reserve-at and have not ended: when each wants its
+/// nodes, when it becomes eligible, its time limit with the padding and without, the probability
+/// that was promised, and that which is forecast now. Jobs come from slurmctld, so that everybody
+/// sees what `squeue` shows them; forecasts come from the snapshot.
+///
+/// States: deferred (not eligible yet), waiting (for nodes), early (on its nodes before the time,
+/// waiting for it), running, missed (the time has passed without a start).
+///
+/// Exit status: 0 if slurmctld has answered, also where there are none; 2 for wrong usage, or
+/// where slurmctld does not answer.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Only those of this user, by name or number.
+    #[arg(short, long, value_name = "USER")]
+    user: Option<String>,
+
+    /// Only those in these partitions, separated by commas.
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
+    partition: Vec<String>,
+
+    #[command(flatten)]
+    report: ReportArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast reservations
+      all of them, the next to fall due first
+  queuecast reservations --user $USER
+      mine
+  queuecast reservations --format json | jq '.reservations[] | select(.forecast < .promised) | .job_id'
+      those that are less likely to be kept than was promised
+
+Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+  generation, snapshot_age_s
+                the snapshot that is forecast from; null without one
+  reservations  list of job_id, user, user_name, partition, nodes, reserved_at, state (deferred,
+                waiting, early, running, missed), kept (true or false once it is certain), begin
+                (when the job becomes or became eligible), started, expected_start (by the plan of
+                the queue, of a job that waits), limit_s, own_limit_s (as its user wrote it),
+                promised (the probability at the submission), forecast (the probability now; null
+                once the job has its nodes)
+  notes         what else is to be known";
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+struct Report {
+    generation: Option<u64>,
+    snapshot_age_s: Option<i64>,
+    reservations: Vec<ReservationReport>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    now: UnixTime,
+    #[serde(skip)]
+    is_filtered: bool,
+}
+
+/// A job with a reservation.
+#[derive(Debug, Serialize)]
+struct ReservationReport {
+    job_id: JobId,
+    user: UserId,
+    user_name: Option<String>,
+    partition: String,
+    nodes: u32,
+    reserved_at: i64,
+    state: State,
+    kept: Option<bool>,
+    begin: Option<i64>,
+    started: Option<i64>,
+    expected_start: Option<i64>,
+    limit_s: Option<i64>,
+    own_limit_s: Option<i64>,
+    promised: Option<f64>,
+    forecast: Option<f64>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let now = output::now();
+    let of_user = arguments.user.as_deref().map(|given| user::find(Some(given))).transpose().map_err(Failure::Input)?;
+    let jobs = controller::jobs().map_err(|error| Failure::Input(error.into()))?;
+    let place = arguments.report.place();
+    let snapshot = place.snapshot();
+    let known = snapshot.as_ref().ok();
+    let expected: BTreeMap<JobId, i64> = known
+        .and_then(Snapshot::plan)
+        .iter()
+        .flat_map(|plan| plan.jobs())
+        .filter_map(|job| Some((job.job, job.start.ok()?.expected.0)))
+        .collect();
+    let is_wanted = |job: &ReservationReport| {
+        of_user.as_ref().is_none_or(|(number, _)| *number == job.user)
+            && (arguments.partition.is_empty()
+                || job.partition.split(',').any(|name| arguments.partition.iter().any(|wanted| wanted == name)))
+    };
+    let mut reservations: Vec<_> =
+        jobs.iter().filter_map(|job| ReservationReport::of(job, known, &expected, now)).filter(is_wanted).collect();
+    reservations.sort_by_key(|reservation| (reservation.reserved_at, reservation.job_id));
+    let mut notes: Vec<String> = place.privacy_note().into_iter().collect();
+    match &snapshot {
+        Err(error) => notes.push(format!("nothing is forecast: {error}")),
+        Ok(snapshot) => match snapshot.timeliness(now) {
+            Timeliness::Current => {}
+            Timeliness::TooOld => notes.push(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
+            Timeliness::Ahead => notes.push(ahead(snapshot, now)),
+        },
+    }
+    let report = Report {
+        generation: known.map(Snapshot::generation),
+        snapshot_age_s: known.map(|snapshot| snapshot.age(now).0),
+        reservations,
+        notes,
+        now,
+        is_filtered: of_user.is_some() || !arguments.partition.is_empty(),
+    };
+    output::print(arguments.report.format, &report, text::text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl ReservationReport {
+    /// Of a job that has a reservation and has not ended.
+    fn of(job: &QueuedJob, snapshot: Option<&Snapshot<Vec<u8>>>, expected: &BTreeMap<JobId, i64>, now: UnixTime) -> Option<Self> {
+        if !matches!(job.state, JobState::Pending | JobState::Requeued | JobState::Running | JobState::Suspended | JobState::Completing) {
+            return None;
+        }
+        let record = Record::parse(job.admin_comment.as_deref()?)?;
+        let (written, reserved) = written_reservation(&record)?;
+        let started = job.started.map(UnixTime);
+        // slurmctld has no eligible time of a job that is held.
+        let begin = job.eligible.or(written.begin).map(UnixTime);
+        let own_limit = own_limit(written.limit_s, written.begin, reserved);
+        let size = Size { nodes: written.nodes.unwrap_or(record.asked.nodes), cpus: written.cpus.unwrap_or(record.asked.cpus) };
+        let state = State::of(reserved, begin, started, written.hold_until.map(UnixTime), now);
+        let forecast = match started {
+            Some(_) => None,
+            None => snapshot.zip(begin).and_then(|(snapshot, begin)| forecast(job, size, snapshot, own_limit, reserved, begin, now)),
+        };
+        Some(Self {
+            job_id: job.job_id,
+            user: job.user_id,
+            user_name: job.user.clone().or_else(|| user::name(job.user_id)),
+            partition: job.partition.clone().unwrap_or_default(),
+            nodes: size.nodes,
+            reserved_at: reserved.0,
+            state,
+            kept: was_kept(reserved, started, now),
+            begin: begin.map(|begin| begin.0),
+            started: job.started,
+            expected_start: expected.get(&job.job_id).copied().filter(|_| state == State::Waiting || state == State::Missed),
+            limit_s: job.time_limit_seconds,
+            own_limit_s: own_limit.map(|limit| limit.0),
+            promised: record.forecast.as_ref().and_then(|forecast| forecast.reservation_probability),
+            forecast: forecast.map(|probability| (probability * 100.0).round() / 100.0),
+        })
+    }
+}
+
+/// The user's own time limit, from what was written: the padding, from the begin to the reserved
+/// time, was added to it, and the sum rounded up to whole minutes, which the limit itself is in.
+fn own_limit(written_limit_s: Option<i64>, begin: Option<i64>, reserved: UnixTime) -> Option<Seconds> {
+    let own = written_limit_s? - (reserved.0 - begin?);
+    (own >= 60).then_some(Seconds(own.div_euclid(60) * 60))
+}
+
+/// The probability that a job which has not started does so by its time.
+fn forecast(
+    job: &QueuedJob,
+    size: Size,
+    snapshot: &Snapshot<Vec<u8>>,
+    own_limit: Option<Seconds>,
+    reserved: UnixTime,
+    begin: UnixTime,
+    now: UnixTime,
+) -> Option<f64> {
+    let (partition, _) = governing(job.partition.as_deref(), snapshot)?;
+    let is_deferred = begin > now;
+    // Waits are forecast for the limit that the job waits with, and a trajectory pads by itself.
+    let limit = if is_deferred { own_limit } else { job.time_limit_seconds.map(Seconds) };
+    let shape = JobShape {
+        user: job.user_id,
+        association: snapshot.association(job.user_id, job.account.as_deref(), job.qos.as_deref()),
+        partition: partition.index,
+        size,
+        limit,
+    };
+    present_probability(&Reservable { forecasts: snapshot, shape, now: Moment::present(now), longest_limit: None }, reserved, begin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_own_limit_is_what_was_padded() {
+        // 90 min and a padding of 30 min and 30 s, rounded up.
+        let reserved = UnixTime(10_000);
+        assert_eq!(own_limit(Some(7_260), Some(10_000 - 1_830), reserved), Some(Seconds(5_400)));
+        assert_eq!(own_limit(Some(7_200), Some(10_000 - 1_800), reserved), Some(Seconds(5_400)));
+        assert_eq!((own_limit(None, Some(0), reserved), own_limit(Some(60), Some(9_000), reserved)), (None, None));
+    }
+}

@@ -1,0 +1,92 @@
+//! Virtual reservations on a real cluster, as the commands show them: before the submission, while
+//! they exist, and in what became of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+use end_to_end::{Cluster, Job, Options, PATIENCE, Past, now, skipped, wait_for};
+use made_up_site::enforcing;
+use serde_json::Value;
+use std::time::Duration;
+
+const USER: &str = "games";
+const SOON: Duration = Duration::from_secs(90);
+
+/// What a command of ours says to a user, as JSON.
+fn json(cluster: &Cluster, user: &str, arguments: &[&str]) -> Value {
+    let output = cluster.prepare_for(user, "queuecast").args(arguments).args(["--format", "json"]).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn listed(cluster: &Cluster, job: &Job<'_>) -> Option<Value> {
+    let list = json(cluster, USER, &["reservations"])["reservations"].take();
+    list.as_array().unwrap().iter().find(|listed| listed["job_id"].as_u64() == job.id.parse().ok()).cloned()
+}
+
+#[test]
+fn a_reservation_is_offered_listed_and_reported() {
+    if skipped() {
+        return;
+    }
+    let cluster = Cluster::up(&Options::with_plugins("").option("conf-line", "PrivateData=jobs"));
+    let user: u32 = cluster.output("id", &["-u", USER]).parse().unwrap();
+    // Waits of up to 99 s in even steps: half of them are over within 50 s.
+    cluster.publish_for(user, enforcing(), &[Past { nodes: 2, wait_s: 0, more_wait_s: 1, run_s: 100 }], &[]);
+    assert_eq!(json(&cluster, USER, &["reservations"])["reservations"], serde_json::json!([]));
+
+    // What is offered is what a submission with the options that it names gets.
+    let at = now() + 120;
+    let wish = ["reserve", "--at", &format!("uts{at}"), "-N2", "-t1", "--exclusive", "--probability=0.5"];
+    let offered = json(&cluster, USER, &wish);
+    let options: Vec<&str> = offered["options"].as_str().unwrap().split(' ').collect();
+    let job_of = |more: &[&str]| {
+        let described = ["-N2", "-t1", "--exclusive"];
+        cluster.submit_for(USER, &[&described[..], &options, more].concat(), "sleep 5; date +%s").job()
+    };
+    let kept = job_of(&[]);
+    let reservation = listed(&cluster, &kept).unwrap();
+    assert_eq!((&reservation["state"], &reservation["kept"]), (&"deferred".into(), &Value::Null), "{reservation}");
+    assert_eq!((&reservation["reserved_at"], &reservation["own_limit_s"]), (&at.into(), &60.into()), "{reservation}");
+    let (begin, offered_begin) = (reservation["begin"].as_i64().unwrap(), offered["reservation"]["begin"].as_i64().unwrap());
+    assert!((begin - offered_begin).abs() <= 30, "offered {offered_begin}, submitted with {begin}");
+    let (promised, forecast) = (reservation["promised"].as_f64().unwrap(), reservation["forecast"].as_f64().unwrap());
+    assert!(promised >= 0.5 && (promised - forecast).abs() < 0.31, "{reservation}");
+
+    // Others see what Slurm shows them: nothing here.
+    assert_eq!(json(&cluster, "news", &["reservations"])["reservations"], serde_json::json!([]));
+
+    // One that is held is missed, and one that is cancelled before its time is withdrawn.
+    let missed = job_of(&[]);
+    assert!(cluster.run("scontrol", &["hold", &missed.id]).status.success());
+    let withdrawn = job_of(&[]);
+    withdrawn.cancel();
+    wait_for("the cancelled one to be gone", SOON, || listed(&cluster, &withdrawn).is_none().then_some(()));
+
+    assert_eq!(kept.wait(&["RUNNING"], Duration::from_secs(150)), "RUNNING");
+    let reservation = listed(&cluster, &kept).unwrap();
+    assert!(reservation["state"] == "early" && now() < at, "{reservation}");
+    assert_eq!((&reservation["kept"], &reservation["forecast"]), (&true.into(), &Value::Null), "{reservation}");
+    let state_of = |job: &Job<'_>| listed(&cluster, job).map(|listed| listed["state"].as_str().unwrap().to_owned());
+    wait_for("the held one to be missed", SOON, || (state_of(&missed).as_deref() == Some("missed")).then_some(()));
+    let said = cluster.output("queuecast", &["reservations"]);
+    assert!(said.contains("reservation") && said.contains("missed"), "{said}");
+    assert_eq!(kept.end(PATIENCE), "COMPLETED", "{}", kept.printed());
+    missed.cancel();
+
+    let report = wait_for("the report of all three", PATIENCE, || {
+        let report = json(&cluster, USER, &["report", "reservations", "--since=now-1hours"]);
+        let row = &report["all"][0];
+        let is_whole = row["reservations"] == 2 && report["withdrawn"] == 1 && row["used_node_hours"].as_f64()? > 0.0;
+        is_whole.then_some(report)
+    });
+    let row = &report["rows"][0];
+    assert_eq!((&row["partition"], &row["kept"], &row["from"]), (&"main".into(), &1.into(), &0.5.into()), "{report}");
+    // It had its nodes for up to a minute before its time, and worked for five seconds.
+    let ratio = row["cost_ratio"].as_f64().unwrap();
+    assert!((1.5..30.0).contains(&ratio), "{report}");
+    let text = cluster.output("queuecast", &["report", "reservations"]);
+    assert!(text.contains("Promised and kept") && text.contains("used over required"), "{text}");
+    let picture = cluster.path("jobs/kept.svg");
+    let drawn = cluster.run("queuecast", &["report", "reservations", "--plot", picture.to_str().unwrap()]);
+    assert!(drawn.status.success() && picture.is_file(), "{drawn:?}");
+}
