@@ -21,8 +21,8 @@ pub use gain::gain;
 pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, gate};
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{
-    GivenReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, Review, Revision, STEP, TrajectoryPoint,
-    present_probability, review, trajectory, was_kept, written_reservation,
+    GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, Review, Revision,
+    STEP, TrajectoryPoint, joint_reservation, present_probability, review, trajectory, was_kept, written_reservation,
 };
 pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, governing};
 

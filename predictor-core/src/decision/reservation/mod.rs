@@ -2,6 +2,7 @@
 //! runs at a promised time (Nurmi, Wolski and Brevik 2008, 3.1).
 
 mod cost;
+mod joint;
 mod outcome;
 mod present;
 mod review;
@@ -15,6 +16,7 @@ use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 pub use cost::ReservationCost;
+pub use joint::{JointOption, JointReservation, joint_reservation};
 pub use outcome::{was_kept, written_reservation};
 pub use present::present_probability;
 pub use review::{GivenReservation, Progress, Review, Revision, review};
