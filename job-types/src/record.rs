@@ -6,7 +6,7 @@
 
 mod json;
 
-use crate::options::Mode;
+use crate::options::{Key, Mode};
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use serde_with::{DefaultOnError, serde_as};
@@ -198,12 +198,14 @@ impl Record {
 /// waited on its nodes for its reserved time.
 ///
 /// `comment` is the job's `admin_comment`; a job whose record is not there, or that nothing was
-/// written into, did not wait. What makes no wait on the node makes none here ([`hold_on_nodes`]).
+/// written into, did not wait; nor did one whose user wanted the shell at once. What makes no wait
+/// on the node makes none here ([`hold_on_nodes`]).
 #[must_use]
 pub fn waited_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Seconds>, until: UnixTime) -> Seconds {
     // Most jobs carry no record, and some a long comment of their own.
     let record = comment.filter(|comment| comment.starts_with('{') && comment.contains("\"hold_until\"")).and_then(Record::parse);
-    let written = record.filter(|record| record.mode == Mode::Enforce).and_then(|record| record.written);
+    let shell_at_once = |record: &Record| record.asked.options.iter().any(|(name, _)| name == Key::ShellAtOnce.option().variable);
+    let written = record.filter(|record| record.mode == Mode::Enforce && !shell_at_once(record)).and_then(|record| record.written);
     let hold_until = written.and_then(|written| written.hold_until);
     hold_until.map_or(Seconds::ZERO, |hold_until| hold_on_nodes(UnixTime(hold_until), start, limit).min((until - start).max(Seconds::ZERO)))
 }
@@ -257,6 +259,8 @@ mod tests {
         assert_eq!(waited(&comment("enforce", START.0 + 3_600), end), 0, "not before the time limit");
         assert_eq!(waited(r#"{"queuecast":{"hold_until":"#, end), 0, "half a record");
         assert_eq!(waited("\"hold_until\" of somebody else", end), 0);
+        let at_once = r#""asked":{"options":[["QUEUECAST_SHELL_AT_ONCE","1"]],"nodes":1,"#;
+        assert_eq!(waited(&comment("enforce", START.0 + 600).replace(r#""asked":{"nodes":1,"#, at_once), end), 0, "the shell at once");
         let unlimited = |hold_until| waited_on_nodes(Some(&comment("enforce", hold_until)), START, None, UnixTime(i64::MAX)).0;
         assert_eq!(unlimited(START.0 + 366 * 86_400 - 1), 366 * 86_400 - 1);
         assert_eq!(unlimited(START.0 + 366 * 86_400), 0);

@@ -1,36 +1,69 @@
-//! An allocation as the srun sees it that made it.
+//! An allocation as the salloc or srun sees it that made it.
 
 use job_types::number::JobId;
+use job_types::time::UnixTime;
 use std::ffi::CStr;
 
-use crate::bindings::{job_info_msg_t, slurm_free_job_info_msg, slurm_load_job};
+use crate::bindings::{
+    ESLURM_INVALID_JOB_ID, JOB_COMPLETE, JOB_STATE_BASE, job_info_msg_t, slurm_free_job_info_msg, slurm_job_info_t, slurm_load_job,
+};
+use crate::errno;
 use crate::job_number::JobNumber;
 
-/// The `admin_comment` of an allocation, asked of slurmctld; `None` where there is none, where
-/// slurmctld does not answer, and for a batch job, which no srun made. Not UTF-8 is made so.
+/// An allocation, as slurmctld tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Its `admin_comment`; what is not UTF-8 is made so.
+    pub admin_comment: Option<String>,
+    /// When its time limit ends it; `None` where it has none.
+    pub end: Option<UnixTime>,
+}
+
+/// What slurmctld says of an allocation; `None` where it does not answer, and for a batch job,
+/// which no salloc or srun made.
 #[must_use]
-pub fn admin_comment(job_id: JobId) -> Option<String> {
+pub fn load(job_id: JobId) -> Option<Allocation> {
+    load_job(job_id, |job| {
+        // SAFETY: a string of a job record is null or ends in zero, and is copied here.
+        let comment = unsafe { job.admin_comment.as_ref().map(|comment| CStr::from_ptr(comment).to_string_lossy().into_owned()) };
+        // Slurm writes 0 where it is not known, and the end of time for none.
+        let end = UnixTime(job.end_time);
+        let is_limited = end.0 > 0 && job.time_limit != crate::bindings::INFINITE;
+        (job.batch_flag == 0).then(|| Allocation { admin_comment: comment, end: is_limited.then_some(end) })
+    })
+    .ok()
+    .flatten()
+}
+
+/// Whether slurmctld says that an allocation has ended. Where it does not answer, nothing is known
+/// of an end.
+#[must_use]
+pub fn has_ended(job_id: JobId) -> bool {
+    let ended = load_job(job_id, |job| (job.job_state & JOB_STATE_BASE) >= JOB_COMPLETE);
+    ended.unwrap_or_else(|code| code == ESLURM_INVALID_JOB_ID as i32)
+}
+
+/// Reads something of the record of a job.
+///
+/// # Errors
+/// The number of Slurm's error; 0 where slurmctld has sent another job or none.
+fn load_job<T>(job_id: JobId, read: impl FnOnce(&slurm_job_info_t) -> T) -> Result<T, i32> {
     let mut answer: *mut job_info_msg_t = std::ptr::null_mut();
-    // SAFETY: slurm_load_job writes to the pointer only where it succeeds, and srun has initialised
-    // the library.
+    errno::set(0);
+    // SAFETY: slurm_load_job writes to the pointer only where it succeeds, and the command that
+    // loaded the plugin has initialised the library.
     let status = unsafe { slurm_load_job(&raw mut answer, JobNumber::of(job_id), 0) };
     if status != 0 || answer.is_null() {
-        return None;
+        return Err(errno::get());
     }
     // SAFETY: the answer is not null; it holds `record_count` job records, of this Slurm's layout
     // as the loader has compared the version that the plugin was built for, and lives until it is
-    // freed below. Its strings end in zero.
-    let comment = unsafe {
+    // freed below.
+    let found = unsafe {
         let records = (*answer).job_array;
-        if records.is_null() || (*answer).record_count == 0 {
-            None
-        } else {
-            let job = &*records;
-            let is_ours = job.job_id == job_id.0 && job.batch_flag == 0 && !job.admin_comment.is_null();
-            is_ours.then(|| CStr::from_ptr(job.admin_comment).to_string_lossy().into_owned())
-        }
+        if records.is_null() || (*answer).record_count == 0 { None } else { Some(&*records).filter(|job| job.job_id == job_id.0).map(read) }
     };
     // SAFETY: the answer came from slurm_load_job and nothing refers to it any more.
     unsafe { slurm_free_job_info_msg(answer) };
-    comment
+    found.ok_or(0)
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The user id of the process at the other end of a socket, as the kernel noted it when that
 /// process connected (unix(7), `SO_PEERCRED`).
@@ -71,16 +72,22 @@ const SIGNALS: [libc::c_int; 12] = [
     libc::SIGPIPE,
 ];
 
+/// Signals on which salloc gives its allocation back, which its child would do as well until it
+/// executes the shell (salloc.c, `sig_array`). Those of job control stay as salloc has them: it
+/// moves its child into the foreground only after the fork.
+const SIGNALS_OF_SALLOC: [libc::c_int; 6] = [libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
+
 /// Keeps signals at their default effect, unblocked, until it is dropped; then all is as it was.
-struct DefaultSignals {
-    actions: [Option<libc::sigaction>; SIGNALS.len()],
+struct DefaultSignals<const COUNT: usize> {
+    signals: [libc::c_int; COUNT],
+    actions: [Option<libc::sigaction>; COUNT],
     mask: Option<libc::sigset_t>,
 }
 
-impl DefaultSignals {
-    fn install() -> Self {
-        let mut actions = [None; SIGNALS.len()];
-        for (signal, saved) in SIGNALS.into_iter().zip(&mut actions) {
+impl<const COUNT: usize> DefaultSignals<COUNT> {
+    fn install(signals: [libc::c_int; COUNT]) -> Self {
+        let mut actions = [None; COUNT];
+        for (signal, saved) in signals.into_iter().zip(&mut actions) {
             // SAFETY: both structures are valid and live through the call; all zeros is a sigaction
             // with the default action, no flags and an empty mask.
             unsafe {
@@ -99,17 +106,17 @@ impl DefaultSignals {
             libc::sigemptyset(&raw mut none);
             (libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, &raw mut before) == 0).then_some(before)
         };
-        Self { actions, mask }
+        Self { signals, actions, mask }
     }
 }
 
-impl Drop for DefaultSignals {
+impl<const COUNT: usize> Drop for DefaultSignals<COUNT> {
     fn drop(&mut self) {
         if let Some(mask) = &self.mask {
             // SAFETY: the mask is the one that the kernel gave.
             unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
         }
-        for (signal, saved) in SIGNALS.into_iter().zip(&self.actions) {
+        for (signal, saved) in self.signals.into_iter().zip(&self.actions) {
             if let Some(action) = saved {
                 // SAFETY: the action is the one that the kernel gave for this signal.
                 unsafe { libc::sigaction(signal, action, std::ptr::null_mut()) };
@@ -122,7 +129,7 @@ impl Drop for DefaultSignals {
 ///
 /// Signals have their default effect meanwhile, so that one that ends a process ends this one.
 pub fn sleep_until(unix_seconds: i64) {
-    let _signals = DefaultSignals::install();
+    let _signals = DefaultSignals::install(SIGNALS);
     let wake = libc::timespec { tv_sec: unix_seconds, tv_nsec: 0 };
     loop {
         // SAFETY: the time is valid and lives through the call; an absolute sleep leaves no
@@ -132,4 +139,64 @@ pub fn sleep_until(unix_seconds: i64) {
             return;
         }
     }
+}
+
+/// Why [`sleep_until_or_interrupted`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// It is time.
+    OnTime,
+    /// Somebody at the terminal has typed Ctrl-C.
+    Interrupted,
+    /// It was told to stop.
+    Told,
+}
+
+/// Sleeps until a time of the wall clock as [`sleep_until`] does, or until SIGINT, which then has
+/// no other effect.
+///
+/// Now and at each whole second that is left it calls `goes_on` with the seconds that are left, and
+/// comes back where that says no. The clock is read anew each time, so that it may be set
+/// meanwhile.
+pub fn sleep_until_or_interrupted(unix_seconds: i64, mut goes_on: impl FnMut(i64) -> bool) -> Woken {
+    const NANOSECONDS: i128 = 1_000_000_000;
+    let _signals = DefaultSignals::install(SIGNALS_OF_SALLOC);
+    // SAFETY: the sets are valid and live through the calls; sigemptyset initialises what it is
+    // given. The mask is put back when `_signals` is dropped.
+    let interrupt = unsafe {
+        let mut interrupt: libc::sigset_t = MaybeUninit::zeroed().assume_init();
+        libc::sigemptyset(&raw mut interrupt);
+        libc::sigaddset(&raw mut interrupt, libc::SIGINT);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const interrupt, std::ptr::null_mut());
+        interrupt
+    };
+    loop {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
+        let left = i128::from(unix_seconds) * NANOSECONDS - now;
+        if left <= 0 {
+            return Woken::OnTime;
+        }
+        if !goes_on(i64::try_from((left + NANOSECONDS - 1) / NANOSECONDS).unwrap_or(i64::MAX)) {
+            return Woken::Told;
+        }
+        // To the next whole second that is left: from 1 ns to a second.
+        let part = (left - 1) % NANOSECONDS + 1;
+        let timeout = libc::timespec { tv_sec: (part / NANOSECONDS) as i64, tv_nsec: (part % NANOSECONDS) as i64 };
+        // SAFETY: set and time are valid and live through the call; what came with the signal is
+        // not asked for.
+        if unsafe { libc::sigtimedwait(&raw const interrupt, std::ptr::null_mut(), &raw const timeout) } == libc::SIGINT {
+            return Woken::Interrupted;
+        }
+    }
+}
+
+/// Has two functions called around each fork of this process from now on (pthread_atfork(3)):
+/// `before` in this process, and `in_child` in the new one. Returns whether they will be.
+///
+/// They must not unwind. glibc forgets them when the plugin that they belong to is unloaded.
+#[must_use]
+pub fn around_forks(before: extern "C" fn(), in_child: extern "C" fn()) -> bool {
+    // SAFETY: both are functions without arguments that stay loaded for as long as they are
+    // registered.
+    unsafe { libc::pthread_atfork(Some(before), None, Some(in_child)) == 0 }
 }

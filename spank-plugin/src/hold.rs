@@ -38,6 +38,12 @@ pub(crate) fn decide(value: &str, now: i64, job_end: Option<i64>) -> Hold {
     }
 }
 
+/// Seconds that are left, as a clock shows them: `0:04:59`.
+pub(crate) fn clock(seconds: i64) -> String {
+    let minutes = seconds / 60;
+    format!("{}:{:02}:{:02}", minutes / 60, minutes % 60, seconds % 60)
+}
+
 /// What the job's standard error says while the job waits.
 pub(crate) fn announcement(until: i64, zone: &TimeZone) -> String {
     let local = Timestamp::from_second(until)

@@ -1,16 +1,18 @@
 //! The SPANK plugin: the options of `sbatch`, `salloc` and `srun`, and the wait for a reserved time
 //! on the node.
 //!
-//! This file only switches on the context. [`submission`] is the side where a user types, [`node`]
-//! the side where a job runs. Nothing here fails a job: what goes wrong inside the plugin is logged
-//! and passed over, and only a value that the user gave and that cannot be used ends the command
-//! that it was given to.
+//! This file only switches on the context. [`submission`] is the side where a user types, [`shell`]
+//! the wait of salloc there, [`node`] the side where a job runs. Nothing here fails a job: what
+//! goes wrong inside the plugin is logged and passed over, and only a value that the user gave and
+//! that cannot be used ends the command that it was given to.
 #![allow(unsafe_code)]
 
 mod forwarded;
 mod given;
+mod granted;
 mod hold;
 mod node;
+mod shell;
 mod submission;
 
 use std::error::Error;

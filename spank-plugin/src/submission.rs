@@ -7,14 +7,14 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 
 use jiff::tz::TimeZone;
-use job_types::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, Mode, OPTIONS, UserOption};
-use job_types::record::Record;
-use slurm_spank::{Context, SpankHandle, SpankOption, spank_log_info, spank_log_verbose};
+use job_types::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, Key, OPTIONS, UserOption};
+use slurm_spank::{Context, SpankHandle, SpankOption, spank_log_error, spank_log_info, spank_log_verbose};
 
-use slurm_sys::{allocation, process};
+use slurm_sys::process;
 
 use crate::forwarded;
 use crate::given::{self, Refused};
+use crate::{granted, shell};
 
 /// What the submitting side keeps from one callback to the next.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Submission {
             // srun passes its environment on to its step. Only a grant makes a step wait.
             process::remove_variable(HOLD_UNTIL_VARIABLE);
         }
-        if is_scrontab() { Ok(()) } else { register_options(spank) }
+        if is_command("scrontab") { Ok(()) } else { register_options(spank) }
     }
 
     /// Checks the options and puts them into the job's control environment; an error is for the
@@ -58,6 +58,14 @@ impl Submission {
         let in_environment = |variable: &str| if is_step_of_a_job { None } else { env::var_os(variable) };
         self.asked =
             given::read(|option| on_command_line(spank, option), in_environment, jiff::Timestamp::now().as_second(), &TimeZone::system())?;
+        let is_salloc = is_command("salloc");
+        if !is_salloc && self.asked.shell_at_once {
+            let option = Key::ShellAtOnce.option();
+            if on_command_line(spank, option).is_some() {
+                return Err(Refused::because(option, &"only salloc has a shell").into());
+            }
+            self.asked.unset(Key::ShellAtOnce);
+        }
         for option in &OPTIONS {
             match self.asked.canonical_value(option.key) {
                 Some(value) => spank.job_control_setenv(option.variable, value, true),
@@ -70,43 +78,39 @@ impl Submission {
         if is_step_of_a_job && !self.asked.is_empty() {
             spank_log_info!("queuecast: this job has its nodes already; the options of queuecast change nothing for a step");
         }
+        let shell_waits = is_salloc && self.may_wait() && !self.asked.shell_at_once;
+        if shell_waits && !shell::waits_for_its_time() {
+            spank_log_error!("queuecast: no memory: the shell begins as soon as the nodes are there");
+        }
         Ok(())
+    }
+
+    /// Whether this job waits on its nodes for its time, as far as its user has a say.
+    fn may_wait(&self) -> bool {
+        self.asked.reserve_at.is_some() && self.asked.early_start != Some(EarlyStart::Run)
     }
 
     /// In srun, with the allocation made and the step not yet launched: passes on what slurmctld
     /// granted to this job.
     pub(crate) fn local_user_init(&mut self, spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
-        let may_wait = self.asked.reserve_at.is_some() && self.asked.early_start != Some(EarlyStart::Run);
-        if self.inside_job || !may_wait || spank.job_stepid()? != 0 {
+        if self.inside_job || !self.may_wait() || spank.job_stepid()? != 0 {
             return Ok(());
         }
-        match granted_hold_until(spank.job_id()?) {
-            Some(until) => process::set_variable(HOLD_UNTIL_VARIABLE, &until.to_string()),
+        match granted::hold(JobId(spank.job_id()?)) {
+            Some(grant) => process::set_variable(HOLD_UNTIL_VARIABLE, &grant.until.to_string()),
             None => spank_log_verbose!("queuecast: slurmctld granted no wait to this job"),
         }
         Ok(())
     }
 }
 
-/// Until when slurmctld lets the job of this srun wait on its nodes, in Unix seconds; `None` where
-/// nothing was granted or nothing can be learnt.
+/// Whether the command that loaded the plugin has that name.
 ///
-/// A batch job carries the grant in its environment. srun sends no environment with its request, so
-/// that the submit filter has none to write to: the grant is read back from the record that the
-/// filter leaves in the job's `admin_comment`.
-fn granted_hold_until(job_id: u32) -> Option<i64> {
-    let record = Record::parse(&allocation::admin_comment(JobId(job_id))?)?;
-    // In a lower mode the record says what would have been written.
-    if record.mode == Mode::Enforce { record.written?.hold_until } else { None }
-}
-
-/// Whether the command is scrontab.
-///
-/// scrontab reads a plugin's options but neither calls the plugin once it has nor sends a control
-/// environment (src/scrontab/scrontab.c). There each would be accepted and do nothing; unknown, it
-/// is refused.
-fn is_scrontab() -> bool {
-    env::current_exe().is_ok_and(|program| program.file_name() == Some(OsStr::new("scrontab")))
+/// Only salloc has a shell. scrontab reads a plugin's options but neither calls the plugin once it
+/// has nor sends a control environment (src/scrontab/scrontab.c). There each would be accepted and
+/// do nothing; unknown, it is refused.
+fn is_command(name: &str) -> bool {
+    env::current_exe().is_ok_and(|program| program.file_name() == Some(OsStr::new(name)))
 }
 
 /// An option's value where the user gave it on the command line or in a script's directive.

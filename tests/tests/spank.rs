@@ -7,11 +7,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends there")]
 
-use std::process::Output;
+use std::io::{Read, Write};
+use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use end_to_end::{Cluster, Options, built, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, built, skipped, wait_for};
 use object::{Object, ObjectSymbol};
 
 const JOB_SUBMIT: &str = r#"
@@ -157,7 +158,6 @@ fn what_the_user_asks_for_arrives_in_canonical_form() {
         "--success-probability=.9",
         "--early-start=RUN",
         "--if-missed=Cancel",
-        "--shell-at-once",
         "--auto-defer",
         "--max-defer=1-12",
         "--queuecast=advise",
@@ -175,7 +175,6 @@ fn what_the_user_asks_for_arrives_in_canonical_form() {
         "QUEUECAST_MODE=advise".to_owned(),
         "QUEUECAST_MOLD_SIZES=1,2,4".to_owned(),
         format!("QUEUECAST_RESERVE_AT={reserve_at}"),
-        "QUEUECAST_SHELL_AT_ONCE=1".to_owned(),
         "QUEUECAST_SUCCESS_PROBABILITY=0.9".to_owned(),
     ];
     assert_eq!(arrived, expected);
@@ -254,8 +253,171 @@ fn the_batch_script_waits_and_steps_go_through() {
     let lines: Vec<&str> = printed.lines().collect();
     assert!(lines[0].starts_with("queuecast: nodes are here; waiting until"), "{printed}");
     let began: i64 = lines[1].strip_prefix("began ").unwrap().parse().unwrap();
-    assert!((until..=until + 2).contains(&began), "began {began}, held until {until}");
+    assert!((until..=until + 1).contains(&began), "began {began}, held until {until}");
     assert_eq!(lines[2..], ["a step"]);
+}
+
+/// A job that waits on its nodes for so many seconds, once it does.
+fn waiting_job(cluster: &Cluster, seconds: i64) -> (Job<'_>, i64) {
+    let until = now() + seconds;
+    let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &until.to_string())]), &["--time=5"], "echo began $(date +%s)").job();
+    wait_for("the announcement", Duration::from_secs(20), || job.printed().contains("waiting until").then_some(()));
+    (job, until)
+}
+
+/// When a job's script began, once the job has ended.
+fn began(job: &Job<'_>) -> i64 {
+    assert_eq!(job.end(Duration::from_secs(60)), "COMPLETED", "{}", job.printed());
+    let printed = job.printed();
+    let times: Vec<i64> = printed.lines().filter_map(|line| line.strip_prefix("began ")?.parse().ok()).collect();
+    assert_eq!(times.len(), 1, "{printed}");
+    times[0]
+}
+
+#[test]
+fn a_job_that_is_suspended_while_it_waits_keeps_to_its_time_or_begins_when_it_is_resumed() {
+    let Some(cluster) = cluster() else { return };
+    let (soon, until) = waiting_job(&cluster, 14);
+    let (late, passes) = waiting_job(&cluster, 8);
+    for job in [&soon, &late] {
+        let _ = cluster.output("scontrol", &["suspend", &job.id]);
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    let _ = cluster.output("scontrol", &["resume", &soon.id]);
+    let time = began(&soon);
+    assert!((until..=until + 1).contains(&time), "began {time}, held until {until}");
+    assert!(!late.printed().contains("began"), "{}", late.printed());
+    let resumed = now();
+    assert!(resumed > passes);
+    let _ = cluster.output("scontrol", &["resume", &late.id]);
+    let time = began(&late);
+    assert!((resumed..=now()).contains(&time), "began {time}, resumed {resumed}");
+}
+
+#[test]
+fn a_job_waits_on_while_its_slurmd_is_restarted() {
+    let Some(cluster) = cluster() else { return };
+    let (job, until) = waiting_job(&cluster, 25);
+    let node = job.field("BatchHost");
+    cluster.daemon("restart", &node);
+    assert_eq!(job.field("JobState"), "RUNNING");
+    let time = began(&job);
+    assert!((until..=until + 1).contains(&time), "began {time}, held until {until}");
+}
+
+/// Runs `date` in an allocation of salloc's with a record that holds until `until`; returns what it
+/// prints on both its outputs.
+fn said_by_salloc(cluster: &Cluster, until: i64, options: &[&str]) -> (i64, String) {
+    let record = record("enforce", until);
+    let salloc = cluster.run("salloc", &[options, &[&record, "date", "+%s"]].concat());
+    let errors = said(&salloc);
+    assert!(salloc.status.success(), "{errors}");
+    (String::from_utf8_lossy(&salloc.stdout).trim().parse().unwrap(), errors)
+}
+
+#[test]
+fn what_salloc_runs_waits_unless_its_user_wants_it_at_once() {
+    let Some(cluster) = cluster() else { return };
+    let until = now() + 8;
+    let (began, errors) = said_by_salloc(&cluster, until, &["--reserve-at=now+10"]);
+    assert!((until..=until + 1).contains(&began), "began {began}, held until {until}");
+    assert!(errors.contains("queuecast: nodes are here; waiting until"), "{errors}");
+    let until = now() + 600;
+    for options in [&["--reserve-at=now+1hour", "--shell-at-once"][..], &["--reserve-at=now+1hour", "--early-start=run"], &[]] {
+        let (began, errors) = said_by_salloc(&cluster, until, options);
+        assert!(began < until && !errors.contains("waiting until"), "{options:?}: {errors}");
+    }
+    let options = ["--reserve-at=now+1hour", "--shell-at-once"];
+    let by_sbatch = cluster.submit(&options, "true").refusal();
+    let by_srun = said(&cluster.run("srun", &[&options[..], &["true"]].concat()));
+    for refusal in [by_sbatch, by_srun] {
+        assert!(refusal.contains("queuecast: --shell-at-once: only salloc has a shell"), "{refusal}");
+    }
+}
+
+#[test]
+fn ctrl_c_at_a_terminal_ends_the_wait_and_not_the_allocation() {
+    let Some(cluster) = cluster() else { return };
+    let record = record("enforce", now() + 600);
+    // The shell tells that it began, and how slurmctld sees its job then.
+    let shell = "sh -c 'echo began; squeue --noheader --format=%T --job $SLURM_JOB_ID'";
+    let line = format!("salloc --job-name=at-terminal --reserve-at=now+1hour '{record}' {shell}");
+    let mut script = cluster.prepare("script");
+    script.args(["--quiet", "--return", "--flush", "--command", &line, "/dev/null"]);
+    let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut output = script.stdout.take().unwrap();
+    let printed = Arc::new(Mutex::new(Vec::new()));
+    let reader = std::thread::spawn({
+        let printed = Arc::clone(&printed);
+        move || {
+            let mut part = [0; 4_096];
+            while let Ok(read @ 1..) = output.read(&mut part) {
+                printed.lock().unwrap().extend_from_slice(&part[..read]);
+            }
+        }
+    });
+    let shown = || String::from_utf8_lossy(&printed.lock().unwrap()).into_owned();
+    // It counts down second by second.
+    wait_for("the count-down", Duration::from_secs(30), || (shown().matches("(Ctrl-C: begin now)").count() >= 3).then_some(()));
+    assert!(!shown().contains("began"), "{}", shown());
+    script.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
+    let status = wait_for("salloc to end", Duration::from_secs(30), || script.try_wait().unwrap());
+    reader.join().unwrap();
+    assert!(status.success() && shown().contains("began") && shown().contains("RUNNING"), "{}", shown());
+    assert!(shown().contains("Relinquishing job allocation"), "{}", shown());
+}
+
+#[test]
+fn a_salloc_that_waits_ends_when_its_allocation_is_cancelled() {
+    let Some(cluster) = cluster() else { return };
+    let record = record("enforce", now() + 600);
+    let mut salloc = cluster.prepare("salloc");
+    salloc.args(["--job-name=taken-away", "--reserve-at=now+1hour", &record, "date"]);
+    let salloc = salloc.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("the job to run", Duration::from_secs(20), || {
+        let state = cluster.output("squeue", &["--noheader", "--name=taken-away", "--states=RUNNING", "--format=%i"]);
+        (!state.is_empty()).then_some(())
+    });
+    let begin = Instant::now();
+    let _ = cluster.output("scancel", &["--name=taken-away"]);
+    let ended = salloc.wait_with_output().unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+    assert!(!ended.status.success() && ended.stdout.is_empty(), "{}", said(&ended));
+    assert!(said(&ended).contains("the allocation has ended before the reserved time"), "{}", said(&ended));
+}
+
+/// What users write for `--begin`, and so for `--reserve-at`: the same moment.
+const MOMENTS: [&str; 8] = ["now+1hour", "16:00", "4:30pm", "tomorrow", "teatime", "noon", "2036-03-27T14:30", "12/24"];
+
+#[test]
+fn a_time_is_the_one_that_begin_takes_it_for() {
+    let Some(cluster) = cluster() else { return };
+    let of_unix_seconds = |text: &str| cluster.output("date", &["--date", text, "+%s"]).parse::<i64>().unwrap();
+    for (index, moment) in MOMENTS.iter().enumerate() {
+        let begins = cluster.submit(&["--hold", &format!("--begin={moment}")], "true").job();
+        let expected = of_unix_seconds(&begins.field("StartTime"));
+        begins.cancel();
+        let option = format!("--reserve-at={moment}");
+        for command in ["sbatch", "salloc", "srun"] {
+            let name = format!("moment-{index}-{command}");
+            let arguments = [&option, "--hold", "--job-name", &name];
+            let cancelled = if command == "sbatch" {
+                cluster.submit(&arguments, "true").job().cancel();
+                None
+            } else {
+                let mut waits = cluster.prepare(command);
+                Some(waits.args(arguments).arg("true").stderr(Stdio::null()).spawn().unwrap())
+            };
+            let arrived = control_variables(&cluster, &name);
+            let arrived: i64 = arrived[0].strip_prefix("QUEUECAST_RESERVE_AT=").unwrap().parse().unwrap();
+            // Those that count from now were typed some seconds later.
+            assert!((expected..=expected + 30).contains(&arrived), "{command} {moment}: {arrived}, --begin has {expected}");
+            if let Some(mut cancelled) = cancelled {
+                let _ = cluster.output("scancel", &["--name", &name]);
+                let _ = cancelled.wait().unwrap();
+            }
+        }
+    }
 }
 
 #[test]
@@ -310,7 +472,7 @@ fn a_step_whose_srun_made_the_allocation_waits_where_that_was_granted() {
     let Some(cluster) = cluster() else { return };
     let until = now() + 6;
     for time in times_of_srun(&cluster, "enforce", until, &["--reserve-at=now+10"]) {
-        assert!((until..=until + 2).contains(&time), "ran at {time}, held until {until}");
+        assert!((until..=until + 1).contains(&time), "ran at {time}, held until {until}");
     }
     let until = now() + 600;
     for (mode, options) in
@@ -327,7 +489,7 @@ fn scancel_ends_the_wait_of_such_a_step() {
     let record = record("enforce", now() + 600);
     let mut srun = cluster.prepare("srun");
     srun.args(["--job-name=granted", "--nodes=2", "--reserve-at=now+1hour", &record, "date"]);
-    let mut srun = srun.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut srun = srun.stderr(Stdio::null()).spawn().unwrap();
     wait_for("the job to run", Duration::from_secs(20), || {
         let state = cluster.output("squeue", &["--noheader", "--name=granted", "--states=RUNNING", "--format=%i"]);
         (!state.is_empty()).then_some(())
