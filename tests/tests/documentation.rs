@@ -18,7 +18,7 @@ use slurm_conf::Configuration;
 
 /// Pages of what users do. They are read on a cluster with a known past, under a policy that
 /// enforces.
-const USERS: [&str; 3] = ["README.md", "docs/users.md", "docs/options.md"];
+const USERS: [&str; 4] = ["README.md", "docs/users.md", "docs/nodes-at-a-time.md", "docs/options.md"];
 
 /// Pages of what administrators do, with the configuration that each begins with, and whether most
 /// of the cluster is busy for two hours. They are read on a cluster with a history in slurmdbd and
