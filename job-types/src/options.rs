@@ -122,7 +122,7 @@ pub static OPTIONS: [UserOption; 10] = [
         variable: "QUEUECAST_IF_MISSED",
         placeholder: Some("run|cancel"),
         needs: Some(Key::ReserveAt),
-        help: "if the job has not started by the time of --reserve-at, run it later or cancel it",
+        help: "if the job has not started by its reserved time, run it later or cancel it",
     },
     UserOption {
         key: Key::ShellAtOnce,
@@ -130,7 +130,7 @@ pub static OPTIONS: [UserOption; 10] = [
         variable: "QUEUECAST_SHELL_AT_ONCE",
         placeholder: None,
         needs: Some(Key::ReserveAt),
-        help: "have salloc start its shell as soon as the nodes are there, and not at the time of --reserve-at",
+        help: "have salloc start its shell as soon as the nodes are there, and not at the reserved time",
     },
     UserOption {
         key: Key::AutoDefer,
