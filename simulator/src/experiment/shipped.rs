@@ -49,8 +49,8 @@ pub struct Shipped {
     parts: Parts,
     /// By user and partition: what jobs that were decided about since the state was published take.
     claims: HashMap<(UserId, PartitionIndex), Claims>,
-    /// What the job that is decided about is expected to run.
-    expected: Option<Seconds>,
+    /// What the job that was decided about last is expected to run.
+    expected: Option<(JobIndex, Seconds)>,
     /// The numbers of the log's queues, ascending: each is a partition, called by its place.
     queues: Vec<u32>,
     asked_reservations: Vec<AskedReservation>,
@@ -194,7 +194,7 @@ impl Decider for Shipped {
         let (partition, account) = (job.queue.to_string(), job.group.to_string());
         let submission = self.submission(&job, &partition, &account, now);
         let decision = self.decision(&submission, now);
-        self.expected = decision.as_ref().and_then(|decision| decision.decided.as_ref()).map(|decided| decided.run_time);
+        self.expected = decision.as_ref().and_then(|decision| decision.decided.as_ref()).map(|decided| (index, decided.run_time));
         if let Some(decision) = &decision {
             self.note(index, &submission, decision);
         }
@@ -207,7 +207,7 @@ impl Decider for Shipped {
     }
 
     fn passed(&mut self, index: JobIndex, _asked: &Job, submitted: &Submitted, cluster: &Cluster) {
-        let expected = self.expected.take();
+        let expected = self.expected.take().filter(|(of, _)| *of == index).map(|(_, expected)| expected);
         let job = self.in_partition(&submitted.job);
         self.state.passed(index, &job, expected, cluster.now(), submitted.eligible);
     }

@@ -24,7 +24,8 @@ pub(super) fn draw(path: &Path, reports: &[ReservationReport]) -> anyhow::Result
 fn diagram(log: &[&ReservationReport]) -> Reliability {
     let mut series: Vec<Series<[f64; 2]>> = Vec::new();
     for report in log {
-        let name = format!("{} of the jobs, {}", report.share, report.method.name());
+        let asks = report.share.map_or_else(|| "own jobs".to_owned(), |share| format!("{share} of the jobs"));
+        let name = format!("{asks}, {}", report.method.name());
         let point = report.found.all.mean_predicted.zip(report.found.all.kept_part).map(|(predicted, kept)| [predicted, kept]);
         match series.last_mut() {
             Some(last) if last.name == name => last.points.extend(point),

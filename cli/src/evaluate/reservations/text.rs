@@ -24,6 +24,9 @@ pub(super) fn report(reports: &[ReservationReport]) -> String {
     lines.plain("");
     lines.plain("kept: the part of those given whose job had its nodes by the reserved time, and its standard error");
     lines.plain("cost: processor hours that their jobs had their nodes for over those that they ran");
+    if reports.iter().any(|report| report.share.is_none()) {
+        lines.plain("own jobs: requested counts each time that one was asked for, and the others are all jobs of the log");
+    }
     if let Some(published) = reports.iter().find_map(|report| report.published.as_ref()) {
         lines.plain(format!("in brackets as published: {}", published.source));
     }
@@ -35,7 +38,12 @@ const NAMES: [&str; 4] = ["log", "by", "share", "asked for"];
 fn names(report: &ReservationReport) -> Vec<String> {
     let queue = report.queue.as_ref().map(|queue| if queue.name.is_empty() { queue.number.to_string() } else { queue.name.clone() });
     let log = queue.map_or_else(|| report.replayed.log.clone(), |queue| format!("{}: {queue}", report.replayed.log));
-    vec![log, report.method.name().to_owned(), report.share.to_string(), report.probability.to_string()]
+    vec![log, report.method.name().to_owned(), share(report.share), report.probability.to_string()]
+}
+
+/// Which part of the log's jobs asks.
+fn share(share: Option<f64>) -> String {
+    share.map_or_else(|| "own jobs".to_owned(), |share| share.to_string())
 }
 
 /// What was published of the same question, in brackets.
@@ -56,7 +64,10 @@ fn outcome(found: &Reservations, published: Option<&Published>) -> Vec<String> {
         brackets(count(found.accepted as u64), published.map(|published| count(published.accepted as u64))),
         brackets(part(found.mean_predicted), published.map(|published| format!("{:.2}", published.mean_predicted))),
         brackets(kept, published.map(|published| format!("{:.2}", published.kept_part))),
-        figure(found.cost_ratio.as_ref()),
+        brackets(
+            figure(found.cost_ratio.as_ref()),
+            published.and_then(|published| published.cost_ratio).map(|ratio| format!("{ratio:.2}")),
+        ),
     ]
 }
 

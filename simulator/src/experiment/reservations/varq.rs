@@ -45,6 +45,10 @@ impl Answers for VarqDecider {
     fn answers(&self) -> Vec<Answer> {
         self.answers.clone()
     }
+
+    fn given(&self, job: JobIndex) -> Option<UnixTime> {
+        self.answers.last().filter(|answer| answer.job == job && answer.answer.is_ok()).map(|answer| answer.at)
+    }
 }
 
 impl Decider for VarqDecider {
