@@ -43,7 +43,9 @@ fn each_share_and_each_probability_is_a_row_with_a_picture() {
         assert!(said.output.contains(text), "{text}: {}", said.output);
     }
     let picture = fs::read_to_string(site.path().join("kept.svg")).unwrap();
-    for text in ["virtual reservations", "0.1 of the jobs, shipped", "0.9 of the jobs, shipped", "that were kept"] {
+    for text in
+        ["95th percentile", "12 h ahead", "virtual reservations", "0.1 of the jobs, shipped", "0.9 of the jobs, shipped", "that were kept"]
+    {
         assert!(picture.contains(text), "{text}");
     }
 }
@@ -85,8 +87,8 @@ fn the_published_method_stands_beside_the_one_that_ships_on_one_queue() {
 
 #[test]
 fn jobs_of_ones_own_ask_beside_the_logs() {
-    let site = logs();
-    let report = json(&site, &["--own-jobs", "--probability=0.5", "--method=varq"]);
+    let site = site_with_log("log.swf");
+    let report = evaluated_json(&site, &["reservations", "log.swf", "--own-jobs", "--probability=0.5", "--method=varq"]);
     let number = |key: &str| report[key].as_u64().unwrap();
     assert_eq!((&report["share"], number("others")), (&Value::Null, 250));
     assert!(number("accepted") > 0 && number("accepted") <= number("requested"), "{report}");

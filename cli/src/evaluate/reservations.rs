@@ -8,13 +8,17 @@ mod text;
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use jiff::SignedDuration;
 use job_types::time::Seconds;
 use serde::Serialize;
-use simulator::experiment::{ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, VarqChoice, reservations};
+use simulator::experiment::{
+    ReservationFigures, ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, VarqChoice, reservation_figures,
+    reservations,
+};
 
 use self::published::Published;
 use self::queue::Queue;
@@ -36,6 +40,10 @@ use crate::failure::Failure;
 ///
 /// With --method varq the published method decides in its place: from the waits of past jobs alone,
 /// as QBETS bounds them, every 30 s of the time until then is looked at (3.1).
+///
+/// --plot draws, for each log, what was promised against what was kept; the waits of the most
+/// frequent kind of job over 28 days beside the bounds that QBETS had on them (figure 2); and the
+/// probability trajectory of a job of four processors and an hour, twelve hours ahead (figure 4).
 ///
 /// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
 /// what is asked for, such as time limits.
@@ -216,25 +224,31 @@ struct ReservationReport {
     #[serde(flatten)]
     found: ReservationOutcome,
     published: Option<Published>,
+    /// For the picture alone.
+    #[serde(skip)]
+    figures: Option<Arc<ReservationFigures>>,
 }
 
 /// A log that is replayed, whole or one queue of it.
 struct Replayed {
     log: ReplayedLog,
     queue: Option<Queue>,
+    /// What is drawn of the log itself, where a picture is asked for.
+    figures: Option<Arc<ReservationFigures>>,
 }
 
 impl Replayed {
     fn read(path: &Path, queue: Option<&str>) -> anyhow::Result<Self> {
         let mut log = ReplayedLog::read(path)?;
         let queue = queue.map(|queue| Queue::keep(queue, &mut log.workload)).transpose().with_context(|| log.source.clone())?;
-        Ok(Self { log, queue })
+        Ok(Self { log, queue, figures: None })
     }
 
-    /// Whether it is of the machine of the published replays.
-    fn is_datastar(&self) -> bool {
-        let said = |key| self.log.workload.header.values(key).any(|value| value.to_lowercase().contains("datastar"));
-        said("Installation") || said("Computer")
+    /// Whether it is the queue of the published replays.
+    fn is_published(&self) -> bool {
+        let header = &self.log.workload.header;
+        let is_datastar = header.values("Installation").any(|value| value.to_lowercase().contains("datastar"));
+        is_datastar && self.queue.as_ref().is_some_and(|queue| queue.name == "normal")
     }
 }
 
@@ -261,7 +275,14 @@ fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
     );
     let pool = arguments.common.threads(arguments.from.get(), arguments.to.map(NonZeroUsize::get))?;
     let read = |path: &PathBuf| Replayed::read(path, arguments.queue.as_deref());
-    let logs = arguments.common.logs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut logs = arguments.common.logs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
+    if arguments.common.has_picture() {
+        for replayed in &mut logs {
+            let (jobs, processors) = (&replayed.log.workload.jobs, replayed.log.workload.processors);
+            let figures = reservation_figures(jobs, processors, arguments.from.get()).with_context(|| replayed.log.source.clone())?;
+            replayed.figures = Some(Arc::new(figures));
+        }
+    }
     let shares = if arguments.own_jobs { vec![None] } else { arguments.share.iter().copied().map(Some).collect() };
     let mut cells = Vec::new();
     for replayed in &logs {
@@ -299,9 +320,10 @@ fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationR
         refresh_s: arguments.refresh,
         found: reservations(jobs, processors, &options)?,
         published: match share {
-            Some(share) => replayed.is_datastar().then(|| Published::of_share(share, probability)).flatten(),
+            Some(share) => replayed.is_published().then(|| Published::of_share(share, probability)).flatten(),
             None => Published::of_own_jobs(probability),
         },
+        figures: replayed.figures.clone(),
     })
 }
 

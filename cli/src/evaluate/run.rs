@@ -58,6 +58,11 @@ impl CommonArguments {
         pool.context("cannot start the threads; try --threads 1")
     }
 
+    /// Whether a picture is asked for.
+    pub(super) fn has_picture(&self) -> bool {
+        self.plot.is_some()
+    }
+
     /// Draws what was found where that is asked for, and prints the report.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod gantt;
 mod over_time;
 mod png;
 mod reliability;
+mod reservation;
 mod trade_off;
 
 use std::ffi::OsStr;
@@ -29,6 +30,7 @@ pub(crate) use self::forecast::{CumulativeStart, RunTimeRanges, cumulative_start
 pub(crate) use self::gantt::{Gantt, GanttJob, gantt};
 pub(crate) use self::over_time::{OverTime, over_time};
 pub(crate) use self::reliability::{AT_OR_BELOW, Reliability, reliability};
+pub(crate) use self::reservation::{Trajectory, WaitsAndBounds, trajectory, waits_and_bounds};
 pub(crate) use self::trade_off::{TradeOff, TradeOffPoint, cost_by_begin, probability_by_begin};
 
 /// A part of a picture.

@@ -36,8 +36,8 @@ pub use parts::{Parts, ReservationWish, Site, Wishes};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use published_methods::varq::Choice as VarqChoice;
 pub use reservations::{
-    OWN_NODES, OWN_RUN_TIMES, Others, RETRY, Refusals, ReservationClass, ReservationMethod, ReservationOptions, ReservationOutcome,
-    Reservations, reservations,
+    BoundedWait, OWN_NODES, OWN_RUN_TIMES, Others, RETRY, Refusals, ReservationClass, ReservationFigures, ReservationMethod,
+    ReservationOptions, ReservationOutcome, Reservations, reservation_figures, reservations,
 };
 pub use shipped::{AskedReservation, DeadlineForecast, Shipped};
 pub use speed_up::SpeedUp;

@@ -9,6 +9,7 @@
 //!
 //! Their own method decides in the place of the one that ships where that is asked for.
 
+mod figures;
 mod own_jobs;
 mod varq;
 
@@ -18,6 +19,7 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::NotReserved;
 use published_methods::varq::Choice;
 
+pub use self::figures::{BoundedWait, ReservationFigures, reservation_figures};
 use self::own_jobs::Process;
 pub use self::own_jobs::{OWN_NODES, OWN_RUN_TIMES, RETRY};
 use self::varq::VarqDecider;

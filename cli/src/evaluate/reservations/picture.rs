@@ -1,10 +1,14 @@
-//! The picture: the probability that was promised against the part that was kept, a diagram for
-//! each log with a line for each share.
+//! The picture, for each log: the probability that was promised against the part that was kept,
+//! with a line for each share; waits beside the bounds of QBETS, and a probability trajectory
+//! (Nurmi, Wolski and Brevik 2008, figures 2 and 4).
 
 use std::path::Path;
 
+use job_types::time::{Seconds, UnixTime};
+use simulator::experiment::ReservationFigures;
+
 use super::ReservationReport;
-use crate::plot::{self, Reliability, Series};
+use crate::plot::{self, Reliability, Series, Trajectory, WaitsAndBounds};
 
 /// Draws the picture into a file.
 pub(super) fn draw(path: &Path, reports: &[ReservationReport]) -> anyhow::Result<()> {
@@ -15,10 +19,33 @@ pub(super) fn draw(path: &Path, reports: &[ReservationReport]) -> anyhow::Result
             _ => logs.push(vec![report]),
         }
     }
-    plot::write_rows(path, 1, &logs, |areas, log| match areas {
-        [area, ..] => plot::reliability(area, &diagram(log)),
-        [] => Ok(()),
+    plot::write_rows(path, 3, &logs, |areas, log| {
+        let [kept, waits, trajectory] = areas else { return Ok(()) };
+        plot::reliability(kept, &diagram(log))?;
+        let Some((report, figures)) = log.first().and_then(|report| Some((report, report.figures.as_deref()?))) else { return Ok(()) };
+        plot::waits_and_bounds(waits, &waits_and_bounds(&report.replayed.log, figures))?;
+        plot::trajectory(trajectory, &of_one_job(&report.replayed.log, figures))
     })
+}
+
+/// The waits of the most frequent kind of job.
+fn waits_and_bounds(log: &str, figures: &ReservationFigures) -> WaitsAndBounds {
+    let first = figures.waits.first().map(|wait| wait.submit).unwrap_or_default();
+    let days = |at: UnixTime| (at - first).0 as f64 / 86_400.0;
+    let seconds = |wait: Seconds| wait.0 as f64;
+    WaitsAndBounds {
+        title: format!("{log}: jobs of {} processors and {}", figures.processors, figures.limit),
+        waits: figures.waits.iter().map(|wait| (days(wait.submit), seconds(wait.wait), wait.bound.map(seconds))).collect(),
+    }
+}
+
+/// The trajectory of one job.
+fn of_one_job(log: &str, figures: &ReservationFigures) -> Trajectory {
+    let hours = |begin: UnixTime| (begin - figures.now).0 as f64 / 3_600.0;
+    Trajectory {
+        title: format!("{log}: 4 processors for 1 h, 12 h ahead"),
+        points: figures.trajectory.iter().map(|point| (hours(point.begin), point.probability())).collect(),
+    }
 }
 
 fn diagram(log: &[&ReservationReport]) -> Reliability {
