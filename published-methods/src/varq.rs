@@ -138,6 +138,15 @@ impl Varq {
         self.classes().iter().any(|class| class.partition == job.partition)
     }
 
+    /// The class of a job, numbered within its queue; `None` where nothing is known of the queue.
+    pub fn class(&mut self, job: &WaitingJob) -> Option<usize> {
+        let limit_s = job.limit.map_or(u32::MAX, Seconds::clamped_u32);
+        let is_of = |class: &&ClassBounds| {
+            class.partition == job.partition && class.cpus.contains(&job.size.cpus) && class.limit_s.contains(&limit_s)
+        };
+        self.classes().iter().find(is_of).map(|class| class.class)
+    }
+
     /// The bound on a percentile of the wait of a job as it is, 1 to 99; `None` while too few waits
     /// are known.
     pub fn bound(&mut self, job: &WaitingJob, percent: u8) -> Option<Seconds> {
@@ -266,6 +275,7 @@ mod tests {
         assert_eq!(varq.point(&asked, best, Choice::MostProbable).unwrap().probability(), best);
         assert_eq!(Varq::new().point(&asked, 0.5, Choice::Latest), Err(0.0));
         assert!(!Varq::new().knows(&job) && varq.knows(&job));
+        assert_eq!((Varq::new().class(&job), varq.class(&job).is_some()), (None, true));
     }
 
     static TWO_CLASSES: LazyLock<Varq> = LazyLock::new(two_classes);

@@ -41,8 +41,8 @@ use crate::failure::Failure;
 /// With --method varq the published method decides in its place: from the waits of past jobs alone,
 /// as QBETS bounds them, every 30 s of the time until then is looked at (3.1).
 ///
-/// --plot draws, for each log, what was promised against what was kept; the waits of the most
-/// frequent kind of job over 28 days beside the bounds that QBETS had on them (figure 2); and the
+/// --plot draws, for each log, what was promised against what was kept; the waits of the
+/// largest class of jobs over 28 days beside the bounds that QBETS had on them (figure 2); and the
 /// probability trajectory of a job of four processors and an hour, twelve hours ahead (figure 4).
 ///
 /// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks

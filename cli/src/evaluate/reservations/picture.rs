@@ -28,13 +28,13 @@ pub(super) fn draw(path: &Path, reports: &[ReservationReport]) -> anyhow::Result
     })
 }
 
-/// The waits of the most frequent kind of job.
+/// The waits of the largest class.
 fn waits_and_bounds(log: &str, figures: &ReservationFigures) -> WaitsAndBounds {
     let first = figures.waits.first().map(|wait| wait.submit).unwrap_or_default();
     let days = |at: UnixTime| (at - first).0 as f64 / 86_400.0;
     let seconds = |wait: Seconds| wait.0 as f64;
     WaitsAndBounds {
-        title: format!("{log}: jobs of {} processors and {}", figures.processors, figures.limit),
+        title: format!("{log}: the largest class of jobs"),
         waits: figures.waits.iter().map(|wait| (days(wait.submit), seconds(wait.wait), wait.bound.map(seconds))).collect(),
     }
 }

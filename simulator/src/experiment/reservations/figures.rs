@@ -37,11 +37,8 @@ pub struct BoundedWait {
 /// What the pictures show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReservationFigures {
-    /// Size of the jobs whose waits are shown: with the limit the most frequent in that time.
-    pub processors: u32,
-    /// Their time limit.
-    pub limit: Seconds,
-    /// The waits of 28 days from the first submission of the window on.
+    /// The waits of 28 days from the first submission of the window on, of the jobs of one class:
+    /// that which had most jobs in that time, as the classes were at its end.
     pub waits: Vec<BoundedWait>,
     /// When the trajectory is made: at the last submission of that time.
     pub now: UnixTime,
@@ -61,29 +58,27 @@ pub fn reservation_figures(jobs: &[Job], processors: u32, from: usize) -> Result
     };
     let jobs = jobs.get(..jobs.partition_point(|job| job.submit <= begin + SHOWN)).unwrap_or_default();
     let records = simulate(jobs, &Machine::new(processors), &mut scheduler(), &mut AsSubmitted)?;
-    let mut kinds: BTreeMap<(u32, Seconds, u32), usize> = BTreeMap::new();
-    let shown = || jobs.iter().zip(&records).skip(first);
-    shown().for_each(|(job, _)| *kinds.entry((job.processors, job.estimate, job.queue)).or_default() += 1);
-    let kind = kinds.into_iter().max_by_key(|(_, jobs)| *jobs).map(|(kind, _)| kind).unwrap_or_default();
     let mut starts: Vec<_> = jobs.iter().zip(&records).collect();
     starts.sort_by_key(|(_, record)| record.start);
     let mut starts = starts.into_iter().peekable();
     let (mut varq, mut waits) = (Varq::new(), Vec::new());
-    for (job, record) in shown() {
+    for (job, record) in jobs.iter().zip(&records).skip(first) {
         while let Some((started, record)) = starts.next_if(|(_, record)| record.start <= job.submit) {
             varq.observe(&waiting_job(started, record.eligible), record.wait());
         }
-        if (job.processors, job.estimate, job.queue) == kind {
-            let bound = varq.bound(&waiting_job(job, job.submit), PERCENT);
-            waits.push(BoundedWait { submit: job.submit, wait: record.wait(), bound });
-        }
+        let bound = varq.bound(&waiting_job(job, job.submit), PERCENT);
+        waits.push((job, BoundedWait { submit: job.submit, wait: record.wait(), bound }));
     }
+    let classes: Vec<_> = waits.iter().map(|(job, _)| (job.queue, varq.class(&waiting_job(job, job.submit)))).collect();
+    let mut jobs_of_class: BTreeMap<_, usize> = BTreeMap::new();
+    classes.iter().for_each(|class| *jobs_of_class.entry(*class).or_default() += 1);
+    let (queue, largest) = jobs_of_class.into_iter().max_by_key(|(_, jobs)| *jobs).map(|(class, _)| class).unwrap_or_default();
+    let waits = waits.into_iter().zip(classes).filter(|(_, class)| *class == (queue, largest)).map(|((_, wait), _)| wait).collect();
     let now = jobs.last().map_or(begin, |job| job.submit);
-    let (processors, limit, queue) = kind;
     let job = waiting_job(&Job { processors: TRAJECTORY_PROCESSORS, estimate: TRAJECTORY_LIMIT, queue, ..Job::default() }, now);
     let longest_limit = jobs.iter().map(|job| job.estimate).max();
     let trajectory = varq.trajectory(&Asked { job: &job, now, reserved: now + TRAJECTORY_AHEAD, longest_limit });
-    Ok(ReservationFigures { processors, limit, waits, now, trajectory })
+    Ok(ReservationFigures { waits, now, trajectory })
 }
 
 #[cfg(test)]
