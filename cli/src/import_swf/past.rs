@@ -6,7 +6,9 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
+use job_types::time::Seconds;
 use simulator::swf::{Header, Record, Status};
+use simulator::workload::LoggedJob;
 use slurm_sys::accounting::{EndState, TimeLimit};
 
 /// A range of job numbers, both ends included.
@@ -48,7 +50,7 @@ impl FromStr for TimeScale {
 }
 
 impl TimeScale {
-    fn of(self, seconds: u64) -> i64 {
+    fn of(self, seconds: i64) -> i64 {
         (seconds as f64 * self.0).round() as i64
     }
 }
@@ -150,10 +152,10 @@ pub(super) struct Job {
 #[derive(Debug, Clone)]
 struct Taken {
     job: Job,
-    submit: u64,
-    start: Option<u64>,
-    end: u64,
-    limit_seconds: Option<u64>,
+    submit: i64,
+    start: Option<i64>,
+    end: i64,
+    limit: Option<Seconds>,
 }
 
 /// What was taken of a log and what was not.
@@ -200,25 +202,26 @@ impl Selection {
         if self.numbers.is_some_and(|range| !(range.first..=range.last).contains(&record.job_number)) {
             return Err(Skipped::NotAskedFor);
         }
-        let submit = record.submit_time_seconds.ok_or(Skipped::SubmitTimeUnknown)?;
-        // Logs say in two ways that a cancelled job never ran: no run time, or one of zero.
+        let logged = LoggedJob::of(record);
+        let submit = logged.submit.ok_or(Skipped::SubmitTimeUnknown)?.0;
+        // Logs say in two ways that a cancelled job never ran: no run time, or one of zero. Whether
+        // another one started is a question of its status alone: forecasts and replays have no use
+        // for a job that failed in its first second, slurmdbd has a record of it.
         let never_ran = record.status == Some(Status::Cancelled) && record.run_time_seconds.unwrap_or(0) == 0;
         let (start, end) = if never_ran {
-            (None, submit.saturating_add(record.wait_time_seconds.unwrap_or(0)))
+            (None, submit + logged.wait.unwrap_or_default().0)
         } else {
             let run_time = record.run_time_seconds.ok_or(Skipped::RunTimeUnknown)?;
-            let start = submit.saturating_add(record.wait_time_seconds.ok_or(Skipped::WaitUnknown)?);
-            (Some(start), start.saturating_add(run_time))
+            let start = submit + logged.wait.ok_or(Skipped::WaitUnknown)?.0;
+            (Some(start), start.saturating_add_unsigned(run_time))
         };
-        let size = |processors: u64| {
-            if self.machine.processors.is_some_and(|all| processors > all) {
+        let size = |cpus: u32| {
+            if cpus == u32::MAX || self.machine.processors.is_some_and(|all| u64::from(cpus) > all) {
                 return Err(Skipped::TooLarge);
             }
-            let cpus = u32::try_from(processors).map_err(|_| Skipped::TooLarge)?;
             Ok((cpus, self.machine.nodes(cpus)))
         };
-        let processors = record.processors().ok_or(Skipped::SizeUnknown)?;
-        let requested = record.requested_processors.filter(|&requested| requested > 0).unwrap_or(processors);
+        let (Some(requested), Some(processors)) = (logged.asked(), logged.occupied()) else { return Err(Skipped::SizeUnknown) };
         Ok(Taken {
             job: Job {
                 number: record.job_number,
@@ -238,7 +241,7 @@ impl Selection {
             submit,
             start,
             end,
-            limit_seconds: record.requested_time_seconds,
+            limit: logged.limit,
         })
     }
 
@@ -246,7 +249,7 @@ impl Selection {
     pub(super) fn finish(self, ends_at: i64, scale: TimeScale) -> Selected {
         let log_ends = self.taken.iter().map(|taken| taken.end).max().unwrap_or(0);
         // Each moment is scaled by itself, so that the order of events stays.
-        let moment = |seconds: u64| ends_at - scale.of(log_ends - seconds);
+        let moment = |seconds: i64| ends_at - scale.of(log_ends - seconds);
         let jobs = self
             .taken
             .into_iter()
@@ -254,7 +257,7 @@ impl Selection {
                 submitted: moment(taken.submit),
                 started: taken.start.map(moment),
                 ended: moment(taken.end),
-                time_limit: time_limit(taken.limit_seconds, scale),
+                time_limit: time_limit(taken.limit, scale),
                 ..taken.job
             })
             .collect();
@@ -271,12 +274,12 @@ fn end_state(status: Option<Status>) -> EndState {
 }
 
 /// Whole minutes, rounded up, at least 1. Logs write "no limit" as the largest number of 31 bits.
-fn time_limit(seconds: Option<u64>, scale: TimeScale) -> TimeLimit {
-    const NO_LIMIT: u64 = i32::MAX as u64;
-    match seconds {
+fn time_limit(limit: Option<Seconds>, scale: TimeScale) -> TimeLimit {
+    const NO_LIMIT: i64 = i32::MAX as i64;
+    match limit {
         None => TimeLimit::NotGiven,
-        Some(NO_LIMIT..) => TimeLimit::Unlimited,
-        Some(seconds) => {
+        Some(Seconds(NO_LIMIT..)) => TimeLimit::Unlimited,
+        Some(Seconds(seconds)) => {
             let minutes = (seconds as f64 * scale.0 / 60.0).ceil().max(1.0);
             if minutes < f64::from(i32::MAX) { TimeLimit::Minutes(minutes as u32) } else { TimeLimit::Unlimited }
         }
