@@ -11,6 +11,13 @@ pub struct Size {
     pub cpus: u32,
 }
 
+impl Default for Size {
+    /// The smallest: one CPU.
+    fn default() -> Self {
+        Self { nodes: 1, cpus: 1 }
+    }
+}
+
 /// The unit in which a job's user counts its size: nodes where a node count was given, CPUs where
 /// only tasks were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -20,7 +20,8 @@ pub struct QueuePlan {
     pub partitions: Vec<PlannedPartition>,
 }
 
-/// A job that waits.
+/// A job that waits, as a plan is published: without the account, the quality of service and the
+/// moment of eligibility that `job_types::job::WaitingJob` has, which nobody asks of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedJob {
     /// Its number.

@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 use job_types::number::JobId;
+use job_types::size::Size;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -47,8 +48,10 @@ fn state(running: u32, pending: u32) -> State {
         PendingJob {
             id: JobId(id),
             partitions: vec![[0, 0, 0, 1, 2][random.random_range(0..5)]],
-            nodes: if is_small { 1 } else { nodes },
-            cpus: if is_small { random.random_range(1..=CPUS) } else { nodes * CPUS },
+            size: Size {
+                nodes: if is_small { 1 } else { nodes },
+                cpus: if is_small { random.random_range(1..=CPUS) } else { nodes * CPUS },
+            },
             tasks: 1,
             whole_nodes: !is_small,
             priority: random.random_range(0..100_000),

@@ -51,7 +51,8 @@ pub struct PartitionState {
     pub limits: PartitionLimits,
 }
 
-/// A running job, as far as its end is to be expected.
+/// A running job, as far as its end is to be expected. A snapshot keeps no more of it: not the
+/// account, the quality of service and the moment of eligibility of `job_types::job::RunningJob`.
 #[derive(Clone, Copy, Debug)]
 pub struct RunningJob {
     /// Numeric id of the user.

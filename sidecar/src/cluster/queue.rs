@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use job_types::record::waited_on_nodes;
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, PendingReason, QueuedJob, Reservation};
@@ -29,16 +30,17 @@ pub(crate) struct PlanNode {
     pub(crate) partitions: Vec<Arc<str>>,
 }
 
-/// A job that waits or holds nodes.
+/// A job that waits or holds nodes. `Live` beside it is the same job as it is learnt from and
+/// forecast; this one has what only a plan asks, names all its partitions and says on which nodes it
+/// is, and is there of jobs that are completing as well.
 #[derive(Debug, Clone)]
 pub(crate) struct PlanJob {
     pub(crate) job_id: JobId,
     pub(crate) user: UserId,
     /// Where it runs, or may run, in the order in which it names them.
     pub(crate) partitions: Vec<Arc<str>>,
-    pub(crate) nodes: u32,
-    pub(crate) cpus: u32,
-    pub(crate) limit_seconds: Option<i64>,
+    pub(crate) size: Size,
+    pub(crate) limit: Option<Seconds>,
     pub(crate) reservation: Option<String>,
     pub(crate) phase: Phase,
 }
@@ -53,14 +55,14 @@ pub(crate) enum Phase {
         priority: u32,
         reason: PendingReason,
         /// `None` where something else than resources and priority keeps it waiting.
-        eligible: Option<i64>,
+        eligible: Option<UnixTime>,
     },
     /// The job runs.
     Running {
-        start: i64,
+        start: UnixTime,
         /// For how much of the time since then its program has not run: suspended, or waiting on
         /// its nodes for its reserved time.
-        stood_still_seconds: i64,
+        stood_still: Seconds,
         /// The nodes that it has, as inclusive ranges of indices.
         nodes: Vec<(usize, usize)>,
     },
@@ -96,18 +98,19 @@ impl PlanJob {
     /// `None` for a job that neither waits nor holds nodes. One that is suspended has given its
     /// CPUs back.
     fn of(job: &QueuedJob, names: &mut HashSet<Arc<str>>, now: UnixTime) -> Option<Self> {
+        let limit = job.time_limit_seconds.map(Seconds);
         let phase = match job.state {
             JobState::Pending => Phase::Pending {
                 tasks: job.task_count,
                 exclusive: job.exclusive,
                 priority: job.priority,
                 reason: job.reason,
-                eligible: job.eligible,
+                eligible: job.eligible.map(UnixTime),
             },
             JobState::Running => {
-                let (start, limit) = (job.started?, job.time_limit_seconds.map(Seconds));
-                let held = waited_on_nodes(job.admin_comment.as_deref(), UnixTime(start), limit, now);
-                Phase::Running { start, stood_still_seconds: job.suspended_seconds + held.0, nodes: job.node_ranges.clone() }
+                let start = UnixTime(job.started?);
+                let held = waited_on_nodes(job.admin_comment.as_deref(), start, limit, now);
+                Phase::Running { start, stood_still: Seconds(job.suspended_seconds) + held, nodes: job.node_ranges.clone() }
             }
             JobState::Completing => Phase::Completing { nodes: job.node_ranges.clone() },
             _ => return None,
@@ -116,9 +119,8 @@ impl PlanJob {
             job_id: job.job_id,
             user: job.user_id,
             partitions: job.partition.as_deref()?.split(',').map(|name| shared(name, names)).collect(),
-            nodes: job.nodes.max(1),
-            cpus: job.cpus.max(1),
-            limit_seconds: job.time_limit_seconds,
+            size: Size { nodes: job.nodes.max(1), cpus: job.cpus.max(1) },
+            limit,
             reservation: job.reservation.clone(),
             phase,
         })

@@ -1,7 +1,6 @@
 //! A plan in the words of the snapshot.
 
 use job_types::number::PartitionIndex;
-use job_types::size::Size;
 use predictor_core::queue_plan::{PlannedJob, PlannedPartition, QueuePlan};
 use simulator::plan::Plan;
 
@@ -20,7 +19,7 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
             job: job.id,
             user: *question.users.get(planned.index)?,
             partition: job.partitions.first().and_then(|partition| index_of(usize::from(*partition))).unwrap_or(PartitionIndex::UNKNOWN),
-            size: Size { nodes: job.nodes, cpus: job.cpus },
+            size: job.size,
             tasks: job.tasks,
             limit: job.limit,
             priority: job.priority,

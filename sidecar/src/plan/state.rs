@@ -4,7 +4,7 @@ use job_types::number::{PartitionIndex, UserId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use job_types::size::{Size, Unit};
+use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
@@ -58,18 +58,18 @@ impl Question {
         for job in jobs {
             let forecast = |elapsed| {
                 let ranges = job.partitions.iter().find_map(|partition| ranges(job, *indices.get(partition)?, &run_times));
-                RunTimes::after(elapsed, ranges.unwrap_or(&[]), job.limit_seconds.map(Seconds))
+                RunTimes::after(elapsed, ranges.unwrap_or(&[]), job.limit)
             };
             let reservation = job.reservation.as_deref().map(|name| reservation_places.get(name).copied());
             let running = |remaining, held: &[(usize, usize)]| RunningJob {
                 nodes: numbers(held, nodes.len()),
-                cpus: job.cpus,
+                cpus: job.size.cpus,
                 reservation: reservation.flatten(),
                 remaining,
             };
             match &job.phase {
-                Phase::Running { start, stood_still_seconds, nodes } => {
-                    question.state.running.push(running(forecast(now - UnixTime(*start) - Seconds(*stood_still_seconds)), nodes));
+                Phase::Running { start, stood_still, nodes } => {
+                    question.state.running.push(running(forecast(now - *start - *stood_still), nodes));
                 }
                 Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(Seconds(1))), nodes)),
                 Phase::Pending { tasks, exclusive, priority, reason, eligible } => {
@@ -77,13 +77,12 @@ impl Question {
                     question.state.pending.push(PendingJob {
                         id: job.job_id,
                         partitions: job.partitions.iter().filter_map(|name| places.get(&**name).copied()).collect(),
-                        nodes: job.nodes,
-                        cpus: job.cpus,
+                        size: job.size,
                         tasks: *tasks,
                         whole_nodes: *exclusive,
                         priority: *priority,
-                        eligible: eligible.map_or(now, UnixTime),
-                        limit: job.limit_seconds.map(Seconds),
+                        eligible: eligible.unwrap_or(now),
+                        limit: job.limit,
                         run_time: forecast(Seconds::ZERO),
                         reservation: reservation.flatten(),
                         obstacle: obstacle(*reason, *priority, reservation),
@@ -118,8 +117,7 @@ fn ranges<'a>(
     partition: PartitionIndex,
     run_times: &impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>,
 ) -> Option<&'a [RunTimeRange]> {
-    let size = Size { nodes: job.nodes, cpus: job.cpus };
-    Unit::ALL.into_iter().find_map(|unit| run_times(&UserSize { user: job.user, partition, unit, count: size.count(unit) }))
+    Unit::ALL.into_iter().find_map(|unit| run_times(&UserSize { user: job.user, partition, unit, count: job.size.count(unit) }))
 }
 
 fn partitions(cluster: &Cluster, places: &HashMap<&str, u16>, whole_nodes: bool) -> Vec<Partition> {

@@ -105,6 +105,12 @@ impl ExpectedRunTimes {
 
     /// Free processors over time if jobs run as long as expected and each that waits starts as soon
     /// as there is room, in the order of the queue.
+    ///
+    /// On one pool of processors, without reservations, this is the middle one of the three
+    /// schedules of [`plan`](crate::plan::plan()), with the same profile and the same correction of
+    /// run times that were outlived. That one also makes the other two, and the grid of sizes and
+    /// limits that the daemon publishes; a replay, which plans anew every thirty seconds of months,
+    /// asks for neither.
     pub(super) fn plan(&self, cluster: &Cluster) -> Profile {
         let now = cluster.now();
         let mut profile = Profile::new(now, i64::from(cluster.machine().processors));

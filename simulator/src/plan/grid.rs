@@ -1,5 +1,6 @@
 //! When a job that is submitted now would start, by size and time limit.
 
+use job_types::size::Size;
 use job_types::time::Seconds;
 use predictor_core::queue_plan::ExpectedStart;
 
@@ -60,7 +61,10 @@ fn sizes(partition: &Partition, places: &Places, index: usize) -> Vec<u32> {
         return Vec::new();
     }
     let most_nodes = partition.most_nodes.unwrap_or(all_nodes).clamp(1, all_nodes);
-    let cpus_of = |nodes: u32| places.needed_cpus(index, nodes, 1, true).and_then(|cpus| u32::try_from(cpus).ok()).unwrap_or(all_cpus);
+    let cpus_of = |nodes: u32| {
+        let needed = places.needed_cpus(index, Size { nodes, cpus: 1 }, true);
+        needed.and_then(|cpus| u32::try_from(cpus).ok()).unwrap_or(all_cpus)
+    };
     let largest = if most_nodes < all_nodes { cpus_of(most_nodes) } else { all_cpus };
     let powers = (0..MOST_SIZES as u32 - 1).filter_map(|exponent| 1u32.checked_shl(exponent));
     let sizes: Vec<u32> =

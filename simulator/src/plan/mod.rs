@@ -159,11 +159,11 @@ fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize,
     for index in job.partitions.iter().map(|index| usize::from(*index)) {
         let Some(partition) = state.partitions.get(index).filter(|partition| partition.is_up) else { continue };
         let is_too_long = partition.longest_limit.is_some_and(|longest| job.limit.is_none_or(|limit| limit > longest));
-        if is_too_long || partition.most_nodes.is_some_and(|most| job.nodes > most) {
+        if is_too_long || partition.most_nodes.is_some_and(|most| job.size.nodes > most) {
             obstacle = obstacle.max(PlanObstacle::PartitionLimit);
             continue;
         }
-        match places.needed_cpus(index, job.nodes, job.cpus, job.whole_nodes || partition.whole_nodes) {
+        match places.needed_cpus(index, job.size, job.whole_nodes || partition.whole_nodes) {
             Some(cpus) => needs.push((index, cpus)),
             None => obstacle = obstacle.max(PlanObstacle::TooLarge),
         }

@@ -6,6 +6,7 @@
 //! within the other, that is as good as counting the CPUs of each part; where three or more overlap
 //! in other ways it may find room where there is none.
 
+use job_types::size::Size;
 use std::collections::BTreeMap;
 
 use super::state::State;
@@ -129,7 +130,8 @@ impl Places {
     /// CPUs that a job needs in a partition: those that it asks for, or those of its nodes where it
     /// gets whole ones, which are taken to be alike. `None` where the partition has no node, or
     /// fewer nodes or CPUs than that in use.
-    pub(super) fn needed_cpus(&self, partition: usize, nodes: u32, cpus: u32, whole_nodes: bool) -> Option<i64> {
+    pub(super) fn needed_cpus(&self, partition: usize, size: Size, whole_nodes: bool) -> Option<i64> {
+        let Size { nodes, cpus } = size;
         let place = usize::from(*self.of_partition.get(partition)?.last()?);
         let (all_cpus, all_nodes) = (*self.cpus.get(place)?, *self.nodes.get(place)?);
         if nodes > all_nodes || all_nodes == 0 {

@@ -2,6 +2,7 @@
 
 use super::run_time::RunTimes;
 use job_types::number::JobId;
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::queue_plan::PlanObstacle;
 
@@ -64,7 +65,9 @@ pub struct Reservation {
     pub cpus: Option<u32>,
 }
 
-/// A job that holds nodes.
+/// A job that holds nodes. Of a running job (`job_types::job::RunningJob`) a plan needs neither
+/// whose it is nor when it started, but its nodes and how much longer it holds them; and one that is
+/// completing, which runs no more, holds nodes as well.
 #[derive(Clone, Debug, Default)]
 pub struct RunningJob {
     /// The nodes.
@@ -77,17 +80,17 @@ pub struct RunningJob {
     pub remaining: RunTimes,
 }
 
-/// A job that waits, or the waiting tasks of an array.
+/// A job that waits, or the waiting tasks of an array: what places it in the queue and on nodes.
+/// `job_types::job::WaitingJob` says whose job it is and what it is charged to, which a plan does
+/// not ask, and knows one partition, by an index that means something outside of the plan.
 #[derive(Clone, Debug, Default)]
 pub struct PendingJob {
     /// Its number.
     pub id: JobId,
     /// Where it may run.
     pub partitions: Vec<u16>,
-    /// Nodes of one task.
-    pub nodes: u32,
-    /// CPUs of one task.
-    pub cpus: u32,
+    /// Nodes and CPUs of one task.
+    pub size: Size,
     /// How many tasks it stands for, 1 where it is no array.
     pub tasks: u32,
     /// Whether it wants its nodes to itself.

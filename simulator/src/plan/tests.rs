@@ -1,4 +1,5 @@
 use job_types::number::JobId;
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 
@@ -33,8 +34,7 @@ fn pending(id: u32, nodes: u32, run_time: RunTimes) -> PendingJob {
     PendingJob {
         id: JobId(id),
         partitions: vec![0],
-        nodes,
-        cpus: 4 * nodes,
+        size: Size { nodes, cpus: 4 * nodes },
         tasks: 1,
         priority: 1_000 - id,
         eligible: after(-10),
@@ -132,8 +132,9 @@ fn partitions_share_the_nodes_that_they_have_in_common() {
 #[test]
 fn whole_nodes_are_taken_where_they_are_asked_for_or_the_partition_gives_them() {
     let mut state = cluster(2);
-    let small = |id| PendingJob { cpus: 1, ..pending(id, 1, exactly(100)) };
-    state.pending = vec![PendingJob { whole_nodes: true, ..small(1) }, small(2), PendingJob { cpus: 4, ..small(3) }];
+    let small = |id| PendingJob { size: Size { nodes: 1, cpus: 1 }, ..pending(id, 1, exactly(100)) };
+    state.pending =
+        vec![PendingJob { whole_nodes: true, ..small(1) }, small(2), PendingJob { size: Size { nodes: 1, cpus: 4 }, ..small(3) }];
     assert_eq!(starts(&state), [(1, Ok(0)), (2, Ok(0)), (3, Ok(100))]);
     state.partitions[0].whole_nodes = true;
     state.pending[0].whole_nodes = false;
@@ -149,7 +150,7 @@ fn jobs_that_cannot_be_foreseen_take_no_room_and_say_why() {
     state.pending = (1..=6).map(|id| pending(id, 1, exactly(100))).collect();
     state.pending[0].obstacle = Some(PlanObstacle::Held);
     state.pending[1].partitions = vec![1];
-    state.pending[2].nodes = 2;
+    state.pending[2].size.nodes = 2;
     state.pending[3].limit = Some(Seconds(100_001));
     state.pending[4].reservation = Some(7);
     assert_eq!(
@@ -246,7 +247,7 @@ proptest! {
                     for reservation in &state.reservations {
                         let left = state.nodes.iter().filter(|node| node.takes_jobs).count() - 2;
                         let meets = start.expected < reservation.end && start.expected + job.run_time.limit > reservation.start;
-                        prop_assert!(!meets || job.nodes as usize <= left + 1);
+                        prop_assert!(!meets || job.size.nodes as usize <= left + 1);
                     }
                 }
             }
@@ -259,7 +260,7 @@ proptest! {
                 let job = &state.pending[planned.index];
                 let start = planned.start.ok()?.expected;
                 let is_there = partition.is_none_or(|partition| job.partitions == [partition]);
-                (is_there && start <= at && at < start + job.run_time.expected).then_some(job.cpus)
+                (is_there && start <= at && at < start + job.run_time.expected).then_some(job.size.cpus)
             });
             let holds = |node: &&u32| state.nodes[**node as usize].takes_jobs && partition.is_none_or(|partition| partition == 0 || **node < 4);
             let running = state.running.iter().filter(|job| at < state.now + job.remaining.expected);
