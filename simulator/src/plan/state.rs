@@ -66,8 +66,8 @@ pub struct Reservation {
 }
 
 /// A job that holds nodes. Of a running job (`job_types::job::RunningJob`) a plan needs neither
-/// whose it is nor when it started, but its nodes and how much longer it holds them; and one that is
-/// completing, which runs no more, holds nodes as well.
+/// whose it is nor when it started, but its nodes and how much longer it holds them; and one that
+/// is completing, which runs no more, holds nodes as well.
 #[derive(Clone, Debug, Default)]
 pub struct RunningJob {
     /// The nodes.
