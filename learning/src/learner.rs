@@ -339,8 +339,8 @@ impl Learner {
         self.tracker.end_look(now);
     }
 
-    /// The job with indices in the place of names. Qualities of service beyond the 65,535 that there
-    /// are indices for count together as one that is not known, as they do in the filter.
+    /// The job with indices in the place of names. Qualities of service beyond the 65,535 that have
+    /// an index count together as one that is not known, as they do in the filter.
     fn indexed(&mut self, job: &NamedJob<'_>) -> Job {
         let WaitingJob { account, partition, qos, .. } = *job.submitted();
         let qos = u16::try_from(self.qos.index(qos)).map_or(QosIndex::UNKNOWN, QosIndex);
