@@ -4,7 +4,7 @@
 //! matters most. From then on it reads what has ended since, and a little more: records arrive
 //! late, some seconds always, and hours when slurmctld could not reach slurmdbd and hands its
 //! backlog over. So a recent stretch is read again and again, a day of it every hour and what an
-//! outage covered for a while after it; [`Seen`] keeps a record from being told twice. Where
+//! outage covered for a while after it; [`Seen`] keeps a record from being passed on twice. Where
 //! slurmctld alone could not reach slurmdbd, however long, the jobs that it showed to have ended
 //! say from when on to read again ([`Awaited`]).
 //!
@@ -136,7 +136,7 @@ impl AccountingReader {
         (self.last_deep, self.failing_since, self.settling) = (Some(Instant::now()), None, None);
     }
 
-    /// Reads at each request, until nobody asks any more.
+    /// Reads at each request, until the main thread has dropped its end.
     pub(crate) fn run(mut self, requests: &Receiver<Request>) {
         for request in requests {
             let asked_at = now();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// How many are awaited at the most: 5 MB. The first ones say from when on to read, so that those
 /// beyond need not be known.
 const MOST: usize = 100_000;
-/// A record has been overtaken when one of a job that ended so much later was told.
+/// A record counts as overtaken when slurmdbd has shown one of a job that ended so much later.
 const OVERTAKING_SECONDS: i64 = 600;
 /// What was overtaken so long ago does not come any more: slurmctld threw it away (`MaxDBDMsgs` of
 /// slurm.conf).
@@ -24,7 +24,7 @@ const LONGEST_OVERTAKEN: Duration = Duration::from_secs(3_600);
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Awaited {
     jobs: HashMap<(JobId, i64), Job>,
-    /// The latest end that was told.
+    /// The latest end among the records that slurmdbd has shown.
     newest_end: i64,
 }
 

@@ -19,7 +19,7 @@ use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
 
-/// Reads at each request, until nobody asks any more.
+/// Reads at each request, until the main thread has dropped its end.
 pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {
     let mut names = HashSet::new();
     let mut limits = Limits::default();
@@ -112,7 +112,8 @@ fn recorded_forecast(job: &QueuedJob, eligible: UnixTime) -> Option<RecordedFore
 /// A job that has ended, or was cancelled while it waited, which slurmctld shows for some minutes
 /// more (`MinJobAge` of slurm.conf). One that was never eligible was never in the queue.
 fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
-    // What completes still holds its nodes; what was put back into the queue is told there.
+    // A job that completes still holds its nodes; one that was put back into the queue is among
+    // those that wait.
     if matches!(job.state, JobState::Completing | JobState::Resized | JobState::Revoked | JobState::Unknown(_)) {
         return None;
     }

@@ -375,7 +375,7 @@ impl Daemon {
         self.publisher.set_model(Arc::clone(&learnt.model), learnt.at);
     }
 
-    /// Keeps what was learnt from all that was told until now.
+    /// Has the learner keep what it has learnt from all that it was sent until now.
     fn keep(&mut self, reading: &Reading) {
         self.next_keeping = Instant::now() + KEEPING_INTERVAL;
         let now = now();

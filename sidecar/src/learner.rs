@@ -28,14 +28,15 @@ pub(crate) const NAME: &str = "learner";
 
 /// What the main thread tells the learner.
 pub(crate) enum Task {
-    /// Runs that have ended, each told once; and their partitions, which all are among the indices.
+    /// Runs that have ended, each sent once, and the indices of the partitions that they ran in,
+    /// which all have one.
     Ended(Vec<Ended>, PartitionIndices),
     /// The queue, to bring everything up to date and hand a model back; the confidence of its
     /// bounds by class.
     Refresh(Arc<Cluster>, PartitionIndices, f64),
     /// Add what was learnt to a file, and put it in place.
     Keep(Box<Keeping>),
-    /// Forget everything: what was told is dated ahead.
+    /// Forget everything, because the clock was set back and what was learnt is dated ahead.
     StartAfresh,
 }
 
@@ -44,29 +45,29 @@ pub(crate) struct Asked {
     tasks: Sender<Task>,
     is_busy: bool,
     is_alive: bool,
-    /// As of when the queue was that it was told last.
+    /// When slurmctld was read for the queue that the learner was sent last.
     told: Option<UnixTime>,
 }
 
 impl Asked {
-    /// An end, and the other one. The channel has no bound, because nothing may wait for the
-    /// learner; ended jobs are told a batch at a time, and a queue only when the one before has
-    /// been answered.
+    /// The main thread's end of a new channel, and the learner's. The channel has no bound, because
+    /// nothing may wait for the learner; ended jobs are sent a batch at a time, and a queue only
+    /// when the one before has been answered.
     pub(crate) fn new() -> (Self, Receiver<Task>) {
         let (tasks, received) = unbounded();
         (Self { tasks, is_busy: false, is_alive: true, told: None }, received)
     }
 
-    /// Tells it what has ended.
+    /// Sends the learner runs that have ended.
     pub(crate) fn ended(&self, jobs: Vec<Ended>, partitions: PartitionIndices) {
         if self.is_alive {
             let _ = self.tasks.send(Task::Ended(jobs, partitions));
         }
     }
 
-    /// Asks for a model, unless it has not answered the question before or was told this queue
-    /// already: beside newer records an old queue would show jobs that wait and have long ended.
-    /// Returns whether it was asked.
+    /// Asks for a model, unless the learner has not answered the question before or was sent this
+    /// queue already: beside newer records an old queue would show jobs as waiting that have long
+    /// ended. Returns whether it was asked.
     pub(crate) fn ask(&mut self, cluster: Arc<Cluster>, partitions: PartitionIndices, confidence: f64) -> bool {
         if self.is_busy || !self.is_alive || self.told >= Some(cluster.read_at) {
             return false;
@@ -76,7 +77,7 @@ impl Asked {
         self.is_busy
     }
 
-    /// Has it keep what it has learnt so far.
+    /// Has the learner write what it has learnt so far to its file.
     pub(crate) fn keep(&self, keeping: Keeping) {
         if self.is_alive {
             let _ = self.tasks.send(Task::Keep(Box::new(keeping)));
@@ -96,7 +97,7 @@ impl Asked {
         self.is_busy = false;
     }
 
-    /// It will not answer any more.
+    /// Takes note that the learner will not answer any more.
     pub(crate) fn died(&mut self) {
         (self.is_busy, self.is_alive) = (false, false);
     }
@@ -117,7 +118,7 @@ struct Trainer {
     work: Sender<Retraining>,
     done: Receiver<Result<Retrained, String>>,
     is_busy: bool,
-    /// What is being trained is of a past that was forgotten.
+    /// Whether what is being trained is of a past that was forgotten meanwhile.
     is_forgotten: bool,
 }
 
@@ -146,12 +147,12 @@ impl Trainer {
         Ok(Self { work, done, is_busy: false, is_forgotten: false })
     }
 
-    /// What is being trained is not to be taken.
+    /// Has what is being trained thrown away once it is ready.
     fn forget(&mut self) {
         self.is_forgotten = self.is_busy;
     }
 
-    /// Takes what was trained, and finds work.
+    /// Takes over what was trained, and gives the trainer new work where there is some.
     fn attend(&mut self, learner: &mut Learner) {
         match self.done.try_recv() {
             Ok(_trained) if std::mem::take(&mut self.is_forgotten) => self.is_busy = false,
@@ -173,8 +174,8 @@ impl Trainer {
     }
 }
 
-/// Learns and answers until nobody asks any more; goes on from what an earlier daemon has learnt,
-/// where there is that.
+/// Learns and answers until the main thread has dropped its end; goes on from what an earlier
+/// daemon has learnt, where that was kept.
 pub(crate) fn run(kept: Option<Learner>, tasks: &Receiver<Task>, sender: &Sender<Message>) {
     let mut trainer = match Trainer::start() {
         Ok(trainer) => trainer,
@@ -240,7 +241,7 @@ fn ended_run<'a>(run: &'a Ended, partitions: &PartitionIndices) -> Option<Run<En
     Some(run.with(run.job.of(&**account, *partitions.get(partition)?, &**qos)))
 }
 
-/// A run that waits or goes on, likewise.
+/// A run that waits or goes on, with the index of its partition.
 fn live_run<'a>(live: &'a Live, partitions: &PartitionIndices) -> Option<Run<NamedJob<'a>>> {
     let WaitingJob { account, partition, qos, .. } = live.run.job.submitted();
     Some(live.run.with(live.run.job.of(&**account, *partitions.get(partition)?, &**qos)))

@@ -61,7 +61,7 @@ pub(crate) struct Planned {
 /// How far slurmdbd has been read.
 #[derive(Debug)]
 pub(crate) struct AccountingRead {
-    /// All records that ended before this were told.
+    /// All records of jobs that ended before this have been sent.
     pub(crate) until: UnixTime,
     /// How far it has read, where that was asked for.
     pub(crate) reading: Option<Reading>,

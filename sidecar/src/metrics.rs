@@ -105,7 +105,7 @@ pub(crate) struct Metrics {
     ages: Arc<Ages>,
 }
 
-/// When things last happened, as Unix seconds; 0 is never. Their ages are told at each scrape.
+/// When things last happened, as Unix seconds; 0 is never. At each scrape their ages follow.
 #[derive(Debug, Default)]
 struct Ages {
     published: AtomicI64,

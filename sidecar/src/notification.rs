@@ -1,4 +1,4 @@
-//! What systemd is told. Without systemd all of this does nothing.
+//! What the daemon tells systemd about itself. Without systemd all of this does nothing.
 
 use std::time::{Duration, Instant};
 

@@ -85,7 +85,7 @@ impl Publisher {
         }
     }
 
-    /// Forgets everything that it was told.
+    /// Forgets the ended jobs, the cluster, the model and the plan that it was given.
     pub(crate) fn start_afresh(&mut self) {
         self.history = History::new(HistoryLimits::default());
         (self.cluster, self.model, self.plan, self.fitting, self.accounting_read_at) = (None, None, None, None, None);

@@ -1,5 +1,5 @@
-//! Which records have been told already, so that stretches of time can be read again for records
-//! that arrived late.
+//! Which records have been passed on already, so that stretches of time can be read again for
+//! records that arrived late.
 
 use job_types::number::JobId;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What the blend is made of.
+//! The members of the blend: the forecasts of waits that it weighs.
 
 use crate::past::{FEATURES, GroupKind, LONGEST_SINCE, recent_features};
 use crate::trees::{ForestView, MOST_FEATURES};

@@ -26,24 +26,24 @@ pub(crate) const NAME: &str = "planner";
 pub(crate) struct Asked {
     questions: Sender<Box<Question>>,
     is_busy: bool,
-    /// As of when the queue was that it was asked about last.
+    /// When slurmctld was read for the queue that the planner was asked about last.
     told: Option<UnixTime>,
 }
 
 impl Asked {
-    /// An end, and the other one.
+    /// The main thread's end of a new channel, and the planner's.
     pub(crate) fn new() -> (Self, Receiver<Box<Question>>) {
         let (questions, received) = bounded(1);
         (Self { questions, is_busy: false, told: None }, received)
     }
 
-    /// Whether it can be asked about a queue as of that moment: it has answered, and was not asked
-    /// about this one before.
+    /// Whether the planner can be asked about a queue that was read then: it has answered the
+    /// question before, and was not asked about this queue.
     pub(crate) fn is_ready(&self, read_at: UnixTime) -> bool {
         !self.is_busy && self.told < Some(read_at)
     }
 
-    /// Asks. Returns whether there will be an answer.
+    /// Asks the planner. Returns whether there will be an answer.
     pub(crate) fn ask(&mut self, question: Box<Question>) -> bool {
         self.told = Some(question.state.now);
         self.is_busy = self.questions.try_send(question).is_ok();
@@ -61,7 +61,7 @@ impl Asked {
     }
 }
 
-/// Plans and answers until nobody asks any more.
+/// Plans and answers until the main thread has dropped its end.
 pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>) {
     for question in questions {
         let begin = Instant::now();

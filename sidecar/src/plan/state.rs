@@ -14,7 +14,7 @@ use slurm_sys::client::controller::{PendingReason, Sharing};
 use crate::cluster::{Cluster, Phase, PlanJob, Queue};
 use crate::names::PartitionIndices;
 
-/// What is to be planned, and how the plan is told.
+/// What is to be planned, and what its publication needs besides.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) state: State,
@@ -94,7 +94,7 @@ impl Question {
     }
 }
 
-/// What keeps a job from starting at a time that could be told. Whether its partition is up, and
+/// What keeps a job from starting at a time that can be foreseen. Whether its partition is up, and
 /// whether the job fits into it, the planner sees for each of several.
 fn obstacle(reason: PendingReason, priority: u32, reservation: Option<Option<u32>>) -> Option<PlanObstacle> {
     match reason {

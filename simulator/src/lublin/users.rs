@@ -163,7 +163,7 @@ fn run(application: &Application, machine_processors: u64, random: &mut impl Rng
     let fails = random.random::<f64>() < FAILS;
     let fraction = if fails { random.random::<f64>() } else { 1.0 };
     let run_time_seconds = ((whole_run_seconds * fraction).round() as u64).max(1);
-    // What reaches its limit is ended there.
+    // A run that reaches its time limit is ended there.
     let within_limit = run_time_seconds < application.time_limit_seconds;
     Run {
         user: application.user,

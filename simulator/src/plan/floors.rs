@@ -11,7 +11,7 @@ const SIZES: usize = 2 * 24;
 /// Steps of durations in seconds: up to 2^25, more than a year.
 const DURATIONS: usize = 2 * 25 + 1;
 
-/// The floor where no search has told any.
+/// The floor where no search has found one yet.
 const NO_FLOOR: UnixTime = UnixTime(i64::MIN);
 
 /// The floors of one place.
@@ -54,7 +54,7 @@ fn step_at_most(number: i64) -> usize {
     2 * exponent + usize::from(half)
 }
 
-/// The lowest step that is not less.
+/// The lowest step that is not less than the value.
 fn step_at_least(number: i64) -> usize {
     let below = step_at_most(number);
     let exponent = below / 2;

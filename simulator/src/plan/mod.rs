@@ -7,7 +7,7 @@
 //!
 //! **Order** (src/slurmctld/job_scheduler.c, `sort_job_queue2`): jobs that wait for a reservation,
 //! then the partition's tier, then the priority as slurmctld tells it, then the job's number.
-//! Priorities are taken to stay in this order, and nobody is taken to submit anything later.
+//! Priorities are assumed to keep this order, and no job is assumed to be submitted later.
 //!
 //! **Run times** come from the caller ([`RunTimes`]). What runs ends as jobs do that have run so
 //! long, never before now and never beyond its limit. The same jobs are placed three times: with
@@ -65,7 +65,7 @@ pub struct Plan {
     pub at: UnixTime,
     /// The pending jobs in the order in which they are served.
     pub pending: Vec<PlannedJob>,
-    /// One a partition, in the state's order.
+    /// One for each partition, in the state's order.
     pub partitions: Vec<PartitionPlan>,
     /// Whether all jobs were placed for which there is room at all; otherwise everything is more
     /// crowded than the plan says.

@@ -105,6 +105,6 @@ pub struct PendingJob {
     pub run_time: RunTimes,
     /// The reservation that it waits for.
     pub reservation: Option<u32>,
-    /// What keeps it from starting at a time that could be told.
+    /// What keeps it from starting at a time that can be foreseen.
     pub obstacle: Option<PlanObstacle>,
 }

@@ -11,9 +11,11 @@ pub(super) const BLOCK_POINTS: usize = 128;
 pub(super) struct Summary {
     /// When its first point is, in seconds.
     pub(super) first: i64,
-    /// The fewest processors free within, with what has been added; less where nobody has counted.
+    /// The fewest processors free within, with what has been added; a lower bound until they are
+    /// counted.
     pub(super) least: i64,
-    /// The most processors free within, with what has been added; more where nobody has counted.
+    /// The most processors free within, with what has been added; an upper bound until they are
+    /// counted.
     pub(super) most: i64,
     /// What has been added to all points of the block, and is not in them.
     pub(super) added: i64,

@@ -40,9 +40,9 @@ use block::{BLOCK_POINTS, Block, Search, Summary};
 /// at the first point; neighbouring points of the same value are one.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// One a block, in the order of time; never empty. Apart from the points, so that walking over
-    /// blocks touches little memory. In here and in the blocks moments are plain seconds: a search
-    /// adds and compares thousands of them.
+    /// One for each block, in the order of time; never empty. They lie apart from the points, so
+    /// that walking over blocks touches little memory. In here and in the blocks moments are plain
+    /// seconds: a search adds and compares thousands of them.
     summaries: Vec<Summary>,
     /// The points of each block; none is empty.
     blocks: Vec<Block>,
@@ -162,7 +162,7 @@ impl Profile {
             } else if first_index < end_index {
                 self.blocks[block].add(first_index..end_index, difference);
                 let added = self.summaries[block].added;
-                // Where there is one block only, nobody steps over it.
+                // A single block is never stepped over.
                 let is_only = self.blocks.len() == 1;
                 self.summaries[block] = if is_only { self.blocks[block].uncounted(added) } else { self.blocks[block].summary(added) };
             }
