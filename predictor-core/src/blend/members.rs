@@ -55,7 +55,7 @@ pub fn members_of(features: &[f32], forecast: Option<[f64; 2]>) -> [f32; MEMBERS
         Some([root, log]) => [root.max(0.0) as f32, log.max(0.0).exp_m1().max(0.0).sqrt() as f32],
         None => [like; 2],
     };
-    // What no forest of ours gives, damaged records may.
+    // No forest that was trained gives such a value, but a damaged record may.
     let sane = |forecast: f32| if forecast.is_finite() { forecast.min(LONGEST) } else { 0.0 };
     [0.0, sane(root), sane(log), sane(like)]
 }

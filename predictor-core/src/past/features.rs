@@ -249,9 +249,9 @@ pub const LONGEST_SINCE: f32 = 14.767_9;
 pub struct RecentFeatures {
     /// The latest wait, as the square root of seconds.
     pub last: f32,
-    /// Mean over some three jobs, likewise.
+    /// Mean over some three waits, as the square root of seconds.
     pub fast: f32,
-    /// Mean over some thirty jobs, likewise.
+    /// Mean over some thirty waits, as the square root of seconds.
     pub slow: f32,
     /// Logarithm of the seconds since the latest start; [`LONGEST_SINCE`] or more if there was
     /// none.

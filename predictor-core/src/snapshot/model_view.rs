@@ -9,7 +9,7 @@ use crate::trees::ForestView;
 use job_types::number::UserId;
 use zerocopy::little_endian::{F32, U32};
 
-/// What there is of the default predictor of waits in a snapshot.
+/// The default predictor of waits, as far as a snapshot holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelSummary {
     /// Trees of the two forests together; 0 until they are trained.
@@ -37,7 +37,7 @@ pub(super) struct ModelView<'a> {
 }
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
-    /// What there is of the default predictor of waits; `None` where nothing has been learnt.
+    /// The default predictor of waits; `None` where nothing has been learnt.
     #[must_use]
     pub fn model(&self) -> Option<ModelSummary> {
         let model = self.model_view()?;

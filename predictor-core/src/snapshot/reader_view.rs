@@ -1,4 +1,4 @@
-//! What of a snapshot one user may see where a site keeps users' jobs private.
+//! The part of a snapshot that one user may see where a site keeps users' jobs private.
 
 use super::layout::sections::{self, Section, Sections};
 use super::layout::{AssociationRecord, GroupRecord, NO_RECORD, NameRecord, OpenGroupRecord, UserSizeRecord};

@@ -12,7 +12,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Nothing learnt; the history is to hold `most_jobs`.
+    /// A predictor that has learnt nothing yet, with a history of at most `most_jobs`.
     #[must_use]
     pub fn new(most_jobs: usize) -> Baseline {
         Baseline { history: TupleHistory::new(most_jobs) }

@@ -14,7 +14,7 @@ pub struct Split {
     pub history: Range<usize>,
     /// Rows of the validation part, which follow it.
     pub validation: Range<usize>,
-    /// Of the validation part, one job in so many is forecast.
+    /// One in this many jobs of the validation part is forecast.
     pub every: usize,
 }
 

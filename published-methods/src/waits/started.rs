@@ -41,7 +41,7 @@ pub(super) struct Started {
 }
 
 impl Started {
-    /// No jobs; `most` are to be kept.
+    /// A collection without jobs, which keeps the latest `most`.
     pub(super) fn new(most: usize) -> Started {
         Started {
             most: most.max(1),

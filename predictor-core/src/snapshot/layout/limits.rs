@@ -10,11 +10,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub struct CapsRecord {
     /// Longest time limit in seconds, [`NONE_S`](super::NONE_S) for no such cap.
     pub wall_s: U32,
-    /// Most CPUs, likewise.
+    /// Most CPUs, [`NONE_S`](super::NONE_S) for no such cap.
     pub cpus: U32,
-    /// Most nodes, likewise.
+    /// Most nodes, [`NONE_S`](super::NONE_S) for no such cap.
     pub nodes: U32,
-    /// Most CPUs on each node, likewise.
+    /// Most CPUs on each node, [`NONE_S`](super::NONE_S) for no such cap.
     pub cpus_per_node: U32,
     /// Most CPUs times minutes of time limit, all bits set for no such cap.
     pub cpu_minutes: U64,
@@ -50,7 +50,7 @@ pub struct QosRecord {
     pub limits: U32,
     /// Fewest CPUs of a job, 0 for no such limit.
     pub least_cpus: U32,
-    /// Fewest nodes, likewise.
+    /// Fewest nodes of a job, 0 for no such limit.
     pub least_nodes: U32,
     /// By what an association's caps are multiplied.
     pub limit_factor: F32,

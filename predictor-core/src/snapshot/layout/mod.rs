@@ -49,7 +49,7 @@ pub fn number(record: U32) -> Option<u32> {
     Some(record.get()).filter(|number| *number != NONE_S)
 }
 
-/// A duration as a record has it, likewise.
+/// A duration as a record has it in seconds, [`NONE_S`] where there is none.
 #[must_use]
 pub fn seconds_or_none(duration: Option<Seconds>) -> U32 {
     number_or_none(duration.map(Seconds::clamped_u32))

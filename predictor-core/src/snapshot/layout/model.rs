@@ -58,9 +58,9 @@ pub struct GroupRecord {
     pub values: [U32; 3],
     /// The latest wait and the one before, as square roots of seconds.
     pub last: [F32; 2],
-    /// Mean over some three jobs, likewise.
+    /// Mean over some three waits, as the square root of seconds.
     pub fast: F32,
-    /// Mean over some thirty jobs, likewise.
+    /// Mean over some thirty waits, as the square root of seconds.
     pub slow: F32,
     /// Share of those that waited no longer than a minute.
     pub at_once: F32,

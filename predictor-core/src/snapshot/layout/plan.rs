@@ -44,9 +44,9 @@ pub struct PlannedJobRecord {
     pub priority: U32,
     /// When it starts if jobs end early, in Unix seconds; 0 if no start is expected.
     pub lower: I64,
-    /// When it is expected to, likewise.
+    /// When it is expected to start, in Unix seconds; 0 if no start is expected.
     pub expected: I64,
-    /// When it starts if jobs run to their time limits, likewise.
+    /// When it starts if jobs run to their time limits, in Unix seconds; 0 if no start is expected.
     pub upper: I64,
 }
 

@@ -12,7 +12,7 @@ use std::mem::size_of;
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// A section, which says what its records are, so that nobody reads them as others.
+/// A section with the type of its records, so that none is read as a record of another type.
 pub trait Section {
     /// One record.
     type Record: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Copy;
@@ -120,7 +120,7 @@ sections! {
     FreeCpus, free_cpus: FreeRecord = 23;
     /// Sizes of the grids in CPUs, by partition, each partition's ascending.
     PlanSizes, plan_sizes: U32 = 24;
-    /// Time limits of the grids in seconds, likewise.
+    /// Time limits of the grids in seconds, by partition, each partition's ascending.
     PlanLimits, plan_limits: U32 = 25;
     /// [`StartRecord`]s of the grids, by partition, size and limit.
     PlanStarts, plan_starts: StartRecord = 26;

@@ -12,7 +12,7 @@ pub struct PolicyRecord {
     pub mode: u8,
     /// When jobs are molded, 0 to 2: never, where asked, always.
     pub mold: u8,
-    /// When jobs are deferred, likewise.
+    /// When jobs are deferred, 0 to 2: never, where asked, always.
     pub defer: u8,
     /// Whether virtual reservations are given, 0 or 1.
     pub reserve: u8,
@@ -25,7 +25,7 @@ pub struct PolicyRecord {
     pub reserved: [u8; 2],
     /// Default probability of a virtual reservation.
     pub success_probability: F32,
-    /// By which part a deferred response must be shorter.
+    /// The part of its response by which a job must be done sooner to be deferred.
     pub defer_threshold: F32,
     /// Longest deferral in seconds.
     pub max_defer_s: U32,
@@ -97,7 +97,7 @@ pub struct PartitionRecord {
     pub least_nodes: U32,
     /// Most nodes of a job, [`NONE_S`](super::NONE_S) for no such limit.
     pub most_nodes: U32,
-    /// Most CPUs of a job on each node, likewise.
+    /// Most CPUs of a job on each node, [`NONE_S`](super::NONE_S) for no such limit.
     pub most_cpus_per_node: U32,
     /// Index of its quality of service, [`NO_RECORD`](super::NO_RECORD) if it has none.
     pub qos: U32,

@@ -1,4 +1,4 @@
-//! What jobs are compared by.
+//! The attributes by which jobs are compared.
 
 use job_types::number::UserId;
 use learning::run_times::ArrivingJob;

@@ -30,7 +30,8 @@ pub struct RangeSets {
 }
 
 impl RangeSets {
-    /// Nothing learnt of a machine of so many processors; the history is to hold `most_jobs`.
+    /// A predictor that has learnt nothing yet, for a machine of so many processors, with a history
+    /// of at most `most_jobs`.
     #[must_use]
     pub fn new(processors: u32, validation_jobs: u32, most_jobs: usize) -> RangeSets {
         RangeSets {

@@ -33,7 +33,7 @@ pub struct Smith {
 }
 
 impl Smith {
-    /// Nothing learnt, with a set of templates.
+    /// A predictor that has learnt nothing yet, with a set of templates.
     #[must_use]
     pub fn new(templates: Vec<SmithTemplate>) -> Smith {
         Smith { templates, categories: HashMap::new(), students: Students::new() }

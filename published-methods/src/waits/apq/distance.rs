@@ -15,12 +15,12 @@ pub(super) struct Weights {
 pub(super) struct Histograms {
     bins: usize,
     shares: Vec<f32>,
-    /// The vector norms of each job's.
+    /// The vector norms of each job's histograms.
     norms: Vec<[f32; DISTRIBUTIONS]>,
 }
 
 impl Histograms {
-    /// None yet; each is to have `bins` bins.
+    /// Without jobs; their histograms are to have `bins` bins each.
     pub(super) fn new(bins: usize) -> Histograms {
         Histograms { bins: bins.max(1), shares: Vec::new(), norms: Vec::new() }
     }

@@ -4,8 +4,8 @@ use super::super::started::{Features, Started};
 use learning::sweep::TABLE_FEATURES;
 use nalgebra::{SMatrix, SVector};
 
-/// The weight of the quadratic term, with features of mean 0 and variance 1. The paper does not
-/// name it; this is the usual default.
+/// The weight of the quadratic term, with features of mean 0 and variance 1. Hariharan et al. 2020
+/// do not name it; this is the usual default.
 const REGULARISATION: f64 = 1.0;
 
 const N: usize = TABLE_FEATURES;
@@ -72,7 +72,7 @@ pub(super) fn forecast_s(started: &Started, distances: &[f32], most: f32, target
     let mut deviations = [0.0; N];
     for (index, ((deviation, row), mean)) in deviations.iter_mut().zip(&products).zip(&means).enumerate() {
         let variance = row.get(index).map_or(0.0, |square| square / count - mean * mean);
-        // What does not vary but for rounding has no say.
+        // A feature that varies by rounding alone gets no weight.
         *deviation = if variance > 1e-10 { variance.sqrt() } else { 0.0 };
     }
     let over = |value: f64, deviation: f64| if deviation > 0.0 { value / deviation } else { 0.0 };
