@@ -241,7 +241,8 @@ pub fn expected_run_time_s(limit: Option<Seconds>, last_two_s: Option<[f32; 2]>)
     }
 }
 
-/// What [`since`] makes of "never", and of anything longer than 30 days.
+/// The logarithm that stands for "never" where the time since a start is asked, and for anything
+/// longer than 30 days.
 pub const LONGEST_SINCE: f32 = 14.767_9;
 
 /// A group's recent waits, as they stand among the features.

@@ -146,7 +146,7 @@ pub struct NameRecord {
 }
 
 /// How well the default forecasts have done in a partition: see
-/// [`PartitionScore`](crate::snapshot::PartitionScore).
+/// [`PartitionScore`](crate::reliability::PartitionScore).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct ScoreRecord {
