@@ -200,15 +200,35 @@ impl Cluster {
         (expected_end <= self.now).then(|| (job, expected, self.corrections.get(&job).copied().unwrap_or(0)))
     }
 
-    /// Expects a running job to run so long in all.
+    /// Another time limit lets a job that waits or runs be expected to run so long in all. It keeps
+    /// its place in the queue. Returns whether there is such a job.
+    pub(super) fn revise(&mut self, job: JobIndex, run_time: Seconds) -> bool {
+        if self.expected_ends[job as usize] == NOT_STARTED {
+            let waiting = self.queue.entries_mut().iter_mut().find(|entry| entry.job == job);
+            return waiting.map(|entry| entry.expected = run_time).is_some();
+        }
+        let is_running = self.records[job as usize].end > self.now;
+        if is_running {
+            self.expect_end(job, run_time);
+        }
+        is_running
+    }
+
+    /// Expects a running job to run so long in all, because it has outlived what it was expected to.
     pub(super) fn expect(&mut self, job: JobIndex, run_time: Seconds) -> Event {
+        let before = self.expect_end(job, run_time);
+        *self.corrections.entry(job).or_default() += 1;
+        Event::Corrected { job, expected_end: before }
+    }
+
+    /// Returns when the running job was expected to end before.
+    fn expect_end(&mut self, job: JobIndex, run_time: Seconds) -> UnixTime {
         let place = job as usize;
         let before = self.expected_ends[place];
         let after = (self.records[place].start + run_time).max(self.now + Seconds(1));
         self.running.remove(before, job);
         self.running.insert(after, self.jobs[place].processors, job);
         self.expected_ends[place] = after;
-        *self.corrections.entry(job).or_default() += 1;
-        Event::Corrected { job, expected_end: before }
+        before
     }
 }

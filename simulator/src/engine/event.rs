@@ -28,6 +28,8 @@ pub enum Event {
         /// When it was expected to end: now.
         expected_end: UnixTime,
     },
+    /// The policy has changed time limits of jobs that wait or run.
+    Revised,
     /// A moment that the scheduler has asked for, or the beginning or end of a block.
     Woken,
 }

@@ -36,7 +36,7 @@ pub use event::Event;
 pub use job::{Job, JobIndex};
 pub use machine::{Block, Machine};
 pub use order::Order;
-pub use policy::{Policy, Submitted};
+pub use policy::{Policy, Revised, Submitted};
 pub use record::Record;
 pub use running::Running;
 pub use simulation::{DoesNotFit, Scheduler, simulate};

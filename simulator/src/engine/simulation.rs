@@ -1,11 +1,10 @@
 //! The simulation, from event to event.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 
 use job_types::time::{Seconds, UnixTime};
 
-use super::{Backfill, Cluster, Estimates, Event, Job, JobIndex, Machine, Order, Policy, Record, Submitted, Waiting};
+use super::{Backfill, Cluster, Estimates, Event, Job, JobIndex, Machine, Order, Policy, Record, Revised, Submitted, Waiting};
 
 /// Why a workload cannot be scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +48,7 @@ pub fn simulate(
         scheduler,
         policy,
         next_submission: 0,
-        held: BinaryHeap::new(),
+        held: BTreeSet::new(),
         block_edges: block_edges(machine),
         next_edge: 0,
     };
@@ -70,7 +69,7 @@ struct Simulation<'a, P: ?Sized> {
     policy: &'a mut P,
     next_submission: JobIndex,
     /// Jobs that the policy holds back, by the time until which it does.
-    held: BinaryHeap<Reverse<(UnixTime, JobIndex)>>,
+    held: BTreeSet<(UnixTime, JobIndex)>,
     block_edges: Vec<UnixTime>,
     next_edge: usize,
 }
@@ -79,7 +78,7 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
     /// Goes to the next event; false after the last.
     fn step(&mut self) -> Result<bool, DoesNotFit> {
         let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit);
-        let release = self.held.peek().map(|&Reverse((until, _))| until);
+        let release = self.held.first().map(|&(until, _)| until);
         let end = self.cluster.next_end();
         // Nothing else will happen, or only what no job waits for.
         if submission.is_none() && release.is_none() && end.is_none() && self.cluster.waiting().is_empty() {
@@ -88,19 +87,22 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
         let outlived = self.cluster.running().soonest_end();
         let edge = self.block_edges.get(self.next_edge).copied();
         let wish = self.scheduler.backfill.wakes_at();
-        let moments = [submission, release, end, outlived, edge, wish];
+        let revision = self.policy.wakes_at();
+        let moments = [submission, release, end, outlived, edge, wish, revision];
         let Some(moment) = moments.into_iter().flatten().min() else { return Ok(false) };
         let now = moment.max(self.cluster.now);
         self.cluster.now = now;
         let is_due = |moment: Option<UnixTime>| moment.is_some_and(|moment| moment <= now);
         let event = if is_due(release) {
-            self.held.pop().map(|Reverse((_, job))| self.queue(job))
+            self.held.pop_first().map(|(_, job)| self.queue(job))
         } else if is_due(submission) {
             self.submit()?
         } else if is_due(end) {
             self.end()
         } else if is_due(outlived) {
             self.correct()
+        } else if is_due(revision) {
+            self.revise()
         } else {
             if is_due(edge) {
                 self.next_edge += 1;
@@ -133,7 +135,7 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
             self.cluster.hold_until(index, until);
         }
         if eligible > self.cluster.now {
-            self.held.push(Reverse((eligible, index)));
+            self.held.insert((eligible, index));
             return Ok(None);
         }
         Ok(Some(self.queue(index)))
@@ -162,6 +164,28 @@ impl<P: Policy + ?Sized> Simulation<'_, P> {
         let (job, expected, corrections) = self.cluster.outlived()?;
         let corrected = self.scheduler.estimates.correct(&self.cluster.jobs[job as usize], expected, corrections);
         Some(self.cluster.expect(job, corrected))
+    }
+
+    /// Lets the policy change jobs; an event where that touches one that waits or runs.
+    fn revise(&mut self) -> Option<Event> {
+        let mut is_seen = false;
+        for Revised { job, eligible, estimate } in self.policy.revise(&self.cluster) {
+            let record = &mut self.cluster.records[job as usize];
+            let is_held = self.held.remove(&(record.eligible, job));
+            if let Some(eligible) = eligible.filter(|_| is_held) {
+                record.eligible = eligible.max(self.cluster.now);
+            }
+            if is_held {
+                self.held.insert((record.eligible, job));
+            }
+            if let Some(estimate) = estimate {
+                record.estimate = estimate;
+                self.cluster.jobs[job as usize].estimate = estimate;
+                let expected = self.scheduler.estimates.expect(&self.cluster.jobs[job as usize]).max(Seconds(1));
+                is_seen |= !is_held && self.cluster.revise(job, expected);
+            }
+        }
+        is_seen.then_some(Event::Revised)
     }
 
     /// Lets the scheduler start what may start.

@@ -15,8 +15,8 @@ const NONE: UnixTime = UnixTime(i64::MIN);
 /// earliest time that is then free, never back (A. Mu'alem and D. Feitelson, IEEE TPDS 12(6),
 /// 2001).
 ///
-/// Where running jobs outlive what they were expected to run, or the queue's order changes with
-/// time, all reservations are made anew, and a promise may be broken.
+/// Where running jobs outlive what they were expected to run, time limits are changed, or the
+/// queue's order changes with time, all reservations are made anew, and a promise may be broken.
 #[derive(Debug, Clone)]
 pub struct Conservative {
     /// Free processors over time: running jobs, blocks and reservations taken off.
@@ -105,7 +105,7 @@ impl Backfill for Conservative {
                 profile.forget_before(now);
                 profile
             }
-            (None, _) | (_, Event::Corrected { .. }) => self.reserve_all(cluster),
+            (None, _) | (_, Event::Corrected { .. } | Event::Revised) => self.reserve_all(cluster),
         };
         let mut free = cluster.free();
         let mut soonest = None;

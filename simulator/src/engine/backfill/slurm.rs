@@ -107,7 +107,9 @@ impl Backfill for Slurm {
             state.clock.idle_until(now, &self.parameters);
         }
         // Not by the event: where the order has changed, a submission comes as a wake-up.
-        if cluster.waiting().len() > state.waited {
+        // An update of a job asks for a pass as a submission does (src/slurmctld/proc_req.c,
+        // `_slurm_rpc_update_job`).
+        if cluster.waiting().len() > state.waited || event == Event::Revised {
             state.clock.submitted(now);
         }
         if let Event::Ended { job, .. } = event {

@@ -4,7 +4,7 @@ mod as_submitted;
 
 pub use as_submitted::AsSubmitted;
 
-use job_types::time::UnixTime;
+use job_types::time::{Seconds, UnixTime};
 
 use super::{Cluster, Job, JobIndex, Record};
 
@@ -21,7 +21,18 @@ pub struct Submitted {
     pub hold_until: Option<UnixTime>,
 }
 
-/// What happens to a job when it is submitted, before the scheduler sees it.
+/// What a policy changes in a job after its submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revised {
+    /// The job.
+    pub job: JobIndex,
+    /// Another time at which it comes into the queue; nothing where it is there already.
+    pub eligible: Option<UnixTime>,
+    /// Another estimate. Of a job that runs it has to cover its wait on the nodes and its run.
+    pub estimate: Option<Seconds>,
+}
+
+/// What happens to a job when it is submitted, before the scheduler sees it, and afterwards.
 pub trait Policy {
     /// Passes on a job that is submitted now. Of `cluster` it may look at what a user could know:
     /// no run time of a job that has not ended.
@@ -32,6 +43,18 @@ pub trait Policy {
 
     /// A job has ended.
     fn ended(&mut self, _index: JobIndex, _job: &Job, _record: &Record) {}
+
+    /// When it wants to change jobs; once that has come, [`Policy::revise`] is asked, and after it
+    /// this has to be later.
+    fn wakes_at(&self) -> Option<UnixTime> {
+        None
+    }
+
+    /// Changes jobs that were submitted before. Of `cluster` it may look at what
+    /// [`Policy::submit`] may.
+    fn revise(&mut self, _cluster: &Cluster) -> Vec<Revised> {
+        Vec::new()
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -45,5 +68,13 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         (**self).ended(index, job, record);
+    }
+
+    fn wakes_at(&self) -> Option<UnixTime> {
+        (**self).wakes_at()
+    }
+
+    fn revise(&mut self, cluster: &Cluster) -> Vec<Revised> {
+        (**self).revise(cluster)
     }
 }
