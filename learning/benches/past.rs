@@ -69,6 +69,7 @@ fn jobs(count: u32) -> Vec<Run<EndedJob<&'static str, PartitionIndex, &'static s
                 suspended: Seconds::ZERO,
             },
             recorded_forecast: None,
+            promise: None,
             is_interrupted: false,
         }
     };

@@ -2,6 +2,7 @@
 
 mod fill;
 mod kept;
+mod promises;
 mod record;
 mod recorded_forecast;
 mod run;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use self::fill::REPLAYED;
 pub use self::kept::SOURCES;
+pub use self::promises::PromiseOutcome;
 pub use self::recorded_forecast::RecordedForecast;
 pub use self::run::{Run, RunId};
 pub use self::run_times::RunTimeLearner;
@@ -23,6 +25,7 @@ pub use self::scores::Scores;
 pub use self::source::{Change, Choice};
 pub use self::trials::Trials;
 
+use self::promises::Promises;
 use self::record::{LatestRecords, Record};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex};
 
@@ -160,6 +163,7 @@ pub struct Learner {
     #[serde(skip)]
     bounds: Vec<Arc<[u32; PERCENTILES]>>,
     trials: Trials,
+    promises: Promises,
     random: ChaCha8Rng,
     accounts: Names,
     qos: Names,
@@ -191,6 +195,7 @@ impl Learner {
             asked: HashMap::new(),
             bounds: Vec::new(),
             trials: Trials::default(),
+            promises: Promises::default(),
             random: ChaCha8Rng::seed_from_u64(settings.seed),
             accounts: Names::new(),
             qos: Names::new(),
@@ -220,6 +225,9 @@ impl Learner {
         if !is_sound(&Job::Ended(job)) {
             return false;
         }
+        if let Some(outcome) = &run.promise {
+            self.promises.observe(job.submitted.partition, job.submitted.size.cpus, outcome);
+        }
         match &mut self.first {
             Some(records) => records.push(Record::new(run.id, &Job::Ended(job), run.is_interrupted), self.settings.most_swept),
             None => self.tracker.ended(&run.with(job)),
@@ -239,6 +247,7 @@ impl Learner {
         self.run_times.fit(most_fitted);
         self.refreshed_at = now;
         self.waits.outwait(now);
+        self.promises.relax(now);
         if now - self.groups_forgotten_at > FORGETTING_INTERVAL {
             self.sweep.forget_groups(UnixTime(now.0 - REMEMBERED_GROUPS.0));
             self.groups_forgotten_at = now;
@@ -455,6 +464,7 @@ impl Learner {
             qos: self.qos.names.clone(),
             classes: self.qbets.classes(confidence),
             scores: self.trials.published(),
+            promises: self.promises.published(),
             run_times: self.run_times.published(),
         }
     }

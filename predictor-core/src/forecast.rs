@@ -222,18 +222,30 @@ impl WaitForecast<'_> {
         self.held_within(duration) as f64 / 100.0
     }
 
-    /// What is left of a duration after the wait, in the mean over the percentiles; after a wait
-    /// that is longer, nothing is. In whole seconds, rounded down.
+    /// What is left of a duration after the wait: see [`mean_left`].
     #[must_use]
     pub fn mean_left(&self, duration: Seconds) -> Seconds {
-        let left = |bound: &U32| duration.0 - i64::from(bound.get());
-        Seconds(self.bounds.iter().take(self.held_within(duration)).map(left).sum::<i64>() / PERCENTILES as i64)
+        mean_left(self.bounds, duration)
     }
 
     /// How many percentiles have a bound that a duration reaches.
     fn held_within(&self, duration: Seconds) -> usize {
-        self.bounds.partition_point(|bound| bound.get() != UNBOUNDED_S && i64::from(bound.get()) <= duration.0)
+        held_within(self.bounds, duration)
     }
+}
+
+/// How many of the bounds in seconds on the percentiles 1 to 99 of a wait a duration reaches.
+#[must_use]
+pub fn held_within(bounds_s: &[U32], duration: Seconds) -> usize {
+    bounds_s.partition_point(|bound| bound.get() != UNBOUNDED_S && i64::from(bound.get()) <= duration.0)
+}
+
+/// What is left of a duration after a wait with these bounds in seconds on its percentiles 1 to 99,
+/// in the mean over them; after a wait that is longer, nothing is. In whole seconds, rounded down.
+#[must_use]
+pub fn mean_left(bounds_s: &[U32], duration: Seconds) -> Seconds {
+    let left = |bound: &U32| duration.0 - i64::from(bound.get());
+    Seconds(bounds_s.iter().take(held_within(bounds_s, duration)).map(left).sum::<i64>() / PERCENTILES as i64)
 }
 
 /// One range of run times, in seconds, with the probability that the run time lies in it.
@@ -388,6 +400,13 @@ pub trait WaitForecaster {
     /// As [`WaitForecaster::wait`], for several at once, which may be faster.
     fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
         asked.iter().map(|(job, moment)| self.wait(job, moment.as_ref())).collect()
+    }
+
+    /// The probability that a virtual reservation is to be forecast with so that it is kept with
+    /// `wanted`, as those of the past were kept; never less.
+    fn level_to_ask(&self, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
+        let _ = (partition, cpus, ahead);
+        wanted
     }
 
     /// Why the default forecasts are not in force in a partition, where they were measured and are

@@ -4,6 +4,7 @@
 use crate::blend::{BoundTable, Weights};
 use crate::forecast::{ClassBounds, RunTimeModel, UserSize};
 use crate::past::{Group, GroupKey, UserPast};
+use crate::promise::PromiseLevels;
 use crate::reliability::PartitionScore;
 use crate::trees::Forest;
 use job_types::number::PartitionIndex;
@@ -44,6 +45,8 @@ pub struct WaitModel {
     /// How well the forecasts have done in each partition, and which are in force there; in any
     /// order.
     pub scores: Vec<PartitionScore>,
+    /// How virtual reservations were kept, in any order.
+    pub promises: Vec<PromiseLevels>,
     /// Run times by the default forecast of them. They go before the history's own; sizes that the
     /// history does not know are left out.
     pub run_times: BTreeMap<UserSize, Arc<RunTimeModel>>,

@@ -22,7 +22,7 @@ use job_types::job::{EndedJob, WaitingJob};
 use job_types::record::waited_on_nodes;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::{RecordedForecast, Run, RunId};
+use learning::{PromiseOutcome, RecordedForecast, Run, RunId};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 
@@ -329,6 +329,10 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
             end: UnixTime(record.ended),
             suspended: Seconds(record.suspended_seconds) + held.time,
         },
+        promise: record
+            .admin_comment
+            .as_deref()
+            .and_then(|comment| PromiseOutcome::read(comment, record.started.map(UnixTime), UnixTime(record.ended))),
         recorded_forecast: record.admin_comment.as_deref().and_then(|comment| RecordedForecast::read(comment, eligible)),
         is_interrupted: record.state.is_interruption() || held.ends_with_the_job,
     })

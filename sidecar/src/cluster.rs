@@ -9,7 +9,7 @@ use job_types::size::Size;
 use job_types::time::UnixTime;
 use learning::Run;
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
-use predictor_core::snapshot::RunningJob;
+use predictor_core::snapshot::{ComingJob, RunningJob};
 use slurm_sys::client::controller;
 
 pub(crate) use queue::{Phase, PlanJob, Queue};
@@ -59,6 +59,13 @@ impl Live {
     /// Whether it waits for resources and priority alone.
     pub(crate) fn is_pending(&self, now: UnixTime) -> bool {
         matches!(&self.run.job, Job::Waiting(job) if !self.run.is_held && job.eligible <= now)
+    }
+
+    /// As the snapshot describes a job that becomes eligible later.
+    pub(crate) fn coming(&self, now: UnixTime) -> Option<ComingJob> {
+        let Job::Waiting(job) = &self.run.job else { return None };
+        let is_coming = !self.run.is_held && job.eligible > now;
+        is_coming.then_some(ComingJob { at: job.eligible, cpus: self.size.cpus, limit: job.limit })
     }
 
     /// As the snapshot describes a running job.

@@ -8,7 +8,7 @@ use crossbeam::channel::{Receiver, Sender};
 use job_types::job::{EndedJob, Job, RunningJob, WaitingJob};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::{RecordedForecast, Run, RunId};
+use learning::{PromiseOutcome, RecordedForecast, Run, RunId};
 use predictor_core::limits::AccountingLimits;
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
@@ -133,6 +133,7 @@ fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
             end: UnixTime(end),
             suspended: Seconds(job.suspended_seconds) + held.time,
         },
+        promise: job.admin_comment.as_deref().and_then(|comment| PromiseOutcome::read(comment, job.started.map(UnixTime), UnixTime(end))),
         recorded_forecast: recorded_forecast(job, eligible),
         is_interrupted: job.state.is_interruption() || held.ends_with_the_job,
     })
@@ -159,6 +160,7 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Op
             None => Job::Waiting(submitted),
             Some(start) => Job::Running(RunningJob { submitted, allocated: allocated(job), start }),
         },
+        promise: None,
         recorded_forecast: eligible.and_then(|eligible| recorded_forecast(job, eligible)),
         is_interrupted: false,
     };

@@ -267,6 +267,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
             running: jobs.iter().filter_map(|job| job.running()).collect(),
             pending_jobs: pending().fold(0, |sum: u32, job| sum.saturating_add(job.run.tasks)),
             pending_cpus: pending().map(|job| u64::from(job.size.cpus)).sum(),
+            coming: jobs.iter().filter_map(|job| job.coming(now)).collect(),
             limits: limits.clone(),
         }
     });

@@ -286,6 +286,7 @@ impl PolicyArguments {
                 first_runs: self.first_runs,
                 plan: !left_out(Part::Plan),
                 claims: !left_out(Part::Claims),
+                ..Parts::default()
             },
             seed: self.common.seed,
         };

@@ -16,8 +16,8 @@ use jiff::SignedDuration;
 use job_types::time::Seconds;
 use serde::Serialize;
 use simulator::experiment::{
-    ReservationFigures, ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, VarqChoice, reservation_figures,
-    reservations,
+    ReservationFigures, ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, Reviewed, VarqChoice,
+    reservation_figures, reservations,
 };
 
 use self::published::Published;
@@ -103,6 +103,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N")]
     to: Option<NonZeroUsize>,
 
+    /// What of a reservation follows the queue after it was given.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Follow::All)]
+    follow: Follow,
+
     #[command(flatten)]
     common: CommonArguments,
 }
@@ -145,6 +149,24 @@ impl MethodName {
     }
 }
 
+/// What of a reservation follows the queue, to see what each part is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Follow {
+    /// Nothing: it stays as it was given, as in the publication.
+    Nothing,
+    /// The padding of the time limit, which shrinks.
+    Limit,
+    /// The begin as well.
+    All,
+}
+
+impl Follow {
+    fn reviewed(self) -> Reviewed {
+        Reviewed { begin: self == Self::All, limit: self != Self::Nothing }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   queuecast evaluate reservations SDSC-SP2-1998-4.2-cln.swf.gz --share 0.1 --probability 0.95
@@ -164,7 +186,7 @@ Keys of --format json (one object for one LOG, one share and one probability; fo
   log, file, queue, jobs, processors
                      the log; queue is null for all, or has number and name; jobs are those that ran
   from, to           which jobs may ask
-  method, point, share, probability, every_s, refresh_s
+  method, point, share, probability, every_s, refresh_s, follow
                      how; share is null with --own-jobs
   requested, accepted, kept
                      reservations that were asked for, that were given, and of these those whose job
@@ -221,6 +243,7 @@ struct ReservationReport {
     probability: f64,
     every_s: i64,
     refresh_s: u32,
+    follow: Follow,
     #[serde(flatten)]
     found: ReservationOutcome,
     published: Option<Published>,
@@ -307,6 +330,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationR
         from: arguments.from.get(),
         to: arguments.to.map_or(jobs.len(), NonZeroUsize::get),
         refresh: Seconds(i64::from(arguments.refresh)),
+        reviewed: arguments.follow.reviewed(),
         seed: arguments.common.seed,
     };
     Ok(ReservationReport {
@@ -318,6 +342,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationR
         probability,
         every_s: arguments.every.0,
         refresh_s: arguments.refresh,
+        follow: arguments.follow,
         found: reservations(jobs, processors, &options)?,
         published: match share {
             Some(share) => replayed.is_published().then(|| Published::of_share(share, probability)).flatten(),

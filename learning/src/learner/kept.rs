@@ -65,6 +65,7 @@ mod tests {
             is_held: false,
             job: if end <= now { started.ended(UnixTime(end), Seconds::ZERO) } else { started },
             recorded_forecast: None,
+            promise: None,
             is_interrupted: false,
         }
     }

@@ -1,6 +1,6 @@
 //! A run of a job, as slurmdbd or slurmctld tells it.
 
-use super::RecordedForecast;
+use super::{PromiseOutcome, RecordedForecast};
 use job_types::job::Job;
 use job_types::number::JobId;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,8 @@ pub struct Run<J> {
     pub job: J,
     /// The forecast of its wait that the submit filter gave, where the job carries a record of it.
     pub recorded_forecast: Option<RecordedForecast>,
+    /// What became of its virtual reservation, where it has ended and had one.
+    pub promise: Option<PromiseOutcome>,
     /// Whether it ended because it was requeued or preempted, or a node failed: its run time is not
     /// that of its program.
     pub is_interrupted: bool,
@@ -40,8 +42,8 @@ impl<J> Run<J> {
     /// The run with another job, or the same job told otherwise.
     #[must_use]
     pub fn with<K>(&self, job: K) -> Run<K> {
-        let Run { id, array, tasks, is_held, recorded_forecast, is_interrupted, .. } = *self;
-        Run { id, array, tasks, is_held, job, recorded_forecast, is_interrupted }
+        let Run { id, array, tasks, is_held, recorded_forecast, promise, is_interrupted, .. } = *self;
+        Run { id, array, tasks, is_held, job, recorded_forecast, promise, is_interrupted }
     }
 
     /// What waiting runs that are alike share: tasks of an array have no numbers of their own until

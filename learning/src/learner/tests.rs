@@ -47,6 +47,7 @@ fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Told {
         is_held: false,
         job: told(submitted, start.map(UnixTime), end.map(UnixTime)),
         recorded_forecast: None,
+        promise: None,
         is_interrupted: false,
     }
 }

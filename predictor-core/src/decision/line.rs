@@ -45,7 +45,7 @@ impl Decision {
 
     fn refused(&self, why: &NotReserved, now: UnixTime) -> String {
         let mut line = format!("no reservation: {why}");
-        if let NotReserved::Unlikely { best, wanted, later } = why {
+        if let NotReserved::Unlikely { best, wanted, later, .. } = why {
             if let Some(ahead) = later.map(|later| later - now) {
                 let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
             }

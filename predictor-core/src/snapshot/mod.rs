@@ -4,6 +4,7 @@
 //! into place; neither is changed afterwards. A reader checks length, version and checksum once, in
 //! [`Snapshot::open`], and from then on reads it as it lies in its memory.
 
+mod coming_records;
 pub mod layout;
 mod limit_records;
 mod limit_view;
@@ -19,6 +20,7 @@ mod wait_records;
 mod waits;
 mod writer;
 
+pub use coming_records::ComingJob;
 pub use model_view::ModelSummary;
 pub use plan_view::PlanView;
 pub use reader::{Announced, HEADER_LENGTH, Provenance, Snapshot, SnapshotError};

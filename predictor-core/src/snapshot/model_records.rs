@@ -1,12 +1,14 @@
 //! The records of what was learnt of waits.
 
 use super::layout::{
-    BoundRowRecord, FreedRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, ScoreRecord, SumRecord, UserRecord,
+    BoundRowRecord, FreedRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, PromiseRecord, ScoreRecord, SumRecord,
+    UserRecord,
 };
 use super::numbers::Numbered;
 use super::text::Text;
 use crate::blend::BoundTable;
 use crate::past::{FEATURES, Group, GroupKey, Sum, UserPast};
+use crate::promise::PromiseLevels;
 use crate::reliability::PartitionScore;
 use crate::trees::NodeRecord;
 use crate::wait_model::WaitModel;
@@ -29,6 +31,7 @@ pub(super) struct ModelRecords {
     pub(super) accounts: Vec<NameRecord>,
     pub(super) qos: Vec<NameRecord>,
     pub(super) scores: Vec<ScoreRecord>,
+    pub(super) promises: Vec<PromiseRecord>,
 }
 
 impl ModelRecords {
@@ -62,6 +65,8 @@ impl ModelRecords {
         records.qos = name_records(&model.qos, text);
         records.scores = model.scores.iter().map(score_record).collect();
         records.scores.sort_unstable_by_key(|score| score.partition.get());
+        records.promises = model.promises.iter().map(promise_record).collect();
+        records.promises.sort_unstable_by_key(|promise| (promise.partition.get(), promise.class));
         records
     }
 
@@ -151,5 +156,14 @@ fn score_record(score: &PartitionScore) -> ScoreRecord {
         median_error_s: score.median_error_s.into(),
         pinball_s: score.pinball_s.into(),
         reliability: score.reliability.map(Into::into),
+    }
+}
+
+fn promise_record(promise: &PromiseLevels) -> PromiseRecord {
+    PromiseRecord {
+        partition: promise.partition.0.into(),
+        class: promise.class,
+        reserved: 0,
+        levels: promise.levels.published().map(|level| (level as f32).into()),
     }
 }

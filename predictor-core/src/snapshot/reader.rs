@@ -9,6 +9,7 @@ use super::numbers::Numbered;
 use super::writer::unit_number;
 use crate::decision::Timeliness;
 use crate::forecast::{RunTimeForecast, RunTimeForecaster};
+use crate::levels::Levels;
 use crate::limits::NodeSizes;
 use crate::reliability::{PartitionScore, WaitSourceReason};
 use crate::site::{Demand, Partition};
@@ -309,6 +310,13 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     pub(super) fn score_record(&self, partition: PartitionIndex) -> Option<&ScoreRecord> {
         let scores = self.records(sections::Scores);
         scores.get(scores.binary_search_by_key(&partition.0, |score| score.partition.get()).ok()?)
+    }
+
+    /// How virtual reservations of a class were kept; `None` where none was given.
+    pub(super) fn promise_levels(&self, partition: PartitionIndex, class: u8) -> Option<Levels> {
+        let promises = self.records(sections::Promises);
+        let place = promises.binary_search_by_key(&(partition.0, class), |promise| (promise.partition.get(), promise.class)).ok()?;
+        promises.get(place).map(|promise| Levels::of(promise.levels.map(|level| f64::from(level.get()))))
     }
 
     fn site(&self) -> Option<&SiteRecord> {

@@ -51,6 +51,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             ends_expected: self.records(sections::EndsExpected),
             qualities_of_service: self.records(sections::QualitiesOfService),
             scores: self.records(sections::Scores),
+            promises: self.records(sections::Promises),
+            coming: self.records(sections::Coming),
             plan: self.records(sections::Plan),
             planned_partitions: self.records(sections::PlannedPartitions),
             free_cpus: self.records(sections::FreeCpus),

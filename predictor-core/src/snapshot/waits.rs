@@ -1,6 +1,7 @@
 //! Forecasts of waits from a snapshot: the blend where it is in force, else the bounds of the job's
 //! class.
 
+use super::coming_records;
 use super::layout::{WaitRegionRecord, sections};
 use super::model_view::ModelView;
 use super::numbers::Numbered;
@@ -8,16 +9,13 @@ use super::reader::Snapshot;
 use crate::blend::{MEMBERS, blend, members_of};
 use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster};
 use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
+use crate::promise::level_to_ask;
 use crate::reliability::WaitSourceReason;
 use crate::site::{Demand, Partition};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::F32;
-
-/// How far ahead the present state tells anything. Jobs that arrive in the meantime are not known,
-/// and after half a day they are most of those that matter.
-const PRESENT_TELLS: Seconds = Seconds(12 * 3_600);
 
 /// The groups of one job as they were published. Most of them are those of the job asked about
 /// before it as well, which saves looking for them.
@@ -44,7 +42,7 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
         let mut forecasts = Vec::with_capacity(asked.len());
         for (place, (job, moment)) in asked.iter().enumerate() {
             let source = self.source(job.partition);
-            let moment = moment.as_ref().filter(|moment| moment.at - moment.now <= PRESENT_TELLS);
+            let moment = moment.as_ref().filter(|moment| moment.at - moment.now <= coming_records::PRESENT_TELLS);
             forecasts.push(match (source, &model, moment) {
                 (Some(WaitSource::Nothing), ..) => None,
                 (Some(WaitSource::Blended), Some(model), Some(moment)) => {
@@ -66,6 +64,10 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
             }
         }
         forecasts
+    }
+
+    fn level_to_ask(&self, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
+        level_to_ask(cpus, ahead, wanted, |class| self.promise_levels(partition, class))
     }
 
     fn fallback(&self, partition: PartitionIndex) -> Option<WaitSourceReason> {
@@ -170,6 +172,11 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             let_running_end(&mut groups, freed, of_partition, partition.running_cpus.get() as f64);
         }
         let [cluster, partition, ..] = &mut groups;
+        if moment.at > moment.now {
+            let coming = self.records(sections::Coming);
+            claim(cluster, &coming_records::until(coming, None, moment.at), moment.now);
+            claim(partition, &coming_records::until(coming, Some(job.partition), moment.at), moment.now);
+        }
         claim(cluster, &moment.claimed.cluster, moment.now);
         claim(partition, &moment.claimed.partition, moment.now);
         let last_two_s = model.user(job.user).filter(|user| user.has_run_times == 1).map(|user| user.last_two_s.map(F32::get));

@@ -1,5 +1,6 @@
 //! Writes a snapshot from a fitted history and the present state of the cluster.
 
+use super::coming_records::{self, ComingJob};
 use super::layout::sections::{SECTIONS, Sections};
 use super::layout::{
     self, CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, PartitionRecord, SectionRecord, SiteRecord,
@@ -47,6 +48,8 @@ pub struct PartitionState {
     pub pending_jobs: u32,
     /// CPUs that these ask for.
     pub pending_cpus: u64,
+    /// Jobs that were submitted for it and become eligible later, in any order.
+    pub coming: Vec<ComingJob>,
     /// What it allows one job besides.
     pub limits: PartitionLimits,
 }
@@ -151,6 +154,13 @@ pub fn write(
         })
         .collect();
 
+    let of_partition = |(index, name): (u16, &str)| {
+        let state = by_name.get(name)?;
+        Some(coming_records::records(Some(PartitionIndex(index)), state.coming.iter().copied(), origin.published_at))
+    };
+    let mut coming: Vec<_> = (0u16..).zip(history.partition_names()).filter_map(of_partition).flatten().collect();
+    let of_cluster = partitions.iter().flat_map(|state| state.coming.iter().copied());
+    coming.extend(coming_records::records(None, of_cluster, origin.published_at));
     let site = site_record(history, origin, &mut text);
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
     let plan = plan.map(PlanRecords::of).unwrap_or_default();
@@ -175,6 +185,8 @@ pub fn write(
         accounts: &model.accounts,
         qualities_of_service: &model.qos,
         scores: &model.scores,
+        promises: &model.promises,
+        coming: &coming,
         plan: &plan.plan,
         planned_jobs: &plan.jobs,
         planned_partitions: &plan.partitions,
@@ -305,6 +317,7 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
         running: Vec::new(),
         pending_jobs: 0,
         pending_cpus: 0,
+        coming: Vec::new(),
         limits: PartitionLimits::default(),
     };
     partition_record(&state, &AccountingLimits::default(), text, 0, 0)

@@ -214,7 +214,7 @@ impl Cluster {
         is_running
     }
 
-    /// Expects a running job to run so long in all, because it has outlived what it was expected to.
+    /// Expects a running job to run so long in all, because it has outlived what was expected.
     pub(super) fn expect(&mut self, job: JobIndex, run_time: Seconds) -> Event {
         let before = self.expect_end(job, run_time);
         *self.corrections.entry(job).or_default() += 1;

@@ -15,15 +15,15 @@ use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use learning::training::Training;
 use learning::waits::blended::Settings;
-use learning::{Learner, LearnerSettings, NamedJob, Run, RunId};
+use learning::{Learner, LearnerSettings, NamedJob, PromiseOutcome, Run, RunId};
 use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
 use predictor_core::queue_plan::QueuePlan;
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
+use predictor_core::snapshot::{ComingJob, Origin, PartitionState, RunningJob, Snapshot, write};
 use predictor_core::wait_model::{FittedPast, WaitModel};
 
 use super::expected_run_times::waiting_job;
 use super::parts::Site;
-use crate::engine::{Job, JobIndex, Record};
+use crate::engine::{Job, JobIndex, Record, Revised};
 
 /// With which confidence bounds of QBETS hold: as the daemon has it where its configuration says
 /// nothing else.
@@ -35,6 +35,19 @@ struct OpenJob {
     account: String,
     eligible: UnixTime,
     start: Option<UnixTime>,
+    /// The reservation that it was given.
+    reservation: Option<ReservationGiven>,
+}
+
+/// A reservation as the record of a job has it.
+#[derive(Clone, Copy)]
+pub(super) struct ReservationGiven {
+    /// The probability that was wanted.
+    pub(super) wanted: f64,
+    /// When it was given.
+    pub(super) given: UnixTime,
+    /// The reserved time.
+    pub(super) at: UnixTime,
 }
 
 impl OpenJob {
@@ -63,6 +76,7 @@ impl OpenJob {
             is_held: false,
             job,
             recorded_forecast: None,
+            promise: None,
             is_interrupted: false,
         }
     }
@@ -98,6 +112,7 @@ impl PublishedSite {
             running: Vec::new(),
             pending_jobs: 0,
             pending_cpus: 0,
+            coming: Vec::new(),
             limits: Default::default(),
         };
         (0..self.partitions).map(partition).collect()
@@ -210,7 +225,7 @@ impl LearntWaits {
                     partition.pending_jobs += 1;
                     partition.pending_cpus += u64::from(open.job.processors);
                 }
-                None => {}
+                None => partition.coming.push(ComingJob { at: open.eligible, cpus: open.job.processors, limit: Some(open.limit()) }),
             }
         }
         partitions
@@ -234,7 +249,22 @@ impl LearntWaits {
         if self.told_at.is_none_or(|told| now - told >= self.site.site.refresh) {
             self.tell(now);
         }
-        self.open.insert(index, OpenJob { job: *job, account: job.group.to_string(), eligible, start: None });
+        self.open.insert(index, OpenJob { job: *job, account: job.group.to_string(), eligible, start: None, reservation: None });
+    }
+
+    /// A job that was submitted was given a reservation.
+    pub(super) fn reserved(&mut self, index: JobIndex, given: ReservationGiven) {
+        if let Some(open) = self.open.get_mut(&index) {
+            open.reservation = Some(given);
+        }
+    }
+
+    /// A job has been changed after its submission.
+    pub(super) fn revised(&mut self, revised: &Revised) {
+        if let Some(open) = self.open.get_mut(&revised.job) {
+            open.eligible = revised.eligible.unwrap_or(open.eligible);
+            open.job.estimate = revised.estimate.unwrap_or(open.job.estimate);
+        }
     }
 
     /// A job has started.
@@ -249,7 +279,9 @@ impl LearntWaits {
         if let Some(open) = self.open.remove(&index) {
             let (submitted, start) = (open.submitted(), open.start);
             let job = EndedJob { submitted, allocated: None, start, end: record.end, suspended: record.held };
-            self.learner.ended(&open.run(index, job));
+            let outcome = |ReservationGiven { wanted, given, at }| PromiseOutcome::of(wanted, given, at, start, record.end);
+            let promise = open.reservation.and_then(outcome);
+            self.learner.ended(&Run { promise, ..open.run(index, job) });
         }
     }
 }

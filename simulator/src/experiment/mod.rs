@@ -15,6 +15,7 @@
 mod computations;
 mod deferral;
 mod expected_run_times;
+mod given;
 mod learnt_waits;
 mod outcome;
 mod paper_molding;
@@ -30,6 +31,7 @@ mod waits;
 
 pub use computations::{SpeedUpModel, speed_ups};
 pub use deferral::{Counted, Deferral, Hold};
+pub use given::Reviewed;
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
 pub use parts::{Parts, ReservationWish, Site, Wishes};

@@ -3,6 +3,8 @@
 
 use job_types::time::{Seconds, UnixTime};
 
+use super::given::Reviewed;
+
 /// What a simulated cluster is like, on which the shipped decision is replayed.
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
@@ -69,10 +71,12 @@ pub struct Parts {
     /// What was decided about a user's jobs since the state was published is counted for their
     /// later ones.
     pub claims: bool,
+    /// What follows the queue of a reservation that was given.
+    pub reviewed: Reviewed,
 }
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { growth: true, any_size: true, first_runs: false, plan: true, claims: true }
+        Self { growth: true, any_size: true, first_runs: false, plan: true, claims: true, reviewed: Reviewed::default() }
     }
 }

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use job_types::number::UserId;
-use job_types::time::Seconds;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::limit_at;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::SpeedUp;
-use crate::engine::{Cluster, Job, JobIndex, Policy, Record, Submitted};
+use crate::engine::{Cluster, Job, JobIndex, Policy, Record, Revised, Submitted};
 
 /// Decides about jobs. It never sees the run time of a job that has not ended: the jobs that it is
 /// shown have a run time of 0.
@@ -27,6 +27,16 @@ pub trait Decider {
 
     /// A job has ended.
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record);
+
+    /// When it wants to change jobs that were submitted before ([`Policy::wakes_at`]).
+    fn wakes_at(&self) -> Option<UnixTime> {
+        None
+    }
+
+    /// Changes them ([`Policy::revise`]).
+    fn revise(&mut self, _cluster: &Cluster) -> Vec<Revised> {
+        Vec::new()
+    }
 }
 
 impl<D: Decider + ?Sized> Decider for Box<D> {
@@ -44,6 +54,14 @@ impl<D: Decider + ?Sized> Decider for Box<D> {
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         (**self).ended(index, job, record);
+    }
+
+    fn wakes_at(&self) -> Option<UnixTime> {
+        (**self).wakes_at()
+    }
+
+    fn revise(&mut self, cluster: &Cluster) -> Vec<Revised> {
+        (**self).revise(cluster)
     }
 }
 
@@ -213,6 +231,14 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
         }
         let job = self.shown(job);
         self.decider.ended(index, &job, record);
+    }
+
+    fn wakes_at(&self) -> Option<UnixTime> {
+        self.decider.wakes_at()
+    }
+
+    fn revise(&mut self, cluster: &Cluster) -> Vec<Revised> {
+        self.decider.revise(cluster)
     }
 }
 

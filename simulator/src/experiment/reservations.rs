@@ -23,6 +23,7 @@ pub use self::figures::{BoundedWait, ReservationFigures, reservation_figures};
 use self::own_jobs::Process;
 pub use self::own_jobs::{OWN_NODES, OWN_RUN_TIMES, RETRY};
 use self::varq::VarqDecider;
+use super::given::Reviewed;
 use super::parts::{Parts, ReservationWish, Site, Wishes};
 use super::shipped::{AskedReservation, Shipped};
 use super::{Decider, ExperimentError, ExperimentPolicy, MoldedRunTimes, ReplayOutcome, adopters, scheduler};
@@ -124,6 +125,8 @@ pub struct ReservationOptions {
     pub to: usize,
     /// How old the state gets that decisions are made from.
     pub refresh: Seconds,
+    /// What follows the queue of a reservation that was given.
+    pub reviewed: Reviewed,
     /// Seed of all that is random.
     pub seed: u64,
 }
@@ -140,6 +143,7 @@ impl Default for ReservationOptions {
             from: 10_001,
             to: usize::MAX,
             refresh: Seconds(30),
+            reviewed: Reviewed::default(),
             seed: 1,
         }
     }
@@ -308,8 +312,9 @@ pub fn reservations(jobs: &[Job], processors: u32, options: &ReservationOptions)
     let longest = jobs.iter().map(|job| job.estimate).max();
     let site = Site { processors, longest_limit: longest, refresh: options.refresh };
     let wishes = Wishes { molding: false, reservation: Some(options.wish), ..Wishes::default() };
+    let parts = Parts { reviewed: options.reviewed, ..Parts::default() };
     let decider: Box<dyn Answers> = match options.method {
-        ReservationMethod::Shipped => Box::new(Shipped::new(&replayed, &site, wishes, Parts::default(), options.seed)),
+        ReservationMethod::Shipped => Box::new(Shipped::new(&replayed, &site, wishes, parts, options.seed)),
         ReservationMethod::Varq(choice) => Box::new(VarqDecider::new(options.wish, choice, longest)),
     };
     let decider = if options.own_jobs.is_some() { Box::new(Process::new(decider)) } else { decider };

@@ -13,10 +13,11 @@ use predictor_core::decision::{
 use predictor_core::forecast::{Claimed, Claims};
 
 use super::Decider;
-use super::learnt_waits::{LearntWaits, PublishedSite};
+use super::given::GivenReservations;
+use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
 use super::parts::{Parts, Site, Wishes};
 use super::state::State;
-use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
+use crate::engine::{Cluster, Job, JobIndex, Record, Revised, Submitted};
 
 /// What was answered to a job that asked for its nodes at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,6 +54,9 @@ pub struct Shipped {
     expected: Option<(JobIndex, Seconds)>,
     /// The numbers of the log's queues, ascending: each is a partition, called by its place.
     queues: Vec<u32>,
+    given: GivenReservations,
+    /// What the job that is decided about was given.
+    reserved: Option<ReservationGiven>,
     asked_reservations: Vec<AskedReservation>,
     deadline_forecasts: Vec<DeadlineForecast>,
 }
@@ -81,6 +85,8 @@ impl Shipped {
             claims: HashMap::new(),
             expected: None,
             queues: queues.into_iter().collect(),
+            reserved: None,
+            given: GivenReservations::new(parts.reviewed, site.site.refresh),
             asked_reservations: Vec::new(),
             deadline_forecasts: Vec::new(),
         }
@@ -198,6 +204,11 @@ impl Decider for Shipped {
         if let Some(decision) = &decision {
             self.note(index, &submission, decision);
         }
+        if let Some(Ok(reservation)) = decision.as_ref().and_then(|decision| decision.reservation.as_ref()) {
+            let wanted = submission.asked.success_probability.map_or(self.site.policy.success_probability, SuccessProbability::wanted);
+            self.given.add(index, &job, reservation.at, wanted, &reservation.point, now);
+            self.reserved = Some(ReservationGiven { wanted, given: now, at: reservation.at });
+        }
         // A job that slurmctld would refuse goes on as it was written, without a promise.
         let changes = decision.filter(|decision| decision.refusal().is_none()).map(|decision| decision.changes()).unwrap_or_default();
         let processors = changes.size.map_or(asked.processors, |(size, _)| size.cpus);
@@ -210,15 +221,38 @@ impl Decider for Shipped {
         let expected = self.expected.take().filter(|(of, _)| *of == index).map(|(_, expected)| expected);
         let job = self.in_partition(&submitted.job);
         self.state.passed(index, &job, expected, cluster.now(), submitted.eligible);
+        if let Some(given) = self.reserved.take() {
+            self.state.reserved(index, given);
+        }
     }
 
     fn started(&mut self, index: JobIndex, _job: &Job, record: &Record) {
+        self.given.started(index, record);
         self.state.started(index, record);
     }
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         let job = self.in_partition(job);
+        self.given.ended(index);
         self.state.ended(index, &job, record);
+    }
+
+    fn wakes_at(&self) -> Option<UnixTime> {
+        self.given.wakes_at()
+    }
+
+    fn revise(&mut self, cluster: &Cluster) -> Vec<Revised> {
+        let now = cluster.now();
+        let due = self.given.due(now);
+        if due.iter().any(|index| self.given.needs_forecasts(*index, now)) && self.state.renew(cluster) {
+            self.claims.clear();
+        }
+        let longest = self.site.site.longest_limit;
+        let revised: Vec<Revised> = due.into_iter().filter_map(|index| self.given.look(index, &self.state, longest, now)).collect();
+        for revised in &revised {
+            self.state.revised(revised);
+        }
+        revised
     }
 }
 

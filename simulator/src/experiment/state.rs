@@ -18,9 +18,9 @@ use predictor_core::site::{Partition, Site};
 use predictor_core::snapshot::Snapshot;
 
 use super::expected_run_times::ExpectedRunTimes;
-use super::learnt_waits::{LearntWaits, PublishedSite};
+use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
 use super::parts::Parts;
-use crate::engine::{Cluster, Job, JobIndex, Record};
+use crate::engine::{Cluster, Job, JobIndex, Record, Revised};
 
 /// What is known of the queue and of the past of a simulated machine. Each queue of the log is a
 /// partition of all processors, known by its number.
@@ -90,6 +90,20 @@ impl State {
         self.run_times.passed(index, job, expected);
         if let Some(waits) = &mut self.learnt_waits {
             waits.passed(index, job, now, eligible);
+        }
+    }
+
+    /// A job that was submitted was given a reservation.
+    pub(super) fn reserved(&mut self, index: JobIndex, given: ReservationGiven) {
+        if let Some(waits) = &mut self.learnt_waits {
+            waits.reserved(index, given);
+        }
+    }
+
+    /// A job that was submitted has been changed.
+    pub(super) fn revised(&mut self, revised: &Revised) {
+        if let Some(waits) = &mut self.learnt_waits {
+            waits.revised(revised);
         }
     }
 
@@ -163,6 +177,10 @@ impl WaitForecaster for State {
 
     fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
         self.published_waits().map_or_else(|| vec![None; asked.len()], |waits| waits.waits(asked))
+    }
+
+    fn level_to_ask(&self, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
+        self.published_waits().map_or(wanted, |waits| waits.level_to_ask(partition, cpus, ahead, wanted))
     }
 
     fn fallback(&self, partition: PartitionIndex) -> Option<WaitSourceReason> {

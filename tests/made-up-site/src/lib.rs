@@ -154,6 +154,7 @@ pub fn batch(policy: Policy) -> PartitionState {
         running: Vec::new(),
         pending_jobs: 0,
         pending_cpus: 0,
+        coming: Vec::new(),
         limits: Default::default(),
     }
 }

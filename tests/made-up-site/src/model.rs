@@ -4,7 +4,9 @@ use super::{NOW, USER};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use predictor_core::blend::BoundTable;
+use predictor_core::levels::Levels;
 use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
+use predictor_core::promise::PromiseLevels;
 use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
 use predictor_core::trees::{Forest, NodeRecord};
 use predictor_core::wait_model::WaitModel;
@@ -54,6 +56,7 @@ pub fn forecast_by(forest: Forest, busy_cpus: u32) -> WaitModel {
         accounts: vec!["physics".into(), "chemistry".into()],
         qos: vec!["normal".into(), "long".into()],
         classes: Vec::new(),
+        promises: vec![PromiseLevels { partition: PartitionIndex(0), class: 0, levels: Levels::default() }],
         scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
         run_times: std::collections::BTreeMap::new(),
     }

@@ -14,6 +14,8 @@ use made_up_site::{
 };
 use predictor_core::decision::{Changes, Decision, NotDeferred, NotReserved, Reservable, Submission, TimeLimit, decide, trajectory};
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
+use predictor_core::levels::{Levels, nearest_knot};
+use predictor_core::promise::PromiseLevels;
 use predictor_core::reliability::WaitSourceReason;
 use predictor_core::site::Site;
 use predictor_core::snapshot::Snapshot;
@@ -116,18 +118,41 @@ fn what_is_in_force_is_what_the_partitions_score_says() {
 }
 
 #[test]
-fn a_reservation_is_given_by_the_more_careful_of_present_and_past() {
+fn a_reservation_rests_on_the_present_for_moments_near_by_and_on_the_past_for_others() {
     let reserve = |ahead: i64, model: &WaitModel| {
         let asked =
             Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
         decided(&busy(model), asked).reservation.unwrap().map(|reservation| reservation.at - reservation.point.begin)
     };
     // The cluster is forecast to be empty by then, but jobs here have waited 2,000 to 2,199 s.
-    assert!((2_190..=2_220).contains(&reserve(7_200, &by_free_cpus()).unwrap().0));
-    // Long waits are forecast whatever is free: the past does not say otherwise.
+    assert!((2_100..=2_220).contains(&reserve(7_200, &by_free_cpus()).unwrap().0));
+    // What is idle now is promised for two minutes ahead, whatever jobs have waited.
+    let idle = forecast_by(fork(LIMIT, 1e9, 0.0, 100.0), 0);
+    assert!((88..=120).contains(&reserve(120, &idle).unwrap().0));
+    // Long waits are forecast whatever is free, and the past does not say otherwise.
     let full = forecast_by(fork(LIMIT, 60.0, 0.0, 100.0), 240);
+    assert!(matches!(reserve(120, &full), Err(NotReserved::Unlikely { .. })));
     assert!(matches!(reserve(7_200, &full), Err(NotReserved::Unlikely { .. })));
-    assert!((10_089..=10_140).contains(&reserve(20_000, &full).unwrap().0));
+    assert!((10_000..=10_140).contains(&reserve(20_000, &full).unwrap().0));
+}
+
+#[test]
+fn promises_that_were_not_kept_are_asked_for_with_a_higher_probability() {
+    let idle = forecast_by(fork(LIMIT, 1e9, 0.0, 100.0), 0);
+    let reserve = |wanted: f64, missed: usize| {
+        let mut levels = Levels::default();
+        (0..missed).for_each(|_| levels.observe(nearest_knot(0.75), 0.0, 0.02));
+        let promises = vec![PromiseLevels { partition: PartitionIndex(0), class: 0, levels }];
+        let asked =
+            Asked { reserve_at: Some(NOW.0 + 120), success_probability: Some(SuccessProbability::AtLeast(wanted)), ..Asked::default() };
+        decided(&busy(&WaitModel { promises, ..idle.clone() }), asked).reservation.unwrap().map(|reservation| reservation.point)
+    };
+    let (before, after) = (reserve(0.75, 0).unwrap(), reserve(0.75, 14).unwrap());
+    assert!(after.begin < before.begin, "{after:?} against {before:?}");
+    assert!((0.75..0.85).contains(&after.probability), "the promise is still of what is wanted: {after:?}");
+    let Err(refused @ NotReserved::Unlikely { best, asked, .. }) = reserve(0.75, 40) else { panic!("it is given") };
+    assert!(best.unwrap().point.probability < 0.75 && asked > 0.99);
+    assert!(refused.to_string().contains("kept less often lately"), "{refused}");
 }
 
 #[test]
@@ -360,6 +385,7 @@ mod against_the_daemon {
             qos: Vec::new(),
             classes: Vec::new(),
             scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
+            promises: Vec::new(),
             run_times: std::collections::BTreeMap::new(),
         };
         MadeUpSite::new(NOW).partition(batch(enforcing())).learnt(&learnt).snapshot()

@@ -266,7 +266,7 @@ fn an_unlikely_reservation_is_refused_with_what_could_be_had() {
     let cluster = cluster(even_waits(), batch(enforcing()));
     let asked = submission(4, reserve(600, 0.9));
     let decision = decided(&cluster, &asked);
-    let Some(NotReserved::Unlikely { best, wanted, later }) = decision.refusal().copied() else { panic!("{:?}", decision.reservation) };
+    let Some(NotReserved::Unlikely { best, wanted, later, .. }) = decision.refusal().copied() else { panic!("{:?}", decision.reservation) };
     let best = best.unwrap();
     assert!(best.point.probability < 0.4 && wanted == SuccessProbability::AtLeast(0.9));
     let ahead = later.unwrap() - NOW;

@@ -262,7 +262,7 @@ fn another_magic_or_version_is_named() {
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v4");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v5");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),

@@ -1,6 +1,5 @@
 //! The blend as it lives through the past: asked as jobs arrive, told as they start.
 
-use super::levels::{KNOTS, Levels};
 use super::outcomes::{ForecastOutcome, bounds};
 use super::renewal::{FIRST, renewed};
 use super::retraining::{Retrained, Retraining};
@@ -10,11 +9,15 @@ use job_types::job::Job;
 use job_types::time::UnixTime;
 use predictor_core::blend::{BoundTable, MEMBERS, Weights, blend, member_forecasts};
 use predictor_core::forecast::PERCENTILES;
+use predictor_core::levels::{KNOTS, Levels};
 use predictor_core::past::FEATURES;
 use predictor_core::trees::Forest;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+/// How far one outcome moves a level of the bounds.
+const LEVEL_STEP: f64 = 0.005;
 
 /// How much is kept, and how often what is renewed. The same for every log and cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -164,7 +167,7 @@ impl BlendedWaits {
             self.misses.pop();
             if let Some(pending) = self.pending.get_mut(&row) {
                 pending.missed |= 1 << knot;
-                self.levels.observe(usize::from(knot), 0.0);
+                self.levels.observe(usize::from(knot), 0.0, LEVEL_STEP);
             }
         }
     }
@@ -212,7 +215,7 @@ impl BlendedWaits {
         let passed = bounds_s.partition_point(|bound_s| i64::from(*bound_s) < waited_s) as f64 / 100.0;
         for (knot, nominal) in KNOTS.into_iter().enumerate() {
             if missed & (1 << knot) == 0 {
-                self.levels.observe(knot, ((nominal - passed) / (1.0 - passed)).clamp(0.0, 1.0));
+                self.levels.observe(knot, ((nominal - passed) / (1.0 - passed)).clamp(0.0, 1.0), LEVEL_STEP);
             }
         }
     }
@@ -230,7 +233,7 @@ impl BlendedWaits {
         let up_to = (bounds_s.partition_point(|bound_s| *bound_s as f32 <= wait_s) + 1) as f64 / 100.0;
         for (knot, nominal) in KNOTS.into_iter().enumerate() {
             if pending.missed & (1 << knot) == 0 {
-                self.levels.observe(knot, ((nominal - below) / (up_to - below)).clamp(0.0, 1.0));
+                self.levels.observe(knot, ((nominal - below) / (up_to - below)).clamp(0.0, 1.0), LEVEL_STEP);
             }
         }
     }

@@ -6,7 +6,6 @@
 //! should hold nine times in ten held less often lately, a higher one is told.
 
 mod default;
-mod levels;
 mod outcomes;
 mod renewal;
 mod retraining;

@@ -70,6 +70,9 @@ pub enum NotReserved {
         best: Option<Reservation>,
         /// What was asked for.
         wanted: SuccessProbability,
+        /// The probability that has to be forecast for that, because forecasts of `wanted` were
+        /// kept less often lately; otherwise the same.
+        asked: f64,
         /// A later time at which the wanted probability is to be had, as forecast now: the nearest
         /// that was found.
         later: Option<UnixTime>,
@@ -100,9 +103,10 @@ impl fmt::Display for NotReserved {
             NotReserved::BeyondDeadline => f.write_str("the reserved time plus the time limit lies beyond --deadline"),
             NotReserved::NotOffered => f.write_str("this partition offers no virtual reservations"),
             NotReserved::NoWaits => f.write_str("no past waits are known for this partition"),
-            NotReserved::Unlikely { best, wanted, .. } => {
+            NotReserved::Unlikely { best, wanted, asked, .. } => {
                 let best = best.map_or(0.0, |best| best.point.probability);
-                write!(f, "it would be kept with probability {best:.2} at best, {wanted} is wanted")
+                write!(f, "it would be kept with probability {best:.2} at best, {wanted} is wanted")?;
+                if asked - wanted.wanted() >= 0.005 { f.write_str(", and promises of that were kept less often lately") } else { Ok(()) }
             }
         }
     }
@@ -155,27 +159,31 @@ pub(super) fn reserve<F: WaitForecaster>(
         longest_limit: longest.map(|longest| longest.value),
     };
     let ahead = reserved - context.now;
-    let (asked, policy) = (&submission.asked, &context.policy);
+    let probability = wanted.wanted();
+    let asked = job.level_to_ask(ahead, probability);
+    let (options, policy) = (&submission.asked, &context.policy);
+    // What was forecast too high lately is promised as that much less.
+    let as_kept = |point: TrajectoryPoint| TrajectoryPoint { probability: (point.probability - (asked - probability)).max(0.0), ..point };
     let at_point = |point| Reservation {
         at: reserved,
-        point,
+        point: as_kept(point),
         nodes: size.nodes,
-        early_start: asked.early_start.unwrap_or(policy.early_start),
-        if_missed: asked.if_missed.unwrap_or(policy.if_missed),
+        early_start: options.early_start.unwrap_or(policy.early_start),
+        if_missed: options.if_missed.unwrap_or(policy.if_missed),
     };
-    let best = match latest_point(&job, ahead, wanted.wanted(), Begins::BeforeReserved) {
+    let best = match latest_point(&job, ahead, asked, Begins::BeforeReserved) {
         Ok(point) => return Ok(at_point(point)),
         Err(Some(best)) if wanted == SuccessProbability::Best => return Ok(at_point(best)),
         Err(best) => best,
     };
-    if let Some(beyond) = beyond_limit(&job, ahead, wanted.wanted(), longest) {
+    if let Some(beyond) = beyond_limit(&job, ahead, asked, longest) {
         return Err(beyond);
     }
     if best.is_none() && context.forecasts.wait(&job.shape, None).is_none() {
         return Err(NotReserved::NoWaits);
     }
-    let later = if tell_later { later_time(&job, ahead, wanted.wanted()) } else { None };
-    Err(NotReserved::Unlikely { best: best.map(at_point), wanted, later: later.map(|ahead| context.now + ahead) })
+    let later = if tell_later { later_time(&job, ahead, probability) } else { None };
+    Err(NotReserved::Unlikely { best: best.map(at_point), wanted, asked, later: later.map(|ahead| context.now + ahead) })
 }
 
 /// How far ahead a reservation can be had that can't be had `ahead` from now, at a later time. In
@@ -193,7 +201,7 @@ fn later_time<F: WaitForecaster>(job: &Reservable<'_, F>, ahead: Seconds, wanted
         if rounded > LONGEST_AHEAD {
             return None;
         }
-        if latest_point(job, rounded, wanted, Begins::BeforeReserved).is_ok() {
+        if latest_point(job, rounded, job.level_to_ask(rounded, wanted), Begins::BeforeReserved).is_ok() {
             return Some(rounded);
         }
         later = Seconds(rounded.0 + rounded.0 / 4);

@@ -13,6 +13,9 @@ use job_types::time::{Seconds, UnixTime};
 /// job becomes eligible, is not worth a change of the job.
 const WORTH_A_CHANGE: f64 = 0.125;
 
+/// How often a job may be put off, as far as the probability that is lost by it counts.
+const CHANCES: f64 = 20.0;
+
 /// How far a job with a reservation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -119,11 +122,21 @@ fn review_begin<F: WaitForecaster>(given: &GivenReservation, job: &Reservable<'_
     if begin <= now || ahead <= Seconds::ZERO {
         return Review::Keep;
     }
-    let point = match latest_point(job, ahead, given.wanted, Begins::BeforeReserved) {
+    let asked = job.level_to_ask(ahead, given.wanted);
+    let mut point = match latest_point(job, ahead, asked, Begins::BeforeReserved) {
         Ok(point) | Err(Some(point)) => point,
         // Nothing is known, and what was promised stays.
         Err(None) => return Review::Keep,
     };
+    if point.begin > begin {
+        // Each time that a job is put off, something may come in between that cannot be made up
+        // for: what is lost of the probability adds up.
+        let spared = 1.0 - (1.0 - asked) / CHANCES;
+        match latest_point(job, ahead, spared, Begins::BeforeReserved) {
+            Ok(later) if later.begin > begin => point = later,
+            _ => return Review::Keep,
+        }
+    }
     let TrajectoryPoint { begin: wanted, padded_limit, probability, .. } = point;
     // Half a step is what rounding makes of one and the same point.
     let is_other = (begin - wanted).0.abs() > STEP.0 / 2;
@@ -210,9 +223,12 @@ mod tests {
     fn a_deferred_job_begins_later_only_when_it_would_become_eligible_before_the_next_look() {
         let far = given(Progress::Deferred { begin: NOW + HOUR });
         assert_eq!(reviewed(&far, NOW, 40), Review::Keep);
-        let near = given(Progress::Deferred { begin: NOW + Seconds(60) });
+        let near = GivenReservation { wanted: 0.5, ..given(Progress::Deferred { begin: NOW + Seconds(60) }) };
         let Review::Change(revision) = reviewed(&near, NOW, 40) else { panic!("it is kept") };
-        assert_eq!((revision.begin, revision.limit), (Some(NOW + Seconds(3 * 3_600)), Some(Seconds(2 * 3_600))));
+        // It is put off to where a twentieth of the risk is spent: 98 percents of 40 s before.
+        assert_eq!((revision.begin, revision.limit), (Some(near.at - Seconds(3_930)), Some(Seconds(7_560))));
+        // No point spares so much of a promise of 0.9.
+        assert_eq!(reviewed(&GivenReservation { wanted: 0.9, ..near }, NOW, 40), Review::Keep);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The probability trajectory of a reservation, and the point of it that is chosen (Nurmi, Wolski
 //! and Brevik 2008, 3.1).
 
-use crate::forecast::{JobShape, Moment, WaitForecast, WaitForecaster};
+use crate::forecast::{JobShape, Moment, PERCENTILES, UNBOUNDED_S, WaitForecast, WaitForecaster, held_within, mean_left};
 use arrayvec::ArrayVec;
+use job_types::record::WaitSource;
 use job_types::time::{Seconds, UnixTime};
+use zerocopy::little_endian::U32;
 
 /// Width of the steps of the probability trajectory (Nurmi, Wolski and Brevik 2008, 3.1).
 pub const STEP: Seconds = Seconds(30);
@@ -85,56 +87,120 @@ impl Limits {
     }
 }
 
-/// The more careful of two forecasts: by the state of the cluster when the job becomes eligible, as
-/// far as that can be told, and whatever the state. The first alone would promise nodes on a
-/// cluster that is taken to have emptied by a time before which others will come.
+/// How far ahead the present state tells as much as the past without it: what will be submitted
+/// until then is not known, and the farther the moment, the more of what matters then.
+const STATE_FADES: Seconds = Seconds(2 * 3_600);
+
+/// Upper bounds in seconds on the percentiles 1 to 99 of a wait, ascending.
+type Bounds = [U32; PERCENTILES];
+
+/// Two forecasts for a moment, mixed: by the state of the cluster, as far as it can be told for
+/// then, and whatever the state. The first alone would promise nodes on a cluster that is taken to
+/// have emptied by a time before which others will come; the second alone would not see that it is
+/// idle now. Of a moment near by the first counts, of one far ahead the second.
 #[derive(Clone, Debug)]
-struct Careful<'a> {
+struct Mixed<'a> {
     then: Option<WaitForecast<'a>>,
-    ever: Option<WaitForecast<'a>>,
+    ever: Option<Bounds>,
+    /// How much the second counts, 0 to 1.
+    weight: f64,
 }
 
-impl<'a> Careful<'a> {
-    fn both(&self) -> impl Iterator<Item = &WaitForecast<'a>> {
-        self.then.iter().chain(&self.ever)
+impl<'a> Mixed<'a> {
+    fn new(then: Option<WaitForecast<'a>>, ever: Option<Bounds>, ahead: Seconds) -> Mixed<'a> {
+        // Where the state says nothing, the first is the second.
+        let then = then.filter(|then| then.source != WaitSource::Qbets || ever.is_none());
+        let weight = match (&then, &ever) {
+            (Some(_), Some(_)) => 1.0 - (-(ahead.0.max(0) as f64) / STATE_FADES.0 as f64).exp2(),
+            (Some(_), None) => 0.0,
+            (None, _) => 1.0,
+        };
+        Mixed { then, ever, weight }
     }
 
     fn is_known(&self) -> bool {
-        self.both().next().is_some()
+        self.then.is_some() || self.ever.is_some()
+    }
+
+    /// The bounds of both, each with how much it counts.
+    fn weighed(&self) -> [(&[U32], f64); 2] {
+        let then = self.then.as_ref().map_or(&[][..], |wait| wait.bounds);
+        [(then, 1.0 - self.weight), (self.ever.as_ref().map_or(&[][..], |bounds| bounds), self.weight)]
     }
 
     fn probability_within(&self, duration: Seconds) -> f64 {
-        self.both().map(|wait| wait.probability_within(duration)).fold(1.0, f64::min)
+        self.weighed().map(|(bounds, weight)| weight * held_within(bounds, duration) as f64 / 100.0).iter().sum()
     }
 
-    /// What is left of a duration after the wait, in the mean. The more careful of two means is the
-    /// longer, because a user pays for it.
+    /// What is left of a duration after the wait, in the mean.
     fn mean_left(&self, duration: Seconds) -> Seconds {
-        self.both().map(|wait| wait.mean_left(duration)).max().unwrap_or(Seconds::ZERO)
+        let left = self.weighed().map(|(bounds, weight)| weight * mean_left(bounds, duration).0 as f64);
+        Seconds(left.iter().sum::<f64>().round() as i64)
     }
 
+    /// The shortest time within which the wait ends with the probability, as
+    /// [`WaitForecast::bound`].
     fn bound(&self, probability: f64) -> Option<Seconds> {
-        let mut longest = None;
-        for wait in self.both() {
-            longest = longest.max(Some(wait.bound(probability)?));
+        let mut weighed = self.weighed();
+        let mut reached = 0.0;
+        let mut bound = 0;
+        // Each percentile that is passed adds its percent, the lowest bound first.
+        while reached < probability - 1e-9 || reached == 0.0 {
+            let next = |bounds: &[U32]| bounds.first().map(|bound| bound.get()).filter(|bound| *bound != UNBOUNDED_S);
+            bound = weighed.iter().filter_map(|(bounds, _)| next(bounds)).min()?;
+            for (bounds, weight) in &mut weighed {
+                let passed = bounds.partition_point(|other| other.get() <= bound);
+                reached += *weight * passed as f64 / 100.0;
+                *bounds = bounds.get(passed..).unwrap_or_default();
+            }
         }
-        longest
+        Some(Seconds(i64::from(bound)))
+    }
+}
+
+/// The longer of the bounds, percentile by percentile.
+fn longer(one: Option<Bounds>, other: Option<&Bounds>) -> Option<Bounds> {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            Some(std::array::from_fn(|place| if one[place].get() > other[place].get() { one[place] } else { other[place] }))
+        }
+        (one, other) => one.or(other.copied()),
     }
 }
 
 impl<F: WaitForecaster> Reservable<'_, F> {
+    /// The probability that is to be forecast for a time so far ahead to be kept with `wanted`
+    /// ([`WaitForecaster::level_to_ask`]).
+    #[must_use]
+    pub fn level_to_ask(&self, ahead: Seconds, wanted: f64) -> f64 {
+        self.forecasts.level_to_ask(self.shape.partition, self.shape.size.cpus, ahead, wanted)
+    }
+
     /// Forecasts at some limits, each as eligible at its time before the reserved one; or, without
     /// a reserved time, as eligible now.
-    fn forecasts_at(&self, limits: &[Seconds], reserved: Option<UnixTime>) -> impl Iterator<Item = Careful<'_>> {
+    ///
+    /// No job waits less for a longer limit: where the class of a longer one did, it had other jobs
+    /// or few, and of many limits the luckiest would be taken. `longest` has the bounds of the
+    /// limits before, and then those of these as well.
+    fn forecasts_at(&self, limits: &[Seconds], reserved: Option<UnixTime>, longest: &mut Option<Bounds>) -> Vec<Mixed<'_>> {
         let unpadded = self.shape.limit.unwrap_or(Seconds::ZERO);
+        if longest.is_none() {
+            *longest = self.forecasts.wait(&self.shape, None).map(|wait| *wait.bounds);
+        }
         let mut asked: ArrayVec<(JobShape, Option<Moment>), { 2 * MOST_LIMITS }> = ArrayVec::new();
         for limit in limits.iter().take(MOST_LIMITS) {
             let shape = JobShape { limit: Some(*limit), ..self.shape };
             let at = reserved.map_or(self.now.now, |reserved| UnixTime(reserved.0 - (limit.0 - unpadded.0)));
             asked.extend([(shape, Some(self.now.at(at))), (shape, None)]);
         }
-        let mut waits = self.forecasts.waits(&asked).into_iter();
-        std::iter::from_fn(move || Some(Careful { then: waits.next()?, ever: waits.next()? }))
+        let waits = self.forecasts.waits(&asked);
+        let moments = asked.iter().step_by(2).filter_map(|(_, moment)| *moment);
+        let mixed = waits.chunks_exact(2).zip(moments).map(|(waits, moment)| {
+            let [then, ever] = waits else { return Mixed::new(None, None, Seconds::ZERO) };
+            *longest = longer(*longest, ever.as_ref().map(|wait| wait.bounds));
+            Mixed::new(then.clone(), *longest, moment.at - moment.now)
+        });
+        mixed.collect()
     }
 }
 
@@ -145,7 +211,7 @@ pub fn trajectory<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime
     let now = job.now.now;
     let ahead = (reserved - now).max(Seconds::ZERO);
     let limits = Limits::new(unpadded, ahead, job.longest_limit);
-    let forecasts: Vec<_> = job.forecasts_at(&limits.ascending, Some(reserved)).collect();
+    let forecasts = job.forecasts_at(&limits.ascending, Some(reserved), &mut None);
     let steps = (ahead.0 as u64).div_ceil(STEP.0 as u64);
     let point = |step| {
         let begin = now + Seconds(step as i64 * STEP.0);
@@ -197,7 +263,8 @@ pub(super) fn latest_point<F: WaitForecaster>(
     let (first, others) = limits.ascending.split_at(FIRST_LIMITS.min(limits.ascending.len()));
     let begins_before = (begins == Begins::BeforeReserved).then_some(reserved);
     // The others are forecast when the walk comes to them.
-    let forecasts = [first, others].into_iter().flat_map(|part| job.forecasts_at(part, begins_before));
+    let mut longest = None;
+    let forecasts = [first, others].into_iter().flat_map(|part| job.forecasts_at(part, begins_before, &mut longest));
     for (index, wait) in forecasts.enumerate() {
         let Some(longest_left) = limits.longest_left(index).map(|left| left.min(ahead)).filter(|left| *left >= time_left) else {
             continue;

@@ -13,7 +13,10 @@ mod site;
 
 pub use history::{ExpectedEndRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord};
 pub use limits::{AssociationRecord, CapsRecord, LimitsRecord, QosRecord};
-pub use model::{BoundRowRecord, FreedRecord, GroupRecord, ModelRecord, NameRecord, OpenGroupRecord, ScoreRecord, SumRecord, UserRecord};
+pub use model::{
+    BoundRowRecord, ComingRecord, FreedRecord, GroupRecord, ModelRecord, NameRecord, OpenGroupRecord, PromiseRecord, ScoreRecord,
+    SumRecord, UserRecord,
+};
 pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
 pub use site::{PartitionRecord, PolicyRecord, SiteRecord};
 
@@ -28,7 +31,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 4;
+pub const LAYOUT_VERSION: u32 = 5;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -130,6 +133,8 @@ const _: () = {
     assert!(size_of::<UserRecord>() == 20);
     assert!(size_of::<NameRecord>() == 12);
     assert!(size_of::<ScoreRecord>() == 92);
+    assert!(size_of::<PromiseRecord>() == 40);
+    assert!(size_of::<ComingRecord>() == 40);
     assert!(size_of::<PlanRecord>() == 16);
     assert!(size_of::<PlannedJobRecord>() == 56);
     assert!(size_of::<PlannedPartitionRecord>() == 36);

@@ -3,8 +3,9 @@
 use super::TextRecord;
 use crate::blend::MEMBERS;
 use crate::forecast::PERCENTILES;
+use crate::levels::KNOTS;
 use crate::reliability::RELIABILITY_LEVELS;
-use zerocopy::little_endian::{F32, F64, I64, U16, U32};
+use zerocopy::little_endian::{F32, F64, I64, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// The default predictor of waits, apart from what is in sections of its own.
@@ -164,4 +165,41 @@ pub struct ScoreRecord {
     pub pinball_s: F32,
     /// Part of the jobs that waited at most as long as the bounds at 0.05 to 0.95.
     pub reliability: [F32; RELIABILITY_LEVELS],
+}
+
+/// How virtual reservations of a class were kept: see
+/// [`PromiseLevels`](crate::promise::PromiseLevels).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PromiseRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Number of the class.
+    pub class: u8,
+    /// Unused, zero.
+    pub reserved: u8,
+    /// The level to ask for at each of [`KNOTS`].
+    pub levels: [F32; KNOTS.len()],
+}
+
+/// Jobs that were submitted and become eligible until a moment, summed.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ComingRecord {
+    /// 1 for the sum over all partitions, 0 for that of one.
+    pub is_of_cluster: u8,
+    /// Unused, zero.
+    pub reserved: u8,
+    /// Index of the partition.
+    pub partition: U16,
+    /// How many jobs.
+    pub jobs: U32,
+    /// The moment in Unix seconds.
+    pub at: I64,
+    /// Their CPUs.
+    pub cpus: U64,
+    /// Their time limits in seconds.
+    pub limits_s: U64,
+    /// CPUs times time limit.
+    pub work: U64,
 }

@@ -2,9 +2,9 @@
 //! reader.
 
 use super::{
-    AssociationRecord, BoundRowRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord, LimitsRecord, ModelRecord, NameRecord,
-    OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, QosRecord, ScoreRecord, SiteRecord,
-    StartRecord, UserRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord,
+    AssociationRecord, BoundRowRecord, ComingRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord, LimitsRecord, ModelRecord,
+    NameRecord, OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, PromiseRecord, QosRecord,
+    ScoreRecord, SiteRecord, StartRecord, UserRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord,
 };
 use crate::forecast::RunTimeRange;
 use crate::trees::NodeRecord;
@@ -110,6 +110,10 @@ sections! {
     QualitiesOfService, qualities_of_service: NameRecord = 18;
     /// [`ScoreRecord`]s, ascending by partition.
     Scores, scores: ScoreRecord = 19;
+    /// [`PromiseRecord`]s, ascending by partition, then class.
+    Promises, promises: PromiseRecord = 31;
+    /// [`ComingRecord`]s: by partition, then of the cluster; each ascending.
+    Coming, coming: ComingRecord = 32;
     /// One [`PlanRecord`], or none where no plan was made in time.
     Plan, plan: PlanRecord = 20;
     /// [`PlannedJobRecord`]s, in the order in which the jobs are served.

@@ -6,7 +6,7 @@ use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::snapshot::Snapshot;
 
 use super::super::tests::{jobs, so_many_jobs};
-use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, SpeedUpModel, scheduler, speed_ups};
+use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, scheduler, speed_ups};
 use super::*;
 use crate::engine::{Machine, simulate};
 
@@ -195,14 +195,19 @@ fn deadlines_are_as_from_a_snapshot() {
     }
 }
 
+/// Replays the jobs, all of which ask for reservations, of which so much follows the queue.
+fn replayed_reservations(jobs: &[Job], reviewed: Reviewed) -> Vec<(AskedReservation, Record)> {
+    let wishes = Wishes { molding: false, reservation: Some(RESERVATION), ..Wishes::default() };
+    let (records, policy) = replay(jobs, shipped(jobs, HALF_A_MINUTE, wishes, Parts { reviewed, ..Parts::default() }));
+    policy.decider().asked_reservations().iter().map(|asked| (*asked, records[asked.job as usize])).collect()
+}
+
 #[test]
 fn a_reserved_job_has_its_nodes_until_its_time_and_its_padded_limit() {
     let jobs = jobs();
-    let wishes = Wishes { molding: false, reservation: Some(RESERVATION), ..Wishes::default() };
-    let (records, policy) = replay(&jobs, shipped(&jobs, HALF_A_MINUTE, wishes, Parts::default()));
     let mut held = 0;
-    for asked in policy.decider().asked_reservations() {
-        let (job, record) = (&jobs[asked.job as usize], &records[asked.job as usize]);
+    for (asked, record) in replayed_reservations(&jobs, Reviewed { begin: false, limit: false }) {
+        let job = &jobs[asked.job as usize];
         assert_eq!(asked.at.0 % 21_600, 0);
         assert!((1..=21_600).contains(&((asked.at - job.submit).0)));
         assert_eq!(record.run_time(), job.run_time, "nobody is cut short");
@@ -216,6 +221,28 @@ fn a_reserved_job_has_its_nodes_until_its_time_and_its_padded_limit() {
         held += usize::from(record.held > Seconds::ZERO);
     }
     assert!(held > 20, "{held}");
+}
+
+#[test]
+fn a_reservation_that_follows_the_queue_never_cuts_its_job_and_sheds_what_it_has_outlived() {
+    let jobs = so_many_jobs(2_000);
+    let (mut moved, mut shed) = (0, 0);
+    for (asked, record) in replayed_reservations(&jobs, Reviewed::default()) {
+        let job = &jobs[asked.job as usize];
+        let Ok(point) = asked.answer else { continue };
+        assert_eq!(record.run_time(), job.run_time, "nobody is cut short");
+        assert!(record.estimate >= job.estimate, "nobody has less than asked for");
+        assert!(record.occupied() <= record.estimate);
+        assert_eq!(record.held, (asked.at - record.start).max(Seconds::ZERO));
+        let outlives_its_first_look = record.occupied() > HALF_A_MINUTE;
+        if outlives_its_first_look {
+            let at_the_end = asked.at.max(record.start) + job.estimate + Seconds::MINUTE;
+            assert!(record.start + record.estimate <= at_the_end, "no node is held longer than was asked");
+        }
+        moved += usize::from(record.eligible != point.begin);
+        shed += usize::from(record.estimate < point.padded_limit);
+    }
+    assert!(moved > 20 && shed > 20, "{moved} moved, {shed} shed");
 }
 
 #[test]

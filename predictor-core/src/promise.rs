@@ -1,0 +1,78 @@
+//! How often virtual reservations were kept, and how probable one has to be forecast because of
+//! that.
+//!
+//! What is forecast for a moment hours ahead, at the best of many points, for a job that others
+//! like it compete with, need not hold as often as forecasts of the present do. So each reservation
+//! that was given is held against what became of it (Gibbs and Candès 2021, as in
+//! [`levels`](crate::levels)), for all of a partition, by the size of the job and by how far ahead
+//! its time was.
+
+use crate::levels::Levels;
+use job_types::number::PartitionIndex;
+use job_types::time::Seconds;
+
+/// Up to how many CPUs each class of sizes reaches; the last holds what is larger.
+const SIZES: [u32; 4] = [1, 8, 32, 128];
+
+/// Up to how far ahead each class of times reaches; the last holds what is farther.
+const TIMES_AHEAD: [Seconds; 4] = [Seconds(1_800), Seconds(2 * 3_600), Seconds(4 * 3_600), Seconds(6 * 3_600)];
+
+/// Number of the class of all reservations of a partition.
+const ALL: u8 = 0;
+
+/// How many classes a partition has.
+pub const CLASSES: u8 = 1 + SIZES.len() as u8 + 1 + TIMES_AHEAD.len() as u8 + 1;
+
+/// The numbers of the classes that a reservation belongs to: that of all, one by its size and one
+/// by how far ahead its time is.
+#[must_use]
+pub fn classes(cpus: u32, ahead: Seconds) -> [u8; 3] {
+    let size = SIZES.iter().take_while(|most| cpus > **most).count() as u8;
+    let time = TIMES_AHEAD.iter().take_while(|most| ahead > **most).count() as u8;
+    [ALL, 1 + size, 2 + SIZES.len() as u8 + time]
+}
+
+/// How reservations of one class were kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PromiseLevels {
+    /// Index of the partition.
+    pub partition: PartitionIndex,
+    /// Number of the class, below [`CLASSES`].
+    pub class: u8,
+    /// The probability to be forecast in the place of each that is wanted.
+    pub levels: Levels,
+}
+
+/// The probability that a reservation is to be forecast with so that it is kept with `wanted`: the
+/// highest that a class it belongs to says. `levels_of` answers for a class.
+pub fn level_to_ask(cpus: u32, ahead: Seconds, wanted: f64, levels_of: impl Fn(u8) -> Option<Levels>) -> f64 {
+    let levels = classes(cpus, ahead).into_iter().filter_map(levels_of);
+    let highest = levels.map(|levels| levels.corrected(wanted)).fold(wanted, f64::max);
+    // Bounds are told in whole percent: a rounding error of the record must not ask for the next.
+    if highest - wanted < 1e-4 { wanted } else { highest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::levels::nearest_knot;
+
+    #[test]
+    fn a_reservation_belongs_to_three_classes_of_different_numbers() {
+        let hours = |hours: i64| Seconds(hours * 3_600);
+        assert_eq!(classes(1, hours(0)), [0, 1, 6]);
+        assert_eq!(classes(8, hours(2)), [0, 2, 7]);
+        assert_eq!(classes(129, hours(100)), [0, 5, 10]);
+        assert!(classes(u32::MAX, Seconds(i64::MAX)).iter().all(|class| *class < CLASSES));
+    }
+
+    #[test]
+    fn the_class_that_was_kept_least_says_what_is_asked() {
+        let mut missed = Levels::default();
+        (0..10).for_each(|_| missed.observe(nearest_knot(0.9), 0.0, 0.02));
+        let levels_of = |class| (class == 2).then_some(missed);
+        assert_eq!(level_to_ask(1, Seconds(60), 0.9, levels_of), 0.9, "another size");
+        assert!(level_to_ask(4, Seconds(60), 0.9, levels_of) > 0.95);
+        assert_eq!(level_to_ask(4, Seconds(60), 0.5, levels_of), 0.5);
+    }
+}
