@@ -21,10 +21,13 @@ const LIBSLURM: &[&str] = &[
     "slurm_bit_set_count",
     "slurm_free_((ctl_)?conf|assoc_mgr_info_msg|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
     "slurm_init",
+    "slurm_init_job_desc_msg",
+    "slurm_kill_job2",
     "slurm_list_(append|count|create|destroy|iterator_create|iterator_destroy|next)",
     "slurm_load_(assoc_mgr_info|ctl_conf|job|jobs|node|partitions|reservations)",
     "slurm_ping",
     "slurm_strerror",
+    "slurm_update_job",
     "slurmdb_(accounts|associations|users)_(add|get)",
     "slurmdb_archive_load",
     "slurmdb_(clusters|jobs|qos)_get",
@@ -62,10 +65,18 @@ fn main() {
         .unwrap_or_else(|error| lacks(error));
     functions.write_to_file(out.join("libslurm.rs")).expect("OUT_DIR is writable");
 
+    let header = fs::read_to_string(include.join("slurm/slurm.h")).unwrap_or_default();
     // 26.05 has given it another name.
     println!("cargo::rustc-check-cfg=cfg(slurm_free_conf)");
-    if fs::read_to_string(include.join("slurm/slurm.h")).is_ok_and(|header| header.contains("slurm_free_conf(")) {
+    if header.contains("slurm_free_conf(") {
         println!("cargo::rustc-cfg=slurm_free_conf");
+    }
+    // From 25.11 on a job description has the identifier of a step in the place of a job's number.
+    println!("cargo::rustc-check-cfg=cfg(job_id_in_step_id)");
+    let description = header.split_once("job_descriptor").map_or("", |(_, rest)| rest);
+    let description = description.split_once("} job_desc_msg_t").map_or("", |(fields, _)| fields);
+    if !description.contains("uint32_t job_id;") {
+        println!("cargo::rustc-cfg=job_id_in_step_id");
     }
 
     let Some((library, name)) = library(&include) else {

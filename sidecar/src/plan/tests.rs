@@ -37,6 +37,7 @@ fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
         requested_cpus: None,
         requested_nodes: None,
         time_limit_seconds: Some(3_600),
+        shortest_limit_seconds: None,
         submitted: Some(NOW - 100),
         eligible: Some(NOW - 100),
         started: None,
@@ -48,6 +49,8 @@ fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
         admin_comment: None,
         priority: 10,
         reason: PendingReason::Resources,
+        restarts: 0,
+        has_dependency: false,
         exclusive: false,
         node_ranges: Vec::new(),
     }

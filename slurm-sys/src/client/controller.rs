@@ -1,4 +1,4 @@
-//! The queue, the nodes and the partitions as slurmctld has them now.
+//! The queue, the nodes and the partitions as slurmctld has them now, and changes of its jobs.
 
 use job_types::number::{JobId, UserId};
 use std::ffi::c_int;
@@ -9,12 +9,14 @@ use super::{ClientError, last_error};
 use super::{start, value};
 use crate::bindings;
 
+mod change;
 mod limits;
 mod one_job;
 mod pending_reason;
 mod reservation;
 mod versions;
 
+pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
 pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, accounts};
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
@@ -57,10 +59,14 @@ pub struct QueuedJob {
     pub requested_nodes: Option<u32>,
     /// The time limit in seconds; `None` where there is none.
     pub time_limit_seconds: Option<i64>,
+    /// The shortest time limit in seconds that backfilling may cut it back to; `None` where it may
+    /// not.
+    pub shortest_limit_seconds: Option<i64>,
     /// When the job was submitted.
     pub submitted: Option<i64>,
     /// When nothing but resources and priority keeps the job waiting; for a job that may not begin
-    /// yet this is in the future or absent.
+    /// yet this is in the future or absent. It is the begin that the job was given, for as long as
+    /// nothing has put the job off anew: a requeue or a hold does.
     pub eligible: Option<i64>,
     /// When it started; `None` where it has not.
     pub started: Option<i64>,
@@ -80,6 +86,10 @@ pub struct QueuedJob {
     pub priority: u32,
     /// Why it waits, if it does.
     pub reason: PendingReason,
+    /// How often it was put back into the queue after it had started.
+    pub restarts: u32,
+    /// Whether it waits for other jobs.
+    pub has_dependency: bool,
     /// Whether it has, or wants, its nodes to itself (`--exclusive`); a partition may give whole
     /// nodes all the same.
     pub exclusive: bool,
@@ -343,6 +353,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         requested_cpus: requested("cpu"),
         requested_nodes: requested("node"),
         time_limit_seconds: value::limit_seconds(record.time_limit),
+        shortest_limit_seconds: value::limit_seconds(record.time_min).filter(|seconds| *seconds > 0),
         submitted: value::moment(record.submit_time),
         eligible: value::moment(record.eligible_time),
         started: start.filter(|_start| !waits),
@@ -354,6 +365,8 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         admin_comment: text(record.admin_comment),
         priority: value::number(record.priority).unwrap_or(0),
         reason: PendingReason::from_raw(record.state_reason.into()),
+        restarts: record.restart_cnt.into(),
+        has_dependency: text(record.dependency).is_some(),
         exclusive: record.shared == 0,
         // SAFETY: the caller's promise.
         node_ranges: if had_nodes { unsafe { node_ranges(record.node_inx) } } else { Vec::new() },
