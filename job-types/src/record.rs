@@ -6,7 +6,7 @@
 
 mod json;
 
-use crate::options::{Key, Mode};
+use crate::options::{IfMissed, Key, Mode};
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use serde_with::{DefaultOnError, serde_as};
@@ -37,6 +37,9 @@ pub struct Record {
     /// change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
+    /// What has been changed in the job since it was submitted; absent where nothing has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Changed>,
     /// What was forecast for the job as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
@@ -93,6 +96,50 @@ pub struct Written {
     /// Until when it waits on its nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_until: Option<i64>,
+    /// Of a reservation: the user's own time limit in seconds at the size that was written, without
+    /// padding. Without it the reservation is not changed any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_limit_s: Option<i64>,
+    /// Of a reservation: the probability that its user asked for, or the site's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<f64>,
+    /// Of a reservation: what becomes of the job if its time passes without a start.
+    #[serde(default, skip_serializing_if = "is_run")]
+    pub if_missed: IfMissed,
+}
+
+fn is_run(if_missed: &IfMissed) -> bool {
+    *if_missed == IfMissed::Run
+}
+
+/// What has been changed in a job since it was submitted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// How often.
+    pub count: u32,
+    /// When it was changed last, or was left alone from then on, by the daemon's clock.
+    pub at: UnixTime,
+    /// The begin time that was written last, where it was ever changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin: Option<i64>,
+    /// The time limit in seconds that was written last, where it was ever changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_s: Option<i64>,
+    /// The probability of running at the reserved time that was forecast with the last change of
+    /// the begin time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
+    /// The reserved time has passed without a start, and the job is being cancelled for it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub missed: bool,
+    /// Somebody else has changed the job, which is left alone from then on.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stopped: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What was forecast for a job.
@@ -189,8 +236,35 @@ impl Record {
     /// The record in an `admin_comment`, which may have other text behind it.
     #[must_use]
     pub fn parse(comment: &str) -> Option<Record> {
+        Record::split(comment).map(|(record, _)| record)
+    }
+
+    /// The record in an `admin_comment`, and what somebody else has written behind it.
+    #[must_use]
+    pub fn split(comment: &str) -> Option<(Record, &str)> {
         let mut values = serde_json::Deserializer::from_str(comment).into_iter::<Envelope>();
-        values.next()?.ok().map(|envelope| envelope.queuecast)
+        let record = values.next()?.ok()?.queuecast;
+        Some((record, comment.get(values.byte_offset()..)?))
+    }
+
+    /// The begin time that was written into the job last, if any was.
+    #[must_use]
+    pub fn last_begin(&self) -> Option<UnixTime> {
+        let changed = self.changed.as_ref().and_then(|changed| changed.begin);
+        changed.or_else(|| self.written.as_ref()?.begin).map(UnixTime)
+    }
+
+    /// The time limit that was written into the job last, if any was.
+    #[must_use]
+    pub fn last_limit(&self) -> Option<Seconds> {
+        let changed = self.changed.as_ref().and_then(|changed| changed.limit_s);
+        changed.or_else(|| self.written.as_ref()?.limit_s).map(Seconds)
+    }
+
+    /// When it was written into the job last.
+    #[must_use]
+    pub fn last_at(&self) -> UnixTime {
+        self.changed.as_ref().map_or(self.at, |changed| changed.at)
     }
 }
 
@@ -235,6 +309,37 @@ mod tests {
 
     fn waited(comment: &str, until: i64) -> i64 {
         waited_on_nodes(Some(comment), START, LIMIT, UnixTime(until)).0
+    }
+
+    #[test]
+    fn what_was_written_last_is_the_last_change_or_else_what_was_written_at_the_submission() {
+        let written = Written { begin: Some(100), limit_s: Some(600), ..Written::default() };
+        let asked = AskedFor::default();
+        let record = Record {
+            version: RECORD_VERSION,
+            generation: 7,
+            at: UnixTime(50),
+            mode: Mode::Enforce,
+            asked,
+            written: Some(written),
+            changed: None,
+            forecast: None,
+            instead_of: None,
+            left: Vec::new(),
+        };
+        let last = |record: &Record| (record.last_begin(), record.last_limit(), record.last_at());
+        assert_eq!(last(&record), (Some(UnixTime(100)), Some(Seconds(600)), UnixTime(50)));
+        let changed = Changed { count: 1, at: UnixTime(70), limit_s: Some(540), ..Changed::default() };
+        let record = Record { changed: Some(changed), ..record };
+        assert_eq!(last(&record), (Some(UnixTime(100)), Some(Seconds(540)), UnixTime(70)));
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_stands_behind_the_record() {
+        let comment = comment("enforce", 5);
+        assert_eq!(Record::split(&comment).map(|(_, rest)| rest), Some(" ours"));
+        assert_eq!(Record::split("ours"), None);
+        assert_eq!(Record::split(&comment.replace("999000", "\"soon\"")), None, "a record of which a value is none");
     }
 
     #[test]

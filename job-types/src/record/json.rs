@@ -4,7 +4,8 @@
 //! against the other. What it saves is a good part of the time that a decision takes where it is
 //! made, in slurmctld: one allocation and no passing of each value through a serializer.
 
-use super::{AskedFor, Forecast, MOST_BYTES, Record, Written};
+use super::{AskedFor, Changed, Forecast, MOST_BYTES, Record, Written};
+use crate::options::IfMissed;
 use arrayvec::ArrayVec;
 use std::fmt::Write;
 
@@ -59,13 +60,19 @@ impl<'a> Object<'a> {
         let _ = if probability.is_finite() { write!(text, "{probability:?}") } else { write!(text, "null") };
     }
 
+    fn true_if(&mut self, name: &'static str, flag: bool) {
+        if flag {
+            self.field(name).push_str("true");
+        }
+    }
+
     fn end(self) {
         self.text.push('}');
     }
 }
 
 fn write_record(text: &mut String, record: &Record) {
-    let Record { version, generation, at, mode, asked, written, forecast, instead_of, left } = record;
+    let Record { version, generation, at, mode, asked, written, changed, forecast, instead_of, left } = record;
     let mut object = Object::new(text);
     object.number("version", i64::from(*version));
     write_digits(object.field("generation"), *generation);
@@ -74,6 +81,9 @@ fn write_record(text: &mut String, record: &Record) {
     write_asked(object.field("asked"), asked);
     if let Some(written) = written {
         write_written(object.field("written"), written);
+    }
+    if let Some(changed) = changed {
+        write_changed(object.field("changed"), changed);
     }
     if let Some(forecast) = forecast {
         write_forecast(object.field("forecast"), forecast);
@@ -108,7 +118,7 @@ fn write_asked(text: &mut String, asked: &AskedFor) {
 }
 
 fn write_written(text: &mut String, written: &Written) {
-    let Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until } = written;
+    let Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, wanted, if_missed } = written;
     let mut object = Object::new(text);
     object.small_number_if("nodes", *nodes);
     object.small_number_if("cpus", *cpus);
@@ -117,6 +127,25 @@ fn write_written(text: &mut String, written: &Written) {
     object.number_if("begin", *begin);
     object.number_if("reserved_at", *reserved_at);
     object.number_if("hold_until", *hold_until);
+    object.number_if("own_limit_s", *own_limit_s);
+    object.probability_if("wanted", *wanted);
+    match if_missed {
+        IfMissed::Run => {}
+        IfMissed::Cancel => write_text(object.field("if_missed"), "cancel"),
+    }
+    object.end();
+}
+
+fn write_changed(text: &mut String, changed: &Changed) {
+    let Changed { count, at, begin, limit_s, probability, missed, stopped } = changed;
+    let mut object = Object::new(text);
+    object.number("count", i64::from(*count));
+    object.number("at", at.0);
+    object.number_if("begin", *begin);
+    object.number_if("limit_s", *limit_s);
+    object.probability_if("probability", *probability);
+    object.true_if("missed", *missed);
+    object.true_if("stopped", *stopped);
     object.end();
 }
 
@@ -229,8 +258,21 @@ mod tests {
         fn written()(
             (nodes, cpus, tasks) in any::<(Option<u32>, Option<u32>, Option<u32>)>(),
             (limit_s, begin, reserved_at, hold_until) in any::<(Option<i64>, Option<i64>, Option<i64>, Option<i64>)>(),
+            own_limit_s in any::<Option<i64>>(), wanted in of(0u8..=100),
+            if_missed in prop_oneof![Just(IfMissed::Run), Just(IfMissed::Cancel)],
         ) -> Written {
-            Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until }
+            let wanted = wanted.map(|percent| f64::from(percent) / 100.0);
+            Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, wanted, if_missed }
+        }
+    }
+
+    prop_compose! {
+        fn changed()(
+            (count, at, begin, limit_s) in any::<(u32, i64, Option<i64>, Option<i64>)>(), probability in of(0u8..=100),
+            (missed, stopped) in any::<(bool, bool)>(),
+        ) -> Changed {
+            let probability = probability.map(|percent| f64::from(percent) / 100.0);
+            Changed { count, at: UnixTime(at), begin, limit_s, probability, missed, stopped }
         }
     }
 
@@ -252,10 +294,10 @@ mod tests {
         fn record()(
             (version, generation, at) in any::<(u32, u64, i64)>(),
             mode in prop_oneof![Just(Mode::Off), Just(Mode::Observe), Just(Mode::Advise), Just(Mode::Enforce)],
-            asked in asked(), written in of(written()), forecast in of(forecast()), instead_of in of(forecast()),
+            asked in asked(), written in of(written()), changed in of(changed()), forecast in of(forecast()), instead_of in of(forecast()),
             left in prop::collection::vec(text(), 0..4),
         ) -> Record {
-            Record { version, generation, at: UnixTime(at), mode, asked, written, forecast, instead_of, left }
+            Record { version, generation, at: UnixTime(at), mode, asked, written, changed, forecast, instead_of, left }
         }
     }
 

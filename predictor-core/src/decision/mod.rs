@@ -93,6 +93,8 @@ pub struct Reservation {
     /// When the job becomes eligible, with which time limit, and how likely it is to run at the
     /// reserved time.
     pub point: TrajectoryPoint,
+    /// The probability that was asked for, 0 to 1; 1 where the best one was.
+    pub wanted: f64,
     /// The nodes that it is of.
     pub nodes: u32,
     /// What the job does if it starts early.

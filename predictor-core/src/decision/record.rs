@@ -21,6 +21,9 @@ impl Decision {
             begin: changes.begin.map(|begin| begin.0),
             reserved_at: reservation.map(|reservation| reservation.at.0),
             hold_until: changes.hold_until.map(|until| until.0),
+            own_limit_s: reservation.and_then(|_| Some(self.decided.as_ref()?.limit?.0)),
+            wanted: reservation.map(|reservation| reservation.wanted),
+            if_missed: reservation.map(|reservation| reservation.if_missed).unwrap_or_default(),
         });
         let forecast = self.decided.as_ref().map(|decided| Forecast {
             reservation_probability: reservation.map(|reservation| hundredths(reservation.point.probability)),
@@ -46,6 +49,7 @@ impl Decision {
                 options: options(&submission.asked),
             },
             written,
+            changed: None,
             forecast,
             instead_of,
             left: reasons.into_iter().flatten().collect(),

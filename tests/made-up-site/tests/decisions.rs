@@ -11,8 +11,8 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{
-    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Situation, Submission, Tie, TimeLimit, decide,
-    trajectory,
+    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Reservation, Situation, Submission, Tie, TimeLimit,
+    decide, trajectory,
 };
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
 use predictor_core::snapshot::PartitionState;
@@ -296,7 +296,7 @@ fn the_best_probability_is_that_of_the_most_probable_point() {
     // Ten minutes ahead it is what the refusal of more offers.
     let refused = decided(&cluster, &submission(4, reserve(600, 0.9))).refusal().copied();
     let Some(NotReserved::Unlikely { best: Some(offered), .. }) = refused else { panic!("{refused:?}") };
-    assert_eq!(best(600), Ok(offered));
+    assert_eq!(best(600), Ok(Reservation { wanted: 1.0, ..offered }));
     assert_eq!(offered.point.begin, NOW);
     // Two hours ahead it is the latest point at which no bound is longer than what is left.
     let far = best(7_200).unwrap().point;

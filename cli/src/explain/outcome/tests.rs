@@ -22,6 +22,7 @@ fn record() -> Record {
         mode: Mode::Enforce,
         asked: AskedFor { nodes: 4, cpus: 16, limit_s: Some(3_600), ..AskedFor::default() },
         written: None,
+        changed: None,
         forecast: Some(forecast),
         instead_of: None,
         left: Vec::new(),

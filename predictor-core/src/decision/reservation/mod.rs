@@ -167,6 +167,7 @@ pub(super) fn reserve<F: WaitForecaster>(
     let at_point = |point| Reservation {
         at: reserved,
         point: as_kept(point),
+        wanted: probability,
         nodes: size.nodes,
         early_start: options.early_start.unwrap_or(policy.early_start),
         if_missed: options.if_missed.unwrap_or(policy.if_missed),
