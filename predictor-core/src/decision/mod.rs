@@ -21,8 +21,9 @@ pub use gain::gain;
 pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, gate};
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{
-    GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, Review, Revision,
-    STEP, TrajectoryPoint, joint_reservation, present_probability, review, trajectory, was_kept, written_reservation,
+    GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, ReservationState,
+    ReservedJob, Review, Revision, STEP, Step, TrajectoryPoint, Upkeep, Wanted, joint_reservation, present_probability, review, trajectory,
+    upkeep, was_kept, written_reservation,
 };
 pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, governing};
 

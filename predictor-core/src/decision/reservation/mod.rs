@@ -7,6 +7,7 @@ mod outcome;
 mod present;
 mod review;
 mod trajectory;
+mod upkeep;
 
 use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle, Reservation};
 use crate::forecast::WaitForecaster;
@@ -22,6 +23,7 @@ pub use present::present_probability;
 pub use review::{GivenReservation, Progress, Review, Revision, review};
 use trajectory::{Begins, latest_point};
 pub use trajectory::{Reservable, STEP, TrajectoryPoint, trajectory};
+pub use upkeep::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
 
 /// Longest time ahead for which reservations are given.
 pub const LONGEST_AHEAD: Seconds = Seconds(366 * 86_400);

@@ -1,0 +1,328 @@
+//! What is to be changed in a job that carries a reservation, from what slurmctld and the job's
+//! record say of it.
+//!
+//! Nothing is remembered from one look to the next: the record has what was promised and what was
+//! written last. Where the job is not as it was written last, somebody else has changed it, and it
+//! is theirs from then on.
+
+use super::review::{GivenReservation, Progress, Review, Revision, review};
+use super::trajectory::Reservable;
+use super::{LONGEST_AHEAD, Seconds, UnixTime};
+use crate::decision::{Bounds, NodeRange, Submission, TimeLimit, governing};
+use crate::forecast::{Claimed, JobShape, Moment, WaitForecaster};
+use crate::site::Site;
+use job_types::number::{JobId, UserId};
+use job_types::options::{EarlyStart, IfMissed, Mode};
+use job_types::record::{Changed, Record, Written};
+use job_types::size::Size;
+
+/// How much later than it was written a begin may stand in slurmctld that had passed, or nearly, as
+/// it was written: slurmctld puts its own present in its place.
+const LATENESS: Seconds = Seconds(60);
+/// The shortest time until a job becomes eligible that is written: by then the update has arrived.
+const SOONEST: Seconds = Seconds(2);
+/// How far a job is put off that is about to be cancelled, so that it does not start in between.
+const PUT_OFF: Seconds = LONGEST_AHEAD;
+
+/// A job in the queue that carries the record of a reservation, as slurmctld has it now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReservedJob {
+    /// Its number.
+    pub id: JobId,
+    /// Its user.
+    pub user: UserId,
+    /// Its partitions, separated by commas.
+    pub partition: Option<String>,
+    /// Its account.
+    pub account: Option<String>,
+    /// Its quality of service.
+    pub qos: Option<String>,
+    /// Its size.
+    pub size: Size,
+    /// Whether it gets whole nodes.
+    pub whole_nodes: bool,
+    /// Its time limit; `None` is unlimited.
+    pub limit: Option<Seconds>,
+    /// The shortest time limit that backfilling may cut it back to.
+    pub shortest_limit: Option<Seconds>,
+    /// When it becomes or became eligible; `None` where something else keeps it from that.
+    pub eligible: Option<UnixTime>,
+    /// When it started, where it runs.
+    pub started: Option<UnixTime>,
+    /// Whether it is held, waits for other jobs, or is suspended.
+    pub is_blocked: bool,
+    /// Whether it was put back into the queue after it had started.
+    pub is_requeued: bool,
+    /// Its record.
+    pub record: Record,
+}
+
+/// How a reservation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReservationState {
+    /// The job is not eligible yet.
+    Deferred,
+    /// The job is eligible and waits for nodes.
+    Waiting,
+    /// The job has its nodes.
+    Running,
+    /// The reserved time has passed without a start.
+    Missed,
+    /// The job is held, suspended or waits for others.
+    Blocked,
+    /// Somebody else has changed the job, which is left alone.
+    Stopped,
+    /// The record says too little, or what can't be: the job is left alone.
+    Unusable,
+    /// The site does not change jobs of this partition, or the user wants none of it.
+    NotEnforced,
+}
+
+impl ReservationState {
+    /// All of them.
+    pub const ALL: [ReservationState; 8] = [
+        ReservationState::Deferred,
+        ReservationState::Waiting,
+        ReservationState::Running,
+        ReservationState::Missed,
+        ReservationState::Blocked,
+        ReservationState::Stopped,
+        ReservationState::Unusable,
+        ReservationState::NotEnforced,
+    ];
+
+    /// Its name in metrics and logs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ReservationState::Deferred => "deferred",
+            ReservationState::Waiting => "waiting",
+            ReservationState::Running => "running",
+            ReservationState::Missed => "missed",
+            ReservationState::Blocked => "blocked",
+            ReservationState::Stopped => "stopped",
+            ReservationState::Unusable => "unusable",
+            ReservationState::NotEnforced => "not_enforced",
+        }
+    }
+}
+
+/// What is wanted of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted {
+    /// Another begin or time limit.
+    Revision(Revision),
+    /// An end of it, because its time has passed and its user wants no later start.
+    Cancellation,
+    /// A note in its record that it is left alone from now on.
+    NoteOfStop,
+}
+
+/// What a look at a reservation found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Upkeep {
+    /// How it stands.
+    pub state: ReservationState,
+    /// What is to be changed, and by when that has to be done to be of use.
+    pub wanted: Option<(Wanted, UnixTime)>,
+}
+
+/// One step of a change. Steps are done in order, each only if the one before has succeeded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// An update of the job.
+    Update {
+        /// When it becomes eligible.
+        begin: Option<UnixTime>,
+        /// The time limit, in whole minutes.
+        limit: Option<Seconds>,
+        /// The shortest time limit, in whole minutes.
+        shortest_limit: Option<Seconds>,
+        /// The record that goes with it.
+        record: Box<Record>,
+    },
+    /// The job's cancellation.
+    Cancel,
+}
+
+/// What the record of a reservation says, where it can be true.
+struct Promise {
+    at: UnixTime,
+    wanted: f64,
+    own_limit: Seconds,
+    early_start: EarlyStart,
+    if_missed: IfMissed,
+}
+
+impl Promise {
+    /// `None` where something is missing, or is what no filter writes.
+    fn of(record: &Record, now: UnixTime) -> Option<Promise> {
+        let Written { nodes, cpus, limit_s, begin, reserved_at, hold_until, own_limit_s, wanted, if_missed, .. } =
+            record.written.as_ref()?;
+        let (at, own_limit, wanted) = (UnixTime((*reserved_at)?), Seconds((*own_limit_s)?), (*wanted)?);
+        let is_molded = nodes.is_some() || cpus.is_some();
+        let is_possible = (Seconds(-LONGEST_AHEAD.0)..=LONGEST_AHEAD).contains(&(at - now))
+            && wanted > 0.0
+            && wanted < 1.0
+            && own_limit > Seconds::ZERO
+            && begin.is_some()
+            && limit_s.is_some_and(|limit| limit >= own_limit.0)
+            && (is_molded || record.asked.limit_s.is_none_or(|asked| asked == own_limit.0))
+            && hold_until.is_none_or(|until| until == at.0);
+        let early_start = if hold_until.is_some() { EarlyStart::Wait } else { EarlyStart::Run };
+        is_possible.then_some(Promise { at, wanted, own_limit, early_start, if_missed: *if_missed })
+    }
+}
+
+/// Whether the time at which a job became eligible is what was written last.
+fn is_begin_as_written(eligible: UnixTime, record: &Record) -> bool {
+    let Some(begin) = record.last_begin() else { return false };
+    let had_passed = begin <= record.last_at() + SOONEST;
+    eligible == begin || (had_passed && eligible >= begin && eligible <= record.last_at().max(begin) + LATENESS)
+}
+
+/// Looks at a job's reservation, with what forecasts and limits say at `now`, a moment at which the
+/// job had not started if it is said not to have. The next look is `next_review` later.
+pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTime, next_review: Seconds) -> Upkeep {
+    let keep = |state| Upkeep { state, wanted: None };
+    let record = &job.record;
+    let governing = governing(job.partition.as_deref(), site);
+    let enforced = governing.filter(|(_, policy)| policy.reserve && policy.mode.min(record.mode) == Mode::Enforce);
+    let Some((partition, _)) = enforced else {
+        return keep(ReservationState::NotEnforced);
+    };
+    if record.changed.as_ref().is_some_and(|changed| changed.stopped) {
+        return keep(ReservationState::Stopped);
+    }
+    let Some(promise) = Promise::of(record, now) else { return keep(ReservationState::Unusable) };
+    let Some(limit) = job.limit.filter(|limit| record.last_limit() == Some(*limit)) else { return stop(now) };
+    // A requeue gives it another begin, and a job that has started is over it.
+    let is_deferrable = job.started.is_none() && !job.is_requeued;
+    if is_deferrable && job.eligible.is_some_and(|eligible| !is_begin_as_written(eligible, record)) {
+        return stop(now);
+    }
+    if job.is_blocked || (job.started.is_none() && job.eligible.is_none()) {
+        return keep(ReservationState::Blocked);
+    }
+    let is_being_cancelled = record.changed.as_ref().is_some_and(|changed| changed.missed);
+    if is_being_cancelled && is_deferrable && promise.if_missed == IfMissed::Cancel && now > promise.at {
+        return Upkeep { state: ReservationState::Missed, wanted: Some((Wanted::Cancellation, promise.at)) };
+    }
+    let (progress, state) = match (job.started, job.eligible) {
+        (Some(at), _) => (Progress::Started { at }, ReservationState::Running),
+        (None, Some(begin)) if begin > now && is_deferrable => (Progress::Deferred { begin }, ReservationState::Deferred),
+        (None, _) if now > promise.at => (Progress::Waiting, ReservationState::Missed),
+        (None, _) => (Progress::Waiting, ReservationState::Waiting),
+    };
+    // A job that has been requeued has started once, and its user's wish was about the first start.
+    let if_missed = if job.is_requeued { IfMissed::Run } else { promise.if_missed };
+    let Promise { at, wanted, own_limit, early_start, .. } = promise;
+    let given = GivenReservation { at, wanted, own_limit, limit, early_start, if_missed, progress };
+    let submission = Submission {
+        user: job.user,
+        partition: job.partition.as_deref(),
+        account: job.account.as_deref(),
+        qos: job.qos.as_deref(),
+        nodes: Some(NodeRange { least: job.size.nodes, most: job.size.nodes }),
+        min_cpus: Some(job.size.cpus),
+        whole_nodes: job.whole_nodes,
+        limit: TimeLimit::Limited(limit),
+        ..Submission::default()
+    };
+    let longest_limit = Bounds::of(&submission, &partition, site).longest_limit(job.size).map(|longest| longest.value);
+    let association = site.association(job.user, submission.account, submission.qos);
+    let reservable = Reservable {
+        forecasts: site,
+        shape: JobShape { user: job.user, association, partition: partition.index, size: job.size, limit: Some(own_limit) },
+        now: Moment { now, at: now, claimed: Claimed::default() },
+        longest_limit,
+    };
+    let wanted = match review(&given, &reservable, next_review) {
+        Review::Keep => None,
+        Review::Cancel => Some((Wanted::Cancellation, at)),
+        Review::Change(revision) => {
+            // What is longer than before has to be allowed; what is shorter is.
+            let is_allowed = revision.limit.is_none_or(|new| new <= limit || longest_limit.is_none_or(|longest| new <= longest));
+            let due = match progress {
+                Progress::Deferred { begin } => revision.begin.unwrap_or(begin).min(begin),
+                Progress::Waiting => at,
+                Progress::Started { at } => at + revision.limit.unwrap_or(limit),
+            };
+            is_allowed.then_some((Wanted::Revision(revision), due))
+        }
+    };
+    Upkeep { state, wanted }
+}
+
+/// The job is somebody else's from now on, which its record is to say.
+fn stop(now: UnixTime) -> Upkeep {
+    // It has all the time: without the note, the job's state says the same.
+    Upkeep { state: ReservationState::Stopped, wanted: Some((Wanted::NoteOfStop, now + LONGEST_AHEAD)) }
+}
+
+impl Wanted {
+    /// The steps that bring a job to what is wanted at `now`, each with the record that goes with
+    /// it, so that the record is true after each of them.
+    ///
+    /// slurmctld refuses another begin for a job that has started in the meantime, and only that.
+    /// So a limit that becomes shorter because the begin becomes later is changed after the begin:
+    /// a job that has started keeps a limit that its start was reckoned with. A job that is to be
+    /// cancelled is first put off, so that one that has started is not.
+    #[must_use]
+    pub fn steps(&self, job: &ReservedJob, now: UnixTime) -> Vec<Step> {
+        let before = job.record.changed.clone().unwrap_or_default();
+        let record = |change: &dyn Fn(&mut Changed)| {
+            let mut changed = Changed { count: before.count.saturating_add(1), at: now, ..before.clone() };
+            change(&mut changed);
+            Box::new(Record { changed: Some(changed), ..job.record.clone() })
+        };
+        let update = |begin, limit: Option<Seconds>, record| Step::Update {
+            begin,
+            limit,
+            shortest_limit: limit.and_then(|limit| shortest_limit(job, limit)),
+            record,
+        };
+        match self {
+            Wanted::NoteOfStop => {
+                let changed = Changed { at: now, stopped: true, ..before.clone() };
+                vec![update(None, None, Box::new(Record { changed: Some(changed), ..job.record.clone() }))]
+            }
+            Wanted::Cancellation if before.missed => vec![Step::Cancel],
+            Wanted::Cancellation => {
+                let begin = now + PUT_OFF;
+                let put_off = record(&|changed| (changed.begin, changed.missed) = (Some(begin.0), true));
+                vec![update(Some(begin), None, put_off), Step::Cancel]
+            }
+            Wanted::Revision(Revision { begin, limit, probability }) => {
+                let begin = begin.map(|begin| begin.max(now + SOONEST));
+                let with_begin = |changed: &mut Changed| {
+                    if let Some(begin) = begin {
+                        (changed.begin, changed.probability) = (Some(begin.0), probability.map(hundredths));
+                    }
+                };
+                let with_both = record(&|changed| {
+                    with_begin(changed);
+                    changed.limit_s = limit.map(|limit| limit.0).or(changed.limit_s);
+                });
+                let shrinks = limit.is_some_and(|limit| job.limit.is_some_and(|present| limit < present));
+                if begin.is_some() && shrinks {
+                    vec![update(begin, None, record(&with_begin)), update(None, *limit, with_both)]
+                } else {
+                    vec![update(begin, *limit, with_both)]
+                }
+            }
+        }
+    }
+}
+
+/// The shortest time limit that goes with another limit: as much shorter or longer as that is,
+/// because it is padded as the limit is. slurmctld refuses a limit below it.
+fn shortest_limit(job: &ReservedJob, limit: Seconds) -> Option<Seconds> {
+    let (shortest, present) = (job.shortest_limit?, job.limit?);
+    let moved = Seconds(shortest.0.saturating_add((limit - present).0)).max(Seconds::MINUTE).min(limit);
+    (moved != shortest).then_some(moved)
+}
+
+fn hundredths(probability: f64) -> f64 {
+    (probability * 100.0).round() / 100.0
+}

@@ -1,0 +1,270 @@
+//! What is to be changed in jobs that carry reservations.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use job_types::number::{JobId, UserId};
+use job_types::options::{Asked, IfMissed, Mode};
+use job_types::policy::Policy;
+use job_types::record::{Changed, Record, Written};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
+use predictor_core::decision::{ReservationState, ReservedJob, Step, Upkeep, Wanted, decide, upkeep};
+
+const NEXT: Seconds = Seconds(30);
+const HOUR: Seconds = Seconds(3_600);
+
+/// A site where jobs of a user on 4 nodes have waited from 0 to 99 times so many seconds.
+fn site(policy: Policy, more_wait: i64) -> Cluster {
+    let past = (0..400).map(|n| {
+        let eligible = NOW - Seconds(40_000_000 - n * 90_000);
+        ended_job(UserId(USER), eligible, 4, 3_600, n * 37 % 100 * more_wait, 600)
+    });
+    MadeUpSite::new(NOW).partition(batch(policy)).ended_jobs(past).state()
+}
+
+/// A job of an hour on 4 nodes as the filter wrote it, reserved for four hours from now.
+fn reserved(site: &Cluster) -> ReservedJob {
+    let asked = Asked { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability: Some(0.9), ..Asked::default() };
+    let submission = submission(4, asked);
+    let situation = site.situation(&submission);
+    let decision = decide(&situation);
+    let record = decision.record(&situation, 7);
+    let changes = decision.changes();
+    ReservedJob {
+        id: JobId(1),
+        user: UserId(USER),
+        partition: Some("batch".to_owned()),
+        account: None,
+        qos: None,
+        size: Size { nodes: 4, cpus: 16 },
+        whole_nodes: true,
+        limit: changes.limit,
+        shortest_limit: None,
+        eligible: changes.begin,
+        started: None,
+        is_blocked: false,
+        is_requeued: false,
+        record,
+    }
+}
+
+fn at(job: &ReservedJob) -> UnixTime {
+    UnixTime(job.record.written.as_ref().unwrap().reserved_at.unwrap())
+}
+
+fn look(job: &ReservedJob, site: &Cluster, now: UnixTime) -> Upkeep {
+    upkeep(job, site, now, NEXT)
+}
+
+/// The job after the steps that are wanted at a moment, as slurmctld would have it, and whether it
+/// was cancelled.
+fn carried_out(job: &ReservedJob, wanted: Wanted, now: UnixTime) -> (ReservedJob, bool) {
+    let (mut after, mut is_cancelled) = (job.clone(), false);
+    for step in wanted.steps(job, now) {
+        match step {
+            Step::Update { begin, limit, shortest_limit, record } => {
+                after.eligible = begin.or(after.eligible);
+                after.limit = limit.or(after.limit);
+                after.shortest_limit = shortest_limit.or(after.shortest_limit);
+                after.record = *record;
+                assert!(after.shortest_limit.is_none_or(|shortest| Some(shortest) <= after.limit), "slurmctld refuses that");
+                // As a restarted daemon reads it back.
+                after.record = Record::parse(&after.record.to_json().unwrap()).unwrap();
+            }
+            Step::Cancel => is_cancelled = true,
+        }
+    }
+    (after, is_cancelled)
+}
+
+fn changed(record: Record, change: impl FnOnce(&mut Written)) -> Record {
+    let mut written = record.written.clone().unwrap();
+    change(&mut written);
+    Record { written: Some(written), ..record }
+}
+
+#[test]
+fn a_job_as_the_filter_wrote_it_is_kept() {
+    let site = site(enforcing(), 40);
+    let job = reserved(&site);
+    let written = job.record.written.as_ref().unwrap();
+    assert_eq!((written.own_limit_s, written.wanted, written.if_missed), (Some(3_600), Some(0.9), IfMissed::Run));
+    assert_eq!(look(&job, &site, NOW), Upkeep { state: ReservationState::Deferred, wanted: None });
+}
+
+#[test]
+fn a_deferred_job_is_moved_as_the_forecast_changes_and_what_was_written_is_taken_for_its_own_afterwards() {
+    let job = reserved(&site(enforcing(), 40));
+    let longer_waits = site(enforcing(), 100);
+    let Upkeep { wanted: Some((wanted, due)), .. } = look(&job, &longer_waits, NOW) else { panic!("it is kept") };
+    let (after, _) = carried_out(&job, wanted, NOW);
+    assert!(after.eligible < job.eligible && after.limit > job.limit && Some(due) == after.eligible);
+    let changed = after.record.changed.as_ref().unwrap();
+    assert_eq!((changed.count, changed.begin, changed.limit_s), (1, after.eligible.map(|at| at.0), after.limit.map(|limit| limit.0)));
+    assert!(changed.probability.unwrap() >= 0.9);
+    assert_eq!(look(&after, &longer_waits, NOW), Upkeep { state: ReservationState::Deferred, wanted: None });
+}
+
+#[test]
+fn a_begin_that_becomes_later_is_changed_before_the_limit_that_becomes_shorter() {
+    let job = reserved(&site(enforcing(), 100));
+    let shorter_waits = site(enforcing(), 20);
+    let now = job.eligible.unwrap() - Seconds(20);
+    let Upkeep { wanted: Some((wanted, _)), .. } = look(&job, &shorter_waits, now) else { panic!("it is kept") };
+    let steps = wanted.steps(&job, now);
+    let [Step::Update { begin: Some(begin), limit: None, record, .. }, Step::Update { begin: None, limit: Some(limit), .. }] = &steps[..]
+    else {
+        panic!("{steps:?}")
+    };
+    assert!(Some(*begin) > job.eligible && Some(*limit) < job.limit);
+    // Where the second step never comes, the job is as its record says.
+    let between = ReservedJob { eligible: Some(*begin), record: (**record).clone(), ..job.clone() };
+    assert_eq!(look(&between, &shorter_waits, now).state, ReservationState::Deferred);
+}
+
+#[test]
+fn a_waiting_job_sheds_padding_down_to_its_users_limit_with_its_shortest_limit() {
+    let site = site(enforcing(), 100);
+    let mut job = ReservedJob { shortest_limit: Some(HOUR), ..reserved(&site) };
+    let reserved_at = at(&job);
+    let mut limits = vec![job.limit.unwrap()];
+    let mut now = job.eligible.unwrap();
+    while now < reserved_at + Seconds(120) {
+        now = now + NEXT;
+        if let Some((wanted, _)) = look(&job, &site, now).wanted {
+            job = carried_out(&job, wanted, now).0;
+            limits.push(job.limit.unwrap());
+            // It could start right after this look, and would have its whole limit from its time on.
+            assert!(now + job.limit.unwrap() >= reserved_at.max(now) + HOUR);
+        }
+    }
+    assert!(limits.len() > 4 && limits.windows(2).all(|pair| pair[1] < pair[0]), "{limits:?}");
+    assert_eq!((limits.last(), job.shortest_limit), (Some(&HOUR), Some(Seconds::MINUTE)));
+    assert_eq!(look(&job, &site, now).state, ReservationState::Missed);
+}
+
+#[test]
+fn a_running_job_ends_at_its_time_plus_its_users_limit() {
+    let site = site(enforcing(), 100);
+    let job = reserved(&site);
+    let started = ReservedJob { started: Some(at(&job) - HOUR), ..job };
+    let now = at(&started) - Seconds(3_000);
+    let Upkeep { state, wanted: Some((wanted, _)) } = look(&started, &site, now) else { panic!("it is kept") };
+    let (after, _) = carried_out(&started, wanted, now);
+    assert_eq!((state, after.limit), (ReservationState::Running, Some(Seconds(7_200))));
+    assert_eq!(look(&after, &site, now).wanted, None);
+}
+
+#[test]
+fn a_change_by_somebody_else_ends_all_changes_and_is_noted() {
+    let site = site(enforcing(), 40);
+    let job = reserved(&site);
+    let begin = job.eligible.unwrap();
+    let theirs = [
+        ReservedJob { limit: Some(job.limit.unwrap() + Seconds(60)), ..job.clone() },
+        ReservedJob { limit: Some(HOUR), ..job.clone() },
+        ReservedJob { limit: None, ..job.clone() },
+        ReservedJob { eligible: Some(begin + Seconds(60)), ..job.clone() },
+        ReservedJob { eligible: Some(NOW), ..job.clone() },
+        ReservedJob { limit: Some(HOUR), started: Some(NOW), ..job.clone() },
+    ];
+    for theirs in theirs {
+        let Upkeep { state: ReservationState::Stopped, wanted: Some((wanted, _)) } = look(&theirs, &site, NOW) else {
+            panic!("{theirs:?}")
+        };
+        let (after, _) = carried_out(&theirs, wanted, NOW);
+        assert_eq!((after.limit, after.eligible), (theirs.limit, theirs.eligible), "nothing but the record is written");
+        // Also where it is set back to what it was.
+        let back = ReservedJob { limit: job.limit, eligible: job.eligible, ..after };
+        assert_eq!(look(&back, &site, NOW), Upkeep { state: ReservationState::Stopped, wanted: None });
+    }
+}
+
+#[test]
+fn a_begin_that_had_passed_as_it_was_written_is_slurms_present_and_nobodys_change() {
+    let site = site(enforcing(), 40);
+    let job = reserved(&site);
+    let changed = Changed { count: 1, at: NOW, begin: Some(NOW.0 + 2), ..Changed::default() };
+    let at_once = ReservedJob { record: Record { changed: Some(changed), ..job.record.clone() }, ..job };
+    for (late, state) in [(0, ReservationState::Waiting), (5, ReservationState::Waiting), (900, ReservationState::Stopped)] {
+        let job = ReservedJob { eligible: Some(NOW + Seconds(2 + late)), ..at_once.clone() };
+        assert_eq!(look(&job, &site, NOW + Seconds(1_000)).state, state, "{late} s late");
+    }
+}
+
+#[test]
+fn a_missed_job_is_cancelled_where_its_user_wants_that_and_is_first_put_off() {
+    let site = site(enforcing(), 40);
+    let job = reserved(&site);
+    let late = at(&job) + Seconds(5);
+    let cancels = ReservedJob { record: changed(job.record.clone(), |written| written.if_missed = IfMissed::Cancel), ..job };
+    let Upkeep { state, wanted: Some((wanted, _)) } = look(&cancels, &site, late) else { panic!("it is kept") };
+    assert_eq!((state, wanted), (ReservationState::Missed, Wanted::Cancellation));
+    let (put_off, is_cancelled) = carried_out(&cancels, wanted, late);
+    assert!(is_cancelled && put_off.eligible > Some(late + Seconds(365 * 86_400)) && put_off.record.changed.as_ref().unwrap().missed);
+    // A daemon that was restarted in between goes on where the other one was.
+    let Upkeep { wanted: Some((again, _)), .. } = look(&put_off, &site, late) else { panic!("it is forgotten") };
+    assert_eq!(again.steps(&put_off, late), [Step::Cancel]);
+    // One that has started all the same is left to run, and so is one that was requeued.
+    for kept in [
+        ReservedJob { started: Some(late), ..cancels.clone() },
+        ReservedJob { is_requeued: true, eligible: Some(late + Seconds(120)), ..cancels },
+    ] {
+        assert_ne!(look(&kept, &site, late).wanted.map(|(wanted, _)| wanted), Some(Wanted::Cancellation));
+    }
+}
+
+#[test]
+fn nothing_is_changed_where_the_site_or_the_user_does_not_enforce_or_somebody_holds_the_job() {
+    let enforced = site(enforcing(), 100);
+    let job = reserved(&site(enforcing(), 40));
+    assert!(look(&job, &enforced, NOW).wanted.is_some());
+    for policy in [Policy { mode: Mode::Advise, ..enforcing() }, Policy { reserve: false, ..enforcing() }] {
+        assert_eq!(look(&job, &site(policy, 100), NOW), Upkeep { state: ReservationState::NotEnforced, wanted: None });
+    }
+    let advised = ReservedJob { record: Record { mode: Mode::Advise, ..job.record.clone() }, ..job.clone() };
+    assert_eq!(look(&advised, &enforced, NOW).state, ReservationState::NotEnforced);
+    let held = ReservedJob { is_blocked: true, ..job.clone() };
+    assert_eq!(look(&held, &enforced, NOW), Upkeep { state: ReservationState::Blocked, wanted: None });
+    let unknown = ReservedJob { partition: Some("gone".to_owned()), ..job };
+    assert_eq!(look(&unknown, &enforced, NOW).state, ReservationState::NotEnforced);
+}
+
+#[test]
+fn a_record_that_no_filter_writes_changes_nothing() {
+    let site = site(enforcing(), 100);
+    let job = reserved(&made_up(40));
+    type Damage = fn(&mut Written);
+    let damages: [Damage; 11] = [
+        |written| written.reserved_at = None,
+        |written| written.reserved_at = Some(i64::MAX),
+        |written| written.reserved_at = Some(i64::MIN),
+        |written| written.own_limit_s = None,
+        |written| written.own_limit_s = Some(60),
+        |written| written.own_limit_s = Some(-1),
+        |written| written.own_limit_s = Some(i64::MAX),
+        |written| written.wanted = None,
+        |written| written.wanted = Some(f64::NAN),
+        |written| written.begin = None,
+        |written| written.hold_until = Some(0),
+    ];
+    for (number, damage) in damages.into_iter().enumerate() {
+        let damaged = ReservedJob { record: changed(job.record.clone(), damage), ..job.clone() };
+        assert_eq!(look(&damaged, &site, NOW), Upkeep { state: ReservationState::Unusable, wanted: None }, "damage {number}");
+    }
+}
+
+fn made_up(more_wait: i64) -> Cluster {
+    site(enforcing(), more_wait)
+}
+
+#[test]
+fn no_limit_becomes_longer_than_the_site_allows() {
+    let job = reserved(&site(enforcing(), 40));
+    let mut longer_waits = site(enforcing(), 100);
+    longer_waits.partition.max_time = job.limit;
+    if let Some((Wanted::Revision(revision), _)) = look(&job, &longer_waits, NOW).wanted {
+        assert!(revision.limit.is_none_or(|limit| Some(limit) <= job.limit), "{revision:?}");
+    }
+}
