@@ -12,6 +12,7 @@ use predictor_core::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::snapshot::{ComingJob, RunningJob};
 use slurm_sys::client::controller;
 
+use crate::changes::Reserved;
 pub(crate) use queue::{Phase, PlanJob, Queue};
 
 /// The cluster as slurmctld described it.
@@ -28,6 +29,8 @@ pub(crate) struct Cluster {
     pub(crate) ended: Vec<Ended>,
     /// The nodes, partitions and jobs that a plan is made from.
     pub(crate) queue: Queue,
+    /// Jobs that carry a reservation.
+    pub(crate) reserved: Vec<Reserved>,
     /// What accounting allows jobs.
     pub(crate) limits: Arc<AccountingLimits>,
     /// What each partition allows one job, in their order.

@@ -14,6 +14,7 @@ use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{now, wait_on_nodes};
+use crate::changes::Reserved;
 use crate::cluster::{Cluster, Ended, Live, Queue};
 use crate::limits;
 use crate::message::Message;
@@ -66,8 +67,9 @@ fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, C
     let queue = controller::jobs()?;
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
+    let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job))).collect();
     let queue = Queue::new(&nodes, reservations, &queue, names, read_at);
-    Ok(Cluster { read_at, cpus, partitions, jobs, ended, queue, limits, partition_limits })
+    Ok(Cluster { read_at, cpus, partitions, jobs, ended, reserved, queue, limits, partition_limits })
 }
 
 fn id(job: &QueuedJob) -> RunId {

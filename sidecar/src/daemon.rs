@@ -14,10 +14,12 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use daemon_arguments::Arguments;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::MOST_AHEAD;
+use slurm_conf::configuration::{Configuration, SnapshotSettings};
 use slurm_sys::client;
 
 use crate::accounting::{self, AccountingReader, now};
 use crate::answers::Answers;
+use crate::changes;
 use crate::cluster::Live;
 use crate::controller;
 use crate::failure::Failure;
@@ -95,7 +97,10 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start(learner::NAME, sender.clone(), move || learner::run(kept_learner, &tasks, &learner_sender))?;
     let (planner, questions) = plan::Asked::new();
     let planner_sender = sender.clone();
-    start(plan::NAME, sender, move || plan::run(&questions, &planner_sender))?;
+    start(plan::NAME, sender.clone(), move || plan::run(&questions, &planner_sender))?;
+    let (changes, rounds) = changes::Asked::new();
+    let (off, change_metrics) = (directory.kill_switch(), metrics.changes());
+    start(changes::NAME, sender, move || changes::run(&rounds, off, change_metrics))?;
 
     let previous = directory.previous();
     let generation = previous.map_or(1, |previous| previous.generation + 1);
@@ -133,6 +138,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         subject,
         next_keeping: Instant::now(),
         planner,
+        changes,
         is_planned: true,
         previous,
         has_published: false,
@@ -246,6 +252,7 @@ struct Daemon {
     /// When it is to be kept again.
     next_keeping: Instant,
     planner: plan::Asked,
+    changes: changes::Asked,
     /// Whether the last snapshot had a plan, as far as there was a queue to plan.
     is_planned: bool,
     /// The snapshot of an earlier daemon, until the first one of this is published.
@@ -391,6 +398,7 @@ impl Daemon {
         tracing::warn!(seconds = by.0, "the clock was set back: everything is read and learnt again");
         self.publisher.start_afresh();
         self.learner.start_afresh();
+        self.changes.start_afresh();
         (self.may_learn, self.has_learnt, self.previous) = (false, false, None);
         self.accounting.is_up = None;
     }
@@ -514,7 +522,11 @@ impl Daemon {
     }
 
     fn publish(&mut self) -> Result<(), Failure> {
-        let published = self.publisher.publish(UnixTime(now()), &self.settings, &self.directory)?;
+        let (published, snapshot) = self.publisher.publish(UnixTime(now()), &self.settings, &self.directory)?;
+        if !self.once {
+            let Configuration { snapshot: SnapshotSettings { interval_seconds, .. }, changes, .. } = &self.settings.configuration;
+            self.changes.ask(self.publisher.cluster(), Seconds(*interval_seconds), changes.per_second, || snapshot);
+        }
         self.counters.check();
         self.metrics.published(&published);
         self.note_plan(published.has_plan);

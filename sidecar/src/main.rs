@@ -8,6 +8,7 @@
 //! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own
 //!   for training,
 //! * [`plan`] says when the pending jobs will start,
+//! * [`changes`] changes jobs that carry reservations, as the forecasts change,
 //! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever
 //!   the sources do,
 //! * [`kept`] holds what was learnt over a restart,
@@ -19,6 +20,7 @@
 mod accounting;
 mod answers;
 mod awaited;
+mod changes;
 mod clock;
 mod cluster;
 mod controller;

@@ -1,5 +1,6 @@
 //! What Prometheus is told, in the OpenMetrics text format, on a loopback address.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use job_types::record::WaitSource;
+use predictor_core::decision::ReservationState;
 use predictor_core::reliability::{DECISION_LEVELS, PartitionScore};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
@@ -58,6 +60,11 @@ struct StateLabel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabel {
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct EventLabel {
     event: &'static str,
 }
@@ -102,7 +109,66 @@ pub(crate) struct Metrics {
     jobs_scored: Family<PartitionLabel, Gauge>,
     median_error: Family<PartitionLabel, Gauge<f64, AtomicU64>>,
     forecasts_in_force: Family<SourceOfPartitionLabel, Gauge>,
+    changes: ChangeMetrics,
     ages: Arc<Ages>,
+}
+
+/// What became of a change of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChangeOutcome {
+    /// slurmctld has made it.
+    Made,
+    /// The job was not as it had been read any more, and was left for the next round.
+    Overtaken,
+    /// It could not be made.
+    Failed,
+    /// Somebody else has changed the job, which is left alone from then on.
+    Stopped,
+}
+
+impl ChangeOutcome {
+    const ALL: [Self; 4] = [Self::Made, Self::Overtaken, Self::Failed, Self::Stopped];
+
+    fn label(self) -> OutcomeLabel {
+        let outcome = match self {
+            Self::Made => "made",
+            Self::Overtaken => "overtaken",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        };
+        OutcomeLabel { outcome }
+    }
+}
+
+/// What is counted of changes of jobs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ChangeMetrics {
+    changes: Family<OutcomeLabel, Counter>,
+    reservations: Family<StateLabel, Gauge>,
+}
+
+impl ChangeMetrics {
+    fn registered(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        for outcome in ChangeOutcome::ALL {
+            let _at_zero = metrics.changes.get_or_create(&outcome.label());
+        }
+        registry.register("changes", "Changes of jobs after their submission, by what became of them", metrics.changes.clone());
+        registry.register("reservations", "Jobs in the queue that carry a reservation", metrics.reservations.clone());
+        metrics
+    }
+
+    /// Counts a change.
+    pub(crate) fn change(&self, outcome: ChangeOutcome) {
+        self.changes.get_or_create(&outcome.label()).inc();
+    }
+
+    /// Sets how many reservations there are in each state.
+    pub(crate) fn reservations(&self, states: &BTreeMap<ReservationState, i64>) {
+        for (state, count) in states {
+            self.reservations.get_or_create(&StateLabel { state: state.name() }).set(*count);
+        }
+    }
 }
 
 /// When things last happened, as Unix seconds; 0 is never. At each scrape their ages follow.
@@ -116,6 +182,7 @@ struct Ages {
 impl Metrics {
     /// All metrics at zero, in a registry of their own.
     pub(crate) fn new(counters_file: PathBuf) -> (Self, Registry) {
+        let mut registry = Registry::with_prefix("queuecast");
         let metrics = Self {
             generation: Gauge::default(),
             length: Gauge::default(),
@@ -135,13 +202,13 @@ impl Metrics {
             jobs_scored: Family::default(),
             median_error: Family::default(),
             forecasts_in_force: Family::default(),
+            changes: ChangeMetrics::registered(&mut registry),
             ages: Arc::default(),
         };
         for source in [Source::Accounting, Source::Controller].map(|source| SourceLabel { source: source.name() }) {
             metrics.source_up.get_or_create(&source).set(0);
             let _at_zero = metrics.source_errors.get_or_create(&source);
         }
-        let mut registry = Registry::with_prefix("queuecast");
         registry.register("snapshot_generation", "Number of the snapshot in place", metrics.generation.clone());
         registry.register_with_unit("snapshot", "Length of the snapshot in place", Unit::Bytes, metrics.length.clone());
         registry.register_with_unit("publishing", "Time to fit and publish one snapshot", Unit::Seconds, metrics.publishing.clone());
@@ -265,6 +332,11 @@ impl Metrics {
             let label = SourceOfPartitionLabel { partition: partition.to_owned(), source: source.name() };
             self.forecasts_in_force.get_or_create(&label).set((score.source == source).into());
         }
+    }
+
+    /// What is counted of changes of jobs, for the thread that makes them.
+    pub(crate) fn changes(&self) -> ChangeMetrics {
+        self.changes.clone()
     }
 
     /// Whether the configuration in force is what the file says.

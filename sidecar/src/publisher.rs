@@ -170,11 +170,16 @@ impl Publisher {
         self.history.ended_jobs()
     }
 
-    /// Fits what has changed, and publishes.
+    /// Fits what has changed, and publishes. Returns the snapshot as well.
     ///
     /// # Errors
     /// The snapshot cannot be put in place; the one before stays there.
-    pub(crate) fn publish(&mut self, now: UnixTime, settings: &Settings, directory: &StateDirectory) -> Result<Published, Failure> {
+    pub(crate) fn publish(
+        &mut self,
+        now: UnixTime,
+        settings: &Settings,
+        directory: &StateDirectory,
+    ) -> Result<(Published, Vec<u8>), Failure> {
         let confidence = settings.configuration.wait.confidence;
         if self.fitting.is_none() {
             self.fit();
@@ -212,9 +217,10 @@ impl Publisher {
         self.generation += 1;
         let length = bytes.len();
         if let Some(answers) = &self.answers {
-            answers.set(bytes);
+            answers.set(bytes.clone());
         }
-        Ok(Published { generation: origin.generation, published_at: now, length, has_plan, fitting, writing: started.elapsed() })
+        let writing = started.elapsed();
+        Ok((Published { generation: origin.generation, published_at: now, length, has_plan, fitting, writing }, bytes))
     }
 
     /// Hands a snapshot over in memory. Where that fails the filter takes the file.

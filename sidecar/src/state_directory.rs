@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use predictor_core::snapshot::Snapshot;
-use slurm_conf::state_directory::{ANSWERS, COUNTERS, HAND_OVER, LEARNT, LOCK, PUBLIC_SNAPSHOT, SNAPSHOT};
+use slurm_conf::state_directory::{ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, SNAPSHOT};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
 
 use crate::failure::Failure;
@@ -73,6 +73,11 @@ impl StateDirectory {
     /// Where what was learnt is kept.
     pub(crate) fn learnt(&self) -> PathBuf {
         self.path.join(LEARNT)
+    }
+
+    /// The kill switch: while this file exists, nothing is done to jobs.
+    pub(crate) fn kill_switch(&self) -> PathBuf {
+        self.path.join(KILL_SWITCH)
     }
 
     /// Where the filter's counters are.

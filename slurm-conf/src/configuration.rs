@@ -36,6 +36,8 @@ pub struct Configuration {
     pub wait: WaitSettings,
     /// What may be done to jobs.
     pub policy: Policies,
+    /// How jobs are changed after their submission.
+    pub changes: ChangesSettings,
     /// Where metrics are served.
     pub metrics: MetricsSettings,
     /// What the daemon logs.
@@ -65,6 +67,13 @@ pub struct HistorySettings {
 pub struct WaitSettings {
     /// `confidence` of the bounds on quantiles.
     pub confidence: f64,
+}
+
+/// `[changes]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangesSettings {
+    /// `per_second`: how many changes of jobs a second go to slurmctld at the most; 0 is none.
+    pub per_second: u32,
 }
 
 /// `[metrics]`.
@@ -134,6 +143,7 @@ impl Default for Configuration {
             history: HistorySettings { window_seconds: 365 * crate::duration::DAY_SECONDS, maximum_jobs: 1_000_000 },
             wait: WaitSettings { confidence: 0.95 },
             policy: Policies::default(),
+            changes: ChangesSettings { per_second: 10 },
             metrics: MetricsSettings { listen: Some(SocketAddr::from(([127, 0, 0, 1], 9_487))) },
             log: LogSettings { level: LogLevel::Info, format: LogFormat::Text },
         }

@@ -99,7 +99,7 @@ fn ranges_in_the_page_are_the_code_s() {
             ranges += 1;
         }
     }
-    assert_eq!(ranges, 8, "durations, numbers and fractions");
+    assert_eq!(ranges, 9, "durations, numbers and fractions");
 }
 
 /// The nearest values below and beyond a range.

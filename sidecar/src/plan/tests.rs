@@ -73,6 +73,7 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
         cpus: 20,
         jobs,
         ended,
+        reserved: Vec::new(),
         queue,
         limits: Arc::default(),
         partition_limits: Vec::new(),

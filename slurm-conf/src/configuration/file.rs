@@ -19,6 +19,7 @@ pub(super) struct File {
     history: HistoryTable,
     wait: WaitTable,
     policy: PolicyTable,
+    changes: ChangesTable,
     metrics: MetricsTable,
     log: LogTable,
 }
@@ -43,6 +44,12 @@ struct HistoryTable {
 #[serde(default, deny_unknown_fields)]
 struct WaitTable {
     confidence: Option<Fraction<500, 999>>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ChangesTable {
+    per_second: Option<Count<0, 1_000>>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -136,6 +143,9 @@ impl File {
         }
         if let Some(Fraction(confidence)) = self.wait.confidence {
             configuration.wait.confidence = confidence;
+        }
+        if let Some(Count(per_second)) = self.changes.per_second {
+            configuration.changes.per_second = u32::try_from(per_second).unwrap_or(u32::MAX);
         }
         if let Some(Listen(listen)) = self.metrics.listen {
             configuration.metrics.listen = listen;

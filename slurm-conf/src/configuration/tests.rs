@@ -32,7 +32,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 18, "{uncommented}");
+    assert_eq!(keys, 19, "{uncommented}");
 }
 
 #[test]
@@ -58,6 +58,8 @@ fn every_key_is_taken() {
         defer_threshold = 0
         early_start = "run"
         if_missed = "cancel"
+        [changes]
+        per_second = 3
         [metrics]
         listen = "[::1]:0"
         [log]
@@ -85,6 +87,7 @@ fn every_key_is_taken() {
             },
             partitions: BTreeMap::new(),
         },
+        changes: ChangesSettings { per_second: 3 },
         metrics: MetricsSettings { listen: Some("[::1]:0".parse().unwrap()) },
         log: LogSettings { level: LogLevel::Debug, format: LogFormat::Json },
     };

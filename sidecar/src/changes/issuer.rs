@@ -1,0 +1,189 @@
+//! The one place from which changes of jobs go to slurmctld.
+//!
+//! Whoever wants a job changed hands over a [`Change`]: which job, what was seen of it, and steps.
+//! Right before the first step the job is read once more, and nothing is done where it is not as it
+//! was seen, or where the kill switch is on. A step is done only if the one before has succeeded.
+//! What was not done is left: whoever wants it finds out when they look at the job anew.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use job_types::number::JobId;
+use job_types::time::UnixTime;
+use predictor_core::decision::{Step, Wanted};
+use slurm_sys::client::ClientError;
+use slurm_sys::client::controller::{self, ChangeError, JobUpdate};
+
+use super::reserved::{Reserved, Seen};
+use crate::metrics::{ChangeMetrics, ChangeOutcome};
+
+/// One step of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Action {
+    Update(JobUpdate),
+    Cancel,
+}
+
+/// A change of one job.
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    job: JobId,
+    /// When it is of no use any more.
+    due: UnixTime,
+    seen: Seen,
+    /// Whether it only notes that somebody else has changed the job.
+    is_note: bool,
+    /// `None` where what is to be noted with a step finds no room.
+    actions: Option<Vec<Action>>,
+}
+
+impl Change {
+    /// What is wanted of a job with a reservation, as of `now`.
+    pub(super) fn new(reserved: &Reserved, wanted: &Wanted, due: UnixTime, now: UnixTime) -> Self {
+        let action = |step: Step| match step {
+            Step::Cancel => Some(Action::Cancel),
+            Step::Update { begin, limit, shortest_limit, record } => {
+                let admin_comment = Some(format!("{}{}", record.to_json()?, reserved.rest));
+                Some(Action::Update(JobUpdate { begin, limit, shortest_limit, admin_comment }))
+            }
+        };
+        Self {
+            job: reserved.job.id,
+            due,
+            seen: reserved.seen.clone(),
+            is_note: *wanted == Wanted::NoteOfStop,
+            actions: wanted.steps(&reserved.job, now).into_iter().map(action).collect(),
+        }
+    }
+
+    pub(super) fn due(&self) -> UnixTime {
+        self.due
+    }
+}
+
+/// Sends changes to slurmctld, and remembers what need not be told twice.
+pub(super) struct Issuer {
+    /// The kill switch.
+    off: PathBuf,
+    metrics: ChangeMetrics,
+    /// Whether slurmctld took the last change, or refused it for that job alone.
+    is_up: bool,
+    /// Jobs that are somebody else's, or that slurmctld refused to change. They are left alone also
+    /// where their records could not be made to say so.
+    left_alone: HashMap<JobId, LeftAlone>,
+}
+
+/// A job that is left alone.
+#[derive(Debug, Clone, Copy)]
+struct LeftAlone {
+    /// When it was submitted, as a job's number may be given again.
+    submitted: Option<i64>,
+    /// Whether its record says so, as far as it can be made to.
+    is_noted: bool,
+}
+
+impl Issuer {
+    pub(super) fn new(off: PathBuf, metrics: ChangeMetrics) -> Self {
+        Self { off, metrics, is_up: true, left_alone: HashMap::new() }
+    }
+
+    /// Forgets jobs that are not in the queue any more.
+    pub(super) fn forget_others(&mut self, reserved: &[Reserved]) {
+        if !self.left_alone.is_empty() {
+            let present: HashMap<JobId, Option<i64>> = reserved.iter().map(|job| (job.job.id, job.seen.submitted())).collect();
+            self.left_alone.retain(|job, left| present.get(job) == Some(&left.submitted));
+        }
+    }
+
+    /// Carries a change out. Returns whether others are worth trying now: not while the kill switch
+    /// is on or slurmctld is away.
+    pub(super) fn issue(&mut self, change: &Change) -> bool {
+        // What can't be looked up is taken to be on.
+        if self.off.try_exists().unwrap_or(true) {
+            return false;
+        }
+        match self.left_alone.get(&change.job) {
+            Some(left) if left.is_noted || !change.is_note => return true,
+            Some(_) => {}
+            None if change.is_note => {
+                self.leave_alone(change, false);
+                self.metrics.change(ChangeOutcome::Stopped);
+                tracing::info!(job = change.job.0, "somebody else has changed the job: its reservation is left alone from now on");
+            }
+            None => {}
+        }
+        match self.carry_out(change) {
+            Ok(outcome) => {
+                self.note_up();
+                if !change.is_note {
+                    self.metrics.change(outcome);
+                } else if outcome == ChangeOutcome::Made {
+                    self.leave_alone(change, true);
+                }
+                true
+            }
+            Err(ChangeError::Ended | ChangeError::Started) => {
+                self.note_up();
+                self.metrics.change(ChangeOutcome::Overtaken);
+                true
+            }
+            Err(error @ ChangeError::Refused { .. }) => {
+                self.note_up();
+                self.leave_alone(change, true);
+                self.metrics.change(ChangeOutcome::Failed);
+                tracing::warn!(job = change.job.0, %error, "the job is left as it is");
+                true
+            }
+            Err(error @ (ChangeError::Denied { .. } | ChangeError::Away(_))) => {
+                self.metrics.change(ChangeOutcome::Failed);
+                if self.is_up {
+                    self.is_up = false;
+                    tracing::warn!(%error, "jobs can't be changed at present; each round tries again");
+                }
+                false
+            }
+        }
+    }
+
+    fn carry_out(&self, change: &Change) -> Result<ChangeOutcome, ChangeError> {
+        let Some(actions) = &change.actions else {
+            let reason = "the record would be too long".to_owned();
+            return Err(ChangeError::Refused { code: -1, reason });
+        };
+        if !is_as_seen(change)? {
+            return Ok(ChangeOutcome::Overtaken);
+        }
+        for action in actions {
+            match action {
+                Action::Update(update) => {
+                    controller::update_job(change.job, update)?;
+                    let JobUpdate { begin, limit, .. } = update;
+                    let (begin, limit_s) = (begin.map(|begin| begin.0), limit.map(|limit| limit.0));
+                    tracing::info!(job = change.job.0, begin, limit_s, "changed the job");
+                }
+                Action::Cancel => {
+                    controller::cancel_job(change.job)?;
+                    tracing::info!(job = change.job.0, "cancelled the job, whose reserved time has passed, as its user asked");
+                }
+            }
+        }
+        Ok(ChangeOutcome::Made)
+    }
+
+    fn leave_alone(&mut self, change: &Change, is_noted: bool) {
+        self.left_alone.insert(change.job, LeftAlone { submitted: change.seen.submitted(), is_noted });
+    }
+
+    fn note_up(&mut self) {
+        if !self.is_up {
+            self.is_up = true;
+            tracing::info!("jobs can be changed again");
+        }
+    }
+}
+
+/// Whether the job is still as it was when the change was found to be wanted.
+fn is_as_seen(change: &Change) -> Result<bool, ClientError> {
+    let known = controller::jobs_with_number(change.job)?;
+    Ok(matches!(&known[..], [one] if Seen::of(&one.job) == change.seen))
+}

@@ -1,0 +1,145 @@
+//! The thread that changes jobs after their submission.
+//!
+//! After each snapshot it looks at every job that carries a reservation, as slurmctld described it
+//! for that snapshot, and asks `predictor_core::decision::upkeep` what is wanted of it, with the
+//! forecasts of that very snapshot. What is wanted goes to [`issuer`], the one place from which
+//! changes go to slurmctld.
+//!
+//! It remembers nothing that a restart would miss: what was promised and what was written last is
+//! in each job's record. The main thread never waits for it: while it is busy with one round, the
+//! next one waits in the channel, and those after that are left out.
+
+mod issuer;
+mod reserved;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{Receiver, Sender, bounded};
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::{ReservationState, upkeep};
+use predictor_core::snapshot::Snapshot;
+
+use crate::accounting::now;
+use crate::cluster::Cluster;
+use crate::metrics::ChangeMetrics;
+
+use issuer::{Change, Issuer};
+pub(crate) use reserved::Reserved;
+
+/// What its thread is called.
+pub(crate) const NAME: &str = "changes";
+
+/// How old the queue may be that changes rest on.
+const LONGEST_AGE: Seconds = Seconds(120);
+
+/// What one look at all reservations rests on.
+pub(crate) struct Round {
+    pub(crate) cluster: Arc<Cluster>,
+    /// The snapshot that was just published.
+    pub(crate) snapshot: Vec<u8>,
+    /// How long it is until the next one.
+    pub(crate) interval: Seconds,
+    /// How many changes a second may go to slurmctld; 0 is none.
+    pub(crate) per_second: u32,
+}
+
+/// The main thread's end.
+pub(crate) struct Asked {
+    rounds: Sender<Round>,
+    /// When the queue was read of which a round was sent last, and whether it had reservations.
+    sent: Option<(UnixTime, bool)>,
+}
+
+impl Asked {
+    /// An end, and the other one.
+    pub(crate) fn new() -> (Self, Receiver<Round>) {
+        let (rounds, received) = bounded(1);
+        (Self { rounds, sent: None }, received)
+    }
+
+    /// Has the reservations of a queue looked at, unless they have been already, or there are none
+    /// and were none before. `snapshot` is called where they are.
+    pub(crate) fn ask(&mut self, cluster: Option<Arc<Cluster>>, interval: Seconds, per_second: u32, snapshot: impl FnOnce() -> Vec<u8>) {
+        let Some(cluster) = cluster else { return };
+        let has_reservations = !cluster.reserved.is_empty();
+        let is_known = self.sent.is_some_and(|(read_at, had_some)| read_at >= cluster.read_at || !(had_some || has_reservations));
+        if is_known || self.rounds.is_full() {
+            return;
+        }
+        let read_at = cluster.read_at;
+        if self.rounds.try_send(Round { cluster, snapshot: snapshot(), interval, per_second }).is_ok() {
+            self.sent = Some((read_at, has_reservations));
+        }
+    }
+
+    /// The clock was set back, and the queue is about to be older than the last one.
+    pub(crate) fn start_afresh(&mut self) {
+        self.sent = None;
+    }
+}
+
+/// Looks and changes until nobody asks any more. While the file `off` exists nothing is changed.
+pub(crate) fn run(rounds: &Receiver<Round>, off: PathBuf, metrics: ChangeMetrics) {
+    let mut issuer = Issuer::new(off, metrics.clone());
+    let mut next = rounds.recv().ok();
+    while let Some(round) = next {
+        // A panic costs this round, not the daemon.
+        let changes = catch_unwind(AssertUnwindSafe(|| wanted(&round, &metrics))).unwrap_or_else(|_panic| {
+            tracing::error!("looking at the reservations has panicked: no job is changed in this round");
+            Vec::new()
+        });
+        issuer.forget_others(&round.cluster.reserved);
+        next = issue(&mut issuer, changes, &round, rounds);
+    }
+}
+
+/// Sends changes, no faster than allowed, until all are sent or the next round has come, which it
+/// returns; `None` where nobody asks any more.
+fn issue(issuer: &mut Issuer, changes: Vec<Change>, round: &Round, rounds: &Receiver<Round>) -> Option<Round> {
+    if round.per_second > 0 {
+        let gap = Duration::from_secs(1) / round.per_second;
+        for change in changes {
+            let begin = Instant::now();
+            if !issuer.issue(&change) {
+                break;
+            }
+            match rounds.recv_timeout(gap.saturating_sub(begin.elapsed())) {
+                Ok(next) => return Some(next),
+                Err(crossbeam::channel::RecvTimeoutError::Timeout) => {}
+                Err(crossbeam::channel::RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+    rounds.recv().ok()
+}
+
+/// What is wanted of the jobs with reservations, the most urgent first.
+fn wanted(round: &Round, metrics: &ChangeMetrics) -> Vec<Change> {
+    let Round { cluster, snapshot, interval, .. } = round;
+    let begin = Instant::now();
+    let mut states: BTreeMap<ReservationState, i64> = ReservationState::ALL.map(|state| (state, 0)).into();
+    let mut changes = Vec::new();
+    match Snapshot::open(snapshot.as_slice()) {
+        Ok(snapshot) => {
+            let now = UnixTime(now());
+            let is_current = (Seconds::ZERO..=LONGEST_AGE).contains(&(now - cluster.read_at));
+            for reserved in &cluster.reserved {
+                // As of before the queue was read: what waited then has not started earlier.
+                let found = upkeep(&reserved.job, &snapshot, cluster.read_at, *interval);
+                *states.entry(found.state).or_default() += 1;
+                if let Some((wanted, due)) = found.wanted.filter(|_| is_current) {
+                    changes.push(Change::new(reserved, &wanted, due, now));
+                }
+            }
+        }
+        Err(error) => tracing::error!(%error, "the snapshot can't be read back: no job is changed in this round"),
+    }
+    changes.sort_by_key(Change::due);
+    metrics.reservations(&states);
+    tracing::debug!(reservations = cluster.reserved.len(), wanted = changes.len(), took = ?begin.elapsed(), "looked at the reservations");
+    changes
+}

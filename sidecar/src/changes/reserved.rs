@@ -1,0 +1,92 @@
+//! Jobs in the queue that carry a reservation.
+
+use job_types::record::Record;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::ReservedJob;
+use slurm_sys::client::JobState;
+use slurm_sys::client::controller::QueuedJob;
+
+/// A job that carries a reservation, and what a change of it has to find unchanged.
+#[derive(Debug, Clone)]
+pub(crate) struct Reserved {
+    pub(crate) job: ReservedJob,
+    pub(super) seen: Seen,
+    /// What somebody else has written behind the record.
+    pub(super) rest: String,
+}
+
+/// What is looked at again right before a change: whatever of it has become something else, the
+/// change was not meant for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    submitted: Option<i64>,
+    state: JobState,
+    limit_seconds: Option<i64>,
+    shortest_limit_seconds: Option<i64>,
+    eligible: Option<i64>,
+    started: Option<i64>,
+    restarts: u32,
+    is_held: bool,
+    has_dependency: bool,
+    admin_comment: Option<String>,
+}
+
+impl Seen {
+    pub(super) fn of(job: &QueuedJob) -> Self {
+        Self {
+            submitted: job.submitted,
+            state: job.state,
+            limit_seconds: job.time_limit_seconds,
+            shortest_limit_seconds: job.shortest_limit_seconds,
+            eligible: job.eligible,
+            started: job.started,
+            restarts: job.restarts,
+            is_held: job.priority == 0,
+            has_dependency: job.has_dependency,
+            admin_comment: job.admin_comment.clone(),
+        }
+    }
+
+    /// When the job was submitted, by which a number that is given again is told from the one
+    /// before.
+    pub(super) fn submitted(&self) -> Option<i64> {
+        self.submitted
+    }
+}
+
+impl Reserved {
+    /// `None` for a job without the record of a reservation, of which there are most, for an array,
+    /// and for a job that neither waits nor runs.
+    pub(crate) fn of(job: &QueuedJob, size: Size) -> Option<Self> {
+        let (waits, is_suspended) = match job.state {
+            JobState::Pending => (true, false),
+            JobState::Running => (false, false),
+            JobState::Suspended => (false, true),
+            _ => return None,
+        };
+        let comment = job.admin_comment.as_deref().filter(|comment| comment.starts_with('{') && comment.contains("\"reserved_at\""))?;
+        let (record, rest) = Record::split(comment)?;
+        record.written.as_ref()?.reserved_at?;
+        if job.array_job_id.is_some() {
+            return None;
+        }
+        let reserved = ReservedJob {
+            id: job.job_id,
+            user: job.user_id,
+            partition: job.partition.clone(),
+            account: job.account.clone(),
+            qos: job.qos.clone(),
+            size,
+            whole_nodes: job.exclusive,
+            limit: job.time_limit_seconds.map(Seconds),
+            shortest_limit: job.shortest_limit_seconds.map(Seconds),
+            eligible: job.eligible.map(UnixTime),
+            started: if waits { None } else { Some(UnixTime(job.started?)) },
+            is_blocked: is_suspended || (waits && (job.priority == 0 || job.has_dependency)),
+            is_requeued: job.restarts > 0,
+            record,
+        };
+        Some(Self { job: reserved, seen: Seen::of(job), rest: rest.to_owned() })
+    }
+}
