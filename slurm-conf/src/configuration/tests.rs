@@ -26,7 +26,7 @@ fn the_example_shows_every_key_with_its_default() {
     let uncommented: String = example
         .lines()
         .take_while(|line| !line.contains("[policy.partition."))
-        .chain(example.lines().skip_while(|line| !line.starts_with("[metrics]")))
+        .chain(example.lines().skip_while(|line| !line.starts_with("[changes]")))
         .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line).to_owned() + "\n")
         .collect();
     assert_eq!(parse(&example).unwrap(), Configuration::default());

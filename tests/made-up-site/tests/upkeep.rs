@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use job_types::number::{JobId, UserId};
-use job_types::options::{Asked, IfMissed, Mode};
+use job_types::options::{Asked, IfMissed, Mode, SuccessProbability};
 use job_types::policy::Policy;
 use job_types::record::{Changed, Record, Written};
 use job_types::size::Size;
@@ -25,7 +25,8 @@ fn site(policy: Policy, more_wait: i64) -> Cluster {
 
 /// A job of an hour on 4 nodes as the filter wrote it, reserved for four hours from now.
 fn reserved(site: &Cluster) -> ReservedJob {
-    let asked = Asked { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability: Some(0.9), ..Asked::default() };
+    let asked =
+        Asked { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
     let submission = submission(4, asked);
     let situation = site.situation(&submission);
     let decision = decide(&situation);
@@ -135,7 +136,7 @@ fn a_waiting_job_sheds_padding_down_to_its_users_limit_with_its_shortest_limit()
         if let Some((wanted, _)) = look(&job, &site, now).wanted {
             job = carried_out(&job, wanted, now).0;
             limits.push(job.limit.unwrap());
-            // It could start right after this look, and would have its whole limit from its time on.
+            // Were it to start right after this look, it would have its whole limit from its time on.
             assert!(now + job.limit.unwrap() >= reserved_at.max(now) + HOUR);
         }
     }

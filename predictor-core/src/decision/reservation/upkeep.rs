@@ -163,7 +163,7 @@ impl Promise {
         let is_molded = nodes.is_some() || cpus.is_some();
         let is_possible = (Seconds(-LONGEST_AHEAD.0)..=LONGEST_AHEAD).contains(&(at - now))
             && wanted > 0.0
-            && wanted < 1.0
+            && wanted <= 1.0
             && own_limit > Seconds::ZERO
             && begin.is_some()
             && limit_s.is_some_and(|limit| limit >= own_limit.0)
