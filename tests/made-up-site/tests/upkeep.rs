@@ -138,7 +138,7 @@ fn a_waiting_job_sheds_padding_down_to_its_users_limit_with_its_shortest_limit()
         if let Some((wanted, _)) = look(&job, &site, now).wanted {
             job = carried_out(&job, wanted, now).0;
             limits.push(job.limit.unwrap());
-            // Were it to start right after this look, it would have its whole limit from its time on.
+            // Were it to start right after this look, it would have all of its limit from its time.
             assert!(now + job.limit.unwrap() >= reserved_at.max(now) + HOUR);
         }
     }
