@@ -4,6 +4,7 @@ mod queue;
 
 use std::sync::Arc;
 
+use crate::reserved::Reserved;
 use job_types::job::{EndedJob, Job};
 use job_types::size::Size;
 use job_types::time::UnixTime;
@@ -12,7 +13,6 @@ use predictor_core::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::snapshot::{ComingJob, RunningJob};
 use slurm_sys::client::controller;
 
-use crate::changes::Reserved;
 pub(crate) use queue::{Phase, PlanJob, Queue};
 
 /// The cluster as slurmctld described it.

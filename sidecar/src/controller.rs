@@ -14,11 +14,11 @@ use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{now, wait_on_nodes};
-use crate::changes::Reserved;
 use crate::cluster::{Cluster, Ended, Live, Queue};
 use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
+use crate::reserved::Reserved;
 
 /// Reads at each request, until the main thread has dropped its end.
 pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {

@@ -20,6 +20,7 @@
 mod accounting;
 mod answers;
 mod awaited;
+mod change_metrics;
 mod changes;
 mod clock;
 mod cluster;
@@ -38,6 +39,7 @@ mod names;
 mod notification;
 mod plan;
 mod publisher;
+mod reserved;
 mod seen;
 mod settings;
 mod shared_memory;

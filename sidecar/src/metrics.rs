@@ -1,6 +1,5 @@
 //! What Prometheus is told, in the OpenMetrics text format, on a loopback address.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -12,7 +11,6 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use job_types::record::WaitSource;
-use predictor_core::decision::ReservationState;
 use predictor_core::reliability::{DECISION_LEVELS, PartitionScore};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
@@ -24,6 +22,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::accounting::now;
+use crate::change_metrics::ChangeMetrics;
 use crate::cluster::Cluster;
 use crate::failure::Failure;
 use crate::filter_counters;
@@ -57,11 +56,6 @@ struct SourceLabel {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StateLabel {
     state: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OutcomeLabel {
-    outcome: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -111,64 +105,6 @@ pub(crate) struct Metrics {
     forecasts_in_force: Family<SourceOfPartitionLabel, Gauge>,
     changes: ChangeMetrics,
     ages: Arc<Ages>,
-}
-
-/// What became of a change of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ChangeOutcome {
-    /// slurmctld has made it.
-    Made,
-    /// The job was not as it had been read any more, and was left for the next round.
-    Overtaken,
-    /// It could not be made.
-    Failed,
-    /// Somebody else has changed the job, which is left alone from then on.
-    Stopped,
-}
-
-impl ChangeOutcome {
-    const ALL: [Self; 4] = [Self::Made, Self::Overtaken, Self::Failed, Self::Stopped];
-
-    fn label(self) -> OutcomeLabel {
-        let outcome = match self {
-            Self::Made => "made",
-            Self::Overtaken => "overtaken",
-            Self::Failed => "failed",
-            Self::Stopped => "stopped",
-        };
-        OutcomeLabel { outcome }
-    }
-}
-
-/// What is counted of changes of jobs.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ChangeMetrics {
-    changes: Family<OutcomeLabel, Counter>,
-    reservations: Family<StateLabel, Gauge>,
-}
-
-impl ChangeMetrics {
-    fn registered(registry: &mut Registry) -> Self {
-        let metrics = Self::default();
-        for outcome in ChangeOutcome::ALL {
-            let _at_zero = metrics.changes.get_or_create(&outcome.label());
-        }
-        registry.register("changes", "Changes of jobs after their submission, by what became of them", metrics.changes.clone());
-        registry.register("reservations", "Jobs in the queue that carry a reservation", metrics.reservations.clone());
-        metrics
-    }
-
-    /// Counts a change.
-    pub(crate) fn change(&self, outcome: ChangeOutcome) {
-        self.changes.get_or_create(&outcome.label()).inc();
-    }
-
-    /// Sets how many reservations there are in each state.
-    pub(crate) fn reservations(&self, states: &BTreeMap<ReservationState, i64>) {
-        for (state, count) in states {
-            self.reservations.get_or_create(&StateLabel { state: state.name() }).set(*count);
-        }
-    }
 }
 
 /// When things last happened, as Unix seconds; 0 is never. At each scrape their ages follow.

@@ -14,8 +14,8 @@ use predictor_core::decision::{Step, Wanted};
 use slurm_sys::client::ClientError;
 use slurm_sys::client::controller::{self, ChangeError, JobUpdate};
 
-use super::reserved::{Reserved, Seen};
-use crate::metrics::{ChangeMetrics, ChangeOutcome};
+use crate::change_metrics::{ChangeMetrics, ChangeOutcome};
+use crate::reserved::{Reserved, Seen};
 
 /// One step of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]

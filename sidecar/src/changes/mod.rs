@@ -10,7 +10,6 @@
 //! next one waits in the channel, and those after that are left out.
 
 mod issuer;
-mod reserved;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,11 +23,10 @@ use predictor_core::decision::{ReservationState, upkeep};
 use predictor_core::snapshot::Snapshot;
 
 use crate::accounting::now;
+use crate::change_metrics::ChangeMetrics;
 use crate::cluster::Cluster;
-use crate::metrics::ChangeMetrics;
 
 use issuer::{Change, Issuer};
-pub(crate) use reserved::Reserved;
 
 /// What its thread is called.
 pub(crate) const NAME: &str = "changes";

@@ -10,28 +10,12 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{GivenReservation, Progress, Reservable, Review, TrajectoryPoint, review};
 use predictor_core::forecast::{JobShape, Moment, WaitForecaster};
 
-use super::state::State;
+use super::parts::Reviewed;
 use crate::engine::{Job, JobIndex, Record, Revised};
 
 /// What part of the time until a job becomes eligible passes before it is looked at again. The
 /// daemon looks at every interval; what is decided late is decided by nearly the same forecasts.
 const LOOKS: i64 = 4;
-
-/// What of a reservation follows the queue after it was given, to see what each is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reviewed {
-    /// When the job becomes eligible.
-    pub begin: bool,
-    /// The padding of its time limit, while it waits and once it runs.
-    pub limit: bool,
-}
-
-impl Default for Reviewed {
-    /// Both, as the daemon does.
-    fn default() -> Self {
-        Self { begin: true, limit: true }
-    }
-}
 
 /// A job with a reservation, in its partition.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +90,13 @@ impl GivenReservations {
     }
 
     /// Looks at a job again, by what was published.
-    pub(super) fn look(&mut self, index: JobIndex, state: &State, longest_limit: Option<Seconds>, now: UnixTime) -> Option<Revised> {
+    pub(super) fn look<F: WaitForecaster>(
+        &mut self,
+        index: JobIndex,
+        forecasts: &F,
+        longest_limit: Option<Seconds>,
+        now: UnixTime,
+    ) -> Option<Revised> {
         let reviewed = self.reviewed;
         let needs_forecasts = self.needs_forecasts(index, now);
         let Given { job, reservation, .. } = self.given.get_mut(&index)?;
@@ -121,12 +111,12 @@ impl GivenReservations {
         let user = job.user;
         let shape = JobShape {
             user,
-            association: state.association(user, Some(&account), None),
+            association: forecasts.association(user, Some(&account), None),
             partition: PartitionIndex(job.queue as u16),
             size: Size { nodes: job.processors, cpus: job.processors },
             limit: Some(reservation.own_limit),
         };
-        let reservable = Reservable { forecasts: state, shape, now: Moment::present(now), longest_limit };
+        let reservable = Reservable { forecasts, shape, now: Moment::present(now), longest_limit };
         let next = self.look_later(index, now);
         let Given { reservation, .. } = self.given.get_mut(&index)?;
         let Review::Change(revision) = review(reservation, &reservable, next.map_or(self.interval, |next| next - now)) else { return None };

@@ -31,10 +31,9 @@ mod waits;
 
 pub use computations::{SpeedUpModel, speed_ups};
 pub use deferral::{Counted, Deferral, Hold};
-pub use given::Reviewed;
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
-pub use parts::{Parts, ReservationWish, Site, Wishes};
+pub use parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use published_methods::varq::Choice as VarqChoice;
 pub use reservations::{

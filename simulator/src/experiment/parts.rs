@@ -3,8 +3,6 @@
 
 use job_types::time::{Seconds, UnixTime};
 
-use super::given::Reviewed;
-
 /// What a simulated cluster is like, on which the shipped decision is replayed.
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
@@ -50,6 +48,22 @@ impl ReservationWish {
     pub(super) fn next(&self, now: UnixTime) -> UnixTime {
         let every = self.every.0.max(1);
         UnixTime((now.0.div_euclid(every) + 1) * every)
+    }
+}
+
+/// What of a reservation follows the queue after it was given, to see what each is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reviewed {
+    /// When the job becomes eligible.
+    pub begin: bool,
+    /// The padding of its time limit, while it waits and once it runs.
+    pub limit: bool,
+}
+
+impl Default for Reviewed {
+    /// Both, as the daemon does.
+    fn default() -> Self {
+        Self { begin: true, limit: true }
     }
 }
 

@@ -11,15 +11,15 @@ use slurm_sys::client::controller::QueuedJob;
 #[derive(Debug, Clone)]
 pub(crate) struct Reserved {
     pub(crate) job: ReservedJob,
-    pub(super) seen: Seen,
+    pub(crate) seen: Seen,
     /// What somebody else has written behind the record.
-    pub(super) rest: String,
+    pub(crate) rest: String,
 }
 
 /// What is looked at again right before a change: whatever of it has become something else, the
 /// change was not meant for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     submitted: Option<i64>,
     state: JobState,
     limit_seconds: Option<i64>,
@@ -33,7 +33,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(job: &QueuedJob) -> Self {
+    pub(crate) fn of(job: &QueuedJob) -> Self {
         Self {
             submitted: job.submitted,
             state: job.state,
@@ -50,7 +50,7 @@ impl Seen {
 
     /// When the job was submitted, by which a number that is given again is told from the one
     /// before.
-    pub(super) fn submitted(&self) -> Option<i64> {
+    pub(crate) fn submitted(&self) -> Option<i64> {
         self.submitted
     }
 }

@@ -1,0 +1,78 @@
+//! What is counted of changes of jobs after their submission.
+
+use std::collections::BTreeMap;
+
+use predictor_core::decision::ReservationState;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabel {
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
+}
+
+/// What became of a change of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChangeOutcome {
+    /// slurmctld has made it.
+    Made,
+    /// The job was not as it had been read any more, and was left for the next round.
+    Overtaken,
+    /// It could not be made.
+    Failed,
+    /// Somebody else has changed the job, which is left alone from then on.
+    Stopped,
+}
+
+impl ChangeOutcome {
+    const ALL: [Self; 4] = [Self::Made, Self::Overtaken, Self::Failed, Self::Stopped];
+
+    fn label(self) -> OutcomeLabel {
+        let outcome = match self {
+            Self::Made => "made",
+            Self::Overtaken => "overtaken",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        };
+        OutcomeLabel { outcome }
+    }
+}
+
+/// What is counted of changes of jobs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ChangeMetrics {
+    changes: Family<OutcomeLabel, Counter>,
+    reservations: Family<StateLabel, Gauge>,
+}
+
+impl ChangeMetrics {
+    pub(crate) fn registered(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        for outcome in ChangeOutcome::ALL {
+            let _at_zero = metrics.changes.get_or_create(&outcome.label());
+        }
+        registry.register("changes", "Changes of jobs after their submission, by what became of them", metrics.changes.clone());
+        registry.register("reservations", "Jobs in the queue that carry a reservation", metrics.reservations.clone());
+        metrics
+    }
+
+    /// Counts a change.
+    pub(crate) fn change(&self, outcome: ChangeOutcome) {
+        self.changes.get_or_create(&outcome.label()).inc();
+    }
+
+    /// Sets how many reservations there are in each state.
+    pub(crate) fn reservations(&self, states: &BTreeMap<ReservationState, i64>) {
+        for (state, count) in states {
+            self.reservations.get_or_create(&StateLabel { state: state.name() }).set(*count);
+        }
+    }
+}
