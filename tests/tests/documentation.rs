@@ -14,6 +14,7 @@ use end_to_end::documentation::{Block, Page, Reader, SUBSTITUTIONS};
 use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, project, skipped, wait_for};
 use job_types::options::OPTIONS;
 use made_up_site::enforcing;
+use predictor_core::decision::ReservationState;
 use slurm_conf::Configuration;
 
 /// Pages of what users do. They are read on a cluster with a known past, under a policy that
@@ -177,13 +178,16 @@ fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
         }
     }
     let events: BTreeSet<&str> = predictor_core::counters::COUNTERS.iter().map(|(_, name, _)| *name).collect();
-    let explained: BTreeSet<&str> = rows
-        .iter()
-        .filter(|(_, cells)| cells.len() == 2)
-        .flat_map(|(_, cells)| cells[0].split(", "))
-        .map(|name| name.trim_matches('`'))
-        .collect();
-    assert_eq!(explained, events);
+    let explained = |part: &str| -> BTreeSet<&str> {
+        let of_part = rows.iter().filter(|(heading, cells)| heading.contains(part) && cells.len() == 2);
+        of_part.flat_map(|(_, cells)| cells[0].split(", ")).map(|name| name.trim_matches('`')).collect()
+    };
+    assert_eq!(explained("What the submit filter did"), events);
+    let states = ReservationState::ALL.map(ReservationState::name);
+    let outcomes = served.lines().filter_map(|line| line.strip_prefix("queuecast_changes_total{outcome=\"")?.split_once('"'));
+    let states_and_outcomes: BTreeSet<&str> = states.into_iter().chain(outcomes.map(|(outcome, _)| outcome)).collect();
+    assert!(states_and_outcomes.contains("made"), "{served}");
+    assert_eq!(explained("Changes after the submission"), states_and_outcomes);
     for page in Page::all() {
         for (at, _) in page.text.match_indices("queuecast_") {
             let name: String =
