@@ -50,14 +50,14 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                  nodes, cpus, limit_s (null: unlimited), submitted, eligible, started,
                  expected_start, ended, suspended_s, runs
   record         what the job carries: version, generation, at, mode, asked, written, forecast,
-                 instead_of, left; null if it carries none
+                 instead_of, left, changed (by the daemon); null if it carries none
   forecast       the forecast that holds for the job as it ran: of the job as written in the
                  mode `enforce`, else of the job as submitted
   outcome        wait_s (from the decision on; so far, where it still waits), run_s (so far,
                  where it still runs), held_s (of waiting on its nodes), and, true, false, or
                  null where open or not asked: wait_within_bound, run_time_in_range,
                  reservation_kept, deadline_met
-  changed_since  where the job is not any more what was written: list of what, written, now
+  changed_since  where the job is not any more what was written last: list of what, written, now
   problem        why there is no record";
 
 /// A job as users name it.

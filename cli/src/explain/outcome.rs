@@ -91,9 +91,11 @@ impl JobOutcome {
 
 /// Where the job is not any more what was written, or as it was submitted where nothing was.
 pub(super) fn changes(job: &Job, record: &Record) -> Vec<Change> {
+    let has_written = written(record).is_some();
     let written = written(record).cloned().unwrap_or_default();
     let mut changes = Vec::new();
-    let limit = written.limit_s.or(record.asked.limit_s);
+    // What the daemon has moved since is what was written last.
+    let limit = record.last_limit().map(|limit| limit.0).filter(|_| has_written).or(record.asked.limit_s);
     let off = |one: i64, other: i64| (one - other).abs() >= TOLERANCE_S;
     let limit_differs = match (limit, job.limit_s) {
         // slurmdbd has zero where it was never told.
@@ -112,7 +114,8 @@ pub(super) fn changes(job: &Job, record: &Record) -> Vec<Change> {
     if job.nodes > 0 && job.nodes != nodes && !same_by_tasks {
         changes.push(Change { what: "nodes", written: Some(nodes.into()), now: Some(job.nodes.into()) });
     }
-    if let Some((begin, eligible)) = written.begin.zip(job.eligible)
+    let begin = record.last_begin().map(|begin| begin.0).filter(|_| has_written);
+    if let Some((begin, eligible)) = begin.zip(job.eligible)
         && off(begin, eligible)
     {
         changes.push(Change { what: "begin", written: Some(begin), now: Some(eligible) });

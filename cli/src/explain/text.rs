@@ -1,7 +1,7 @@
 //! The report for people.
 
 use job_types::options::Mode;
-use job_types::record::{Forecast, Record, Written};
+use job_types::record::{Changed, Forecast, Record, Written};
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 
@@ -17,6 +17,9 @@ pub(super) fn text(report: &Report) -> String {
     let (Some(record), Some(outcome)) = (&report.record, &report.outcome) else { return lines.text() };
     lines.heading("Decision");
     decision(&mut lines, record);
+    if let Some(moved) = record.changed.as_ref().and_then(moved) {
+        lines.line("moved", moved);
+    }
     for change in &report.changed_since {
         lines.line("changed since", changed(change));
     }
@@ -117,6 +120,19 @@ fn why(forecast: &Forecast, instead_of: &Forecast, record: &Record) -> String {
         _ => String::new(),
     };
     format!("forecast to be done about {then} after the decision, instead of {before}{deadline}")
+}
+
+/// What the daemon has changed since the submission, as the forecasts did.
+fn moved(changed: &Changed) -> Option<String> {
+    let begin = changed.begin.map(|at| format!("begin {}", moment(UnixTime(at))));
+    let limit = changed.limit_s.map(|limit| format!("time limit {}", Seconds(limit)));
+    let parts: Vec<String> = begin.into_iter().chain(limit).collect();
+    let stopped = if changed.stopped { "; left alone since somebody else changed the job" } else { "" };
+    if parts.is_empty() {
+        return changed.stopped.then(|| stopped.trim_start_matches("; ").to_owned());
+    }
+    let times = if changed.count == 1 { "once".to_owned() } else { format!("{} times", changed.count) };
+    Some(format!("{times} by queuecastd, last to {}{stopped}", parts.join(", ")))
 }
 
 fn changed(change: &Change) -> String {

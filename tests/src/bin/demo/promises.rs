@@ -3,7 +3,7 @@
 use crate::submissions::{FinishedSubmission, Kind};
 use end_to_end::Cluster;
 use job_types::options::Mode;
-use job_types::record::Written;
+use job_types::record::{Record, Written};
 
 /// What a promise came to: kept, or why not.
 pub(crate) type Kept = Result<(), String>;
@@ -108,13 +108,15 @@ fn deferred(submission: &FinishedSubmission) -> Kept {
 fn reserved(submission: &FinishedSubmission, waits: bool) -> Kept {
     completed(submission)?;
     let at = submission.time.ok_or("it has no reserved time")?;
-    let written = written(submission)?.ok_or("nothing was written")?;
-    let begin = written.begin.ok_or("no begin time was written")?;
+    written(submission)?.ok_or("nothing was written")?;
+    // The daemon may have moved it since.
+    let begin = submission.record.as_ref().and_then(Record::last_begin).ok_or("no begin time was written")?.0;
     let began = submission.began.ok_or("its script never began")?;
     demand(submission.started >= begin, || "it started before its begin time".to_owned())?;
     demand(submission.started <= at, || format!("it started {} s after the reserved time", submission.started - at))?;
     let asked = submission.record.as_ref().and_then(|record| record.asked.limit_s).unwrap_or(0);
-    demand(begin + submission.limit_s >= at + asked, || "its padded limit ends before what it asked for".to_owned())?;
+    let from = if waits { at } else { submission.started };
+    demand(submission.started + submission.limit_s >= from + asked, || "its limit ends before what it asked for".to_owned())?;
     if waits {
         demand((at..=at + NOTICE_S).contains(&began), || format!("reserved for {at}, its script began at {began}"))
     } else {
