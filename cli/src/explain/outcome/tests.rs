@@ -1,5 +1,5 @@
 use job_types::number::{JobId, UserId};
-use job_types::record::{AskedFor, Written};
+use job_types::record::{AskedFor, Changed, Written};
 
 use super::*;
 
@@ -149,4 +149,16 @@ fn a_job_of_tasks_may_be_placed_on_other_nodes_than_were_thought_of() {
     let record = record();
     let by_tasks = Record { asked: AskedFor { tasks: Some(16), ..record.asked.clone() }, ..record };
     assert_eq!(changes(&Job { nodes: 5, ..job() }, &by_tasks), []);
+}
+
+#[test]
+fn what_the_daemon_has_moved_is_what_was_written_last() {
+    let moved = Changed { count: 1, at: UnixTime(10_500), begin: Some(11_000), limit_s: Some(4_800), ..Changed::default() };
+    let record = Record { changed: Some(moved), ..reserved() };
+    let differs = |begin, limit| {
+        let job = Job { eligible: Some(begin), limit_s: Some(limit), ..pending() };
+        changes(&job, &record).iter().map(|change| change.what).collect::<Vec<_>>()
+    };
+    assert_eq!(differs(11_000, 4_800), Vec::<&str>::new());
+    assert_eq!(differs(11_400, 4_200), ["limit_s", "begin"], "somebody has put back what the filter wrote");
 }
