@@ -13,11 +13,13 @@ mod daemon;
 pub mod documentation;
 mod job;
 mod past;
+mod shared;
 
 pub use cluster::{Cluster, Options, install_plugins};
 pub use daemon::{Daemon, PATIENCE, QUICK};
 pub use job::{Job, Submitted};
 pub use past::{LARGE_WAIT, Past, now};
+pub use shared::Shared;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

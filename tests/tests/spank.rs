@@ -9,10 +9,10 @@
 
 use std::io::{Read, Write};
 use std::process::{Output, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use end_to_end::{Cluster, Job, Options, built, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, Shared, built, wait_for};
 use object::{Object, ObjectSymbol};
 
 const JOB_SUBMIT: &str = r#"
@@ -32,27 +32,20 @@ function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
 end
 "#;
 
-/// The cluster that the tests of this file share while any of them runs.
+/// The cluster that the tests of this file share.
 fn cluster() -> Option<Arc<Cluster>> {
-    static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
-    if skipped() {
-        return None;
-    }
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(cluster) = shared.upgrade() {
-        return Some(cluster);
-    }
-    let script = tempfile::Builder::new().suffix(".lua").tempfile().unwrap();
-    std::fs::write(script.path(), JOB_SUBMIT).unwrap();
-    let plugin = built().join("libspank_queuecast.so");
-    assert!(plugin.is_file(), "{} is not built: run cargo build", plugin.display());
-    let options = Options::plain()
-        .option("job-submit-plugin", "lua")
-        .option("lua-script", script.path().to_str().unwrap())
-        .option("plugstack-line", &format!("optional {}", plugin.display()));
-    let cluster = Arc::new(Cluster::up(&options));
-    *shared = Arc::downgrade(&cluster);
-    Some(cluster)
+    static SHARED: Shared = Shared::new();
+    SHARED.get(|| {
+        let script = tempfile::Builder::new().suffix(".lua").tempfile().unwrap();
+        std::fs::write(script.path(), JOB_SUBMIT).unwrap();
+        let plugin = built().join("libspank_queuecast.so");
+        assert!(plugin.is_file(), "{} is not built: run cargo build", plugin.display());
+        let options = Options::plain()
+            .option("job-submit-plugin", "lua")
+            .option("lua-script", script.path().to_str().unwrap())
+            .option("plugstack-line", &format!("optional {}", plugin.display()));
+        Cluster::up(&options)
+    })
 }
 
 fn now() -> i64 {
