@@ -7,6 +7,7 @@
 // Everything here is called by tests, which fail by panicking.
 #![allow(clippy::expect_used, clippy::panic)]
 
+mod began;
 mod cluster;
 pub mod comparison;
 mod daemon;
@@ -15,6 +16,7 @@ mod job;
 mod past;
 mod shared;
 
+pub use began::{Began, TELLS_BEGIN};
 pub use cluster::{Cluster, Options, install_plugins};
 pub use daemon::{Daemon, PATIENCE, QUICK};
 pub use job::{Job, Submitted};
