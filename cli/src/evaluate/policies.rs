@@ -19,7 +19,7 @@ use simulator::experiment::{Comparison, Method, Options, Parts, Protocol, SpeedU
 use simulator::workload::{self, BadRecords, Rules, Workload};
 
 use super::published::{Published, PublishedMinutes};
-use super::run::CommonArguments;
+use super::run::{CellProgress, CommonArguments};
 use super::{log, run};
 use crate::failure::Failure;
 
@@ -212,7 +212,7 @@ impl ReplayedLog {
     }
 
     /// Replays each of `cells`, which belongs to the log that `log_of` says, on all threads of the
-    /// pool, and shows how many are done.
+    /// pool, and shows how far they have come together.
     ///
     /// # Errors
     ///
@@ -221,15 +221,16 @@ impl ReplayedLog {
         pool: &ThreadPool,
         cells: &[C],
         log_of: impl Fn(&C) -> &'a Self + Sync,
-        replay: impl Fn(&C) -> anyhow::Result<R> + Sync,
+        replay: impl Fn(&C, &CellProgress) -> anyhow::Result<R> + Sync,
     ) -> anyhow::Result<Vec<R>> {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let bar = run::bar(&bars, "replays");
-        bar.set_length(cells.len() as u64);
+        bar.set_length(cells.len() as u64 * CellProgress::WHOLE);
         bar.enable_steady_tick(Duration::from_millis(500));
         let one = |cell: &C| {
-            let found = replay(cell).with_context(|| log_of(cell).source.clone());
-            bar.inc(1);
+            let progress = CellProgress::new(bar.clone());
+            let found = replay(cell, &progress).with_context(|| log_of(cell).source.clone());
+            progress.show(1, 1);
             found
         };
         let found: Vec<anyhow::Result<R>> = pool.install(|| cells.par_iter().with_max_len(1).map(one).collect());
@@ -261,7 +262,7 @@ impl PolicyArguments {
                 tasks.extend(question.policies.iter().map(|policy| (log, *protocol, *policy)));
             }
         }
-        ReplayedLog::replay_all(&pool, &tasks, |task| task.0, |(log, protocol, policy)| self.report(question, log, *protocol, *policy))
+        ReplayedLog::replay_all(&pool, &tasks, |task| task.0, |(log, protocol, policy), _| self.report(question, log, *protocol, *policy))
     }
 
     fn report(

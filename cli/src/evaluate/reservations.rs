@@ -10,7 +10,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::SignedDuration;
 use job_types::time::Seconds;
@@ -23,7 +23,7 @@ use simulator::experiment::{
 use self::published::Published;
 use self::queue::Queue;
 use super::policies::{ReplayedJobs, ReplayedLog};
-use super::run::CommonArguments;
+use super::run::{CellProgress, CommonArguments};
 use crate::failure::Failure;
 
 /// Replay a log with some of its jobs asking for their nodes at a time, and show whether they had
@@ -39,7 +39,8 @@ use crate::failure::Failure;
 /// promise.
 ///
 /// With --method varq the published method decides in its place: from the waits of past jobs alone,
-/// as QBETS bounds them, every 30 s of the time until then is looked at (3.1).
+/// as QBETS bounds them, every 30 s of the time until then is looked at (3.1). While a job waits to
+/// be submitted, this is done anew as waits are learnt.
 ///
 /// --plot draws, for each log, what was promised against what was kept; the waits of the
 /// largest class of jobs over 28 days beside the bounds that QBETS had on them (figure 2); and the
@@ -80,7 +81,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "METHOD", value_delimiter = ',', default_value = "shipped")]
     method: Vec<MethodName>,
 
-    /// Which point of the probability trajectory --method varq gives a job.
+    /// Which point of the probability trajectory a job gets.
     #[arg(long, value_enum, value_name = "POINT", default_value_t)]
     point: PointName,
 
@@ -103,7 +104,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N")]
     to: Option<NonZeroUsize>,
 
-    /// What of a reservation follows the queue after it was given.
+    /// What of a reservation follows the queue after it was given. With --method varq the begin
+    /// does, with all, and the limit with it.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Follow::All)]
     follow: Follow,
 
@@ -128,7 +130,7 @@ enum PointName {
     /// The latest that reaches the probability, which costs least.
     #[default]
     Latest,
-    /// The most probable, where that reaches the probability.
+    /// The most probable, as with --success-probability=best, where that reaches the probability.
     MostProbable,
 }
 
@@ -140,11 +142,19 @@ impl MethodName {
         }
     }
 
-    fn method(self, point: PointName) -> ReservationMethod {
-        match (self, point) {
-            (Self::Shipped, _) => ReservationMethod::Shipped,
-            (Self::Varq, PointName::Latest) => ReservationMethod::Varq(VarqChoice::Latest),
-            (Self::Varq, PointName::MostProbable) => ReservationMethod::Varq(VarqChoice::MostProbable),
+    fn method(self) -> ReservationMethod {
+        match self {
+            Self::Shipped => ReservationMethod::Shipped,
+            Self::Varq => ReservationMethod::Varq,
+        }
+    }
+}
+
+impl PointName {
+    fn point(self) -> VarqChoice {
+        match self {
+            Self::Latest => VarqChoice::Latest,
+            Self::MostProbable => VarqChoice::MostProbable,
         }
     }
 }
@@ -237,7 +247,7 @@ struct ReservationReport {
     replayed: ReplayedJobs,
     queue: Option<Queue>,
     method: MethodName,
-    /// Which point VARQ gives a job; the decision that ships gives the latest.
+    /// Which point a job gets.
     point: PointName,
     share: Option<f64>,
     probability: f64,
@@ -291,11 +301,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
-    let is_shipped = arguments.method.contains(&MethodName::Shipped);
-    ensure!(
-        arguments.point == PointName::Latest || !is_shipped,
-        "the decision that ships gives the latest point; give --method varq with --point most-probable"
-    );
     let pool = arguments.common.threads(arguments.from.get(), arguments.to.map(NonZeroUsize::get))?;
     let read = |path: &PathBuf| Replayed::read(path, arguments.queue.as_deref());
     let mut logs = arguments.common.logs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
@@ -315,18 +320,18 @@ fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
             }
         }
     }
-    ReplayedLog::replay_all(&pool, &cells, |cell| &cell.replayed.log, |cell| report(arguments, cell))
+    ReplayedLog::replay_all(&pool, &cells, |cell| &cell.replayed.log, |cell, progress| report(arguments, cell, progress))
 }
 
-fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationReport> {
+fn report(arguments: &Arguments, cell: &Cell<'_>, progress: &CellProgress) -> anyhow::Result<ReservationReport> {
     let Cell { replayed, method, share, probability } = *cell;
     let log = &replayed.log;
     let (jobs, processors) = (&log.workload.jobs, log.workload.processors);
     let options = ReservationOptions {
         share: share.unwrap_or(0.0),
         own_jobs: share.is_none().then_some(arguments.node_processors.get()),
-        wish: ReservationWish { every: arguments.every, probability },
-        method: method.method(arguments.point),
+        wish: ReservationWish { every: arguments.every, probability, point: arguments.point.point() },
+        method: method.method(),
         from: arguments.from.get(),
         to: arguments.to.map_or(jobs.len(), NonZeroUsize::get),
         refresh: Seconds(i64::from(arguments.refresh)),
@@ -343,7 +348,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>) -> anyhow::Result<ReservationR
         every_s: arguments.every.0,
         refresh_s: arguments.refresh,
         follow: arguments.follow,
-        found: reservations(jobs, processors, &options)?,
+        found: reservations(jobs, processors, &options, &|done, all| progress.show(done, all))?,
         published: match share {
             Some(share) => replayed.is_published().then(|| Published::of_share(share, probability)).flatten(),
             None => Published::of_own_jobs(probability),

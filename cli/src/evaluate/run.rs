@@ -1,6 +1,7 @@
 //! What the evaluations share: the options, reading the logs, all cores, the progress, and the
 //! report.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -159,6 +160,30 @@ impl RunArguments {
     }
 }
 
+/// How far one of several evaluations has come that share a bar.
+pub(super) struct CellProgress {
+    bar: ProgressBar,
+    /// What it has moved the bar by.
+    shown: Cell<u64>,
+}
+
+impl CellProgress {
+    /// By how much a whole evaluation moves the bar.
+    pub(super) const WHOLE: u64 = 1_000;
+
+    /// Before anything is done.
+    pub(super) fn new(bar: ProgressBar) -> Self {
+        Self { bar, shown: Cell::new(0) }
+    }
+
+    /// Shows that `done` of `all` is done.
+    pub(super) fn show(&self, done: usize, all: usize) {
+        let moved = (done as u64 * Self::WHOLE / (all as u64).max(1)).min(Self::WHOLE);
+        self.bar.inc(moved.saturating_sub(self.shown.get()));
+        self.shown.set(moved.max(self.shown.get()));
+    }
+}
+
 /// A bar on a terminal, nothing elsewhere.
 pub(super) fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
     let bar = bars.add(ProgressBar::new(1));
@@ -166,4 +191,22 @@ pub(super) fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_prefix(name.to_owned());
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_moves_within_each_of_the_evaluations_that_share_it() {
+        let bar = ProgressBar::hidden();
+        let (one, other) = (CellProgress::new(bar.clone()), CellProgress::new(bar.clone()));
+        one.show(1, 4);
+        other.show(1, 2);
+        one.show(1, 5);
+        assert_eq!(bar.position(), 750, "it never goes back");
+        one.show(4, 4);
+        other.show(7, 7);
+        assert_eq!(bar.position(), 2 * CellProgress::WHOLE);
+    }
 }

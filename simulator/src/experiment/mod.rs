@@ -21,6 +21,7 @@ mod outcome;
 mod paper_molding;
 mod parts;
 mod policy;
+mod progress;
 mod reservations;
 mod shipped;
 mod speed_up;

@@ -2,6 +2,7 @@
 //! ask for.
 
 use job_types::time::{Seconds, UnixTime};
+use published_methods::varq::Choice;
 
 /// What a simulated cluster is like, on which the shipped decision is replayed.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +42,10 @@ pub struct ReservationWish {
     pub every: Seconds,
     /// The probability (`--success-probability`), 0 to 1.
     pub probability: f64,
+    /// Which point of its trajectory the job gets. The most probable one is that of
+    /// `--success-probability=best`; what is less probable than `probability` is refused here,
+    /// where the plugin would give it.
+    pub point: Choice,
 }
 
 impl ReservationWish {

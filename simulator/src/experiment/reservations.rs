@@ -24,6 +24,7 @@ use self::own_jobs::Process;
 pub use self::own_jobs::{OWN_NODES, OWN_RUN_TIMES, RETRY};
 use self::varq::VarqDecider;
 use super::parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
+use super::progress::Shown;
 use super::shipped::{AskedReservation, Shipped};
 use super::{Decider, ExperimentError, ExperimentPolicy, MoldedRunTimes, ReplayOutcome, adopters, scheduler};
 use crate::engine::policy::AsSubmitted;
@@ -36,9 +37,8 @@ pub enum ReservationMethod {
     /// The decision that ships.
     #[default]
     Shipped,
-    /// VARQ, with QBETS alone (Nurmi, Wolski and Brevik 2008, 3.1), which gives this point of its
-    /// trajectory.
-    Varq(Choice),
+    /// VARQ, with QBETS alone (Nurmi, Wolski and Brevik 2008, 3.1).
+    Varq,
 }
 
 /// Why a reservation is refused.
@@ -133,7 +133,7 @@ pub struct ReservationOptions {
 impl Default for ReservationOptions {
     /// One job in ten asks for its nodes at the next of the times six hours apart, with 0.95.
     fn default() -> Self {
-        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.95 };
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.95, point: Choice::Latest };
         Self {
             share: 0.1,
             own_jobs: None,
@@ -283,13 +283,19 @@ const SIZES: [u32; 4] = [1, 8, 32, 128];
 /// Up to which time ahead each class reaches; the last holds what is longer.
 const TIMES_AHEAD: [Seconds; 4] = [Seconds(1_800), Seconds(2 * 3_600), Seconds(4 * 3_600), Seconds(6 * 3_600)];
 
-/// Replays `jobs` with some of them asking for reservations, and without.
+/// Replays `jobs` with some of them asking for reservations, and without. `progress` is told how
+/// many of the jobs have been submitted, of how many.
 ///
 /// # Errors
 ///
 /// [`ExperimentError`] where the window lies behind the last job, a job is larger than the machine,
 /// or the log says nothing of time limits, which reservations are made of.
-pub fn reservations(jobs: &[Job], processors: u32, options: &ReservationOptions) -> Result<ReservationOutcome, ExperimentError> {
+pub fn reservations(
+    jobs: &[Job],
+    processors: u32,
+    options: &ReservationOptions,
+    progress: &dyn Fn(usize, usize),
+) -> Result<ReservationOutcome, ExperimentError> {
     let (found, first) = (jobs.len(), options.from.saturating_sub(1));
     let end = options.to.min(found);
     if first >= end {
@@ -314,15 +320,16 @@ pub fn reservations(jobs: &[Job], processors: u32, options: &ReservationOptions)
     let parts = Parts { reviewed: options.reviewed, ..Parts::default() };
     let decider: Box<dyn Answers> = match options.method {
         ReservationMethod::Shipped => Box::new(Shipped::new(&replayed, &site, wishes, parts, options.seed)),
-        ReservationMethod::Varq(choice) => Box::new(VarqDecider::new(options.wish, choice, longest)),
+        ReservationMethod::Varq => Box::new(VarqDecider::new(options.wish, options.reviewed.begin, longest)),
     };
     let decider = if options.own_jobs.is_some() { Box::new(Process::new(decider)) } else { decider };
     // Nothing is molded, so that nothing runs at another size.
     let run_times = MoldedRunTimes::Computation(Vec::new());
     let window = first as JobIndex..replayed.len() as JobIndex;
-    let mut policy = ExperimentPolicy::new(decider, run_times, window, asks.clone(), None);
+    let policy = ExperimentPolicy::new(decider, run_times, window, asks.clone(), None);
+    let mut policy = Shown::new(policy, replayed.len(), progress);
     let records = simulate(&replayed, &machine, &mut scheduler(), &mut policy)?;
-    let answers = policy.decider().answers().into_iter();
+    let answers = policy.policy().decider().answers().into_iter();
     let asked: Vec<(Answer, Record)> = answers.filter_map(|asked| Some((asked, *records.get(asked.job as usize)?))).collect();
     let mut refused = Refusals::default();
     asked.iter().filter_map(|(asked, _)| asked.answer.err()).for_each(|why| refused.count(why));
@@ -415,7 +422,7 @@ mod tests {
     #[test]
     fn where_nobody_asks_nothing_changes() {
         let options = ReservationOptions { share: 0.0, from: 301, ..ReservationOptions::default() };
-        let found = reservations(&jobs(), 64, &options).unwrap();
+        let found = reservations(&jobs(), 64, &options, &|_, _| {}).unwrap();
         assert_eq!((found.all, found.refused), (Reservations::default(), Refusals::default()));
         assert_eq!(
             (found.others.others_mean_wait_s, found.utilisation),
@@ -425,9 +432,9 @@ mod tests {
 
     #[test]
     fn who_is_given_a_reservation_pays_for_what_it_waits_on_the_nodes() {
-        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5 };
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point: Choice::Latest };
         let options = ReservationOptions { share: 0.3, wish, from: 301, ..ReservationOptions::default() };
-        let found = reservations(&jobs(), 64, &options).unwrap();
+        let found = reservations(&jobs(), 64, &options, &|_, _| {}).unwrap();
         let all = found.all;
         assert!(all.accepted > 20 && all.accepted + found.refused.all() == all.requested, "{found:?}");
         assert!(all.mean_predicted.unwrap() >= 0.5 && all.cost_ratio.unwrap() > 1.0, "{found:?}");
@@ -437,25 +444,26 @@ mod tests {
     }
 
     #[test]
-    fn the_published_method_gives_the_latest_point_or_the_most_probable() {
-        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5 };
-        let found = |choice| {
-            let method = ReservationMethod::Varq(choice);
-            let options = ReservationOptions { share: 0.3, wish, method, from: 301, ..ReservationOptions::default() };
-            reservations(&jobs(), 64, &options).unwrap().all
-        };
-        let (latest, most_probable) = (found(Choice::Latest), found(Choice::MostProbable));
-        assert!(latest.accepted > 20 && most_probable.accepted > 20, "{latest:?} {most_probable:?}");
-        assert!(most_probable.mean_predicted > latest.mean_predicted, "{latest:?} {most_probable:?}");
+    fn the_latest_point_is_given_or_the_most_probable() {
+        for method in [ReservationMethod::Shipped, ReservationMethod::Varq] {
+            let found = |point| {
+                let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point };
+                let options = ReservationOptions { share: 0.3, wish, method, from: 301, ..ReservationOptions::default() };
+                reservations(&jobs(), 64, &options, &|_, _| {}).unwrap().all
+            };
+            let (latest, most_probable) = (found(Choice::Latest), found(Choice::MostProbable));
+            assert!(latest.accepted > 20 && most_probable.accepted > 20, "{latest:?} {most_probable:?}");
+            assert!(most_probable.mean_predicted > latest.mean_predicted, "{latest:?} {most_probable:?}");
+        }
     }
 
     #[test]
     fn jobs_of_the_experimenters_own_ask_one_after_the_other_and_the_logs_do_not() {
-        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5 };
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point: Choice::Latest };
         let log = jobs();
-        for method in [ReservationMethod::Shipped, ReservationMethod::Varq(Choice::Latest)] {
+        for method in [ReservationMethod::Shipped, ReservationMethod::Varq] {
             let options = ReservationOptions { own_jobs: Some(1), wish, method, from: 301, ..ReservationOptions::default() };
-            let found = reservations(&log, 64, &options).unwrap();
+            let found = reservations(&log, 64, &options, &|_, _| {}).unwrap();
             let times = (log[899].submit - log[300].submit).0 / wish.every.0;
             assert!(found.all.accepted > 10 && found.all.accepted as i64 <= times + 1, "{found:?}");
             assert_eq!((found.others.others, found.all.accepted + found.refused.all()), (600, found.all.requested));
@@ -467,6 +475,6 @@ mod tests {
     fn a_log_without_time_limits_is_refused() {
         let jobs: Vec<Job> = jobs().into_iter().map(|job| Job { estimate: job.run_time, ..job }).collect();
         let options = ReservationOptions { from: 301, ..ReservationOptions::default() };
-        assert_eq!(reservations(&jobs, 64, &options), Err(ExperimentError::NoTimeLimits));
+        assert_eq!(reservations(&jobs, 64, &options, &|_, _| {}), Err(ExperimentError::NoTimeLimits));
     }
 }

@@ -11,6 +11,7 @@ use predictor_core::decision::{
     TrajectoryPoint, decide, gate,
 };
 use predictor_core::forecast::{Claimed, Claims};
+use published_methods::varq::Choice;
 
 use super::Decider;
 use super::given::GivenReservations;
@@ -133,7 +134,10 @@ impl Shipped {
             auto_mold: molding && self.parts.any_size,
             auto_defer: deferral,
             reserve_at: reservation.map(|wish| wish.next(now).0),
-            success_probability: reservation.map(|wish| SuccessProbability::AtLeast(wish.probability)),
+            success_probability: reservation.map(|wish| match wish.point {
+                Choice::Latest => SuccessProbability::AtLeast(wish.probability),
+                Choice::MostProbable => SuccessProbability::Best,
+            }),
             ..Asked::default()
         };
         Submission {
@@ -167,12 +171,22 @@ impl Shipped {
         let bounds = Bounds::of(submission, &partition, &self.state);
         let claimed = self.claimed(submission.user, partition.index);
         let situation = Situation { forecasts: &self.state, partition, policy, submission, bounds, now, claimed };
-        let decision = decide(&situation);
+        let mut decision = decide(&situation);
+        self.refuse_unlikely(&mut decision);
         if let Some(claims) = decision.claims(&situation) {
             let most_cpus = u64::from(partition.cpus);
             self.claims.entry((submission.user, partition.index)).or_default().add_within(&claims, most_cpus);
         }
         Some(decision)
+    }
+
+    /// Refuses a most probable point that does not reach the probability that is asked for.
+    fn refuse_unlikely(&self, decision: &mut Decision) {
+        let (Some(wish), Some(Ok(best))) = (self.wishes.reservation, decision.reservation) else { return };
+        if best.point.probability < wish.probability - 1e-9 {
+            let wanted = SuccessProbability::AtLeast(wish.probability);
+            decision.reservation = Some(Err(NotReserved::Unlikely { best: Some(best), wanted, asked: wish.probability, later: None }));
+        }
     }
 
     /// Keeps what is to be held against what happens.
@@ -207,7 +221,10 @@ impl Decider for Shipped {
         if let Some(Ok(reservation)) = decision.as_ref().and_then(|decision| decision.reservation.as_ref()) {
             let wanted = submission.asked.success_probability.map_or(self.site.policy.success_probability, SuccessProbability::wanted);
             self.given.add(index, &job, reservation.at, wanted, &reservation.point, now);
-            self.reserved = Some(ReservationGiven { wanted, given: now, at: reservation.at });
+            // The daemon reads from a record without a probability the one that was forecast.
+            let promised =
+                if submission.asked.success_probability == Some(SuccessProbability::Best) { reservation.point.probability } else { wanted };
+            self.reserved = Some(ReservationGiven { wanted: promised, given: now, at: reservation.at });
         }
         // A job that slurmctld would refuse goes on as it was written, without a promise.
         let changes = decision.filter(|decision| decision.refusal().is_none()).map(|decision| decision.changes()).unwrap_or_default();

@@ -15,7 +15,7 @@ use rand::seq::IndexedRandom;
 use super::super::parts::ReservationWish;
 use super::super::{Decider, stream};
 use super::{Answer, Answers};
-use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
+use crate::engine::{Cluster, Job, JobIndex, Record, Revised, Submitted};
 
 /// Sizes of the jobs, in nodes.
 pub const OWN_NODES: [u32; 5] = [1, 4, 8, 16, 32];
@@ -122,17 +122,27 @@ impl<D: Answers> Decider for Process<D> {
             self.decider.ended(index, job, record);
         }
     }
+
+    fn wakes_at(&self) -> Option<UnixTime> {
+        self.decider.wakes_at()
+    }
+
+    fn revise(&mut self, cluster: &Cluster) -> Vec<Revised> {
+        self.decider.revise(cluster)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use published_methods::varq::Choice;
+
     use super::super::super::tests::jobs;
     use super::*;
 
     #[test]
     fn the_process_may_ask_every_quarter_of_an_hour_for_a_job_of_the_published_sizes() {
         let log = jobs();
-        let wish = ReservationWish { every: Seconds(21_600), probability: 0.5 };
+        let wish = ReservationWish { every: Seconds(21_600), probability: 0.5, point: Choice::Latest };
         let (jobs, is_own) = beside(&log, 300, wish, 2, 64, 1);
         assert!(jobs.is_sorted_by_key(|job| job.submit));
         let own: Vec<&Job> = jobs.iter().zip(&is_own).filter(|(_, own)| **own).map(|(job, _)| job).collect();

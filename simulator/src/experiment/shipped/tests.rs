@@ -6,7 +6,7 @@ use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::snapshot::Snapshot;
 
 use super::super::tests::{jobs, so_many_jobs};
-use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, scheduler, speed_ups};
+use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, VarqChoice, scheduler, speed_ups};
 use super::*;
 use crate::engine::{Machine, simulate};
 
@@ -136,7 +136,7 @@ const HALF_A_MINUTE: Seconds = Seconds(30);
 
 const TEN_MINUTES: Seconds = Seconds(600);
 
-const RESERVATION: ReservationWish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5 };
+const RESERVATION: ReservationWish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point: VarqChoice::Latest };
 
 #[test]
 fn molding_in_the_simulation_is_as_from_a_snapshot_of_its_state() {
