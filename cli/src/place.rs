@@ -1,5 +1,6 @@
 //! Where the snapshot, the kill switch and the counters are, and the snapshot itself.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
@@ -45,6 +46,8 @@ pub(crate) struct Place {
     pub(crate) configuration_error: Option<ConfigurationError>,
     /// When it was last written; `None` where there is none.
     pub(crate) configuration_written_at: Option<UnixTime>,
+    /// The state directories of other clusters that it names.
+    pub(crate) clusters: BTreeMap<String, PathBuf>,
 }
 
 /// Why there is no snapshot to be had.
@@ -104,15 +107,19 @@ impl PlaceArguments {
     /// Finds the place. A configuration file that is broken or missing is no obstacle, only noted.
     pub(crate) fn place(&self) -> Place {
         let path = Configuration::path();
-        let (configured, error) = match Configuration::load(&path) {
-            Ok(configuration) => (configuration.state_directory, None),
-            Err(error) => (directory_before(&error).unwrap_or_else(|| Configuration::default().state_directory), Some(error)),
+        let (configured, clusters, error) = match Configuration::load(&path) {
+            Ok(configuration) => (configuration.state_directory, configuration.clusters, None),
+            Err(error) => {
+                let configured = directory_before(&error).unwrap_or_else(|| Configuration::default().state_directory);
+                (configured, BTreeMap::new(), Some(error))
+            }
         };
         Place {
             directory: self.state_directory.clone().unwrap_or(configured),
             configuration_written_at: fs::metadata(&path).ok().map(|metadata| UnixTime(metadata.mtime())),
             configuration_path: path,
             configuration_error: error,
+            clusters,
         }
     }
 }
@@ -131,6 +138,11 @@ impl Place {
     /// The path of the snapshot.
     pub(crate) fn snapshot_path(&self) -> PathBuf {
         self.directory.join(SNAPSHOT)
+    }
+
+    /// The same with another state directory, of another cluster.
+    pub(crate) fn with_directory(self, directory: PathBuf) -> Self {
+        Self { directory, ..self }
     }
 
     /// Where the kill switch is, while it is on.

@@ -1,5 +1,6 @@
 //! `queuecast reserve`: what nodes at a time would cost, and how likely they would be there.
 
+mod joint;
 mod offer;
 mod plot;
 mod text;
@@ -58,6 +59,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "wait|run", help_heading = "Options")]
     early_start: Option<EarlyStart>,
 
+    /// Look for the cheapest set of reservations on these clusters of which one is kept with the
+    /// probability that is asked for, at most one on each. Behind a name may stand =DIR, the state
+    /// directory of that cluster's queuecastd [default: that of [clusters] in queuecast.toml, and
+    /// for the own cluster as without this option].
+    #[arg(short = 'M', long, value_name = "NAME[=DIR],...", value_delimiter = ',', conflicts_with = "plot", help_heading = "Options")]
+    clusters: Vec<joint::ClusterArgument>,
+
     #[command(flatten)]
     job: JobArguments,
 
@@ -83,6 +91,8 @@ Examples:
       with a probability of 0.9
   queuecast reserve --at now+2hours -N 16 -t 30 --probability best --plot reserve.svg
       with the highest probability there is; the trade-off as a picture
+  queuecast reserve --clusters east,west --at 18:00 -N 4 -t 60 --probability 0.99
+      on one of two clusters: the cheapest reservations of which one is kept with 0.99
   queuecast reserve --at 18:00 -N 4 -t 60 --format json | jq '.offers[] | [.wanted, .expected_node_hours]'
 
 Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
@@ -98,7 +108,14 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   offers       for several probabilities: wanted, the keys of reservation (null where refused),
                refused, earliest (from when on nodes could be had with it)
   trajectory   list of begin, padded_limit_s, probability, most_node_hours, expected_node_hours
-  notes        what else is to be known";
+  notes        what else is to be known
+Keys with --clusters:
+  asked, given, refused, notes, most_node_hours, expected_node_hours (of the whole set)
+  at           the time
+  probability  that at least one of the set is kept; where none suffices, of the best there is
+  clusters     list of cluster, generation, snapshot_age_s, job, mode, notes, best (the highest
+               probability that can be asked for), refused (why nothing is to be had), and chosen:
+               null, or ask (the probability to ask for), the keys of reservation, and options";
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -128,6 +145,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let at = moment::parse(&arguments.at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;
     let asked = Asked { reserve_at: Some(at.0), early_start: arguments.early_start, ..Asked::default() };
     let job = arguments.job.job(&asked, now).map_err(Failure::Input)?;
+    if !arguments.clusters.is_empty() {
+        return joint::run(arguments, &asked, &job, now);
+    }
     let place = arguments.place.place();
     let snapshot = place.needed_snapshot()?;
     let submission = job.submission();

@@ -6,6 +6,7 @@
 //! forecasts or decides.
 
 pub mod job;
+pub mod joint;
 pub mod number;
 pub mod options;
 pub mod policy;

@@ -38,6 +38,8 @@ pub struct Configuration {
     pub policy: Policies,
     /// How jobs are changed after their submission.
     pub changes: ChangesSettings,
+    /// `[clusters]`: the state directories of other clusters, by their names.
+    pub clusters: BTreeMap<String, PathBuf>,
     /// Where metrics are served.
     pub metrics: MetricsSettings,
     /// What the daemon logs.
@@ -144,6 +146,7 @@ impl Default for Configuration {
             wait: WaitSettings { confidence: 0.95 },
             policy: Policies::default(),
             changes: ChangesSettings { per_second: 10 },
+            clusters: BTreeMap::new(),
             metrics: MetricsSettings { listen: Some(SocketAddr::from(([127, 0, 0, 1], 9_487))) },
             log: LogSettings { level: LogLevel::Info, format: LogFormat::Text },
         }

@@ -21,6 +21,17 @@ pub(super) struct Given {
     pub(super) cost: CostReport,
 }
 
+impl Given {
+    pub(super) fn of(reservation: &Reservation) -> Self {
+        Self {
+            probability: reservation.point.probability,
+            begin: reservation.point.begin.0,
+            padded_limit_s: reservation.point.padded_limit.0,
+            cost: reservation.cost().into(),
+        }
+    }
+}
+
 /// What is to be had with a probability.
 #[derive(Debug, Serialize)]
 pub(super) struct Offer {
@@ -37,17 +48,7 @@ impl Offer {
     /// What the submit filter would decide.
     pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Self {
         match decided(situation, wanted) {
-            Ok(reservation) => Self {
-                wanted,
-                reservation: Some(Given {
-                    probability: reservation.point.probability,
-                    begin: reservation.point.begin.0,
-                    padded_limit_s: reservation.point.padded_limit.0,
-                    cost: reservation.cost().into(),
-                }),
-                refused: None,
-                earliest: None,
-            },
+            Ok(reservation) => Self { wanted, reservation: Some(Given::of(&reservation)), refused: None, earliest: None },
             Err(why) => {
                 let earliest = if let NotReserved::Unlikely { later, .. } = why { later } else { None };
                 Self { wanted, reservation: None, refused: Some(why.to_string()), earliest: earliest.map(|earliest| earliest.0) }
@@ -71,7 +72,7 @@ impl Offer {
 }
 
 /// The reservation that is decided on where a probability is asked for.
-fn decided(situation: &Situation<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Result<Reservation, NotReserved> {
+pub(super) fn decided(situation: &Situation<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Result<Reservation, NotReserved> {
     let asked = Asked { success_probability: Some(wanted), ..situation.submission.asked.clone() };
     let submission = Submission { asked, ..situation.submission.clone() };
     decide(&Situation { submission: &submission, ..*situation }).reservation.unwrap_or(Err(NotReserved::NotOffered))

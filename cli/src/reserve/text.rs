@@ -37,7 +37,8 @@ pub(super) fn text(report: &Report) -> String {
     lines.text()
 }
 
-fn probability(wanted: SuccessProbability) -> String {
+/// The probability that is wanted, in words.
+pub(super) fn probability(wanted: SuccessProbability) -> String {
     match wanted {
         SuccessProbability::AtLeast(probability) => format!("with probability {probability}"),
         SuccessProbability::Best => "with the highest probability there is".to_owned(),

@@ -29,11 +29,12 @@ pub struct Wanted {
     pub published_at: UnixTime,
     pub configuration_error: String,
     pub plan: Option<QueuePlan>,
+    pub cluster: &'static str,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { policy: enforcing(), published_at: now(), configuration_error: String::new(), plan: None }
+        Self { policy: enforcing(), published_at: now(), configuration_error: String::new(), plan: None, cluster: "test" }
     }
 }
 
@@ -53,6 +54,7 @@ impl Wanted {
         let debug = PartitionState { name: "debug".into(), is_default: false, running: Vec::new(), ..batch.clone() };
         let site = MadeUpSite::new(self.published_at).partition(batch).partition(debug).ended_jobs(past).origin(|origin| {
             origin.configuration_error.clone_from(&self.configuration_error);
+            origin.cluster = self.cluster.to_owned();
             origin.site_policy = policy;
             origin.controller_read_at = Some(self.published_at);
             origin.configuration_loaded_at = self.published_at;

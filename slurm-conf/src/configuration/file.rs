@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
 use super::{Configuration, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
+use job_types::joint::is_cluster_name;
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::{Policy, When};
 use job_types::time::Seconds;
@@ -20,6 +21,8 @@ pub(super) struct File {
     wait: WaitTable,
     policy: PolicyTable,
     changes: ChangesTable,
+    #[serde(deserialize_with = "clusters")]
+    clusters: BTreeMap<String, AbsolutePath>,
     metrics: MetricsTable,
     log: LogTable,
 }
@@ -102,6 +105,15 @@ fn partitions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Str
     }
 }
 
+/// The state directories of other clusters, under names that clusters can have.
+fn clusters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, AbsolutePath>, D::Error> {
+    let clusters = BTreeMap::<String, AbsolutePath>::deserialize(deserializer)?;
+    match clusters.keys().find(|name| !is_cluster_name(name)) {
+        Some(name) => Err(D::Error::custom(format_args!("clusters.{name:?} is not allowed: use the name of a cluster"))),
+        None => Ok(clusters),
+    }
+}
+
 impl PolicyTable {
     /// This table's keys, and those of `rest` where it has none.
     fn over(&self, rest: &Policy) -> Policy {
@@ -147,6 +159,7 @@ impl File {
         if let Some(Count(per_second)) = self.changes.per_second {
             configuration.changes.per_second = u32::try_from(per_second).unwrap_or(u32::MAX);
         }
+        configuration.clusters = self.clusters.into_iter().map(|(name, AbsolutePath(path))| (name, path)).collect();
         if let Some(Listen(listen)) = self.metrics.listen {
             configuration.metrics.listen = listen;
         }

@@ -60,6 +60,8 @@ fn every_key_is_taken() {
         if_missed = "cancel"
         [changes]
         per_second = 3
+        [clusters]
+        east = "/e"
         [metrics]
         listen = "[::1]:0"
         [log]
@@ -88,6 +90,7 @@ fn every_key_is_taken() {
             partitions: BTreeMap::new(),
         },
         changes: ChangesSettings { per_second: 3 },
+        clusters: BTreeMap::from([("east".to_owned(), "/e".into())]),
         metrics: MetricsSettings { listen: Some("[::1]:0".parse().unwrap()) },
         log: LogSettings { level: LogLevel::Debug, format: LogFormat::Json },
     };
@@ -177,4 +180,11 @@ fn the_path_is_the_named_one_or_beside_slurm_conf_or_the_usual_one() {
     assert_eq!(path_from(own(), slurm()), Path::new("/own.toml"));
     assert_eq!(path_from(None, slurm()), Path::new("/opt/cluster/queuecast.toml"));
     assert_eq!(path_from(None, None), Path::new("/etc/slurm/queuecast.toml"));
+}
+
+#[test]
+fn a_state_directory_is_that_of_a_cluster_and_absolute() {
+    let complained = complaint("[clusters]\n\"east;\" = \"/e\"");
+    assert!(complained.contains("use the name of a cluster"), "{complained}");
+    assert!(parse("[clusters]\neast = \"e\"").is_err());
 }

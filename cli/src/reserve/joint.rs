@@ -1,0 +1,234 @@
+//! `queuecast reserve --clusters`: the same nodes on several clusters, of which one is enough.
+//!
+//! What is to be had on each cluster is decided from its own snapshot, as its submit filter would,
+//! for each probability that can be asked for. Of these the cheapest set is taken of which at least
+//! one is kept with the probability that is wanted. The probability of a reservation counts as the
+//! one that is asked for, because that is what the daemon holds it to afterwards.
+
+mod set;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use anyhow::{anyhow, bail};
+use job_types::joint::{MOST_JOINT_JOBS, is_cluster_name};
+use job_types::options::{Asked, Mode, SuccessProbability};
+use job_types::time::UnixTime;
+use predictor_core::decision::{Bounds, JointReservation, Situation};
+use predictor_core::forecast::Claimed;
+use serde::Serialize;
+
+use self::set::Choice;
+use super::offer::Given;
+use super::{Arguments, is_left, not_done, options};
+use crate::described::filter::FilterReport;
+use crate::described::job::Job;
+use crate::described::trajectory::CostReport;
+use crate::described::{JobReport, notes, partition_of};
+use crate::failure::Failure;
+use crate::output;
+use crate::place::Place;
+
+/// What is to be known of every joint probability.
+const INDEPENDENCE: &str = "the joint probability is that of clusters whose waits do not depend on each other; where the same users go to \
+                            several of them, all are full at the same times, and it is less";
+
+/// A cluster, and where its state directory is.
+#[derive(Debug, Clone)]
+pub(super) struct ClusterArgument {
+    name: String,
+    directory: Option<PathBuf>,
+}
+
+impl FromStr for ClusterArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, directory) = text.split_once('=').map_or((text, None), |(name, directory)| (name, Some(PathBuf::from(directory))));
+        let is_empty = directory.as_ref().is_some_and(|directory| directory.as_os_str().is_empty());
+        if !is_cluster_name(name) || is_empty {
+            return Err("use the name of a cluster, or NAME=DIR with its state directory".to_owned());
+        }
+        Ok(Self { name: name.to_owned(), directory })
+    }
+}
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+struct Report {
+    asked: SuccessProbability,
+    at: UnixTime,
+    given: bool,
+    /// That at least one is kept, of the set that was chosen or else of the best there is.
+    probability: f64,
+    #[serde(flatten)]
+    cost: CostReport,
+    refused: Option<String>,
+    clusters: Vec<ClusterReport>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    now: UnixTime,
+}
+
+/// What is to be had on one cluster, and what was chosen of it.
+#[derive(Debug, Serialize)]
+struct ClusterReport {
+    cluster: String,
+    generation: u64,
+    snapshot_age_s: i64,
+    job: Option<JobReport>,
+    mode: Option<Mode>,
+    /// The highest probability that can be asked for.
+    best: Option<f64>,
+    /// Why nothing is to be had.
+    refused: Option<String>,
+    chosen: Option<Chosen>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    choices: Vec<Choice>,
+}
+
+/// The member of the set on one cluster.
+#[derive(Debug, Serialize)]
+struct Chosen {
+    /// The probability to ask for.
+    ask: f64,
+    #[serde(flatten)]
+    reservation: Given,
+    /// The options for sbatch.
+    options: String,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments, asked: &Asked, job: &Job, now: UnixTime) -> Result<ExitCode, Failure> {
+    check(arguments).map_err(Failure::Input)?;
+    let mut wanted = arguments.probability;
+    let mut clusters = Vec::new();
+    for cluster in &arguments.clusters {
+        clusters.push(look_at(cluster, arguments, job, now, &mut wanted)?);
+    }
+    let asked_for = wanted.ok_or_else(|| Failure::No(anyhow!("none of the clusters has the partition: {}", reasons(&clusters))))?;
+    let found = set::cheapest(&clusters, asked_for);
+    let given = found.is_ok();
+    let (Ok(set) | Err(set)) = &found;
+    choose(&mut clusters, set, asked);
+    let sum = |cost: fn(&Given) -> f64| clusters.iter().filter_map(|cluster| Some(cost(&cluster.chosen.as_ref()?.reservation))).sum();
+    let report = Report {
+        asked: asked_for,
+        at: UnixTime(asked.reserve_at.unwrap_or_default()),
+        given,
+        probability: set.probability,
+        cost: CostReport {
+            most_node_hours: sum(|given| given.cost.most_node_hours),
+            expected_node_hours: sum(|given| given.cost.expected_node_hours),
+        },
+        refused: (!given).then(|| format!("one of them would be kept with probability {:.3} at best", set.probability)),
+        clusters,
+        notes: vec![INDEPENDENCE.to_owned()],
+        now,
+    };
+    output::print(arguments.format, &report, text::text)?;
+    Ok(ExitCode::from(u8::from(!report.given)))
+}
+
+fn check(arguments: &Arguments) -> anyhow::Result<()> {
+    let names: Vec<&str> = arguments.clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+    if let Some(twice) = names.iter().enumerate().find_map(|(place, name)| names[..place].contains(name).then_some(name)) {
+        bail!("--clusters: {twice} is named twice");
+    }
+    if names.len() > MOST_JOINT_JOBS {
+        bail!("--clusters: {} are named, and at most {MOST_JOINT_JOBS} are looked at", names.len());
+    }
+    Ok(())
+}
+
+/// Where a cluster's snapshot is.
+fn place_of(cluster: &ClusterArgument, arguments: &Arguments) -> Result<Place, Failure> {
+    let place = arguments.place.place();
+    let named = cluster.directory.clone().or_else(|| place.clusters.get(&cluster.name).cloned());
+    let is_named = named.is_some();
+    let place = match named {
+        Some(directory) => place.with_directory(directory),
+        None => place,
+    };
+    let found = place.snapshot().ok().map(|snapshot| snapshot.provenance().cluster.to_owned());
+    match found {
+        Some(found) if found != cluster.name && is_named => Err(Failure::Input(anyhow!(
+            "--clusters: the snapshot in {} is of cluster {found}, not {}",
+            place.directory.display(),
+            cluster.name
+        ))),
+        Some(found) if found != cluster.name => Err(Failure::Input(anyhow!(
+            "--clusters: it is not known where the state directory of {} is, and {} is that of {found}; write {}=DIR, or set it under [clusters] \
+             of queuecast.toml",
+            cluster.name,
+            place.directory.display(),
+            cluster.name
+        ))),
+        _ => Ok(place),
+    }
+}
+
+/// What is to be had on a cluster. Where no probability was asked for, the first cluster's decides.
+fn look_at(
+    cluster: &ClusterArgument,
+    arguments: &Arguments,
+    job: &Job,
+    now: UnixTime,
+    wanted: &mut Option<SuccessProbability>,
+) -> Result<ClusterReport, Failure> {
+    let place = place_of(cluster, arguments)?;
+    let snapshot = place.needed_snapshot()?;
+    let submission = job.submission();
+    let mut report = ClusterReport {
+        cluster: cluster.name.clone(),
+        generation: snapshot.generation(),
+        snapshot_age_s: snapshot.age(now).0,
+        job: None,
+        mode: None,
+        best: None,
+        refused: None,
+        chosen: None,
+        notes: place.privacy_note().into_iter().collect(),
+        choices: Vec::new(),
+    };
+    let (partition, policy) = match partition_of(&snapshot, &submission) {
+        Ok(found) => found,
+        Err(why) => return Ok(ClusterReport { refused: Some(why.to_string()), ..report }),
+    };
+    let bounds = Bounds::of(&submission, &partition, &snapshot);
+    let situation =
+        Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
+    wanted.get_or_insert(SuccessProbability::AtLeast(policy.success_probability));
+    let filter = FilterReport::of(&situation, &place);
+    report.job = Some(JobReport::of(&situation, job.user_name.clone()));
+    report.mode = Some(filter.mode);
+    report.notes.extend(notes(&situation));
+    if filter.mode < Mode::Enforce || is_left(&filter) {
+        return Ok(ClusterReport { refused: not_done(&filter), ..report });
+    }
+    match set::choices(&situation) {
+        Ok(choices) => (report.best, report.choices) = (choices.iter().map(|choice| choice.ask).reduce(f64::max), choices),
+        Err(why) => report.refused = Some(why.to_string()),
+    }
+    Ok(report)
+}
+
+/// Notes on each cluster what was chosen there.
+fn choose(clusters: &mut [ClusterReport], set: &JointReservation, asked: &Asked) {
+    for (cluster, place) in clusters.iter_mut().zip(&set.chosen) {
+        cluster.chosen = place.and_then(|place| cluster.choices.get(place)).map(|choice| Chosen {
+            ask: choice.ask,
+            reservation: choice.given,
+            options: format!("-M {} {}", cluster.cluster, options(asked, Some(SuccessProbability::AtLeast(choice.ask)))),
+        });
+    }
+}
+
+/// Why there is nothing to be had, cluster by cluster.
+fn reasons(clusters: &[ClusterReport]) -> String {
+    let reason = |cluster: &ClusterReport| Some(format!("{}: {}", cluster.cluster, cluster.refused.as_deref()?));
+    clusters.iter().filter_map(reason).collect::<Vec<_>>().join("; ")
+}
