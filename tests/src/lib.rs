@@ -8,6 +8,7 @@
 #![allow(clippy::expect_used, clippy::panic)]
 
 mod began;
+mod clock;
 mod cluster;
 pub mod comparison;
 mod daemon;
@@ -17,6 +18,7 @@ mod past;
 mod shared;
 
 pub use began::{Began, TELLS_BEGIN};
+pub use clock::ShiftedClock;
 pub use cluster::{Cluster, Options, install_plugins};
 pub use daemon::{Daemon, PATIENCE, QUICK};
 pub use job::{Job, Submitted};

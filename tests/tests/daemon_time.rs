@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use end_to_end::{Cluster, PATIENCE, QUICK, now, wait_for};
@@ -14,20 +13,6 @@ use predictor_core::snapshot::Snapshot;
 /// The forecasts in force in the default partition, and on how many outcomes they rest.
 fn in_force(snapshot: &Snapshot<Vec<u8>>) -> Option<(WaitSource, u32)> {
     snapshot.score(snapshot.default_partition()?.index).map(|score| (score.source, score.jobs))
-}
-
-/// A library that shifts the clock of whoever loads it, and the file that says by how many seconds.
-fn shifted_clock(cluster: &Cluster) -> [PathBuf; 2] {
-    let shift = cluster.path("shift");
-    std::fs::write(&shift, "0").unwrap();
-    [PathBuf::from(env!("SHIFTED_CLOCK")), shift]
-}
-
-/// A shift is put in place whole.
-fn set_shift(file: &Path, seconds: i64) {
-    let new = file.with_extension("new");
-    std::fs::write(&new, seconds.to_string()).unwrap();
-    std::fs::rename(new, file).unwrap();
 }
 
 #[test]
@@ -74,17 +59,17 @@ fn over_restarts_no_partial_history_takes_the_place_of_what_was_learnt() {
 #[test]
 fn a_clock_that_was_ahead_and_is_set_back_makes_it_start_afresh() {
     let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
-    let [library, shift] = shifted_clock(&cluster);
+    let clock = cluster.shifted_clock();
     cluster.run_jobs(1);
-    let _daemon = cluster.start_queuecastd_with(&[("LD_PRELOAD", &library), ("SHIFTED_CLOCK", &shift)]);
+    let _daemon = cluster.start_queuecastd_with(&clock.variables());
     cluster.snapshot_with("a first job", |snapshot| snapshot.provenance().ended_jobs == 1);
     for (ended, ahead) in (2..).zip([86_400, 2 * 86_400, 365 * 86_400]) {
-        set_shift(&shift, ahead);
+        clock.set_ahead(ahead);
         cluster.snapshot_with("a snapshot that is dated ahead", |snapshot| {
             let read_at = snapshot.provenance().accounting_read_at;
             snapshot.published_at().0 >= now() + ahead - 60 && read_at.is_some_and(|read_at| read_at.0 >= now() + ahead - 60)
         });
-        set_shift(&shift, 0);
+        clock.set_ahead(0);
         cluster.run_jobs(1);
         cluster.snapshot_with("what ended after the clock was set back", |snapshot| {
             let provenance = snapshot.provenance();
@@ -100,7 +85,7 @@ fn a_clock_that_was_ahead_and_is_set_back_makes_it_start_afresh() {
 #[test]
 fn records_that_slurmctld_could_not_hand_over_for_more_than_a_day_are_read_when_they_come() {
     let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
-    let [library, shift] = shifted_clock(&cluster);
+    let clock = cluster.shifted_clock();
     // Only slurmctld is cut off: the daemon has a configuration of its own, with the right port.
     let configuration = cluster.path("etc/slurm.conf");
     let (own, whole) = (cluster.path("own/slurm.conf"), std::fs::read_to_string(&configuration).unwrap());
@@ -108,7 +93,7 @@ fn records_that_slurmctld_could_not_hand_over_for_more_than_a_day_are_read_when_
     std::fs::copy(cluster.path("etc/queuecast.toml"), cluster.path("own/queuecast.toml")).unwrap();
     std::fs::write(&own, &whole).unwrap();
     cluster.run_jobs(1);
-    let _daemon = cluster.start_queuecastd_with(&[("LD_PRELOAD", &library), ("SHIFTED_CLOCK", &shift), ("SLURM_CONF", &own)]);
+    let _daemon = cluster.start_queuecastd_with(&[&clock.variables()[..], &[("SLURM_CONF", &own)]].concat());
     cluster.snapshot_with("a first job", |snapshot| snapshot.provenance().ended_jobs == 1);
 
     let line = whole.lines().find(|line| line.starts_with("AccountingStoragePort=")).expect("a port");
@@ -120,7 +105,7 @@ fn records_that_slurmctld_could_not_hand_over_for_more_than_a_day_are_read_when_
         snapshot.provenance().controller_read_at.is_some_and(|read_at| read_at.0 >= ran_at + 3)
     });
     let ahead = 26 * 3_600;
-    set_shift(&shift, ahead);
+    clock.set_ahead(ahead);
     let cut_off = cluster.snapshot_with("a day later", |snapshot| {
         snapshot.provenance().accounting_read_at.is_some_and(|read_at| read_at.0 >= now() + ahead - 30)
     });
