@@ -4,7 +4,7 @@ use crate::{Cluster, Options, skipped, wait_for};
 use predictor_core::snapshot::Snapshot;
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, ExitStatus};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// A configuration that publishes every second, and serves no metrics, because several clusters run
@@ -15,7 +15,7 @@ pub const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"of
 /// slurmdbd, which it tries again every now and then, is much faster.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A running `queuecastd`, killed when dropped.
+/// A running `queuecastd`, or a slurmd, killed when dropped.
 #[derive(Debug)]
 pub struct Daemon {
     child: Child,
@@ -80,6 +80,23 @@ impl Cluster {
         command.envs(variables.iter().copied());
         command.stdout(log.try_clone().expect("a log")).stderr(log);
         Daemon { child: command.spawn().expect("queuecastd is built") }
+    }
+
+    /// Starts the slurmd of a node, in the place of the one that runs, with these variables in its
+    /// environment, and waits until it takes jobs.
+    ///
+    /// # Panics
+    /// Where it can't be started.
+    #[must_use]
+    pub fn restart_node_with(&self, name: &str, variables: &[(&str, &Path)]) -> Daemon {
+        self.daemon("stop", name);
+        let log = File::options().create(true).append(true).open(self.path("log").join(format!("{name}.out"))).expect("a log");
+        let mut command = self.prepare("/usr/sbin/slurmd");
+        command.args(["-D", "-N", name]).envs(variables.iter().copied());
+        command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
+        let slurmd = Daemon { child: command.spawn().expect("slurmd is installed") };
+        wait_for(&format!("{name} to take jobs"), PATIENCE, || self.run("srun", &["-w", name, "true"]).status.success().then_some(()));
+        slurmd
     }
 
     /// The snapshot that is published now; `None` where there is none.

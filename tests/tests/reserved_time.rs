@@ -1,15 +1,15 @@
 //! Jobs of an ordinary user begin at the time that was reserved for them, however they were
 //! submitted, and what happens meanwhile.
 //!
-//! The filter knows a past in which jobs on two nodes never waited, and no daemon runs: a job on
-//! two nodes that is reserved for less than half a minute from now is eligible at once, and waits
-//! on its nodes.
+//! The filter knows a past in which small jobs did not wait, and no daemon runs: such a job that is
+//! reserved for less than half a minute from now is eligible at once, and waits on its nodes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Began, Cluster, Job, Options, Past, Shared, TELLS_BEGIN, now, wait_for};
+use end_to_end::{Began, Cluster, Job, Options, Past, Shared, TELLS_BEGIN, now, skipped, wait_for};
 use job_types::record::Record;
 use made_up_site::enforcing;
+use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,26 +17,31 @@ use std::time::Duration;
 const USER: &str = "games";
 const SOON: Duration = Duration::from_secs(90);
 
-/// The shape that the past is of.
+/// Jobs on two nodes of their own, and on a CPU of one.
 const SHAPE: [&str; 3] = ["-N2", "-t2", "--exclusive"];
+const SMALL: [&str; 3] = ["-N1", "-t2", "-n1"];
 
-/// The cluster that the tests of this file share.
+/// A cluster of so many nodes, on which small jobs are known to have waited so long.
+fn cluster_of(nodes: u32, wait_s: i64) -> Cluster {
+    let cluster = Cluster::up(&Options::with_plugins("").option("nodes", &nodes.to_string()));
+    let user = cluster.output("id", &["-u", USER]).parse().unwrap();
+    let small = Past { nodes: 2, wait_s, more_wait_s: 0, run_s: 100 };
+    let past = [Past { nodes: 1, ..small }, small, Past { nodes: 4, wait_s: 3_600, more_wait_s: 10, ..small }];
+    cluster.publish_for(user, enforcing(), &past, &[]);
+    cluster
+}
+
+/// The cluster that most tests of this file share.
 fn cluster() -> Option<Arc<Cluster>> {
     static SHARED: Shared = Shared::new();
-    SHARED.get(|| {
-        let cluster = Cluster::up(&Options::with_plugins("").option("nodes", "12"));
-        let user = cluster.output("id", &["-u", USER]).parse().unwrap();
-        let small = Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 100 };
-        cluster.publish_for(user, enforcing(), &[small, Past { nodes: 4, wait_s: 3_600, more_wait_s: 10, ..small }], &[]);
-        cluster
-    })
+    SHARED.get(|| cluster_of(12, 0))
 }
 
 /// A batch job that is reserved for so many seconds from now, and that time.
-fn reserved<'a>(cluster: &'a Cluster, ahead: i64, options: &[&str]) -> (Job<'a>, i64) {
+fn reserved<'a>(cluster: &'a Cluster, ahead: i64, shape: &[&str], options: &[&str]) -> (Job<'a>, i64) {
     let at = now() + ahead;
     let option = format!("--reserve-at=uts{at}");
-    let job = cluster.submit_for(USER, &[&SHAPE[..], &[option.as_str()], options].concat(), TELLS_BEGIN).job();
+    let job = cluster.submit_for(USER, &[shape, &[&option], options].concat(), TELLS_BEGIN).job();
     let written = Record::parse(&job.field("AdminComment")).and_then(|record| record.written);
     assert_eq!(written.unwrap().reserved_at, Some(at), "{}", job.said);
     (job, at)
@@ -56,8 +61,8 @@ fn said(output: &Output) -> String {
 fn a_batch_job_begins_within_a_second_of_its_time_or_at_once_where_its_user_wants_that() {
     let Some(cluster) = cluster() else { return };
     // By the time that one is looked at, the other has to wait still.
-    let (runs, at) = reserved(&cluster, 28, &["--early-start=run"]);
-    let (waits, waits_until) = reserved(&cluster, 28, &[]);
+    let (runs, at) = reserved(&cluster, 28, &SHAPE, &["--early-start=run"]);
+    let (waits, waits_until) = reserved(&cluster, 28, &SHAPE, &[]);
     // As a profile has them.
     let mut by_twins = cluster.prepare_for(USER, "sbatch");
     by_twins.args(SHAPE).args(["--wait", "--output=twins.out", "--wrap", TELLS_BEGIN]);
@@ -76,10 +81,17 @@ fn a_batch_job_begins_within_a_second_of_its_time_or_at_once_where_its_user_want
     assert!(on_time.is_at(twins_at), "reserved for {twins_at}: {on_time}");
 }
 
-/// An srun or salloc of the user's that runs [`TELLS_BEGIN`].
-fn at_terminal(cluster: &Cluster, command: &str, name: &str, options: &[&str]) -> Child {
+/// An srun or salloc of the user's that runs [`TELLS_BEGIN`], as a job that is called like it.
+fn at_terminal(cluster: &Cluster, command: &str, shape: &[&str], options: &[&str]) -> Child {
+    at_terminal_by(&[], cluster, command, shape, options)
+}
+
+/// The same with these variables in its environment.
+fn at_terminal_by(variables: &[(&str, &Path)], cluster: &Cluster, command: &str, shape: &[&str], options: &[&str]) -> Child {
+    let name = command;
     let mut command = cluster.prepare_for(USER, command);
-    command.args(SHAPE).args(["--job-name", name]).args(options).args(["sh", "-c", TELLS_BEGIN]);
+    command.args(shape).args(["--job-name", name]).args(options).args(["sh", "-c", TELLS_BEGIN]);
+    command.envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -88,24 +100,15 @@ fn the_shell_of_salloc_and_the_tasks_of_srun_begin_within_a_second_of_their_time
     let Some(cluster) = cluster() else { return };
     let at = now() + 25;
     let option = format!("--reserve-at=uts{at}");
-    let [salloc, srun] = ["salloc", "srun"].map(|command| at_terminal(&cluster, command, command, &[&option]));
-    for name in ["salloc", "srun"] {
-        wait_for("the nodes to be there", SOON, || {
-            let states = cluster.output("squeue", &["--noheader", "--states=RUNNING", "--format=%T", "--name", name]);
-            (states == "RUNNING").then_some(())
-        });
-    }
+    let [salloc, srun] = ["salloc", "srun"].map(|command| at_terminal(&cluster, command, &SHAPE, &[&option]));
+    wait_for_running(&cluster, &["salloc", "srun"]);
     assert!(now() < at, "the nodes were there late");
     for (command, tasks) in [(salloc, 1), (srun, 2)] {
-        let output = command.wait_with_output().unwrap();
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{}", said(&output));
-        let began = Began::all_of(&printed);
-        assert_eq!(began.len(), tasks, "{printed}{}", said(&output));
+        let began = began_at_terminal(command);
+        assert_eq!(began.len(), tasks, "{began:?}");
         for began in began {
             assert!(began.is_at(at), "reserved for {at}: {began}");
         }
-        assert!(said(&output).contains("queuecast: nodes are here; waiting until"), "{}", said(&output));
     }
 }
 
@@ -125,7 +128,7 @@ fn what_a_refusal_proposes_is_given_to_whoever_types_it() {
     assert!(refusal.contains("queuecast: no reservation: "), "{refusal}");
     // salloc and srun are refused with the same reason, and run nothing.
     for command in ["salloc", "srun"] {
-        let refused = at_terminal(&cluster, command, "refused", &["-N4", soon]).wait_with_output().unwrap();
+        let refused = at_terminal(&cluster, command, &long, &[soon]).wait_with_output().unwrap();
         assert!(!refused.status.success() && refused.stdout.is_empty(), "{command}: {}", said(&refused));
         let of = |refusal: &str| refusal.lines().find_map(|line| line.split_once("queuecast: ")).map(|(_, reason)| reason.to_owned());
         assert_eq!(of(&said(&refused)), of(&refusal), "{command}");
@@ -138,4 +141,102 @@ fn what_a_refusal_proposes_is_given_to_whoever_types_it() {
     job.cancel();
     let array = cluster.submit_for(USER, &[&SHAPE[..], &["--array=0-1", "--reserve-at=now+1hour"]].concat(), "true").refusal();
     assert!(array.contains("queuecast: no reservation: ") && array.contains("array"), "{array}");
+}
+
+/// Waits until jobs by these names run.
+fn wait_for_running(cluster: &Cluster, names: &[&str]) {
+    for name in names {
+        wait_for("the nodes to be there", SOON, || {
+            let states = cluster.output("squeue", &["--noheader", "--states=RUNNING", "--format=%T", "--name", name]);
+            (states == "RUNNING").then_some(())
+        });
+    }
+}
+
+/// When what an srun or salloc ran began, once it has ended.
+fn began_at_terminal(command: Child) -> Vec<Began> {
+    let output = command.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(said(&output).contains("queuecast: nodes are here; waiting until"), "{}", said(&output));
+    Began::all_of(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Waits until a batch job waits on its nodes.
+fn wait_for_nodes(job: &Job<'_>) {
+    wait_for("the announcement", SOON, || job.printed().contains("waiting until").then_some(()));
+}
+
+#[test]
+fn a_wait_on_the_nodes_outlasts_restarts_and_suspension_and_ends_with_scancel() {
+    if skipped() {
+        return;
+    }
+    // Of the steps 50 and 20 s before the reserved time the first leaves time for such a wait.
+    let cluster = cluster_of(2, 30);
+    let at = now() + 50;
+    let option = format!("--reserve-at=uts{at}");
+    let batch = || cluster.submit_for(USER, &[&SMALL[..], &[&option]].concat(), TELLS_BEGIN).job();
+    let [steady, suspended, late, cancelled] = [batch(), batch(), batch(), batch()];
+    let [salloc, srun] = ["salloc", "srun"].map(|command| at_terminal(&cluster, command, &SMALL, &[&option]));
+    for job in [&steady, &suspended, &late, &cancelled] {
+        wait_for_nodes(job);
+    }
+    wait_for_running(&cluster, &["salloc", "srun"]);
+
+    for job in [&suspended, &late] {
+        let _ = cluster.output("scontrol", &["suspend", &job.id]);
+    }
+    for daemon in ["slurmctld", "slurmd"] {
+        cluster.daemon("restart", daemon);
+    }
+    let _ = cluster.output("scontrol", &["resume", &suspended.id]);
+    let scancel = cluster.prepare_for(USER, "scancel").arg(&cancelled.id).output().unwrap();
+    assert!(scancel.status.success(), "{}", said(&scancel));
+    assert_eq!(cancelled.end(SOON), "CANCELLED");
+    assert!(now() < at, "all of this took too long to be seen");
+
+    for job in [&steady, &suspended] {
+        let on_time = began(job);
+        assert!(on_time.is_at(at), "reserved for {at}: {on_time}");
+    }
+    for command in [salloc, srun] {
+        let on_time = began_at_terminal(command);
+        assert!(matches!(&on_time[..], [began] if began.is_at(at)), "reserved for {at}: {on_time:?}");
+    }
+    for job in [&late, &cancelled] {
+        assert!(Began::all_of(&job.printed()).is_empty(), "{}", job.printed());
+    }
+    // One whose time has passed meanwhile begins when it is resumed.
+    wait_for("its time to pass", SOON, || (now() > at + 1).then_some(()));
+    let resumed = now();
+    let _ = cluster.output("scontrol", &["resume", &late.id]);
+    let begun = began(&late);
+    assert!(!begun.is_before(resumed), "reserved for {at}, resumed at {resumed}: {begun}");
+}
+
+#[test]
+fn a_clock_that_is_set_during_the_wait_ends_it_at_its_time_by_that_clock() {
+    if skipped() {
+        return;
+    }
+    let cluster = cluster_of(1, 0);
+    let clock = cluster.shifted_clock();
+    // The wait of a batch job goes by the clock of its node, that of salloc by its own machine's.
+    let _slurmd = cluster.restart_node_with("n1", &clock.variables());
+    // Set ahead, and set back: what the clock gains or loses, the wait loses or gains.
+    for (ahead_s, shift_s) in [(26, 14), (14, -8)] {
+        let (batch, at) = reserved(&cluster, ahead_s, &SMALL, &[]);
+        let option = format!("--reserve-at=uts{at}");
+        let salloc = at_terminal_by(&clock.variables(), &cluster, "salloc", &SMALL, &[&option]);
+        wait_for_nodes(&batch);
+        wait_for_running(&cluster, &["salloc"]);
+        clock.set_ahead(shift_s);
+        assert!(now() < at - shift_s.max(0), "it came too late to be seen");
+        // What the job itself runs has the machine's clock on the node; in salloc it has salloc's.
+        let on_time = began(&batch);
+        assert!(on_time.is_at(at - shift_s), "reserved for {at}, the clock was set by {shift_s} s: {on_time}");
+        let on_time = began_at_terminal(salloc);
+        assert!(matches!(&on_time[..], [began] if began.is_at(at)), "reserved for {at}, the clock was set by {shift_s} s: {on_time:?}");
+        clock.set_ahead(0);
+    }
 }
