@@ -14,6 +14,7 @@ pub mod past;
 pub mod promise;
 pub mod queue_plan;
 pub mod reliability;
+pub mod set_aside;
 pub mod site;
 pub mod snapshot;
 pub mod trees;

@@ -5,6 +5,7 @@
 //! records, a simulator from its machine.
 
 use crate::limits::{Applying, NodeSizes};
+use crate::set_aside::SetAside;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::Size;
@@ -37,6 +38,8 @@ pub struct Partition<'a> {
     pub most_cpus_per_node: Option<u32>,
     /// Its nodes, where that is known.
     pub node_sizes: Option<NodeSizes>,
+    /// What Slurm's own reservations take of its nodes, in the order of their groups and begins.
+    pub set_aside: &'a [SetAside],
     /// What runs and waits in it.
     pub demand: Demand,
 }

@@ -13,7 +13,7 @@ use predictor_core::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::snapshot::{ComingJob, RunningJob};
 use slurm_sys::client::controller;
 
-pub(crate) use queue::{Phase, PlanJob, Queue};
+pub(crate) use queue::{Phase, PlanJob, PlanNode, Queue};
 
 /// The cluster as slurmctld described it.
 #[derive(Debug)]

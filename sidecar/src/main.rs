@@ -41,6 +41,7 @@ mod plan;
 mod publisher;
 mod reserved;
 mod seen;
+mod set_aside;
 mod settings;
 mod shared_memory;
 mod signals;

@@ -18,6 +18,7 @@ use crate::cluster::{Cluster, Ended, Live};
 use crate::failure::Failure;
 use crate::names::PartitionIndices;
 use crate::plan::Question;
+use crate::set_aside;
 use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;
 use crate::state_directory::StateDirectory;
@@ -258,6 +259,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
     for job in &cluster.jobs {
         jobs.entry(&**job.partition()).or_default().push(job);
     }
+    let mut set_aside = set_aside::by_partition(&cluster.queue, now);
     let states = cluster.partitions.iter().zip(&cluster.partition_limits).map(|(partition, limits)| {
         let jobs = jobs.remove(partition.name.as_str()).unwrap_or_default();
         let pending = || jobs.iter().filter(|job| job.is_pending(now));
@@ -275,6 +277,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
             pending_cpus: pending().map(|job| u64::from(job.size.cpus)).sum(),
             coming: jobs.iter().filter_map(|job| job.coming(now)).collect(),
             limits: limits.clone(),
+            set_aside: set_aside.remove(partition.name.as_str()).unwrap_or_default(),
         }
     });
     states.collect()

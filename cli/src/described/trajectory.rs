@@ -62,6 +62,7 @@ impl TrajectoryReport {
             now: Moment { now: *now, at: *now, claimed: *claimed },
             longest_limit: situation.bounds.longest_limit(size).map(|longest| longest.value),
         };
+        let (job, _) = job.beside(partition, reserved).ok()?;
         let points = trajectory(&job, reserved);
         let every = points.len().div_ceil(MOST_POINTS).max(1);
         let points = points.iter().step_by(every).map(|point| PointReport {

@@ -50,7 +50,8 @@ impl Offer {
         match decided(situation, wanted) {
             Ok(reservation) => Self { wanted, reservation: Some(Given::of(&reservation)), refused: None, earliest: None },
             Err(why) => {
-                let earliest = if let NotReserved::Unlikely { later, .. } = why { later } else { None };
+                let earliest =
+                    if let NotReserved::Unlikely { later, .. } | NotReserved::SetAside { later, .. } = why { later } else { None };
                 Self { wanted, reservation: None, refused: Some(why.to_string()), earliest: earliest.map(|earliest| earliest.0) }
             }
         }

@@ -45,6 +45,13 @@ impl Decision {
 
     fn refused(&self, why: &NotReserved, now: UnixTime) -> String {
         let mut line = format!("no reservation: {why}");
+        if let NotReserved::SetAside { from, until, later } = why {
+            let begin = if *from > now { format!("in {}", *from - now) } else { "before now".to_owned() };
+            let _ = write!(line, "; what is in the way begins {begin} and ends in {}", *until - now);
+            if let Some(ahead) = later.map(|later| later - now) {
+                let _ = write!(line, "; there is room in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
+            }
+        }
         if let NotReserved::Unlikely { best, wanted, later, .. } = why {
             if let Some(ahead) = later.map(|later| later - now) {
                 let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());

@@ -12,6 +12,7 @@ use crate::forecast::{RunTimeForecast, RunTimeForecaster};
 use crate::levels::Levels;
 use crate::limits::NodeSizes;
 use crate::reliability::{PartitionScore, WaitSourceReason};
+use crate::set_aside::{MOST_SET_ASIDE, SetAside};
 use crate::site::{Demand, Partition};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
@@ -146,7 +147,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             return Err(SnapshotError::Sections);
         }
         let (table, _) = <[SectionRecord]>::ref_from_prefix_with_elems(rest, SECTIONS.len()).map_err(|_| SnapshotError::Sections)?;
-        let mut sections: [Range<usize>; SECTIONS.len()] = Default::default();
+        let mut sections: [Range<usize>; SECTIONS.len()] = std::array::from_fn(|_| 0..0);
         for ((place, shape), record) in sections.iter_mut().zip(SECTIONS).zip(table) {
             *place = section(shape, record, all.len()).ok_or(SnapshotError::Sections)?;
         }
@@ -267,6 +268,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             most_nodes: layout::number(record.most_nodes),
             most_cpus_per_node: layout::number(record.most_cpus_per_node),
             node_sizes: layout::number(record.usable_nodes).map(|usable| NodeSizes { usable, least_cpus, most_cpus }),
+            set_aside: self.set_aside(record),
             demand: Demand {
                 running_jobs: record.running_jobs.get(),
                 pending_jobs: record.pending_jobs.get(),
@@ -274,6 +276,14 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
                 pending_cpus: record.pending_cpus.get(),
             },
         }
+    }
+
+    /// What Slurm's own reservations take of a partition, no more of it than is looked at.
+    fn set_aside(&self, record: &PartitionRecord) -> &[SetAside] {
+        let all = self.records(sections::NodesSetAside);
+        let first = record.first_set_aside.get() as usize;
+        let count = (record.set_aside.get() as usize).min(MOST_SET_ASIDE);
+        all.get(first..first.saturating_add(count)).unwrap_or(&[])
     }
 
     /// The expected ends of the running jobs of a partition, ascending.

@@ -40,6 +40,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             text: &text,
             site: self.records(sections::Site),
             partitions: self.records(sections::Partitions),
+            set_aside: self.records(sections::NodesSetAside),
             wait_classes: self.records(sections::WaitClasses),
             wait_regions: self.records(sections::WaitRegions),
             expected_ends: self.records(sections::ExpectedEnds),

@@ -14,6 +14,7 @@ use super::wait_records::WaitClassRecords;
 use crate::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
 use crate::limits::{AccountingLimits, PartitionLimits};
 use crate::queue_plan::QueuePlan;
+use crate::set_aside::{MOST_SET_ASIDE, SetAside};
 use crate::wait_model::{FittedPast, WaitModel};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
@@ -52,6 +53,9 @@ pub struct PartitionState {
     pub coming: Vec<ComingJob>,
     /// What it allows one job besides.
     pub limits: PartitionLimits,
+    /// What Slurm's own reservations take of its nodes, in any order; of more than
+    /// [`MOST_SET_ASIDE`] those that begin first are kept.
+    pub set_aside: Vec<SetAside>,
 }
 
 /// A running job, as far as its end is to be expected. A snapshot keeps no more of it: not the
@@ -116,14 +120,22 @@ pub fn write(
     }
     let mut text = Text::default();
     let mut expected_ends: Vec<ExpectedEndRecord> = Vec::new();
+    let mut set_aside: Vec<SetAside> = Vec::new();
     let by_name: HashMap<&str, &PartitionState> = partitions.iter().map(|partition| (partition.name.as_str(), partition)).collect();
     let partition_records: Vec<PartitionRecord> = (0u16..)
         .zip(history.partition_names())
         .map(|(index, name)| match by_name.get(name) {
             Some(state) => {
-                let first_end = expected_ends.len();
+                let (first_end, first_set_aside) = (expected_ends.len(), set_aside.len());
                 expected_ends.extend(ends(history, model, PartitionIndex(index), state, origin.published_at));
-                partition_record(state, &origin.limits, &mut text, first_end, expected_ends.len() - first_end)
+                set_aside.extend(nearest(&state.set_aside));
+                PartitionRecord {
+                    first_end: (first_end as u32).into(),
+                    ends: ((expected_ends.len() - first_end) as u32).into(),
+                    first_set_aside: (first_set_aside as u32).into(),
+                    set_aside: ((set_aside.len() - first_set_aside) as u32).into(),
+                    ..partition_record(state, &origin.limits, &mut text)
+                }
             }
             None => unknown_partition_record(name, &origin.site_policy, &mut text),
         })
@@ -168,6 +180,7 @@ pub fn write(
     let sections = Sections {
         site: &[site],
         partitions: &partition_records,
+        set_aside: &set_aside,
         wait_classes: &classes.classes,
         wait_regions: &classes.regions,
         user_sizes: &user_records,
@@ -268,13 +281,8 @@ fn site_record(history: &impl FittedPast, origin: &Origin, text: &mut Text) -> S
     }
 }
 
-fn partition_record(
-    state: &PartitionState,
-    accounting: &AccountingLimits,
-    text: &mut Text,
-    first_end: usize,
-    ends: usize,
-) -> PartitionRecord {
+/// The record of a partition, without the places of its records in other sections.
+fn partition_record(state: &PartitionState, accounting: &AccountingLimits, text: &mut Text) -> PartitionRecord {
     let limits = &state.limits;
     let qos = limits.qos.as_ref().and_then(|name| accounting.qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(name)));
     let nodes = limits.nodes;
@@ -292,8 +300,8 @@ fn partition_record(
         pending_jobs: state.pending_jobs.into(),
         running_cpus: state.running.iter().map(|job| u64::from(job.size.cpus)).sum::<u64>().into(),
         pending_cpus: state.pending_cpus.into(),
-        first_end: (first_end as u32).into(),
-        ends: (ends as u32).into(),
+        first_end: 0.into(),
+        ends: 0.into(),
         least_nodes: limits.least_nodes.into(),
         most_nodes: layout::number_or_none(limits.most_nodes),
         most_cpus_per_node: layout::number_or_none(limits.most_cpus_per_node),
@@ -301,7 +309,18 @@ fn partition_record(
         usable_nodes: layout::number_or_none(nodes.map(|nodes| nodes.usable)),
         least_node_cpus: nodes.map_or(0, |nodes| nodes.least_cpus).into(),
         most_node_cpus: nodes.map_or(0, |nodes| nodes.most_cpus).into(),
+        first_set_aside: 0.into(),
+        set_aside: 0.into(),
     }
+}
+
+/// What is kept of what is set aside in a partition, in its order.
+fn nearest(set_aside: &[SetAside]) -> Vec<SetAside> {
+    let mut nearest = set_aside.to_vec();
+    nearest.sort_by_key(SetAside::start);
+    nearest.truncate(MOST_SET_ASIDE);
+    nearest.sort_by_key(SetAside::order);
+    nearest
 }
 
 fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> PartitionRecord {
@@ -319,8 +338,9 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
         pending_cpus: 0,
         coming: Vec::new(),
         limits: PartitionLimits::default(),
+        set_aside: Vec::new(),
     };
-    partition_record(&state, &AccountingLimits::default(), text, 0, 0)
+    partition_record(&state, &AccountingLimits::default(), text)
 }
 
 /// When the running jobs of a partition are expected to end: by their forecast run time, or by

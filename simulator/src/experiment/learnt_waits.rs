@@ -114,6 +114,7 @@ impl PublishedSite {
             pending_cpus: 0,
             coming: Vec::new(),
             limits: Default::default(),
+            set_aside: Vec::new(),
         };
         (0..self.partitions).map(partition).collect()
     }

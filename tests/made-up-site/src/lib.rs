@@ -156,6 +156,7 @@ pub fn batch(policy: Policy) -> PartitionState {
         pending_cpus: 0,
         coming: Vec::new(),
         limits: Default::default(),
+        set_aside: Vec::new(),
     }
 }
 

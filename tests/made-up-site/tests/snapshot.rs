@@ -13,6 +13,7 @@ use predictor_core::forecast::{
 use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use predictor_core::past::{Group, GroupKey, GroupKind, Recent, UserPast};
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::set_aside::{MOST_SET_ASIDE, SetAside, taken_between};
 use predictor_core::site::Site;
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{PartitionState, Snapshot, SnapshotError};
@@ -31,7 +32,12 @@ fn site() -> MadeUpSite {
 
 /// That site with all that a snapshot holds of one.
 fn whole() -> MadeUpSite {
-    site().ended_jobs(some_jobs()).learnt(&some_model()).queue(&some_plan())
+    let partition = PartitionState { set_aside: some_set_aside(), ..batch(enforcing()) };
+    MadeUpSite::new(NOW).partition(partition).ended_jobs(some_jobs()).learnt(&some_model()).queue(&some_plan())
+}
+
+fn some_set_aside() -> Vec<SetAside> {
+    vec![SetAside::new(0, NOW + Seconds(600), NOW + Seconds(7_800), Size { nodes: 16, cpus: 64 })]
 }
 
 fn some_model() -> WaitModel {
@@ -259,10 +265,23 @@ fn another_magic_or_version_is_named() {
 }
 
 #[test]
+fn of_what_is_set_aside_in_a_partition_the_nearest_is_kept_in_its_order() {
+    let record = |group, start: i64| SetAside::new(group, NOW + Seconds(start), NOW + Seconds(start + 60), Size { nodes: 1, cpus: 4 });
+    let of_two_groups = |count: i64| (0..count).rev().map(|n| record((n % 2) as u16, n * 100));
+    let other = PartitionState { name: "other".into(), set_aside: vec![record(7, 0)], ..batch(enforcing()) };
+    let many = PartitionState { set_aside: of_two_groups(400).collect(), ..batch(enforcing()) };
+    let snapshot = MadeUpSite::new(NOW).partition(other).partition(many).snapshot();
+    assert_eq!(snapshot.partition("other").unwrap().set_aside, [record(7, 0)]);
+    let kept = snapshot.partition("batch").unwrap().set_aside;
+    assert!(kept.len() == MOST_SET_ASIDE && kept.is_sorted_by_key(SetAside::order), "{}", kept.len());
+    assert!(kept.iter().all(|record| record.start() < NOW + Seconds(100 * MOST_SET_ASIDE as i64)));
+}
+
+#[test]
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v5");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v6");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),
@@ -271,7 +290,7 @@ fn the_layout_is_that_of_the_golden_file() {
         nodes: Some(NodeSizes { usable: 60, least_cpus: 4, most_cpus: 8 }),
     };
     let site = MadeUpSite::new(NOW).origin(|origin| origin.limits = some_limits().into());
-    let site = site.partition(PartitionState { limits, ..batch(enforcing()) }).ended_jobs(some_jobs().take(5));
+    let site = site.partition(PartitionState { limits, set_aside: some_set_aside(), ..batch(enforcing()) }).ended_jobs(some_jobs().take(5));
     let bytes = site.learnt(&some_model()).queue(&some_plan()).bytes();
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();
@@ -318,6 +337,8 @@ proptest! {
                 let _ = plan.jobs().filter(|job| job.start.is_ok_and(|start| start.lower > start.upper)).count();
             }
             for partition in snapshot.partitions() {
+                prop_assert!(partition.set_aside.len() <= MOST_SET_ASIDE);
+                let _ = taken_between(partition.set_aside, NOW, NOW + Seconds(86_400));
                 let _ = snapshot.plan().map(|plan| plan.free(partition.index).count());
                 for (nodes, limit) in [(1, None), (64, Some(Seconds(600))), (u32::MAX, Some(Seconds(i64::MAX)))] {
                     let _ = snapshot.expected_start(partition.index, Size { nodes, cpus: nodes }, limit);

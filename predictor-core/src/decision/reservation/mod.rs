@@ -1,6 +1,7 @@
 //! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it
 //! runs at a promised time (Nurmi, Wolski and Brevik 2008, 3.1).
 
+mod beside;
 mod cost;
 mod joint;
 mod outcome;
@@ -11,6 +12,8 @@ mod upkeep;
 
 use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle, Reservation};
 use crate::forecast::WaitForecaster;
+use crate::set_aside::SetAside;
+use crate::site::Partition;
 use job_types::options::SuccessProbability;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -62,6 +65,15 @@ pub enum NotReserved {
     },
     /// The reserved time and the time limit reach beyond the deadline.
     BeyondDeadline,
+    /// Reservations of Slurm's own, such as for maintenance, leave too few nodes of the partition.
+    SetAside {
+        /// When what is in the way begins.
+        from: UnixTime,
+        /// When it ends.
+        until: UnixTime,
+        /// As for [`NotReserved::Unlikely`].
+        later: Option<UnixTime>,
+    },
     /// The site gives none in this partition.
     NotOffered,
     /// Nothing is known of waits here.
@@ -103,6 +115,9 @@ impl fmt::Display for NotReserved {
                 write!(f, "its time limit would be padded to {needed}, and {} is {}", longest.by, longest.value)
             }
             NotReserved::BeyondDeadline => f.write_str("the reserved time plus the time limit lies beyond --deadline"),
+            NotReserved::SetAside { .. } => {
+                f.write_str("Slurm's own reservations, such as for maintenance, leave too few nodes of the partition for it")
+            }
             NotReserved::NotOffered => f.write_str("this partition offers no virtual reservations"),
             NotReserved::NoWaits => f.write_str("no past waits are known for this partition"),
             NotReserved::Unlikely { best, wanted, asked, .. } => {
@@ -154,7 +169,7 @@ pub(super) fn reserve<F: WaitForecaster>(
         return Err(NotReserved::BeyondDeadline);
     }
     let longest = context.bounds.longest_limit(size);
-    let job = Reservable {
+    let anywhere = Reservable {
         forecasts: context.forecasts,
         shape: context.shape(size, Some(limit)),
         now: context.moment(Seconds::ZERO),
@@ -162,6 +177,13 @@ pub(super) fn reserve<F: WaitForecaster>(
     };
     let ahead = reserved - context.now;
     let probability = wanted.wanted();
+    let partition = &context.partition;
+    let later = || {
+        let later = if tell_later { later_time(&anywhere, partition, ahead, probability) } else { None };
+        later.map(|ahead| context.now + ahead)
+    };
+    let set_aside = |by: SetAside| NotReserved::SetAside { from: by.start(), until: by.end(), later: later() };
+    let (job, beside) = anywhere.beside(partition, reserved).map_err(set_aside)?;
     let asked = job.level_to_ask(ahead, probability);
     let (options, policy) = (&submission.asked, &context.policy);
     // What was forecast too high lately is promised as that much less.
@@ -179,35 +201,47 @@ pub(super) fn reserve<F: WaitForecaster>(
         Err(Some(best)) if wanted == SuccessProbability::Best => return Ok(at_point(best)),
         Err(best) => best,
     };
+    if let Some(by) = beside.filter(|_| latest_point(&anywhere, ahead, asked, Begins::BeforeReserved).is_ok()) {
+        return Err(set_aside(by));
+    }
     if let Some(beyond) = beyond_limit(&job, ahead, asked, longest) {
         return Err(beyond);
     }
     if best.is_none() && context.forecasts.wait(&job.shape, None).is_none() {
         return Err(NotReserved::NoWaits);
     }
-    let later = if tell_later { later_time(&job, ahead, probability) } else { None };
-    Err(NotReserved::Unlikely { best: best.map(at_point), wanted, asked, later: later.map(|ahead| context.now + ahead) })
+    Err(NotReserved::Unlikely { best: best.map(at_point), wanted, asked, later: later() })
 }
 
 /// How far ahead a reservation can be had that can't be had `ahead` from now, at a later time. In
 /// whole minutes, or in whole hours beyond a day, because a user is to type it.
 ///
 /// What a job needs that is eligible now says where to begin. A job that becomes eligible later is
-/// forecast from another state, so that the time is tried before it is told, and others behind it.
-fn later_time<F: WaitForecaster>(job: &Reservable<'_, F>, ahead: Seconds, wanted: f64) -> Option<Seconds> {
+/// forecast from another state, so that the time is tried before it is told, and others behind it:
+/// where something is set aside in the partition, as long behind that.
+fn later_time<F: WaitForecaster>(job: &Reservable<'_, F>, partition: &Partition<'_>, ahead: Seconds, wanted: f64) -> Option<Seconds> {
     let now = job.now.now;
-    let needed = latest_point(job, LONGEST_AHEAD, wanted, Begins::Now).ok().map(|point| now + LONGEST_AHEAD - point.begin);
-    let mut later = needed.unwrap_or(Seconds::ZERO).max(ahead + STEP);
+    let point = latest_point(job, LONGEST_AHEAD, wanted, Begins::Now).ok();
+    let needed = point.map_or(Seconds::ZERO, |point| now + LONGEST_AHEAD - point.begin);
+    let mut later = needed.max(ahead + STEP);
     for _ in 0..MOST_LATER_TIMES {
         let unit = if later < DAY { 60 } else { 3_600 };
         let rounded = Seconds(later.0.saturating_add(unit - 1) / unit * unit);
         if rounded > LONGEST_AHEAD {
             return None;
         }
-        if latest_point(job, rounded, job.level_to_ask(rounded, wanted), Begins::BeforeReserved).is_ok() {
-            return Some(rounded);
-        }
-        later = Seconds(rounded.0 + rounded.0 / 4);
+        let in_the_way = match job.beside(partition, now + rounded) {
+            Ok((job, in_the_way)) => {
+                if latest_point(&job, rounded, job.level_to_ask(rounded, wanted), Begins::BeforeReserved).is_ok() {
+                    return Some(rounded);
+                }
+                in_the_way
+            }
+            Err(in_the_way) => Some(in_the_way),
+        };
+        // Limits are whole minutes, so that up to one of the padding is lost.
+        let behind = in_the_way.map(|by| by.end() - now + needed + LIMIT_ROUNDING).filter(|behind| *behind > rounded);
+        later = behind.unwrap_or(Seconds(rounded.0 + rounded.0 / 4));
     }
     None
 }

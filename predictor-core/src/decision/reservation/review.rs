@@ -11,7 +11,7 @@ use job_types::time::{Seconds, UnixTime};
 
 /// A change that is smaller than this part of what is left, of the padding or of the time until the
 /// job becomes eligible, is not worth a change of the job.
-const WORTH_A_CHANGE: f64 = 0.125;
+pub(super) const WORTH_A_CHANGE: f64 = 0.125;
 
 /// How often a job may be put off, as far as the probability that is lost by it counts.
 const CHANCES: f64 = 20.0;

@@ -10,7 +10,8 @@ use super::trajectory::Reservable;
 use super::{LONGEST_AHEAD, Seconds, UnixTime};
 use crate::decision::{Bounds, NodeRange, Submission, TimeLimit, governing};
 use crate::forecast::{Claimed, JobShape, Moment, WaitForecaster};
-use crate::site::Site;
+use crate::set_aside::leaves_room;
+use crate::site::{Partition, Site};
 use job_types::number::{JobId, UserId};
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::record::{Changed, Record, Written};
@@ -237,7 +238,15 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
         now: Moment { now, at: now, claimed: Claimed::default() },
         longest_limit,
     };
-    let wanted = match review(&given, &reservable, next_review) {
+    // Where Slurm's own reservations leave no room at the reserved time, nothing is padded anew.
+    let beside = reservable.beside(&partition, at).map(|(reservable, _)| reservable);
+    let reservable = beside.unwrap_or(Reservable { longest_limit: Some(own_limit), ..reservable });
+    let longest_limit = reservable.longest_limit;
+    let found = match review(&given, &reservable, next_review) {
+        Review::Keep if progress == Progress::Waiting => shed_for_what_is_set_aside(&given, job.size, &partition, now),
+        found => found,
+    };
+    let wanted = match found {
         Review::Keep => None,
         Review::Cancel => Some((Wanted::Cancellation, at)),
         Review::Change(revision) => {
@@ -252,6 +261,16 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
         }
     };
     Upkeep { state, wanted }
+}
+
+/// Padding is shed before it is worth a change where with it, and not without it, the limit reaches
+/// into what Slurm's own reservations set aside: slurmctld would not start the job.
+fn shed_for_what_is_set_aside(given: &GivenReservation, size: Size, partition: &Partition<'_>, now: UnixTime) -> Review {
+    let all = Size { nodes: partition.nodes, cpus: partition.cpus };
+    let could_start = |limit| leaves_room(partition.set_aside, all, size, now, now + limit);
+    let limit = given.limit_from(now);
+    let is_to_be_shed = limit < given.limit && !could_start(given.limit) && could_start(limit);
+    if is_to_be_shed { Review::Change(Revision { begin: None, limit: Some(limit), probability: None }) } else { Review::Keep }
 }
 
 /// The job is somebody else's from now on, which its record is to say.

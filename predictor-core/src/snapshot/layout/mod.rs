@@ -21,6 +21,7 @@ pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord,
 pub use site::{PartitionRecord, PolicyRecord, SiteRecord};
 
 use crate::forecast::RunTimeRange;
+use crate::set_aside::SetAside;
 use crate::trees::NodeRecord;
 use job_types::time::Seconds;
 use std::mem::size_of;
@@ -31,7 +32,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 5;
+pub const LAYOUT_VERSION: u32 = 6;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -117,7 +118,8 @@ const _: () = {
     assert!(size_of::<SectionRecord>() == 24);
     assert!(size_of::<PolicyRecord>() == 20);
     assert!(size_of::<SiteRecord>() == 92);
-    assert!(size_of::<PartitionRecord>() == 108);
+    assert!(size_of::<PartitionRecord>() == 116);
+    assert!(size_of::<SetAside>() == 28);
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<WaitRegionRecord>() == 24);
     assert!(size_of::<UserSizeRecord>() == 28);

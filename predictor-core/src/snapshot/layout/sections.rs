@@ -7,6 +7,7 @@ use super::{
     ScoreRecord, SiteRecord, StartRecord, UserRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord,
 };
 use crate::forecast::RunTimeRange;
+use crate::set_aside::SetAside;
 use crate::trees::NodeRecord;
 use std::mem::size_of;
 use zerocopy::little_endian::U32;
@@ -75,6 +76,8 @@ sections! {
     Site, site: SiteRecord = 1;
     /// [`PartitionRecord`]s, in the order of their indices.
     Partitions, partitions: PartitionRecord = 2;
+    /// What Slurm's own reservations take, by partition, each partition's in their order.
+    NodesSetAside, set_aside: SetAside = 33;
     /// [`WaitClassRecord`]s, by partition.
     WaitClasses, wait_classes: WaitClassRecord = 3;
     /// [`WaitRegionRecord`]s, by partition.

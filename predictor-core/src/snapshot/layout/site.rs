@@ -107,4 +107,8 @@ pub struct PartitionRecord {
     pub least_node_cpus: U32,
     /// CPUs of the largest of all its nodes.
     pub most_node_cpus: U32,
+    /// First of its records among what Slurm's reservations set aside.
+    pub first_set_aside: U32,
+    /// How many of these records there are.
+    pub set_aside: U32,
 }

@@ -1,0 +1,179 @@
+//! Virtual reservations beside Slurm's own, such as those for maintenance.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use job_types::number::{JobId, UserId};
+use job_types::options::{Asked, SuccessProbability};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
+use predictor_core::decision::{
+    Decision, NotReserved, Reservation, ReservationState, ReservedJob, Revision, Step, Upkeep, Wanted, decide, upkeep,
+};
+use predictor_core::set_aside::{SetAside, leaves_room};
+use predictor_core::snapshot::PartitionState;
+use proptest::prelude::*;
+
+/// The partition that the jobs are in, 64 nodes of 4 CPUs.
+const ALL: Size = Size { nodes: 64, cpus: 256 };
+const HOUR: Seconds = Seconds(3_600);
+
+/// Where jobs on 4 nodes have waited from 0 to 1,980 s, with this set aside in the partition.
+fn site(set_aside: Vec<SetAside>) -> Cluster {
+    let past = (0..400).map(|n| ended_job(UserId(USER), NOW - Seconds(40_000_000 - n * 90_000), 4, 3_600, n * 37 % 100 * 20, 600));
+    MadeUpSite::new(NOW).partition(PartitionState { set_aside, ..batch(enforcing()) }).ended_jobs(past).state()
+}
+
+fn set_aside(from: i64, until: i64, nodes: u32) -> SetAside {
+    SetAside::new(0, NOW + Seconds(from), NOW + Seconds(until), Size { nodes, cpus: nodes * 4 })
+}
+
+/// Of a job of an hour on 4 nodes.
+fn decided(site: &Cluster, ahead: i64, wanted: SuccessProbability) -> Decision {
+    let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(wanted), ..Asked::default() };
+    decide(&site.situation(&submission(4, asked)))
+}
+
+fn reserved(site: &Cluster, ahead: i64) -> Result<Reservation, NotReserved> {
+    decided(site, ahead, SuccessProbability::AtLeast(0.9)).reservation.unwrap()
+}
+
+#[test]
+fn a_job_that_would_run_into_maintenance_is_refused_with_a_time_behind_it() {
+    // In two hours the job would run until three hours from now, where all nodes are gone.
+    let site = site(vec![set_aside(2 * 3_600 + 1_800, 6 * 3_600, 64)]);
+    let decision = decided(&site, 7_200, SuccessProbability::AtLeast(0.9));
+    let Some(NotReserved::SetAside { from, until, later: Some(later) }) = decision.refusal().copied() else {
+        panic!("{:?}", decision.reservation)
+    };
+    assert_eq!((from, until), (NOW + Seconds(9_000), NOW + Seconds(21_600)));
+    // Behind it, by what nine of ten jobs wait at the most: 0.9 of 2,000 s, and some more for how
+    // little is known.
+    assert!((until + Seconds(1_700)..until + Seconds(2_200)).contains(&later), "{}", later - until);
+    let given = reserved(&site, (later - NOW).0).unwrap();
+    assert!(given.point.begin >= until && given.point.probability >= 0.9, "{given:?}");
+    let asked = submission(4, Asked { reserve_at: Some(NOW.0 + 7_200), ..Asked::default() });
+    let line = decision.line(&asked, &enforcing(), NOW).unwrap();
+    let minutes = (later - NOW).minutes_rounded_up();
+    let expected = format!(
+        "no reservation: Slurm's own reservations, such as for maintenance, leave too few nodes of the partition for it; what is in the \
+         way begins in 2 h 30 min and ends in 6 h; there is room in {} (--reserve-at=now+{minutes}minutes)",
+        later - NOW
+    );
+    assert_eq!(line, expected);
+}
+
+#[test]
+fn a_job_that_maintenance_leaves_enough_nodes_for_is_reserved_as_without_it() {
+    let without = reserved(&site(Vec::new()), 7_200).unwrap();
+    assert_eq!(reserved(&site(vec![set_aside(0, 90_000, 60)]), 7_200), Ok(without));
+    assert!(reserved(&site(vec![set_aside(0, 90_000, 61)]), 7_200).is_err());
+    // Nor is one refused that ends before it, or begins behind it.
+    for record in [set_aside(4 * 3_600, 90_000, 64), set_aside(-600, 4_000, 64)] {
+        assert_eq!(reserved(&site(vec![record]), 7_200), Ok(without));
+    }
+}
+
+#[test]
+fn time_that_is_left_behind_maintenance_is_what_a_promise_is_made_of() {
+    // Ten minutes are too short for 0.9, and the best that they are worth is told as what is given.
+    let site = site(vec![set_aside(600, 6_600, 64)]);
+    assert!(matches!(reserved(&site, 7_200), Err(NotReserved::SetAside { .. })));
+    let best = decided(&site, 7_200, SuccessProbability::Best).reservation.unwrap().unwrap();
+    assert!(best.point.begin >= NOW + Seconds(6_600) && (0.2..0.4).contains(&best.point.probability), "{best:?}");
+}
+
+/// The job as the filter wrote it, for four hours from now.
+fn given(site: &Cluster) -> ReservedJob {
+    let asked =
+        Asked { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
+    let submission = submission(4, asked);
+    let situation = site.situation(&submission);
+    let decision = decide(&situation);
+    let changes = decision.changes();
+    ReservedJob {
+        id: JobId(1),
+        user: UserId(USER),
+        partition: Some("batch".to_owned()),
+        account: None,
+        qos: None,
+        size: Size { nodes: 4, cpus: 16 },
+        whole_nodes: true,
+        limit: changes.limit,
+        shortest_limit: None,
+        eligible: changes.begin,
+        started: None,
+        is_blocked: false,
+        is_requeued: false,
+        record: decision.record(&situation, 7),
+    }
+}
+
+#[test]
+fn padding_is_shed_at_once_where_the_limit_would_reach_into_maintenance() {
+    let job = given(&site(Vec::new()));
+    let now = job.eligible.unwrap() + Seconds(70);
+    // It has outlived padding: too little for a change, and too much for what comes behind it.
+    assert_eq!(upkeep(&job, &site(Vec::new()), now, Seconds(30)).wanted, None);
+    let close = set_aside(5 * 3_600 + 60, 90_000, 64);
+    let Upkeep { state, wanted: Some((wanted, _)) } = upkeep(&job, &site(vec![close]), now, Seconds(30)) else { panic!("it is kept") };
+    assert_eq!(state, ReservationState::Waiting);
+    let steps = wanted.steps(&job, now);
+    let [Step::Update { begin: None, limit: Some(limit), .. }] = steps[..] else { panic!("{steps:?}") };
+    assert!(now + limit <= close.start() && now + limit >= NOW + Seconds(5 * 3_600), "{limit}");
+    // Where nothing helps nothing is changed.
+    let too_close = set_aside(5 * 3_600 - 60, 90_000, 64);
+    assert_eq!(upkeep(&job, &site(vec![too_close]), now, Seconds(30)).wanted, None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Neither what is promised nor what the daemon moves later needs nodes that are set aside.
+    #[test]
+    fn no_job_is_padded_into_what_is_set_aside(
+        records in prop::collection::vec((0u16..4, -3_600i64..40_000, 60i64..20_000), 0..6), ahead in 60i64..40_000, nodes in 1u32..=64,
+        later in 0i64..20_000,
+    ) {
+        // Groups of these sizes make up the whole partition.
+        let nodes_of = |group: u16| [32, 16, 12, 4][usize::from(group)];
+        let mut records: Vec<SetAside> = records
+            .iter()
+            .map(|(group, from, length)| {
+                let nodes = nodes_of(*group);
+                let size = Size { nodes, cpus: nodes * 4 };
+                SetAside::new(*group, NOW + Seconds(*from), NOW + Seconds(from + length), size)
+            })
+            .collect();
+        records.sort_by_key(SetAside::order);
+        let cluster = site(records.clone());
+        let asked = Asked {
+            reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..Asked::default()
+        };
+        let size = Size { nodes, cpus: nodes * 4 };
+        let has_room = |from: UnixTime, limit: Seconds| leaves_room(&records, ALL, size, from, from + limit);
+        match decide(&cluster.situation(&submission(nodes, asked))).reservation.unwrap() {
+            Ok(reservation) => {
+                prop_assert!(has_room(reservation.point.begin, reservation.point.padded_limit), "{reservation:?}");
+                // Nor does it, eligible as it is, shortly before its time.
+                prop_assert!(has_room(reservation.at, HOUR), "{reservation:?}");
+            }
+            Err(NotReserved::SetAside { later: Some(at), .. }) => {
+                let asked = Asked {
+                    reserve_at: Some(at.0), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..Asked::default()
+                };
+                let then = decide(&cluster.situation(&submission(nodes, asked))).reservation.unwrap();
+                prop_assert!(then.is_ok() && at > NOW + Seconds(ahead), "{then:?}");
+            }
+            Err(_) => {}
+        }
+        // What was promised before it was set aside is moved to where it can start, or not at all.
+        let job = given(&site(Vec::new()));
+        let now = NOW + Seconds(later);
+        let small = Size { nodes: 4, cpus: 16 };
+        if let Some((Wanted::Revision(Revision { begin: Some(begin), limit, .. }), _)) = upkeep(&job, &cluster, now, Seconds(30)).wanted {
+            let limit = limit.or(job.limit).unwrap();
+            prop_assert!(leaves_room(&records, ALL, small, begin, begin + limit), "{begin:?} {limit}");
+        }
+    }
+}
