@@ -1,4 +1,5 @@
-//! What the daemon does about an ordinary user's reservation when many jobs come after it was given.
+//! What the daemon does about an ordinary user's reservation when many jobs come after it was
+//! given.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
