@@ -79,6 +79,9 @@ fn time_that_is_left_behind_maintenance_is_what_a_promise_is_made_of() {
     // Ten minutes are too short for 0.9, and the best that they are worth is told as what is given.
     let site = site(vec![set_aside(600, 6_600, 64)]);
     assert!(matches!(reserved(&site, 7_200), Err(NotReserved::SetAside { .. })));
+    let in_the_way = decided(&self::site(vec![set_aside(600, 90_000, 64)]), 7_200, SuccessProbability::Best).reservation.unwrap();
+    let Err(NotReserved::SetAside { later: Some(later), .. }) = in_the_way else { panic!("{in_the_way:?}") };
+    assert!(later > NOW + Seconds(90_000), "{later:?}");
     let best = decided(&site, 7_200, SuccessProbability::Best).reservation.unwrap().unwrap();
     assert!(best.point.begin >= NOW + Seconds(6_600) && (0.2..0.4).contains(&best.point.probability), "{best:?}");
 }

@@ -179,7 +179,7 @@ pub(super) fn reserve<F: WaitForecaster>(
     let probability = wanted.wanted();
     let partition = &context.partition;
     let later = || {
-        let later = if tell_later { later_time(&anywhere, partition, ahead, probability) } else { None };
+        let later = if tell_later { later_time(&anywhere, partition, ahead, wanted) } else { None };
         later.map(|ahead| context.now + ahead)
     };
     let set_aside = |by: SetAside| NotReserved::SetAside { from: by.start(), until: by.end(), later: later() };
@@ -219,9 +219,20 @@ pub(super) fn reserve<F: WaitForecaster>(
 /// What a job needs that is eligible now says where to begin. A job that becomes eligible later is
 /// forecast from another state, so that the time is tried before it is told, and others behind it:
 /// where something is set aside in the partition, as long behind that.
-fn later_time<F: WaitForecaster>(job: &Reservable<'_, F>, partition: &Partition<'_>, ahead: Seconds, wanted: f64) -> Option<Seconds> {
+fn later_time<F: WaitForecaster>(
+    job: &Reservable<'_, F>,
+    partition: &Partition<'_>,
+    ahead: Seconds,
+    wanted: SuccessProbability,
+) -> Option<Seconds> {
     let now = job.now.now;
-    let point = latest_point(job, LONGEST_AHEAD, wanted, Begins::Now).ok();
+    let probability = wanted.wanted();
+    // Whoever wants the best there is takes any.
+    let had = |point: Result<TrajectoryPoint, Option<TrajectoryPoint>>| match point {
+        Ok(point) => Some(point),
+        Err(best) => best.filter(|_| wanted == SuccessProbability::Best),
+    };
+    let point = had(latest_point(job, LONGEST_AHEAD, probability, Begins::Now));
     let needed = point.map_or(Seconds::ZERO, |point| now + LONGEST_AHEAD - point.begin);
     let mut later = needed.max(ahead + STEP);
     for _ in 0..MOST_LATER_TIMES {
@@ -232,7 +243,7 @@ fn later_time<F: WaitForecaster>(job: &Reservable<'_, F>, partition: &Partition<
         }
         let in_the_way = match job.beside(partition, now + rounded) {
             Ok((job, in_the_way)) => {
-                if latest_point(&job, rounded, job.level_to_ask(rounded, wanted), Begins::BeforeReserved).is_ok() {
+                if had(latest_point(&job, rounded, job.level_to_ask(rounded, probability), Begins::BeforeReserved)).is_some() {
                     return Some(rounded);
                 }
                 in_the_way
