@@ -185,6 +185,28 @@ fn a_change_by_somebody_else_ends_all_changes_and_is_noted() {
 }
 
 #[test]
+fn a_limit_that_backfilling_has_cut_back_is_nobodys_change() {
+    let site = site(enforcing(), 100);
+    let job = ReservedJob { shortest_limit: Some(HOUR), ..reserved(&site) };
+    let started = at(&job) - Seconds(1_200);
+    let cut = |limit| ReservedJob { limit: Some(limit), started: Some(started), ..job.clone() };
+    let state = |job: &ReservedJob| look(job, &site, started + NEXT).state;
+    let needed = HOUR + Seconds(1_200);
+    assert!(job.limit.unwrap() > needed + Seconds(60), "{:?}", job.limit);
+    // A limit that is still too long is shortened as any other, and one that is not stays.
+    let Upkeep { wanted: Some((wanted, _)), .. } = look(&cut(needed + Seconds(60)), &site, started + NEXT) else { panic!("it is kept") };
+    assert_eq!(carried_out(&cut(needed + Seconds(60)), wanted, started + NEXT).0.limit, Some(needed));
+    assert_eq!(look(&cut(HOUR), &site, started + NEXT), Upkeep { state: ReservationState::Running, wanted: None });
+    // Nobody but its user makes it shorter than that or longer than it was, or without a start.
+    for theirs in [cut(HOUR - Seconds(60)), cut(job.limit.unwrap() + Seconds(60)), ReservedJob { started: None, ..cut(HOUR) }] {
+        assert_eq!(state(&theirs), ReservationState::Stopped, "{:?}", theirs.limit);
+    }
+    assert_eq!(state(&ReservedJob { shortest_limit: None, ..cut(HOUR) }), ReservationState::Stopped);
+    let requeued = ReservedJob { started: None, is_requeued: true, ..cut(HOUR) };
+    assert_ne!(state(&requeued), ReservationState::Stopped);
+}
+
+#[test]
 fn a_begin_that_had_passed_as_it_was_written_is_slurms_present_and_nobodys_change() {
     let site = site(enforcing(), 40);
     let job = reserved(&site);

@@ -196,7 +196,8 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
         return keep(ReservationState::Stopped);
     }
     let Some(promise) = Promise::of(record, now) else { return keep(ReservationState::Unusable) };
-    let Some(limit) = job.limit.filter(|limit| record.last_limit() == Some(*limit)) else { return stop(now) };
+    let is_ours = |limit: &Seconds| record.last_limit() == Some(*limit) || is_cut_back(job, *limit);
+    let Some(limit) = job.limit.filter(is_ours) else { return stop(now) };
     // A requeue gives it another begin, and a job that has started is over it.
     let is_deferrable = job.started.is_none() && !job.is_requeued;
     if is_deferrable && job.eligible.is_some_and(|eligible| !is_begin_as_written(eligible, record)) {
@@ -261,6 +262,17 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
         }
     };
     Upkeep { state, wanted }
+}
+
+/// Whether a limit can be what Slurm has made of the job's own as it started it: of a job with
+/// `--time-min` backfilling cuts the limit back as far as it has to, and no farther than to that
+/// (src/plugins/sched/backfill/backfill.c, `_reset_job_time_limit`). A user who shortens the limit
+/// of a running job as much is not told from that, and loses nothing: a limit of a job that runs is
+/// never made longer.
+fn is_cut_back(job: &ReservedJob, limit: Seconds) -> bool {
+    let has_started = job.started.is_some() || job.is_requeued;
+    let is_no_shorter = job.shortest_limit.is_some_and(|shortest| limit >= shortest);
+    has_started && is_no_shorter && job.record.last_limit().is_some_and(|last| limit < last)
 }
 
 /// Padding is shed before it is worth a change where with it, and not without it, the limit reaches
