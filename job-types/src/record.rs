@@ -269,19 +269,25 @@ impl Record {
 }
 
 /// How long a job's program stood still between its start and `until` (its end, or now) because it
-/// waited on its nodes for its reserved time.
+/// waited on its nodes for its reserved time: what of [`wait_on_nodes`] lies before `until`.
+#[must_use]
+pub fn waited_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Seconds>, until: UnixTime) -> Seconds {
+    wait_on_nodes(comment, start, limit).min((until - start).max(Seconds::ZERO))
+}
+
+/// How long a job that has started waits on its nodes for its reserved time, all in all.
 ///
 /// `comment` is the job's `admin_comment`; a job whose record is not there, or that nothing was
 /// written into, did not wait; nor did one whose user wanted the shell at once. What makes no wait
 /// on the node makes none here ([`hold_on_nodes`]).
 #[must_use]
-pub fn waited_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Seconds>, until: UnixTime) -> Seconds {
+pub fn wait_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Seconds>) -> Seconds {
     // Most jobs carry no record, and some a long comment of their own.
     let record = comment.filter(|comment| comment.starts_with('{') && comment.contains("\"hold_until\"")).and_then(Record::parse);
     let shell_at_once = |record: &Record| record.asked.options.iter().any(|(name, _)| name == Key::ShellAtOnce.option().variable);
     let written = record.filter(|record| record.mode == Mode::Enforce && !shell_at_once(record)).and_then(|record| record.written);
     let hold_until = written.and_then(|written| written.hold_until);
-    hold_until.map_or(Seconds::ZERO, |hold_until| hold_on_nodes(UnixTime(hold_until), start, limit).min((until - start).max(Seconds::ZERO)))
+    hold_until.map_or(Seconds::ZERO, |hold_until| hold_on_nodes(UnixTime(hold_until), start, limit))
 }
 
 /// How long a job that starts at a time waits on its nodes until another; not at all where that is

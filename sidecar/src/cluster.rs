@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::reserved::Reserved;
 use job_types::job::{EndedJob, Job};
 use job_types::size::Size;
-use job_types::time::UnixTime;
+use job_types::time::{Seconds, UnixTime};
 use learning::Run;
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::snapshot::{ComingJob, RunningJob};
@@ -51,6 +51,8 @@ pub(crate) struct Live {
     pub(crate) size: Size,
     /// Whether it holds its nodes and gets on.
     pub(crate) runs: bool,
+    /// How long it waits on its nodes for its reserved time, counted from its start.
+    pub(crate) waits_on_nodes: Seconds,
 }
 
 impl Live {
@@ -75,6 +77,7 @@ impl Live {
     pub(crate) fn running(&self) -> Option<RunningJob> {
         let Job::Running(job) = &self.run.job else { return None };
         let limit_end = job.limit_end();
-        self.runs.then_some(RunningJob { user: job.submitted.user, size: self.size, start: job.start, limit_end })
+        let (user, waits_on_nodes) = (job.submitted.user, self.waits_on_nodes);
+        self.runs.then_some(RunningJob { user, size: self.size, start: job.start, waits_on_nodes, limit_end })
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender};
 use job_types::job::{EndedJob, Job, RunningJob, WaitingJob};
+use job_types::record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::{PromiseOutcome, RecordedForecast, Run, RunId};
@@ -68,7 +69,7 @@ fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, C
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job))).collect();
-    let queue = Queue::new(&nodes, reservations, &queue, names, read_at);
+    let queue = Queue::new(&nodes, reservations, &queue, names);
     Ok(Cluster { read_at, cpus, partitions, jobs, ended, reserved, queue, limits, partition_limits })
 }
 
@@ -167,5 +168,8 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Op
         is_interrupted: false,
     };
     let size = Size { nodes: nodes.saturating_mul(tasks), cpus: cpus.saturating_mul(tasks) };
-    Some(Live { run, size, runs: job.state == JobState::Running })
+    let waits_on_nodes = start.map_or(Seconds::ZERO, |start| {
+        record::wait_on_nodes(job.admin_comment.as_deref(), UnixTime(start), job.time_limit_seconds.map(Seconds))
+    });
+    Some(Live { run, size, runs: job.state == JobState::Running, waits_on_nodes })
 }

@@ -68,6 +68,8 @@ pub struct RunningJob {
     pub size: Size,
     /// When it started.
     pub start: UnixTime,
+    /// How long it waits on its nodes for a reserved time from then on, before it runs.
+    pub waits_on_nodes: Seconds,
     /// When its time limit ends it; `None` is never.
     pub limit_end: Option<UnixTime>,
 }
@@ -343,8 +345,9 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
     partition_record(&state, &AccountingLimits::default(), text)
 }
 
-/// When the running jobs of a partition are expected to end: by their forecast run time, or by
-/// their time limit where they have outlived that.
+/// When the running jobs of a partition are expected to end: by their forecast run time, which
+/// counts from when they no longer wait on their nodes, or by their time limit where they have
+/// outlived that.
 fn ends(
     history: &impl FittedPast,
     model: Option<&WaitModel>,
@@ -364,7 +367,7 @@ fn ends(
                     fitted.get(&key).map(|fitted| learnt(model, &key).unwrap_or(fitted))
                 })
                 .map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges }.point());
-            let at = forecast.map(|run_time| job.start + run_time).filter(|at| *at > now).or(job.limit_end)?;
+            let at = forecast.map(|run_time| job.start + job.waits_on_nodes + run_time).filter(|at| *at > now).or(job.limit_end)?;
             Some(ExpectedEndRecord { at: at.0.into(), cpus: job.size.cpus.into(), freed: 0.into() })
         })
         .collect();

@@ -4,7 +4,7 @@ use job_types::number::{JobId, UserId};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use job_types::record::waited_on_nodes;
+use job_types::record::wait_on_nodes;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
@@ -60,9 +60,10 @@ pub(crate) enum Phase {
     /// The job runs.
     Running {
         start: UnixTime,
-        /// For how much of the time since then its program has not run: suspended, or waiting on
-        /// its nodes for its reserved time.
-        stood_still: Seconds,
+        /// For how much of the time since then it was suspended.
+        suspended: Seconds,
+        /// How long it waits on its nodes for its reserved time, counted from its start.
+        waits_on_nodes: Seconds,
         /// The nodes that it has, as inclusive ranges of indices.
         nodes: Vec<(usize, usize)>,
     },
@@ -72,13 +73,7 @@ pub(crate) enum Phase {
 
 impl Queue {
     /// Takes from slurmctld's answers what a plan needs.
-    pub(crate) fn new(
-        nodes: &[Node],
-        reservations: Vec<Reservation>,
-        queue: &[QueuedJob],
-        names: &mut HashSet<Arc<str>>,
-        now: UnixTime,
-    ) -> Self {
+    pub(crate) fn new(nodes: &[Node], reservations: Vec<Reservation>, queue: &[QueuedJob], names: &mut HashSet<Arc<str>>) -> Self {
         let count = nodes.iter().map(|node| node.index + 1).max().unwrap_or(0);
         let mut places = vec![None; count];
         for node in nodes {
@@ -90,14 +85,14 @@ impl Queue {
                 });
             }
         }
-        Self { nodes: places, reservations, jobs: queue.iter().filter_map(|job| PlanJob::of(job, names, now)).collect() }
+        Self { nodes: places, reservations, jobs: queue.iter().filter_map(|job| PlanJob::of(job, names)).collect() }
     }
 }
 
 impl PlanJob {
     /// `None` for a job that neither waits nor holds nodes. One that is suspended has given its
     /// CPUs back.
-    fn of(job: &QueuedJob, names: &mut HashSet<Arc<str>>, now: UnixTime) -> Option<Self> {
+    fn of(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Self> {
         let limit = job.time_limit_seconds.map(Seconds);
         let phase = match job.state {
             JobState::Pending => Phase::Pending {
@@ -109,8 +104,8 @@ impl PlanJob {
             },
             JobState::Running => {
                 let start = UnixTime(job.started?);
-                let held = waited_on_nodes(job.admin_comment.as_deref(), start, limit, now);
-                Phase::Running { start, stood_still: Seconds(job.suspended_seconds) + held, nodes: job.node_ranges.clone() }
+                let waits_on_nodes = wait_on_nodes(job.admin_comment.as_deref(), start, limit);
+                Phase::Running { start, suspended: Seconds(job.suspended_seconds), waits_on_nodes, nodes: job.node_ranges.clone() }
             }
             JobState::Completing => Phase::Completing { nodes: job.node_ranges.clone() },
             _ => return None,

@@ -56,9 +56,9 @@ impl Question {
             partition_indices: cluster.partitions.iter().map(|partition| indices.get(&*partition.name).copied()).collect(),
         };
         for job in jobs {
-            let forecast = |elapsed| {
+            let forecast = |elapsed, limit| {
                 let ranges = job.partitions.iter().find_map(|partition| ranges(job, *indices.get(partition)?, &run_times));
-                RunTimes::after(elapsed, ranges.unwrap_or(&[]), job.limit)
+                RunTimes::after(elapsed, ranges.unwrap_or(&[]), limit)
             };
             let reservation = job.reservation.as_deref().map(|name| reservation_places.get(name).copied());
             let running = |remaining, held: &[(usize, usize)]| RunningJob {
@@ -68,8 +68,12 @@ impl Question {
                 remaining,
             };
             match &job.phase {
-                Phase::Running { start, stood_still, nodes } => {
-                    question.state.running.push(running(forecast(now - *start - *stood_still), nodes));
+                Phase::Running { start, suspended, waits_on_nodes, nodes } => {
+                    // Its limit counts from its start, and it runs in what its wait leaves of that.
+                    let waited = (*waits_on_nodes).min((now - *start).max(Seconds::ZERO));
+                    let limit = job.limit.map(|limit| limit - *waits_on_nodes);
+                    let remaining = forecast(now - *start - *suspended - waited, limit).later_by(*waits_on_nodes - waited);
+                    question.state.running.push(running(remaining, nodes));
                 }
                 Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(Seconds(1))), nodes)),
                 Phase::Pending { tasks, exclusive, priority, reason, eligible } => {
@@ -83,7 +87,7 @@ impl Question {
                         priority: *priority,
                         eligible: eligible.unwrap_or(now),
                         limit: job.limit,
-                        run_time: forecast(Seconds::ZERO),
+                        run_time: forecast(Seconds::ZERO, job.limit),
                         reservation: reservation.flatten(),
                         obstacle: obstacle(*reason, *priority, reservation),
                     });

@@ -65,7 +65,7 @@ fn running(job_id: u32, first: usize, last: usize, since: i64) -> QueuedJob {
 fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
     let nodes: Vec<Node> =
         [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
-    let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new(), UnixTime(NOW));
+    let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
     let (jobs, ended) = (Vec::new(), Vec::new());
     Cluster {
         read_at: UnixTime(NOW),
@@ -141,6 +141,23 @@ fn what_slurmctld_says_becomes_a_plan_with_forecast_run_times() {
             (8, Err(PlanObstacle::Held)),
         ]
     );
+}
+
+#[test]
+fn a_job_that_waits_on_its_nodes_for_its_reserved_time_runs_from_then_on() {
+    let ranges = [RunTimeRange::new(1_000, 1_200, 1.0)];
+    // It has its nodes since ten minutes, and waits for five more, of its hour.
+    let asked = r#""asked":{"nodes":2,"cpus":8}"#;
+    let record = format!(
+        r#"{{"queuecast":{{"version":1,"generation":7,"at":1,"mode":"enforce",{asked},"written":{{"hold_until":{}}}}}}}"#,
+        NOW + 300
+    );
+    let holds = QueuedJob { node_ranges: vec![(0, 0), (2, 2)], cpus: 8, nodes: 2, admin_comment: Some(record), ..running(1, 0, 2, 600) };
+    let early = QueuedJob { started: Some(NOW - 3_000), ..holds.clone() };
+    let jobs = |holds: &QueuedJob| [holds.clone(), job(2, JobState::Pending, 4)];
+    // Its 1,100 s count from the end of its wait.
+    assert_eq!(planned(&cluster(&jobs(&holds), Vec::new()), &ranges), [(2, Ok(300 + 1_100))]);
+    assert_eq!(planned(&cluster(&jobs(&early), Vec::new()), &ranges), [(2, Ok(600))], "no longer than its limit");
 }
 
 #[test]

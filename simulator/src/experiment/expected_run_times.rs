@@ -115,11 +115,13 @@ impl ExpectedRunTimes {
         let now = cluster.now();
         let mut profile = Profile::new(now, i64::from(cluster.machine().processors));
         for (_, processors, job) in cluster.running().by_expected_end() {
-            let start = cluster.record(job).start;
+            // It runs from when it no longer waits on its nodes; its limit counts from its start.
+            let Record { start, held, .. } = *cluster.record(job);
             let Expected { run_time, limit } = self.of(job);
             // Corrected as in the daemon's plan where it is outlived; it ends any moment at the
             // least.
-            let end = (start + corrected_to(run_time, now - start, limit)).max(now + Seconds(1));
+            let runs_from = start + held;
+            let end = (runs_from + corrected_to(run_time, (now - runs_from).max(Seconds::ZERO), limit - held)).max(now + Seconds(1));
             profile.take(now, end, i64::from(processors));
         }
         for entry in cluster.waiting() {

@@ -35,6 +35,8 @@ struct OpenJob {
     account: String,
     eligible: UnixTime,
     start: Option<UnixTime>,
+    /// How long it waits on its nodes from its start on.
+    waits_on_nodes: Seconds,
     /// The reservation that it was given.
     reservation: Option<ReservationGiven>,
 }
@@ -220,7 +222,8 @@ impl LearntWaits {
             match open.start {
                 Some(start) => {
                     let limit_end = Some(start + open.limit());
-                    partition.running.push(RunningJob { user: open.job.user, size: open.size(), start, limit_end });
+                    let (user, waits_on_nodes) = (open.job.user, open.waits_on_nodes);
+                    partition.running.push(RunningJob { user, size: open.size(), start, waits_on_nodes, limit_end });
                 }
                 None if open.eligible <= now => {
                     partition.pending_jobs += 1;
@@ -250,7 +253,10 @@ impl LearntWaits {
         if self.told_at.is_none_or(|told| now - told >= self.site.site.refresh) {
             self.tell(now);
         }
-        self.open.insert(index, OpenJob { job: *job, account: job.group.to_string(), eligible, start: None, reservation: None });
+        self.open.insert(
+            index,
+            OpenJob { job: *job, account: job.group.to_string(), eligible, start: None, waits_on_nodes: Seconds::ZERO, reservation: None },
+        );
     }
 
     /// A job that was submitted was given a reservation.
@@ -268,10 +274,10 @@ impl LearntWaits {
         }
     }
 
-    /// A job has started.
-    pub(super) fn started(&mut self, index: JobIndex, at: UnixTime) {
+    /// A job has started, and waits so long on its nodes before it runs.
+    pub(super) fn started(&mut self, index: JobIndex, at: UnixTime, waits_on_nodes: Seconds) {
         if let Some(open) = self.open.get_mut(&index) {
-            open.start = Some(at);
+            (open.start, open.waits_on_nodes) = (Some(at), waits_on_nodes);
         }
     }
 

@@ -110,7 +110,7 @@ impl State {
     /// A job has started.
     pub(super) fn started(&mut self, index: JobIndex, record: &Record) {
         if let Some(waits) = &mut self.learnt_waits {
-            waits.started(index, record.start);
+            waits.started(index, record.start, record.held);
         }
     }
 

@@ -59,6 +59,13 @@ impl RunTimes {
         let expected = within(expected);
         Self { optimistic: within(optimistic).min(expected), expected, limit: left.limit }
     }
+
+    /// The same of a job that begins to run so much later, and holds its nodes until then.
+    #[must_use]
+    pub fn later_by(self, wait: Seconds) -> Self {
+        let later = |run_time: Seconds| (run_time + wait).min(LONGEST);
+        Self { optimistic: later(self.optimistic), expected: later(self.expected), limit: later(self.limit) }
+    }
 }
 
 /// The part of a range that lies beyond the time that has passed, with its probability.

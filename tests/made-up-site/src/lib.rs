@@ -185,7 +185,8 @@ pub fn ended_job(user: UserId, eligible: UnixTime, nodes: u32, limit: i64, wait:
 /// A job of somebody of whom nothing else is known, that runs on so many nodes of 4 CPUs.
 #[must_use]
 pub fn running_job(nodes: u32, start: UnixTime, limit_end: UnixTime) -> RunningJob {
-    RunningJob { user: UserId(1), size: Size { nodes, cpus: nodes * 4 }, start, limit_end: Some(limit_end) }
+    let size = Size { nodes, cpus: nodes * 4 };
+    RunningJob { user: UserId(1), size, start, waits_on_nodes: Seconds::ZERO, limit_end: Some(limit_end) }
 }
 
 /// A plan by which so many CPUs of the first partition, of 4 on each node, are free from these

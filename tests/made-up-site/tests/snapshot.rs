@@ -1,11 +1,11 @@
 //! A snapshot is read back as it was written, or not at all.
 
-#![allow(clippy::unwrap_used)] // helpers of tests
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
 
 use job_types::number::{AccountIndex, JobId, PartitionIndex, QosId, QosIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use made_up_site::{FREE_CPUS, MadeUpSite, NOW, USER, batch, ended_job, enforcing, forecast_by, fork};
+use made_up_site::{FREE_CPUS, MadeUpSite, NOW, USER, batch, ended_job, enforcing, forecast_by, fork, running_job};
 use predictor_core::decision::Timeliness;
 use predictor_core::forecast::{
     Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
@@ -16,7 +16,7 @@ use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, Planne
 use predictor_core::set_aside::{MOST_SET_ASIDE, SetAside, taken_between};
 use predictor_core::site::Site;
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{PartitionState, Snapshot, SnapshotError};
+use predictor_core::snapshot::{PartitionState, RunningJob, Snapshot, SnapshotError};
 use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -262,6 +262,24 @@ fn another_magic_or_version_is_named() {
     assert_eq!(Snapshot::open(&bytes).unwrap_err(), SnapshotError::Version { found: LAYOUT_VERSION + 1 });
     bytes[0] = 0;
     assert_eq!(Snapshot::open(&bytes).unwrap_err(), SnapshotError::Magic);
+}
+
+#[test]
+fn a_job_that_waits_on_its_nodes_is_expected_to_end_its_run_time_after_that() {
+    // Jobs of the user on two nodes have run for some ten minutes. This one has had its nodes for
+    // half an hour.
+    let of_two_nodes = running_job(2, NOW - Seconds(1_800), NOW + Seconds(5_400));
+    let job = |waits_on_nodes| RunningJob { user: UserId(USER), waits_on_nodes: Seconds(waits_on_nodes), ..of_two_nodes };
+    let ends = |running| {
+        let partition = PartitionState { running, ..batch(enforcing()) };
+        let snapshot = MadeUpSite::new(NOW).partition(partition).ended_jobs(some_jobs()).snapshot();
+        snapshot.expected_ends(PartitionIndex(0)).collect::<Vec<_>>()
+    };
+    let [end] = ends(vec![job(3_600)])[..] else { panic!("one job runs") };
+    // It waits for an hour in all, half of which is over.
+    assert!((NOW + Seconds(1_800 + 600)..NOW + Seconds(1_800 + 700)).contains(&end), "{}", end - NOW);
+    // Without the wait it has outlived that, and has its limit's end.
+    assert_eq!(ends(vec![job(0)]), [NOW + Seconds(5_400)]);
 }
 
 #[test]
