@@ -300,6 +300,7 @@ impl Daemon {
         match message {
             Message::Ended(jobs) => {
                 self.metrics.read_jobs(jobs.len());
+                self.metrics.promises(&jobs);
                 let taken = self.publisher.add(&jobs);
                 tracing::debug!(jobs = jobs.len(), taken, "took ended jobs");
                 let partitions = self.publisher.partition_indices(jobs.iter().map(|run| &run.job.submitted.partition));

@@ -38,6 +38,7 @@ mod metrics;
 mod names;
 mod notification;
 mod plan;
+mod promise_metrics;
 mod publisher;
 mod reserved;
 mod seen;

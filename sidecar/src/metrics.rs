@@ -23,10 +23,11 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::accounting::now;
 use crate::change_metrics::ChangeMetrics;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Ended};
 use crate::failure::Failure;
 use crate::filter_counters;
 use crate::message::Learnt;
+use crate::promise_metrics::PromiseMetrics;
 use crate::publisher::Published;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -104,6 +105,7 @@ pub(crate) struct Metrics {
     median_error: Family<PartitionLabel, Gauge<f64, AtomicU64>>,
     forecasts_in_force: Family<SourceOfPartitionLabel, Gauge>,
     changes: ChangeMetrics,
+    promises: PromiseMetrics,
     ages: Arc<Ages>,
 }
 
@@ -139,6 +141,7 @@ impl Metrics {
             median_error: Family::default(),
             forecasts_in_force: Family::default(),
             changes: ChangeMetrics::registered(&mut registry),
+            promises: PromiseMetrics::registered(&mut registry),
             ages: Arc::default(),
         };
         for source in [Source::Accounting, Source::Controller].map(|source| SourceLabel { source: source.name() }) {
@@ -209,8 +212,14 @@ impl Metrics {
         self.ended_jobs.inc_by(u64::try_from(count).unwrap_or(u64::MAX));
     }
 
+    /// Counts what became of the reservations of ended jobs.
+    pub(crate) fn promises(&mut self, jobs: &[Ended]) {
+        self.promises.count(jobs.iter().map(|run| (&*run.job.submitted.partition, run.promise.as_ref())));
+    }
+
     /// Sets what is known of the queue from slurmctld's answer.
-    pub(crate) fn queue(&self, cluster: &Cluster) {
+    pub(crate) fn queue(&mut self, cluster: &Cluster) {
+        self.promises.know(cluster.partitions.iter().map(|partition| &*partition.name));
         let count = |has_nodes| {
             let jobs = cluster.jobs.iter().filter(|job| job.run.job.start().is_some() == has_nodes);
             jobs.map(|job| i64::from(job.run.tasks)).sum()
