@@ -39,7 +39,8 @@ pub struct DeadlineForecast {
     pub job: JobIndex,
     /// The deadline.
     pub deadline: UnixTime,
-    /// The probability that it is done by then; `None` where nothing is known of waits.
+    /// The probability that it is done by then; `None` where nothing is known of waits and a start
+    /// at once would be in time.
     pub probability: Option<f64>,
 }
 
@@ -196,8 +197,8 @@ impl Shipped {
             self.asked_reservations.push(AskedReservation { job, at: UnixTime(at), answer });
         }
         if let Some(deadline) = submission.deadline {
-            let known = decision.decided.as_ref().filter(|decided| decided.wait.is_some());
-            let probability = known.and_then(|decided| decided.deadline_probability);
+            // Also where nothing is known of waits, if not even a start now would be in time.
+            let probability = decision.decided.as_ref().and_then(|decided| decided.deadline_probability);
             self.deadline_forecasts.push(DeadlineForecast { job, deadline, probability });
         }
     }
