@@ -1,6 +1,6 @@
 //! The report for people.
 
-use job_types::options::Mode;
+use job_types::options::{IfMissed, Mode};
 use job_types::record::{Changed, Forecast, Record, Written};
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
@@ -104,6 +104,11 @@ fn what_was_written(written: &Written) -> String {
     if let Some(until) = written.hold_until {
         parts.push(format!("waits on its nodes until {} if it starts early", moment(UnixTime(until))));
     }
+    // The option among those asked for is what its user gave, and this is what holds: perhaps the
+    // site's.
+    if written.if_missed == IfMissed::Cancel {
+        parts.push("cancelled if it has not started by then".to_owned());
+    }
     parts.join(", ")
 }
 
@@ -205,5 +210,17 @@ fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Job
     lines.table(&rows);
     if record.mode != Mode::Enforce && record.written.is_some() {
         lines.plain("the forecast is that of the job as submitted, as nothing was changed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_becomes_of_a_missed_job_is_told_as_it_holds_whoever_asked_for_it() {
+        let written = |if_missed| what_was_written(&Written { nodes: Some(2), cpus: Some(8), if_missed, ..Written::default() });
+        assert!(written(IfMissed::Cancel).ends_with("cancelled if it has not started by then"), "{}", written(IfMissed::Cancel));
+        assert!(!written(IfMissed::Run).contains("cancelled"), "{}", written(IfMissed::Run));
     }
 }
