@@ -151,3 +151,53 @@ pub(super) fn waiting_job(job: &Job, eligible: UnixTime) -> WaitingJob {
         eligible,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::backfill::Easy;
+    use crate::engine::estimates::Requested;
+    use crate::engine::order::FirstCome;
+    use crate::engine::{Machine, Policy, Scheduler, Submitted, simulate};
+
+    /// Promises the first job its nodes at a time, and plans when the second one is submitted.
+    struct Plans {
+        run_times: ExpectedRunTimes,
+        at: UnixTime,
+        planned: Option<Profile>,
+    }
+
+    impl Policy for Plans {
+        fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Cluster) -> Submitted {
+            if index == 1 {
+                self.planned = Some(self.run_times.plan(cluster));
+            }
+            self.run_times.passed(index, job, Some(Seconds(100)));
+            Submitted { job: *job, eligible: job.submit, hold_until: (index == 0).then_some(self.at) }
+        }
+    }
+
+    /// When all processors are free by the plan at a moment, with a job that is expected to run for
+    /// 100 s, has a limit of 1,200 s and was promised its nodes at 1,000.
+    fn all_free(at: i64) -> UnixTime {
+        let job = |submit, processors, estimate| Job {
+            submit: UnixTime(submit),
+            processors,
+            run_time: Seconds(200),
+            estimate: Seconds(estimate),
+            ..Job::default()
+        };
+        let jobs = [job(0, 4, 1_200), job(at, 1, 300)];
+        let mut policy = Plans { run_times: ExpectedRunTimes::new(2), at: UnixTime(1_000), planned: None };
+        let mut scheduler = Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(Requested) };
+        simulate(&jobs, &Machine::new(4), &mut scheduler, &mut policy).unwrap();
+        policy.planned.unwrap().earliest(UnixTime(at), 4, Seconds(1)).unwrap()
+    }
+
+    #[test]
+    fn a_job_that_waits_on_its_nodes_is_expected_to_run_from_its_reserved_time_on() {
+        assert_eq!([10, 999, 1_050].map(all_free), [UnixTime(1_100); 3]);
+        // Once it has outlived that, it is corrected by how long it has run, up to its limit.
+        assert_eq!([1_120, 1_170].map(all_free), [UnixTime(1_160), UnixTime(1_200)]);
+    }
+}
