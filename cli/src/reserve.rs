@@ -106,7 +106,7 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   mode         of the submit filter for this job: below enforce nothing is reserved at a submission
   options      the options for sbatch, salloc or srun; null where nothing would be reserved
   offers       for several probabilities: wanted, the keys of reservation (null where refused),
-               refused, earliest (from when on nodes could be had with it)
+               refused, later_at (a later TIME at which nodes could be had with it, as forecast now)
   trajectory   list of begin, padded_limit_s, probability, most_node_hours, expected_node_hours
   notes        what else is to be known
 Keys with --clusters:

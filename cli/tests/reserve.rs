@@ -76,11 +76,11 @@ fn what_can_not_be_had_is_refused_with_status_1_and_a_later_time() {
     let why = report["refused"].as_str().unwrap();
     assert!(why.contains("at best, 0.9 is wanted"), "{why}");
     // Jobs of that size waited 5,000 s.
-    let earliest = offer(&report, &json!(0.9))["earliest"].as_i64().unwrap();
-    assert!((4_990..5_100).contains(&(earliest - now().0)), "{earliest}");
+    let later_at = offer(&report, &json!(0.9))["later_at"].as_i64().unwrap();
+    assert!((4_990..5_100).contains(&(later_at - now().0)), "{later_at}");
     let said = site.run(&soon);
     assert_eq!(said.status, 1);
-    assert!(said.output.contains("not to be had: it would be kept") && said.output.contains("it can be had from "), "{}", said.output);
+    assert!(said.output.contains("not to be had: it would be kept") && said.output.contains("nodes can be had at "), "{}", said.output);
     let said = site.run(&["reserve", "--user=61234", "-p", "debug", "-N4", "-t60", "--at=now+1hour"]);
     assert!(said.status == 1 && said.output.contains("no past waits are known"), "{}", said.output);
     let said = site.run(&["reserve", "--user=61234", "-N4", "-t60", "--at=now-1hour"]);

@@ -40,19 +40,19 @@ pub(super) struct Offer {
     pub(super) reservation: Option<Given>,
     /// Why there is none.
     pub(super) refused: Option<String>,
-    /// From when on there would be one, where there is none.
-    pub(super) earliest: Option<i64>,
+    /// Where there is none: a later reserved time for which there would be one.
+    pub(super) later_at: Option<i64>,
 }
 
 impl Offer {
     /// What the submit filter would decide.
     pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Self {
         match decided(situation, wanted) {
-            Ok(reservation) => Self { wanted, reservation: Some(Given::of(&reservation)), refused: None, earliest: None },
+            Ok(reservation) => Self { wanted, reservation: Some(Given::of(&reservation)), refused: None, later_at: None },
             Err(why) => {
-                let earliest =
+                let later_at =
                     if let NotReserved::Unlikely { later, .. } | NotReserved::SetAside { later, .. } = why { later } else { None };
-                Self { wanted, reservation: None, refused: Some(why.to_string()), earliest: earliest.map(|earliest| earliest.0) }
+                Self { wanted, reservation: None, refused: Some(why.to_string()), later_at: later_at.map(|later_at| later_at.0) }
             }
         }
     }

@@ -22,9 +22,9 @@ pub(super) fn text(report: &Report) -> String {
         (Some(given), _) => reservation(&mut lines, given, report),
         (None, why) => {
             lines.plain(format!("{BAD}not to be had{BAD:#}: {}", why.as_deref().unwrap_or_default()));
-            let later = report.offers.iter().find(|offer| offer.wanted == report.asked).and_then(|offer| offer.earliest);
-            if let Some(earliest) = later {
-                lines.plain(format!("with that probability it can be had from {} on", moment_and_distance(UnixTime(earliest), report.now)));
+            let later = report.offers.iter().find(|offer| offer.wanted == report.asked).and_then(|offer| offer.later_at);
+            if let Some(later_at) = later {
+                lines.plain(format!("with that probability nodes can be had at {}", moment_and_distance(UnixTime(later_at), report.now)));
             }
         }
     }
@@ -69,7 +69,7 @@ fn row(offer: &Offer, now: UnixTime) -> [String; 8] {
     let wanted = offer.wanted.to_string();
     let Some(given) = &offer.reservation else {
         // Without a reservation, the reason stands in the place of the begin.
-        let later = offer.earliest.map(|earliest| format!("; from {} on", moment(UnixTime(earliest)))).unwrap_or_default();
+        let later = offer.later_at.map(|later_at| format!("; at {}", moment(UnixTime(later_at)))).unwrap_or_default();
         let why = format!("{}{later}", offer.refused.as_deref().unwrap_or_default());
         return [wanted, String::new(), String::new(), String::new(), String::new(), String::new(), String::new(), why];
     };
