@@ -4,6 +4,7 @@ use job_types::number::PartitionIndex;
 use job_types::options::{Key, Mode};
 use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::was_kept;
 use predictor_core::levels::{Levels, nearest_knot};
 use predictor_core::promise::{PromiseLevels, classes};
 use serde::{Deserialize, Serialize};
@@ -50,11 +51,7 @@ impl PromiseOutcome {
     /// queue, at others.
     #[must_use]
     pub fn of(wanted: f64, given: UnixTime, at: UnixTime, start: Option<UnixTime>, end: UnixTime) -> Option<PromiseOutcome> {
-        if start.is_none() && end <= at {
-            return None;
-        }
-        let is_kept = start.is_some_and(|start| start <= at);
-        Some(PromiseOutcome { wanted, ahead: at - given, is_kept })
+        was_kept(at, start, end).map(|is_kept| PromiseOutcome { wanted, ahead: at - given, is_kept })
     }
 }
 
