@@ -5,6 +5,7 @@ mod offer;
 mod plot;
 mod text;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -28,7 +29,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::place::PlaceArguments;
 
-/// Say what it takes to have nodes at a time, and with which probability; nothing is submitted.
+/// Say what it takes to have nodes at a time, and with which probability.
 ///
 /// A virtual reservation (Nurmi, Wolski and Brevik 2008) is a job that becomes eligible early
 /// enough to have started by the time, with the probability that is asked for, and with a time
@@ -41,8 +42,13 @@ use crate::place::PlaceArguments;
 /// Describe the job with sbatch's own options. The decision is that of the submit filter: what is
 /// refused here is refused there, with the same reason.
 ///
-/// Exit status: 0 if the nodes can be had with the probability; 1 if that would be refused; 2 for
-/// wrong usage, or without a snapshot.
+/// Nothing is submitted but with --clusters and sbatch's arguments behind two dashes: then a job
+/// goes to each cluster of the set that was found, and once one of them has its nodes, the others
+/// are withdrawn by the daemons of their clusters. Where a cluster refuses its job and the others
+/// do not suffice, nothing stays submitted.
+///
+/// Exit status: 0 if the nodes can be had with the probability; 1 if that would be refused, or was;
+/// 2 for wrong usage, or without a snapshot.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -81,6 +87,11 @@ pub(crate) struct Arguments {
     /// How to write the report.
     #[arg(long, value_enum, default_value_t, help_heading = "Options")]
     format: Format,
+
+    /// Submit the set: sbatch's further arguments, and the script or --wrap. What describes the job
+    /// stands before the two dashes. Without anything here, nothing is submitted.
+    #[arg(last = true, value_name = "SBATCH ARGUMENTS", requires = "clusters", help_heading = "Options")]
+    sbatch: Vec<OsString>,
 }
 
 const EXAMPLES: &str = "\
@@ -93,6 +104,8 @@ Examples:
       with the highest probability there is; the trade-off as a picture
   queuecast reserve --clusters east,west --at 18:00 -N 4 -t 60 --probability 0.99
       on one of two clusters: the cheapest reservations of which one is kept with 0.99
+  queuecast reserve --clusters east,west --at 18:00 -N 4 -t 60 --probability 0.99 -- job.sh
+      the same, and submits them
   queuecast reserve --at 18:00 -N 4 -t 60 --format json | jq '.offers[] | [.wanted, .expected_node_hours]'
 
 Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
@@ -115,7 +128,9 @@ Keys with --clusters:
   probability  that at least one of the set is kept; where none suffices, of the best there is
   clusters     list of cluster, generation, snapshot_age_s, job, mode, notes, best (the highest
                probability that can be asked for), refused (why nothing is to be had), and chosen:
-               null, or ask (the probability to ask for), the keys of reservation, and options";
+               null, or ask (the probability to ask for), the keys of reservation, and options;
+               submission: null, or job (null where refused), taken_back, and said (by sbatch)
+  submitted    whether the set stands in the queues";
 
 /// The whole report.
 #[derive(Debug, Serialize)]

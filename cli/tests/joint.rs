@@ -39,7 +39,7 @@ fn one_cluster_is_taken_where_it_suffices_and_two_where_one_does_not() {
     let (east, _west, clusters) = two();
     let of = |probability: &str| json_of(&east, &[&JOB[..], &[&clusters, probability]].concat());
     let (status, one) = of("--probability=0.9");
-    assert_eq!((status, &one["given"]), (0, &json!(true)), "{one}");
+    assert_eq!((status, &one["given"], &one["submitted"]), (0, &json!(true), &json!(false)), "{one}");
     let chosen = |report: &Value| report["clusters"].as_array().unwrap().iter().filter(|cluster| !cluster["chosen"].is_null()).count();
     assert_eq!(chosen(&one), 1, "{one}");
     let best = one["clusters"][0]["best"].as_f64().unwrap();
@@ -106,6 +106,7 @@ fn the_state_directories_of_other_clusters_are_those_of_the_configuration_file()
     assert!(line(&found.output, "probability").contains("that one of them is kept"), "{}", found.output);
     assert!(found.output.contains("of cluster east,") && found.output.contains("of cluster west,"), "{}", found.output);
     assert_eq!(found.output.matches("ask sbatch").count(), 2, "{}", found.output);
+    assert!(found.output.contains("nothing was submitted"), "{}", found.output);
 
     fs::write(east.configuration(), format!("state_directory = {:?}\n", east.path())).unwrap();
     let unknown = ask(&east, &arguments);
@@ -123,6 +124,8 @@ fn a_wrong_question_is_answered_as_such() {
         (vec!["--clusters=ea;st"], "use the name of a cluster"),
         (vec!["--clusters=east="], "use the name of a cluster"),
         (vec![&clusters, "--plot=reserve.svg"], "cannot be used with"),
+        (vec![&clusters, "--", "job.sh"], "jobs are submitted as yours"),
+        (vec!["--", "job.sh"], "--clusters"),
     ] {
         let said = ask(&east, &[&JOB[..], &more].concat());
         assert!(said.status == 2 && said.error.contains(named), "{more:?}: {}", said.error);

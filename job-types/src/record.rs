@@ -132,6 +132,10 @@ pub struct Changed {
     /// The reserved time has passed without a start, and the job is being cancelled for it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub missed: bool,
+    /// The job is being cancelled because one that it belongs together with on another cluster has
+    /// its nodes.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub withdrawn: bool,
     /// Somebody else has changed the job, which is left alone from then on.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stopped: bool,

@@ -100,7 +100,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start(plan::NAME, sender.clone(), move || plan::run(&questions, &planner_sender))?;
     let (changes, rounds) = changes::Asked::new();
     let (off, change_metrics) = (directory.kill_switch(), metrics.changes());
-    start(changes::NAME, sender, move || changes::run(&rounds, off, change_metrics))?;
+    let cluster = site.cluster.clone();
+    start(changes::NAME, sender, move || changes::run(&rounds, off, change_metrics, cluster))?;
 
     let previous = directory.previous();
     let generation = previous.map_or(1, |previous| previous.generation + 1);

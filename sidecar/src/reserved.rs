@@ -1,5 +1,6 @@
 //! Jobs in the queue that carry a reservation.
 
+use job_types::joint::JointJobs;
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -14,6 +15,8 @@ pub(crate) struct Reserved {
     pub(crate) seen: Seen,
     /// What somebody else has written behind the record.
     pub(crate) rest: String,
+    /// The jobs of which one is enough, itself among them.
+    pub(crate) joint: Option<JointJobs>,
 }
 
 /// What is looked at again right before a change: whatever of it has become something else, the
@@ -46,6 +49,11 @@ impl Seen {
             has_dependency: job.has_dependency,
             admin_comment: job.admin_comment.clone(),
         }
+    }
+
+    /// Whether the job has started.
+    pub(crate) fn has_started(&self) -> bool {
+        self.started.is_some()
     }
 
     /// When the job was submitted, by which a number that is given again is told from the one
@@ -87,6 +95,11 @@ impl Reserved {
             is_requeued: job.restarts > 0,
             record,
         };
-        Some(Self { job: reserved, seen: Seen::of(job), rest: rest.to_owned() })
+        Some(Self {
+            job: reserved,
+            seen: Seen::of(job),
+            rest: rest.to_owned(),
+            joint: job.comment.as_deref().and_then(JointJobs::of_comment),
+        })
     }
 }

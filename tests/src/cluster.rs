@@ -191,6 +191,16 @@ impl Cluster {
         command
     }
 
+    /// Its name in slurm.conf.
+    ///
+    /// # Panics
+    /// Where it has none.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let configuration = std::fs::read_to_string(self.path("etc/slurm.conf")).expect("slurm.conf");
+        configuration.lines().find_map(|line| line.strip_prefix("ClusterName=")).expect("a name").to_owned()
+    }
+
     /// Directory of the cluster.
     #[must_use]
     pub fn directory(&self) -> &Path {

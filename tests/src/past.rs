@@ -105,7 +105,7 @@ impl Cluster {
         // An empty queue.
         let plan = QueuePlan { at: now, is_complete: true, ..QueuePlan::default() };
         let site = MadeUpSite::new(now).partition(partition).ended_jobs(past).queue(&plan).origin(|origin| {
-            origin.cluster = "queuecast".to_owned();
+            origin.cluster = self.name();
             (origin.generation, origin.site_policy) = (1, policy);
             origin.maximum_age = Seconds(86_400);
         });

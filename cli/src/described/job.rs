@@ -127,6 +127,37 @@ pub(crate) struct Job {
 }
 
 impl JobArguments {
+    /// Whether a user is named.
+    pub(crate) fn is_of_another_user(&self) -> bool {
+        self.user.is_some()
+    }
+
+    /// The same options for sbatch; which user's past is looked at is none of them.
+    pub(crate) fn for_sbatch(&self) -> Vec<String> {
+        let Self { partition, account, qos, nodes, ntasks, cpus_per_task, ntasks_per_node, exclusive, time, user: _, deadline, begin } =
+            self;
+        let text = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
+        let number = |name: &str, value: &Option<NonZeroU32>| value.map(|value| format!("--{name}={value}"));
+        let limit = time.map(|LimitArgument(limit)| match limit {
+            TimeLimit::Limited(limit) => format!("--time={}", limit.minutes_rounded_up()),
+            TimeLimit::Unlimited | TimeLimit::Unset => "--time=UNLIMITED".to_owned(),
+        });
+        let options = [
+            text("partition", partition),
+            text("account", account),
+            text("qos", qos),
+            nodes.map(|NodesArgument(nodes)| format!("--nodes={}-{}", nodes.least, nodes.most)),
+            number("ntasks", ntasks),
+            number("cpus-per-task", cpus_per_task),
+            number("ntasks-per-node", ntasks_per_node),
+            exclusive.then(|| "--exclusive".to_owned()),
+            limit,
+            text("deadline", deadline),
+            text("begin", begin),
+        ];
+        options.into_iter().flatten().collect()
+    }
+
     /// The job, with what sbatch adds: tasks from the tasks per node of a fixed number of nodes,
     /// and the fewest CPUs from the tasks, of which there is one on each node where none are given
     /// (src/sbatch/opt.c, src/sbatch/sbatch.c).
@@ -207,6 +238,27 @@ mod tests {
         for wrong in ["0", "8-2", "a", "2-", "-2", ""] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn sbatch_is_given_the_options_that_the_job_was_described_by() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            job: JobArguments,
+        }
+        let described = |arguments: &[&str]| {
+            let line = <Line as clap::Parser>::try_parse_from([&["queuecast"], arguments].concat()).unwrap();
+            (line.job.for_sbatch(), line.job.is_of_another_user())
+        };
+        let (all, _) = described(&["-pbatch", "-Aacct", "-qlong", "-N2", "-n8", "-c2", "--ntasks-per-node=4", "--exclusive", "-t1:00:30"]);
+        let expected = ["partition=batch", "account=acct", "qos=long", "nodes=2-2", "ntasks=8", "cpus-per-task=2", "ntasks-per-node=4"];
+        assert_eq!(all[..7], expected.map(|option| format!("--{option}")));
+        assert_eq!(all[7..], ["--exclusive", "--time=61"]);
+        assert_eq!(
+            described(&["-t0", "--user=1", "--deadline=now+2hours"]),
+            (vec!["--time=UNLIMITED".to_owned(), "--deadline=now+2hours".to_owned()], true)
+        );
     }
 
     #[test]

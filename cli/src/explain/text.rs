@@ -132,9 +132,13 @@ fn moved(changed: &Changed) -> Option<String> {
     let begin = changed.begin.map(|at| format!("begin {}", moment(UnixTime(at))));
     let limit = changed.limit_s.map(|limit| format!("time limit {}", Seconds(limit)));
     let parts: Vec<String> = begin.into_iter().chain(limit).collect();
-    let stopped = if changed.stopped { "; left alone since somebody else changed the job" } else { "" };
+    let stopped = match changed {
+        Changed { withdrawn: true, .. } => "; withdrawn because a job that it belongs together with had its nodes",
+        Changed { stopped: true, .. } => "; left alone since somebody else changed the job",
+        Changed { .. } => "",
+    };
     if parts.is_empty() {
-        return changed.stopped.then(|| stopped.trim_start_matches("; ").to_owned());
+        return (!stopped.is_empty()).then(|| stopped.trim_start_matches("; ").to_owned());
     }
     let times = if changed.count == 1 { "once".to_owned() } else { format!("{} times", changed.count) };
     Some(format!("{times} by queuecastd, last to {}{stopped}", parts.join(", ")))

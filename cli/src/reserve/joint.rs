@@ -6,6 +6,7 @@
 //! one that is asked for, because that is what the daemon holds it to afterwards.
 
 mod set;
+mod submission;
 mod text;
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use predictor_core::forecast::Claimed;
 use serde::Serialize;
 
 use self::set::Choice;
+use self::submission::Submitted;
 use super::offer::Given;
 use super::{Arguments, is_left, not_done, options};
 use crate::described::filter::FilterReport;
@@ -67,6 +69,8 @@ struct Report {
     cost: CostReport,
     refused: Option<String>,
     clusters: Vec<ClusterReport>,
+    /// Whether the set stands in the queues.
+    submitted: bool,
     notes: Vec<String>,
     #[serde(skip)]
     now: UnixTime,
@@ -85,6 +89,7 @@ struct ClusterReport {
     /// Why nothing is to be had.
     refused: Option<String>,
     chosen: Option<Chosen>,
+    submission: Option<Submitted>,
     notes: Vec<String>,
     #[serde(skip)]
     choices: Vec<Choice>,
@@ -115,7 +120,7 @@ pub(super) fn run(arguments: &Arguments, asked: &Asked, job: &Job, now: UnixTime
     let (Ok(set) | Err(set)) = &found;
     choose(&mut clusters, set, asked);
     let sum = |cost: fn(&Given) -> f64| clusters.iter().filter_map(|cluster| Some(cost(&cluster.chosen.as_ref()?.reservation))).sum();
-    let report = Report {
+    let mut report = Report {
         asked: asked_for,
         at: UnixTime(asked.reserve_at.unwrap_or_default()),
         given,
@@ -126,11 +131,16 @@ pub(super) fn run(arguments: &Arguments, asked: &Asked, job: &Job, now: UnixTime
         },
         refused: (!given).then(|| format!("one of them would be kept with probability {:.3} at best", set.probability)),
         clusters,
+        submitted: false,
         notes: vec![INDEPENDENCE.to_owned()],
         now,
     };
+    if given && !arguments.sbatch.is_empty() {
+        submission::submit(&mut report, arguments).map_err(Failure::Input)?;
+    }
     output::print(arguments.format, &report, text::text)?;
-    Ok(ExitCode::from(u8::from(!report.given)))
+    let is_done = report.given && (report.submitted || arguments.sbatch.is_empty());
+    Ok(ExitCode::from(u8::from(!is_done)))
 }
 
 fn check(arguments: &Arguments) -> anyhow::Result<()> {
@@ -140,6 +150,9 @@ fn check(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if names.len() > MOST_JOINT_JOBS {
         bail!("--clusters: {} are named, and at most {MOST_JOINT_JOBS} are looked at", names.len());
+    }
+    if !arguments.sbatch.is_empty() && arguments.job.is_of_another_user() {
+        bail!("--user: jobs are submitted as yours; leave it out");
     }
     Ok(())
 }
@@ -191,6 +204,7 @@ fn look_at(
         best: None,
         refused: None,
         chosen: None,
+        submission: None,
         notes: place.privacy_note().into_iter().collect(),
         choices: Vec::new(),
     };

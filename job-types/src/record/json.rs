@@ -137,7 +137,7 @@ fn write_written(text: &mut String, written: &Written) {
 }
 
 fn write_changed(text: &mut String, changed: &Changed) {
-    let Changed { count, at, begin, limit_s, probability, missed, stopped } = changed;
+    let Changed { count, at, begin, limit_s, probability, missed, withdrawn, stopped } = changed;
     let mut object = Object::new(text);
     object.number("count", i64::from(*count));
     object.number("at", at.0);
@@ -145,6 +145,7 @@ fn write_changed(text: &mut String, changed: &Changed) {
     object.number_if("limit_s", *limit_s);
     object.probability_if("probability", *probability);
     object.true_if("missed", *missed);
+    object.true_if("withdrawn", *withdrawn);
     object.true_if("stopped", *stopped);
     object.end();
 }
@@ -269,10 +270,10 @@ mod tests {
     prop_compose! {
         fn changed()(
             (count, at, begin, limit_s) in any::<(u32, i64, Option<i64>, Option<i64>)>(), probability in of(0u8..=100),
-            (missed, stopped) in any::<(bool, bool)>(),
+            (missed, withdrawn, stopped) in any::<(bool, bool, bool)>(),
         ) -> Changed {
             let probability = probability.map(|percent| f64::from(percent) / 100.0);
-            Changed { count, at: UnixTime(at), begin, limit_s, probability, missed, stopped }
+            Changed { count, at: UnixTime(at), begin, limit_s, probability, missed, withdrawn, stopped }
         }
     }
 

@@ -14,6 +14,7 @@ use predictor_core::decision::{Step, Wanted};
 use slurm_sys::client::ClientError;
 use slurm_sys::client::controller::{self, ChangeError, JobUpdate};
 
+use crate::accounting::now;
 use crate::change_metrics::{ChangeMetrics, ChangeOutcome};
 use crate::reserved::{Reserved, Seen};
 
@@ -31,6 +32,8 @@ pub(super) struct Change {
     /// When it is of no use any more.
     due: UnixTime,
     seen: Seen,
+    /// Whether it is a withdrawal, which is not done any more once it is due.
+    is_withdrawal: bool,
     /// Whether it only notes that somebody else has changed the job.
     is_note: bool,
     /// `None` where what is to be noted with a step finds no room.
@@ -51,6 +54,7 @@ impl Change {
             job: reserved.job.id,
             due,
             seen: reserved.seen.clone(),
+            is_withdrawal: *wanted == Wanted::Withdrawal,
             is_note: *wanted == Wanted::NoteOfStop,
             actions: wanted.steps(&reserved.job, now).into_iter().map(action).collect(),
         }
@@ -150,7 +154,9 @@ impl Issuer {
             let reason = "the record would be too long".to_owned();
             return Err(ChangeError::Refused { code: -1, reason });
         };
-        if !is_as_seen(change)? {
+        // The program of a job that has its nodes begins then.
+        let is_late = change.is_withdrawal && change.seen.has_started() && UnixTime(now()) >= change.due;
+        if is_late || !is_as_seen(change)? {
             return Ok(ChangeOutcome::Overtaken);
         }
         for action in actions {
@@ -163,7 +169,12 @@ impl Issuer {
                 }
                 Action::Cancel => {
                     controller::cancel_job(change.job)?;
-                    tracing::info!(job = change.job.0, "cancelled the job, whose reserved time has passed, as its user asked");
+                    let why = if change.is_withdrawal {
+                        "a job that it belongs together with has its nodes"
+                    } else {
+                        "its reserved time has passed, as its user asked"
+                    };
+                    tracing::info!(job = change.job.0, why, "cancelled the job");
                 }
             }
         }

@@ -5,11 +5,16 @@
 //! forecasts of that very snapshot. What is wanted goes to [`issuer`], the one place from which
 //! changes go to slurmctld.
 //!
+//! A job that belongs together with jobs of other clusters is withdrawn once one of those has its
+//! nodes: [`siblings`] reads them from slurmdbd, and `predictor_core::decision::withdrawal` says
+//! which of them stays.
+//!
 //! It remembers nothing that a restart would miss: what was promised and what was written last is
 //! in each job's record. The main thread never waits for it: while it is busy with one round, the
 //! next one waits in the channel, and those after that are left out.
 
 mod issuer;
+mod siblings;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, bounded};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{ReservationState, upkeep};
+use predictor_core::decision::{ReservationState, upkeep, withdrawal};
 use predictor_core::snapshot::Snapshot;
 
 use crate::accounting::now;
@@ -27,6 +32,7 @@ use crate::change_metrics::ChangeMetrics;
 use crate::cluster::Cluster;
 
 use issuer::{Change, Issuer};
+use siblings::Siblings;
 
 /// What its thread is called.
 pub(crate) const NAME: &str = "changes";
@@ -81,12 +87,17 @@ impl Asked {
 }
 
 /// Looks and changes until nobody asks any more. While the file `off` exists nothing is changed.
-pub(crate) fn run(rounds: &Receiver<Round>, off: PathBuf, metrics: ChangeMetrics) {
+pub(crate) fn run(rounds: &Receiver<Round>, off: PathBuf, metrics: ChangeMetrics, cluster: String) {
     let mut issuer = Issuer::new(off, metrics.clone());
+    let mut siblings = Siblings::new(cluster);
     let mut next = rounds.recv().ok();
     while let Some(round) = next {
         // A panic costs this round, not the daemon.
-        let changes = catch_unwind(AssertUnwindSafe(|| wanted(&round, &metrics))).unwrap_or_else(|_panic| {
+        let changes = catch_unwind(AssertUnwindSafe(|| {
+            siblings.refresh(&round.cluster.reserved);
+            wanted(&round, &siblings, &metrics)
+        }))
+        .unwrap_or_else(|_panic| {
             tracing::error!("looking at the reservations has panicked: no job is changed in this round");
             Vec::new()
         });
@@ -116,7 +127,7 @@ fn issue(issuer: &mut Issuer, changes: Vec<Change>, round: &Round, rounds: &Rece
 }
 
 /// What is wanted of the jobs with reservations, the most urgent first.
-fn wanted(round: &Round, metrics: &ChangeMetrics) -> Vec<Change> {
+fn wanted(round: &Round, siblings: &Siblings, metrics: &ChangeMetrics) -> Vec<Change> {
     let Round { cluster, snapshot, interval, .. } = round;
     let begin = Instant::now();
     let mut states: BTreeMap<ReservationState, i64> = ReservationState::ALL.map(|state| (state, 0)).into();
@@ -129,7 +140,11 @@ fn wanted(round: &Round, metrics: &ChangeMetrics) -> Vec<Change> {
                 // As of before the queue was read: what waited then has not started earlier.
                 let found = upkeep(&reserved.job, &snapshot, cluster.read_at, *interval);
                 *states.entry(found.state).or_default() += 1;
-                if let Some((wanted, due)) = found.wanted.filter(|_| is_current) {
+                let withdrawn = reserved
+                    .joint
+                    .as_ref()
+                    .and_then(|_| withdrawal(&reserved.job, found.state, siblings.cluster(), &siblings.of(reserved), now));
+                if let Some((wanted, due)) = withdrawn.or(found.wanted).filter(|_| is_current) {
                     changes.push(Change::new(reserved, &wanted, due, now));
                 }
             }

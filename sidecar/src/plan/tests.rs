@@ -47,6 +47,7 @@ fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
         deadline: None,
         reservation: None,
         admin_comment: None,
+        comment: None,
         priority: 10,
         reason: PendingReason::Resources,
         restarts: 0,

@@ -14,6 +14,9 @@ use crate::bindings::{self, slurmdb_job_rec_t, slurmdb_qos_rec_t};
 use crate::client::library::libslurm;
 
 mod one_job;
+mod recorded;
+
+pub use recorded::RecordedRun;
 
 /// Every run of a requeued job, not only its last; no steps, which are one more query for each job;
 /// times as they were, not cut to the window.

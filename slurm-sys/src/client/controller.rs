@@ -82,6 +82,8 @@ pub struct QueuedJob {
     pub reservation: Option<String>,
     /// The administrator's comment, where decisions about the job are recorded.
     pub admin_comment: Option<String>,
+    /// The user's own comment.
+    pub comment: Option<String>,
     /// slurmctld's priority of a waiting job; the higher is served first, and 0 is held.
     pub priority: u32,
     /// Why it waits, if it does.
@@ -363,6 +365,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         deadline: value::moment(record.deadline),
         reservation: text(record.resv_name),
         admin_comment: text(record.admin_comment),
+        comment: text(record.comment),
         priority: value::number(record.priority).unwrap_or(0),
         reason: PendingReason::from_raw(record.state_reason.into()),
         restarts: record.restart_cnt.into(),

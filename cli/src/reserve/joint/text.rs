@@ -39,8 +39,22 @@ pub(super) fn text(report: &Report) -> String {
     if !report.given {
         return lines.text();
     }
-    for chosen in report.clusters.iter().filter_map(|cluster| cluster.chosen.as_ref()) {
-        lines.line("ask sbatch", &chosen.options);
+    let submissions = report.clusters.iter().filter_map(|cluster| Some((cluster, cluster.submission.as_ref()?)));
+    let mut has_tried = false;
+    for (cluster, submission) in submissions {
+        has_tried = true;
+        lines.line(&cluster.cluster, submission.text());
+        submission.said.lines().for_each(|said| lines.line("", said));
+    }
+    if !has_tried {
+        for chosen in report.clusters.iter().filter_map(|cluster| cluster.chosen.as_ref()) {
+            lines.line("ask sbatch", &chosen.options);
+        }
+        lines.line("", "nothing was submitted: sbatch's further arguments and the script behind -- submit the set");
+    } else if report.submitted {
+        lines.plain("once one of them has its nodes, the others are withdrawn");
+    } else {
+        lines.plain(format!("{BAD}nothing stays submitted{BAD:#}"));
     }
     lines.text()
 }

@@ -9,6 +9,7 @@ mod present;
 mod review;
 mod trajectory;
 mod upkeep;
+mod withdrawal;
 
 use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle, Reservation};
 use crate::forecast::WaitForecaster;
@@ -27,6 +28,7 @@ pub use review::{GivenReservation, Progress, Review, Revision, review};
 use trajectory::{Begins, latest_point};
 pub use trajectory::{Reservable, STEP, TrajectoryPoint, trajectory};
 pub use upkeep::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
+pub use withdrawal::{Sibling, withdrawal};
 
 /// Longest time ahead for which reservations are given.
 pub const LONGEST_AHEAD: Seconds = Seconds(366 * 86_400);

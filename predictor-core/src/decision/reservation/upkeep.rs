@@ -115,6 +115,8 @@ pub enum Wanted {
     Revision(Revision),
     /// An end of it, because its time has passed and its user wants no later start.
     Cancellation,
+    /// An end of it, because one that it belongs together with has its nodes.
+    Withdrawal,
     /// A note in its record that it is left alone from now on.
     NoteOfStop,
 }
@@ -319,9 +321,17 @@ impl Wanted {
                 vec![update(None, None, Box::new(Record { changed: Some(changed), ..job.record.clone() }))]
             }
             Wanted::Cancellation if before.missed => vec![Step::Cancel],
-            Wanted::Cancellation => {
+            Wanted::Withdrawal if before.withdrawn => vec![Step::Cancel],
+            Wanted::Withdrawal if job.started.is_some() => {
+                vec![update(None, None, record(&|changed| changed.withdrawn = true)), Step::Cancel]
+            }
+            Wanted::Cancellation | Wanted::Withdrawal => {
                 let begin = now + PUT_OFF;
-                let put_off = record(&|changed| (changed.begin, changed.missed) = (Some(begin.0), true));
+                let put_off = record(&|changed| {
+                    changed.begin = Some(begin.0);
+                    changed.missed |= *self == Wanted::Cancellation;
+                    changed.withdrawn |= *self == Wanted::Withdrawal;
+                });
                 vec![update(Some(begin), None, put_off), Step::Cancel]
             }
             Wanted::Revision(Revision { begin, limit, probability }) => {
