@@ -1,6 +1,7 @@
 //! `queuecast evaluate reservations`: whether virtual reservations are kept, what they cost, and
 //! what they do to others (Nurmi, Wolski and Brevik 2008, 4.4 and table 4).
 
+mod joint;
 mod picture;
 mod published;
 mod queue;
@@ -53,7 +54,8 @@ use crate::failure::Failure;
 pub(super) struct Arguments {
     /// The part of the jobs that ask for a reservation, greater than 0 and at most 1; several are
     /// separated by commas.
-    #[arg(long, value_name = "F", value_delimiter = ',', required_unless_present = "own_jobs", conflicts_with = "own_jobs", value_parser = share)]
+    #[arg(long, value_name = "F", value_delimiter = ',', required_unless_present_any = ["own_jobs", "joint"],
+        conflicts_with_all = ["own_jobs", "joint"], value_parser = share)]
     share: Vec<f64>,
 
     /// Instead of the log's jobs, jobs of one's own ask, which are submitted beside them (4.1): of
@@ -63,8 +65,20 @@ pub(super) struct Arguments {
     #[arg(long)]
     own_jobs: bool,
 
-    /// How many of the log's processors a node of --own-jobs has.
-    #[arg(long, value_name = "N", default_value = "1", requires = "own_jobs")]
+    /// Replay this log beside LOG, each on its own machine, with jobs of one's own as with
+    /// --own-jobs that ask for joint reservations on both (4.6): the cheapest set of which one is
+    /// kept with the probability. Once one of its jobs has its nodes the other is withdrawn. After a
+    /// refusal another job asks an hour later. The logs are laid side by side so that their jobs
+    /// --from come together, and weekdays and hours agree.
+    #[arg(long, value_name = "LOG2", conflicts_with_all = ["own_jobs", "queue", "method", "point", "plot"])]
+    joint: Option<PathBuf>,
+
+    /// How many weeks later LOG2 of --joint lies than that; fewer than 0 are weeks earlier.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "joint", allow_negative_numbers = true)]
+    weeks_later: i32,
+
+    /// How many of the log's processors a node of --own-jobs or --joint has.
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "share")]
     node_processors: NonZeroU32,
 
     /// With which probability they ask for it, greater than 0 and less than 1; several are
@@ -191,6 +205,9 @@ Examples:
 
   queuecast evaluate reservations LOG --own-jobs --probability 0.5,0.75,0.95 --method varq,shipped
       tables 2 and 3, with the published figures in brackets
+  queuecast evaluate reservations SDSC-SP2-1998-4.2-cln.swf.gz --joint SDSC-BLUE-2000-4.2-cln.swf.gz \
+      --probability 0.75,0.95,0.99
+      nodes on either of two machines, and how far these depend on each other
 
 Keys of --format json (one object for one LOG, one share and one probability; for more {\"logs\": [...]}):
   log, file, queue, jobs, processors
@@ -220,7 +237,21 @@ Keys of --format json (one object for one LOG, one share and one probability; fo
                      processor time of all jobs: with their waits on the nodes, without these, and
                      where nobody asks for a reservation
   published          null, or what was published of the same question: mean_predicted, kept_part,
-                     accepted, cost_ratio, source";
+                     accepted, cost_ratio, source
+
+Keys with --joint:
+  log, file, jobs, processors, from, to
+                     the log; beside has the first four of LOG2
+  weeks_later, probability, every_s, refresh_s, follow, node_processors
+                     how
+  joint, alone       what was found: joint on both machines, and a list of what was on each alone;
+                     keys requested to cost_ratio as above, and on_several: given on both
+  also_alone, expected_over_alone
+                     joint reservations that one machine alone would have given, and their expected
+                     cost over that of the cheapest such
+  dependence         where both always have a job, each with the same probability to miss, and
+                     nothing is withdrawn: pairs, first_kept, second_kept, either_kept,
+                     either_if_independent (from these two), correlation (of the misses)";
 
 fn number(text: &str) -> Option<f64> {
     text.parse().ok()
@@ -296,6 +327,9 @@ struct Cell<'a> {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(beside) = &arguments.joint {
+        return joint::run(arguments, beside);
+    }
     let reports = reports(arguments).map_err(Failure::Input)?;
     arguments.common.report(reports, picture::draw, |reports| text::report(reports.logs()))
 }

@@ -39,7 +39,7 @@ pub use order::Order;
 pub use policy::{Policy, Revised, Submitted};
 pub use record::Record;
 pub use running::Running;
-pub use simulation::{DoesNotFit, Scheduler, simulate};
+pub use simulation::{DoesNotFit, Scheduler, Simulation, simulate};
 pub use waiting::Waiting;
 
 #[cfg(test)]

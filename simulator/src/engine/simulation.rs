@@ -43,17 +43,9 @@ pub fn simulate(
     scheduler: &mut Scheduler,
     policy: &mut (impl Policy + ?Sized),
 ) -> Result<Vec<Record>, DoesNotFit> {
-    let mut simulation = Simulation {
-        cluster: Cluster::new(jobs, machine),
-        scheduler,
-        policy,
-        next_submission: 0,
-        held: BTreeSet::new(),
-        block_edges: block_edges(machine),
-        next_edge: 0,
-    };
+    let mut simulation = Simulation::new(jobs, machine, scheduler, policy);
     while simulation.step()? {}
-    Ok(simulation.cluster.records)
+    Ok(simulation.into_records())
 }
 
 fn block_edges(machine: &Machine) -> Vec<UnixTime> {
@@ -63,7 +55,8 @@ fn block_edges(machine: &Machine) -> Vec<UnixTime> {
     edges
 }
 
-struct Simulation<'a, P: ?Sized> {
+/// A simulation that is gone through event by event, as where several go on side by side.
+pub struct Simulation<'a, P: ?Sized> {
     cluster: Cluster,
     scheduler: &'a mut Scheduler,
     policy: &'a mut P,
@@ -74,23 +67,72 @@ struct Simulation<'a, P: ?Sized> {
     next_edge: usize,
 }
 
-impl<P: Policy + ?Sized> Simulation<'_, P> {
-    /// Goes to the next event; false after the last.
-    fn step(&mut self) -> Result<bool, DoesNotFit> {
+impl<'a, P: Policy + ?Sized> Simulation<'a, P> {
+    /// Before the first event; what the arguments are is said at [`simulate`].
+    pub fn new(jobs: &[Job], machine: &Machine, scheduler: &'a mut Scheduler, policy: &'a mut P) -> Self {
+        Self {
+            cluster: Cluster::new(jobs, machine),
+            scheduler,
+            policy,
+            next_submission: 0,
+            held: BTreeSet::new(),
+            block_edges: block_edges(machine),
+            next_edge: 0,
+        }
+    }
+
+    /// A record for each job, in the order of the jobs, as far as it has come. One that has not
+    /// started says nothing of its start and its end.
+    #[must_use]
+    pub fn into_records(self) -> Vec<Record> {
+        self.cluster.records
+    }
+
+    /// When the next event is; `None` after the last.
+    #[must_use]
+    pub fn next_moment(&self) -> Option<UnixTime> {
         let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit);
         let release = self.held.first().map(|&(until, _)| until);
         let end = self.cluster.next_end();
         // Nothing else will happen, or only what no job waits for.
         if submission.is_none() && release.is_none() && end.is_none() && self.cluster.waiting().is_empty() {
-            return Ok(false);
+            return None;
         }
         let outlived = self.cluster.running().soonest_end();
         let edge = self.block_edges.get(self.next_edge).copied();
-        let wish = self.scheduler.backfill.wakes_at();
+        let moments = [submission, release, end, outlived, edge, self.scheduler.backfill.wakes_at(), self.policy.wakes_at()];
+        Some(moments.into_iter().flatten().min()?.max(self.cluster.now))
+    }
+
+    /// Takes a job that has not started back at a moment, which is not after the next event: it
+    /// never runs. Returns whether there was such a job.
+    pub fn withdraw(&mut self, job: JobIndex, at: UnixTime) -> bool {
+        let Some(record) = self.cluster.records.get(job as usize) else { return false };
+        let is_held = self.held.remove(&(record.eligible, job));
+        self.cluster.now = at.max(self.cluster.now);
+        let has_waited = !is_held && self.cluster.queue.remove(job);
+        if is_held || has_waited {
+            self.policy.withdrawn(job);
+        }
+        if has_waited {
+            self.pass(Event::Revised);
+        }
+        is_held || has_waited
+    }
+
+    /// Goes to the next event; false after the last.
+    ///
+    /// # Errors
+    ///
+    /// [`DoesNotFit`] for a job that is submitted and is larger than the machine.
+    pub fn step(&mut self) -> Result<bool, DoesNotFit> {
+        let Some(now) = self.next_moment() else { return Ok(false) };
+        let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit);
+        let release = self.held.first().map(|&(until, _)| until);
+        let end = self.cluster.next_end();
+        let outlived = self.cluster.running().soonest_end();
+        let edge = self.block_edges.get(self.next_edge).copied();
         let revision = self.policy.wakes_at();
-        let moments = [submission, release, end, outlived, edge, wish, revision];
-        let Some(moment) = moments.into_iter().flatten().min() else { return Ok(false) };
-        let now = moment.max(self.cluster.now);
         self.cluster.now = now;
         let is_due = |moment: Option<UnixTime>| moment.is_some_and(|moment| moment <= now);
         let event = if is_due(release) {

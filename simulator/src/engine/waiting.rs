@@ -46,6 +46,12 @@ impl Queue {
         position
     }
 
+    /// Takes a job out. Returns whether it was there.
+    pub(super) fn remove(&mut self, job: JobIndex) -> bool {
+        let position = self.entries().iter().position(|entry| entry.job == job);
+        position.map(|position| self.entries.remove(self.first + position)).is_some()
+    }
+
     /// Marks the job at a position as started; positions stay as they are until the queue is closed
     /// up.
     pub(super) fn mark_started(&mut self, position: usize) -> Option<Waiting> {

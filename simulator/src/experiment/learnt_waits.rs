@@ -281,6 +281,12 @@ impl LearntWaits {
         }
     }
 
+    /// A job that has not started was taken back. What became of it tells nothing of waits, and
+    /// nothing of promises before its time.
+    pub(super) fn withdrawn(&mut self, index: JobIndex) {
+        self.open.remove(&index);
+    }
+
     /// A job has ended.
     pub(super) fn ended(&mut self, index: JobIndex, record: &Record) {
         if let Some(open) = self.open.remove(&index) {

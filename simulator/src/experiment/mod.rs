@@ -38,8 +38,9 @@ pub use parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use published_methods::varq::Choice as VarqChoice;
 pub use reservations::{
-    BoundedWait, OWN_NODES, OWN_RUN_TIMES, Others, RETRY, Refusals, ReservationClass, ReservationFigures, ReservationMethod,
-    ReservationOptions, ReservationOutcome, Reservations, reservation_figures, reservations,
+    BoundedWait, Dependence, JOINT_RETRY, JointLog, JointOptions, JointOutcome, JointReservations, OWN_NODES, OWN_RUN_TIMES, Others, RETRY,
+    Refusals, ReservationClass, ReservationFigures, ReservationMethod, ReservationOptions, ReservationOutcome, Reservations,
+    joint_reservations, reservation_figures, reservations,
 };
 pub use shipped::{AskedReservation, DeadlineForecast, Shipped};
 pub use speed_up::SpeedUp;
@@ -127,6 +128,9 @@ pub enum ExperimentError {
         /// The first that was asked for.
         wanted: usize,
     },
+    /// Logs that are replayed side by side and do not overlap.
+    #[error("from job --from on the logs have no time in common")]
+    NoTimeInCommon,
     /// No time limits.
     #[error("the log does not say how long jobs were asked to run at most (field 9), which reservations are made of")]
     NoTimeLimits,

@@ -28,6 +28,9 @@ pub trait Decider {
     /// A job has ended.
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record);
 
+    /// A job that has not started was taken back, and never runs.
+    fn withdrawn(&mut self, _index: JobIndex) {}
+
     /// When it wants to change jobs that were submitted before ([`Policy::wakes_at`]).
     fn wakes_at(&self) -> Option<UnixTime> {
         None
@@ -54,6 +57,10 @@ impl<D: Decider + ?Sized> Decider for Box<D> {
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         (**self).ended(index, job, record);
+    }
+
+    fn withdrawn(&mut self, index: JobIndex) {
+        (**self).withdrawn(index);
     }
 
     fn wakes_at(&self) -> Option<UnixTime> {
@@ -231,6 +238,10 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
         }
         let job = self.shown(job);
         self.decider.ended(index, &job, record);
+    }
+
+    fn withdrawn(&mut self, index: JobIndex) {
+        self.decider.withdrawn(index);
     }
 
     fn wakes_at(&self) -> Option<UnixTime> {

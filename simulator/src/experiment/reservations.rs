@@ -10,6 +10,7 @@
 //! Their own method decides in the place of the one that ships where that is asked for.
 
 mod figures;
+mod joint;
 mod own_jobs;
 mod varq;
 
@@ -20,6 +21,7 @@ use predictor_core::decision::NotReserved;
 use published_methods::varq::Choice;
 
 pub use self::figures::{BoundedWait, ReservationFigures, reservation_figures};
+pub use self::joint::{Dependence, JOINT_RETRY, JointLog, JointOptions, JointOutcome, JointReservations, joint_reservations};
 use self::own_jobs::Process;
 pub use self::own_jobs::{OWN_NODES, OWN_RUN_TIMES, RETRY};
 use self::varq::VarqDecider;

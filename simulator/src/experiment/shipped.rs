@@ -1,5 +1,11 @@
 //! What the plugin does: its gate and its decision, asked from the state of the simulation.
 
+mod offers;
+#[cfg(test)]
+mod tests;
+
+pub(super) use self::offers::Offer;
+
 use std::collections::{BTreeSet, HashMap};
 
 use job_types::number::{PartitionIndex, UserId};
@@ -30,6 +36,15 @@ pub struct AskedReservation {
     /// When it becomes eligible and with which probability it has its nodes by then, or why it was
     /// refused.
     pub answer: Result<TrajectoryPoint, NotReserved>,
+}
+
+/// What a job takes from those that are decided about after it.
+struct NewClaims {
+    /// Whose it is, in which partition.
+    of: (UserId, PartitionIndex),
+    claims: Claims,
+    /// What it takes at most.
+    most_cpus: u64,
 }
 
 /// What was forecast for a job with a deadline.
@@ -154,8 +169,9 @@ impl Shipped {
         }
     }
 
-    /// What is decided about a submission, if the gate lets it be decided about.
-    fn decision(&mut self, submission: &Submission<'_>, now: UnixTime) -> Option<Decision> {
+    /// What is decided about a submission, if the gate lets it be decided about, and what its job
+    /// takes from later ones.
+    fn decided(&self, submission: &Submission<'_>, now: UnixTime) -> Option<(Decision, Option<NewClaims>)> {
         let standing = Standing { is_off: false, is_transparent: self.site.policy.is_transparent() };
         let mut governing = None;
         let verdict = gate(&Arrival::of(submission), Some(standing), || {
@@ -174,9 +190,16 @@ impl Shipped {
         let situation = Situation { forecasts: &self.state, partition, policy, submission, bounds, now, claimed };
         let mut decision = decide(&situation);
         self.refuse_unlikely(&mut decision);
-        if let Some(claims) = decision.claims(&situation) {
-            let most_cpus = u64::from(partition.cpus);
-            self.claims.entry((submission.user, partition.index)).or_default().add_within(&claims, most_cpus);
+        let of = (submission.user, partition.index);
+        let claims = decision.claims(&situation).map(|claims| NewClaims { of, claims, most_cpus: u64::from(partition.cpus) });
+        Some((decision, claims))
+    }
+
+    /// The same, with what it takes noted.
+    fn decision(&mut self, submission: &Submission<'_>, now: UnixTime) -> Option<Decision> {
+        let (decision, claims) = self.decided(submission, now)?;
+        if let Some(NewClaims { of, claims, most_cpus }) = claims {
+            self.claims.entry(of).or_default().add_within(&claims, most_cpus);
         }
         Some(decision)
     }
@@ -205,6 +228,11 @@ impl Shipped {
 }
 
 impl Decider for Shipped {
+    fn withdrawn(&mut self, index: JobIndex) {
+        self.given.ended(index);
+        self.state.withdrawn(index);
+    }
+
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
         let now = cluster.now();
         if self.state.renew(cluster) {
@@ -273,6 +301,3 @@ impl Decider for Shipped {
         revised
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -114,6 +114,13 @@ impl State {
         }
     }
 
+    /// A job that has not started was taken back.
+    pub(super) fn withdrawn(&mut self, index: JobIndex) {
+        if let Some(waits) = &mut self.learnt_waits {
+            waits.withdrawn(index);
+        }
+    }
+
     /// A job has ended.
     pub(super) fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         self.run_times.ended(job, record);

@@ -44,6 +44,9 @@ pub trait Policy {
     /// A job has ended.
     fn ended(&mut self, _index: JobIndex, _job: &Job, _record: &Record) {}
 
+    /// A job that has not started was taken back, and never runs.
+    fn withdrawn(&mut self, _index: JobIndex) {}
+
     /// When it wants to change jobs; once that has come, [`Policy::revise`] is asked, and after it
     /// this has to be later.
     fn wakes_at(&self) -> Option<UnixTime> {
@@ -68,6 +71,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         (**self).ended(index, job, record);
+    }
+
+    fn withdrawn(&mut self, index: JobIndex) {
+        (**self).withdrawn(index);
     }
 
     fn wakes_at(&self) -> Option<UnixTime> {

@@ -28,7 +28,7 @@ pub const OWN_RUN_TIMES: [Seconds; 5] = [Seconds(600), Seconds(1_800), Seconds(3
 pub const RETRY: Seconds = Seconds(900);
 
 /// When the first of those that never run leaves the simulation: long after all that does run.
-const NEVER: UnixTime = UnixTime(1 << 40);
+pub(super) const NEVER: UnixTime = UnixTime(1 << 40);
 
 /// A log's jobs with those that may be asked for beside them, one for each time at which the
 /// process may ask, and which these are; in order of submission.
@@ -37,22 +37,34 @@ const NEVER: UnixTime = UnixTime(1 << 40);
 /// of the machine's processors; sizes beyond the machine are left out. The jobs are of the queue
 /// that has most jobs, and of a user that the log does not know.
 pub(super) fn beside(jobs: &[Job], first: usize, wish: ReservationWish, node: u32, processors: u32, seed: u64) -> (Vec<Job>, Vec<bool>) {
+    let begin = jobs.get(first).map_or(UnixTime(0), |job| wish.next(job.submit));
+    let end = jobs.last().map_or(UnixTime(0), |job| job.submit);
+    merged(jobs, &made_up(begin, end, RETRY, node, processors, seed))
+}
+
+/// Jobs that may be asked for from `begin` to `end`, one each `retry`.
+pub(super) fn made_up(begin: UnixTime, end: UnixTime, retry: Seconds, node: u32, processors: u32, seed: u64) -> Vec<Job> {
     let sizes: Vec<u32> = OWN_NODES.iter().map(|nodes| nodes.saturating_mul(node)).filter(|size| *size <= processors).collect();
+    let mut random = stream(seed, 4);
+    let times = (0..).map(|place| begin + Seconds(place * retry.0)).take_while(|at| *at <= end);
+    let own = |submit: UnixTime| {
+        let processors = sizes.choose(&mut random).copied().unwrap_or(1);
+        let run_time = OWN_RUN_TIMES.choose(&mut random).copied().unwrap_or(Seconds(600));
+        Job { submit, run_time, estimate: run_time, processors, group: u32::MAX, ..Job::default() }
+    };
+    times.map(own).collect()
+}
+
+/// A log's jobs with these beside them, in its largest queue and of a user that it does not know,
+/// and which these are; in order of submission.
+pub(super) fn merged(jobs: &[Job], own: &[Job]) -> (Vec<Job>, Vec<bool>) {
     let users: BTreeSet<UserId> = jobs.iter().map(|job| job.user).collect();
     let user = (0..u32::MAX).map(UserId).find(|user| !users.contains(user)).unwrap_or(UserId(u32::MAX));
     let mut queues: BTreeMap<u32, usize> = BTreeMap::new();
     jobs.iter().for_each(|job| *queues.entry(job.queue).or_default() += 1);
     let queue = queues.into_iter().max_by_key(|(_, jobs)| *jobs).map_or(0, |(queue, _)| queue);
-    let mut random = stream(seed, 4);
-    let own = |submit: UnixTime| {
-        let processors = sizes.choose(&mut random).copied().unwrap_or(1);
-        let run_time = OWN_RUN_TIMES.choose(&mut random).copied().unwrap_or(Seconds(600));
-        Job { submit, run_time, estimate: run_time, processors, user, group: u32::MAX, queue, ..Job::default() }
-    };
-    let begin = jobs.get(first).map_or(UnixTime(0), |job| wish.next(job.submit));
-    let end = jobs.last().map_or(UnixTime(0), |job| job.submit);
-    let times = (0..).map(|place| begin + Seconds(place * RETRY.0)).take_while(|at| *at <= end);
-    let mut all: Vec<(Job, bool)> = jobs.iter().map(|job| (*job, false)).chain(times.map(own).map(|job| (job, true))).collect();
+    let own = own.iter().map(|job| (Job { user, queue, ..*job }, true));
+    let mut all: Vec<(Job, bool)> = jobs.iter().map(|job| (*job, false)).chain(own).collect();
     all.sort_by_key(|(job, _)| job.submit);
     all.into_iter().unzip()
 }

@@ -1,0 +1,60 @@
+//! What the shipped decision would give a job that asks for its nodes at a time, before it is
+//! submitted: what `queuecast reserve` shows, and chooses from for a joint reservation.
+
+use job_types::options::SuccessProbability;
+use job_types::time::UnixTime;
+use predictor_core::decision::Reservation;
+
+use super::super::learnt_waits::ReservationGiven;
+use super::Shipped;
+use crate::engine::{Cluster, Job, JobIndex, Submitted};
+
+/// Probabilities near certainty that are asked for besides whole hundredths.
+const NEAR_CERTAINTY: [f64; 2] = [0.995, 0.999];
+
+/// A reservation that is to be had where it is asked for with a probability.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Offer {
+    /// The probability.
+    pub(in super::super) wanted: f64,
+    /// What is given for it.
+    pub(in super::super) reservation: Reservation,
+}
+
+impl Shipped {
+    /// What is to be had for each hundredth up to the highest probability there is, and for some
+    /// finer ones near certainty; nothing is noted of it. The job asks for the time that the wish
+    /// says.
+    pub(in super::super) fn offers(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Vec<Offer> {
+        let now = cluster.now();
+        if self.state.renew(cluster) {
+            self.claims.clear();
+        }
+        let job = self.in_partition(asked);
+        self.state.prepare(index, &job);
+        let (partition, account) = (job.queue.to_string(), job.group.to_string());
+        let mut submission = self.submission(&job, &partition, &account, now);
+        let mut reservation = |wanted: SuccessProbability| {
+            submission.asked.success_probability = Some(wanted);
+            self.decided(&submission, now)?.0.reservation?.ok()
+        };
+        let Some(best) = reservation(SuccessProbability::Best) else { return Vec::new() };
+        let highest = (best.point.probability * 1_000.0).floor() / 1_000.0;
+        let hundredths = (1..=99).map(|hundredths| f64::from(hundredths) / 100.0);
+        let wanted =
+            hundredths.chain(NEAR_CERTAINTY).chain([highest]).filter(|wanted| *wanted > 0.0 && *wanted < 1.0 && *wanted <= highest);
+        let offer = |wanted| Some(Offer { wanted, reservation: reservation(SuccessProbability::AtLeast(wanted))? });
+        wanted.filter_map(offer).collect()
+    }
+
+    /// The job is submitted now with an offer that was made to it now, by which it follows the
+    /// queue from then on.
+    pub(in super::super) fn take(&mut self, index: JobIndex, asked: &Job, offer: &Offer, now: UnixTime) -> Submitted {
+        let Offer { wanted, reservation } = offer;
+        let job = self.in_partition(asked);
+        self.given.add(index, &job, reservation.at, *wanted, &reservation.point, now);
+        self.reserved = Some(ReservationGiven { wanted: *wanted, given: now, at: reservation.at });
+        let job = Job { estimate: reservation.point.padded_limit, ..*asked };
+        Submitted { job, eligible: reservation.point.begin, hold_until: Some(reservation.at) }
+    }
+}
