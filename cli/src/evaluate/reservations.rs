@@ -67,8 +67,8 @@ pub(super) struct Arguments {
 
     /// Replay this log beside LOG, each on its own machine, with jobs of one's own as with
     /// --own-jobs that ask for joint reservations on both (4.6): the cheapest set of which one is
-    /// kept with the probability. Once one of its jobs has its nodes the other is withdrawn. After a
-    /// refusal another job asks an hour later. The logs are laid side by side so that their jobs
+    /// kept with the probability. Once one of its jobs has its nodes the other is withdrawn. After
+    /// a refusal another job asks an hour later. The logs are laid side by side so that their jobs
     /// --from come together, and weekdays and hours agree.
     #[arg(long, value_name = "LOG2", conflicts_with_all = ["own_jobs", "queue", "method", "point", "plot"])]
     joint: Option<PathBuf>,

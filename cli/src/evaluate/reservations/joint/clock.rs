@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn weekdays_and_hours_of_two_machines_agree() {
-        // The first begins on a Thursday at 0:00 in UTC, the second on a Friday at 3:00 where it is.
+        // The first begins on a Thursday at 0:00 in UTC, the second on a Friday at 3:00 local time.
         let first = workload("0", "0", &[0, 10 * WEEK]);
         let second = workload(&(86_400 + 2 * 3_600).to_string(), "3600", &[0, 3 * WEEK]);
         let aligned = Aligned::new(&first, &second, 2, 0);
