@@ -226,7 +226,7 @@ impl Learner {
             return false;
         }
         if let Some(outcome) = &run.promise {
-            self.promises.observe(job.submitted.partition, job.submitted.size.cpus, outcome);
+            self.promises.observe_ended(run.id, job.submitted.partition, job.submitted.size.cpus, outcome);
         }
         match &mut self.first {
             Some(records) => records.push(Record::new(run.id, &Job::Ended(job), run.is_interrupted), self.settings.most_swept),
@@ -319,11 +319,20 @@ impl Learner {
     }
 
     /// Compares the queue with what was known of it.
+    /// Learns what became of the promise to a run that waits or runs, where that is known.
+    fn hold_to_its_promise<J>(&mut self, run: &Run<J>, job: &Job, now: UnixTime) {
+        let submitted = job.submitted();
+        if let Some(outcome) = run.promise.filter(|_| job.end().is_none()) {
+            self.promises.observe_live(run.id, submitted.partition, submitted.size.cpus, &outcome, now);
+        }
+    }
+
     fn look<'a>(&mut self, live: impl IntoIterator<Item = Run<NamedJob<'a>>>, now: UnixTime) {
         self.tracker.begin_look();
         let mut waiting: HashMap<RunId, (WaitingJob, u32)> = HashMap::new();
         for run in live {
             let job = self.indexed(&run.job);
+            self.hold_to_its_promise(&run, &job, now);
             let is_sound = is_sound(&job);
             match job {
                 Job::Ended(job) if is_sound => self.tracker.ended(&run.with(job)),

@@ -163,7 +163,7 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Op
             None => Job::Waiting(submitted),
             Some(start) => Job::Running(RunningJob { submitted, allocated: allocated(job), start }),
         },
-        promise: None,
+        promise: job.admin_comment.as_deref().and_then(|comment| PromiseOutcome::read_live(comment, start.map(UnixTime), read_at)),
         recorded_forecast: eligible.and_then(|eligible| recorded_forecast(job, eligible)),
         is_interrupted: false,
     };

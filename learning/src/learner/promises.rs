@@ -1,5 +1,6 @@
 //! Virtual reservations that were given, held against what became of them.
 
+use super::RunId;
 use job_types::number::PartitionIndex;
 use job_types::options::{Key, Mode};
 use job_types::record::Record;
@@ -9,6 +10,7 @@ use predictor_core::levels::{Levels, nearest_knot};
 use predictor_core::promise::{PromiseLevels, classes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// How far one outcome moves a level. Reservations are few beside waits, so that it is farther than
 /// for these.
@@ -34,17 +36,16 @@ impl PromiseOutcome {
     /// reservation, or left the queue before its time without having started.
     #[must_use]
     pub fn read(admin_comment: &str, start: Option<UnixTime>, end: UnixTime) -> Option<PromiseOutcome> {
-        // Most records are of other jobs.
-        if !admin_comment.contains("\"reserved_at\"") {
-            return None;
-        }
-        let record = Record::parse(admin_comment).filter(|record| record.mode == Mode::Enforce)?;
-        let at = UnixTime(record.written?.reserved_at?);
-        let variable = Key::SuccessProbability.option().variable;
-        let asked = record.asked.options.iter().find(|(name, _)| name == variable).and_then(|(_, value)| value.parse().ok());
-        // Who asked for none got the site's, of which the forecast is not less.
-        let wanted = asked.or(record.forecast?.reservation_probability)?;
-        PromiseOutcome::of(wanted, record.at, at, start, end)
+        let (wanted, given, at) = promised(admin_comment)?;
+        PromiseOutcome::of(wanted, given, at, start, end)
+    }
+
+    /// The outcome for a job that waits or runs at `now`, by its `admin_comment`; `None` before its
+    /// time has passed.
+    #[must_use]
+    pub fn read_live(admin_comment: &str, start: Option<UnixTime>, now: UnixTime) -> Option<PromiseOutcome> {
+        let (wanted, given, at) = promised(admin_comment)?;
+        PromiseOutcome::of_live(wanted, given, at, start, now)
     }
 
     /// The outcome of a reservation that was given at a time for a job that started, or left the
@@ -53,6 +54,30 @@ impl PromiseOutcome {
     pub fn of(wanted: f64, given: UnixTime, at: UnixTime, start: Option<UnixTime>, end: UnixTime) -> Option<PromiseOutcome> {
         was_kept(at, start, end).map(|is_kept| PromiseOutcome { wanted, ahead: at - given, is_kept })
     }
+
+    /// The same for a job that waits or runs at `now`. Until its time has passed the outcome counts
+    /// as open, although a job that has its nodes will keep its promise: it would be learnt before
+    /// the misses of the same time, and promises look better kept than they are.
+    #[must_use]
+    pub fn of_live(wanted: f64, given: UnixTime, at: UnixTime, start: Option<UnixTime>, now: UnixTime) -> Option<PromiseOutcome> {
+        if now > at { PromiseOutcome::of(wanted, given, at, start, now) } else { None }
+    }
+}
+
+/// What the record of a job with a reservation promises: the probability that was wanted, when it
+/// was given, and the reserved time.
+fn promised(admin_comment: &str) -> Option<(f64, UnixTime, UnixTime)> {
+    // Most records are of other jobs.
+    if !admin_comment.contains("\"reserved_at\"") {
+        return None;
+    }
+    let record = Record::parse(admin_comment).filter(|record| record.mode == Mode::Enforce)?;
+    let at = UnixTime(record.written?.reserved_at?);
+    let variable = Key::SuccessProbability.option().variable;
+    let asked = record.asked.options.iter().find(|(name, _)| name == variable).and_then(|(_, value)| value.parse().ok());
+    // Who asked for none got the site's, of which the forecast is not less.
+    let wanted = asked.or(record.forecast?.reservation_probability)?;
+    Some((wanted, record.at, at))
 }
 
 /// How the reservations of all partitions were kept.
@@ -60,11 +85,28 @@ impl PromiseOutcome {
 pub(super) struct Promises {
     levels: BTreeMap<(PartitionIndex, u8), Levels>,
     relaxed_at: UnixTime,
+    /// The runs of which the outcome is known and the end is not, and when it became known.
+    known: BTreeMap<RunId, UnixTime>,
 }
 
 impl Promises {
-    /// A job of so many CPUs with a reservation has ended, or has left the queue.
-    pub(super) fn observe(&mut self, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
+    /// What became of the promise to a run that waits or runs at `now`; only the first time counts.
+    pub(super) fn observe_live(&mut self, run: RunId, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome, now: UnixTime) {
+        if let Entry::Vacant(entry) = self.known.entry(run) {
+            entry.insert(now);
+            self.observe(partition, cpus, outcome);
+        }
+    }
+
+    /// What became of the promise to a run that has ended, or has left the queue.
+    pub(super) fn observe_ended(&mut self, run: RunId, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
+        if self.known.remove(&run).is_none() {
+            self.observe(partition, cpus, outcome);
+        }
+    }
+
+    /// What became of the promise to a job of so many CPUs.
+    fn observe(&mut self, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
         let PromiseOutcome { wanted, ahead, is_kept } = *outcome;
         let knot = nearest_knot(wanted);
         for class in classes(cpus, ahead) {
@@ -84,6 +126,8 @@ impl Promises {
         }
         self.relaxed_at = now;
         self.levels.values_mut().for_each(|levels| levels.relax(1.0 - (-part).exp()));
+        // The end of some is never told; where it is after all, what counts twice is old by then.
+        self.known.retain(|_, since| now - *since <= FORGOTTEN_AFTER);
     }
 
     /// For the snapshot.
@@ -100,6 +144,7 @@ impl Promises {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::number::JobId;
 
     const PARTITION: PartitionIndex = PartitionIndex(0);
 
@@ -120,6 +165,33 @@ mod tests {
         assert_eq!(read("enforce", None, 8_201), outcome(false), "cancelled after its time");
         assert_eq!(read("enforce", None, 8_200), None, "cancelled before its time");
         assert_eq!(read("advise", Some(8_200), 9_000), None, "nothing was promised");
+    }
+
+    #[test]
+    fn the_outcome_is_known_as_soon_as_the_time_has_passed_and_not_before() {
+        let read = |start: Option<i64>, now| PromiseOutcome::read_live(&comment("enforce"), start.map(UnixTime), UnixTime(now));
+        let is_kept = |start, now| read(start, now).map(|outcome| outcome.is_kept);
+        assert_eq!((is_kept(None, 8_200), is_kept(Some(8_000), 8_200)), (None, None));
+        assert_eq!(
+            (is_kept(None, 8_201), is_kept(Some(8_000), 8_201), is_kept(Some(8_201), 8_300)),
+            (Some(false), Some(true), Some(false))
+        );
+    }
+
+    #[test]
+    fn an_outcome_that_was_known_before_the_end_counts_once() {
+        let outcome = PromiseOutcome { wanted: 0.75, ahead: Seconds(3_600), is_kept: false };
+        let run = |job| RunId { submitted: 1_000, job: JobId(job) };
+        let (mut early, mut late) = (Promises::default(), Promises::default());
+        for job in 0..3 {
+            for seen_at in [5_000, 5_030] {
+                early.observe_live(run(job), PARTITION, 4, &outcome, UnixTime(seen_at));
+            }
+            early.observe_ended(run(job), PARTITION, 4, &outcome);
+            late.observe_ended(run(job), PARTITION, 4, &outcome);
+        }
+        assert_eq!(early.published(), late.published());
+        assert!(early.known.is_empty());
     }
 
     #[test]

@@ -31,7 +31,8 @@ pub struct Run<J> {
     pub job: J,
     /// The forecast of its wait that the submit filter gave, where the job carries a record of it.
     pub recorded_forecast: Option<RecordedForecast>,
-    /// What became of its virtual reservation, where it has ended and had one.
+    /// What became of its virtual reservation, where it has one and that is known: it has ended, or
+    /// the reserved time has passed.
     pub promise: Option<PromiseOutcome>,
     /// Whether it ended because it was requeued or preempted, or a node failed: its run time is not
     /// that of its program.

@@ -84,9 +84,11 @@ impl OpenJob {
     }
 
     /// The run while it waits or goes on.
-    fn live(&self, index: JobIndex) -> Run<NamedJob<'_>> {
+    fn live(&self, index: JobIndex, now: UnixTime) -> Run<NamedJob<'_>> {
         let waiting = NamedJob::Waiting(self.submitted());
-        self.run(index, self.start.map_or(waiting, |start| waiting.started(start, None)))
+        let outcome = |ReservationGiven { wanted, given, at }| PromiseOutcome::of_live(wanted, given, at, self.start, now);
+        let promise = self.reservation.and_then(outcome);
+        Run { promise, ..self.run(index, self.start.map_or(waiting, |start| waiting.started(start, None))) }
     }
 }
 
@@ -238,7 +240,7 @@ impl LearntWaits {
     /// Tells the learner of the queue as it is now, and has it trained where it is time to.
     fn tell(&mut self, now: UnixTime) {
         self.told_at = Some(now);
-        self.learner.refresh(self.open.iter().map(|(index, open)| open.live(*index)), now);
+        self.learner.refresh(self.open.iter().map(|(index, open)| open.live(*index, now)), now);
         if let Some(retraining) = self.learner.retraining()
             && let Ok(retrained) = retraining.run()
         {
