@@ -14,7 +14,10 @@ use job_types::time::{Seconds, UnixTime};
 pub(super) const WORTH_A_CHANGE: f64 = 0.125;
 
 /// How often a job may be put off, as far as the probability that is lost by it counts.
-const CHANCES: f64 = 20.0;
+const CHANCES: f64 = 8.0;
+
+/// The highest probability that forecasts tell: that of their last percentile.
+const HIGHEST_TOLD: f64 = 0.99;
 
 /// How far a job with a reservation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +134,7 @@ fn review_begin<F: WaitForecaster>(given: &GivenReservation, job: &Reservable<'_
     if point.begin > begin {
         // Each time that a job is put off, something may come in between that cannot be made up
         // for: what is lost of the probability adds up.
-        let spared = 1.0 - (1.0 - asked) / CHANCES;
+        let spared = (1.0 - (1.0 - asked) / CHANCES).min(HIGHEST_TOLD).max(asked);
         match latest_point(job, ahead, spared, Begins::BeforeReserved) {
             Ok(later) if later.begin > begin => point = later,
             _ => return Review::Keep,
@@ -225,10 +228,11 @@ mod tests {
         assert_eq!(reviewed(&far, NOW, 40), Review::Keep);
         let near = GivenReservation { wanted: 0.5, ..given(Progress::Deferred { begin: NOW + Seconds(60) }) };
         let Review::Change(revision) = reviewed(&near, NOW, 40) else { panic!("it is kept") };
-        // It is put off to where a twentieth of the risk is spent: 98 percents of 40 s before.
-        assert_eq!((revision.begin, revision.limit), (Some(near.at - Seconds(3_930)), Some(Seconds(7_560))));
-        // No point spares so much of a promise of 0.9.
-        assert_eq!(reviewed(&GivenReservation { wanted: 0.9, ..near }, NOW, 40), Review::Keep);
+        // It is put off to where an eighth of the risk is spent: 94 percents of 40 s before.
+        assert_eq!((revision.begin, revision.limit), (Some(near.at - Seconds(3_780)), Some(Seconds(7_380))));
+        // Of a promise of 0.95 to the highest that is told: 99 percents.
+        let Review::Change(revision) = reviewed(&GivenReservation { wanted: 0.95, ..near }, NOW, 40) else { panic!("it is kept") };
+        assert_eq!(revision.begin, Some(near.at - Seconds(3_960)));
     }
 
     #[test]
