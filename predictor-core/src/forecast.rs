@@ -409,6 +409,14 @@ pub trait WaitForecaster {
         wanted
     }
 
+    /// The part of the CPUs that would be reserved at a moment with `cpus` more, what is claimed
+    /// included: of the partition, or of the cluster, whichever is more. 0 where nothing else is
+    /// reserved.
+    fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {
+        let _ = (partition, cpus, moment);
+        0.0
+    }
+
     /// Why the default forecasts are not in force in a partition, where they were measured and are
     /// not.
     fn fallback(&self, partition: PartitionIndex) -> Option<WaitSourceReason> {

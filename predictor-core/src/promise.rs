@@ -52,6 +52,18 @@ pub fn level_to_ask(cpus: u32, ahead: Seconds, wanted: f64, levels_of: impl Fn(u
     if highest - wanted < 1e-4 { wanted } else { highest }
 }
 
+/// The part of the CPUs that reservations may take at one moment, where one more is given with the
+/// probability `wanted`: all of them where it is 0.5 or less, and half of them where it is 1.
+///
+/// Jobs with reservations for one time keep their nodes until then, so that those which do not fit
+/// beside them all miss it together, and forecasts of single waits do not see that. How many of the
+/// CPUs other jobs have by then varies, and the surer a promise is to be the more room they need.
+/// The first reservation for a time is not held against this: its forecast knows of nothing else.
+#[must_use]
+pub fn reservable_part(wanted: f64) -> f64 {
+    (1.5 - wanted).clamp(0.5, 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,7 @@ use crate::cluster::{Cluster, Ended, Live};
 use crate::failure::Failure;
 use crate::names::PartitionIndices;
 use crate::plan::Question;
+use crate::reserved::Reserved;
 use crate::set_aside;
 use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;
@@ -276,6 +277,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
             pending_jobs: pending().fold(0, |sum: u32, job| sum.saturating_add(job.run.tasks)),
             pending_cpus: pending().map(|job| u64::from(job.size.cpus)).sum(),
             coming: jobs.iter().filter_map(|job| job.coming(now)).collect(),
+            reserved: cluster.reserved.iter().filter(|reserved| reserved.is_in(&partition.name)).filter_map(Reserved::cpus).collect(),
             limits: limits.clone(),
             set_aside: set_aside.remove(partition.name.as_str()).unwrap_or_default(),
         }

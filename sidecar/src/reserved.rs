@@ -4,7 +4,8 @@ use job_types::joint::JointJobs;
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::ReservedJob;
+use predictor_core::decision::{ReservedJob, written_reservation};
+use predictor_core::snapshot::ReservedCpus;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
@@ -101,5 +102,19 @@ impl Reserved {
             rest: rest.to_owned(),
             joint: job.comment.as_deref().and_then(JointJobs::of_comment),
         })
+    }
+
+    /// Whether it runs in that partition, or that is the first of those that it waits for.
+    pub(crate) fn is_in(&self, partition: &str) -> bool {
+        self.job.partition.as_deref().and_then(|partitions| partitions.split(',').next()) == Some(partition)
+    }
+
+    /// What it takes, as the snapshot describes it; `None` where its record says too little, and for
+    /// a job that something else keeps from becoming eligible.
+    pub(crate) fn cpus(&self) -> Option<ReservedCpus> {
+        let ReservedJob { size, eligible, started, record, .. } = &self.job;
+        let (written, at) = written_reservation(record)?;
+        let until = UnixTime(at.0.checked_add(written.own_limit_s?)?);
+        Some(ReservedCpus { from: started.or(*eligible)?, until, cpus: size.cpus })
     }
 }

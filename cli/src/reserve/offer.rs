@@ -50,8 +50,10 @@ impl Offer {
         match decided(situation, wanted) {
             Ok(reservation) => Self { wanted, reservation: Some(Given::of(&reservation)), refused: None, later_at: None },
             Err(why) => {
-                let later_at =
-                    if let NotReserved::Unlikely { later, .. } | NotReserved::SetAside { later, .. } = why { later } else { None };
+                let later_at = match why {
+                    NotReserved::Unlikely { later, .. } | NotReserved::SetAside { later, .. } | NotReserved::Crowded { later, .. } => later,
+                    _ => None,
+                };
                 Self { wanted, reservation: None, refused: Some(why.to_string()), later_at: later_at.map(|later_at| later_at.0) }
             }
         }

@@ -52,6 +52,10 @@ impl Decision {
                 let _ = write!(line, "; there is room in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
             }
         }
+        if let NotReserved::Crowded { wanted, later: Some(later), .. } = why {
+            let ahead = *later - now;
+            let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
+        }
         if let NotReserved::Unlikely { best, wanted, later, .. } = why {
             if let Some(ahead) = later.map(|later| later - now) {
                 let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());

@@ -54,6 +54,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             scores: self.records(sections::Scores),
             promises: self.records(sections::Promises),
             coming: self.records(sections::Coming),
+            reserved: self.records(sections::Reserved),
             plan: self.records(sections::Plan),
             planned_partitions: self.records(sections::PlannedPartitions),
             free_cpus: self.records(sections::FreeCpus),

@@ -6,6 +6,7 @@ use super::layout::{WaitRegionRecord, sections};
 use super::model_view::ModelView;
 use super::numbers::Numbered;
 use super::reader::Snapshot;
+use super::reserved_records;
 use crate::blend::{MEMBERS, blend, members_of};
 use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster};
 use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
@@ -68,6 +69,18 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
 
     fn level_to_ask(&self, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
         level_to_ask(cpus, ahead, wanted, |class| self.promise_levels(partition, class))
+    }
+
+    fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {
+        let reserved = self.records(sections::Reserved);
+        let part = |of: Option<PartitionIndex>, all: u32| {
+            let claimed = if of.is_some() { &moment.claimed.partition } else { &moment.claimed.cluster };
+            let others = reserved_records::at(reserved, of, moment.at).saturating_add(claimed.cpus);
+            if others > 0 && all > 0 { (others as f64 + f64::from(cpus)) / f64::from(all) } else { 0.0 }
+        };
+        let of_partition = self.partition_record(partition).map_or(0.0, |record| part(Some(partition), record.cpus.get()));
+        let of_cluster = self.model_view().map_or(0.0, |model| part(None, model.cpus));
+        of_partition.max(of_cluster)
     }
 
     fn fallback(&self, partition: PartitionIndex) -> Option<WaitSourceReason> {

@@ -9,6 +9,7 @@ use super::layout::{
 use super::limit_records::LimitRecords;
 use super::model_records::ModelRecords;
 use super::plan_records::PlanRecords;
+use super::reserved_records::{self, ReservedCpus};
 use super::text::Text;
 use super::wait_records::WaitClassRecords;
 use crate::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
@@ -51,6 +52,8 @@ pub struct PartitionState {
     pub pending_cpus: u64,
     /// Jobs that were submitted for it and become eligible later, in any order.
     pub coming: Vec<ComingJob>,
+    /// What its jobs with virtual reservations take, in any order.
+    pub reserved: Vec<ReservedCpus>,
     /// What it allows one job besides.
     pub limits: PartitionLimits,
     /// What Slurm's own reservations take of its nodes, in any order; of more than
@@ -175,6 +178,13 @@ pub fn write(
     let mut coming: Vec<_> = (0u16..).zip(history.partition_names()).filter_map(of_partition).flatten().collect();
     let of_cluster = partitions.iter().flat_map(|state| state.coming.iter().copied());
     coming.extend(coming_records::records(None, of_cluster, origin.published_at));
+    let of_partition = |(index, name): (u16, &str)| {
+        let state = by_name.get(name)?;
+        Some(reserved_records::records(Some(PartitionIndex(index)), state.reserved.iter().copied(), origin.published_at))
+    };
+    let mut reserved: Vec<_> = (0u16..).zip(history.partition_names()).filter_map(of_partition).flatten().collect();
+    let of_cluster = partitions.iter().flat_map(|state| state.reserved.iter().copied());
+    reserved.extend(reserved_records::records(None, of_cluster, origin.published_at));
     let site = site_record(history, origin, &mut text);
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
     let plan = plan.map(PlanRecords::of).unwrap_or_default();
@@ -202,6 +212,7 @@ pub fn write(
         scores: &model.scores,
         promises: &model.promises,
         coming: &coming,
+        reserved: &reserved,
         plan: &plan.plan,
         planned_jobs: &plan.jobs,
         planned_partitions: &plan.partitions,
@@ -339,6 +350,7 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
         pending_jobs: 0,
         pending_cpus: 0,
         coming: Vec::new(),
+        reserved: Vec::new(),
         limits: PartitionLimits::default(),
         set_aside: Vec::new(),
     };

@@ -18,7 +18,7 @@ use learning::waits::blended::Settings;
 use learning::{Learner, LearnerSettings, NamedJob, PromiseOutcome, Run, RunId};
 use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
 use predictor_core::queue_plan::QueuePlan;
-use predictor_core::snapshot::{ComingJob, Origin, PartitionState, RunningJob, Snapshot, write};
+use predictor_core::snapshot::{ComingJob, Origin, PartitionState, ReservedCpus, RunningJob, Snapshot, write};
 use predictor_core::wait_model::{FittedPast, WaitModel};
 
 use super::expected_run_times::waiting_job;
@@ -50,11 +50,19 @@ pub(super) struct ReservationGiven {
     pub(super) given: UnixTime,
     /// The reserved time.
     pub(super) at: UnixTime,
+    /// The time limit that the job was submitted with, without padding.
+    pub(super) own_limit: Seconds,
 }
 
 impl OpenJob {
     fn limit(&self) -> Seconds {
         self.job.estimate
+    }
+
+    /// What its reservation takes.
+    fn reserved(&self) -> Option<ReservedCpus> {
+        let given = self.reservation?;
+        Some(ReservedCpus { from: self.eligible, until: given.at + given.own_limit, cpus: self.job.processors })
     }
 
     fn size(&self) -> Size {
@@ -86,7 +94,7 @@ impl OpenJob {
     /// The run while it waits or goes on.
     fn live(&self, index: JobIndex, now: UnixTime) -> Run<NamedJob<'_>> {
         let waiting = NamedJob::Waiting(self.submitted());
-        let outcome = |ReservationGiven { wanted, given, at }| PromiseOutcome::of_live(wanted, given, at, self.start, now);
+        let outcome = |ReservationGiven { wanted, given, at, .. }| PromiseOutcome::of_live(wanted, given, at, self.start, now);
         let promise = self.reservation.and_then(outcome);
         Run { promise, ..self.run(index, self.start.map_or(waiting, |start| waiting.started(start, None))) }
     }
@@ -117,6 +125,7 @@ impl PublishedSite {
             pending_jobs: 0,
             pending_cpus: 0,
             coming: Vec::new(),
+            reserved: Vec::new(),
             limits: Default::default(),
             set_aside: Vec::new(),
         };
@@ -221,6 +230,7 @@ impl LearntWaits {
         let mut partitions = self.site.partitions();
         for open in self.open.values() {
             let Some(partition) = partitions.get_mut(usize::from(open.job.partition_index().0)) else { continue };
+            partition.reserved.extend(open.reserved());
             match open.start {
                 Some(start) => {
                     let limit_end = Some(start + open.limit());
@@ -294,7 +304,7 @@ impl LearntWaits {
         if let Some(open) = self.open.remove(&index) {
             let (submitted, start) = (open.submitted(), open.start);
             let job = EndedJob { submitted, allocated: None, start, end: record.end, suspended: record.held };
-            let outcome = |ReservationGiven { wanted, given, at }| PromiseOutcome::of(wanted, given, at, start, record.end);
+            let outcome = |ReservationGiven { wanted, given, at, .. }| PromiseOutcome::of(wanted, given, at, start, record.end);
             let promise = open.reservation.and_then(outcome);
             self.learner.ended(&Run { promise, ..open.run(index, job) });
         }

@@ -47,6 +47,7 @@ pub enum ReservationMethod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
     Unlikely,
+    Crowded,
     BeyondLimit,
     NoWaits,
     Other,
@@ -56,6 +57,7 @@ impl Refusal {
     fn of(why: &NotReserved) -> Self {
         match why {
             NotReserved::Unlikely { .. } => Self::Unlikely,
+            NotReserved::Crowded { .. } => Self::Crowded,
             NotReserved::BeyondLimit { .. } => Self::BeyondLimit,
             NotReserved::NoWaits => Self::NoWaits,
             _ => Self::Other,
@@ -155,6 +157,8 @@ impl Default for ReservationOptions {
 pub struct Refusals {
     /// The probability was not to be had.
     pub unlikely: usize,
+    /// Too many CPUs were reserved for that time.
+    pub crowded: usize,
     /// The padded time limit would have been longer than any of the log's.
     pub beyond_limit: usize,
     /// Nothing was known of waits yet.
@@ -167,6 +171,7 @@ impl Refusals {
     fn count(&mut self, why: Refusal) {
         match why {
             Refusal::Unlikely => self.unlikely += 1,
+            Refusal::Crowded => self.crowded += 1,
             Refusal::BeyondLimit => self.beyond_limit += 1,
             Refusal::NoWaits => self.no_waits += 1,
             Refusal::Other => self.other += 1,
@@ -176,7 +181,7 @@ impl Refusals {
     /// How many there were.
     #[must_use]
     pub fn all(&self) -> usize {
-        self.unlikely + self.beyond_limit + self.no_waits + self.other
+        self.unlikely + self.crowded + self.beyond_limit + self.no_waits + self.other
     }
 }
 

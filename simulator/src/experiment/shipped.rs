@@ -253,7 +253,7 @@ impl Decider for Shipped {
             // The daemon reads from a record without a probability the one that was forecast.
             let promised =
                 if submission.asked.success_probability == Some(SuccessProbability::Best) { reservation.point.probability } else { wanted };
-            self.reserved = Some(ReservationGiven { wanted: promised, given: now, at: reservation.at });
+            self.reserved = Some(ReservationGiven { wanted: promised, given: now, at: reservation.at, own_limit: job.estimate });
         }
         // A job that slurmctld would refuse goes on as it was written, without a promise.
         let changes = decision.filter(|decision| decision.refusal().is_none()).map(|decision| decision.changes()).unwrap_or_default();

@@ -190,6 +190,10 @@ impl WaitForecaster for State {
         self.published_waits().map_or(wanted, |waits| waits.level_to_ask(partition, cpus, ahead, wanted))
     }
 
+    fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {
+        self.published_waits().map_or(0.0, |waits| waits.reserved_part(partition, cpus, moment))
+    }
+
     fn fallback(&self, partition: PartitionIndex) -> Option<WaitSourceReason> {
         self.published_waits()?.fallback(partition)
     }

@@ -155,6 +155,7 @@ pub fn batch(policy: Policy) -> PartitionState {
         pending_jobs: 0,
         pending_cpus: 0,
         coming: Vec::new(),
+        reserved: Vec::new(),
         limits: Default::default(),
         set_aside: Vec::new(),
     }

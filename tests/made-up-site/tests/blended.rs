@@ -18,7 +18,7 @@ use predictor_core::levels::{Levels, nearest_knot};
 use predictor_core::promise::PromiseLevels;
 use predictor_core::reliability::WaitSourceReason;
 use predictor_core::site::Site;
-use predictor_core::snapshot::Snapshot;
+use predictor_core::snapshot::{PartitionState, ReservedCpus, Snapshot};
 use predictor_core::trees::Forest;
 use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
@@ -134,6 +134,24 @@ fn a_reservation_rests_on_the_present_for_moments_near_by_and_on_the_past_for_ot
     assert!(matches!(reserve(120, &full), Err(NotReserved::Unlikely { .. })));
     assert!(matches!(reserve(7_200, &full), Err(NotReserved::Unlikely { .. })));
     assert!((10_000..=10_140).contains(&reserve(20_000, &full).unwrap().0));
+}
+
+#[test]
+fn what_others_have_reserved_for_a_time_leaves_less_room_the_surer_a_promise_is_to_be() {
+    let idle = forecast_by(fork(LIMIT, 1e9, 0.0, 100.0), 0);
+    let reserve = |cpus: u32, wanted: f64| {
+        let others = ReservedCpus { from: NOW - Seconds(60), until: NOW + Seconds(3_720), cpus };
+        let partition = PartitionState { reserved: if cpus > 0 { vec![others] } else { Vec::new() }, ..batch(enforcing()) };
+        let snapshot = MadeUpSite::new(NOW).partition(partition).ended_jobs(past()).learnt(&idle).snapshot();
+        let success_probability = Some(SuccessProbability::AtLeast(wanted));
+        decided(&snapshot, Asked { reserve_at: Some(NOW.0 + 120), success_probability, ..Asked::default() }).reservation.unwrap()
+    };
+    // With 16 of its own it would be 176 of 256 CPUs, 69 %; 60 % are left for 0.9, 75 % for 0.75.
+    let Err(refused @ NotReserved::Crowded { part, .. }) = reserve(160, 0.9) else { panic!("it is given") };
+    assert_eq!((part, refused.to_string().as_str()), (0.6875, "with it reservations would take 69 % of the CPUs at that time"));
+    assert!(reserve(160, 0.75).is_ok() && reserve(120, 0.9).is_ok());
+    // Who is first may take all.
+    assert!(reserve(0, 0.9).is_ok());
 }
 
 #[test]

@@ -76,6 +76,16 @@ pub enum NotReserved {
         /// As for [`NotReserved::Unlikely`].
         later: Option<UnixTime>,
     },
+    /// Too many CPUs are reserved for that time: the nodes that others keep until then would be
+    /// missing, whatever their forecasts say.
+    Crowded {
+        /// The part of the CPUs that would be reserved.
+        part: f64,
+        /// What was asked for.
+        wanted: SuccessProbability,
+        /// A later time, as for [`NotReserved::Unlikely`].
+        later: Option<UnixTime>,
+    },
     /// The site gives none in this partition.
     NotOffered,
     /// Nothing is known of waits here.
@@ -119,6 +129,9 @@ impl fmt::Display for NotReserved {
             NotReserved::BeyondDeadline => f.write_str("the reserved time plus the time limit lies beyond --deadline"),
             NotReserved::SetAside { .. } => {
                 f.write_str("Slurm's own reservations, such as for maintenance, leave too few nodes of the partition for it")
+            }
+            NotReserved::Crowded { part, .. } => {
+                write!(f, "with it reservations would take {:.0} % of the CPUs at that time", 100.0 * part)
             }
             NotReserved::NotOffered => f.write_str("this partition offers no virtual reservations"),
             NotReserved::NoWaits => f.write_str("no past waits are known for this partition"),
@@ -186,6 +199,9 @@ pub(super) fn reserve<F: WaitForecaster>(
     };
     let set_aside = |by: SetAside| NotReserved::SetAside { from: by.start(), until: by.end(), later: later() };
     let (job, beside) = anywhere.beside(partition, reserved).map_err(set_aside)?;
+    if let Some(part) = job.crowded(ahead, wanted) {
+        return Err(NotReserved::Crowded { part, wanted, later: later() });
+    }
     let asked = job.level_to_ask(ahead, probability);
     let (options, policy) = (&submission.asked, &context.policy);
     // What was forecast too high lately is promised as that much less.
@@ -245,7 +261,9 @@ fn later_time<F: WaitForecaster>(
         }
         let in_the_way = match job.beside(partition, now + rounded) {
             Ok((job, in_the_way)) => {
-                if had(latest_point(&job, rounded, job.level_to_ask(rounded, probability), Begins::BeforeReserved)).is_some() {
+                let asked = job.level_to_ask(rounded, probability);
+                let has_room = job.crowded(rounded, wanted).is_none();
+                if has_room && had(latest_point(&job, rounded, asked, Begins::BeforeReserved)).is_some() {
                     return Some(rounded);
                 }
                 in_the_way

@@ -2,7 +2,9 @@
 //! and Brevik 2008, 3.1).
 
 use crate::forecast::{JobShape, Moment, PERCENTILES, UNBOUNDED_S, WaitForecast, WaitForecaster, held_within, mean_left};
+use crate::promise::reservable_part;
 use arrayvec::ArrayVec;
+use job_types::options::SuccessProbability;
 use job_types::record::WaitSource;
 use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::U32;
@@ -174,6 +176,16 @@ impl<F: WaitForecaster> Reservable<'_, F> {
     #[must_use]
     pub fn level_to_ask(&self, ahead: Seconds, wanted: f64) -> f64 {
         self.forecasts.level_to_ask(self.shape.partition, self.shape.size.cpus, ahead, wanted)
+    }
+
+    /// The part of the CPUs that would be reserved for a time so far ahead with this job, where
+    /// that is more than reservations of that probability may take ([`reservable_part`]).
+    #[must_use]
+    pub fn crowded(&self, ahead: Seconds, wanted: SuccessProbability) -> Option<f64> {
+        // Whoever wants the best there is takes any.
+        let wanted = if wanted == SuccessProbability::Best { 0.0 } else { wanted.wanted() };
+        let part = self.forecasts.reserved_part(self.shape.partition, self.shape.size.cpus, &self.now.at(self.now.now + ahead));
+        (part > reservable_part(wanted)).then_some(part)
     }
 
     /// Forecasts at some limits, each as eligible at its time before the reserved one; or, without

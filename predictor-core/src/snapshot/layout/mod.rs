@@ -14,8 +14,8 @@ mod site;
 pub use history::{ExpectedEndRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord};
 pub use limits::{AssociationRecord, CapsRecord, LimitsRecord, QosRecord};
 pub use model::{
-    BoundRowRecord, ComingRecord, FreedRecord, GroupRecord, ModelRecord, NameRecord, OpenGroupRecord, PromiseRecord, ScoreRecord,
-    SumRecord, UserRecord,
+    BoundRowRecord, ComingRecord, FreedRecord, GroupRecord, ModelRecord, NameRecord, OpenGroupRecord, PromiseRecord, ReservedRecord,
+    ScoreRecord, SumRecord, UserRecord,
 };
 pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
 pub use site::{PartitionRecord, PolicyRecord, SiteRecord};
@@ -32,7 +32,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 6;
+pub const LAYOUT_VERSION: u32 = 7;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -137,6 +137,7 @@ const _: () = {
     assert!(size_of::<ScoreRecord>() == 92);
     assert!(size_of::<PromiseRecord>() == 40);
     assert!(size_of::<ComingRecord>() == 40);
+    assert!(size_of::<ReservedRecord>() == 20);
     assert!(size_of::<PlanRecord>() == 16);
     assert!(size_of::<PlannedJobRecord>() == 56);
     assert!(size_of::<PlannedPartitionRecord>() == 36);

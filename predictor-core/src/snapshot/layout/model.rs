@@ -182,6 +182,22 @@ pub struct PromiseRecord {
     pub levels: [F32; KNOTS.len()],
 }
 
+/// How many CPUs are reserved from a moment on, until that of the next record.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ReservedRecord {
+    /// 1 for the whole cluster, 0 for one partition.
+    pub is_of_cluster: u8,
+    /// Unused, zero.
+    pub reserved: u8,
+    /// Index of the partition.
+    pub partition: U16,
+    /// The moment in Unix seconds.
+    pub at: I64,
+    /// The CPUs.
+    pub cpus: U64,
+}
+
 /// Jobs that were submitted and become eligible until a moment, summed.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]

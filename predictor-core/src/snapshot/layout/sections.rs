@@ -4,7 +4,7 @@
 use super::{
     AssociationRecord, BoundRowRecord, ComingRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord, LimitsRecord, ModelRecord,
     NameRecord, OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, PromiseRecord, QosRecord,
-    ScoreRecord, SiteRecord, StartRecord, UserRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord,
+    ReservedRecord, ScoreRecord, SiteRecord, StartRecord, UserRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord,
 };
 use crate::forecast::RunTimeRange;
 use crate::set_aside::SetAside;
@@ -117,6 +117,8 @@ sections! {
     Promises, promises: PromiseRecord = 31;
     /// [`ComingRecord`]s: by partition, then of the cluster; each ascending.
     Coming, coming: ComingRecord = 32;
+    /// [`ReservedRecord`]s: by partition, then of the cluster; each ascending.
+    Reserved, reserved: ReservedRecord = 34;
     /// One [`PlanRecord`], or none where no plan was made in time.
     Plan, plan: PlanRecord = 20;
     /// [`PlannedJobRecord`]s, in the order in which the jobs are served.

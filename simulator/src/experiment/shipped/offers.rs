@@ -53,7 +53,7 @@ impl Shipped {
         let Offer { wanted, reservation } = offer;
         let job = self.in_partition(asked);
         self.given.add(index, &job, reservation.at, *wanted, &reservation.point, now);
-        self.reserved = Some(ReservationGiven { wanted: *wanted, given: now, at: reservation.at });
+        self.reserved = Some(ReservationGiven { wanted: *wanted, given: now, at: reservation.at, own_limit: job.estimate });
         let job = Job { estimate: reservation.point.padded_limit, ..*asked };
         Submitted { job, eligible: reservation.point.begin, hold_until: Some(reservation.at) }
     }
