@@ -141,7 +141,9 @@ fn replay(
 ) -> Result<Replayed, ExperimentError> {
     let process = Rc::new(RefCell::new(Process::new(options.wish, logs.len(), chooses)));
     let end = own.last().map_or(UnixTime::default(), |job| job.submit);
-    let wishes = Wishes { molding: false, reservation: Some(options.wish), ..Wishes::default() };
+    // What is too improbable alone may be enough with others.
+    let wish = ReservationWish { probability: 0.0, ..options.wish };
+    let wishes = Wishes { molding: false, reservation: Some(wish), ..Wishes::default() };
     let parts = Parts { reviewed: options.reviewed, ..Parts::default() };
     let mut machines = Vec::new();
     for (place, log) in logs.iter().enumerate() {
