@@ -57,12 +57,14 @@ fn main() {
     assert_eq!(job_submit_queuecast::init(), 0);
     let at = now().0 + 20_000;
     let reserve = format!("QUEUECAST_RESERVE_AT={at}");
+    let day = format!("QUEUECAST_RESERVE_AT={}", now().0 + 86_400);
     let far = format!("QUEUECAST_RESERVE_AT={}", now().0 + 300 * 86_400);
-    let cases: [(&str, Vec<&str>); 6] = [
+    let cases: [(&str, Vec<&str>); 7] = [
         ("nothing asked", vec![]),
         ("molding", vec!["QUEUECAST_AUTO_MOLD=1"]),
         ("deferral", vec!["QUEUECAST_AUTO_DEFER=1"]),
         ("reservation", vec![&reserve]),
+        ("reservation, 24 h ahead", vec![&day]),
         ("all three", vec!["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1", &reserve]),
         (
             "all three, 300 days ahead, all sizes",

@@ -10,7 +10,8 @@ use predictor_core::forecast::RunTimeRange;
 
 /// The relevant history begins with so many of the latest jobs (III.C).
 const FIRST_RELEVANT_JOBS: usize = 10;
-/// ... and grows until its run times span this part of what the whole history spans (III.C).
+/// The relevant history grows until its run times span this part of what the whole history spans
+/// (III.C).
 const RELEVANT_SPAN: f64 = 0.9;
 /// The difference between a range's ends is within this part of its middle (III.D).
 const WIDTH: f64 = 0.2;

@@ -93,7 +93,7 @@ pub const PUBLISHED_PROCESSORS: f64 = 128.0;
 /// No run time is longer than the exponential of this, in seconds (45 hours); longer draws are
 /// drawn again.
 pub const LONGEST_LOG_RUN_TIME: f64 = 12.0;
-/// Nor any time between arrivals than the exponential of this (five days).
+/// No time between two arrivals is longer than the exponential of this, in seconds (five days).
 pub const LONGEST_LOG_INTERARRIVAL: f64 = 13.0;
 /// The day of the cycle begins with this half-hour, counted from 1: half past five in the morning.
 pub const CYCLE_START: usize = 11;

@@ -21,8 +21,8 @@ const QUANTILE: f64 = 0.999;
 /// Confidence of the bound on that quantile.
 const CONFIDENCE: f64 = 0.95;
 
-/// And so many times over, because one pause in a thousand is longer than the quantile by its
-/// definition.
+/// A downtime exceeds the bound by this factor, because one pause in a thousand is longer than the
+/// quantile by its definition.
 const TIMES: u32 = 2;
 
 /// No pause that is shorter is a downtime.

@@ -2,9 +2,9 @@
 
 use crate::dbscan::clusters_of_numbers;
 
-/// A tuple gives a function if it has so many jobs at least, Hariharan et al.'s `l`.
+/// The fewest jobs of a tuple that gives a function: `l` of Hariharan et al.
 const FEWEST_JOBS: usize = 10;
-/// ... and its loads span this much at least, Hariharan et al.'s `m`.
+/// The least span of the loads of a tuple that gives a function: `m` of Hariharan et al.
 const LEAST_SPAN: f64 = 0.5;
 /// Consecutive averages of the sequence differ by this part at most, Hariharan et al.'s `X`.
 const MOST_STEP: f64 = 0.5;

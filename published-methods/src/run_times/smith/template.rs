@@ -33,14 +33,14 @@ pub enum Estimate {
 /// group (account) and the number of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SmithTemplate {
-    /// Jobs of a category have the same user.
+    /// Whether jobs of one category have the same user.
     pub user: bool,
     /// Whether jobs of one category have the same partition.
     pub partition: bool,
     /// Whether they have the same account.
     pub account: bool,
-    /// ... numbers of CPUs in the same range of this length, a power of 2 from 1 to 512; `None` is
-    /// any number.
+    /// Jobs of one category have numbers of CPUs in the same range of this length, a power of 2
+    /// from 1 to 512; with `None` the number does not count.
     pub size_range: Option<u32>,
     /// A category keeps so many of the latest jobs, a power of 2 up to 65,536; `None` is all.
     pub most_jobs: Option<u32>,

@@ -10,9 +10,9 @@ use predictor_core::forecast::RunTimeRange;
 use published_methods::genetic::Evolution;
 use published_methods::run_times::{Baseline, LastTwo, Li, RangeSets, Requested, Smith};
 
-/// The history holds so many jobs (V).
+/// Number of jobs in the history (Hariharan et al. 2020, V).
 pub(super) const HISTORY_JOBS: usize = 15_000;
-/// ... the first of which is the 5,000th (V).
+/// Index of the first job of the history, which is the log's 5,000th (section V).
 const HISTORY_FROM: usize = 4_999;
 /// Parameters are searched on so many jobs before the test part; the first of them only teach.
 const SEARCH_JOBS: usize = 6_000;
