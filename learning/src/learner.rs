@@ -2,6 +2,7 @@
 
 mod fill;
 mod kept;
+mod promise_outcome;
 mod promises;
 mod record;
 mod recorded_forecast;
@@ -17,7 +18,7 @@ mod tests;
 
 pub use self::fill::REPLAYED;
 pub use self::kept::SOURCES;
-pub use self::promises::PromiseOutcome;
+pub use self::promise_outcome::PromiseOutcome;
 pub use self::recorded_forecast::RecordedForecast;
 pub use self::run::{Run, RunId};
 pub use self::run_times::RunTimeLearner;
