@@ -109,8 +109,8 @@ impl Reserved {
         self.job.partition.as_deref().and_then(|partitions| partitions.split(',').next()) == Some(partition)
     }
 
-    /// What it takes, as the snapshot describes it; `None` where its record says too little, and for
-    /// a job that something else keeps from becoming eligible.
+    /// What it takes, as the snapshot describes it; `None` where its record says too little, and
+    /// for a job that something else keeps from becoming eligible.
     pub(crate) fn cpus(&self) -> Option<ReservedCpus> {
         let ReservedJob { size, eligible, started, record, .. } = &self.job;
         let (written, at) = written_reservation(record)?;
