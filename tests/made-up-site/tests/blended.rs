@@ -9,10 +9,12 @@ use job_types::record::WaitSource;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{
-    FREE_CPUS, LIMIT, MadeUpSite, NOW, USER, WAITING_JOBS, batch, ended_job, enforcing, forecast_by, fork, running_job, score, situation,
-    submission,
+    FREE_CPUS, LIMIT, MadeUpSite, NOW, USER, WAITING_JOBS, batch, ended_job, enforcing, forecast_by, fork, free_cpus, running_job, score,
+    situation, submission,
 };
-use predictor_core::decision::{Changes, Decision, NotDeferred, NotReserved, Reservable, Submission, TimeLimit, decide, trajectory};
+use predictor_core::decision::{
+    Changes, Decision, NotDeferred, NotReserved, Reservable, Situation, Submission, TimeLimit, decide, trajectory,
+};
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
 use predictor_core::levels::{Levels, nearest_knot};
 use predictor_core::promise::PromiseLevels;
@@ -134,6 +136,37 @@ fn a_reservation_rests_on_the_present_for_moments_near_by_and_on_the_past_for_ot
     assert!(matches!(reserve(120, &full), Err(NotReserved::Unlikely { .. })));
     assert!(matches!(reserve(7_200, &full), Err(NotReserved::Unlikely { .. })));
     assert!((10_000..=10_140).contains(&reserve(20_000, &full).unwrap().0));
+}
+
+#[test]
+fn nodes_that_the_plan_has_free_are_promised_for_a_time_near_by_whatever_jobs_have_waited() {
+    // Long waits are forecast whatever is free.
+    let full = forecast_by(fork(LIMIT, 60.0, 0.0, 100.0), 240);
+    let reserve = |free: Vec<(i64, u32)>, ahead: i64, change: fn(&mut Situation<'_, Snapshot<Vec<u8>>>), wanted: f64| {
+        let free = free.into_iter().map(|(from, cpus)| (NOW + Seconds(from), cpus)).collect();
+        let site = MadeUpSite::new(NOW).partition(batch(enforcing())).ended_jobs(past()).learnt(&full);
+        let snapshot = site.queue(&free_cpus(NOW, free, 3)).snapshot();
+        let success_probability = Some(SuccessProbability::AtLeast(wanted));
+        let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability, ..Asked::default() };
+        let submission = submission(4, asked);
+        let mut situation = situation(&snapshot, &submission);
+        change(&mut situation);
+        decide(&situation).reservation.unwrap().map(|reservation| reservation.point)
+    };
+    let unchanged = |_: &mut Situation<'_, Snapshot<Vec<u8>>>| ();
+    let is_refused = |answer| matches!(answer, Err(NotReserved::Unlikely { .. }));
+    // Sixteen CPUs are free until a job that waits begins, behind the padded limit of 62 minutes.
+    let until = |end: i64| vec![(-30, 16), (end, 0), (end + 3_600, 256)];
+    let point = reserve(until(3_720), 120, unchanged, 0.95).unwrap();
+    assert_eq!((point.begin, point.padded_limit, point.probability), (NOW, Seconds(3_720), 0.99));
+    assert!(is_refused(reserve(until(3_719), 120, unchanged, 0.95)), "it would be in that job's way");
+    assert!(is_refused(reserve(vec![(-30, 15), (300, 256)], 120, unchanged, 0.95)), "too few are free");
+    let claim = |situation: &mut Situation<'_, Snapshot<Vec<u8>>>| situation.claimed.partition.cpus = 1;
+    assert!(is_refused(reserve(until(3_720), 120, claim, 0.95)), "one was taken since");
+    // Nobody knows who will come, and the nodes are paid for until then.
+    assert!(reserve(vec![(-30, 256)], 1_800, unchanged, 0.95).is_ok() && is_refused(reserve(vec![(-30, 256)], 1_830, unchanged, 0.95)));
+    let Err(NotReserved::Unlikely { best, .. }) = reserve(until(3_720), 120, unchanged, 0.995) else { panic!("it is given") };
+    assert_eq!(best.unwrap().point.probability, 0.99);
 }
 
 #[test]

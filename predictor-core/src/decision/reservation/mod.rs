@@ -1,6 +1,7 @@
 //! Virtual reservations: when to let a job become eligible, and with how long a limit, so that it
 //! runs at a promised time (Nurmi, Wolski and Brevik 2008, 3.1).
 
+mod at_once;
 mod beside;
 mod cost;
 mod joint;
@@ -12,7 +13,7 @@ mod upkeep;
 mod withdrawal;
 
 use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle, Reservation};
-use crate::forecast::WaitForecaster;
+use crate::forecast::{QueueForecaster, WaitForecaster};
 use crate::set_aside::SetAside;
 use crate::site::Partition;
 use job_types::options::SuccessProbability;
@@ -20,6 +21,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
+use at_once::at_once;
 pub use cost::ReservationCost;
 pub use joint::{JointOption, JointReservation, joint_reservation};
 pub use outcome::{was_kept, written_reservation};
@@ -146,7 +148,7 @@ impl fmt::Display for NotReserved {
 
 /// Decides on a reservation of the submission at a size. Of one that is refused it says, where
 /// `tell_later`, when it could be had.
-pub(super) fn reserve<F: WaitForecaster>(
+pub(super) fn reserve<F: WaitForecaster + QueueForecaster>(
     context: &Context<'_, F>,
     size: Size,
     limit: Option<Seconds>,
@@ -214,7 +216,15 @@ pub(super) fn reserve<F: WaitForecaster>(
         early_start: options.early_start.unwrap_or(policy.early_start),
         if_missed: options.if_missed.unwrap_or(policy.if_missed),
     };
-    let best = match latest_point(&job, ahead, asked, Begins::BeforeReserved) {
+    let found = latest_point(&job, ahead, asked, Begins::BeforeReserved);
+    let found = found.or_else(|best| {
+        let is_better = |point: &TrajectoryPoint| best.is_none_or(|best| point.probability > best.probability);
+        match at_once(context, &job, ahead).filter(is_better) {
+            Some(point) if point.probability >= asked => Ok(point),
+            better => Err(better.or(best)),
+        }
+    });
+    let best = match found {
         Ok(point) => return Ok(at_point(point)),
         Err(Some(best)) if wanted == SuccessProbability::Best => return Ok(at_point(best)),
         Err(best) => best,
