@@ -69,6 +69,8 @@ pub struct Claims {
     pub jobs: u64,
     /// Their CPUs.
     pub cpus: u64,
+    /// The CPUs of those with virtual reservations.
+    pub reserved_cpus: u64,
     /// Their time limits in seconds, none counting as 0.
     pub limits_s: u64,
     /// CPUs times time limit.
@@ -82,14 +84,16 @@ impl Claims {
     #[must_use]
     pub fn of(cpus: u32, limit: Option<Seconds>, run_time: Seconds) -> Claims {
         let (cpus, limit_s) = (u64::from(cpus), limit.map_or(0, |limit| u64::from(limit.clamped_u32())));
-        Claims { jobs: 1, cpus, limits_s: limit_s, work: cpus * limit_s, expected_work: cpus * u64::from(run_time.clamped_u32()) }
+        let expected_work = cpus * u64::from(run_time.clamped_u32());
+        Claims { jobs: 1, cpus, reserved_cpus: 0, limits_s: limit_s, work: cpus * limit_s, expected_work }
     }
 
     /// Adds other claims.
     pub fn add(&mut self, other: &Claims) {
-        let Claims { jobs, cpus, limits_s, work, expected_work } = other;
+        let Claims { jobs, cpus, reserved_cpus, limits_s, work, expected_work } = other;
         self.jobs += jobs;
         self.cpus += cpus;
+        self.reserved_cpus += reserved_cpus;
         self.limits_s += limits_s;
         self.work += work;
         self.expected_work += expected_work;
@@ -409,8 +413,8 @@ pub trait WaitForecaster {
         wanted
     }
 
-    /// The part of the CPUs that would be reserved at a moment with `cpus` more, what is claimed
-    /// included: of the partition, or of the cluster, whichever is more. 0 where nothing else is
+    /// The part of the CPUs that would be reserved at a moment with `cpus` more, the reservations
+    /// that are claimed included: of the partition, or of the cluster, whichever is more. 0 where nothing else is
     /// reserved.
     fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {
         let _ = (partition, cpus, moment);

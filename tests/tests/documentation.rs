@@ -56,11 +56,12 @@ fn what_the_pages_for_users_type_works_and_what_they_quote_is_printed() {
         return;
     }
     let cluster = Cluster::up(&Options::with_plugins(""));
-    cluster.publish_for(GAMES, enforcing(), &LARGE_WAIT, &[]);
     let mut reader = Reader::new(&cluster, 0);
     reader.script("job.sh", "#!/bin/sh\n#SBATCH -N8 -n16 -t10 --exclusive\nsrun true\n");
+    // No daemon runs that would take up what the jobs before have reserved.
+    let publish = || cluster.publish_for(GAMES, enforcing(), &LARGE_WAIT, &[]);
     for name in USERS {
-        reader.read(&Page::read(name));
+        reader.read_after(&Page::read(name), publish);
     }
     assert!(reader.commands >= 20, "only {} commands were found", reader.commands);
     the_options_are_those_of_sbatch(&cluster);

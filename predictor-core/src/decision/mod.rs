@@ -235,7 +235,8 @@ impl Decision {
             Some(decided) => (decided.size, decided.limit, decided.run_time),
             None => (submission.size(partition), submission.limit_in(partition), Seconds::ZERO),
         };
-        partition.could_run(size, limit).then(|| Claims::of(size.cpus, limit, run_time))
+        let reserved_cpus = if matches!(self.reservation, Some(Ok(_))) { u64::from(size.cpus) } else { 0 };
+        partition.could_run(size, limit).then(|| Claims { reserved_cpus, ..Claims::of(size.cpus, limit, run_time) })
     }
 
     /// The probability of being done by the deadline as decided, where there is one.

@@ -185,6 +185,18 @@ fn what_others_have_reserved_for_a_time_leaves_less_room_the_surer_a_promise_is_
     assert!(reserve(160, 0.75).is_ok() && reserve(120, 0.9).is_ok());
     // Who is first may take all.
     assert!(reserve(0, 0.9).is_ok());
+    // What its user's jobs claimed since the snapshot counts where it is reserved.
+    let claimed = |reserved_cpus: u64| {
+        let snapshot = busy(&idle);
+        let asked =
+            Asked { reserve_at: Some(NOW.0 + 120), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
+        let submission = submission(4, asked);
+        let mut situation = situation(&snapshot, &submission);
+        situation.claimed.partition = Claims { jobs: 1, cpus: 160, reserved_cpus, ..Claims::default() };
+        decide(&situation).reservation.unwrap()
+    };
+    assert!(matches!(claimed(160), Err(NotReserved::Crowded { part, .. }) if part == 0.6875));
+    assert!(!matches!(claimed(0), Err(NotReserved::Crowded { .. })));
 }
 
 #[test]

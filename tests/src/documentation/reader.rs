@@ -111,9 +111,22 @@ impl<'a> Reader<'a> {
     /// # Panics
     /// Where a command fails, or does not print what is quoted.
     pub fn read(&mut self, page: &Page) {
+        self.read_after(page, || {});
+    }
+
+    /// The same, with something that is done before each command.
+    ///
+    /// # Panics
+    /// Where a command fails, or does not print what is quoted.
+    pub fn read_after(&mut self, page: &Page, before: impl Fn()) {
         for block in page.blocks() {
             match block {
-                Block::Console(shown) => shown.iter().for_each(|shown| self.follow(page, shown)),
+                Block::Console(shown) => {
+                    for shown in shown {
+                        before();
+                        self.follow(page, &shown);
+                    }
+                }
                 Block::Other { language, text } => {
                     if let Some(written) = text.strip_prefix("# /etc/slurm/queuecast.toml\n").filter(|_| language == "toml") {
                         self.configure(written);
