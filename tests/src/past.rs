@@ -106,7 +106,9 @@ impl Cluster {
         let plan = QueuePlan { at: now, is_complete: true, ..QueuePlan::default() };
         let site = MadeUpSite::new(now).partition(partition).ended_jobs(past).queue(&plan).origin(|origin| {
             origin.cluster = self.name();
-            (origin.generation, origin.site_policy) = (1, policy);
+            // Two in one second are not the same.
+            origin.generation = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_micros()).unwrap_or(1);
+            origin.site_policy = policy;
             origin.maximum_age = Seconds(86_400);
         });
         self.publish_bytes(&match model {
