@@ -414,8 +414,8 @@ pub trait WaitForecaster {
     }
 
     /// The part of the CPUs that would be reserved at a moment with `cpus` more, the reservations
-    /// that are claimed included: of the partition, or of the cluster, whichever is more. 0 where nothing else is
-    /// reserved.
+    /// that are claimed included: of the partition, or of the cluster, whichever is more. 0 where
+    /// nothing else is reserved.
     fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {
         let _ = (partition, cpus, moment);
         0.0
