@@ -71,6 +71,9 @@ pub struct Claims {
     pub cpus: u64,
     /// The CPUs of those with virtual reservations.
     pub reserved_cpus: u64,
+    /// When the last of these reservations is over: its time and the job's time limit, in Unix
+    /// seconds; 0 where there is none.
+    pub reserved_until_s: u64,
     /// Their time limits in seconds, none counting as 0.
     pub limits_s: u64,
     /// CPUs times time limit.
@@ -85,15 +88,29 @@ impl Claims {
     pub fn of(cpus: u32, limit: Option<Seconds>, run_time: Seconds) -> Claims {
         let (cpus, limit_s) = (u64::from(cpus), limit.map_or(0, |limit| u64::from(limit.clamped_u32())));
         let expected_work = cpus * u64::from(run_time.clamped_u32());
-        Claims { jobs: 1, cpus, reserved_cpus: 0, limits_s: limit_s, work: cpus * limit_s, expected_work }
+        Claims { jobs: 1, cpus, limits_s: limit_s, work: cpus * limit_s, expected_work, ..Claims::default() }
+    }
+
+    /// The same of a job that keeps its CPUs until a time by a virtual reservation.
+    #[must_use]
+    pub fn reserved_until(self, until: UnixTime) -> Claims {
+        Claims { reserved_cpus: self.cpus, reserved_until_s: until.0.max(0).unsigned_abs(), ..self }
+    }
+
+    /// The CPUs that reservations keep at a moment. The times of single ones are not known: each
+    /// counts until the last is over.
+    #[must_use]
+    pub fn reserved_at(&self, moment: UnixTime) -> u64 {
+        if moment.0 < self.reserved_until_s as i64 { self.reserved_cpus } else { 0 }
     }
 
     /// Adds other claims.
     pub fn add(&mut self, other: &Claims) {
-        let Claims { jobs, cpus, reserved_cpus, limits_s, work, expected_work } = other;
+        let Claims { jobs, cpus, reserved_cpus, reserved_until_s, limits_s, work, expected_work } = other;
         self.jobs += jobs;
         self.cpus += cpus;
         self.reserved_cpus += reserved_cpus;
+        self.reserved_until_s = self.reserved_until_s.max(*reserved_until_s);
         self.limits_s += limits_s;
         self.work += work;
         self.expected_work += expected_work;

@@ -15,7 +15,7 @@ use predictor_core::site::Partition;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Rows of the table. Each user takes one, and one more for each partition: enough for some hundred
-/// users between two snapshots, in 56 KiB.
+/// users between two snapshots, in 64 KiB.
 const ROWS: usize = 1_024;
 
 /// How many rows are looked at for one key. A user who finds none free claims nothing until the
@@ -41,6 +41,7 @@ struct Row {
     jobs: AtomicU64,
     cpus: AtomicU64,
     reserved_cpus: AtomicU64,
+    reserved_until_s: AtomicU64,
     limits_s: AtomicU64,
     work: AtomicU64,
     expected_work: AtomicU64,
@@ -48,21 +49,22 @@ struct Row {
 
 impl Row {
     fn load(&self) -> Claims {
-        let Row { key: _, jobs, cpus, reserved_cpus, limits_s, work, expected_work } = self;
-        let [jobs, cpus, reserved_cpus, limits_s, work, expected_work] =
-            [jobs, cpus, reserved_cpus, limits_s, work, expected_work].map(|number| number.load(Ordering::Relaxed));
-        Claims { jobs, cpus, reserved_cpus, limits_s, work, expected_work }
+        let Row { key: _, jobs, cpus, reserved_cpus, reserved_until_s, limits_s, work, expected_work } = self;
+        let [jobs, cpus, reserved_cpus, reserved_until_s, limits_s, work, expected_work] =
+            [jobs, cpus, reserved_cpus, reserved_until_s, limits_s, work, expected_work].map(|number| number.load(Ordering::Relaxed));
+        Claims { jobs, cpus, reserved_cpus, reserved_until_s, limits_s, work, expected_work }
     }
 
     /// Adds to the claims, as long as they stay within `most_cpus`. Returns whether it did.
     fn add(&self, claims: &Claims, most_cpus: u64) -> bool {
-        let Claims { jobs, cpus, reserved_cpus, limits_s, work, expected_work } = *claims;
+        let Claims { jobs, cpus, reserved_cpus, reserved_until_s, limits_s, work, expected_work } = *claims;
         let within = |claimed: u64| claimed.checked_add(cpus).filter(|sum| *sum <= most_cpus);
         if self.cpus.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within).is_err() {
             return false;
         }
         self.jobs.fetch_add(jobs, Ordering::Relaxed);
         self.reserved_cpus.fetch_add(reserved_cpus, Ordering::Relaxed);
+        self.reserved_until_s.fetch_max(reserved_until_s, Ordering::Relaxed);
         self.limits_s.fetch_add(limits_s, Ordering::Relaxed);
         self.work.fetch_add(work, Ordering::Relaxed);
         self.expected_work.fetch_add(expected_work, Ordering::Relaxed);

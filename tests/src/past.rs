@@ -52,7 +52,16 @@ impl Cluster {
     /// # Panics
     /// Where the state directory can't be written.
     pub fn publish_for(&self, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)]) {
-        self.publish_with(user, policy, past, running, None);
+        self.publish_with(8, user, policy, past, running, None);
+    }
+
+    /// The same of a partition of so many nodes, where more are reserved at once than 8 leave room
+    /// for.
+    ///
+    /// # Panics
+    /// Where the state directory can't be written.
+    pub fn publish_of(&self, nodes: u32, user: u32, policy: Policy, past: &[Past]) {
+        self.publish_with(nodes, user, policy, past, &[], None);
     }
 
     /// Publishes a snapshot in which all 8 nodes are taken for so many more seconds, and a forecast
@@ -72,10 +81,10 @@ impl Cluster {
     pub fn publish_pressed_for(&self, user: u32, policy: Policy, ends_in_s: i64) {
         let past = [Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 50 }];
         let model = pressed(user, now() + ends_in_s);
-        self.publish_with(user, policy, &past, &[(8, ends_in_s)], Some(&model));
+        self.publish_with(8, user, policy, &past, &[(8, ends_in_s)], Some(&model));
     }
 
-    fn publish_with(&self, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)], model: Option<&WaitModel>) {
+    fn publish_with(&self, nodes: u32, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)], model: Option<&WaitModel>) {
         let now = UnixTime(now());
         let past = past.iter().flat_map(|job| {
             // As many as QBETS needs to tell classes apart, and without a trend, which it would
@@ -96,8 +105,8 @@ impl Cluster {
         let partition = PartitionState {
             name: "main".to_owned(),
             whole_nodes: false,
-            cpus: 32,
-            nodes: 8,
+            cpus: 4 * nodes,
+            nodes,
             max_time: Some(Seconds(7 * 86_400)),
             running: running.collect(),
             ..batch(policy)

@@ -27,7 +27,8 @@ fn cluster_of(nodes: u32, wait_s: i64) -> Cluster {
     let user = cluster.output("id", &["-u", USER]).parse().unwrap();
     let small = Past { nodes: 2, wait_s, more_wait_s: 0, run_s: 100 };
     let past = [Past { nodes: 1, ..small }, small, Past { nodes: 4, wait_s: 3_600, more_wait_s: 10, ..small }];
-    cluster.publish_for(user, enforcing(), &past, &[]);
+    // Room for all reservations of these tests, which no daemon takes up.
+    cluster.publish_of(128, user, enforcing(), &past);
     cluster
 }
 

@@ -235,8 +235,12 @@ impl Decision {
             Some(decided) => (decided.size, decided.limit, decided.run_time),
             None => (submission.size(partition), submission.limit_in(partition), Seconds::ZERO),
         };
-        let reserved_cpus = if matches!(self.reservation, Some(Ok(_))) { u64::from(size.cpus) } else { 0 };
-        partition.could_run(size, limit).then(|| Claims { reserved_cpus, ..Claims::of(size.cpus, limit, run_time) })
+        let claims = Claims::of(size.cpus, limit, run_time);
+        let claims = match &self.reservation {
+            Some(Ok(reservation)) => claims.reserved_until(reservation.at + limit.unwrap_or(Seconds::ZERO)),
+            _ => claims,
+        };
+        partition.could_run(size, limit).then_some(claims)
     }
 
     /// The probability of being done by the deadline as decided, where there is one.

@@ -54,10 +54,10 @@ pub(super) fn until(records: &[ComingRecord], partition: Option<PartitionIndex>,
     last.map_or_else(Claims::default, |sum| Claims {
         jobs: u64::from(sum.jobs.get()),
         cpus: sum.cpus.get(),
-        reserved_cpus: 0,
         limits_s: sum.limits_s.get(),
         work: sum.work.get(),
         expected_work: sum.work.get(),
+        ..Claims::default()
     })
 }
 

@@ -75,7 +75,7 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
         let reserved = self.records(sections::Reserved);
         let part = |of: Option<PartitionIndex>, all: u32| {
             let claimed = if of.is_some() { &moment.claimed.partition } else { &moment.claimed.cluster };
-            let others = reserved_records::at(reserved, of, moment.at).saturating_add(claimed.reserved_cpus);
+            let others = reserved_records::at(reserved, of, moment.at).saturating_add(claimed.reserved_at(moment.at));
             if others > 0 && all > 0 { (others as f64 + f64::from(cpus)) / f64::from(all) } else { 0.0 }
         };
         let of_partition = self.partition_record(partition).map_or(0.0, |record| part(Some(partition), record.cpus.get()));

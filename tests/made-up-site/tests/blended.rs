@@ -186,17 +186,19 @@ fn what_others_have_reserved_for_a_time_leaves_less_room_the_surer_a_promise_is_
     // Who is first may take all.
     assert!(reserve(0, 0.9).is_ok());
     // What its user's jobs claimed since the snapshot counts where it is reserved.
-    let claimed = |reserved_cpus: u64| {
+    let claimed = |reserved_cpus: u64, until: i64| {
         let snapshot = busy(&idle);
         let asked =
             Asked { reserve_at: Some(NOW.0 + 120), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
         let submission = submission(4, asked);
         let mut situation = situation(&snapshot, &submission);
-        situation.claimed.partition = Claims { jobs: 1, cpus: 160, reserved_cpus, ..Claims::default() };
+        let reserved_until_s = (NOW + Seconds(until)).0.unsigned_abs();
+        situation.claimed.partition = Claims { jobs: 1, cpus: 160, reserved_cpus, reserved_until_s, ..Claims::default() };
         decide(&situation).reservation.unwrap()
     };
-    assert!(matches!(claimed(160), Err(NotReserved::Crowded { part, .. }) if part == 0.6875));
-    assert!(!matches!(claimed(0), Err(NotReserved::Crowded { .. })));
+    assert!(matches!(claimed(160, 121), Err(NotReserved::Crowded { part, .. }) if part == 0.6875));
+    assert!(!matches!(claimed(160, 120), Err(NotReserved::Crowded { .. })), "they are over by then");
+    assert!(!matches!(claimed(0, 0), Err(NotReserved::Crowded { .. })));
 }
 
 #[test]
