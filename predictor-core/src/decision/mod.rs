@@ -22,8 +22,8 @@ pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, ga
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{
     GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, ReservationState,
-    ReservedJob, Review, Revision, STEP, Sibling, Step, TrajectoryPoint, Upkeep, Wanted, joint_reservation, present_probability, review,
-    trajectory, upkeep, was_kept, withdrawal, written_reservation,
+    ReservedJob, Review, Revision, STEP, Sibling, Step, TrajectoryPoint, Upkeep, Wanted, joint_reservation, present_probability,
+    probabilities_to_ask, review, trajectory, upkeep, was_kept, withdrawal, written_reservation,
 };
 pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, governing};
 

@@ -127,6 +127,17 @@ impl Shipped {
         Job { queue: self.queues.binary_search(&job.queue).unwrap_or_default() as u32, ..*job }
     }
 
+    /// Takes up the state that is in force when a job arrives; the job with its partition and its
+    /// account, as the state calls them.
+    fn arriving(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> (Job, String, String) {
+        if self.state.renew(cluster) {
+            self.claims.clear();
+        }
+        let job = self.in_partition(asked);
+        self.state.prepare(index, &job);
+        (job, job.queue.to_string(), job.group.to_string())
+    }
+
     /// What a user's jobs have claimed since the state was published.
     fn claimed(&self, user: UserId, partition: PartitionIndex) -> Claimed {
         if !self.parts.claims {
@@ -235,12 +246,7 @@ impl Decider for Shipped {
 
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
         let now = cluster.now();
-        if self.state.renew(cluster) {
-            self.claims.clear();
-        }
-        let job = self.in_partition(asked);
-        self.state.prepare(index, &job);
-        let (partition, account) = (job.queue.to_string(), job.group.to_string());
+        let (job, partition, account) = self.arriving(index, asked, cluster);
         let submission = self.submission(&job, &partition, &account, now);
         let decision = self.decision(&submission, now);
         self.expected = decision.as_ref().and_then(|decision| decision.decided.as_ref()).map(|decided| (index, decided.run_time));

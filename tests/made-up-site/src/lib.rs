@@ -12,13 +12,13 @@ pub use large_model::large_model;
 pub use model::{FREE_CPUS, JOB_CPUS, LIMIT, WAITING_JOBS, forecast_by, fork, score};
 
 use job_types::job::{EndedJob, WaitingJob};
-use job_types::number::{PartitionIndex, UserId};
-use job_types::options::{Asked, Mode};
+use job_types::number::{JobId, PartitionIndex, UserId};
+use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::history::{History, HistoryLimits};
-use predictor_core::decision::{Bounds, NodeRange, Situation, Submission, TimeLimit};
+use predictor_core::decision::{Bounds, NodeRange, ReservedJob, Situation, Submission, TimeLimit, decide};
 use predictor_core::forecast::Claimed;
 use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::site::Site;
@@ -208,6 +208,33 @@ pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
         limit: TimeLimit::Limited(Seconds(3_600)),
         asked,
         ..Submission::default()
+    }
+}
+
+/// A job of an hour on 4 nodes as the filter wrote it, reserved with 0.9 for four hours from
+/// [`NOW`].
+#[must_use]
+pub fn reserved_job(site: &Cluster) -> ReservedJob {
+    let success_probability = Some(SuccessProbability::AtLeast(0.9));
+    let submission = submission(4, Asked { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability, ..Asked::default() });
+    let situation = site.situation(&submission);
+    let decision = decide(&situation);
+    let changes = decision.changes();
+    ReservedJob {
+        id: JobId(1),
+        user: UserId(USER),
+        partition: Some("batch".to_owned()),
+        account: None,
+        qos: None,
+        size: Size { nodes: 4, cpus: 16 },
+        whole_nodes: true,
+        limit: changes.limit,
+        shortest_limit: None,
+        eligible: changes.begin,
+        started: None,
+        is_blocked: false,
+        is_requeued: false,
+        record: decision.record(&situation, 7),
     }
 }
 

@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use job_types::number::{JobId, UserId};
+use job_types::number::UserId;
 use job_types::options::{Asked, SuccessProbability};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
-use predictor_core::decision::{
-    Decision, NotReserved, Reservation, ReservationState, ReservedJob, Revision, Step, Upkeep, Wanted, decide, upkeep,
-};
+use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job, submission};
+use predictor_core::decision::{Decision, NotReserved, Reservation, ReservationState, Revision, Step, Upkeep, Wanted, decide, upkeep};
 use predictor_core::set_aside::{SetAside, leaves_room};
 use predictor_core::snapshot::PartitionState;
 use proptest::prelude::*;
@@ -86,35 +84,9 @@ fn time_that_is_left_behind_maintenance_is_what_a_promise_is_made_of() {
     assert!(best.point.begin >= NOW + Seconds(6_600) && (0.2..0.4).contains(&best.point.probability), "{best:?}");
 }
 
-/// The job as the filter wrote it, for four hours from now.
-fn given(site: &Cluster) -> ReservedJob {
-    let asked =
-        Asked { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
-    let submission = submission(4, asked);
-    let situation = site.situation(&submission);
-    let decision = decide(&situation);
-    let changes = decision.changes();
-    ReservedJob {
-        id: JobId(1),
-        user: UserId(USER),
-        partition: Some("batch".to_owned()),
-        account: None,
-        qos: None,
-        size: Size { nodes: 4, cpus: 16 },
-        whole_nodes: true,
-        limit: changes.limit,
-        shortest_limit: None,
-        eligible: changes.begin,
-        started: None,
-        is_blocked: false,
-        is_requeued: false,
-        record: decision.record(&situation, 7),
-    }
-}
-
 #[test]
 fn padding_is_shed_at_once_where_the_limit_would_reach_into_maintenance() {
-    let job = given(&site(Vec::new()));
+    let job = reserved_job(&site(Vec::new()));
     let now = job.eligible.unwrap() + Seconds(70);
     // It has outlived padding: too little for a change, and too much for what comes behind it.
     assert_eq!(upkeep(&job, &site(Vec::new()), now, Seconds(30)).wanted, None);
@@ -171,7 +143,7 @@ proptest! {
             Err(_) => {}
         }
         // What was promised before it was set aside is moved to where it can start, or not at all.
-        let job = given(&site(Vec::new()));
+        let job = reserved_job(&site(Vec::new()));
         let now = NOW + Seconds(later);
         let small = Size { nodes: 4, cpus: 16 };
         if let Some((Wanted::Revision(Revision { begin: Some(begin), limit, .. }), _)) = upkeep(&job, &cluster, now, Seconds(30)).wanted {

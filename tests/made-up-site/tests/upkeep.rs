@@ -2,14 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use job_types::number::{JobId, UserId};
-use job_types::options::{Asked, IfMissed, Mode, SuccessProbability};
+use job_types::number::UserId;
+use job_types::options::{IfMissed, Mode};
 use job_types::policy::Policy;
 use job_types::record::{Changed, Record, Written};
-use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
-use predictor_core::decision::{ReservationState, ReservedJob, Step, Upkeep, Wanted, decide, upkeep};
+use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
+use predictor_core::decision::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
 
 const NEXT: Seconds = Seconds(30);
 const HOUR: Seconds = Seconds(3_600);
@@ -21,33 +20,6 @@ fn site(policy: Policy, more_wait: i64) -> Cluster {
         ended_job(UserId(USER), eligible, 4, 3_600, n * 37 % 100 * more_wait, 600)
     });
     MadeUpSite::new(NOW).partition(batch(policy)).ended_jobs(past).state()
-}
-
-/// A job of an hour on 4 nodes as the filter wrote it, reserved for four hours from now.
-fn reserved(site: &Cluster) -> ReservedJob {
-    let asked =
-        Asked { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
-    let submission = submission(4, asked);
-    let situation = site.situation(&submission);
-    let decision = decide(&situation);
-    let record = decision.record(&situation, 7);
-    let changes = decision.changes();
-    ReservedJob {
-        id: JobId(1),
-        user: UserId(USER),
-        partition: Some("batch".to_owned()),
-        account: None,
-        qos: None,
-        size: Size { nodes: 4, cpus: 16 },
-        whole_nodes: true,
-        limit: changes.limit,
-        shortest_limit: None,
-        eligible: changes.begin,
-        started: None,
-        is_blocked: false,
-        is_requeued: false,
-        record,
-    }
 }
 
 fn at(job: &ReservedJob) -> UnixTime {
@@ -88,7 +60,7 @@ fn changed(record: Record, change: impl FnOnce(&mut Written)) -> Record {
 #[test]
 fn a_job_as_the_filter_wrote_it_is_kept() {
     let site = site(enforcing(), 40);
-    let job = reserved(&site);
+    let job = reserved_job(&site);
     let written = job.record.written.as_ref().unwrap();
     assert_eq!((written.own_limit_s, written.wanted, written.if_missed), (Some(3_600), Some(0.9), IfMissed::Run));
     assert_eq!(look(&job, &site, NOW), Upkeep { state: ReservationState::Deferred, wanted: None });
@@ -96,7 +68,7 @@ fn a_job_as_the_filter_wrote_it_is_kept() {
 
 #[test]
 fn a_deferred_job_is_moved_as_the_forecast_changes_and_what_was_written_is_taken_for_its_own_afterwards() {
-    let job = reserved(&site(enforcing(), 40));
+    let job = reserved_job(&site(enforcing(), 40));
     let longer_waits = site(enforcing(), 100);
     let Upkeep { wanted: Some((wanted, due)), .. } = look(&job, &longer_waits, NOW) else { panic!("it is kept") };
     let (after, _) = carried_out(&job, wanted, NOW);
@@ -109,7 +81,7 @@ fn a_deferred_job_is_moved_as_the_forecast_changes_and_what_was_written_is_taken
 
 #[test]
 fn a_begin_that_becomes_later_is_changed_before_the_limit_that_becomes_shorter() {
-    let given = reserved(&site(enforcing(), 100));
+    let given = reserved_job(&site(enforcing(), 100));
     // Of a promise of 0.9 no point spares enough for the job to be put off.
     let job = ReservedJob { record: changed(given.record.clone(), |written| written.wanted = Some(0.5)), ..given };
     let shorter_waits = site(enforcing(), 20);
@@ -129,7 +101,7 @@ fn a_begin_that_becomes_later_is_changed_before_the_limit_that_becomes_shorter()
 #[test]
 fn a_waiting_job_sheds_padding_down_to_its_users_limit_with_its_shortest_limit() {
     let site = site(enforcing(), 100);
-    let mut job = ReservedJob { shortest_limit: Some(HOUR), ..reserved(&site) };
+    let mut job = ReservedJob { shortest_limit: Some(HOUR), ..reserved_job(&site) };
     let reserved_at = at(&job);
     let mut limits = vec![job.limit.unwrap()];
     let mut now = job.eligible.unwrap();
@@ -150,7 +122,7 @@ fn a_waiting_job_sheds_padding_down_to_its_users_limit_with_its_shortest_limit()
 #[test]
 fn a_running_job_ends_at_its_time_plus_its_users_limit() {
     let site = site(enforcing(), 100);
-    let job = reserved(&site);
+    let job = reserved_job(&site);
     let started = ReservedJob { started: Some(at(&job) - HOUR), ..job };
     let now = at(&started) - Seconds(3_000);
     let Upkeep { state, wanted: Some((wanted, _)) } = look(&started, &site, now) else { panic!("it is kept") };
@@ -162,7 +134,7 @@ fn a_running_job_ends_at_its_time_plus_its_users_limit() {
 #[test]
 fn a_change_by_somebody_else_ends_all_changes_and_is_noted() {
     let site = site(enforcing(), 40);
-    let job = reserved(&site);
+    let job = reserved_job(&site);
     let begin = job.eligible.unwrap();
     let theirs = [
         ReservedJob { limit: Some(job.limit.unwrap() + Seconds(60)), ..job.clone() },
@@ -187,7 +159,7 @@ fn a_change_by_somebody_else_ends_all_changes_and_is_noted() {
 #[test]
 fn a_limit_that_backfilling_has_cut_back_is_nobodys_change() {
     let site = site(enforcing(), 100);
-    let job = ReservedJob { shortest_limit: Some(HOUR), ..reserved(&site) };
+    let job = ReservedJob { shortest_limit: Some(HOUR), ..reserved_job(&site) };
     let started = at(&job) - Seconds(1_200);
     let cut = |limit| ReservedJob { limit: Some(limit), started: Some(started), ..job.clone() };
     let state = |job: &ReservedJob| look(job, &site, started + NEXT).state;
@@ -209,7 +181,7 @@ fn a_limit_that_backfilling_has_cut_back_is_nobodys_change() {
 #[test]
 fn a_begin_that_had_passed_as_it_was_written_is_slurms_present_and_nobodys_change() {
     let site = site(enforcing(), 40);
-    let job = reserved(&site);
+    let job = reserved_job(&site);
     let changed = Changed { count: 1, at: NOW, begin: Some(NOW.0 + 2), ..Changed::default() };
     let at_once = ReservedJob { record: Record { changed: Some(changed), ..job.record.clone() }, ..job };
     for (late, state) in [(0, ReservationState::Waiting), (5, ReservationState::Waiting), (900, ReservationState::Stopped)] {
@@ -221,7 +193,7 @@ fn a_begin_that_had_passed_as_it_was_written_is_slurms_present_and_nobodys_chang
 #[test]
 fn a_missed_job_is_cancelled_where_its_user_wants_that_and_is_first_put_off() {
     let site = site(enforcing(), 40);
-    let job = reserved(&site);
+    let job = reserved_job(&site);
     let late = at(&job) + Seconds(5);
     let cancels = ReservedJob { record: changed(job.record.clone(), |written| written.if_missed = IfMissed::Cancel), ..job };
     let Upkeep { state, wanted: Some((wanted, _)) } = look(&cancels, &site, late) else { panic!("it is kept") };
@@ -243,7 +215,7 @@ fn a_missed_job_is_cancelled_where_its_user_wants_that_and_is_first_put_off() {
 #[test]
 fn nothing_is_changed_where_the_site_or_the_user_does_not_enforce_or_somebody_holds_the_job() {
     let enforced = site(enforcing(), 100);
-    let job = reserved(&site(enforcing(), 40));
+    let job = reserved_job(&site(enforcing(), 40));
     assert!(look(&job, &enforced, NOW).wanted.is_some());
     for policy in [Policy { mode: Mode::Advise, ..enforcing() }, Policy { reserve: false, ..enforcing() }] {
         assert_eq!(look(&job, &site(policy, 100), NOW), Upkeep { state: ReservationState::NotEnforced, wanted: None });
@@ -259,7 +231,7 @@ fn nothing_is_changed_where_the_site_or_the_user_does_not_enforce_or_somebody_ho
 #[test]
 fn a_record_that_no_filter_writes_changes_nothing() {
     let site = site(enforcing(), 100);
-    let job = reserved(&made_up(40));
+    let job = reserved_job(&made_up(40));
     type Damage = fn(&mut Written);
     let damages: [Damage; 11] = [
         |written| written.reserved_at = None,
@@ -286,7 +258,7 @@ fn made_up(more_wait: i64) -> Cluster {
 
 #[test]
 fn no_limit_becomes_longer_than_the_site_allows() {
-    let job = reserved(&site(enforcing(), 40));
+    let job = reserved_job(&site(enforcing(), 40));
     let mut longer_waits = site(enforcing(), 100);
     longer_waits.partition.max_time = job.limit;
     if let Some((Wanted::Revision(revision), _)) = look(&job, &longer_waits, NOW).wanted {

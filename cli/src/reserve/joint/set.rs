@@ -1,7 +1,7 @@
 //! What is to be had on a cluster, and the cheapest set over several.
 
 use job_types::options::SuccessProbability;
-use predictor_core::decision::{JointOption, JointReservation, NotReserved, Situation, joint_reservation};
+use predictor_core::decision::{JointOption, JointReservation, NotReserved, Situation, joint_reservation, probabilities_to_ask};
 use predictor_core::snapshot::Snapshot;
 
 use super::ClusterReport;
@@ -16,23 +16,18 @@ pub(super) struct Choice {
     expected_node_seconds: u64,
 }
 
-/// What a cluster would give, for each hundredth up to the highest that it gives, and for some
-/// finer ones near certainty.
+/// What a cluster would give, for each of the [`probabilities_to_ask`].
 ///
 /// # Errors
 /// Why it gives nothing.
 pub(super) fn choices(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Result<Vec<Choice>, NotReserved> {
     let best = decided(situation, SuccessProbability::Best)?;
-    // What is asked for by its decimals is not more than what there is.
-    let highest = (best.point.probability * 1_000.0).floor() / 1_000.0;
-    let hundredths = (1..=99).map(|hundredths| f64::from(hundredths) / 100.0);
-    let asks = hundredths.chain([0.995, 0.999, highest]).filter(|ask| *ask > 0.0 && *ask < 1.0 && *ask <= highest);
     let choice = |ask: f64| {
         let reservation = decided(situation, SuccessProbability::AtLeast(ask)).ok()?;
         let cost = reservation.cost();
         Some(Choice { ask, given: Given::of(&reservation), expected_node_seconds: cost.expected_node_seconds })
     };
-    Ok(asks.filter_map(choice).collect())
+    Ok(probabilities_to_ask(best.point.probability).filter_map(choice).collect())
 }
 
 /// The cheapest set by the cost that is expected of each where none is withdrawn, of equally cheap

@@ -5,6 +5,19 @@
 //! probabilities to miss it. Where they do depend on each other, as when the same users go to both,
 //! the joint probability is less than what is computed here.
 
+/// Probabilities near certainty that are asked for besides whole hundredths.
+const NEAR_CERTAINTY: [f64; 2] = [0.995, 0.999];
+
+/// The probabilities for which a cluster is asked what it would give, where its most probable
+/// reservation has the probability `best`: each hundredth up to that, finer ones near certainty,
+/// and the highest there is in whole thousandths, because it is asked for by its decimals.
+pub fn probabilities_to_ask(best: f64) -> impl Iterator<Item = f64> {
+    let highest = (best * 1_000.0).floor() / 1_000.0;
+    let hundredths = (1..=99).map(|hundredths| f64::from(hundredths) / 100.0);
+    let asked = hundredths.chain(NEAR_CERTAINTY).chain([highest]);
+    asked.filter(move |asked| *asked > 0.0 && *asked < 1.0 && *asked <= highest)
+}
+
 /// What a reservation on one cluster is worth and costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointOption {
@@ -115,6 +128,15 @@ mod tests {
 
     fn option(probability: f64, node_seconds: u64) -> JointOption {
         JointOption { probability, node_seconds }
+    }
+
+    #[test]
+    fn no_more_is_asked_for_than_there_is() {
+        let asked = |best| probabilities_to_ask(best).collect::<Vec<_>>();
+        assert_eq!(asked(0.0316), [0.01, 0.02, 0.03, 0.031]);
+        assert_eq!(asked(0.998).split_off(98), [0.99, 0.995, 0.998]);
+        assert!(asked(0.0).is_empty() && asked(f64::NAN).is_empty());
+        assert_eq!(asked(1.0).split_off(98), [0.99, 0.995, 0.999]);
     }
 
     #[test]

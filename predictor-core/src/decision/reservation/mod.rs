@@ -23,7 +23,7 @@ use std::fmt;
 
 use at_once::at_once;
 pub use cost::ReservationCost;
-pub use joint::{JointOption, JointReservation, joint_reservation};
+pub use joint::{JointOption, JointReservation, joint_reservation, probabilities_to_ask};
 pub use outcome::{was_kept, written_reservation};
 pub use present::present_probability;
 pub use review::{GivenReservation, Progress, Review, Revision, review};

@@ -3,14 +3,11 @@
 
 use job_types::options::SuccessProbability;
 use job_types::time::UnixTime;
-use predictor_core::decision::Reservation;
+use predictor_core::decision::{Reservation, probabilities_to_ask};
 
 use super::super::learnt_waits::ReservationGiven;
 use super::Shipped;
 use crate::engine::{Cluster, Job, JobIndex, Submitted};
-
-/// Probabilities near certainty that are asked for besides whole hundredths.
-const NEAR_CERTAINTY: [f64; 2] = [0.995, 0.999];
 
 /// A reservation that is to be had where it is asked for with a probability.
 #[derive(Debug, Clone, Copy)]
@@ -22,29 +19,19 @@ pub(in super::super) struct Offer {
 }
 
 impl Shipped {
-    /// What is to be had for each hundredth up to the highest probability there is, and for some
-    /// finer ones near certainty; nothing is noted of it. The job asks for the time that the wish
+    /// What is to be had for each of the [`probabilities_to_ask`]; nothing is noted of it. The job asks for the time that the wish
     /// says.
     pub(in super::super) fn offers(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Vec<Offer> {
         let now = cluster.now();
-        if self.state.renew(cluster) {
-            self.claims.clear();
-        }
-        let job = self.in_partition(asked);
-        self.state.prepare(index, &job);
-        let (partition, account) = (job.queue.to_string(), job.group.to_string());
+        let (job, partition, account) = self.arriving(index, asked, cluster);
         let mut submission = self.submission(&job, &partition, &account, now);
         let mut reservation = |wanted: SuccessProbability| {
             submission.asked.success_probability = Some(wanted);
             self.decided(&submission, now)?.0.reservation?.ok()
         };
         let Some(best) = reservation(SuccessProbability::Best) else { return Vec::new() };
-        let highest = (best.point.probability * 1_000.0).floor() / 1_000.0;
-        let hundredths = (1..=99).map(|hundredths| f64::from(hundredths) / 100.0);
-        let wanted =
-            hundredths.chain(NEAR_CERTAINTY).chain([highest]).filter(|wanted| *wanted > 0.0 && *wanted < 1.0 && *wanted <= highest);
         let offer = |wanted| Some(Offer { wanted, reservation: reservation(SuccessProbability::AtLeast(wanted))? });
-        wanted.filter_map(offer).collect()
+        probabilities_to_ask(best.point.probability).filter_map(offer).collect()
     }
 
     /// The job is submitted now with an offer that was made to it now, by which it follows the
