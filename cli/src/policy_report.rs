@@ -16,12 +16,28 @@ pub(crate) struct PolicyReport {
     pub(crate) success_probability: f64,
     pub(crate) defer_threshold: f64,
     pub(crate) max_defer_s: i64,
+    pub(crate) admission: &'static str,
+    pub(crate) admission_without_forecast: &'static str,
+    pub(crate) deadline_probability: f64,
 }
 
 impl From<&Policy> for PolicyReport {
     fn from(policy: &Policy) -> Self {
         // Without the pattern a new rule would be forgotten here.
-        let Policy { mode, mold, defer, reserve, early_start, if_missed, success_probability, defer_threshold, max_defer } = *policy;
+        let Policy {
+            mode,
+            mold,
+            defer,
+            reserve,
+            early_start,
+            if_missed,
+            success_probability,
+            defer_threshold,
+            max_defer,
+            admission,
+            admission_without_forecast,
+            deadline_probability,
+        } = *policy;
         Self {
             mode,
             mold: mold.as_str(),
@@ -32,6 +48,9 @@ impl From<&Policy> for PolicyReport {
             success_probability,
             defer_threshold,
             max_defer_s: max_defer.0,
+            admission: admission.as_str(),
+            admission_without_forecast: admission_without_forecast.as_str(),
+            deadline_probability,
         }
     }
 }

@@ -100,7 +100,7 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   done         for --deadline and each --by: by, probability, is_deadline
   filter       outcome (left, observed, advised, unchanged, changed or refused), why, mode,
                line, line_if_enforced, changes and proposed (nodes, cpus, tasks, limit_s, begin,
-               hold_until), record (as in the job's admin_comment)
+               hold_until, clears_deadline), record (as in the job's admin_comment)
   trajectory   for --reserve-at: list of begin, padded_limit_s, probability, and of the cost beyond
                the job most_node_hours, expected_node_hours
   notes        what else is to be known";

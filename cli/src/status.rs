@@ -57,7 +57,8 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   configuration     path, error (of the file as it is), error_in_force (as the daemon found it),
                     loaded_at, changed_since
   policy            mode, mold, defer, reserve, early_start, if_missed,
-                    success_probability, defer_threshold, max_defer_s
+                    success_probability, defer_threshold, max_defer_s, admission,
+                    admission_without_forecast, deadline_probability
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
                     wait_forecasts, and the keys of policy

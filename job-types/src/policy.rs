@@ -3,7 +3,7 @@
 
 use crate::options::{EarlyStart, IfMissed, Mode};
 use crate::time::Seconds;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// When a rule is applied to a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -30,6 +30,68 @@ impl When {
     }
 }
 
+/// By which rule jobs with deadlines are admitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Admission {
+    /// By none: a deadline is Slurm's own, and its user is told how likely it is to be kept.
+    #[default]
+    Off,
+    /// Earliest deadline first: refused only where its time limit does not fit before the deadline.
+    Edf,
+    /// Shares of nodes that jobs have in common, by time limits (Sherwani et al. 2004).
+    Libra,
+    /// The same, wherever no job's delay is at risk (Yeo and Buyya 2006).
+    LibraRisk,
+    /// With the probability that the site asks for, as forecast.
+    Probability,
+}
+
+impl Admission {
+    /// All of them.
+    pub const ALL: [Admission; 5] = [Admission::Off, Admission::Edf, Admission::Libra, Admission::LibraRisk, Admission::Probability];
+
+    /// The word of the configuration file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Admission::Off => "off",
+            Admission::Edf => "edf",
+            Admission::Libra => "libra",
+            Admission::LibraRisk => "libra-risk",
+            Admission::Probability => "probability",
+        }
+    }
+
+    /// Whether it chooses nodes that jobs share in time.
+    #[must_use]
+    pub fn shares_nodes(self) -> bool {
+        matches!(self, Admission::Libra | Admission::LibraRisk)
+    }
+}
+
+/// What becomes of a job with a deadline while there is no forecast to admit it by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WithoutForecast {
+    /// It goes on as its user wrote it, without a promise; the deadline is Slurm's own.
+    #[default]
+    Pass,
+    /// It is refused.
+    Refuse,
+}
+
+impl WithoutForecast {
+    /// The word of the configuration file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WithoutForecast::Pass => "pass",
+            WithoutForecast::Refuse => "refuse",
+        }
+    }
+}
+
 /// What the site allows in a partition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
@@ -52,6 +114,12 @@ pub struct Policy {
     pub defer_threshold: f64,
     /// Longest deferral, where the user does not say.
     pub max_defer: Seconds,
+    /// By which rule jobs with deadlines are admitted.
+    pub admission: Admission,
+    /// What becomes of them without a forecast.
+    pub admission_without_forecast: WithoutForecast,
+    /// Probability with which an admitted job is to be done by its deadline.
+    pub deadline_probability: f64,
 }
 
 impl Default for Policy {
@@ -67,6 +135,9 @@ impl Default for Policy {
             // Hariharan et al. 2020, IV.B.
             defer_threshold: 0.3,
             max_defer: Seconds(12 * 3_600),
+            admission: Admission::Off,
+            admission_without_forecast: WithoutForecast::Pass,
+            deadline_probability: 0.9,
         }
     }
 }

@@ -7,6 +7,7 @@
 mod json;
 
 use crate::options::{IfMissed, Key, Mode};
+use crate::policy::Admission;
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use serde_with::{DefaultOnError, serde_as};
@@ -73,6 +74,7 @@ pub struct AskedFor {
 }
 
 /// What was written into the job.
+#[serde_as]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Written {
     /// Nodes.
@@ -100,7 +102,17 @@ pub struct Written {
     /// padding. Without it the reservation is not changed any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_limit_s: Option<i64>,
-    /// Of a reservation: the probability that its user asked for, or the site's.
+    /// By which rule the job was admitted with its deadline; absent where it was not, or where
+    /// another version wrote a rule that is not known here.
+    #[serde_as(deserialize_as = "DefaultOnError")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admitted_by: Option<Admission>,
+    /// Of an admitted job: the deadline that is to be kept, which was taken out of Slurm's own
+    /// field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<i64>,
+    /// Of a reservation: the probability that its user asked for, or the site's; of an admitted
+    /// job: the probability that was wanted, where its rule wants one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<f64>,
     /// Of a reservation: what becomes of the job if its time passes without a start.

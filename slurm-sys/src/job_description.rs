@@ -374,6 +374,12 @@ impl<'a> JobDescription<'a> {
         self.0.time_min = written(minutes);
     }
 
+    /// Takes the deadline out: 0 is none (`slurm_init_job_desc_msg` in src/common/slurm_protocol_util.c
+    /// and what sbatch sends without the option).
+    pub fn clear_deadline(&mut self) {
+        self.0.deadline = 0;
+    }
+
     /// Sets when the job may begin, in Unix seconds.
     pub fn set_begin_time(&mut self, begin: i64) {
         self.0.begin_time = begin;

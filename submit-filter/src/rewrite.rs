@@ -86,6 +86,9 @@ impl Rewrite {
         if let Some(begin) = self.changes.begin {
             description.set_begin_time(begin.0);
         }
+        if self.changes.clears_deadline {
+            description.clear_deadline();
+        }
         if let Some(record) = self.record {
             description.set_admin_comment(record);
         }

@@ -58,6 +58,8 @@ pub(crate) struct ChangesReport {
     pub(crate) limit_s: Option<i64>,
     pub(crate) begin: Option<i64>,
     hold_until: Option<i64>,
+    /// Whether Slurm's own deadline is taken out, because the job is admitted with it.
+    clears_deadline: bool,
 }
 
 impl From<Changes> for ChangesReport {
@@ -69,6 +71,7 @@ impl From<Changes> for ChangesReport {
             limit_s: changes.limit.map(|limit| limit.0),
             begin: changes.begin.map(|begin| begin.0),
             hold_until: changes.hold_until.map(|until| until.0),
+            clears_deadline: changes.clears_deadline,
         }
     }
 }

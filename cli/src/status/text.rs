@@ -90,7 +90,7 @@ fn snapshot(lines: &mut Lines, content: &Content, now: UnixTime) {
 fn policies(lines: &mut Lines, site: &PolicyReport, report: &Report) {
     lines.heading("Modes");
     let mut policies = table(
-        &["partition", "mode", "mold", "defer", "reserve", "early start", "probability", "gain to defer", "longest deferral"],
+        &["partition", "mode", "mold", "defer", "reserve", "early start", "probability", "gain to defer", "longest deferral", "admission"],
         &["probability", "gain to defer"],
     );
     let named = report.partitions.iter().map(|partition| (partition.name.as_str(), &partition.policy));
@@ -105,6 +105,7 @@ fn policies(lines: &mut Lines, site: &PolicyReport, report: &Report) {
             policy.success_probability.to_string(),
             policy.defer_threshold.to_string(),
             Seconds(policy.max_defer_s).to_string(),
+            policy.admission.to_owned(),
         ]);
     }
     lines.table(&policies);

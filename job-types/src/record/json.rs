@@ -118,7 +118,8 @@ fn write_asked(text: &mut String, asked: &AskedFor) {
 }
 
 fn write_written(text: &mut String, written: &Written) {
-    let Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, wanted, if_missed } = written;
+    let Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, admitted_by, deadline, wanted, if_missed } =
+        written;
     let mut object = Object::new(text);
     object.small_number_if("nodes", *nodes);
     object.small_number_if("cpus", *cpus);
@@ -128,6 +129,10 @@ fn write_written(text: &mut String, written: &Written) {
     object.number_if("reserved_at", *reserved_at);
     object.number_if("hold_until", *hold_until);
     object.number_if("own_limit_s", *own_limit_s);
+    if let Some(rule) = admitted_by {
+        write_text(object.field("admitted_by"), rule.as_str());
+    }
+    object.number_if("deadline", *deadline);
     object.probability_if("wanted", *wanted);
     match if_missed {
         IfMissed::Run => {}
@@ -231,6 +236,7 @@ fn write_text(text: &mut String, value: &str) {
 mod tests {
     use super::*;
     use crate::options::Mode;
+    use crate::policy::Admission;
     use crate::record::WaitSource;
     use crate::time::UnixTime;
     use proptest::option::of;
@@ -259,11 +265,14 @@ mod tests {
         fn written()(
             (nodes, cpus, tasks) in any::<(Option<u32>, Option<u32>, Option<u32>)>(),
             (limit_s, begin, reserved_at, hold_until) in any::<(Option<i64>, Option<i64>, Option<i64>, Option<i64>)>(),
-            own_limit_s in any::<Option<i64>>(), wanted in of(0u8..=100),
+            (own_limit_s, deadline) in any::<(Option<i64>, Option<i64>)>(),
+            admitted_by in of(prop::sample::select(Admission::ALL.to_vec())), wanted in of(0u8..=100),
             if_missed in prop_oneof![Just(IfMissed::Run), Just(IfMissed::Cancel)],
         ) -> Written {
             let wanted = wanted.map(|percent| f64::from(percent) / 100.0);
-            Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, wanted, if_missed }
+            Written {
+                nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, admitted_by, deadline, wanted, if_missed,
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The line that a user reads about a decision. Times are durations from now, which are the same in
 //! every time zone.
 
-use super::{Changes, Decision, NotReserved, Reservation, Submission};
+use super::{Admitted, Changes, Decision, NotAdmitted, NotReserved, Refusal, Reservation, Submission};
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::Policy;
 use job_types::size::Unit;
@@ -25,7 +25,7 @@ impl Decision {
             Mode::Advise | Mode::Enforce => {}
         }
         if let Some(why) = self.refusal() {
-            return Some(self.refused(why, now));
+            return Some(refused(&why, now));
         }
         let mut parts = Vec::new();
         self.tell_size(submission, &mut parts);
@@ -41,30 +41,6 @@ impl Decision {
         let line = parts.join("; ");
         let proposes = self.mode == Mode::Advise && !self.proposed().is_empty();
         Some(if proposes { format!("advice, nothing was changed: {line}") } else { line })
-    }
-
-    fn refused(&self, why: &NotReserved, now: UnixTime) -> String {
-        let mut line = format!("no reservation: {why}");
-        if let NotReserved::SetAside { from, until, later } = why {
-            let begin = if *from > now { format!("in {}", *from - now) } else { "before now".to_owned() };
-            let _ = write!(line, "; what is in the way begins {begin} and ends in {}", *until - now);
-            if let Some(ahead) = later.map(|later| later - now) {
-                let _ = write!(line, "; there is room in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
-            }
-        }
-        if let NotReserved::Crowded { wanted, later: Some(later), .. } = why {
-            let ahead = *later - now;
-            let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
-        }
-        if let NotReserved::Unlikely { best, wanted, later, .. } = why {
-            if let Some(ahead) = later.map(|later| later - now) {
-                let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
-            }
-            if let Some(best) = best.filter(|best| best.point.probability >= 0.01) {
-                let _ = write!(line, "; or accept --success-probability={:.2}{}", best.point.probability, cost(&best));
-            }
-        }
-        line
     }
 
     fn tell_size(&self, submission: &Submission<'_>, parts: &mut Vec<String>) {
@@ -111,7 +87,7 @@ impl Decision {
                 parts.push(part);
             }
             // Reached in advice only: enforcing refuses.
-            Some(Err(why)) => parts.push(self.refused(why, now)),
+            Some(Err(why)) => parts.push(not_reserved(why, now)),
             None => {}
         }
         match &self.deferral {
@@ -127,6 +103,12 @@ impl Decision {
     }
 
     fn tell_deadline(&self, submission: &Submission<'_>, policy: &Policy, now: UnixTime, parts: &mut Vec<String>) {
+        match &self.admission {
+            Some(Ok(admitted)) => return parts.push(tell_admitted(admitted, now)),
+            // Reached in advice only: enforcing refuses.
+            Some(Err(why)) => return parts.push(not_admitted(why, now)),
+            None => {}
+        }
         let (Some(deadline), Some(decided)) = (submission.deadline, &self.decided) else { return };
         let Some(probability) = decided.deadline_probability else {
             parts.push("nothing is known of waits here, so not whether the deadline will be met".to_owned());
@@ -134,10 +116,70 @@ impl Decision {
         };
         let mut part = format!("done by the deadline in {} with probability {probability:.2}", deadline - now);
         if let Some(holds) = self.deadline_that_holds {
-            let _ = write!(part, "; a deadline in {} would be met with {:.2}", holds - now, policy.success_probability);
+            let _ = write!(part, "; a deadline in {} would be met with {:.2}", holds - now, policy.deadline_probability);
         }
         parts.push(part);
     }
+}
+
+/// Why a submission is refused, with what could be had.
+fn refused(why: &Refusal, now: UnixTime) -> String {
+    match why {
+        Refusal::NotReserved(why) => not_reserved(why, now),
+        Refusal::NotAdmitted(why) => not_admitted(why, now),
+    }
+}
+
+fn tell_admitted(admitted: &Admitted, now: UnixTime) -> String {
+    let ahead = admitted.deadline - now;
+    match admitted.probability {
+        Some(probability) => format!("admitted: done by the deadline in {ahead} with probability {probability:.2}"),
+        None => format!("admitted with the deadline in {ahead}"),
+    }
+}
+
+fn not_admitted(why: &NotAdmitted, now: UnixTime) -> String {
+    let mut line = format!("not admitted: {why}");
+    let alternatives = why.alternatives();
+    let mut options = Vec::new();
+    if let Some(ahead) = alternatives.deadline.map(|deadline| deadline - now) {
+        options
+            .push(format!("the earliest deadline that can be kept is in {ahead} (--deadline=now+{}minutes)", ahead.minutes_rounded_up()));
+    }
+    if let Some(size) = alternatives.size {
+        options.push(format!("--nodes={} would keep this one", size.nodes));
+    }
+    if let Some(limit) = alternatives.limit {
+        options.push(format!("--time={} would keep this one", limit.minutes_rounded_up()));
+    }
+    if !options.is_empty() {
+        let _ = write!(line, "; {}", options.join("; or "));
+    }
+    line
+}
+
+fn not_reserved(why: &NotReserved, now: UnixTime) -> String {
+    let mut line = format!("no reservation: {why}");
+    if let NotReserved::SetAside { from, until, later } = why {
+        let begin = if *from > now { format!("in {}", *from - now) } else { "before now".to_owned() };
+        let _ = write!(line, "; what is in the way begins {begin} and ends in {}", *until - now);
+        if let Some(ahead) = later.map(|later| later - now) {
+            let _ = write!(line, "; there is room in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
+        }
+    }
+    if let NotReserved::Crowded { wanted, later: Some(later), .. } = why {
+        let ahead = *later - now;
+        let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
+    }
+    if let NotReserved::Unlikely { best, wanted, later, .. } = why {
+        if let Some(ahead) = later.map(|later| later - now) {
+            let _ = write!(line, "; {wanted} can be had in {ahead} (--reserve-at=now+{}minutes)", ahead.minutes_rounded_up());
+        }
+        if let Some(best) = best.filter(|best| best.point.probability >= 0.01) {
+            let _ = write!(line, "; or accept --success-probability={:.2}{}", best.point.probability, cost(&best));
+        }
+    }
+    line
 }
 
 /// What a reservation costs beyond the job, as the end of a clause; empty where it costs nothing.

@@ -3,6 +3,7 @@
 //!
 //! The same inputs give the same decision. Nothing here reads a clock or a file.
 
+mod admission;
 mod bounds;
 mod choice;
 mod deferral;
@@ -14,6 +15,7 @@ mod record;
 mod reservation;
 mod submission;
 
+pub use admission::{Admitted, Alternatives, FARTHEST_DEADLINE, NotAdmitted};
 pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
@@ -127,6 +129,8 @@ pub struct Decision {
     pub deferral: Option<Result<Deferral, NotDeferred>>,
     /// Whether it is reserved.
     pub reservation: Option<Result<Reservation, NotReserved>>,
+    /// Whether it is admitted with its deadline: `None` where that was not in question.
+    pub admission: Option<Result<Admitted, NotAdmitted>>,
     /// Why the default forecasts of waits are not in force in the partition, where they were
     /// measured.
     pub fallback: Option<WaitSourceReason>,
@@ -149,6 +153,18 @@ pub struct Changes {
     pub shortest_limit: Option<Seconds>,
     /// Until when the job waits on its nodes if it starts early.
     pub hold_until: Option<UnixTime>,
+    /// Whether Slurm's own deadline is taken out: Slurm cancels on an estimated start, and refuses
+    /// what would end later only at its time limit. The job's record keeps it.
+    pub clears_deadline: bool,
+}
+
+/// Why a submission is refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Refusal {
+    /// The reservation that it asked for can't be given.
+    NotReserved(NotReserved),
+    /// Its deadline can't be kept.
+    NotAdmitted(NotAdmitted),
 }
 
 impl Changes {
@@ -185,6 +201,7 @@ impl Decision {
             changes.hold_until = (reservation.early_start == EarlyStart::Wait).then_some(reservation.at);
         }
         changes.shortest_limit = self.stretched_shortest_limit();
+        changes.clears_deadline = matches!(self.admission, Some(Ok(_)));
         changes
     }
 
@@ -218,9 +235,16 @@ impl Decision {
 
     /// Why the submission is to be refused, if it is: it asked for what can't be given.
     #[must_use]
-    pub fn refusal(&self) -> Option<&NotReserved> {
-        match &self.reservation {
-            Some(Err(why)) if self.mode == Mode::Enforce => Some(why),
+    pub fn refusal(&self) -> Option<Refusal> {
+        if self.mode < Mode::Enforce { None } else { self.proposed_refusal() }
+    }
+
+    /// Why it would be refused if it went as far as enforcing.
+    #[must_use]
+    pub fn proposed_refusal(&self) -> Option<Refusal> {
+        match (&self.reservation, &self.admission) {
+            (Some(Err(why)), _) => Some(Refusal::NotReserved(*why)),
+            (_, Some(Err(why))) => Some(Refusal::NotAdmitted(*why)),
             _ => None,
         }
     }
@@ -445,8 +469,10 @@ where
         molding = Some(Err(NotMolded::AlreadyBest));
     }
 
-    let likely_missed = decided.as_ref().and_then(|decided| decided.deadline_probability).is_some_and(|p| p < policy.success_probability);
-    let deadline_that_holds = if likely_missed { molding::deadline_that_holds(&context, &plain, policy.success_probability) } else { None };
+    let likely_missed = decided.as_ref().and_then(|decided| decided.deadline_probability).is_some_and(|p| p < policy.deadline_probability);
+    let deadline_that_holds =
+        if likely_missed { molding::deadline_that_holds(&context, &plain, policy.deadline_probability) } else { None };
+    let admission = admission::admission(&context, decided.as_ref());
     let fallback = forecasts.fallback(partition.index);
     Decision {
         mode: mode_of(asked, &policy),
@@ -455,6 +481,7 @@ where
         molding,
         deferral,
         reservation,
+        admission,
         fallback,
         deadline_that_holds,
         shortest_limit: submission.shortest_limit,

@@ -13,6 +13,7 @@ impl Decision {
         let limit = submission.limit_in(&situation.partition);
         let changes = self.proposed();
         let reservation = self.reservation.as_ref().and_then(|result| result.as_ref().ok());
+        let admitted = self.admission.as_ref().and_then(|result| result.as_ref().ok());
         let written = (!changes.is_empty()).then(|| Written {
             nodes: changes.size.map(|(size, _)| size.nodes),
             cpus: changes.size.map(|(size, _)| size.cpus),
@@ -22,10 +23,13 @@ impl Decision {
             reserved_at: reservation.map(|reservation| reservation.at.0),
             hold_until: changes.hold_until.map(|until| until.0),
             own_limit_s: reservation.and_then(|_| Some(self.decided.as_ref()?.limit?.0)),
-            wanted: reservation.map(|reservation| reservation.wanted),
+            wanted: reservation.map(|reservation| reservation.wanted).or(admitted.and_then(|admitted| admitted.wanted)),
             if_missed: reservation.map(|reservation| reservation.if_missed).unwrap_or_default(),
+            admitted_by: admitted.map(|admitted| admitted.by),
+            deadline: admitted.map(|admitted| admitted.deadline.0),
         });
         let forecast = self.decided.as_ref().map(|decided| Forecast {
+            deadline_probability: admitted.and_then(|admitted| admitted.probability).or(decided.deadline_probability).map(hundredths),
             reservation_probability: reservation.map(|reservation| hundredths(reservation.point.probability)),
             ..forecast_of(decided)
         });
@@ -34,6 +38,7 @@ impl Decision {
             self.molding.as_ref().and_then(|molding| molding.as_ref().err()).map(|why| format!("not molded: {why}")),
             self.deferral.as_ref().and_then(|deferral| deferral.as_ref().err()).map(|why| format!("not deferred: {why}")),
             self.reservation.as_ref().and_then(|reserved| reserved.as_ref().err()).map(|why| format!("not reserved: {why}")),
+            self.admission.as_ref().and_then(|admission| admission.as_ref().err()).map(|why| format!("not admitted: {why}")),
         ];
         Record {
             version: RECORD_VERSION,

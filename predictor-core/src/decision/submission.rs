@@ -3,7 +3,7 @@
 use crate::site::{Partition, Site};
 use job_types::number::UserId;
 use job_types::options::Asked;
-use job_types::policy::Policy;
+use job_types::policy::{Admission, Policy};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
@@ -235,6 +235,8 @@ pub fn governing<'a>(partitions: Option<&str>, site: &'a impl Site) -> Option<(P
             mold: policy.mold.min(other.mold),
             defer: policy.defer.min(other.defer),
             reserve: policy.reserve && other.reserve,
+            // A promise that holds in one of them only is none.
+            admission: if policy.admission == other.admission { policy.admission } else { Admission::Off },
             ..policy
         }
     });

@@ -5,9 +5,10 @@ use super::layout::PolicyRecord;
 use crate::queue_plan::PlanObstacle;
 use crate::reliability::WaitSourceReason;
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::policy::{Policy, When};
+use job_types::policy::{Admission, Policy, When, WithoutForecast};
 use job_types::record::WaitSource;
 use job_types::time::Seconds;
+use zerocopy::little_endian::F32;
 
 /// A word that a snapshot holds as a number.
 pub(super) trait Numbered {
@@ -81,7 +82,18 @@ impl From<&Policy> for PolicyRecord {
                 IfMissed::Run => 0,
                 IfMissed::Cancel => 1,
             },
-            reserved: [0; 2],
+            admission: match policy.admission {
+                Admission::Off => 0,
+                Admission::Edf => 1,
+                Admission::Libra => 2,
+                Admission::LibraRisk => 3,
+                Admission::Probability => 4,
+            },
+            admission_without_forecast: match policy.admission_without_forecast {
+                WithoutForecast::Pass => 0,
+                WithoutForecast::Refuse => 1,
+            },
+            deadline_probability: (policy.deadline_probability as f32).into(),
             success_probability: (policy.success_probability as f32).into(),
             defer_threshold: (policy.defer_threshold as f32).into(),
             max_defer_s: policy.max_defer.clamped_u32().into(),
@@ -109,13 +121,29 @@ impl From<&PolicyRecord> for Policy {
             reserve: record.reserve == 1,
             early_start: if record.early_start == 1 { EarlyStart::Run } else { EarlyStart::Wait },
             if_missed: if record.if_missed == 1 { IfMissed::Cancel } else { IfMissed::Run },
-            // Through a decimal, so that 0.95 is 0.95 again and not the nearest 32-bit number above
-            // it.
-            success_probability: (f64::from(record.success_probability.get()) * 1e6).round() / 1e6,
-            defer_threshold: (f64::from(record.defer_threshold.get()) * 1e6).round() / 1e6,
+            success_probability: decimal(record.success_probability),
+            defer_threshold: decimal(record.defer_threshold),
             max_defer: Seconds(i64::from(record.max_defer_s.get())),
+            admission: match record.admission {
+                1 => Admission::Edf,
+                2 => Admission::Libra,
+                3 => Admission::LibraRisk,
+                4 => Admission::Probability,
+                _ => Admission::Off,
+            },
+            admission_without_forecast: match record.admission_without_forecast {
+                1 => WithoutForecast::Refuse,
+                _ => WithoutForecast::Pass,
+            },
+            deadline_probability: decimal(record.deadline_probability),
         }
     }
+}
+
+/// The number through a decimal, so that 0.95 is 0.95 again and not the nearest 32-bit number above
+/// it.
+fn decimal(number: F32) -> f64 {
+    (f64::from(number.get()) * 1e6).round() / 1e6
 }
 
 impl PlanObstacle {

@@ -9,7 +9,7 @@ use super::{Configuration, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
 use job_types::joint::is_cluster_name;
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::policy::{Policy, When};
+use job_types::policy::{Admission, Policy, When, WithoutForecast};
 use job_types::time::Seconds;
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -80,6 +80,9 @@ struct PolicyTable {
     defer_threshold: Option<Fraction<0, 999>>,
     early_start: Option<EarlyStart>,
     if_missed: Option<IfMissed>,
+    admission: Option<Admission>,
+    admission_without_forecast: Option<WithoutForecast>,
+    deadline_probability: Option<Fraction<1, 999>>,
     #[serde(deserialize_with = "partitions")]
     partition: BTreeMap<String, PolicyTable>,
 }
@@ -127,6 +130,9 @@ impl PolicyTable {
             defer_threshold: self.defer_threshold.as_ref().map_or(rest.defer_threshold, |fraction| fraction.0),
             early_start: self.early_start.unwrap_or(rest.early_start),
             if_missed: self.if_missed.unwrap_or(rest.if_missed),
+            admission: self.admission.unwrap_or(rest.admission),
+            admission_without_forecast: self.admission_without_forecast.unwrap_or(rest.admission_without_forecast),
+            deadline_probability: self.deadline_probability.as_ref().map_or(rest.deadline_probability, |fraction| fraction.0),
         }
     }
 }

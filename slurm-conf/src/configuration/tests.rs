@@ -1,6 +1,6 @@
 use super::*;
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::policy::When;
+use job_types::policy::{Admission, When, WithoutForecast};
 use job_types::time::Seconds;
 
 const PATH: &str = "/somewhere/queuecast.toml";
@@ -32,7 +32,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 19, "{uncommented}");
+    assert_eq!(keys, 22, "{uncommented}");
 }
 
 #[test]
@@ -58,6 +58,9 @@ fn every_key_is_taken() {
         defer_threshold = 0
         early_start = "run"
         if_missed = "cancel"
+        admission = "libra-risk"
+        admission_without_forecast = "refuse"
+        deadline_probability = 0.8
         [changes]
         per_second = 3
         [clusters]
@@ -86,6 +89,9 @@ fn every_key_is_taken() {
                 defer_threshold: 0.0,
                 early_start: EarlyStart::Run,
                 if_missed: IfMissed::Cancel,
+                admission: Admission::LibraRisk,
+                admission_without_forecast: WithoutForecast::Refuse,
+                deadline_probability: 0.8,
             },
             partitions: BTreeMap::new(),
         },
@@ -120,6 +126,7 @@ fn a_wrong_value_is_told_with_its_line_and_with_what_is_allowed() {
         ("[wait]\nconfidence = 1.0", ":2: ", "0.5 to 0.999"),
         ("[wait]\nconfidence = nan", ":2: ", "0.5 to 0.999"),
         ("[policy]\nmode = \"enforced\"", ":2: ", "`off`, `observe`, `advise`, `enforce`"),
+        ("[policy]\nadmission = \"on\"", ":2: ", "`off`, `edf`, `libra`, `libra-risk`, `probability`"),
         ("[policy]\nreserve = \"always\"", ":2: ", "`asked` or `never`"),
         ("[policy.partition.batch]\nsuccess_probability = 0", ":2: ", "0.001 to 0.999"),
         ("[metrics]\nlisten = \"0.0.0.0:9487\"", ":2: ", "loopback"),

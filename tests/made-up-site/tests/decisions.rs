@@ -11,8 +11,8 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{
-    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Reservable, Reservation, Situation, Submission, Tie, TimeLimit,
-    decide, trajectory,
+    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Refusal, Reservable, Reservation, Situation, Submission, Tie,
+    TimeLimit, decide, trajectory,
 };
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
 use predictor_core::snapshot::PartitionState;
@@ -266,7 +266,9 @@ fn an_unlikely_reservation_is_refused_with_what_could_be_had() {
     let cluster = cluster(even_waits(), batch(enforcing()));
     let asked = submission(4, reserve(600, 0.9));
     let decision = decided(&cluster, &asked);
-    let Some(NotReserved::Unlikely { best, wanted, later, .. }) = decision.refusal().copied() else { panic!("{:?}", decision.reservation) };
+    let Some(Refusal::NotReserved(NotReserved::Unlikely { best, wanted, later, .. })) = decision.refusal() else {
+        panic!("{:?}", decision.reservation)
+    };
     let best = best.unwrap();
     assert!(best.point.probability < 0.4 && wanted == SuccessProbability::AtLeast(0.9));
     let ahead = later.unwrap() - NOW;
@@ -294,8 +296,8 @@ fn the_best_probability_is_that_of_the_most_probable_point() {
         decided(&cluster, &submission(4, asked)).reservation.unwrap()
     };
     // Ten minutes ahead it is what the refusal of more offers.
-    let refused = decided(&cluster, &submission(4, reserve(600, 0.9))).refusal().copied();
-    let Some(NotReserved::Unlikely { best: Some(offered), .. }) = refused else { panic!("{refused:?}") };
+    let refused = decided(&cluster, &submission(4, reserve(600, 0.9))).refusal();
+    let Some(Refusal::NotReserved(NotReserved::Unlikely { best: Some(offered), .. })) = refused else { panic!("{refused:?}") };
     assert_eq!(best(600), Ok(Reservation { wanted: 1.0, ..offered }));
     assert_eq!(offered.point.begin, NOW);
     // Two hours ahead it is the latest point at which no bound is longer than what is left.
@@ -310,7 +312,7 @@ fn the_best_probability_is_that_of_the_most_probable_point() {
             &submission(4, Asked { success_probability: Some(SuccessProbability::Best), ..reserve(600, 0.5) })
         )
         .refusal(),
-        Some(&NotReserved::NoWaits)
+        Some(Refusal::NotReserved(NotReserved::NoWaits))
     );
 }
 
@@ -333,13 +335,16 @@ fn a_user_is_told_what_a_reservation_costs_and_that_it_may_be_cancelled() {
 fn what_contradicts_a_reservation_is_named() {
     let cluster = cluster(even_waits(), batch(enforcing()));
     let plain = submission(4, reserve(7_200, 0.5));
-    let refusal = |submission: &Submission<'_>| decided(&cluster, submission).refusal().copied();
-    assert_eq!(refusal(&submission(4, reserve(-5, 0.5))), Some(NotReserved::InThePast));
-    assert_eq!(refusal(&submission(4, reserve(367 * 86_400, 0.5))), Some(NotReserved::TooFar));
-    assert_eq!(refusal(&Submission { is_array: true, ..plain.clone() }), Some(NotReserved::Array));
-    assert_eq!(refusal(&Submission { begin: Some(NOW + Seconds(60)), ..plain.clone() }), Some(NotReserved::OwnBegin));
-    assert_eq!(refusal(&Submission { limit: TimeLimit::Unlimited, ..plain.clone() }), Some(NotReserved::Unlimited));
-    assert_eq!(refusal(&Submission { deadline: Some(NOW + Seconds(10_000)), ..plain.clone() }), Some(NotReserved::BeyondDeadline));
+    let refusal = |submission: &Submission<'_>| decided(&cluster, submission).refusal();
+    assert_eq!(refusal(&submission(4, reserve(-5, 0.5))), Some(Refusal::NotReserved(NotReserved::InThePast)));
+    assert_eq!(refusal(&submission(4, reserve(367 * 86_400, 0.5))), Some(Refusal::NotReserved(NotReserved::TooFar)));
+    assert_eq!(refusal(&Submission { is_array: true, ..plain.clone() }), Some(Refusal::NotReserved(NotReserved::Array)));
+    assert_eq!(refusal(&Submission { begin: Some(NOW + Seconds(60)), ..plain.clone() }), Some(Refusal::NotReserved(NotReserved::OwnBegin)));
+    assert_eq!(refusal(&Submission { limit: TimeLimit::Unlimited, ..plain.clone() }), Some(Refusal::NotReserved(NotReserved::Unlimited)));
+    assert_eq!(
+        refusal(&Submission { deadline: Some(NOW + Seconds(10_000)), ..plain.clone() }),
+        Some(Refusal::NotReserved(NotReserved::BeyondDeadline))
+    );
     assert_eq!(refusal(&Submission { deadline: Some(NOW + Seconds(10_860)), ..plain }), None);
 }
 

@@ -7,7 +7,9 @@ use job_types::options::{Asked, SuccessProbability};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job, submission};
-use predictor_core::decision::{Decision, NotReserved, Reservation, ReservationState, Revision, Step, Upkeep, Wanted, decide, upkeep};
+use predictor_core::decision::{
+    Decision, NotReserved, Refusal, Reservation, ReservationState, Revision, Step, Upkeep, Wanted, decide, upkeep,
+};
 use predictor_core::set_aside::{SetAside, leaves_room};
 use predictor_core::snapshot::PartitionState;
 use proptest::prelude::*;
@@ -41,7 +43,7 @@ fn a_job_that_would_run_into_maintenance_is_refused_with_a_time_behind_it() {
     // In two hours the job would run until three hours from now, where all nodes are gone.
     let site = site(vec![set_aside(2 * 3_600 + 1_800, 6 * 3_600, 64)]);
     let decision = decided(&site, 7_200, SuccessProbability::AtLeast(0.9));
-    let Some(NotReserved::SetAside { from, until, later: Some(later) }) = decision.refusal().copied() else {
+    let Some(Refusal::NotReserved(NotReserved::SetAside { from, until, later: Some(later) })) = decision.refusal() else {
         panic!("{:?}", decision.reservation)
     };
     assert_eq!((from, until), (NOW + Seconds(9_000), NOW + Seconds(21_600)));

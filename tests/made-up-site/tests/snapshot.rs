@@ -299,7 +299,7 @@ fn of_what_is_set_aside_in_a_partition_the_nearest_is_kept_in_its_order() {
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v7");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v8");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),

@@ -32,7 +32,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 7;
+pub const LAYOUT_VERSION: u32 = 8;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -116,9 +116,9 @@ const _: () = {
     assert!(size_of::<Header>() == 48);
     assert!(std::mem::offset_of!(Header, checksum) == CHECKSUM_AT.start);
     assert!(size_of::<SectionRecord>() == 24);
-    assert!(size_of::<PolicyRecord>() == 20);
-    assert!(size_of::<SiteRecord>() == 92);
-    assert!(size_of::<PartitionRecord>() == 116);
+    assert!(size_of::<PolicyRecord>() == 24);
+    assert!(size_of::<SiteRecord>() == 96);
+    assert!(size_of::<PartitionRecord>() == 120);
     assert!(size_of::<SetAside>() == 28);
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<WaitRegionRecord>() == 24);

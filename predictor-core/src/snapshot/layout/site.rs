@@ -21,10 +21,15 @@ pub struct PolicyRecord {
     /// What becomes of a job that has not started by its reserved time, 0 or 1: it runs, it is
     /// cancelled.
     pub if_missed: u8,
-    /// Unused, zero.
-    pub reserved: [u8; 2],
+    /// By which rule jobs with deadlines are admitted, 0 to 4: none, earliest deadline first,
+    /// Libra, LibraRisk, probability.
+    pub admission: u8,
+    /// What becomes of them without a forecast, 0 or 1: they pass, they are refused.
+    pub admission_without_forecast: u8,
     /// Default probability of a virtual reservation.
     pub success_probability: F32,
+    /// Probability with which admitted jobs are to be done by their deadlines.
+    pub deadline_probability: F32,
     /// The part of its response by which a job must be done sooner to be deferred.
     pub defer_threshold: F32,
     /// Longest deferral in seconds.
