@@ -3,6 +3,7 @@
 //! This is the pure part of queuecast: it does no I/O, knows no C, and takes the time as an
 //! argument.
 
+pub mod admission;
 pub mod blend;
 pub mod class;
 pub mod counters;

@@ -1,0 +1,29 @@
+//! Which jobs with a deadline are taken on a machine, and which nodes they get: the published
+//! methods, as pure functions that replays and the submit filter both run.
+//!
+//! The methods are those of Yeo and Buyya 2006 ("Managing Risk of Inaccurate Runtime Estimates for
+//! Deadline Constrained Job Admission Control in Clusters"). The words are theirs: the *share* of a
+//! job on a node is the part of the node's time that it needs to be done by its deadline
+//! ([`share`]); the *delay* of a job is by how much it is later than that ([`projection`]); the
+//! *deadline delay* weighs the delay by the time that was left, and the *risk* of a node is the
+//! standard deviation of the deadline delays of its jobs ([`risk`]).
+//!
+//! - [`libra`] takes a job where the shares of all jobs on a node fit into it, and fills the fullest
+//!   nodes first.
+//! - [`libra_risk`] takes it where the risk of a node stays zero.
+//! - [`edf`] has nodes for one job at a time, and a queue in the order of the deadlines.
+//!
+//! What a node has to do is summed up in [`NodeLoad`], one flat record for each node, so that a
+//! decision over thousands of nodes goes once over a slice and allocates nothing.
+
+pub mod edf;
+pub mod libra;
+pub mod libra_risk;
+mod node;
+pub mod projection;
+pub mod risk;
+pub mod share;
+
+pub use node::{Newcomer, NodeLoad};
+pub use projection::SparePower;
+pub use share::Claim;
