@@ -12,6 +12,7 @@
 //!   nodes first.
 //! - [`libra_risk`] takes it where the risk of a node stays zero.
 //! - [`edf`] has nodes for one job at a time, and a queue in the order of the deadlines.
+//! - [`order`] is that order on Slurm, where jobs with and without a deadline share a queue.
 //!
 //! What a node has to do is summed up in [`NodeLoad`], one flat record for each node, so that a
 //! decision over thousands of nodes goes once over a slice and allocates nothing.
@@ -20,6 +21,7 @@ pub mod edf;
 pub mod libra;
 pub mod libra_risk;
 mod node;
+pub mod order;
 pub mod projection;
 pub mod risk;
 pub mod share;
