@@ -3,15 +3,16 @@
 //! The filter counts in the memory of its own process, and in a page of the daemon's beside it. The
 //! daemon adds up what one filter after the other counted, and keeps the sums in a file.
 
+use job_types::time::UnixTime;
 use std::io;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// First eight bytes of the file.
-const MAGIC: [u8; 8] = *b"QCCOUNT2";
+const MAGIC: [u8; 8] = *b"QCCOUNT3";
 
-/// How many numbers of eight bytes the file has: magic, sums, identity, numbers of that identity,
-/// checksum.
-const NUMBERS: usize = 2 * COUNTERS.len() + 3;
+/// How many numbers of eight bytes the file has: magic, when counting began, sums, identity, numbers
+/// of that identity, checksum.
+const NUMBERS: usize = 2 * COUNTERS.len() + 4;
 
 /// Something that the filter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,11 @@ pub enum Counter {
     Reserved,
     /// Submissions that were refused.
     Refused,
+    /// Jobs that were admitted with their deadline.
+    Admitted,
+    /// Submissions that were refused because their deadline can't be kept, or could not be
+    /// promised; they are among [`Counter::Refused`].
+    NotAdmitted,
     /// Submissions that met no snapshot.
     SnapshotAbsent,
     /// A snapshot too old to use.
@@ -58,7 +64,7 @@ pub enum Counter {
 }
 
 /// All counters with their names and what they count, in the order of the file.
-pub const COUNTERS: [(Counter, &str, &str); 19] = [
+pub const COUNTERS: [(Counter, &str, &str); 21] = [
     (Counter::Submissions, "submissions", "submissions seen"),
     (Counter::NothingAsked, "nothing_asked", "left alone, as nothing was asked and no policy applies to all jobs"),
     (Counter::Off, "off", "left alone, as the mode is off or the kill switch is on"),
@@ -68,6 +74,8 @@ pub const COUNTERS: [(Counter, &str, &str); 19] = [
     (Counter::Deferred, "deferred", "deferred"),
     (Counter::Reserved, "reserved", "padded for a virtual reservation"),
     (Counter::Refused, "refused", "refused, as they asked for what can't be given"),
+    (Counter::Admitted, "admitted", "admitted with their deadline"),
+    (Counter::NotAdmitted, "not_admitted", "refused, as their deadline can't be kept"),
     (Counter::SnapshotAbsent, "snapshot_absent", "met no snapshot"),
     (Counter::SnapshotTooOld, "snapshot_too_old", "met a snapshot too old to use"),
     (Counter::SnapshotAhead, "snapshot_ahead", "met a snapshot dated more than a minute ahead"),
@@ -91,6 +99,8 @@ impl Counter {
 /// What filters have counted, each from when its slurmctld loaded it on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
+    /// Since when is counted.
+    since: UnixTime,
     /// The sums over all filters, as [`COUNTERS`].
     sums: [u64; COUNTERS.len()],
     /// Which filter counted last, 0 for none, and what of its numbers is in the sums already.
@@ -99,6 +109,18 @@ pub struct Counted {
 }
 
 impl Counted {
+    /// Nothing, counted from now on.
+    #[must_use]
+    pub fn begun(now: UnixTime) -> Counted {
+        Counted { since: now, ..Counted::default() }
+    }
+
+    /// Since when is counted.
+    #[must_use]
+    pub fn since(&self) -> UnixTime {
+        self.since
+    }
+
     /// Takes the present numbers of a filter. Returns whether the sums have changed.
     pub fn take(&mut self, owner: u64, numbers: &[u64]) -> bool {
         let before = self.sums;
@@ -127,7 +149,8 @@ impl Counted {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let numbers = self.sums.iter().chain([&self.owner]).chain(&self.taken);
-        let mut bytes: Vec<u8> = MAGIC.into_iter().chain(numbers.flat_map(|number| number.to_le_bytes())).collect();
+        let mut bytes: Vec<u8> =
+            MAGIC.into_iter().chain(self.since.0.to_le_bytes()).chain(numbers.flat_map(|number| number.to_le_bytes())).collect();
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         bytes
     }
@@ -155,9 +178,9 @@ impl Counted {
         if xxh3_64(checked.as_flattened()) != u64::from_le_bytes(*checksum) {
             return None;
         }
-        let mut counted = Counted::default();
+        let mut counted = Counted::begun(UnixTime(i64::from_le_bytes(*checked.get(1)?)));
         let places = counted.sums.iter_mut().chain([&mut counted.owner]).chain(&mut counted.taken);
-        places.zip(checked.iter().skip(1)).for_each(|(place, number)| *place = u64::from_le_bytes(*number));
+        places.zip(checked.iter().skip(2)).for_each(|(place, number)| *place = u64::from_le_bytes(*number));
         Some(counted)
     }
 }
@@ -175,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_one_filter_after_the_other_counted_is_added_up_once() {
-        let mut counted = Counted::default();
+        let mut counted = Counted::begun(UnixTime(1_000));
         assert!(counted.take(7, &[5, 2]));
         assert!(!counted.take(7, &[5, 2]), "nothing has happened since");
         assert!(counted.take(7, &[8, 2]));
@@ -184,7 +207,7 @@ mod tests {
         assert_eq!((counted.sum(Counter::Submissions), counted.sum(Counter::NothingAsked)), (9, 2));
         // A daemon that reads the file goes on where the one before was.
         let mut read = Counted::from_bytes(&counted.to_bytes()).unwrap();
-        assert_eq!(read, counted);
+        assert_eq!((&read, read.since()), (&counted, UnixTime(1_000)));
         read.take(9, &[4]);
         assert_eq!(read.sum(Counter::Submissions), 12);
     }

@@ -7,8 +7,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
 use slurm_sys::memory::{open_trusted, read_start};
+
+use crate::accounting::now;
 
 /// How often the filter's page is looked at: who asks for the counters after a submission finds it
 /// in them.
@@ -32,7 +35,7 @@ impl FilterCounters {
     /// Goes on where the file ends; from 0 where there is none, or another one.
     pub(crate) fn load(path: PathBuf) -> Self {
         let stored = read(&path);
-        let counted = stored.clone().unwrap_or_default();
+        let counted = stored.clone().unwrap_or_else(|| Counted::begun(UnixTime(now())));
         Self { path, counted, stored, due: Instant::now(), is_told: false }
     }
 

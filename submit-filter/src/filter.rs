@@ -12,7 +12,8 @@ use job_types::policy::Policy;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{
-    Arrival, Bounds, Decision, Gate, NoState, Situation, Standing, Submission, Timeliness, decide, gate, governing as governing_partition,
+    Arrival, Bounds, Decision, Gate, NoState, Refusal, Situation, Standing, Submission, Timeliness, decide, gate,
+    governing as governing_partition,
 };
 use predictor_core::forecast::Claims;
 use predictor_core::site::Partition;
@@ -106,6 +107,9 @@ fn decided(
         let decision = decide(&situation);
         if decision.refusal().is_some() {
             state.count(Counter::Refused);
+            if matches!(decision.refusal(), Some(Refusal::NotAdmitted(_))) {
+                state.count(Counter::NotAdmitted);
+            }
             tell(message, &decision, &submission, &policy, now);
             return Answer::Refused;
         }
@@ -194,5 +198,8 @@ fn count(state: &State, decision: &Decision) {
     }
     if matches!(decision.reservation, Some(Ok(_))) {
         state.count(Counter::Reserved);
+    }
+    if matches!(decision.admission, Some(Ok(_))) {
+        state.count(Counter::Admitted);
     }
 }
