@@ -68,6 +68,24 @@ pub enum Job<A = AccountIndex, P = PartitionIndex, Q = QosIndex> {
     Ended(EndedJob<A, P, Q>),
 }
 
+/// How a run of a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ending {
+    /// Its program came to its end without an error.
+    Completed,
+    /// Its program ended with an error, or used more memory than it may.
+    Failed,
+    /// Its time limit ended it.
+    TimedOut,
+    /// Its user or an operator ended it.
+    Cancelled,
+    /// It was put back into the queue, gave way to another job, or lost a node: its program had not
+    /// come to its end.
+    Interrupted,
+    /// Slurm ended it for the deadline that it has in Slurm's own field.
+    SlurmsDeadline,
+}
+
 impl<A, P, Q> WaitingJob<A, P, Q> {
     /// The time limit, 0 where there is none.
     #[must_use]

@@ -15,7 +15,7 @@ mod record;
 mod reservation;
 mod submission;
 
-pub use admission::{Admitted, Alternatives, FARTHEST_DEADLINE, NotAdmitted};
+pub use admission::{Admitted, Alternatives, DeadlineState, FARTHEST_DEADLINE, GivenDeadline, NotAdmitted, given_deadline};
 pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};

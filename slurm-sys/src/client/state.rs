@@ -1,6 +1,7 @@
 //! The state of a job.
 
 use crate::bindings;
+use job_types::job::Ending;
 
 /// The state of a job, as slurmctld has it or as its record ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,7 +47,23 @@ impl JobState {
     /// gave way to another one, or a node failed.
     #[must_use]
     pub fn is_interruption(self) -> bool {
-        matches!(self, Self::Requeued | Self::Preempted | Self::NodeFailed | Self::BootFailed | Self::Resized | Self::Revoked)
+        self.ending() == Some(Ending::Interrupted)
+    }
+
+    /// How the run ended; `None` where it has not, or the state is not known.
+    #[must_use]
+    pub fn ending(self) -> Option<Ending> {
+        match self {
+            Self::Pending | Self::Running | Self::Suspended | Self::Completing | Self::Unknown(_) => None,
+            Self::Completed => Some(Ending::Completed),
+            Self::Failed | Self::OutOfMemory => Some(Ending::Failed),
+            Self::TimedOut => Some(Ending::TimedOut),
+            Self::Cancelled => Some(Ending::Cancelled),
+            Self::Requeued | Self::Preempted | Self::NodeFailed | Self::BootFailed | Self::Resized | Self::Revoked => {
+                Some(Ending::Interrupted)
+            }
+            Self::DeadlineMissed => Some(Ending::SlurmsDeadline),
+        }
     }
 
     /// The state that Slurm's number stands for, flags included (slurm/slurm.h, `enum job_states`

@@ -5,7 +5,10 @@
 //! are asked about a submission.
 
 mod edf;
+mod outcome;
 mod probability;
+
+pub use outcome::{DeadlineState, GivenDeadline, given_deadline};
 
 use super::{Candidate, Context, Obstacle};
 use crate::forecast::Forecaster;
