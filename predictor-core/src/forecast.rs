@@ -133,6 +133,9 @@ pub struct Claimed {
     pub partition: Claims,
     /// On the whole cluster, its partition included.
     pub cluster: Claims,
+    /// Those of the jobs that were admitted to its partition with deadlines, whoever's they are.
+    /// The user's own among them are in the other two as well.
+    pub admitted: Claims,
 }
 
 /// When a job becomes eligible, and what is known beyond the forecasts.

@@ -93,7 +93,8 @@ impl ClaimTable {
             let row = self.rows_of(key).find(|row| [key, 0].contains(&row.key.load(Ordering::Relaxed)));
             row.map_or_else(Claims::default, Row::load)
         };
-        Claimed { partition: of_key(key_of(user, u64::from(partition.0))), cluster: of_key(key_of(user, CLUSTER)) }
+        let (partition, cluster) = (of_key(key_of(user, u64::from(partition.0))), of_key(key_of(user, CLUSTER)));
+        Claimed { partition, cluster, ..Claimed::default() }
     }
 
     /// Adds a job's claims to those of its user, as far as the partition has so many CPUs and the

@@ -1,5 +1,6 @@
 //! One submission, from the job description to the answer.
 
+use crate::admitted::{AdmittedTable, Turn};
 use crate::request;
 use crate::rewrite::Rewrite;
 use crate::snapshot::Current;
@@ -8,14 +9,14 @@ use crate::state::{self, Located};
 use crate::uptake::Fault;
 use job_types::number::UserId;
 use job_types::options::{Asked, Mode};
-use job_types::policy::Policy;
+use job_types::policy::{Admission, Policy};
 use job_types::time::UnixTime;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{
     Arrival, Bounds, Decision, Gate, NoState, Refusal, Situation, Standing, Submission, Timeliness, decide, gate,
     governing as governing_partition,
 };
-use predictor_core::forecast::Claims;
+use predictor_core::forecast::{Claimed, Claims};
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
 use slurm_sys::job_description::{JobDescription, UserMessage};
@@ -55,7 +56,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
         let located = located.ok_or(NoState::NotSetUp)?;
         let current = &**current_slot.insert(usable(located, now)?);
         let (partition, policy) = governing_partition(description.partition(), &current.snapshot).ok_or(NoState::UnknownPartition)?;
-        *governing_slot = Some((current, partition, policy));
+        *governing_slot = Some((located, current, partition, policy));
         Ok(policy)
     });
     verdict.counters().for_each(|counter| state.count(counter));
@@ -63,8 +64,9 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
         message.add(&format!("queuecast: {line}"));
     }
     match (verdict, governing, asked) {
-        (Gate::Decide(_), Some((current, partition, policy)), Ok(asked)) => {
-            decided(state, &Governing { current, partition, policy, now }, description, message, asked)
+        (Gate::Decide(_), Some((located, current, partition, policy)), Ok(asked)) => {
+            let governing = Governing { admitted: &located.admitted, current, partition, policy, now };
+            decided(state, &governing, description, message, asked)
         }
         (Gate::Refuse(..), ..) => Answer::Refused,
         _ => Answer::Accepted,
@@ -85,6 +87,7 @@ fn usable(located: &Located, now: UnixTime) -> Result<std::sync::Arc<Current>, N
 
 /// What a submission is decided by.
 struct Governing<'a> {
+    admitted: &'a AdmittedTable,
     current: &'a Current,
     partition: Partition<'a>,
     policy: Policy,
@@ -98,10 +101,14 @@ fn decided(
     message: &mut UserMessage<'_>,
     asked: Asked,
 ) -> Answer {
-    let Governing { current, partition, policy, now } = *governing;
+    let Governing { admitted, current, partition, policy, now } = *governing;
+    // Held until what is decided is written and claimed.
+    let has_turn = policy.admission != Admission::Off && description.deadline().is_some();
+    let mut turn = has_turn.then(|| admitted.turn(current.snapshot.provenance().controller_read_at, now));
     let prepared = {
         let submission = request::submission(description, asked);
-        let claimed = current.claims.of(submission.user, partition.index);
+        let admitted = turn.as_mut().map(|turn| turn.of(partition.name)).unwrap_or_default();
+        let claimed = Claimed { admitted, ..current.claims.of(submission.user, partition.index) };
         let bounds = Bounds::of(&submission, &partition, &current.snapshot);
         let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
@@ -132,7 +139,7 @@ fn decided(
     };
     #[cfg(panics_when_told)]
     assert!(description.name() != Some("queuecast-panics"));
-    written(state, current, description, message, prepared)
+    written(state, current, turn, description, message, prepared)
 }
 
 /// A decision that is ready to be written into the job, with all that this takes; it borrows
@@ -152,6 +159,7 @@ struct PreparedDecision<'a> {
 fn written(
     state: &State,
     current: &Current,
+    turn: Option<Turn<'_>>,
     description: &mut JobDescription<'_>,
     message: &mut UserMessage<'_>,
     prepared: PreparedDecision<'_>,
@@ -167,6 +175,9 @@ fn written(
     }
     if let Some(claims) = &prepared.claims {
         current.claims.add(prepared.user, &prepared.partition, claims);
+        if let (Some(mut turn), Some(Ok(_))) = (turn, prepared.decision.admission) {
+            turn.add(prepared.partition.name, claims);
+        }
     }
     if let Some(line) = &prepared.line {
         message.add(line);

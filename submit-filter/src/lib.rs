@@ -5,6 +5,7 @@
 //! Slurm's. slurmctld opens and closes a plugin once before it uses it, so that nothing happens
 //! before `init`. Several threads are in `job_submit` at a time.
 
+mod admitted;
 mod claims;
 mod counts;
 pub mod filter;

@@ -1,6 +1,7 @@
 //! What the plugin keeps between submissions: where the snapshot is, the one in force, and the
 //! counters.
 
+use crate::admitted::AdmittedTable;
 use crate::counts::Counts;
 use crate::uptake::{SnapshotStore, Uptake};
 use crate::watch::Watch;
@@ -20,6 +21,8 @@ const RETRY_SECONDS: i64 = 10;
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) snapshots: SnapshotStore,
+    /// What was admitted with deadlines, which outlasts the snapshots.
+    pub(crate) admitted: AdmittedTable,
     watch: Watch,
 }
 
@@ -146,6 +149,6 @@ impl Default for State {
 impl Located {
     fn new(directory: &Path) -> Located {
         let snapshots = SnapshotStore::new(directory.join(HAND_OVER), directory.join(SNAPSHOT));
-        Located { snapshots, watch: Watch::new(directory) }
+        Located { snapshots, admitted: AdmittedTable::new(), watch: Watch::new(directory) }
     }
 }

@@ -1,11 +1,11 @@
 //! The line that a user reads about a decision. Times are durations from now, which are the same in
 //! every time zone.
 
-use super::{Admitted, Changes, Decision, NotAdmitted, NotReserved, Refusal, Reservation, Submission};
+use super::{Admitted, AlternativeSize, Alternatives, Changes, Decision, NotAdmitted, NotReserved, Refusal, Reservation, Submission};
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::Policy;
 use job_types::size::Unit;
-use job_types::time::UnixTime;
+use job_types::time::{Seconds, UnixTime};
 use std::fmt::Write;
 
 impl Decision {
@@ -25,7 +25,7 @@ impl Decision {
             Mode::Advise | Mode::Enforce => {}
         }
         if let Some(why) = self.refusal() {
-            return Some(refused(&why, now));
+            return Some(refused(&why, submission.unit(), now));
         }
         let mut parts = Vec::new();
         self.tell_size(submission, &mut parts);
@@ -106,8 +106,11 @@ impl Decision {
         match &self.admission {
             Some(Ok(admitted)) => return parts.push(tell_admitted(admitted, now)),
             // Reached in advice only: enforcing refuses.
-            Some(Err(why)) => return parts.push(not_admitted(why, now)),
+            Some(Err(why)) => return parts.push(not_admitted(why, submission.unit(), now)),
             None => {}
+        }
+        if let Some(left) = self.left_to_slurm {
+            parts.push(format!("the deadline is left to Slurm: {left}"));
         }
         let (Some(deadline), Some(decided)) = (submission.deadline, &self.decided) else { return };
         let Some(probability) = decided.deadline_probability else {
@@ -123,10 +126,10 @@ impl Decision {
 }
 
 /// Why a submission is refused, with what could be had.
-fn refused(why: &Refusal, now: UnixTime) -> String {
+fn refused(why: &Refusal, unit: Unit, now: UnixTime) -> String {
     match why {
         Refusal::NotReserved(why) => not_reserved(why, now),
-        Refusal::NotAdmitted(why) => not_admitted(why, now),
+        Refusal::NotAdmitted(why) => not_admitted(why, unit, now),
     }
 }
 
@@ -138,24 +141,47 @@ fn tell_admitted(admitted: &Admitted, now: UnixTime) -> String {
     }
 }
 
-fn not_admitted(why: &NotAdmitted, now: UnixTime) -> String {
-    let mut line = format!("not admitted: {why}");
-    let alternatives = why.alternatives();
-    let mut options = Vec::new();
-    if let Some(ahead) = alternatives.deadline.map(|deadline| deadline - now) {
-        options
-            .push(format!("the earliest deadline that can be kept is in {ahead} (--deadline=now+{}minutes)", ahead.minutes_rounded_up()));
+/// Why a job is not admitted, and what could be had, as options that can be copied.
+fn not_admitted(why: &NotAdmitted, unit: Unit, now: UnixTime) -> String {
+    let Alternatives { deadline, size, limit } = why.alternatives();
+    let deadline = deadline.map(|deadline| {
+        let ahead = deadline - now;
+        format!("the earliest deadline that can be kept is in {ahead} (--deadline=now+{})", in_whole_units(ahead))
+    });
+    let size = size.map(|AlternativeSize { count, tasks, limit }| {
+        let mut options = match unit {
+            Unit::Nodes => format!("--nodes={count}"),
+            Unit::Cpus => format!("--ntasks={}", tasks.unwrap_or(count)),
+        };
+        if let (Some(tasks), Unit::Nodes) = (tasks, unit) {
+            let _ = write!(options, " --ntasks={tasks}");
+        }
+        if let Some(limit) = limit {
+            let _ = write!(options, " --time={}", as_time_limit(limit));
+        }
+        format!("{options} would keep this one")
+    });
+    let limit = limit.map(|limit| format!("--time={} would keep this one", as_time_limit(limit)));
+    let could_be_had: Vec<String> = [deadline, size, limit].into_iter().flatten().collect();
+    if could_be_had.is_empty() {
+        return format!("not admitted: {why}");
     }
-    if let Some(size) = alternatives.size {
-        options.push(format!("--nodes={} would keep this one", size.nodes));
+    format!("not admitted: {why}; {}", could_be_had.join("; or "))
+}
+
+/// A duration as sbatch reads it behind `now+` (src/common/parse_time.c, `_get_delta`), rounded up:
+/// minutes, or hours beyond a day.
+fn in_whole_units(ahead: Seconds) -> String {
+    match ahead.minutes_rounded_up() {
+        minutes if minutes > 24 * 60 || minutes % 60 == 0 => format!("{}hours", minutes.div_euclid(60) + i64::from(minutes % 60 > 0)),
+        minutes => format!("{minutes}minutes"),
     }
-    if let Some(limit) = alternatives.limit {
-        options.push(format!("--time={} would keep this one", limit.minutes_rounded_up()));
-    }
-    if !options.is_empty() {
-        let _ = write!(line, "; {}", options.join("; or "));
-    }
-    line
+}
+
+/// A time limit as sbatch reads it, in whole minutes: `1:30:00`.
+fn as_time_limit(limit: Seconds) -> String {
+    let minutes = limit.minutes_rounded_up();
+    format!("{}:{:02}:00", minutes / 60, minutes % 60)
 }
 
 fn not_reserved(why: &NotReserved, now: UnixTime) -> String {

@@ -15,7 +15,9 @@ mod record;
 mod reservation;
 mod submission;
 
-pub use admission::{Admitted, Alternatives, DeadlineState, FARTHEST_DEADLINE, GivenDeadline, NotAdmitted, given_deadline};
+pub use admission::{
+    Admitted, AlternativeSize, Alternatives, DeadlineState, FARTHEST_DEADLINE, GivenDeadline, LeftToSlurm, NotAdmitted, given_deadline,
+};
 pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
@@ -32,6 +34,7 @@ pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit,
 use crate::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
 use crate::reliability::WaitSourceReason;
 use crate::site::Partition;
+use admission::Verdict;
 use job_types::options::{Asked, EarlyStart, IfMissed, Mode, SuccessProbability};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
@@ -80,6 +83,11 @@ impl<F> Context<'_, F> {
     /// The job at a size, with a limit.
     fn shape(&self, size: Size, limit: Option<Seconds>) -> JobShape {
         JobShape { user: self.submission.user, association: self.association, partition: self.partition.index, size, limit }
+    }
+
+    /// How long from now the job may begin as it was written.
+    fn delay_as_written(&self) -> Seconds {
+        self.submission.begin.map_or(Seconds::ZERO, |begin| (begin - self.now).max(Seconds::ZERO))
     }
 
     /// The moment at which it becomes eligible, so long from now.
@@ -131,6 +139,8 @@ pub struct Decision {
     pub reservation: Option<Result<Reservation, NotReserved>>,
     /// Whether it is admitted with its deadline: `None` where that was not in question.
     pub admission: Option<Result<Admitted, NotAdmitted>>,
+    /// Why its deadline stays Slurm's own, where the site admits jobs by a rule.
+    pub left_to_slurm: Option<LeftToSlurm>,
     /// Why the default forecasts of waits are not in force in the partition, where they were
     /// measured.
     pub fallback: Option<WaitSourceReason>,
@@ -397,8 +407,7 @@ where
     let asked = &submission.asked;
     let reserved = asked.reserve_at.map(UnixTime);
 
-    let delay = submission.begin.map_or(Seconds::ZERO, |begin| (begin - now).max(Seconds::ZERO));
-    let plain = Assumption { delay, starts_then: false };
+    let plain = Assumption { delay: context.delay_as_written(), starts_then: false };
     let assumption = match reserved {
         Some(reserved) => Assumption { delay: (reserved - now).max(Seconds::ZERO), starts_then: true },
         None => plain,
@@ -472,7 +481,23 @@ where
     let likely_missed = decided.as_ref().and_then(|decided| decided.deadline_probability).is_some_and(|p| p < policy.deadline_probability);
     let deadline_that_holds =
         if likely_missed { molding::deadline_that_holds(&context, &plain, policy.deadline_probability) } else { None };
-    let admission = admission::admission(&context, decided.as_ref());
+    let mut verdict = admission::admission(&context, decided.as_ref());
+    let is_changed = matches!(molding, Some(Ok(()))) || matches!(deferral, Some(Ok(_)));
+    if matches!(verdict, Verdict::Judged(Err(_))) && is_changed {
+        // Another size or begin that does not do is no reason to refuse the job as written.
+        let as_asked = written(&plain);
+        let judged = admission::admission(&context, as_asked.as_ref());
+        if matches!(judged, Verdict::Judged(Ok(_))) {
+            (verdict, decided) = (judged, as_asked);
+            molding = molding.map(|molding| molding.and(Err(NotMolded::NotAdmitted)));
+            deferral = deferral.map(|deferral| deferral.and(Err(NotDeferred::BeyondDeadline)));
+        }
+    }
+    let (admission, left_to_slurm) = match verdict {
+        Verdict::NotInQuestion => (None, None),
+        Verdict::Left(left) => (None, Some(left)),
+        Verdict::Judged(judged) => (Some(judged), None),
+    };
     let fallback = forecasts.fallback(partition.index);
     Decision {
         mode: mode_of(asked, &policy),
@@ -482,6 +507,7 @@ where
         deferral,
         reservation,
         admission,
+        left_to_slurm,
         fallback,
         deadline_that_holds,
         shortest_limit: submission.shortest_limit,

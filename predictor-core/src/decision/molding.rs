@@ -67,6 +67,48 @@ where
     Ok(Draft { count, size, tasks, limit, ranges, run_time_jobs: past.map_or(0, |past| past.jobs) })
 }
 
+/// A size other than the one as written that a job could be submitted at.
+#[derive(Debug)]
+pub(super) struct OtherSize {
+    pub(super) count: u32,
+    pub(super) size: Size,
+    pub(super) tasks: Option<u32>,
+    /// Time limits that are allowed there, `Some(None)` being unlimited: the one that molding would
+    /// give, and the least that would have been enough for all that the user has run there.
+    pub(super) limits: [Option<Option<Seconds>>; 2],
+}
+
+/// The sizes that could be compared with the one as written, the nearest first.
+pub(super) fn other_sizes<F>(context: &Context<'_, F>) -> Vec<OtherSize>
+where
+    F: Forecaster,
+{
+    let submission = context.submission;
+    let (original, unit) = (context.size, submission.unit());
+    let other = |count: u32| {
+        let past = context.forecasts.run_time(submission.user, context.partition.index, unit, count);
+        let is_known = past.is_some_and(|past| past.jobs >= FEWEST_PAST_JOBS) || submission.asked.mold_sizes.is_some();
+        let (size, tasks) = resize(submission, original, unit, count).filter(|_| is_known)?;
+        let is_allowed = |limit: &Option<Seconds>| context.bounds.admit(size, limit.map(Seconds::rounded_up_to_minutes)).is_ok();
+        let molded = molded_limit(context, size, past).ok();
+        let least = longest_run(context, size).map(Some);
+        Some(OtherSize { count, size, tasks, limits: [molded, least].map(|limit| limit.filter(is_allowed)) })
+    };
+    candidate_counts(context, original.count(unit)).into_iter().filter_map(other).collect()
+}
+
+/// The longest run time that is forecast for the user's jobs at a size, from their past there and
+/// rounded up to more than a minute above it; `None` without a past.
+pub(super) fn longest_run<F>(context: &Context<'_, F>, size: Size) -> Option<Seconds>
+where
+    F: Forecaster,
+{
+    let submission = context.submission;
+    let unit = submission.unit();
+    let past = context.forecasts.run_time(submission.user, context.partition.index, unit, size.count(unit))?;
+    past.ranges.last().map(|last| (last.upper() + Seconds::MINUTE).rounded_up_to_minutes())
+}
+
 /// Looks for a better size than the one as written, among at most [`MOST_CANDIDATES`]: by the plan
 /// of the queue where there is one, or else by what past waits and run times say.
 pub(super) fn best<F>(context: &Context<'_, F>, assumption: &Assumption) -> Molding

@@ -39,6 +39,7 @@ impl Decision {
             self.deferral.as_ref().and_then(|deferral| deferral.as_ref().err()).map(|why| format!("not deferred: {why}")),
             self.reservation.as_ref().and_then(|reserved| reserved.as_ref().err()).map(|why| format!("not reserved: {why}")),
             self.admission.as_ref().and_then(|admission| admission.as_ref().err()).map(|why| format!("not admitted: {why}")),
+            self.left_to_slurm.map(|left| format!("deadline left to Slurm: {left}")),
         ];
         Record {
             version: RECORD_VERSION,

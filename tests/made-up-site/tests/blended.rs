@@ -83,7 +83,7 @@ fn claims_wait_before_the_job() {
     let snapshot = busy(&forecast_by(fork(WAITING_JOBS, 2.5, 0.0, 100.0), 240));
     let median = |jobs| {
         let cluster = Claims { jobs, cpus: 4 * jobs, ..Claims::default() };
-        let claimed = Claimed { partition: cluster, cluster };
+        let claimed = Claimed { partition: cluster, cluster, ..Claimed::default() };
         snapshot.wait(&shape(), Some(&Moment { claimed, ..Moment::present(NOW) })).unwrap().median
     };
     assert_eq!([median(0), median(2), median(3)], [0, 0, 10_000].map(Seconds));

@@ -185,7 +185,7 @@ fn claims_wait_like_other_jobs_and_turn_the_choice() {
     let asked = submission(4, mold());
     let choice = |jobs| {
         let partition = Claims { jobs, ..Claims::default() };
-        let claimed = Claimed { partition, cluster: partition };
+        let claimed = Claimed { partition, cluster: partition, ..Claimed::default() };
         decide(&Situation { claimed, ..cluster.situation(&asked) }).decided.unwrap().size.nodes
     };
     assert_eq!([choice(0), choice(1)], [16, 4]);

@@ -47,12 +47,12 @@ fn a_job_is_made_as_small_as_it_needs_to_be_to_start_now() {
 #[test]
 fn what_others_have_claimed_is_not_free() {
     let claims = Claims::of(24, Some(Seconds(3_600)), Seconds(500));
-    let claimed = Claimed { partition: claims, cluster: claims };
+    let claimed = Claimed { partition: claims, cluster: claims, ..Claimed::default() };
     let decision = decided(&planned(enforcing(), 40, 3), mold(), claimed);
     // 16 CPUs are left: 4 nodes, and four times the run time.
     assert_eq!(decision.changes().size, Some((Size { nodes: 4, cpus: 16 }, Some(16))));
     let all = Claims::of(40, Some(Seconds(3_600)), Seconds(500));
-    let decision = decided(&planned(enforcing(), 40, 3), mold(), Claimed { partition: all, cluster: all });
+    let decision = decided(&planned(enforcing(), 40, 3), mold(), Claimed { partition: all, cluster: all, ..Claimed::default() });
     assert_eq!(decision.molding, Some(Err(NotMolded::AlreadyBest)));
 }
 

@@ -4,16 +4,17 @@
 //! The methods that share nodes and the order by deadline stand in [`crate::admission`]; here they
 //! are asked about a submission.
 
+mod alternatives;
 mod edf;
 mod outcome;
 mod probability;
 
+pub use alternatives::{AlternativeSize, Alternatives};
 pub use outcome::{DeadlineState, GivenDeadline, given_deadline};
 
-use super::{Candidate, Context, Obstacle};
+use super::{Candidate, Context, Obstacle, Tie};
 use crate::forecast::Forecaster;
 use job_types::policy::Admission;
-use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
@@ -31,17 +32,6 @@ pub struct Admitted {
     pub probability: Option<f64>,
     /// The probability that was wanted; `None` where the rule asks for none.
     pub wanted: Option<f64>,
-}
-
-/// What could be had in the place of a deadline that can't be kept; each by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Alternatives {
-    /// The earliest deadline that can be kept, of those that were tried.
-    pub deadline: Option<UnixTime>,
-    /// A size at which this deadline can be kept.
-    pub size: Option<Size>,
-    /// A time limit with which this deadline can be kept.
-    pub limit: Option<Seconds>,
 }
 
 /// Why a job with a deadline is not admitted.
@@ -71,6 +61,27 @@ pub enum NotAdmitted {
     NoWaits,
 }
 
+/// Why a deadline stays Slurm's own, without a promise, where the site admits jobs by a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftToSlurm {
+    /// It is a component of a heterogeneous job, whose components start together.
+    Heterogeneous,
+    /// It is an array, and the rule knows of one job at a time only.
+    Array,
+    /// The rule is one of nodes that jobs share.
+    NotShared,
+}
+
+impl fmt::Display for LeftToSlurm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LeftToSlurm::Heterogeneous => "it is part of a heterogeneous job",
+            LeftToSlurm::Array => "an array of jobs is not admitted by its forecast; submit its jobs one by one",
+            LeftToSlurm::NotShared => "this partition does not let jobs share CPUs, as its rule of admission needs",
+        })
+    }
+}
+
 impl fmt::Display for NotAdmitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -91,6 +102,15 @@ impl fmt::Display for NotAdmitted {
 }
 
 impl NotAdmitted {
+    /// The same with what could be had in its place, where a deadline, a size or a time limit decides.
+    fn with(self, found: impl FnOnce() -> Alternatives) -> NotAdmitted {
+        match self {
+            NotAdmitted::BeyondLimit { .. } => NotAdmitted::BeyondLimit { alternatives: found() },
+            NotAdmitted::Unlikely { probability, wanted, .. } => NotAdmitted::Unlikely { probability, wanted, alternatives: found() },
+            other => other,
+        }
+    }
+
     /// What could be had in its place.
     #[must_use]
     pub fn alternatives(&self) -> Alternatives {
@@ -101,18 +121,35 @@ impl NotAdmitted {
     }
 }
 
-/// Whether a job is admitted as it was decided; `None` where that is not in question: it has no
-/// deadline, the partition admits by no rule, or it has a virtual reservation, which is a promise
-/// of its own.
-pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>) -> Option<Result<Admitted, NotAdmitted>>
+/// What becomes of a deadline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// Nothing is in question: the job has no deadline, the partition admits by no rule, or the job
+    /// has a virtual reservation, which is a promise of its own.
+    NotInQuestion,
+    /// It stays Slurm's own.
+    Left(LeftToSlurm),
+    /// The job is admitted or not.
+    Judged(Result<Admitted, NotAdmitted>),
+}
+
+/// Whether a job is admitted as it was decided.
+pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>) -> Verdict
 where
     F: Forecaster,
 {
     let submission = context.submission;
-    let deadline = submission.deadline.filter(|_| submission.asked.reserve_at.is_none())?;
-    let by = context.policy.admission;
-    if by == Admission::Off {
-        return None;
+    let rule = context.policy.admission;
+    let deadline = submission.deadline.filter(|_| submission.asked.reserve_at.is_none() && rule != Admission::Off);
+    let Some(deadline) = deadline else { return Verdict::NotInQuestion };
+    let left = match submission.tie {
+        Some(Tie::Heterogeneous) => Some(LeftToSlurm::Heterogeneous),
+        // By time limits alone, what holds for one of its jobs holds for each.
+        _ if submission.is_array && rule != Admission::Edf => Some(LeftToSlurm::Array),
+        _ => None,
+    };
+    if let Some(left) = left {
+        return Verdict::Left(left);
     }
     let ahead = deadline - context.now;
     let refusal = match submission.obstacle {
@@ -122,11 +159,23 @@ where
         None => None,
     };
     if let Some(refusal) = refusal {
-        return Some(Err(refusal));
+        return Verdict::Judged(Err(refusal));
     }
-    match by {
+    match judged(context, decided, deadline) {
+        None => Verdict::Left(LeftToSlurm::NotShared),
+        Some(judged) => Verdict::Judged(judged.map_err(|why| why.with(|| alternatives::alternatives(context, deadline)))),
+    }
+}
+
+/// What the partition's rule says of a job, as it was decided, and a deadline; `None` where the rule
+/// does not fit the partition. What could be had instead is found by asking this again.
+fn judged<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Admitted, NotAdmitted>>
+where
+    F: Forecaster,
+{
+    match context.policy.admission {
         Admission::Off | Admission::Libra | Admission::LibraRisk => None,
         Admission::Edf => Some(edf::admission(context, decided, deadline)),
-        Admission::Probability => Some(probability::admission(context, decided, deadline)),
+        Admission::Probability => Some(probability::admission(decided, context.policy.deadline_probability, deadline)),
     }
 }

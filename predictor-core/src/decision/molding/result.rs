@@ -31,6 +31,8 @@ pub enum NotMolded {
     NotOffered,
     /// A better size could not be reserved, the one as written can.
     NotReservable,
+    /// A better size would not be admitted with the job's deadline, the one as written is.
+    NotAdmitted,
 }
 
 impl fmt::Display for NotMolded {
@@ -48,6 +50,7 @@ impl fmt::Display for NotMolded {
             NotMolded::AlreadyBest => f.write_str("its size is the one forecast to finish first"),
             NotMolded::NotOffered => f.write_str("this partition molds no jobs"),
             NotMolded::NotReservable => f.write_str("only its own size can be had at the reserved time"),
+            NotMolded::NotAdmitted => f.write_str("only at its own size it is admitted with its deadline"),
         }
     }
 }

@@ -1,0 +1,141 @@
+//! What could be had in the place of a deadline that can't be kept: the earliest one that can, a size
+//! or a time limit with which this one can.
+//!
+//! Each is found by asking the rule about the job changed so, and nothing is proposed that the rule
+//! did not admit. This is done for jobs that are refused, and for no others.
+
+use super::judged;
+use crate::decision::molding::{self, Assumption, OtherSize};
+use crate::decision::{Context, Submission, Tie, TimeLimit};
+use crate::forecast::Forecaster;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+
+/// For how long what is proposed can be taken, because whoever reads it needs time to type: a
+/// deadline is proposed so much later than the rule demands, and a size or a time limit is tried
+/// against a deadline so much earlier.
+const TIME_TO_TAKE: Seconds = Seconds(120);
+
+/// Most other sizes that are tried, the nearest first.
+const MOST_SIZES: usize = 8;
+
+/// What could be had; each by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Alternatives {
+    /// The earliest deadline that can be kept, of those that were tried.
+    pub deadline: Option<UnixTime>,
+    /// A size at which this deadline can be kept.
+    pub size: Option<AlternativeSize>,
+    /// The longest time limit with which this deadline can be kept.
+    pub limit: Option<Seconds>,
+}
+
+/// A size at which a deadline can be kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AlternativeSize {
+    /// Nodes or CPUs, in the unit of the submission.
+    pub count: u32,
+    /// Its tasks, where the submission gives them.
+    pub tasks: Option<u32>,
+    /// The time limit that goes with it, where that is not the one as written.
+    pub limit: Option<Seconds>,
+}
+
+/// What could be had in the place of this deadline.
+pub(super) fn alternatives<F>(context: &Context<'_, F>, deadline: UnixTime) -> Alternatives
+where
+    F: Forecaster,
+{
+    let earlier = deadline - TIME_TO_TAKE;
+    Alternatives {
+        deadline: earliest_deadline(context, deadline).map(|deadline| deadline + TIME_TO_TAKE),
+        size: size_that_keeps(context, earlier),
+        limit: limit_that_keeps(context, earlier),
+    }
+}
+
+/// Whether the rule admits the job at another size, with another time limit and another deadline.
+fn admits<F>(context: &Context<'_, F>, size: Size, limit: Option<Seconds>, deadline: UnixTime) -> bool
+where
+    F: Forecaster,
+{
+    let written = limit.map_or(TimeLimit::Unlimited, TimeLimit::Limited);
+    let submission = Submission { deadline: Some(deadline), limit: written, ..context.submission.clone() };
+    let changed = Context { submission: &submission, size, limit, ..*context };
+    let assumption = Assumption { delay: changed.delay_as_written(), starts_then: false };
+    let candidate = molding::candidate(&changed, size.count(submission.unit()), &assumption).map(|(candidate, _)| candidate);
+    matches!(judged(&changed, candidate.as_ref(), deadline), Some(Ok(_)))
+}
+
+/// Doubles the time until the deadline until it is enough, and then halves the step between what is
+/// enough and what is not, down to a minute or a 64th.
+fn earliest_deadline<F>(context: &Context<'_, F>, deadline: UnixTime) -> Option<UnixTime>
+where
+    F: Forecaster,
+{
+    let is_enough = |ahead: i64| admits(context, context.size, context.limit, context.now + Seconds(ahead));
+    let farthest = (super::FARTHEST_DEADLINE - TIME_TO_TAKE).0;
+    let mut too_little = (deadline - context.now).0.clamp(60, farthest);
+    let mut enough = too_little;
+    loop {
+        if enough == farthest {
+            return None;
+        }
+        enough = enough.saturating_mul(2).min(farthest);
+        if is_enough(enough) {
+            break;
+        }
+        too_little = enough;
+    }
+    while enough - too_little > (enough / 64).max(60) {
+        let middle = i64::midpoint(too_little, enough);
+        if is_enough(middle) {
+            enough = middle;
+        } else {
+            too_little = middle;
+        }
+    }
+    Some(context.now + Seconds(enough))
+}
+
+/// The nearest size that does, with the time limit that it would have there, or else with one that
+/// all of the user's jobs of that size have kept to.
+fn size_that_keeps<F>(context: &Context<'_, F>, deadline: UnixTime) -> Option<AlternativeSize>
+where
+    F: Forecaster,
+{
+    if !matches!(context.submission.tie, None | Some(Tie::Interactive)) {
+        return None;
+    }
+    let keeps = |other: &OtherSize| {
+        let mut limits = other.limits.iter().flatten();
+        let limit = *limits.find(|limit| admits(context, other.size, **limit, deadline))?;
+        let other_limit = limit.filter(|limit| context.limit != Some(*limit));
+        Some(AlternativeSize { count: other.count, tasks: other.tasks, limit: other_limit })
+    };
+    molding::other_sizes(context).iter().take(MOST_SIZES).find_map(keeps)
+}
+
+/// The longest in whole minutes, no shorter than the user's jobs of this size have needed so far.
+fn limit_that_keeps<F>(context: &Context<'_, F>, deadline: UnixTime) -> Option<Seconds>
+where
+    F: Forecaster,
+{
+    let needed = molding::longest_run(context, context.size).unwrap_or(Seconds::MINUTE);
+    let needed = needed.max(context.submission.shortest_limit.unwrap_or(Seconds::MINUTE));
+    let mut enough = needed.minutes_rounded_up();
+    let mut too_long = context.limit.unwrap_or(deadline - context.now).minutes_rounded_up();
+    let keeps = |minutes: i64| admits(context, context.size, Some(Seconds(minutes * 60)), deadline);
+    if enough >= too_long || !keeps(enough) {
+        return None;
+    }
+    while too_long - enough > (enough / 64).max(1) {
+        let middle = i64::midpoint(enough, too_long);
+        if keeps(middle) {
+            enough = middle;
+        } else {
+            too_long = middle;
+        }
+    }
+    Some(Seconds(enough * 60))
+}
