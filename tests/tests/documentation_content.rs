@@ -101,7 +101,7 @@ fn ranges_in_the_page_are_the_code_s() {
             ranges += 1;
         }
     }
-    assert_eq!(ranges, 9, "durations, numbers and fractions");
+    assert_eq!(ranges, 10, "durations, numbers and fractions");
 }
 
 /// The nearest values below and beyond a range.
@@ -203,6 +203,7 @@ fn every_line_for_users_is_explained() {
     let lines = literals(&[
         "submit-filter/src/filter.rs",
         "predictor-core/src/decision/line.rs",
+        "predictor-core/src/decision/admission",
         "predictor-core/src/decision/bounds.rs",
         "predictor-core/src/decision/molding.rs",
         "predictor-core/src/decision/reservation/mod.rs",
