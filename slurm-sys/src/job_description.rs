@@ -374,8 +374,8 @@ impl<'a> JobDescription<'a> {
         self.0.time_min = written(minutes);
     }
 
-    /// Takes the deadline out: 0 is none (`slurm_init_job_desc_msg` in src/common/slurm_protocol_util.c
-    /// and what sbatch sends without the option).
+    /// Takes the deadline out: 0 is none, which is what sbatch sends without the option
+    /// (`slurm_init_job_desc_msg` in src/api/init_msg.c).
     pub fn clear_deadline(&mut self) {
         self.0.deadline = 0;
     }

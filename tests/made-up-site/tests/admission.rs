@@ -59,8 +59,8 @@ fn line(decision: &Decision, submission: &Submission<'_>) -> String {
 #[test]
 fn by_time_limits_a_job_is_refused_only_where_a_start_now_would_not_do() {
     let cluster = cluster(admitting_by(Admission::Edf));
-    // An hour, and a minute into which limits are rounded. That it is forecast to wait for longer is
-    // for the order by deadline to mend.
+    // An hour, and a minute into which limits are rounded. That it is forecast to wait for longer
+    // is for the order by deadline to mend.
     let admitted = decided(&cluster, &due_in(16, 3_660));
     assert_eq!((admitted.admission.map(|admission| admission.is_ok()), admitted.changes().clears_deadline), (Some(true), true));
     let refused = decided(&cluster, &due_in(16, 3_659));
@@ -101,8 +101,8 @@ fn what_can_be_had_instead_is_told_as_options() {
     let by_limits = self::cluster(admitting_by(Admission::Edf));
     let asked = due_in(16, 2_400);
     let line = self::line(&decided(&by_limits, &asked), &asked);
-    // 2,400 s less two minutes to type in and one of rounding; jobs on 4 nodes have run for 1,000 s, which
-    // a forecast has as a range.
+    // 2,400 s less two minutes to type in and one of rounding; jobs on 4 nodes have run for
+    // 1,000 s, which a forecast has as a range.
     assert!(line.contains("(--deadline=now+63minutes)") || line.contains("(--deadline=now+64minutes)"), "{line}");
     assert!(line.ends_with("; or --nodes=4 --time=0:20:00 would keep this one; or --time=0:37:00 would keep this one"), "{line}");
 }

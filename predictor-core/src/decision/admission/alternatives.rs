@@ -1,5 +1,5 @@
-//! What could be had in the place of a deadline that can't be kept: the earliest one that can, a size
-//! or a time limit with which this one can.
+//! What could be had in the place of a deadline that can't be kept: the earliest one that can, a
+//! size or a time limit with which this one can.
 //!
 //! Each is found by asking the rule about the job changed so, and nothing is proposed that the rule
 //! did not admit. This is done for jobs that are refused, and for no others.

@@ -1,5 +1,5 @@
-//! Earliest deadline first, at the submission: a job waits in the queue, and is refused at once only
-//! where even a start now would not do (Yeo and Buyya 2006, 4).
+//! Earliest deadline first, at the submission: a job waits in the queue, and is refused at once
+//! only where even a start now would not do (Yeo and Buyya 2006, 4).
 
 use super::{Admitted, Alternatives, NotAdmitted};
 use crate::decision::{Candidate, Context, LIMIT_ROUNDING};

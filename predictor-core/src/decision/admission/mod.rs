@@ -102,7 +102,8 @@ impl fmt::Display for NotAdmitted {
 }
 
 impl NotAdmitted {
-    /// The same with what could be had in its place, where a deadline, a size or a time limit decides.
+    /// The same with what could be had in its place, where a deadline, a size or a time limit
+    /// decides.
     fn with(self, found: impl FnOnce() -> Alternatives) -> NotAdmitted {
         match self {
             NotAdmitted::BeyondLimit { .. } => NotAdmitted::BeyondLimit { alternatives: found() },
@@ -167,8 +168,8 @@ where
     }
 }
 
-/// What the partition's rule says of a job, as it was decided, and a deadline; `None` where the rule
-/// does not fit the partition. What could be had instead is found by asking this again.
+/// What the partition's rule says of a job, as it was decided, and a deadline; `None` where the
+/// rule does not fit the partition. What could be had instead is found by asking this again.
 fn judged<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Admitted, NotAdmitted>>
 where
     F: Forecaster,
