@@ -24,6 +24,10 @@ pub use mold_sizes::{MoldSizes, MoldSizesError};
 /// seconds.
 pub const HOLD_UNTIL_VARIABLE: &str = "QUEUECAST_HOLD_UNTIL";
 
+/// The variable in a job's own environment that has its steps ask slurmctld for the share of the
+/// node's CPUs that the job was admitted with. It says only that there is something to ask for.
+pub const SHARE_VARIABLE: &str = "QUEUECAST_SHARE";
+
 /// What all control variables and environment twins begin with.
 pub const VARIABLE_PREFIX: &str = "QUEUECAST_";
 

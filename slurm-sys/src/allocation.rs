@@ -23,16 +23,40 @@ pub struct Allocation {
 /// which no salloc or srun made.
 #[must_use]
 pub fn load(job_id: JobId) -> Option<Allocation> {
-    load_job(job_id, |job| {
-        // SAFETY: a string of a job record is null or ends in zero, and is copied here.
-        let comment = unsafe { job.admin_comment.as_ref().map(|comment| CStr::from_ptr(comment).to_string_lossy().into_owned()) };
-        // Slurm writes 0 where it is not known, and the end of time for none.
-        let end = UnixTime(job.end_time);
-        let is_limited = end.0 > 0 && job.time_limit != crate::bindings::INFINITE;
-        (job.batch_flag == 0).then(|| Allocation { admin_comment: comment, end: is_limited.then_some(end) })
+    load_job(job_id, |job| (job.batch_flag == 0).then(|| Allocation { admin_comment: admin_comment(job), end: end(job) })).ok().flatten()
+}
+
+/// A job as slurmctld tells of it to the node that it runs on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningJob {
+    /// Its `admin_comment`; what is not UTF-8 is made so.
+    pub admin_comment: Option<String>,
+    /// When it began; `None` where that is not said.
+    pub start: Option<UnixTime>,
+    /// When its time limit ends it; `None` where it has none.
+    pub end: Option<UnixTime>,
+}
+
+/// What slurmctld says of a job that runs.
+///
+/// # Errors
+/// The number of Slurm's error; 0 where slurmctld has sent another job or none.
+pub fn running(job_id: JobId) -> Result<RunningJob, i32> {
+    load_job(job_id, |job| RunningJob {
+        admin_comment: admin_comment(job),
+        start: (job.start_time > 0).then_some(UnixTime(job.start_time)),
+        end: end(job),
     })
-    .ok()
-    .flatten()
+}
+
+fn admin_comment(job: &slurm_job_info_t) -> Option<String> {
+    // SAFETY: a string of a job record is null or ends in zero, and is copied here.
+    unsafe { job.admin_comment.as_ref().map(|comment| CStr::from_ptr(comment).to_string_lossy().into_owned()) }
+}
+
+/// Slurm writes 0 where it is not known, and the end of time for none.
+fn end(job: &slurm_job_info_t) -> Option<UnixTime> {
+    (job.end_time > 0 && job.time_limit != crate::bindings::INFINITE).then_some(UnixTime(job.end_time))
 }
 
 /// Whether slurmctld says that an allocation has ended. Where it does not answer, nothing is known

@@ -40,6 +40,39 @@ pub fn remove_variable(name: &str) {
     unsafe { std::env::remove_var(name) }
 }
 
+/// Gives all processes of a process group a `nice`, with their threads (setpriority(2)).
+///
+/// # Errors
+/// What the kernel says, but for a group that is gone.
+pub fn set_nice_of_group(group: u32, nice: i32) -> io::Result<()> {
+    // SAFETY: a call with numbers.
+    let outcome = unsafe { libc::setpriority(libc::PRIO_PGRP, group, nice) };
+    let error = io::Error::last_os_error();
+    if outcome == 0 || is_gone(&error) { Ok(()) } else { Err(error) }
+}
+
+/// Whether an error says that there is no such process any more.
+#[must_use]
+pub fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ESRCH)
+}
+
+/// Keeps the plugin in memory until the process ends, although it will be unloaded: a thread of its
+/// own may still run. Returns whether it is kept.
+#[must_use]
+pub fn stay_loaded() -> bool {
+    // SAFETY: dladdr fills the structure, which is valid and lives through the call, with the name
+    // of the file that this function is in, which lives as long as the file is loaded; dlopen is
+    // asked for what is loaded already, so that nothing is run.
+    unsafe {
+        let mut found: libc::Dl_info = MaybeUninit::zeroed().assume_init();
+        let here = stay_loaded as fn() -> bool as *const libc::c_void;
+        libc::dladdr(here, &raw mut found) != 0
+            && !found.dli_fname.is_null()
+            && !libc::dlopen(found.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE).is_null()
+    }
+}
+
 /// Ends the process with the status that Slurm's commands use for errors (`SLURM_EXIT_ERROR`, by
 /// default 1).
 ///

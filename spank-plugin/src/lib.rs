@@ -2,7 +2,7 @@
 //! on the node.
 //!
 //! This file only switches on the context. [`submission`] is the side where a user types, [`shell`]
-//! the wait of salloc there, [`node`] the side where a job runs. Nothing here fails a job: what
+//! the wait of salloc there, [`node`] the side where a job runs, [`share`] its share of the node. Nothing here fails a job: what
 //! goes wrong inside the plugin is logged and passed over, and only a value that the user gave and
 //! that cannot be used ends the command that it was given to.
 #![allow(unsafe_code)]
@@ -12,6 +12,7 @@ mod given;
 mod granted;
 mod hold;
 mod node;
+mod share;
 mod shell;
 mod submission;
 
@@ -23,6 +24,7 @@ use slurm_spank::spank_sys::spank_t;
 use slurm_spank::{Context, Plugin, SpankHandle, spank_log_error};
 
 use given::Refused;
+use share::Sharing;
 use slurm_sys::process;
 use submission::Submission;
 
@@ -32,10 +34,11 @@ type CallbackResult = Result<(), Box<dyn Error>>;
 #[derive(Default)]
 struct Queuecast {
     submission: Submission,
+    sharing: Option<Sharing>,
 }
 
-// SAFETY: the plugin starts no thread, so that the task that slurmstepd forks finds no lock of ours
-// taken.
+// SAFETY: the only thread that the plugin starts, in slurmstepd, waits until all tasks are forked
+// and takes no lock that a forked task takes, so that none is found taken.
 unsafe impl Plugin for Queuecast {
     fn setup(&mut self, _spank: &mut SpankHandle<'_>) -> CallbackResult {
         Ok(())
@@ -53,7 +56,11 @@ unsafe impl Plugin for Queuecast {
     fn init_post_opt(&mut self, spank: &mut SpankHandle<'_>) -> CallbackResult {
         guarded(|| match spank.context()? {
             Context::Allocator | Context::Local => self.submission.init_post_opt(spank),
-            Context::Remote | Context::Slurmd | Context::JobScript => Ok(()),
+            Context::Remote => {
+                self.sharing = Sharing::start(spank)?;
+                Ok(())
+            }
+            Context::Slurmd | Context::JobScript => Ok(()),
         })
     }
 
@@ -63,6 +70,20 @@ unsafe impl Plugin for Queuecast {
 
     fn task_init(&mut self, spank: &mut SpankHandle<'_>) -> CallbackResult {
         guarded(|| node::task_init(spank))
+    }
+
+    fn task_post_fork(&mut self, _spank: &mut SpankHandle<'_>) -> CallbackResult {
+        guarded(|| {
+            self.sharing.iter().for_each(Sharing::tasks_are_forked);
+            Ok(())
+        })
+    }
+
+    fn exit(&mut self, _spank: &mut SpankHandle<'_>) -> CallbackResult {
+        guarded(|| {
+            self.sharing.take().iter().for_each(Sharing::end);
+            Ok(())
+        })
     }
 }
 
@@ -123,3 +144,5 @@ export!(slurm_spank_init, init, "Called once the plugin is loaded.");
 export!(slurm_spank_init_post_opt, init_post_opt, "Called once the options are read.");
 export!(slurm_spank_local_user_init, local_user_init, "Called in srun once there is an allocation.");
 export!(slurm_spank_task_init, task_init, "Called in each task just before its program is executed.");
+export!(slurm_spank_task_post_fork, task_post_fork, "Called in slurmstepd for each task, once all are forked.");
+export!(slurm_spank_exit, exit, "Called once the step is over, and at the end of a command.");

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 
 use jiff::tz::TimeZone;
-use job_types::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, Key, OPTIONS, UserOption};
+use job_types::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, Key, OPTIONS, SHARE_VARIABLE, UserOption};
 use slurm_spank::{Context, SpankHandle, SpankOption, spank_log_error, spank_log_info, spank_log_verbose};
 
 use slurm_sys::process;
@@ -47,6 +47,15 @@ impl Submission {
         if spank.context()? == Context::Local {
             // srun passes its environment on to its step. Only a grant makes a step wait.
             process::remove_variable(HOLD_UNTIL_VARIABLE);
+        }
+        let is_step_of_a_job = self.inside_job && spank.context()? == Context::Local;
+        if !is_step_of_a_job {
+            // What an outer job was admitted with is not the new job's.
+            process::remove_variable(SHARE_VARIABLE);
+            // The filter has no environment to write to but that of a batch job.
+            if !is_command("sbatch") && env::args().any(|argument| argument.starts_with("--deadline")) {
+                process::set_variable(SHARE_VARIABLE, "1");
+            }
         }
         if is_command("scrontab") { Ok(()) } else { register_options(spank) }
     }
