@@ -16,6 +16,7 @@ pub mod promise;
 pub mod queue_plan;
 pub mod reliability;
 pub mod set_aside;
+pub mod shared_nodes;
 pub mod site;
 pub mod snapshot;
 pub mod trees;

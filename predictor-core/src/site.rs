@@ -6,6 +6,7 @@
 
 use crate::limits::{Applying, NodeSizes};
 use crate::set_aside::SetAside;
+use crate::shared_nodes::SharedNode;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::Size;
@@ -40,6 +41,9 @@ pub struct Partition<'a> {
     pub node_sizes: Option<NodeSizes>,
     /// What Slurm's own reservations take of its nodes, in the order of their groups and begins.
     pub set_aside: &'a [SetAside],
+    /// Its nodes that take jobs, where jobs share their CPUs whether they ask for it or not and are
+    /// admitted by shares; none elsewhere.
+    pub shared_nodes: &'a [SharedNode],
     /// What runs and waits in it.
     pub demand: Demand,
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The parts of the crate that know nothing of how anything is stored.
-const DOMAIN: [&str; 10] = [
+const DOMAIN: [&str; 11] = [
     "admission",
     "decision",
     "forecast.rs",
@@ -15,6 +15,7 @@ const DOMAIN: [&str; 10] = [
     "queue_plan.rs",
     "reliability.rs",
     "set_aside.rs",
+    "shared_nodes.rs",
     "site.rs",
     "wait_model.rs",
 ];

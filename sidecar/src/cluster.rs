@@ -2,6 +2,7 @@
 
 mod queue;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::reserved::Reserved;
@@ -10,7 +11,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::Run;
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
-use predictor_core::snapshot::{ComingJob, RunningJob};
+use predictor_core::snapshot::{ComingJob, RunningJob, SharedNodeState};
 use slurm_sys::client::controller;
 
 pub(crate) use queue::{Phase, PlanJob, PlanNode, Queue};
@@ -29,6 +30,8 @@ pub(crate) struct Cluster {
     pub(crate) ended: Vec<Ended>,
     /// The nodes, partitions and jobs that a plan is made from.
     pub(crate) queue: Queue,
+    /// Nodes whose CPUs jobs share, by the partition that shares them.
+    pub(crate) shared_nodes: HashMap<String, Vec<SharedNodeState>>,
     /// Jobs that carry a reservation.
     pub(crate) reserved: Vec<Reserved>,
     /// What accounting allows jobs.

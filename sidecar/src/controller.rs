@@ -20,6 +20,7 @@ use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
 use crate::reserved::Reserved;
+use crate::shared_nodes;
 
 /// Reads at each request, until the main thread has dropped its end.
 pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {
@@ -69,8 +70,9 @@ fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, C
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job))).collect();
+    let shared_nodes = shared_nodes::by_partition(&partitions, &nodes, &queue, read_at);
     let queue = Queue::new(&nodes, reservations, &queue, names);
-    Ok(Cluster { read_at, cpus, partitions, jobs, ended, reserved, queue, limits, partition_limits })
+    Ok(Cluster { read_at, cpus, partitions, jobs, ended, shared_nodes, reserved, queue, limits, partition_limits })
 }
 
 fn id(job: &QueuedJob) -> RunId {

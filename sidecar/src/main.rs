@@ -45,6 +45,7 @@ mod seen;
 mod set_aside;
 mod settings;
 mod shared_memory;
+mod shared_nodes;
 mod signals;
 mod state_directory;
 

@@ -264,8 +264,10 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
     let states = cluster.partitions.iter().zip(&cluster.partition_limits).map(|(partition, limits)| {
         let jobs = jobs.remove(partition.name.as_str()).unwrap_or_default();
         let pending = || jobs.iter().filter(|job| job.is_pending(now));
+        let policy = settings.policy(&partition.name);
+        let shared_nodes = cluster.shared_nodes.get(&partition.name).filter(|_| policy.admission.shares_nodes());
         PartitionState {
-            policy: settings.policy(&partition.name),
+            policy,
             name: partition.name.clone(),
             is_default: partition.is_default,
             whole_nodes: whole_nodes || partition.sharing == Sharing::Exclusive,
@@ -280,6 +282,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
             reserved: cluster.reserved.iter().filter(|reserved| reserved.is_in(&partition.name)).filter_map(Reserved::cpus).collect(),
             limits: limits.clone(),
             set_aside: set_aside.remove(partition.name.as_str()).unwrap_or_default(),
+            shared_nodes: shared_nodes.cloned().unwrap_or_default(),
         }
     });
     states.collect()

@@ -26,4 +26,4 @@ pub use model_view::ModelSummary;
 pub use plan_view::PlanView;
 pub use reader::{Announced, HEADER_LENGTH, Provenance, Snapshot, SnapshotError};
 pub use reserved_records::ReservedCpus;
-pub use writer::{Origin, PartitionState, RunningJob, write};
+pub use writer::{Origin, PartitionState, RunningJob, SharedNodeState, write};

@@ -13,6 +13,7 @@ use crate::levels::Levels;
 use crate::limits::NodeSizes;
 use crate::reliability::{PartitionScore, WaitSourceReason};
 use crate::set_aside::{MOST_SET_ASIDE, SetAside};
+use crate::shared_nodes::SharedNode;
 use crate::site::{Demand, Partition};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
@@ -269,6 +270,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             most_cpus_per_node: layout::number(record.most_cpus_per_node),
             node_sizes: layout::number(record.usable_nodes).map(|usable| NodeSizes { usable, least_cpus, most_cpus }),
             set_aside: self.set_aside(record),
+            shared_nodes: self.shared_nodes(record),
             demand: Demand {
                 running_jobs: record.running_jobs.get(),
                 pending_jobs: record.pending_jobs.get(),
@@ -284,6 +286,20 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let first = record.first_set_aside.get() as usize;
         let count = (record.set_aside.get() as usize).min(MOST_SET_ASIDE);
         all.get(first..first.saturating_add(count)).unwrap_or(&[])
+    }
+
+    /// The nodes of a partition whose CPUs jobs share.
+    fn shared_nodes(&self, record: &PartitionRecord) -> &[SharedNode] {
+        let all = self.records(sections::SharedNodes);
+        let first = record.first_shared_node.get() as usize;
+        all.get(first..first.saturating_add(record.shared_nodes.get() as usize)).unwrap_or(&[])
+    }
+
+    /// The name of a node whose CPUs jobs share.
+    #[must_use]
+    pub fn shared_node_name(&self, node: &SharedNode) -> &str {
+        let (offset, length) = node.name();
+        self.text(TextRecord { offset: offset.into(), length: length.into() })
     }
 
     /// The expected ends of the running jobs of a partition, ascending.

@@ -41,6 +41,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             site: self.records(sections::Site),
             partitions: self.records(sections::Partitions),
             set_aside: self.records(sections::NodesSetAside),
+            shared_nodes: self.records(sections::SharedNodes),
             wait_classes: self.records(sections::WaitClasses),
             wait_regions: self.records(sections::WaitRegions),
             expected_ends: self.records(sections::ExpectedEnds),

@@ -16,6 +16,7 @@ use crate::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
 use crate::limits::{AccountingLimits, PartitionLimits};
 use crate::queue_plan::QueuePlan;
 use crate::set_aside::{MOST_SET_ASIDE, SetAside};
+use crate::shared_nodes::{SharedNode, SharingJob};
 use crate::wait_model::{FittedPast, WaitModel};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
@@ -59,6 +60,30 @@ pub struct PartitionState {
     /// What Slurm's own reservations take of its nodes, in any order; of more than
     /// [`MOST_SET_ASIDE`] those that begin first are kept.
     pub set_aside: Vec<SetAside>,
+    /// Its nodes whose CPUs jobs share, where jobs are admitted to it by shares.
+    pub shared_nodes: Vec<SharedNodeState>,
+}
+
+/// A node whose CPUs jobs share, and that takes jobs.
+#[derive(Clone, Debug)]
+pub struct SharedNodeState {
+    /// Its name.
+    pub name: String,
+    /// Its CPUs.
+    pub cpus: u32,
+    /// How many jobs may share each.
+    pub jobs_to_a_cpu: u16,
+    /// The jobs that it has, and those that will have it.
+    pub jobs: Vec<SharingJob>,
+}
+
+impl SharedNodeState {
+    fn record(&self, text: &mut Text) -> SharedNode {
+        let name = text.add(&self.name);
+        let mut record = SharedNode::idle(self.cpus, self.jobs_to_a_cpu, (name.offset.get(), name.length.get()));
+        self.jobs.iter().for_each(|job| record.add(*job));
+        record
+    }
 }
 
 /// A running job, as far as its end is to be expected. A snapshot keeps no more of it: not the
@@ -126,6 +151,7 @@ pub fn write(
     let mut text = Text::default();
     let mut expected_ends: Vec<ExpectedEndRecord> = Vec::new();
     let mut set_aside: Vec<SetAside> = Vec::new();
+    let mut shared_nodes: Vec<SharedNode> = Vec::new();
     let by_name: HashMap<&str, &PartitionState> = partitions.iter().map(|partition| (partition.name.as_str(), partition)).collect();
     let partition_records: Vec<PartitionRecord> = (0u16..)
         .zip(history.partition_names())
@@ -134,11 +160,15 @@ pub fn write(
                 let (first_end, first_set_aside) = (expected_ends.len(), set_aside.len());
                 expected_ends.extend(ends(history, model, PartitionIndex(index), state, origin.published_at));
                 set_aside.extend(nearest(&state.set_aside));
+                let first_shared_node = shared_nodes.len();
+                shared_nodes.extend(state.shared_nodes.iter().map(|node| node.record(&mut text)));
                 PartitionRecord {
                     first_end: (first_end as u32).into(),
                     ends: ((expected_ends.len() - first_end) as u32).into(),
                     first_set_aside: (first_set_aside as u32).into(),
                     set_aside: ((set_aside.len() - first_set_aside) as u32).into(),
+                    first_shared_node: (first_shared_node as u32).into(),
+                    shared_nodes: (state.shared_nodes.len() as u32).into(),
                     ..partition_record(state, &origin.limits, &mut text)
                 }
             }
@@ -193,6 +223,7 @@ pub fn write(
         site: &[site],
         partitions: &partition_records,
         set_aside: &set_aside,
+        shared_nodes: &shared_nodes,
         wait_classes: &classes.classes,
         wait_regions: &classes.regions,
         user_sizes: &user_records,
@@ -324,6 +355,8 @@ fn partition_record(state: &PartitionState, accounting: &AccountingLimits, text:
         most_node_cpus: nodes.map_or(0, |nodes| nodes.most_cpus).into(),
         first_set_aside: 0.into(),
         set_aside: 0.into(),
+        first_shared_node: 0.into(),
+        shared_nodes: 0.into(),
     }
 }
 
@@ -353,6 +386,7 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
         reserved: Vec::new(),
         limits: PartitionLimits::default(),
         set_aside: Vec::new(),
+        shared_nodes: Vec::new(),
     };
     partition_record(&state, &AccountingLimits::default(), text)
 }

@@ -54,6 +54,7 @@ fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
         has_dependency: false,
         exclusive: false,
         node_ranges: Vec::new(),
+        required_node_ranges: Vec::new(),
     }
 }
 
@@ -69,6 +70,7 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
     let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
     let (jobs, ended) = (Vec::new(), Vec::new());
     Cluster {
+        shared_nodes: Default::default(),
         read_at: UnixTime(NOW),
         partitions: vec![main_partition()],
         cpus: 20,

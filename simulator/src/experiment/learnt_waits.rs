@@ -128,6 +128,7 @@ impl PublishedSite {
             reserved: Vec::new(),
             limits: Default::default(),
             set_aside: Vec::new(),
+            shared_nodes: Vec::new(),
         };
         (0..self.partitions).map(partition).collect()
     }

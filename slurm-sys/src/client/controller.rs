@@ -97,6 +97,8 @@ pub struct QueuedJob {
     pub exclusive: bool,
     /// Inclusive ranges of places in slurmctld's node table: its nodes; none while it waits.
     pub node_ranges: Vec<(usize, usize)>,
+    /// The same of the nodes that it asks for by name (`--nodelist`), while it waits.
+    pub required_node_ranges: Vec<(usize, usize)>,
 }
 
 /// What a node is up to.
@@ -314,7 +316,7 @@ fn controller_error(what: &'static str) -> ClientError {
 }
 
 /// # Safety
-/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's, its list
+/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's, its lists
 /// of nodes null or ended by -1.
 unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     // SAFETY: the caller's promise, for each of the record's strings.
@@ -373,6 +375,8 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         exclusive: record.shared == 0,
         // SAFETY: the caller's promise.
         node_ranges: if had_nodes { unsafe { node_ranges(record.node_inx) } } else { Vec::new() },
+        // SAFETY: the caller's promise.
+        required_node_ranges: if waits { unsafe { node_ranges(record.req_node_inx) } } else { Vec::new() },
     }
 }
 

@@ -158,6 +158,7 @@ pub fn batch(policy: Policy) -> PartitionState {
         reserved: Vec::new(),
         limits: Default::default(),
         set_aside: Vec::new(),
+        shared_nodes: Vec::new(),
     }
 }
 

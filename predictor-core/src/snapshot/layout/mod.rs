@@ -22,6 +22,7 @@ pub use site::{PartitionRecord, PolicyRecord, SiteRecord};
 
 use crate::forecast::RunTimeRange;
 use crate::set_aside::SetAside;
+use crate::shared_nodes::SharedNode;
 use crate::trees::NodeRecord;
 use job_types::time::Seconds;
 use std::mem::size_of;
@@ -118,7 +119,7 @@ const _: () = {
     assert!(size_of::<SectionRecord>() == 24);
     assert!(size_of::<PolicyRecord>() == 24);
     assert!(size_of::<SiteRecord>() == 96);
-    assert!(size_of::<PartitionRecord>() == 120);
+    assert!(size_of::<PartitionRecord>() == 128);
     assert!(size_of::<SetAside>() == 28);
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<WaitRegionRecord>() == 24);
@@ -146,6 +147,7 @@ const _: () = {
     assert!(size_of::<LimitsRecord>() == 84);
     assert!(size_of::<QosRecord>() == 32);
     assert!(size_of::<AssociationRecord>() == 24);
+    assert!(size_of::<SharedNode>() == 48);
 };
 
 /// XXH3-64 of a snapshot but the bytes of its checksum.

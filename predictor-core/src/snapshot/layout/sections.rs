@@ -8,6 +8,7 @@ use super::{
 };
 use crate::forecast::RunTimeRange;
 use crate::set_aside::SetAside;
+use crate::shared_nodes::SharedNode;
 use crate::trees::NodeRecord;
 use std::mem::size_of;
 use zerocopy::little_endian::U32;
@@ -78,6 +79,8 @@ sections! {
     Partitions, partitions: PartitionRecord = 2;
     /// What Slurm's own reservations take, by partition, each partition's in their order.
     NodesSetAside, set_aside: SetAside = 33;
+    /// [`SharedNode`]s whose CPUs jobs share, by partition, in the order of slurmctld's node table.
+    SharedNodes, shared_nodes: SharedNode = 36;
     /// [`WaitClassRecord`]s, by partition.
     WaitClasses, wait_classes: WaitClassRecord = 3;
     /// [`WaitRegionRecord`]s, by partition.

@@ -116,4 +116,8 @@ pub struct PartitionRecord {
     pub first_set_aside: U32,
     /// How many of these records there are.
     pub set_aside: U32,
+    /// First of its records among the nodes whose CPUs jobs share.
+    pub first_shared_node: U32,
+    /// How many of these records there are.
+    pub shared_nodes: U32,
 }
