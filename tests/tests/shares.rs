@@ -1,0 +1,200 @@
+//! Jobs set their own share of a node's CPUs, on a real cluster.
+//!
+//! slurmctld runs a job_submit.lua that takes a record for the job's `admin_comment` from its
+//! comment, and leaves the variable for the node, as the submit filter does of a job that it has
+//! admitted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use end_to_end::{Cluster, Job, Options, built, now, skipped, wait_for};
+
+const SOON: Duration = Duration::from_secs(40);
+
+const JOB_SUBMIT: &str = r#"
+function slurm_job_submit(job_desc, part_list, submit_uid)
+   if string.find(job_desc.comment or "", "queuecast", 1, true) then
+      job_desc.admin_comment = job_desc.comment
+      job_desc.environment["QUEUECAST_SHARE"] = "1"
+   end
+   return slurm.SUCCESS
+end
+
+function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
+   return slurm.SUCCESS
+end
+"#;
+
+/// A node of one CPU that two jobs share.
+fn cluster(argument: &str) -> Option<Cluster> {
+    if skipped() {
+        return None;
+    }
+    let script = tempfile::Builder::new().suffix(".lua").tempfile().expect("a script");
+    fs::write(script.path(), JOB_SUBMIT).expect("a script");
+    let plugin = built().join("libspank_queuecast.so");
+    let options = Options::plain()
+        .option("nodes", "1")
+        .option("cpus", "1")
+        .option("partition", "shared OverSubscribe=FORCE:2")
+        .option("job-submit-plugin", "lua")
+        .option("lua-script", &script.path().display().to_string())
+        .option("plugstack-line", &format!("optional {} {argument}", plugin.display()));
+    Some(Cluster::up(&options))
+}
+
+/// Submits a job that is admitted with a deadline in 2,000 s and is expected to run so long, as an
+/// ordinary user.
+fn admitted<'a>(cluster: &'a Cluster, expected_s: i64, arguments: &[&str], command_line: &str) -> Job<'a> {
+    let (at, deadline) = (now(), now() + 2_000);
+    let record = format!(
+        r#"{{"queuecast":{{"version":1,"generation":1,"at":{at},"mode":"enforce","asked":{{"nodes":1,"cpus":1,"limit_s":{expected_s}}},"written":{{"admitted_by":"libra","deadline":{deadline}}}}}}}"#
+    );
+    let arguments = [&["-t40", "-n1", "--comment", &record], arguments].concat();
+    cluster.submit_for("games", &arguments, command_line).job()
+}
+
+/// Keeps a processor busy between two moments, and prints the ticks that it had of it.
+fn busy(from: i64, until: i64) -> String {
+    let ticks = "stat=($(</proc/$$/stat)); echo $((stat[13] + stat[14]))";
+    let script = format!("while ((EPOCHSECONDS < {from})); do :; done; {ticks}; while ((EPOCHSECONDS < {until})); do :; done; {ticks}");
+    format!("exec taskset -c 0 bash -c '{script}'")
+}
+
+/// How many ticks it had.
+fn ticks(job: &Job<'_>) -> f64 {
+    let printed = job.printed();
+    let numbers: Vec<f64> = printed.lines().filter_map(|line| line.parse().ok()).collect();
+    assert_eq!(numbers.len(), 2, "{printed}");
+    numbers[1] - numbers[0]
+}
+
+/// Two jobs of which one needs half of the CPU until its deadline and the other a quarter: returns
+/// what they had of it in fifteen seconds, and what the first said.
+fn two_to_one(cluster: &Cluster) -> (f64, String) {
+    let begin = now() + 10;
+    let [half, quarter] = [1_000, 500].map(|expected_s| admitted(cluster, expected_s, &[], &busy(begin, begin + 15)));
+    for job in [&half, &quarter] {
+        assert_eq!(job.end(Duration::from_secs(60)), "COMPLETED", "{}", job.printed());
+    }
+    let (had, other) = (ticks(&half), ticks(&quarter));
+    println!("{had} and {other} ticks, {:.3} to 1", had / other);
+    (had / other, half.printed())
+}
+
+/// The cgroups of our own of a job, by the kernel's controller `cpu` of version 1.
+fn cgroups(job: &Job<'_>) -> Vec<PathBuf> {
+    let prefix = format!("queuecast_{}_0_{}", job.id, start(job));
+    let entries = fs::read_dir("/sys/fs/cgroup/cpu").into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    entries.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy() == prefix)).collect()
+}
+
+/// When the job began, in Unix seconds.
+fn start(job: &Job<'_>) -> i64 {
+    let time: jiff::civil::DateTime = job.field("StartTime").parse().expect("it has begun");
+    time.to_zoned(jiff::tz::TimeZone::system()).expect("a moment").timestamp().as_second()
+}
+
+/// Whether this machine has the controller where an own cgroup can be made; says so where not.
+fn has_version_1() -> bool {
+    let has = Path::new("/sys/fs/cgroup/cpu/cpu.shares").exists() || Path::new("/sys/fs/cgroup/cpu/tasks").exists();
+    if !has {
+        println!("left out: this machine does not mount the controller cpu of version 1");
+    }
+    has
+}
+
+fn seconds(count: u64) {
+    std::thread::sleep(Duration::from_secs(count));
+}
+
+#[test]
+fn two_busy_jobs_on_one_processor_get_it_in_the_proportion_of_their_shares() {
+    if !has_version_1() {
+        return;
+    }
+    let Some(cluster) = cluster("") else { return };
+    let (proportion, said) = two_to_one(&cluster);
+    assert!((1.8..=2.2).contains(&proportion), "{proportion}");
+    assert!(!said.contains("queuecast"), "{said}");
+    it_ends_with_the_step(&cluster);
+    a_forged_variable_gives_nothing(&cluster);
+    steps_and_suspension(&cluster);
+    slurmctld_may_be_away(&cluster);
+}
+
+#[test]
+fn without_cgroups_it_is_nice_and_the_job_is_told() {
+    let Some(cluster) = cluster("share_by=nice") else { return };
+    let (proportion, said) = two_to_one(&cluster);
+    assert!((1.8..=2.2).contains(&proportion), "{proportion}");
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("the share of the job's CPUs is set by nice")).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+}
+
+/// A job that is cancelled, or requeued, leaves no cgroup behind, and a requeued one gets a new
+/// one.
+fn it_ends_with_the_step(cluster: &Cluster) {
+    let job = admitted(cluster, 1_000, &["--requeue"], "exec sleep 300");
+    let _ = job.wait(&["RUNNING"], SOON);
+    let first = wait_for("a cgroup", SOON, || cgroups(&job).pop());
+    let shares: i64 = fs::read_to_string(first.join("cpu.shares")).expect("it is there").trim().parse().expect("a number");
+    assert!((4_900..=5_300).contains(&shares), "{shares}");
+    let _ = cluster.output("scontrol", &["requeue", &job.id]);
+    wait_for("the cgroup to be removed", SOON, || (!first.exists()).then_some(()));
+    let _ = cluster.output("scontrol", &["update", &format!("JobId={}", job.id), "StartTime=now"]);
+    let _ = job.wait(&["RUNNING"], Duration::from_secs(180));
+    let second = wait_for("another cgroup", SOON, || cgroups(&job).pop());
+    assert_ne!(first, second);
+    job.cancel();
+    assert_eq!(job.end(SOON), "CANCELLED");
+    wait_for("the second to be removed", SOON, || (!second.exists()).then_some(()));
+}
+
+/// A job whose user sets the variable, and writes a record where users may, has neither cgroup nor
+/// nice.
+fn a_forged_variable_gives_nothing(cluster: &Cluster) {
+    let record = r#"--comment={"queue-cast":{"version":1,"mode":"enforce","written":{"admitted_by":"libra","deadline":9999999999}}}"#;
+    let tells = "sleep 4; nice; grep :cpu: /proc/self/cgroup";
+    let job = cluster.submit_for("games", &["-t2", "-n1", record, "--export=ALL,QUEUECAST_SHARE=1"], tells).job();
+    assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+    let printed = job.printed();
+    assert_eq!(printed.lines().next(), Some("0"), "{printed}");
+    assert!(!printed.contains("queuecast"), "{printed}");
+}
+
+/// The steps of a job are in the cgroup of their job; while it is suspended nothing is done of it.
+fn steps_and_suspension(cluster: &Cluster) {
+    let job = admitted(cluster, 1_000, &[], "srun sh -c 'sleep 3; grep :cpu: /proc/self/cgroup; sleep 300'");
+    let _ = job.wait(&["RUNNING"], SOON);
+    let printed = wait_for("the step to tell its cgroup", SOON, || Some(job.printed()).filter(|printed| printed.contains(":cpu:")));
+    assert!(printed.contains(&format!("/queuecast_{}_0_{}", job.id, start(&job))), "{printed}");
+    let file = Path::new("/run/queuecast").join(format!("queuecast_{}_0_{}", job.id, start(&job)));
+    let done = || fs::read_to_string(&file).ok()?.trim().parse::<f64>().ok();
+    wait_for("work to be noted", SOON, done);
+    let _ = cluster.output("scontrol", &["suspend", &job.id]);
+    seconds(6);
+    let before = done().expect("it was noted before");
+    seconds(11);
+    let suspended = done().expect("it was noted before") - before;
+    assert!(suspended < 0.5, "{suspended} s were done while the job was suspended");
+    let _ = cluster.output("scontrol", &["resume", &job.id]);
+    seconds(11);
+    let resumed = done().expect("it was noted before") - before;
+    assert!(resumed > 4.0, "only {resumed} s were done after the job was resumed");
+    job.cancel();
+    let _ = job.end(SOON);
+}
+
+/// A job whose slurmctld goes away keeps its share, and its step ends at once.
+fn slurmctld_may_be_away(cluster: &Cluster) {
+    let job = admitted(cluster, 1_000, &[], "sleep 12; touch ended-while-away; grep :cpu: /proc/self/cgroup");
+    let _ = job.wait(&["RUNNING"], SOON);
+    wait_for("a cgroup", SOON, || cgroups(&job).pop());
+    cluster.daemon("stop", "slurmctld");
+    wait_for("the script to end", Duration::from_secs(30), || cluster.path("jobs/ended-while-away").exists().then_some(()));
+    wait_for("what it printed", SOON, || job.printed().contains("/queuecast_").then_some(()));
+    cluster.daemon("start", "slurmctld");
+    assert_eq!(job.end(Duration::from_secs(60)), "COMPLETED");
+}
