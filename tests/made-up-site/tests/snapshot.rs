@@ -14,9 +14,10 @@ use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimit
 use predictor_core::past::{Group, GroupKey, GroupKind, Recent, UserPast};
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::set_aside::{MOST_SET_ASIDE, SetAside, taken_between};
+use predictor_core::shared_nodes::SharingJob;
 use predictor_core::site::Site;
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{PartitionState, RunningJob, Snapshot, SnapshotError};
+use predictor_core::snapshot::{PartitionState, RunningJob, SharedNodeState, Snapshot, SnapshotError};
 use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -38,6 +39,13 @@ fn whole() -> MadeUpSite {
 
 fn some_set_aside() -> Vec<SetAside> {
     vec![SetAside::new(0, NOW + Seconds(600), NOW + Seconds(7_800), Size { nodes: 16, cpus: 64 })]
+}
+
+/// A node of one CPU with an admitted job, and one of four with a job without a deadline.
+fn some_shared_nodes() -> Vec<SharedNodeState> {
+    let node = |name: &str, cpus, jobs| SharedNodeState { name: name.to_owned(), cpus, jobs_to_a_cpu: 2, jobs };
+    let admitted = SharingJob { cpus: 1, admitted: Some((0.5, NOW + Seconds(3_600))) };
+    vec![node("n1", 1, vec![admitted]), node("n2", 4, vec![SharingJob { cpus: 2, admitted: None }])]
 }
 
 fn some_model() -> WaitModel {
@@ -296,10 +304,27 @@ fn of_what_is_set_aside_in_a_partition_the_nearest_is_kept_in_its_order() {
 }
 
 #[test]
+fn shared_nodes_are_read_back_for_their_partition_alone_and_for_every_reader() {
+    let shared = PartitionState { name: "shared".into(), shared_nodes: some_shared_nodes(), ..batch(enforcing()) };
+    let site = MadeUpSite::new(NOW).partition(batch(enforcing())).partition(shared);
+    let whole = site.snapshot();
+    let for_reader = Snapshot::open(whole.for_reader(Some(UserId(USER)))).unwrap();
+    for snapshot in [whole, for_reader] {
+        let nodes = snapshot.partition("shared").unwrap().shared_nodes;
+        let names: Vec<&str> = nodes.iter().map(|node| snapshot.shared_node_name(node)).collect();
+        assert_eq!(names, ["n1", "n2"]);
+        let loads: Vec<_> = nodes.iter().map(|node| node.load(1)).collect();
+        assert_eq!(loads[0].map(|load| (load.total_share, load.latest_deadline)), Some((0.5, NOW + Seconds(3_600))));
+        assert_eq!(loads[1].map(|load| load.jobs), Some(1));
+        assert!(snapshot.partition("batch").unwrap().shared_nodes.is_empty());
+    }
+}
+
+#[test]
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v8");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v9");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),
@@ -308,7 +333,9 @@ fn the_layout_is_that_of_the_golden_file() {
         nodes: Some(NodeSizes { usable: 60, least_cpus: 4, most_cpus: 8 }),
     };
     let site = MadeUpSite::new(NOW).origin(|origin| origin.limits = some_limits().into());
-    let site = site.partition(PartitionState { limits, set_aside: some_set_aside(), ..batch(enforcing()) }).ended_jobs(some_jobs().take(5));
+    let site = site
+        .partition(PartitionState { limits, set_aside: some_set_aside(), shared_nodes: some_shared_nodes(), ..batch(enforcing()) })
+        .ended_jobs(some_jobs().take(5));
     let bytes = site.learnt(&some_model()).queue(&some_plan()).bytes();
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
         std::fs::write(path, &bytes).unwrap();
