@@ -66,8 +66,8 @@ fn places(ranges: &[(usize, usize)], count: usize) -> impl Iterator<Item = usize
     ranges.iter().flat_map(move |(first, last)| *first..last.saturating_add(1).min(count))
 }
 
-/// The share that a job was admitted with by shares, and its deadline. The job keeps to its share by
-/// itself, on its nodes, so that it needs the same until its end as at its start.
+/// The share that a job was admitted with by shares, and its deadline. The job keeps to its share
+/// by itself, on its nodes, so that it needs the same until its end as at its start.
 fn admitted(job: &QueuedJob, now: UnixTime) -> Option<(f64, UnixTime)> {
     let comment = job.admin_comment.as_deref().filter(|comment| comment.contains("\"admitted_by\""))?;
     let record = Record::parse(comment)?;

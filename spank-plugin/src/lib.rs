@@ -2,9 +2,9 @@
 //! on the node.
 //!
 //! This file only switches on the context. [`submission`] is the side where a user types, [`shell`]
-//! the wait of salloc there, [`node`] the side where a job runs, [`share`] its share of the node. Nothing here fails a job: what
-//! goes wrong inside the plugin is logged and passed over, and only a value that the user gave and
-//! that cannot be used ends the command that it was given to.
+//! the wait of salloc there, [`node`] the side where a job runs, [`share`] its share of the node.
+//! Nothing here fails a job: what goes wrong inside the plugin is logged and passed over, and only
+//! a value that the user gave and that cannot be used ends the command that it was given to.
 #![allow(unsafe_code)]
 
 mod forwarded;

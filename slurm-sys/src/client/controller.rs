@@ -316,8 +316,8 @@ fn controller_error(what: &'static str) -> ClientError {
 }
 
 /// # Safety
-/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's, its lists
-/// of nodes null or ended by -1.
+/// The record's strings are null or null-terminated, its bitmap null or one of libslurm's, its
+/// lists of nodes null or ended by -1.
 unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     // SAFETY: the caller's promise, for each of the record's strings.
     let text = |pointer| unsafe { value::owned_text(pointer) };

@@ -74,9 +74,9 @@ impl Times {
     }
 }
 
-/// Which part of the time from `earlier` to `later` the processes did not lose to others: what did
-/// not wait for a CPU went on, be it on a CPU or on a disk. `None` where nothing ran or waited. Both
-/// are by process.
+/// Which part of the time from `earlier` to `later`, both by process, the processes did not lose to
+/// others: what did not wait for a CPU went on, be it on a CPU or on a disk. `None` where nothing
+/// ran or waited.
 pub(crate) fn progress(earlier: &BTreeMap<u32, Times>, later: &BTreeMap<u32, Times>) -> Option<f64> {
     let (mut run, mut waited) = (0_u64, 0_u64);
     for (process, times) in later {
