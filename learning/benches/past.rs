@@ -70,6 +70,7 @@ fn jobs(count: u32) -> Vec<Run<EndedJob<&'static str, PartitionIndex, &'static s
             },
             recorded_forecast: None,
             promise: None,
+            admission: None,
             is_interrupted: false,
         }
     };

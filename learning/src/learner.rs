@@ -1,5 +1,7 @@
 //! The learner: one sweep over the cluster's past and present, and the default predictor beside it.
 
+mod admission_outcome;
+mod deadlines;
 mod fill;
 mod kept;
 mod promise_outcome;
@@ -16,6 +18,7 @@ mod trials;
 #[cfg(test)]
 mod tests;
 
+pub use self::admission_outcome::AdmissionOutcome;
 pub use self::fill::REPLAYED;
 pub use self::kept::SOURCES;
 pub use self::promise_outcome::PromiseOutcome;
@@ -229,6 +232,9 @@ impl Learner {
         if let Some(outcome) = &run.promise {
             self.promises.observe_ended(run.id, job.submitted.partition, job.submitted.size.cpus, outcome);
         }
+        if let Some(outcome) = &run.admission {
+            self.promises.observe_deadline(run.id.job, job.submitted.partition, job.submitted.size.cpus, outcome);
+        }
         match &mut self.first {
             Some(records) => records.push(Record::new(run.id, &Job::Ended(job), run.is_interrupted), self.settings.most_swept),
             None => self.tracker.ended(&run.with(job)),
@@ -248,6 +254,7 @@ impl Learner {
         self.run_times.fit(most_fitted);
         self.refreshed_at = now;
         self.waits.outwait(now);
+        self.promises.settle(now);
         self.promises.relax(now);
         if now - self.groups_forgotten_at > FORGETTING_INTERVAL {
             self.sweep.forget_groups(UnixTime(now.0 - REMEMBERED_GROUPS.0));
@@ -319,15 +326,18 @@ impl Learner {
         published
     }
 
-    /// Compares the queue with what was known of it.
-    /// Learns what became of the promise to a run that waits or runs, where that is known.
+    /// Learns what became of the promises to a run that waits or runs, where that is known.
     fn hold_to_its_promise<J>(&mut self, run: &Run<J>, job: &Job, now: UnixTime) {
         let submitted = job.submitted();
         if let Some(outcome) = run.promise.filter(|_| job.end().is_none()) {
             self.promises.observe_live(run.id, submitted.partition, submitted.size.cpus, &outcome, now);
         }
+        if let Some(outcome) = run.admission.filter(|_| job.end().is_none()) {
+            self.promises.observe_deadline(run.id.job, submitted.partition, submitted.size.cpus, &outcome);
+        }
     }
 
+    /// Compares the queue with what was known of it.
     fn look<'a>(&mut self, live: impl IntoIterator<Item = Run<NamedJob<'a>>>, now: UnixTime) {
         self.tracker.begin_look();
         let mut waiting: HashMap<RunId, (WaitingJob, u32)> = HashMap::new();

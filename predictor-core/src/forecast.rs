@@ -3,6 +3,7 @@
 //! The decisions ask through [`WaitForecaster`], [`RunTimeForecaster`] and [`QueueForecaster`]; the
 //! snapshot answers with what the daemon fitted, a simulator from its own state.
 
+use crate::promise::PromiseKind;
 use crate::reliability::WaitSourceReason;
 use job_types::job::WaitingJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
@@ -426,10 +427,10 @@ pub trait WaitForecaster {
         asked.iter().map(|(job, moment)| self.wait(job, moment.as_ref())).collect()
     }
 
-    /// The probability that a virtual reservation is to be forecast with so that it is kept with
-    /// `wanted`, as those of the past were kept; never less.
-    fn level_to_ask(&self, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
-        let _ = (partition, cpus, ahead);
+    /// The probability that a promise for a time so far ahead is to be forecast with so that it is
+    /// kept with `wanted`, as those of the past were kept; never less.
+    fn level_to_ask(&self, kind: PromiseKind, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
+        let _ = (kind, partition, cpus, ahead);
         wanted
     }
 

@@ -45,7 +45,7 @@ pub struct WaitModel {
     /// How well the forecasts have done in each partition, and which are in force there; in any
     /// order.
     pub scores: Vec<PartitionScore>,
-    /// How virtual reservations were kept, in any order.
+    /// How virtual reservations and deadlines were kept, in any order.
     pub promises: Vec<PromiseLevels>,
     /// Run times by the default forecast of them. They go before the history's own; sizes that the
     /// history does not know are left out.

@@ -22,7 +22,7 @@ use job_types::job::{EndedJob, WaitingJob};
 use job_types::record::waited_on_nodes;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::{PromiseOutcome, RecordedForecast, Run, RunId};
+use learning::{AdmissionOutcome, PromiseOutcome, RecordedForecast, Run, RunId};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 
@@ -333,6 +333,10 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
             .admin_comment
             .as_deref()
             .and_then(|comment| PromiseOutcome::read(comment, record.started.map(UnixTime), UnixTime(record.ended))),
+        admission: record
+            .admin_comment
+            .as_deref()
+            .and_then(|comment| AdmissionOutcome::read(comment, UnixTime(record.ended), record.state.ending())),
         recorded_forecast: record.admin_comment.as_deref().and_then(|comment| RecordedForecast::read(comment, eligible)),
         is_interrupted: record.state.is_interruption() || held.ends_with_the_job,
     })

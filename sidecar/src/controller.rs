@@ -9,7 +9,7 @@ use job_types::job::{EndedJob, Job, RunningJob, WaitingJob};
 use job_types::record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::{PromiseOutcome, RecordedForecast, Run, RunId};
+use learning::{AdmissionOutcome, PromiseOutcome, RecordedForecast, Run, RunId};
 use predictor_core::limits::AccountingLimits;
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
@@ -139,6 +139,7 @@ fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
             suspended: Seconds(job.suspended_seconds) + held.time,
         },
         promise: job.admin_comment.as_deref().and_then(|comment| PromiseOutcome::read(comment, job.started.map(UnixTime), UnixTime(end))),
+        admission: job.admin_comment.as_deref().and_then(|comment| AdmissionOutcome::read(comment, UnixTime(end), job.state.ending())),
         recorded_forecast: recorded_forecast(job, eligible),
         is_interrupted: job.state.is_interruption() || held.ends_with_the_job,
     })
@@ -166,6 +167,7 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Op
             Some(start) => Job::Running(RunningJob { submitted, allocated: allocated(job), start }),
         },
         promise: job.admin_comment.as_deref().and_then(|comment| PromiseOutcome::read_live(comment, start.map(UnixTime), read_at)),
+        admission: job.admin_comment.as_deref().and_then(|comment| AdmissionOutcome::read_live(comment, read_at)),
         recorded_forecast: eligible.and_then(|eligible| recorded_forecast(job, eligible)),
         is_interrupted: false,
     };

@@ -66,6 +66,7 @@ mod tests {
             job: if end <= now { started.ended(UnixTime(end), Seconds::ZERO) } else { started },
             recorded_forecast: None,
             promise: None,
+            admission: None,
             is_interrupted: false,
         }
     }

@@ -1,10 +1,11 @@
-//! Virtual reservations that were given, held against what became of them.
+//! Virtual reservations and deadlines that were promised, held against what became of them.
 
-use super::{PromiseOutcome, RunId};
-use job_types::number::PartitionIndex;
+use super::deadlines::Deadlines;
+use super::{AdmissionOutcome, PromiseOutcome, RunId};
+use job_types::number::{JobId, PartitionIndex};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::levels::{Levels, nearest_knot};
-use predictor_core::promise::{PromiseLevels, classes};
+use predictor_core::promise::{PromiseKind, PromiseLevels, classes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,36 +18,54 @@ const STEP: f64 = 0.02;
 /// that nothing is given any more, nothing would ever be learnt again.
 const FORGOTTEN_AFTER: Seconds = Seconds(60 * 86_400);
 
-/// How the reservations of all partitions were kept.
+/// How the promises of all partitions were kept.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Promises {
     levels: BTreeMap<(PartitionIndex, u8), Levels>,
     relaxed_at: UnixTime,
-    /// The runs of which the outcome is known and the end is not, and when it became known.
+    /// The runs of which the outcome of the reservation is known and the end is not, and when it
+    /// became known.
     known: BTreeMap<RunId, UnixTime>,
+    deadlines: Deadlines,
 }
 
 impl Promises {
-    /// What became of the promise to a run that waits or runs at `now`; only the first time counts.
+    /// What became of the reservation of a run that waits or runs at `now`; only the first time counts.
     pub(super) fn observe_live(&mut self, run: RunId, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome, now: UnixTime) {
         if let Entry::Vacant(entry) = self.known.entry(run) {
             entry.insert(now);
-            self.observe(partition, cpus, outcome);
+            self.observe_reservation(partition, cpus, outcome);
         }
     }
 
-    /// What became of the promise to a run that has ended, or has left the queue.
+    /// What became of the reservation of a run that has ended, or has left the queue.
     pub(super) fn observe_ended(&mut self, run: RunId, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
         if self.known.remove(&run).is_none() {
-            self.observe(partition, cpus, outcome);
+            self.observe_reservation(partition, cpus, outcome);
         }
     }
 
-    /// What became of the promise to a job of so many CPUs.
-    fn observe(&mut self, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
+    fn observe_reservation(&mut self, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
         let PromiseOutcome { wanted, ahead, is_kept } = *outcome;
+        self.observe(partition, classes(PromiseKind::Reservation, cpus, ahead), wanted, is_kept);
+    }
+
+    /// What is known of the deadline of an admitted job, which is learnt once that has passed.
+    pub(super) fn observe_deadline(&mut self, job: JobId, partition: PartitionIndex, cpus: u32, outcome: &AdmissionOutcome) {
+        self.deadlines.observe(job, partition, cpus, outcome);
+    }
+
+    /// Learns of the deadlines that have passed.
+    pub(super) fn settle(&mut self, now: UnixTime) {
+        for known in self.deadlines.due(now) {
+            self.observe(known.partition, classes(PromiseKind::Deadline, known.cpus, known.ahead), known.wanted, known.is_kept);
+        }
+    }
+
+    /// What became of a promise that belongs to these classes.
+    fn observe(&mut self, partition: PartitionIndex, classes: [u8; 3], wanted: f64, is_kept: bool) {
         let knot = nearest_knot(wanted);
-        for class in classes(cpus, ahead) {
+        for class in classes {
             let levels = self.levels.entry((partition, class)).or_default();
             levels.observe(knot, if is_kept { 1.0 } else { 0.0 }, STEP);
             // What is kept more often than it needs to be is not promised more boldly.
@@ -81,7 +100,8 @@ impl Promises {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use job_types::number::JobId;
+    use predictor_core::decision::DeadlineState;
+    use predictor_core::promise::level_to_ask;
 
     const PARTITION: PartitionIndex = PartitionIndex(0);
 
@@ -106,13 +126,30 @@ mod tests {
         let mut promises = Promises::default();
         let outcome = |is_kept| PromiseOutcome { wanted: 0.75, ahead: Seconds(3_600), is_kept };
         let asked = |promises: &Promises| promises.published().iter().map(|levels| levels.levels.corrected(0.75)).fold(0.0, f64::max);
-        (0..100).for_each(|_| promises.observe(PARTITION, 4, &outcome(true)));
+        (0..100).for_each(|_| promises.observe_reservation(PARTITION, 4, &outcome(true)));
         assert_eq!(asked(&promises), 0.75, "never less than is wanted");
-        (0..10).for_each(|_| promises.observe(PARTITION, 4, &outcome(false)));
+        (0..10).for_each(|_| promises.observe_reservation(PARTITION, 4, &outcome(false)));
         let raised = asked(&promises);
         assert!(raised > 0.85, "{raised}");
         promises.relax(UnixTime(1_000));
         promises.relax(UnixTime(1_000) + FORGOTTEN_AFTER);
         assert!((asked(&promises) - 0.75) < 0.4 * (raised - 0.75));
+    }
+
+    #[test]
+    fn deadlines_that_are_missed_raise_what_is_asked_of_deadlines_and_not_of_reservations() {
+        let mut promises = Promises::default();
+        for job in 0..20 {
+            let (given, deadline) = (UnixTime(1_000), UnixTime(4_600));
+            let outcome = AdmissionOutcome { wanted: Some(0.9), given, deadline, state: DeadlineState::Missed };
+            promises.observe_deadline(JobId(job), PARTITION, 4, &outcome);
+        }
+        assert_eq!(promises.published(), []);
+        promises.settle(UnixTime(4_601));
+        let published = promises.published();
+        let levels_of = |class| published.iter().find(|levels| levels.class == class).map(|levels| levels.levels);
+        let asked = |kind| level_to_ask(kind, 4, Seconds(3_600), 0.9, levels_of);
+        assert_eq!(asked(PromiseKind::Reservation), 0.9);
+        assert!(asked(PromiseKind::Deadline) > 0.95, "{}", asked(PromiseKind::Deadline));
     }
 }

@@ -1,6 +1,6 @@
 //! A run of a job, as slurmdbd or slurmctld tells it.
 
-use super::{PromiseOutcome, RecordedForecast};
+use super::{AdmissionOutcome, PromiseOutcome, RecordedForecast};
 use job_types::job::Job;
 use job_types::number::JobId;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub struct Run<J> {
     /// What became of its virtual reservation, where it has one and that is known: it has ended, or
     /// the reserved time has passed.
     pub promise: Option<PromiseOutcome>,
+    /// What has become of its deadline, where it was admitted with one.
+    pub admission: Option<AdmissionOutcome>,
     /// Whether it ended because it was requeued or preempted, or a node failed: its run time is not
     /// that of its program.
     pub is_interrupted: bool,
@@ -43,8 +45,8 @@ impl<J> Run<J> {
     /// The run with another job, or the same job told otherwise.
     #[must_use]
     pub fn with<K>(&self, job: K) -> Run<K> {
-        let Run { id, array, tasks, is_held, recorded_forecast, promise, is_interrupted, .. } = *self;
-        Run { id, array, tasks, is_held, job, recorded_forecast, promise, is_interrupted }
+        let Run { id, array, tasks, is_held, recorded_forecast, promise, admission, is_interrupted, .. } = *self;
+        Run { id, array, tasks, is_held, job, recorded_forecast, promise, admission, is_interrupted }
     }
 
     /// What waiting runs that are alike share: tasks of an array have no numbers of their own until

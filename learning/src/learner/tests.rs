@@ -48,6 +48,7 @@ fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Told {
         job: told(submitted, start.map(UnixTime), end.map(UnixTime)),
         recorded_forecast: None,
         promise: None,
+        admission: None,
         is_interrupted: false,
     }
 }

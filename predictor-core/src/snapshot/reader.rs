@@ -338,7 +338,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         scores.get(scores.binary_search_by_key(&partition.0, |score| score.partition.get()).ok()?)
     }
 
-    /// How virtual reservations of a class were kept; `None` where none was given.
+    /// How promises of a class were kept; `None` where none was given.
     pub(super) fn promise_levels(&self, partition: PartitionIndex, class: u8) -> Option<Levels> {
         let promises = self.records(sections::Promises);
         let place = promises.binary_search_by_key(&(partition.0, class), |promise| (promise.partition.get(), promise.class)).ok()?;

@@ -10,7 +10,7 @@ use super::reserved_records;
 use crate::blend::{MEMBERS, blend, members_of};
 use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster};
 use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
-use crate::promise::level_to_ask;
+use crate::promise::{PromiseKind, level_to_ask};
 use crate::reliability::WaitSourceReason;
 use crate::site::{Demand, Partition};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
@@ -67,8 +67,8 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
         forecasts
     }
 
-    fn level_to_ask(&self, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
-        level_to_ask(cpus, ahead, wanted, |class| self.promise_levels(partition, class))
+    fn level_to_ask(&self, kind: PromiseKind, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
+        level_to_ask(kind, cpus, ahead, wanted, |class| self.promise_levels(partition, class))
     }
 
     fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {

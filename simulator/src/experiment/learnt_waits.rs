@@ -87,6 +87,7 @@ impl OpenJob {
             job,
             recorded_forecast: None,
             promise: None,
+            admission: None,
             is_interrupted: false,
         }
     }

@@ -13,6 +13,7 @@ use predictor_core::forecast::{
     UserSize, WaitForecast, WaitForecaster,
 };
 use predictor_core::limits::Applying;
+use predictor_core::promise::PromiseKind;
 use predictor_core::reliability::WaitSourceReason;
 use predictor_core::site::{Partition, Site};
 use predictor_core::snapshot::Snapshot;
@@ -186,8 +187,8 @@ impl WaitForecaster for State {
         self.published_waits().map_or_else(|| vec![None; asked.len()], |waits| waits.waits(asked))
     }
 
-    fn level_to_ask(&self, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
-        self.published_waits().map_or(wanted, |waits| waits.level_to_ask(partition, cpus, ahead, wanted))
+    fn level_to_ask(&self, kind: PromiseKind, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
+        self.published_waits().map_or(wanted, |waits| waits.level_to_ask(kind, partition, cpus, ahead, wanted))
     }
 
     fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {

@@ -5,6 +5,7 @@ use job_types::options::Mode;
 use job_types::policy::Admission;
 use job_types::record::Record;
 use job_types::time::UnixTime;
+use serde::{Deserialize, Serialize};
 
 /// A deadline that was promised to be kept, as the job's record has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +59,8 @@ impl GivenDeadline {
 }
 
 /// What has become of a deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DeadlineState {
     /// The job has not ended, and the deadline is to come.
     Open,

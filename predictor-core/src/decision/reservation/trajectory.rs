@@ -2,7 +2,7 @@
 //! and Brevik 2008, 3.1).
 
 use crate::forecast::{JobShape, Moment, PERCENTILES, UNBOUNDED_S, WaitForecast, WaitForecaster, held_within, mean_left};
-use crate::promise::reservable_part;
+use crate::promise::{PromiseKind, reservable_part};
 use arrayvec::ArrayVec;
 use job_types::options::SuccessProbability;
 use job_types::record::WaitSource;
@@ -175,7 +175,7 @@ impl<F: WaitForecaster> Reservable<'_, F> {
     /// ([`WaitForecaster::level_to_ask`]).
     #[must_use]
     pub fn level_to_ask(&self, ahead: Seconds, wanted: f64) -> f64 {
-        self.forecasts.level_to_ask(self.shape.partition, self.shape.size.cpus, ahead, wanted)
+        self.forecasts.level_to_ask(PromiseKind::Reservation, self.shape.partition, self.shape.size.cpus, ahead, wanted)
     }
 
     /// The part of the CPUs that would be reserved for a time so far ahead with this job, where

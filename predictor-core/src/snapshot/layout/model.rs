@@ -167,7 +167,7 @@ pub struct ScoreRecord {
     pub reliability: [F32; RELIABILITY_LEVELS],
 }
 
-/// How virtual reservations of a class were kept: see
+/// How promises of a class were kept: see
 /// [`PromiseLevels`](crate::promise::PromiseLevels).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
