@@ -24,6 +24,7 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::accounting::now;
 use crate::change_metrics::ChangeMetrics;
 use crate::cluster::{Cluster, Ended};
+use crate::deadline_metrics::DeadlineMetrics;
 use crate::failure::Failure;
 use crate::filter_counters;
 use crate::message::Learnt;
@@ -106,6 +107,7 @@ pub(crate) struct Metrics {
     forecasts_in_force: Family<SourceOfPartitionLabel, Gauge>,
     changes: ChangeMetrics,
     promises: PromiseMetrics,
+    deadlines: DeadlineMetrics,
     ages: Arc<Ages>,
 }
 
@@ -142,6 +144,7 @@ impl Metrics {
             forecasts_in_force: Family::default(),
             changes: ChangeMetrics::registered(&mut registry),
             promises: PromiseMetrics::registered(&mut registry),
+            deadlines: DeadlineMetrics::registered(&mut registry),
             ages: Arc::default(),
         };
         for source in [Source::Accounting, Source::Controller].map(|source| SourceLabel { source: source.name() }) {
@@ -212,14 +215,17 @@ impl Metrics {
         self.ended_jobs.inc_by(u64::try_from(count).unwrap_or(u64::MAX));
     }
 
-    /// Counts what became of the reservations of ended jobs.
+    /// Counts what became of the reservations and the deadlines of ended jobs.
     pub(crate) fn promises(&mut self, jobs: &[Ended]) {
         self.promises.count(jobs.iter().map(|run| (&*run.job.submitted.partition, run.promise.as_ref())));
+        self.deadlines.count(jobs.iter().map(|run| (&*run.job.submitted.partition, run.admission.as_ref())));
     }
 
     /// Sets what is known of the queue from slurmctld's answer.
     pub(crate) fn queue(&mut self, cluster: &Cluster) {
         self.promises.know(cluster.partitions.iter().map(|partition| &*partition.name));
+        let admitted = cluster.jobs.iter().filter_map(|job| Some((&**job.partition(), job.run.tasks, job.run.admission.as_ref()?)));
+        self.deadlines.set(cluster.partitions.iter().map(|partition| &*partition.name), admitted);
         let count = |has_nodes| {
             let jobs = cluster.jobs.iter().filter(|job| job.run.job.start().is_some() == has_nodes);
             jobs.map(|job| i64::from(job.run.tasks)).sum()

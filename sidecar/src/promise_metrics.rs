@@ -1,18 +1,12 @@
 //! What is counted of virtual reservations that were kept and missed.
 
-use std::collections::HashSet;
-
 use learning::PromiseOutcome;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-/// The most partitions that are counted by name.
-const MOST_PARTITIONS: usize = 100;
-
-/// In the place of the names of further partitions. Slurm takes no name with a blank.
-const OTHERS: &str = "other partitions";
+use crate::named_partitions::NamedPartitions;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PromiseLabel {
@@ -24,7 +18,7 @@ struct PromiseLabel {
 #[derive(Debug, Default)]
 pub(crate) struct PromiseMetrics {
     promises: Family<PromiseLabel, Counter>,
-    named: HashSet<String>,
+    named: NamedPartitions,
 }
 
 impl PromiseMetrics {
@@ -59,15 +53,9 @@ impl PromiseMetrics {
     /// What a partition is counted as. Both outcomes are there from then on, so that a share can be
     /// made of them.
     fn label(&mut self, partition: &str) -> String {
-        let is_new = !self.named.contains(partition);
-        let partition = if is_new && self.named.len() >= MOST_PARTITIONS { OTHERS } else { partition };
-        if is_new {
-            if partition != OTHERS {
-                self.named.insert(partition.to_owned());
-            }
-            for outcome in ["kept", "missed"] {
-                let _at_zero = self.promises.get_or_create(&PromiseLabel { partition: partition.to_owned(), outcome });
-            }
+        let partition = self.named.label(partition);
+        for outcome in ["kept", "missed"] {
+            let _at_zero = self.promises.get_or_create(&PromiseLabel { partition: partition.to_owned(), outcome });
         }
         partition.to_owned()
     }
@@ -76,6 +64,7 @@ impl PromiseMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::named_partitions::MOST_PARTITIONS;
     use job_types::time::Seconds;
     use prometheus_client::encoding::text;
 
