@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// First eight bytes of the file.
 const MAGIC: [u8; 8] = *b"QCCOUNT3";
 
-/// How many numbers of eight bytes the file has: magic, when counting began, sums, identity, numbers
-/// of that identity, checksum.
+/// How many numbers of eight bytes the file has: magic, when counting began, sums, identity,
+/// numbers of that identity, checksum.
 const NUMBERS: usize = 2 * COUNTERS.len() + 4;
 
 /// Something that the filter counts.

@@ -34,8 +34,15 @@ const ADMINISTRATORS: [(&str, &str, bool); 6] = [
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 7] =
-    ["docs/README.md", "docs/deadlines.md", "docs/design.md", "docs/forecasts.md", "docs/how-it-works.md", "docs/molding.md", "docs/reservations.md"];
+const WITHOUT_COMMANDS: [&str; 7] = [
+    "docs/README.md",
+    "docs/deadlines.md",
+    "docs/design.md",
+    "docs/forecasts.md",
+    "docs/how-it-works.md",
+    "docs/molding.md",
+    "docs/reservations.md",
+];
 
 /// Its commands are run by `ci/test-packages`.
 const INSTALLATION: &str = "docs/install.md";

@@ -5,6 +5,7 @@
 use job_types::job::EndedJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::options::{Asked, SuccessProbability};
+use job_types::policy::{Admission, Policy};
 use job_types::record::WaitSource;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -13,11 +14,11 @@ use made_up_site::{
     situation, submission,
 };
 use predictor_core::decision::{
-    Changes, Decision, NotDeferred, NotReserved, Reservable, Situation, Submission, TimeLimit, decide, trajectory,
+    Changes, Decision, NotAdmitted, NotDeferred, NotReserved, Reservable, Situation, Submission, TimeLimit, decide, trajectory,
 };
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
 use predictor_core::levels::{Levels, nearest_knot};
-use predictor_core::promise::PromiseLevels;
+use predictor_core::promise::{PromiseKind, PromiseLevels, classes};
 use predictor_core::reliability::WaitSourceReason;
 use predictor_core::site::Site;
 use predictor_core::snapshot::{PartitionState, ReservedCpus, Snapshot};
@@ -218,6 +219,27 @@ fn promises_that_were_not_kept_are_asked_for_with_a_higher_probability() {
     let Err(refused @ NotReserved::Unlikely { best, asked, .. }) = reserve(0.75, 40) else { panic!("it is given") };
     assert!(best.unwrap().point.probability < 0.75 && asked > 0.99);
     assert!(refused.to_string().contains("kept less often lately"), "{refused}");
+}
+
+#[test]
+fn deadlines_that_were_missed_raise_what_is_asked_of_those_that_are_admitted() {
+    let idle = forecast_by(fork(LIMIT, 1e9, 0.0, 100.0), 0);
+    let policy = Policy { admission: Admission::Probability, deadline_probability: 0.75, ..enforcing() };
+    let job = Submission { deadline: Some(NOW + Seconds(7_200)), ..submission(4, Asked::default()) };
+    let admission = |kind, missed: usize| {
+        let mut levels = Levels::default();
+        (0..missed).for_each(|_| levels.observe(nearest_knot(0.75), 0.0, 0.02));
+        let class = classes(kind, 16, Seconds(7_200))[0];
+        let promises = vec![PromiseLevels { partition: PartitionIndex(0), class, levels }];
+        let model = WaitModel { promises, ..idle.clone() };
+        let snapshot = MadeUpSite::new(NOW).partition(batch(policy)).ended_jobs(past()).learnt(&model).snapshot();
+        decide(&Situation { policy, ..situation(&snapshot, &job) }).admission.unwrap()
+    };
+    assert!(admission(PromiseKind::Deadline, 0).is_ok());
+    assert!(admission(PromiseKind::Reservation, 40).is_ok(), "reservations are another matter");
+    let refused = admission(PromiseKind::Deadline, 40);
+    let Err(NotAdmitted::Unlikely { probability, wanted, .. }) = refused else { panic!("{refused:?}") };
+    assert!(probability < wanted && wanted > 0.99, "{probability}, {wanted}");
 }
 
 #[test]

@@ -177,6 +177,6 @@ where
     match context.policy.admission {
         Admission::Off | Admission::Libra | Admission::LibraRisk => None,
         Admission::Edf => Some(edf::admission(context, decided, deadline)),
-        Admission::Probability => Some(probability::admission(decided, context.policy.deadline_probability, deadline)),
+        Admission::Probability => Some(probability::admission(context, decided, deadline)),
     }
 }
