@@ -29,6 +29,8 @@ pub enum Answer {
     Accepted,
     /// It asked for what can't be given.
     Refused,
+    /// Its deadline can't be kept.
+    NotAdmitted,
 }
 
 /// The snapshot as the decisions are given it.
@@ -49,6 +51,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
         is_cron: description.is_cron(),
         is_sibling_copy: description.is_sibling_copy(),
         chooses_clusters: description.chooses_clusters(),
+        configured: located.filter(|_| description.deadline().is_some()).map(|located| located.configured(description.partition())),
     };
     let (mut current, mut governing) = (None, None);
     let (current_slot, governing_slot) = (&mut current, &mut governing);
@@ -69,6 +72,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
             decided(state, &governing, description, message, asked)
         }
         (Gate::Refuse(..), ..) => Answer::Refused,
+        (Gate::NotAdmitted(..), ..) => Answer::NotAdmitted,
         _ => Answer::Accepted,
     }
 }
@@ -112,17 +116,23 @@ fn decided(
         let bounds = Bounds::of(&submission, &partition, &current.snapshot);
         let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
-        if decision.refusal().is_some() {
+        if let Some(refusal) = decision.refusal() {
             state.count(Counter::Refused);
-            if matches!(decision.refusal(), Some(Refusal::NotAdmitted(_))) {
-                state.count(Counter::NotAdmitted);
-            }
             tell(message, &decision, &submission, &policy, now);
-            return Answer::Refused;
+            return match refusal {
+                Refusal::NotReserved(_) => Answer::Refused,
+                Refusal::NotAdmitted(_) => {
+                    state.count(Counter::NotAdmitted);
+                    Answer::NotAdmitted
+                }
+            };
         }
         let record = decision.record(&situation, current.snapshot.generation()).to_json();
         let before = submission.size(&partition);
-        let rewrite = Rewrite::prepare(description, before, submission.unit(), decision.changes(), record.as_deref());
+        // Of a deadline that is taken out of Slurm's field nothing would be left without a record.
+        let is_writable = record.is_some() || !decision.changes().clears_deadline;
+        let prepare = || Rewrite::prepare(description, before, submission.unit(), decision.changes(), record.as_deref());
+        let rewrite = is_writable.then(prepare).flatten();
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
         // Only a job that is really submitted, as it was decided here, will take anything.
         let claims = decision.claims(&situation).filter(|_| !description.is_only_tested());
@@ -170,6 +180,9 @@ fn written(
         if prepared.reserves && prepared.decision.mode == Mode::Enforce {
             message.add("queuecast: no reservation: it could not be written into the job; submit without --reserve-at, or try again later");
             return Answer::Refused;
+        }
+        if prepared.decision.changes().clears_deadline {
+            message.add("queuecast: the deadline is left to Slurm: what was decided could not be written into the job");
         }
         return Answer::Accepted;
     }

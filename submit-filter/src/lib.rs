@@ -82,6 +82,8 @@ pub mod entry {
         });
         match answer {
             Some(Answer::Refused) => bindings::ESLURM_RESERVATION_NOT_USABLE as c_int,
+            // With which Slurm itself refuses a time limit that does not fit before a deadline.
+            Some(Answer::NotAdmitted) => bindings::ESLURM_INVALID_TIME_LIMIT as c_int,
             Some(Answer::Accepted) => SUCCESS,
             None => {
                 state::current().count(Counter::Panics);

@@ -45,6 +45,7 @@ pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: Asked) 
         is_array: description.is_array(),
         is_immediate: description.is_immediate(),
         is_interactive: !description.is_batch(),
+        chooses_clusters: description.chooses_clusters(),
         obstacle: obstacle(description),
         placement: placement(description),
         tie: tie(description),

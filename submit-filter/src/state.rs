@@ -5,10 +5,13 @@ use crate::admitted::AdmittedTable;
 use crate::counts::Counts;
 use crate::uptake::{SnapshotStore, Uptake};
 use crate::watch::Watch;
+use job_types::policy::Policy;
 use job_types::time::UnixTime;
 use once_cell::sync::OnceCell;
 use predictor_core::counters::Counter;
+use predictor_core::decision::{configured_policy, governing};
 use slurm_conf::Configuration;
+use slurm_conf::configuration::Policies;
 use slurm_conf::state_directory::{HAND_OVER, SNAPSHOT};
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,6 +24,9 @@ const RETRY_SECONDS: i64 = 10;
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) snapshots: SnapshotStore,
+    /// What the configuration said when it was read, for where there was never a snapshot: after
+    /// that the daemon is asked, which reads it again.
+    policies: Policies,
     /// What was admitted with deadlines, which outlasts the snapshots.
     pub(crate) admitted: AdmittedTable,
     watch: Watch,
@@ -74,7 +80,7 @@ impl State {
     #[must_use]
     pub fn over(directory: &Path) -> State {
         let state = State::new();
-        let _ = state.located.set(Located::new(directory));
+        let _ = state.located.set(Located::new(directory, Policies::default()));
         state
     }
 
@@ -92,7 +98,7 @@ impl State {
         }
         let path = Configuration::path();
         match Configuration::load(&path) {
-            Ok(configuration) => Some(self.located.get_or_init(|| Located::new(&configuration.state_directory))),
+            Ok(configuration) => Some(self.located.get_or_init(|| Located::new(&configuration.state_directory, configuration.policy))),
             Err(error) => {
                 slurm_sys::log::error(&format!("job_submit/queuecast: jobs are left as they are: {error}"));
                 None
@@ -147,8 +153,16 @@ impl Default for State {
 }
 
 impl Located {
-    fn new(directory: &Path) -> Located {
+    /// What the site says of a job in these partitions, whatever is known of the cluster: by the
+    /// last snapshot, however old it is, or else by the configuration.
+    pub(crate) fn configured(&self, partitions: Option<&str>) -> Policy {
+        let current = self.snapshots.current();
+        let last = current.as_ref().and_then(|current| governing(partitions, &current.snapshot));
+        last.map_or_else(|| configured_policy(partitions, &self.policies.site, |name| self.policies.of(name)), |(_, policy)| policy)
+    }
+
+    fn new(directory: &Path, policies: Policies) -> Located {
         let snapshots = SnapshotStore::new(directory.join(HAND_OVER), directory.join(SNAPSHOT));
-        Located { snapshots, admitted: AdmittedTable::new(), watch: Watch::new(directory) }
+        Located { snapshots, policies, admitted: AdmittedTable::new(), watch: Watch::new(directory) }
     }
 }

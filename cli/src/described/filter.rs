@@ -84,7 +84,8 @@ impl FilterReport {
         let mode = mode_of(&submission.asked, policy);
         let off = place.kill_switch();
         let standing = Standing { is_off: off.is_some(), is_transparent: snapshot.has_transparent_policy() };
-        let verdict = gate(&Arrival::of(submission), Some(standing), || match snapshot.timeliness(*now) {
+        let arrival = Arrival { configured: Some(*policy), ..Arrival::of(submission) };
+        let verdict = gate(&arrival, Some(standing), || match snapshot.timeliness(*now) {
             Timeliness::Current => Ok(*policy),
             Timeliness::TooOld => Err(NoState::TooOld),
             Timeliness::Ahead => Err(NoState::Ahead),
@@ -93,6 +94,7 @@ impl FilterReport {
             Gate::Decide(_) => return Self::decided(situation, mode),
             Gate::Leave(why, _) => (SubmissionOutcome::Left, why),
             Gate::Refuse(why, _) => (SubmissionOutcome::Refused, why),
+            Gate::NotAdmitted(why, _) => (SubmissionOutcome::Refused, Why::NoState(why)),
         };
         let why = match why {
             Why::KillSwitch => format!("switched off by {}", off.unwrap_or_default().display()),

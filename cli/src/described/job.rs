@@ -219,6 +219,7 @@ impl Job {
             is_array: false,
             is_immediate: false,
             is_interactive: false,
+            chooses_clusters: false,
             obstacle: None,
             placement: None,
             tie: self.partition.as_deref().is_some_and(|names| names.contains(',')).then_some(Tie::SeveralPartitions),

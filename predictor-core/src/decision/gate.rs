@@ -5,7 +5,7 @@ use super::submission::Submission;
 use super::{is_in_question, mode_of};
 use crate::counters::Counter;
 use job_types::options::{Asked, Mode, OptionError};
-use job_types::policy::Policy;
+use job_types::policy::{Admission, Policy, WithoutForecast};
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
@@ -24,6 +24,9 @@ pub struct Arrival<'a> {
     pub is_sibling_copy: bool,
     /// Whether it says on which clusters of a federation it may run (`--cluster-constraint`).
     pub chooses_clusters: bool,
+    /// What the site says of its partition, as far as that is known where nothing is known of the
+    /// state of the cluster; looked at only where it has a deadline.
+    pub configured: Option<Policy>,
 }
 
 impl<'a> Arrival<'a> {
@@ -35,8 +38,16 @@ impl<'a> Arrival<'a> {
             has_deadline: submission.deadline.is_some(),
             is_cron: false,
             is_sibling_copy: false,
-            chooses_clusters: false,
+            chooses_clusters: submission.chooses_clusters,
+            configured: None,
         }
+    }
+
+    /// What is to be done with its deadline where there is nothing to decide from: `None` where
+    /// that is nothing, because the site does not enforce that jobs with deadlines are admitted.
+    fn admission_without_forecast(&self, asked: &Asked) -> Option<WithoutForecast> {
+        let policy = self.configured.filter(|policy| self.has_deadline && policy.admission != Admission::Off)?;
+        (mode_of(asked, &policy) == Mode::Enforce).then_some(policy.admission_without_forecast)
     }
 }
 
@@ -138,6 +149,9 @@ pub enum Gate {
     Leave(Why, Option<String>),
     /// It is refused, because it asks for a promise that can't be given.
     Refuse(Why, Option<String>),
+    /// It is refused, because nobody can say whether its deadline can be kept, and the site wants
+    /// that known. What its user is told follows.
+    NotAdmitted(NoState, String),
 }
 
 impl Gate {
@@ -146,10 +160,11 @@ impl Gate {
     pub fn counters(&self) -> impl Iterator<Item = Counter> + use<> {
         let (why, refused) = match self {
             Gate::Decide(_) => (None, false),
-            Gate::Leave(why, _) => (Some(why), false),
-            Gate::Refuse(why, _) => (Some(why), true),
+            Gate::Leave(why, _) => (Some(why.clone()), false),
+            Gate::Refuse(why, _) => (Some(why.clone()), true),
+            Gate::NotAdmitted(why, _) => (Some(Why::NoState(*why)), true),
         };
-        let by_reason = why.and_then(|why| match why {
+        let by_reason = why.as_ref().and_then(|why| match why {
             Why::NothingAsked => Some(Counter::NothingAsked),
             Why::KillSwitch | Why::ModeOff => Some(Counter::Off),
             Why::Malformed(_) => Some(Counter::OptionsMalformed),
@@ -162,8 +177,9 @@ impl Gate {
             Why::SiblingCopy => (!refused).then_some(Counter::Unchanged),
             Why::ChoosesClusters => None,
         });
-        let is_counted = refused && why != Some(&Why::NoState(NoState::NotSetUp));
-        by_reason.into_iter().chain(is_counted.then_some(Counter::Refused))
+        let is_counted = refused && why != Some(Why::NoState(NoState::NotSetUp));
+        let not_admitted = matches!(self, Gate::NotAdmitted(..)) && is_counted;
+        by_reason.into_iter().chain(is_counted.then_some(Counter::Refused)).chain(not_admitted.then_some(Counter::NotAdmitted))
     }
 
     /// What the user is told, without a line end.
@@ -172,6 +188,7 @@ impl Gate {
         match self {
             Gate::Decide(_) => None,
             Gate::Leave(_, message) | Gate::Refuse(_, message) => message.as_deref(),
+            Gate::NotAdmitted(_, message) => Some(message),
         }
     }
 }
@@ -180,11 +197,12 @@ impl Gate {
 /// `policy` looks up the policy of the partition that forecasts are about, and is called only where
 /// the answer depends on it.
 ///
-/// A promise that can't be given for want of a state is refused; a wish is left.
+/// A promise that can't be given for want of a state is refused; a wish is left, and a deadline as
+/// the site says.
 pub fn gate(arrival: &Arrival<'_>, standing: Option<Standing>, policy: impl FnOnce() -> Result<Policy, NoState>) -> Gate {
     let Some(standing) = standing else {
         return match arrival.asked {
-            Ok(asked) => without_state(asked, NoState::NotSetUp),
+            Ok(asked) => without_state(arrival, asked, NoState::NotSetUp),
             Err(error) => Gate::Leave(Why::Malformed(error.clone()), None),
         };
     };
@@ -202,7 +220,7 @@ pub fn gate(arrival: &Arrival<'_>, standing: Option<Standing>, policy: impl FnOn
     };
     let policy = match policy() {
         Ok(policy) => policy,
-        Err(why) => return without_state(asked, why),
+        Err(why) => return without_state(arrival, asked, why),
     };
     let mode = mode_of(asked, &policy);
     if mode == Mode::Off {
@@ -232,9 +250,18 @@ fn asks_for_something(asked: &Asked) -> bool {
 }
 
 /// The answer where there is nothing to decide from.
-fn without_state(asked: &Asked, why: NoState) -> Gate {
-    if asked.mode == Some(Mode::Off) || !asks_for_something(asked) {
+fn without_state(arrival: &Arrival<'_>, asked: &Asked, why: NoState) -> Gate {
+    if asked.mode == Some(Mode::Off) {
         return Gate::Leave(Why::NoState(why), None);
+    }
+    let deadline = arrival.admission_without_forecast(asked).filter(|_| asked.reserve_at.is_none());
+    if deadline == Some(WithoutForecast::Refuse) && !arrival.is_sibling_copy {
+        let message = format!("not admitted: {why}; submit without --deadline, or try again later");
+        return Gate::NotAdmitted(why, message);
+    }
+    if !asks_for_something(asked) {
+        let message = || format!("the deadline is left to Slurm: {why}");
+        return Gate::Leave(Why::NoState(why), deadline.map(|_| message()));
     }
     if asked.reserve_at.is_some() && asked.mode.is_none_or(|mode| mode == Mode::Enforce) {
         let message = format!("no reservation: {why}; submit without --reserve-at, or try again later");
@@ -264,7 +291,7 @@ mod tests {
     }
 
     fn of(asked: &Asked) -> Arrival<'_> {
-        Arrival { asked: Ok(asked), has_deadline: false, is_cron: false, is_sibling_copy: false, chooses_clusters: false }
+        Arrival { asked: Ok(asked), has_deadline: false, is_cron: false, is_sibling_copy: false, chooses_clusters: false, configured: None }
     }
 
     fn counted(gate: &Gate) -> Vec<Counter> {
@@ -328,6 +355,39 @@ mod tests {
             let off = Asked { mode: Some(Mode::Off), ..reserve() };
             assert_eq!(gate(&of(&off), Some(STANDING), || Err(why)).message(), None);
         }
+    }
+
+    #[test]
+    fn without_a_state_a_deadline_passes_or_is_refused_as_the_site_says() {
+        let configured =
+            |admission, admission_without_forecast, mode| Some(Policy { mode, admission, admission_without_forecast, ..Policy::default() });
+        let nothing = Asked::default();
+        let due = |configured| Arrival { has_deadline: true, configured, ..of(&nothing) };
+        let without = |arrival: &Arrival<'_>| gate(arrival, Some(STANDING), || Err(NoState::TooOld));
+        let refused = without(&due(configured(Admission::Edf, WithoutForecast::Refuse, Mode::Enforce)));
+        let message = "not admitted: the forecast is too old to rely on; submit without --deadline, or try again later";
+        assert_eq!(refused, Gate::NotAdmitted(NoState::TooOld, message.to_owned()));
+        assert_eq!(counted(&refused), [Counter::SnapshotTooOld, Counter::Refused, Counter::NotAdmitted]);
+        let left = without(&due(configured(Admission::Edf, WithoutForecast::Pass, Mode::Enforce)));
+        let message = "the deadline is left to Slurm: the forecast is too old to rely on";
+        assert_eq!(left, Gate::Leave(Why::NoState(NoState::TooOld), Some(message.to_owned())));
+        // Nobody is promised anything by a site that does not enforce, or without a deadline.
+        let left = Gate::Leave(Why::NoState(NoState::TooOld), None);
+        for mode in [Mode::Off, Mode::Observe, Mode::Advise] {
+            assert_eq!(without(&due(configured(Admission::Edf, WithoutForecast::Refuse, mode))), left);
+        }
+        assert_eq!(without(&due(configured(Admission::Off, WithoutForecast::Refuse, Mode::Enforce))), left);
+        assert_eq!(without(&due(None)), left);
+        let strict = configured(Admission::Edf, WithoutForecast::Refuse, Mode::Enforce);
+        assert_eq!(without(&Arrival { has_deadline: false, ..due(strict) }), Gate::Leave(Why::NothingAsked, None));
+        let by_mode = |mode| {
+            let asked = Asked { mode: Some(mode), ..Asked::default() };
+            gate(&Arrival { asked: Ok(&asked), ..due(strict) }, Some(STANDING), || Err(NoState::TooOld))
+        };
+        assert_eq!([by_mode(Mode::Off), by_mode(Mode::Advise)], [left.clone(), left.clone()]);
+        // The cluster of a federation that took the job has said what becomes of its deadline.
+        let copy = without(&Arrival { is_sibling_copy: true, ..due(strict) });
+        assert!(matches!(copy, Gate::Leave(..)), "{copy:?}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use reservation::{
     ReservedJob, Review, Revision, STEP, Sibling, Step, TrajectoryPoint, Upkeep, Wanted, joint_reservation, present_probability,
     probabilities_to_ask, review, trajectory, upkeep, was_kept, withdrawal, written_reservation,
 };
-pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, governing};
+pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, configured_policy, governing};
 
 use crate::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
 use crate::reliability::WaitSourceReason;

@@ -157,6 +157,8 @@ pub struct Submission<'a> {
     pub is_immediate: bool,
     /// Whether somebody waits at a terminal for it (`srun`, `salloc`).
     pub is_interactive: bool,
+    /// Whether it says on which clusters of a federation it may run (`--cluster-constraint`).
+    pub chooses_clusters: bool,
     /// What else keeps it from starting, if something does.
     pub obstacle: Option<Obstacle>,
     /// Why it can't be placed on just any node, if there is a reason.
@@ -230,15 +232,28 @@ pub fn governing<'a>(partitions: Option<&str>, site: &'a impl Site) -> Option<(P
     };
     let policy = named.fold(first.policy, |policy, name| {
         let other = site.partition(name).map_or_else(|| site.site_policy(), |partition| partition.policy);
-        Policy {
-            mode: policy.mode.min(other.mode),
-            mold: policy.mold.min(other.mold),
-            defer: policy.defer.min(other.defer),
-            reserve: policy.reserve && other.reserve,
-            // A promise that holds in one of them only is none.
-            admission: if policy.admission == other.admission { policy.admission } else { Admission::Off },
-            ..policy
-        }
+        most_careful(&policy, &other)
     });
     Some((first, policy))
+}
+
+/// What two policies both allow; in all else the first of them.
+fn most_careful(policy: &Policy, other: &Policy) -> Policy {
+    Policy {
+        mode: policy.mode.min(other.mode),
+        mold: policy.mold.min(other.mold),
+        defer: policy.defer.min(other.defer),
+        reserve: policy.reserve && other.reserve,
+        // A promise that holds in one of them only is none.
+        admission: if policy.admission == other.admission { policy.admission } else { Admission::Off },
+        ..*policy
+    }
+}
+
+/// As [`governing`] has it where nothing but each partition's policy is known; `site` holds for a
+/// job that names none.
+pub fn configured_policy<'a>(partitions: Option<&str>, site: &'a Policy, of: impl Fn(&str) -> &'a Policy) -> Policy {
+    let mut named = named(partitions);
+    let first = *named.next().map_or(site, &of);
+    named.fold(first, |policy, name| most_careful(&policy, of(name)))
 }

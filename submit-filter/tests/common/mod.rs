@@ -269,9 +269,14 @@ pub struct Site {
 impl Site {
     /// Makes the site and points `QUEUECAST_CONF` to its configuration.
     pub fn new() -> Site {
+        Site::configured("")
+    }
+
+    /// The same with this behind the state directory in its configuration.
+    pub fn configured(behind: &str) -> Site {
         let directory = tempfile::tempdir().unwrap();
         let configuration = directory.path().join("queuecast.toml");
-        std::fs::write(&configuration, format!("state_directory = {:?}\n", directory.path())).unwrap();
+        std::fs::write(&configuration, format!("state_directory = {:?}\n{behind}", directory.path())).unwrap();
         // SAFETY: called before other threads of the test look at the environment.
         unsafe { std::env::set_var("QUEUECAST_CONF", &configuration) };
         let page = CountsPage::create(c"counts", COUNTERS.len()).unwrap();

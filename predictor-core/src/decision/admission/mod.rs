@@ -68,6 +68,8 @@ pub enum LeftToSlurm {
     Heterogeneous,
     /// It is an array, and the rule knows of one job at a time only.
     Array,
+    /// Another cluster of the federation may get it.
+    ChoosesClusters,
     /// The rule is one of nodes that jobs share.
     NotShared,
 }
@@ -77,6 +79,7 @@ impl fmt::Display for LeftToSlurm {
         f.write_str(match self {
             LeftToSlurm::Heterogeneous => "it is part of a heterogeneous job",
             LeftToSlurm::Array => "an array of jobs is not admitted by its forecast; submit its jobs one by one",
+            LeftToSlurm::ChoosesClusters => "--cluster-constraint may send the job to another cluster",
             LeftToSlurm::NotShared => "this partition does not let jobs share CPUs, as its rule of admission needs",
         })
     }
@@ -145,6 +148,7 @@ where
     let Some(deadline) = deadline else { return Verdict::NotInQuestion };
     let left = match submission.tie {
         Some(Tie::Heterogeneous) => Some(LeftToSlurm::Heterogeneous),
+        _ if submission.chooses_clusters => Some(LeftToSlurm::ChoosesClusters),
         // By time limits alone, what holds for one of its jobs holds for each.
         _ if submission.is_array && rule != Admission::Edf => Some(LeftToSlurm::Array),
         _ => None,
