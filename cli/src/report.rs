@@ -1,6 +1,10 @@
 //! `queuecast report`: what became of jobs on this cluster, from slurmdbd's records.
 
+mod class;
+mod deadlines;
 mod interval;
+mod past;
+mod reliability;
 mod reservations;
 
 use std::process::ExitCode;
@@ -22,16 +26,20 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   queuecast report reservations --since now-90days
-      how often virtual reservations were kept, and what they cost";
+      how often virtual reservations were kept, and what they cost
+  queuecast report deadlines --since now-90days
+      whether jobs that were admitted with deadlines were done in time";
 
 #[derive(Debug, Subcommand)]
 enum What {
     Reservations(reservations::Arguments),
+    Deadlines(deadlines::Arguments),
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.what {
         What::Reservations(arguments) => reservations::run(arguments),
+        What::Deadlines(arguments) => deadlines::run(arguments),
     }
 }

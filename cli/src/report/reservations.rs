@@ -1,6 +1,5 @@
 //! `queuecast report reservations`: whether virtual reservations were kept, and what they cost.
 
-mod picture;
 mod record;
 mod tally;
 mod text;
@@ -8,23 +7,18 @@ mod text;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow};
 use clap::Args;
-use jiff::tz::TimeZone;
-use job_types::time::UnixTime;
 use serde::Serialize;
-use slurm_conf::moment;
-use slurm_sys::client::{AccountingConnection, site};
+use slurm_sys::client::site;
 
 use self::record::EndedReservations;
-use self::tally::{Class, Row};
+use self::tally::Row;
 use super::interval::CONFIDENCE;
+use super::past::PastArguments;
+use super::reliability;
 use crate::Format;
 use crate::failure::Failure;
 use crate::output;
-
-/// How much of the past is asked for at once, in seconds: libslurm holds an answer in memory.
-const WINDOW_S: i64 = 86_400;
 
 /// Show how often virtual reservations were kept, beside the probability that was promised, and
 /// what they cost.
@@ -43,13 +37,8 @@ const WINDOW_S: i64 = 86_400;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Jobs that have ended since then, as sbatch --begin takes a time: 2026-03-01, now-90days.
-    #[arg(long, value_name = "TIME", default_value = "now-30days")]
-    since: String,
-
-    /// Only jobs of these partitions, separated by commas.
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
-    partition: Vec<String>,
+    #[command(flatten)]
+    past: PastArguments,
 
     /// Also draw the part that was kept over the probability that was promised into this file,
     /// which has to end in .svg or .png.
@@ -97,7 +86,9 @@ struct Report {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let report = report(arguments).map_err(Failure::Input)?;
     if let Some(path) = &arguments.plot {
-        picture::draw(path, &report).map_err(Failure::Input)?;
+        let points = report.rows.iter().chain(&report.all).map(|row| (row.partition.as_deref(), row.promised, row.kept_part));
+        let (title, observed) = (format!("{}: virtual reservations", report.cluster), "part of the reservations that were kept");
+        reliability::draw(path, title, observed, "there were no reservations", points).map_err(Failure::Input)?;
     }
     output::print(arguments.format, &report, text::text)?;
     Ok(ExitCode::SUCCESS)
@@ -105,44 +96,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn report(arguments: &Arguments) -> anyhow::Result<Report> {
     crate::plot::check_folder(arguments.plot.as_deref())?;
-    let until = output::now();
-    let since = moment::parse(&arguments.since, until.0, &TimeZone::system()).map(UnixTime).context("--since")?;
-    if since >= until {
-        return Err(anyhow!("--since: that is still to come, and nothing has ended since"));
-    }
+    let past = arguments.past.past()?;
     let cluster = site()?.cluster;
-    let found = read(&cluster, since, until, &arguments.partition)?;
-    let (rows, all) = (tally::by_partition(found.reservations()), tally::of_all(found.reservations()));
-    Ok(Report { cluster, since: since.0, until: until.0, confidence: CONFIDENCE, withdrawn: found.withdrawn(), rows, all })
-}
-
-/// Reads what has ended, a day at a time.
-fn read(cluster: &str, since: UnixTime, until: UnixTime, partitions: &[String]) -> anyhow::Result<EndedReservations> {
-    let mut connection = AccountingConnection::open()?;
     let mut found = EndedReservations::default();
-    let mut from = since.0;
-    // What ends in this very second belongs to it.
-    while from <= until.0 {
-        let to = (from + WINDOW_S).min(until.0 + 1);
-        connection.ended_jobs(cluster, from..to, |record| {
-            let partition = record.partition.as_deref().and_then(|names| names.split(',').next()).unwrap_or_default();
-            if partitions.is_empty() || partitions.iter().any(|wanted| wanted == partition) {
-                found.add(&record, partition);
-            }
-        })?;
-        from = to;
-    }
-    Ok(found)
+    arguments.past.read(&cluster, past, |record, partition| found.add(record, partition))?;
+    let (rows, all) = (tally::by_partition(found.reservations()), tally::of_all(found.reservations()));
+    Ok(Report { cluster, since: past.since.0, until: past.until.0, confidence: CONFIDENCE, withdrawn: found.withdrawn(), rows, all })
 }
 
 impl Report {
-    /// The classes of probabilities in which there is anything.
+    /// Whether there was no reservation.
     fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
-}
-
-/// The name of a class of probabilities for people.
-fn class_name(class: &Class) -> String {
-    format!("{} to {}", class.from, class.to)
 }

@@ -3,8 +3,8 @@
 use comfy_table::Table;
 use job_types::time::UnixTime;
 
+use super::Report;
 use super::tally::Row;
-use super::{Report, class_name};
 use crate::output::{BAD, GOOD, Lines, count, moment, node_hours, table};
 
 /// The report for people.
@@ -43,7 +43,7 @@ fn kept(report: &Report) -> Table {
         let between = row.lower.zip(row.upper).map(|(lower, upper)| format!("{lower:.3} and {upper:.3}")).unwrap_or_default();
         let verdict = if row.is_broken() { format!("{BAD}kept too seldom{BAD:#}") } else { format!("{GOOD}as promised{GOOD:#}") };
         let (promised, kept) = (format!("{:.3}", row.promised), format!("{:.3}", row.kept_part));
-        table.add_row([partition, class_name(&row.class), promised, kept, between, count(row.reservations), verdict]);
+        table.add_row([partition, row.class.name(), promised, kept, between, count(row.reservations), verdict]);
     }
     table
 }
@@ -53,7 +53,7 @@ fn cost(report: &Report) -> Table {
     let mut table = table(&header, &["required", "used", "used over required"]);
     for (partition, row) in rows(report) {
         let ratio = row.cost_ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default();
-        table.add_row([partition, class_name(&row.class), node_hours(row.required_node_hours), node_hours(row.used_node_hours), ratio]);
+        table.add_row([partition, row.class.name(), node_hours(row.required_node_hours), node_hours(row.used_node_hours), ratio]);
     }
     table
 }

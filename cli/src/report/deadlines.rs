@@ -1,0 +1,184 @@
+//! `queuecast report deadlines`: whether jobs that were admitted with deadlines were done in time.
+
+mod open;
+mod promise;
+mod tally;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use predictor_core::counters::Counter;
+use serde::Serialize;
+use slurm_sys::client::controller::{self, QueuedJob};
+use slurm_sys::client::site;
+
+use self::open::OpenJob;
+use self::promise::{AdmittedJob, AdmittedJobs};
+use self::tally::{Counts, Row};
+use super::interval::CONFIDENCE;
+use super::past::PastArguments;
+use super::reliability;
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{Place, ReportArguments};
+
+/// Show how often jobs that were admitted with deadlines were done in time, beside the probability
+/// that was promised.
+///
+/// Every job that was admitted carries what it was promised in its admin_comment, and slurmdbd
+/// keeps it. A deadline is kept if the job's program came to its end without an error until then;
+/// it is missed once it has passed without that, or if the job ran into a time limit that queuecast
+/// had written. A job that was cancelled before its deadline, failed by itself or ran into its
+/// user's own time limit is withdrawn and counts for nobody. Jobs that are in the queue come from
+/// slurmctld: they are open until their deadline has passed, and missed from then on. The interval
+/// is that of Clopper and Pearson with 95 % confidence, for the part that was kept of those kept
+/// and missed.
+///
+/// A submission that was refused leaves no record. How many were refused is counted by the submit
+/// filter, on this cluster and for all partitions together, and the report says since when.
+///
+/// Exit status: 0 if slurmdbd has answered, also where no job was admitted; 2 for wrong usage, or
+/// where slurmdbd does not answer.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    past: PastArguments,
+
+    /// List the admitted jobs in the queue as well, the next to fall due first.
+    #[arg(long)]
+    open: bool,
+
+    /// Also draw the part that was kept over the probability that was promised into this file,
+    /// which has to end in .svg or .png.
+    #[arg(long, value_name = "FILE", value_parser = crate::plot::file)]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    report: ReportArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast report deadlines
+      of the last thirty days, and what is open
+  queuecast report deadlines --open
+      with the admitted jobs in the queue, and when they are expected to be done
+  queuecast report deadlines --since 2026-01-01 --plot kept.svg
+      since then, with a picture
+  queuecast report deadlines --format json | jq '.by_user[] | select(.upper < .promised)'
+      users whose deadlines were kept less often than chance explains
+
+Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+  cluster, since, until
+                what was looked at
+  confidence    of the intervals
+  all, by_partition, by_user, by_rule
+                name (null: all; of the rule edf, libra, libra-risk or probability), admitted, kept,
+                missed, withdrawn, open (these four add up to admitted), promised (mean probability
+                of those kept and missed that have one), kept_part (of those kept and missed), lower
+                and upper (its interval)
+  reliability   those kept and missed that were promised with a probability: list of partition
+                (null: all), from and to (the probabilities that are counted together, to excluded),
+                deadlines, promised (mean), kept, kept_part, lower, upper
+  submissions   what the submit filter has counted: since, admitted, refused (for their deadline);
+                null where the counters can't be read
+  open_jobs     with --open: list of job_id, user, user_name, partition, rule, deadline, state
+                (waiting, running), promised, started, expected_end, latest_end (at the time limit),
+                late_s (how much later than the deadline it is expected to end)
+  notes         what else is to be known";
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+struct Report {
+    cluster: String,
+    since: i64,
+    until: i64,
+    confidence: f64,
+    all: Counts,
+    by_partition: Vec<Counts>,
+    by_user: Vec<Counts>,
+    by_rule: Vec<Counts>,
+    reliability: Vec<Row>,
+    submissions: Option<Submissions>,
+    open_jobs: Option<Vec<OpenJob>>,
+    notes: Vec<String>,
+}
+
+/// What the submit filter has counted of jobs with deadlines.
+#[derive(Debug, Serialize)]
+struct Submissions {
+    since: i64,
+    admitted: u64,
+    refused: u64,
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let report = report(arguments).map_err(Failure::Input)?;
+    if let Some(path) = &arguments.plot {
+        let points = report.reliability.iter().map(|row| (row.partition.as_deref(), row.promised, row.kept_part));
+        let (title, observed) = (format!("{}: deadlines of admitted jobs", report.cluster), "part of the deadlines that were kept");
+        let nothing = "there were no deadlines that were promised with a probability and are decided";
+        reliability::draw(path, title, observed, nothing, points).map_err(Failure::Input)?;
+    }
+    output::print(arguments.report.format, &report, text::text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(arguments: &Arguments) -> anyhow::Result<Report> {
+    crate::plot::check_folder(arguments.plot.as_deref())?;
+    let past = arguments.past.past()?;
+    let cluster = site()?.cluster;
+    let place = arguments.report.place();
+    let mut notes = Vec::new();
+
+    let mut found = AdmittedJobs::default();
+    arguments.past.read(&cluster, past, |record, partition| found.add_ended(record, partition))?;
+    let queued = controller::jobs().unwrap_or_else(|error| {
+        notes.push(format!("{error}; nothing is known here of jobs in the queue"));
+        Vec::new()
+    });
+    let queued: Vec<(&QueuedJob, &str)> =
+        queued.iter().filter_map(|job| Some((job, arguments.past.wanted(job.partition.as_deref())?))).collect();
+    queued.iter().for_each(|(job, partition)| found.add_queued(job, partition));
+
+    let now = past.until;
+    let by = |name: fn(&AdmittedJob) -> String| tally::by(found.iter(), now, name);
+    Ok(Report {
+        all: tally::all(found.iter(), now),
+        by_partition: by(|job| job.partition.clone()),
+        by_user: by(AdmittedJob::user),
+        by_rule: by(|job| job.rule().as_str().to_owned()),
+        reliability: tally::reliability(found.iter(), now),
+        submissions: submissions(&place, &mut notes),
+        open_jobs: arguments.open.then(|| open::open_jobs(&queued, &place, now, &mut notes)),
+        cluster,
+        since: past.since.0,
+        until: past.until.0,
+        confidence: CONFIDENCE,
+        notes,
+    })
+}
+
+/// What the filter has counted, where that can be read.
+fn submissions(place: &Place, notes: &mut Vec<String>) -> Option<Submissions> {
+    let path = place.counters_path();
+    match place.counted() {
+        Ok(Some(counted)) => Some(Submissions {
+            since: counted.since().0,
+            admitted: counted.sum(Counter::Admitted),
+            refused: counted.sum(Counter::NotAdmitted),
+        }),
+        Ok(None) => {
+            notes.push(format!("{}: damaged, or of another release; how many were refused is not known", path.display()));
+            None
+        }
+        Err(error) => {
+            notes.push(format!("{}: {error}; how many were refused is not known", path.display()));
+            None
+        }
+    }
+}

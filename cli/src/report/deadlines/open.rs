@@ -1,0 +1,99 @@
+//! The admitted jobs in the queue, and when they are expected to be done.
+
+use std::collections::BTreeMap;
+
+use job_types::number::{JobId, UserId};
+use job_types::record::Record;
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::{Timeliness, given_deadline};
+use predictor_core::snapshot::Snapshot;
+use serde::Serialize;
+use slurm_sys::client::JobState;
+use slurm_sys::client::controller::QueuedJob;
+
+use crate::place::{Place, ahead};
+use crate::user;
+
+/// A job of the queue that was admitted with a deadline.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct OpenJob {
+    job_id: JobId,
+    user: UserId,
+    user_name: Option<String>,
+    pub(super) partition: String,
+    rule: &'static str,
+    pub(super) deadline: i64,
+    pub(super) state: &'static str,
+    pub(super) promised: Option<f64>,
+    started: Option<i64>,
+    pub(super) expected_end: Option<i64>,
+    latest_end: Option<i64>,
+    pub(super) late_s: Option<i64>,
+}
+
+impl OpenJob {
+    /// Of a job that was admitted and has not ended. A job that waits is expected to start when the
+    /// plan of the queue says, and to run for as long as was forecast when it was submitted; one
+    /// that has outlived that is expected to end at any moment.
+    fn of(job: &QueuedJob, partition: &str, expected_starts: &BTreeMap<JobId, i64>, now: UnixTime) -> Option<Self> {
+        let state = match job.state {
+            JobState::Pending | JobState::Requeued => "waiting",
+            JobState::Running | JobState::Suspended | JobState::Completing => "running",
+            _ => return None,
+        };
+        let record = job.admin_comment.as_deref().filter(|comment| comment.contains("\"admitted_by\"")).and_then(Record::parse)?;
+        let given = given_deadline(&record)?;
+        let started = job.started.filter(|_| state == "running");
+        let start = started.or_else(|| expected_starts.get(&job.job_id).copied());
+        let run_s = record.forecast.as_ref().map(|forecast| forecast.run_s);
+        let expected_end = start.zip(run_s).map(|(start, run)| (start.saturating_add(run)).max(now.0));
+        Some(Self {
+            job_id: job.job_id,
+            user: job.user_id,
+            user_name: job.user.clone().or_else(|| user::name(job.user_id)),
+            partition: partition.to_owned(),
+            rule: given.by.as_str(),
+            deadline: given.deadline.0,
+            state,
+            promised: given.promised(),
+            started,
+            expected_end,
+            latest_end: start.zip(job.time_limit_seconds).map(|(start, limit)| start.saturating_add(limit)),
+            late_s: expected_end.map(|end| end - given.deadline.0).filter(|late| *late > 0),
+        })
+    }
+
+    /// Its number and user for people.
+    pub(super) fn job_and_user(&self) -> [String; 2] {
+        [self.job_id.to_string(), self.user_name.clone().unwrap_or_else(|| self.user.to_string())]
+    }
+
+    /// By when its time limit ends it, for people; it may be suspended.
+    pub(super) fn latest_end(&self) -> Option<UnixTime> {
+        self.latest_end.map(UnixTime)
+    }
+}
+
+/// Those in the queue, the next to fall due first.
+pub(super) fn open_jobs(queued: &[(&QueuedJob, &str)], place: &Place, now: UnixTime, notes: &mut Vec<String>) -> Vec<OpenJob> {
+    let snapshot = place.snapshot();
+    notes.extend(place.privacy_note());
+    match &snapshot {
+        Err(error) => notes.push(format!("when waiting jobs start is not known: {error}")),
+        Ok(snapshot) => match snapshot.timeliness(now) {
+            Timeliness::Current => {}
+            Timeliness::TooOld => notes.push(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
+            Timeliness::Ahead => notes.push(ahead(snapshot, now)),
+        },
+    }
+    let plan = snapshot.as_ref().ok().and_then(Snapshot::plan);
+    let starts = plan.iter().flat_map(|plan| plan.jobs()).filter_map(|job| Some((job.job, job.start.ok()?.expected.0))).collect();
+    let mut jobs: Vec<OpenJob> = queued.iter().filter_map(|(job, partition)| OpenJob::of(job, partition, &starts, now)).collect();
+    jobs.sort_by_key(|job| (job.deadline, job.job_id));
+    jobs
+}
+
+/// How far a moment is, in words.
+pub(super) fn distance(at: UnixTime, now: UnixTime) -> String {
+    if at > now { format!("in {}", at - now) } else { format!("{} ago", (now - at).max(Seconds::ZERO)) }
+}

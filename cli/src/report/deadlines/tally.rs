@@ -1,0 +1,194 @@
+//! Deadlines counted by partition, by user, by rule, and by the probability that was promised.
+
+use std::collections::BTreeMap;
+
+use job_types::time::UnixTime;
+use predictor_core::decision::DeadlineState;
+use serde::Serialize;
+
+use super::promise::AdmittedJob;
+use crate::report::class::{Class, rounded};
+use crate::report::interval::clopper_pearson;
+
+/// What became of some deadlines.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Counts {
+    /// Whose they are; `None` where they are all.
+    pub(super) name: Option<String>,
+    pub(super) admitted: u64,
+    pub(super) kept: u64,
+    pub(super) missed: u64,
+    pub(super) withdrawn: u64,
+    pub(super) open: u64,
+    /// The probability that was promised, in the mean of those kept and missed that have one.
+    pub(super) promised: Option<f64>,
+    /// Of those kept and missed.
+    pub(super) kept_part: Option<f64>,
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
+}
+
+impl Counts {
+    fn of(name: Option<String>, jobs: &[&AdmittedJob], now: UnixTime) -> Self {
+        let in_state = |state| jobs.iter().filter(|job| job.state(now) == state).count() as u64;
+        let [open, kept, missed, withdrawn] = DeadlineState::ALL.map(in_state);
+        let promised: Vec<f64> = jobs.iter().filter(|job| job.state(now).is_kept().is_some()).filter_map(|job| job.promised()).collect();
+        let (lower, upper) = clopper_pearson(kept, kept + missed).unzip();
+        Self {
+            name,
+            admitted: jobs.len() as u64,
+            kept,
+            missed,
+            withdrawn,
+            open,
+            promised: mean(&promised).map(rounded),
+            kept_part: (kept + missed > 0).then(|| rounded(kept as f64 / (kept + missed) as f64)),
+            lower: lower.map(rounded),
+            upper: upper.map(rounded),
+        }
+    }
+
+    /// Whether so few were kept that chance does not explain it.
+    pub(super) fn is_broken(&self) -> bool {
+        self.upper.zip(self.promised).is_some_and(|(upper, promised)| upper < promised)
+    }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// All together.
+pub(super) fn all<'a>(jobs: impl Iterator<Item = &'a AdmittedJob>, now: UnixTime) -> Counts {
+    Counts::of(None, &jobs.collect::<Vec<_>>(), now)
+}
+
+/// By what `name` says of each, in the order of the names.
+pub(super) fn by<'a>(jobs: impl Iterator<Item = &'a AdmittedJob>, now: UnixTime, name: impl Fn(&AdmittedJob) -> String) -> Vec<Counts> {
+    let mut groups: BTreeMap<String, Vec<&AdmittedJob>> = BTreeMap::new();
+    for job in jobs {
+        groups.entry(name(job)).or_default().push(job);
+    }
+    groups.into_iter().map(|(name, group)| Counts::of(Some(name), &group, now)).collect()
+}
+
+/// How often deadlines were kept that were promised with about the same probability.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Row {
+    pub(super) partition: Option<String>,
+    #[serde(flatten)]
+    pub(super) class: Class,
+    pub(super) deadlines: u64,
+    pub(super) promised: f64,
+    pub(super) kept: u64,
+    pub(super) kept_part: f64,
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
+}
+
+impl Row {
+    fn of(partition: Option<String>, class: Class, decided: &[(f64, bool)]) -> Self {
+        let (count, kept) = (decided.len() as u64, decided.iter().filter(|(_, is_kept)| *is_kept).count() as u64);
+        let (lower, upper) = clopper_pearson(kept, count).unzip();
+        let promised = decided.iter().map(|(promised, _)| promised).sum::<f64>() / count.max(1) as f64;
+        Self {
+            partition,
+            class,
+            deadlines: count,
+            promised: rounded(promised),
+            kept,
+            kept_part: rounded(kept as f64 / count.max(1) as f64),
+            lower: lower.map(rounded),
+            upper: upper.map(rounded),
+        }
+    }
+
+    /// Whether so few were kept that chance does not explain it.
+    pub(super) fn is_broken(&self) -> bool {
+        self.upper.is_some_and(|upper| upper < self.promised)
+    }
+}
+
+/// What is counted together: whether it is all partitions, which come behind the single ones, the
+/// partition, and the class of the probability.
+type Group<'a> = (bool, &'a str, usize);
+
+/// Those that are decided and were promised with a probability, by partition and class, and then
+/// all partitions together by class.
+pub(super) fn reliability<'a>(jobs: impl Iterator<Item = &'a AdmittedJob>, now: UnixTime) -> Vec<Row> {
+    let mut groups: BTreeMap<Group<'_>, Vec<(f64, bool)>> = BTreeMap::new();
+    for job in jobs {
+        let Some((promised, is_kept)) = job.promised().zip(job.state(now).is_kept()) else { continue };
+        let class = Class::index(promised);
+        for key in [(false, job.partition.as_str(), class), (true, "", class)] {
+            groups.entry(key).or_default().push((promised, is_kept));
+        }
+    }
+    let partition_of = |is_of_all: bool, partition: &str| (!is_of_all).then(|| partition.to_owned());
+    let rows = groups
+        .into_iter()
+        .map(|((is_of_all, partition, class), decided)| Row::of(partition_of(is_of_all, partition), Class::of(class), &decided));
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::promise::test_job;
+    use super::*;
+    use job_types::job::Ending;
+
+    /// Jobs whose deadline is at 1,000, as they look at 2,000.
+    const NOW: UnixTime = UnixTime(2_000);
+
+    fn jobs() -> Vec<AdmittedJob> {
+        let ended = |partition, promised, at, how| test_job(partition, promised, UnixTime(1_000), Some((UnixTime(at), how)));
+        vec![
+            ended("b", 0.96, 900, Ending::Completed),
+            ended("b", 0.98, 1_100, Ending::Completed),
+            ended("a", 0.9, 900, Ending::Completed),
+            ended("a", 0.9, 900, Ending::Cancelled),
+            test_job("a", 0.9, UnixTime(3_000), None),
+            test_job("a", 0.99, UnixTime(1_500), None),
+        ]
+    }
+
+    #[test]
+    fn every_admitted_job_is_in_one_column_and_the_kept_part_is_of_those_decided() {
+        let jobs = jobs();
+        let counts = all(jobs.iter(), NOW);
+        assert_eq!((counts.admitted, counts.kept, counts.missed, counts.withdrawn, counts.open), (6, 2, 2, 1, 1));
+        assert_eq!((counts.promised, counts.kept_part), (Some(0.9575), Some(0.5)));
+        let by_partition = by(jobs.iter(), NOW, |job| job.partition.clone());
+        let found: Vec<_> = by_partition.iter().map(|counts| (counts.name.as_deref().unwrap(), counts.admitted, counts.missed)).collect();
+        assert_eq!(found, [("a", 4, 1), ("b", 2, 1)]);
+        assert_eq!(by(jobs.iter(), NOW, |job| job.rule().as_str().to_owned()).len(), 1);
+    }
+
+    #[test]
+    fn nothing_decided_has_no_share() {
+        let open = [test_job("a", 0.9, UnixTime(3_000), None)];
+        let counts = all(open.iter(), NOW);
+        assert_eq!((counts.promised, counts.kept_part, counts.lower, counts.is_broken()), (None, None, None, false));
+    }
+
+    #[test]
+    fn reliability_is_by_partition_and_probability_and_then_of_all() {
+        let jobs = jobs();
+        let rows = reliability(jobs.iter(), NOW);
+        let found: Vec<_> = rows.iter().map(|row| (row.partition.as_deref(), row.class.from, row.deadlines, row.kept)).collect();
+        assert_eq!(
+            found,
+            [(Some("a"), 0.9, 1, 1), (Some("a"), 0.95, 1, 0), (Some("b"), 0.95, 2, 1), (None, 0.9, 1, 1), (None, 0.95, 3, 1)]
+        );
+    }
+
+    #[test]
+    fn only_what_chance_does_not_explain_is_called_broken() {
+        let counts = |kept: usize, count: usize| {
+            let job = |n| test_job("a", 0.95, UnixTime(1_000), Some((UnixTime(if n < kept { 900 } else { 1_100 }), Ending::Completed)));
+            let jobs: Vec<_> = (0..count).map(job).collect();
+            (all(jobs.iter(), NOW).is_broken(), reliability(jobs.iter(), NOW)[0].is_broken())
+        };
+        assert_eq!((counts(9, 10), counts(900, 1_000), counts(0, 1)), ((false, false), (true, true), (false, false)));
+    }
+}

@@ -1,0 +1,123 @@
+//! The report for people.
+
+use comfy_table::Table;
+use job_types::time::{Seconds, UnixTime};
+
+use super::Report;
+use super::open::{OpenJob, distance};
+use super::tally::Counts;
+use crate::output::{BAD, GOOD, Lines, count, moment, table};
+
+/// The report for people.
+pub(super) fn text(report: &Report) -> String {
+    let mut lines = Lines::default();
+    lines.line("cluster", &report.cluster);
+    lines.line("jobs ended", format!("{} to {}, and those in the queue", moment(UnixTime(report.since)), moment(UnixTime(report.until))));
+    if let Some(submissions) = &report.submissions {
+        let (admitted, refused) = (count(submissions.admitted), count(submissions.refused));
+        let since = moment(UnixTime(submissions.since));
+        lines.line("submissions", format!("{admitted} admitted and {refused} refused for their deadline, counted since {since}"));
+    }
+    for note in &report.notes {
+        lines.line("note", note);
+    }
+    if report.all.admitted == 0 {
+        lines.plain("no admitted jobs");
+        return lines.text();
+    }
+    for (heading, counts) in [("partition", &report.by_partition), ("user", &report.by_user), ("rule", &report.by_rule)] {
+        lines.heading(&format!("By {heading}"));
+        lines.table(&tallied(heading, counts, &report.all));
+    }
+    if !report.reliability.is_empty() {
+        lines.heading("Promised and kept");
+        lines.table(&reliability(report));
+    }
+    if let Some(jobs) = &report.open_jobs {
+        lines.heading("In the queue");
+        if jobs.is_empty() {
+            lines.plain("no admitted jobs");
+        } else {
+            lines.table(&in_the_queue(jobs, UnixTime(report.until)));
+        }
+    }
+    lines.plain("");
+    lines.plain(format!("between: interval of Clopper and Pearson for the part that was kept, {} %", report.confidence * 100.0));
+    lines.plain("withdrawn: ended before the deadline without being done, by its user, by itself or at its user's limit; not counted");
+    lines.text()
+}
+
+/// A word for whether so many were kept as was promised.
+fn verdict(is_broken: bool) -> String {
+    if is_broken { format!("{BAD}kept too seldom{BAD:#}") } else { format!("{GOOD}as promised{GOOD:#}") }
+}
+
+fn between(lower: Option<f64>, upper: Option<f64>) -> String {
+    lower.zip(upper).map(|(lower, upper)| format!("{lower:.3} and {upper:.3}")).unwrap_or_default()
+}
+
+/// The rows, and that of all where there are several.
+fn tallied(heading: &str, rows: &[Counts], all: &Counts) -> Table {
+    let header = [heading, "admitted", "kept", "missed", "withdrawn", "open", "promised", "kept part", "between", ""];
+    let mut table = table(&header, &["admitted", "kept", "missed", "withdrawn", "open", "promised", "kept part"]);
+    let part = |part: Option<f64>| part.map_or_else(String::new, |part| format!("{part:.3}"));
+    for counts in rows.iter().chain(Some(all).filter(|_| rows.len() > 1)) {
+        let judged = counts.promised.is_some() && counts.kept_part.is_some();
+        table.add_row([
+            counts.name.clone().unwrap_or_else(|| "(all)".to_owned()),
+            count(counts.admitted),
+            count(counts.kept),
+            count(counts.missed),
+            count(counts.withdrawn),
+            count(counts.open),
+            part(counts.promised),
+            part(counts.kept_part),
+            between(counts.lower, counts.upper),
+            if judged { verdict(counts.is_broken()) } else { String::new() },
+        ]);
+    }
+    table
+}
+
+fn reliability(report: &Report) -> Table {
+    let header = ["partition", "probability", "promised", "kept", "between", "deadlines", ""];
+    let mut table = table(&header, &["promised", "kept", "deadlines"]);
+    let several = report.by_partition.len() > 1;
+    for row in report.reliability.iter().filter(|row| several || row.partition.is_some()) {
+        table.add_row([
+            row.partition.clone().unwrap_or_else(|| "(all)".to_owned()),
+            row.class.name(),
+            format!("{:.3}", row.promised),
+            format!("{:.3}", row.kept_part),
+            between(row.lower, row.upper),
+            count(row.deadlines),
+            verdict(row.is_broken()),
+        ]);
+    }
+    table
+}
+
+fn in_the_queue(jobs: &[OpenJob], now: UnixTime) -> Table {
+    let header = ["job", "user", "partition", "deadline", "", "state", "promised", "expected to be done", "at the latest"];
+    let mut table = table(&header, &["job", "promised"]);
+    for job in jobs {
+        let [number, user] = job.job_and_user();
+        let deadline = UnixTime(job.deadline);
+        let done = job.expected_end.map_or_else(String::new, |end| {
+            let late = job.late_s.map(|late| format!(", {BAD}{} late{BAD:#}", Seconds(late))).unwrap_or_default();
+            format!("{}{late}", distance(UnixTime(end), now))
+        });
+        table.add_row([
+            number,
+            user,
+            job.partition.clone(),
+            moment(deadline),
+            distance(deadline, now),
+            job.state.to_owned(),
+            job.promised.map_or_else(String::new, |promised| format!("{promised:.2}")),
+            done,
+            job.latest_end().map_or_else(String::new, |end| distance(end, now)),
+        ]);
+    }
+    table
+}
