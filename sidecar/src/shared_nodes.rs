@@ -73,7 +73,7 @@ fn admitted(job: &QueuedJob, now: UnixTime) -> Option<(f64, UnixTime)> {
     let record = Record::parse(comment)?;
     let written = record.written.filter(|_| record.mode == Mode::Enforce)?;
     written.admitted_by.filter(|rule| rule.shares_nodes())?;
-    let (deadline, estimate) = (UnixTime(written.deadline?), record.asked.limit_s?);
+    let (deadline, estimate) = (UnixTime(written.deadline?), written.own_limit_s?);
     let since = job.started.map_or(now, UnixTime);
     let claim = Claim { remaining_run_s: estimate as f64, remaining_deadline_s: (deadline - since).0 as f64 };
     Some((claim.share(), deadline))
@@ -149,7 +149,7 @@ mod tests {
 
     fn record(mode: &str, rule: &str, deadline: i64) -> Option<String> {
         Some(format!(
-            r#"{{"queuecast":{{"version":1,"generation":1,"at":1,"mode":"{mode}","asked":{{"nodes":2,"cpus":4,"limit_s":600}},"written":{{"admitted_by":"{rule}","deadline":{deadline}}}}}}}"#
+            r#"{{"queuecast":{{"version":1,"generation":1,"at":1,"mode":"{mode}","asked":{{"nodes":2,"cpus":4,"limit_s":900}},"written":{{"own_limit_s":600,"admitted_by":"{rule}","deadline":{deadline}}}}}}}"#
         ))
     }
 

@@ -354,6 +354,12 @@ impl<'a> JobDescription<'a> {
         self.0.max_nodes = written(nodes);
     }
 
+    /// Sets the nodes that the job is to run on, by a list of names, and no others beside them.
+    pub fn set_required_nodes(&mut self, names: SlurmText, count: u32) {
+        names.put_into(&mut self.0.req_nodes);
+        self.set_nodes(count);
+    }
+
     /// Sets the tasks.
     pub fn set_tasks(&mut self, tasks: u32) {
         self.0.num_tasks = written(tasks);

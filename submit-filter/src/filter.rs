@@ -17,6 +17,7 @@ use predictor_core::decision::{
     governing as governing_partition,
 };
 use predictor_core::forecast::{Claimed, Claims};
+use predictor_core::shared_nodes::SharedNode;
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
 use slurm_sys::job_description::{JobDescription, UserMessage};
@@ -114,7 +115,10 @@ fn decided(
         let admitted = turn.as_mut().map(|turn| turn.of(partition.name)).unwrap_or_default();
         let claimed = Claimed { admitted, ..current.claims.of(submission.user, partition.index) };
         let bounds = Bounds::of(&submission, &partition, &current.snapshot);
-        let situation = Situation { forecasts: &current.snapshot, partition, policy, submission: &submission, bounds, now, claimed };
+        let shared_nodes = turn.as_mut().map_or(partition.shared_nodes, |turn| turn.shared_nodes(&partition, &current.snapshot));
+        let with_claims = Partition { shared_nodes, ..partition };
+        let situation =
+            Situation { forecasts: &current.snapshot, partition: with_claims, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
         if let Some(refusal) = decision.refusal() {
             state.count(Counter::Refused);
@@ -129,9 +133,13 @@ fn decided(
         }
         let record = decision.record(&situation, current.snapshot.generation()).to_json();
         let before = submission.size(&partition);
+        let given = decision.given_share.as_ref().filter(|_| decision.mode == Mode::Enforce);
+        let given: Vec<&SharedNode> =
+            given.iter().flat_map(|given| &given.nodes).filter_map(|place| partition.shared_nodes.get(*place as usize)).collect();
+        let names: Vec<&str> = given.into_iter().map(|node| current.snapshot.shared_node_name(node)).collect();
         // Of a deadline that is taken out of Slurm's field nothing would be left without a record.
         let is_writable = record.is_some() || !decision.changes().clears_deadline;
-        let prepare = || Rewrite::prepare(description, before, submission.unit(), decision.changes(), record.as_deref());
+        let prepare = || Rewrite::prepare(description, before, submission.unit(), decision.changes(), &names, record.as_deref());
         let rewrite = is_writable.then(prepare).flatten();
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
         // Only a job that is really submitted, as it was decided here, will take anything.
@@ -190,6 +198,9 @@ fn written(
         current.claims.add(prepared.user, &prepared.partition, claims);
         if let (Some(mut turn), Some(Ok(_))) = (turn, prepared.decision.admission) {
             turn.add(prepared.partition.name, claims);
+            if let Some(given) = &prepared.decision.given_share {
+                turn.add_to_nodes(&prepared.partition, &current.snapshot, given);
+            }
         }
     }
     if let Some(line) = &prepared.line {

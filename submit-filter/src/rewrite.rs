@@ -1,6 +1,6 @@
 //! Writes a decision into a job description: all of it, or nothing.
 
-use job_types::options::HOLD_UNTIL_VARIABLE;
+use job_types::options::{HOLD_UNTIL_VARIABLE, SHARE_VARIABLE};
 use job_types::size::{Size, Unit};
 use job_types::time::Seconds;
 use predictor_core::decision::Changes;
@@ -17,20 +17,29 @@ pub(crate) struct Rewrite {
     min_cpus: Option<u32>,
     variables: Vec<(&'static str, SlurmText)>,
     hold: Option<SlurmText>,
+    /// The nodes that it is to run on, by name, and how many they are.
+    nodes: Option<(SlurmText, u32)>,
+    /// Tells the node that the job has a share of it.
+    share: Option<SlurmText>,
     record: Option<SlurmText>,
 }
 
 impl Rewrite {
-    /// Prepares `changes` of a job whose size was `before`, and its record; `None` where there is
-    /// no memory.
+    /// Prepares `changes` of a job whose size was `before`, the names of the nodes that it is given
+    /// a share of, and its record; `None` where there is no memory.
     pub(crate) fn prepare(
         description: &JobDescription<'_>,
         before: Size,
         unit: Unit,
         changes: Changes,
+        nodes: &[&str],
         record: Option<&str>,
     ) -> Option<Rewrite> {
-        let mut rewrite = Rewrite { changes, min_cpus: None, variables: Vec::new(), hold: None, record: None };
+        let mut rewrite = Rewrite { changes, min_cpus: None, variables: Vec::new(), hold: None, nodes: None, share: None, record: None };
+        if !nodes.is_empty() {
+            rewrite.nodes = Some((SlurmText::new(&nodes.join(","))?, u32::try_from(nodes.len()).ok()?));
+            rewrite.share = Some(SlurmText::new(&format!("{SHARE_VARIABLE}=1"))?);
+        }
         if let Some((size, tasks)) = changes.size {
             rewrite.min_cpus = description.min_cpus().map(|cpus| scaled(cpus, size.count(unit), before.count(unit)));
             for name in TASK_VARIABLES {
@@ -63,6 +72,12 @@ impl Rewrite {
         {
             return false;
         }
+        if let Some(share) = self.share
+            && description.is_batch()
+            && !description.add_variables(vec![share])
+        {
+            return false;
+        }
         if let Some((size, tasks)) = self.changes.size {
             if unit == Unit::Nodes || description.min_nodes().is_some() {
                 description.set_nodes(size.nodes);
@@ -73,6 +88,9 @@ impl Rewrite {
             if let Some(cpus) = self.min_cpus {
                 description.set_min_cpus(cpus);
             }
+        }
+        if let Some((names, count)) = self.nodes {
+            description.set_required_nodes(names, count);
         }
         for (name, entry) in self.variables {
             description.replace_variable(name, entry);

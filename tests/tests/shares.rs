@@ -49,7 +49,7 @@ fn cluster(argument: &str) -> Option<Cluster> {
 fn admitted<'a>(cluster: &'a Cluster, expected_s: i64, arguments: &[&str], command_line: &str) -> Job<'a> {
     let (at, deadline) = (now(), now() + 2_000);
     let record = format!(
-        r#"{{"queuecast":{{"version":1,"generation":1,"at":{at},"mode":"enforce","asked":{{"nodes":1,"cpus":1,"limit_s":{expected_s}}},"written":{{"admitted_by":"libra","deadline":{deadline}}}}}}}"#
+        r#"{{"queuecast":{{"version":1,"generation":1,"at":{at},"mode":"enforce","asked":{{"nodes":1,"cpus":1}},"written":{{"own_limit_s":{expected_s},"admitted_by":"libra","deadline":{deadline}}}}}}}"#
     );
     let arguments = [&["-t40", "-n1", "--comment", &record], arguments].concat();
     cluster.submit_for("games", &arguments, command_line).job()

@@ -17,14 +17,21 @@ pub fn is_suitable(node: &NodeLoad, job: &Newcomer) -> bool {
 /// It goes over the nodes once, and over the suitable ones once more, and allocates only where
 /// `chosen` has no room yet.
 pub fn admit(nodes: &[NodeLoad], job: &Newcomer, chosen: &mut Vec<u32>) -> bool {
+    let count = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+    admit_among(count, |place| nodes.get(place as usize).copied(), job, chosen)
+}
+
+/// The same of `count` nodes whose loads are computed as they are looked at; of a node that is out
+/// of the question there is none.
+pub fn admit_among(count: u32, load: impl Fn(u32) -> Option<NodeLoad>, job: &Newcomer, chosen: &mut Vec<u32>) -> bool {
     chosen.clear();
-    chosen.extend((0_u32..).zip(nodes).filter(|(_, node)| is_suitable(node, job)).map(|(place, _)| place));
+    chosen.extend((0..count).filter(|place| load(*place).is_some_and(|node| is_suitable(&node, job))));
     if chosen.len() < job.nodes {
         chosen.clear();
         return false;
     }
     if chosen.len() > job.nodes {
-        let share = |place: u32| nodes.get(place as usize).map_or(0.0, |node| node.total_share);
+        let share = |place: u32| load(place).map_or(0.0, |node| node.total_share);
         let fullest_first = |one: &u32, other: &u32| share(*other).total_cmp(&share(*one)).then(one.cmp(other));
         chosen.select_nth_unstable_by(job.nodes - 1, fullest_first);
         chosen.truncate(job.nodes);

@@ -48,8 +48,15 @@ pub fn has_no_risk_by_trial(claims: &[Claim], spare: SparePower, delays: &mut [f
 /// `chosen` gets their places in `nodes`, ascending, or nothing where there are too few. Returns
 /// whether the job is taken.
 pub fn admit(nodes: &[NodeLoad], job: &Newcomer, now: UnixTime, chosen: &mut Vec<u32>) -> bool {
+    let count = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+    admit_among(count, |place| nodes.get(place as usize).copied(), job, now, chosen)
+}
+
+/// The same of `count` nodes whose loads are computed as they are looked at; of a node that is out
+/// of the question there is none.
+pub fn admit_among(count: u32, load: impl Fn(u32) -> Option<NodeLoad>, job: &Newcomer, now: UnixTime, chosen: &mut Vec<u32>) -> bool {
     chosen.clear();
-    let without_risk = (0_u32..).zip(nodes).filter(|(_, node)| has_no_risk(node, job, now)).map(|(place, _)| place);
+    let without_risk = (0..count).filter(|place| load(*place).is_some_and(|node| has_no_risk(&node, job, now)));
     chosen.extend(without_risk.take(job.nodes));
     let is_taken = chosen.len() == job.nodes;
     if !is_taken {

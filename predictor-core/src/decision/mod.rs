@@ -16,7 +16,8 @@ mod reservation;
 mod submission;
 
 pub use admission::{
-    Admitted, AlternativeSize, Alternatives, DeadlineState, FARTHEST_DEADLINE, GivenDeadline, LeftToSlurm, NotAdmitted, given_deadline,
+    Admitted, AlternativeSize, Alternatives, DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted,
+    given_deadline,
 };
 pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
@@ -141,6 +142,8 @@ pub struct Decision {
     pub admission: Option<Result<Admitted, NotAdmitted>>,
     /// Why its deadline stays Slurm's own, where the site admits jobs by a rule.
     pub left_to_slurm: Option<LeftToSlurm>,
+    /// The nodes that it is given a share of, where it is admitted by shares.
+    pub given_share: Option<GivenShare>,
     /// Why the default forecasts of waits are not in force in the partition, where they were
     /// measured.
     pub fallback: Option<WaitSourceReason>,
@@ -211,6 +214,11 @@ impl Decision {
             changes.hold_until = (reservation.early_start == EarlyStart::Wait).then_some(reservation.at);
         }
         changes.shortest_limit = self.stretched_shortest_limit();
+        if let Some(limit) = self.given_share.as_ref().and_then(|given| given.limit) {
+            changes.limit = Some(limit);
+            // A limit that is cut back leaves no time for what others have of the CPUs.
+            changes.shortest_limit = self.shortest_limit.map(|_| limit);
+        }
         changes.clears_deadline = matches!(self.admission, Some(Ok(_)));
         changes
     }
@@ -498,6 +506,7 @@ where
         Verdict::Left(left) => (None, Some(left)),
         Verdict::Judged(judged) => (Some(judged), None),
     };
+    let given_share = admission.and_then(|admission| admission::given_share(&context, decided.as_ref(), &admission.ok()?));
     let fallback = forecasts.fallback(partition.index);
     Decision {
         mode: mode_of(asked, &policy),
@@ -508,6 +517,7 @@ where
         reservation,
         admission,
         left_to_slurm,
+        given_share,
         fallback,
         deadline_that_holds,
         shortest_limit: submission.shortest_limit,

@@ -22,7 +22,9 @@ impl Decision {
             begin: changes.begin.map(|begin| begin.0),
             reserved_at: reservation.map(|reservation| reservation.at.0),
             hold_until: changes.hold_until.map(|until| until.0),
-            own_limit_s: reservation.and_then(|_| Some(self.decided.as_ref()?.limit?.0)),
+            own_limit_s: reservation
+                .and_then(|_| Some(self.decided.as_ref()?.limit?.0))
+                .or(self.given_share.as_ref().map(|given| given.estimate.0)),
             wanted: reservation.map(|reservation| reservation.wanted).or(admitted.and_then(|admitted| admitted.wanted)),
             if_missed: reservation.map(|reservation| reservation.if_missed).unwrap_or_default(),
             admitted_by: admitted.map(|admitted| admitted.by),

@@ -191,7 +191,7 @@ fn admitted(record: &Record, start: f64, end: Option<f64>) -> Option<Admitted> {
     let written = record.written.as_ref().filter(|_| record.mode == Mode::Enforce)?;
     written.admitted_by.filter(|by| by.shares_nodes())?;
     let deadline = written.deadline? as f64;
-    Some(Admitted { start, end: end.map_or(deadline, |end| end.min(deadline)), expected_s: record.asked.limit_s? as f64 })
+    Some(Admitted { start, end: end.map_or(deadline, |end| end.min(deadline)), expected_s: written.own_limit_s? as f64 })
 }
 
 /// The job on this node, from one renewal to the next.

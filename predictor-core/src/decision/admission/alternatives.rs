@@ -14,7 +14,7 @@ use job_types::time::{Seconds, UnixTime};
 /// For how long what is proposed can be taken, because whoever reads it needs time to type: a
 /// deadline is proposed so much later than the rule demands, and a size or a time limit is tried
 /// against a deadline so much earlier.
-const TIME_TO_TAKE: Seconds = Seconds(120);
+pub(super) const TIME_TO_TAKE: Seconds = Seconds(120);
 
 /// Most other sizes that are tried, the nearest first.
 const MOST_SIZES: usize = 8;

@@ -8,11 +8,14 @@ mod alternatives;
 mod edf;
 mod outcome;
 mod probability;
+mod shares;
 
 pub use alternatives::{AlternativeSize, Alternatives};
 pub use outcome::{DeadlineState, GivenDeadline, given_deadline};
+pub use shares::GivenShare;
+pub(super) use shares::given as given_share;
 
-use super::{Candidate, Context, Obstacle, Tie};
+use super::{Candidate, Context, Obstacle, Placement, Tie};
 use crate::forecast::Forecaster;
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
@@ -59,6 +62,15 @@ pub enum NotAdmitted {
     },
     /// Nothing is known of waits here.
     NoWaits,
+    /// Too few nodes have a share of their CPUs left that would do.
+    NoShare {
+        /// How many nodes it needs.
+        nodes: u32,
+        /// How many have such a share.
+        suitable: u32,
+        /// What could be had.
+        alternatives: Alternatives,
+    },
 }
 
 /// Why a deadline stays Slurm's own, without a promise, where the site admits jobs by a rule.
@@ -72,6 +84,12 @@ pub enum LeftToSlurm {
     ChoosesClusters,
     /// The rule is one of nodes that jobs share.
     NotShared,
+    /// The rule chooses the nodes, which something else in the job does already.
+    Tied(Tie),
+    /// The rule chooses the nodes, and not every node will do.
+    Placed(Placement),
+    /// The rule is one of nodes that jobs share, and the job wants whole nodes.
+    WholeNodes,
 }
 
 impl fmt::Display for LeftToSlurm {
@@ -80,6 +98,9 @@ impl fmt::Display for LeftToSlurm {
             LeftToSlurm::Heterogeneous => "it is part of a heterogeneous job",
             LeftToSlurm::Array => "an array of jobs is not admitted by its forecast; submit its jobs one by one",
             LeftToSlurm::ChoosesClusters => "--cluster-constraint may send the job to another cluster",
+            LeftToSlurm::Tied(tie) => return write!(f, "{tie}"),
+            LeftToSlurm::Placed(placement) => return write!(f, "{placement}"),
+            LeftToSlurm::WholeNodes => "it asks for whole nodes, and would share them",
             LeftToSlurm::NotShared => "this partition does not let jobs share CPUs, as its rule of admission needs",
         })
     }
@@ -100,6 +121,9 @@ impl fmt::Display for NotAdmitted {
                 write!(f, "done by the deadline with probability {probability:.2}, less than {wanted}")
             }
             NotAdmitted::NoWaits => f.write_str("nothing is known of waits here"),
+            NotAdmitted::NoShare { nodes, suitable, .. } => {
+                write!(f, "of the nodes that it needs, {nodes}, only {suitable} have the share of their CPUs left with which it is in time")
+            }
         }
     }
 }
@@ -111,6 +135,7 @@ impl NotAdmitted {
         match self {
             NotAdmitted::BeyondLimit { .. } => NotAdmitted::BeyondLimit { alternatives: found() },
             NotAdmitted::Unlikely { probability, wanted, .. } => NotAdmitted::Unlikely { probability, wanted, alternatives: found() },
+            NotAdmitted::NoShare { nodes, suitable, .. } => NotAdmitted::NoShare { nodes, suitable, alternatives: found() },
             other => other,
         }
     }
@@ -119,7 +144,9 @@ impl NotAdmitted {
     #[must_use]
     pub fn alternatives(&self) -> Alternatives {
         match self {
-            NotAdmitted::BeyondLimit { alternatives } | NotAdmitted::Unlikely { alternatives, .. } => *alternatives,
+            NotAdmitted::BeyondLimit { alternatives }
+            | NotAdmitted::Unlikely { alternatives, .. }
+            | NotAdmitted::NoShare { alternatives, .. } => *alternatives,
             _ => Alternatives::default(),
         }
     }
@@ -151,7 +178,10 @@ where
         _ if submission.chooses_clusters => Some(LeftToSlurm::ChoosesClusters),
         // By time limits alone, what holds for one of its jobs holds for each.
         _ if submission.is_array && rule != Admission::Edf => Some(LeftToSlurm::Array),
-        _ => None,
+        _ if !rule.shares_nodes() => None,
+        Some(tie @ (Tie::NodeList | Tie::SeveralPartitions | Tie::CountedFeatures)) => Some(LeftToSlurm::Tied(tie)),
+        _ if submission.whole_nodes => Some(LeftToSlurm::WholeNodes),
+        _ => submission.placement.map(LeftToSlurm::Placed),
     };
     if let Some(left) = left {
         return Verdict::Left(left);
@@ -168,7 +198,12 @@ where
     }
     match judged(context, decided, deadline) {
         None => Verdict::Left(LeftToSlurm::NotShared),
-        Some(judged) => Verdict::Judged(judged.map_err(|why| why.with(|| alternatives::alternatives(context, deadline)))),
+        Some(judged) => Verdict::Judged(judged.map_err(|why| {
+            why.with(|| match rule.shares_nodes() {
+                true => shares::alternatives(context, decided, deadline),
+                false => alternatives::alternatives(context, deadline),
+            })
+        })),
     }
 }
 
@@ -179,7 +214,8 @@ where
     F: Forecaster,
 {
     match context.policy.admission {
-        Admission::Off | Admission::Libra | Admission::LibraRisk => None,
+        Admission::Off => None,
+        Admission::Libra | Admission::LibraRisk => shares::admission(context, decided, deadline),
         Admission::Edf => Some(edf::admission(context, decided, deadline)),
         Admission::Probability => Some(probability::admission(context, decided, deadline)),
     }
