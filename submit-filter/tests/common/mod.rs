@@ -131,7 +131,13 @@ impl Drop for Description {
         let description = &mut *self.0;
         free_list(&mut description.environment, description.env_size);
         free_list(&mut description.spank_job_env, description.spank_job_env_size);
-        for field in [&mut description.script, &mut description.partition, &mut description.admin_comment, &mut description.array_inx] {
+        for field in [
+            &mut description.script,
+            &mut description.partition,
+            &mut description.admin_comment,
+            &mut description.array_inx,
+            &mut description.req_nodes,
+        ] {
             free(field);
         }
     }

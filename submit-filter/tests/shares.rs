@@ -1,0 +1,89 @@
+//! Jobs that are admitted with shares of nodes, through the C entry points of the built plugin.
+#![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::running::Running;
+use common::{Description, busy, now, publish, read};
+use job_types::options::SHARE_VARIABLE;
+use job_types::policy::{Admission, Policy};
+use job_types::record::Record;
+use job_types::time::{Seconds, UnixTime};
+use made_up_site::{MadeUpSite, enforcing};
+use predictor_core::shared_nodes::SharingJob;
+use predictor_core::snapshot::{PartitionState, SharedNodeState};
+use slurm_sys::bindings;
+
+const HOUR: i64 = 3_600;
+
+/// A snapshot of a queue that was read at a moment: `batch` with three nodes of one CPU, which two
+/// jobs may share, of which the second needs three quarters of its own.
+fn shared(rule: Admission, read_at: UnixTime, generation: u64) -> Vec<u8> {
+    let policy = Policy { admission: rule, ..enforcing() };
+    let has = SharingJob { cpus: 1, admitted: Some((0.75, read_at + Seconds(8 * HOUR))) };
+    let node = |name: &str, jobs| SharedNodeState { name: name.to_owned(), cpus: 1, jobs_to_a_cpu: 2, jobs };
+    let shared_nodes = vec![node("n1", vec![]), node("n2", vec![has]), node("n3", vec![])];
+    let partition = PartitionState { whole_nodes: false, cpus: 3, nodes: 3, shared_nodes, ..busy(read_at, policy) };
+    let site = MadeUpSite::new(now()).partition(partition);
+    site.origin(|origin| (origin.generation, origin.controller_read_at) = (generation, Some(read_at))).bytes()
+}
+
+/// A job of an hour on one CPU, with a deadline in so many hours.
+fn due_in(hours: f64) -> Description {
+    let mut job = Description::batch(1, 1);
+    job.0.deadline = now().0 + (hours * HOUR as f64) as i64;
+    job
+}
+
+fn nodes(job: &Description) -> Option<String> {
+    read(job.0.req_nodes)
+}
+
+#[test]
+fn nodes_limit_and_variable_are_written_and_each_admission_counts_for_the_next_whoever_asks() {
+    let (_turn, running) = Running::turn();
+    publish(running.site.path(), &shared(Admission::Libra, now() - Seconds(5), 701));
+    // A quarter fits best where three quarters are needed.
+    let mut quarter = due_in(4.0);
+    let (answer, said) = running.plugin.submit(&mut quarter);
+    assert_eq!((answer, nodes(&quarter).as_deref()), (0, Some("n2")), "{said:?}");
+    assert_eq!((quarter.0.deadline, quarter.0.min_nodes, quarter.0.max_nodes), (0, 1, 1));
+    assert_eq!(quarter.variable(SHARE_VARIABLE).as_deref(), Some("1"));
+    assert!((239..=240).contains(&quarter.0.time_limit), "{}", quarter.0.time_limit);
+    let written = Record::parse(&read(quarter.0.admin_comment).unwrap()).unwrap().written.unwrap();
+    assert_eq!((written.admitted_by, written.own_limit_s), (Some(Admission::Libra), Some(HOUR)));
+    // That node is full by then, also for others.
+    let chosen: Vec<Option<String>> = [1_001, 1_002, 1_003, 1_004]
+        .into_iter()
+        .map(|user| {
+            let mut half = due_in(2.1).of_user(user);
+            let (answer, said) = running.plugin.submit(&mut half);
+            assert_eq!(answer, 0, "{said:?}");
+            nodes(&half)
+        })
+        .collect();
+    assert_eq!(chosen, ["n1", "n1", "n3", "n3"].map(|node| Some(node.to_owned())));
+    let mut fifth = due_in(2.1);
+    let (answer, said) = running.plugin.submit(&mut fifth);
+    assert_eq!((answer, nodes(&fifth)), (bindings::ESLURM_INVALID_TIME_LIMIT as i32, None));
+    assert!(said.unwrap().contains("of the nodes that it needs, 1, only 0 have the share"));
+    // A queue that was read before they came does not know them; a later one does.
+    publish(running.site.path(), &shared(Admission::Libra, now() - Seconds(5), 702));
+    assert_ne!(running.plugin.submit(&mut due_in(2.1)).0, 0);
+    publish(running.site.path(), &shared(Admission::Libra, now() + Seconds(30), 703));
+    let mut sixth = due_in(2.1);
+    assert_eq!((running.plugin.submit(&mut sixth).0, nodes(&sixth).as_deref()), (0, Some("n1")));
+}
+
+#[test]
+fn what_is_only_tested_takes_no_share_and_a_job_without_a_deadline_is_not_touched() {
+    let (_turn, running) = Running::turn();
+    publish(running.site.path(), &shared(Admission::LibraRisk, now() + Seconds(60), 801));
+    for _ in 0..3 {
+        let mut tested = due_in(1.2).only_tested();
+        assert_eq!((running.plugin.submit(&mut tested).0, nodes(&tested).as_deref()), (0, Some("n1")));
+    }
+    let mut plain = Description::batch(1, 1);
+    assert_eq!(running.plugin.submit(&mut plain), (0, None));
+    assert_eq!((nodes(&plain), plain.variable(SHARE_VARIABLE)), (None, None));
+}
