@@ -152,6 +152,27 @@ pub struct Changed {
     /// Somebody else has changed the job, which is left alone from then on.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stopped: bool,
+    /// Of an admitted job: its factor of the site (`site_factor` of Slurm) that was written last,
+    /// for its place in the order by deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_factor: Option<i64>,
+    /// What of that is for the order; the rest was there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<i64>,
+    /// The priority that the job had right before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u32>,
+    /// Of an admitted job: the probability of being done by the deadline that its user was told
+    /// last since the submission; absent where nothing was told, or where nothing was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_probability: Option<f64>,
+    /// How often the job had been put back into the queue when its user was told; absent where
+    /// nothing was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_restarts: Option<u32>,
+    /// Of an admitted job: it is really late, and is ended for it by this deadline of Slurm's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<i64>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

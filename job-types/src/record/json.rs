@@ -142,7 +142,8 @@ fn write_written(text: &mut String, written: &Written) {
 }
 
 fn write_changed(text: &mut String, changed: &Changed) {
-    let Changed { count, at, begin, limit_s, probability, missed, withdrawn, stopped } = changed;
+    let Changed { count, at, begin, limit_s, probability, missed, withdrawn, stopped, .. } = changed;
+    let Changed { site_factor, added, priority, deadline_probability, told_restarts, late, .. } = changed;
     let mut object = Object::new(text);
     object.number("count", i64::from(*count));
     object.number("at", at.0);
@@ -152,6 +153,12 @@ fn write_changed(text: &mut String, changed: &Changed) {
     object.true_if("missed", *missed);
     object.true_if("withdrawn", *withdrawn);
     object.true_if("stopped", *stopped);
+    object.number_if("site_factor", *site_factor);
+    object.number_if("added", *added);
+    object.small_number_if("priority", *priority);
+    object.probability_if("deadline_probability", *deadline_probability);
+    object.small_number_if("told_restarts", *told_restarts);
+    object.number_if("late", *late);
     object.end();
 }
 
@@ -279,10 +286,16 @@ mod tests {
     prop_compose! {
         fn changed()(
             (count, at, begin, limit_s) in any::<(u32, i64, Option<i64>, Option<i64>)>(), probability in of(0u8..=100),
-            (missed, withdrawn, stopped) in any::<(bool, bool, bool)>(),
+            (missed, withdrawn, stopped) in any::<(bool, bool, bool)>(), told in of(0u8..=100),
+            (site_factor, added, late) in any::<(Option<i64>, Option<i64>, Option<i64>)>(),
+            (priority, told_restarts) in any::<(Option<u32>, Option<u32>)>(),
         ) -> Changed {
-            let probability = probability.map(|percent| f64::from(percent) / 100.0);
-            Changed { count, at: UnixTime(at), begin, limit_s, probability, missed, withdrawn, stopped }
+            let part = |percent: u8| f64::from(percent) / 100.0;
+            let (probability, deadline_probability) = (probability.map(part), told.map(part));
+            Changed {
+                count, at: UnixTime(at), begin, limit_s, probability, missed, withdrawn, stopped, site_factor, added, priority,
+                deadline_probability, told_restarts, late,
+            }
         }
     }
 

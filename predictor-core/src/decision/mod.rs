@@ -16,8 +16,8 @@ mod reservation;
 mod submission;
 
 pub use admission::{
-    Admitted, AlternativeSize, Alternatives, DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted,
-    given_deadline,
+    AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, Admitted, AdmittedJob, AlternativeSize, Alternatives,
+    DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted, admission_upkeep, given_deadline,
 };
 pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};

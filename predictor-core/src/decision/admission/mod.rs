@@ -7,13 +7,16 @@
 mod alternatives;
 mod edf;
 mod outcome;
+mod present;
 mod probability;
 mod shares;
+mod upkeep;
 
 pub use alternatives::{AlternativeSize, Alternatives};
 pub use outcome::{DeadlineState, GivenDeadline, given_deadline};
 pub use shares::GivenShare;
 pub(super) use shares::given as given_share;
+pub use upkeep::{AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep};
 
 use super::{Candidate, Context, Obstacle, Placement, Tie};
 use crate::forecast::Forecaster;
