@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use predictor_core::decision::ReservationState;
+use predictor_core::decision::{AdmissionState, ReservationState};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -17,6 +17,11 @@ struct OutcomeLabel {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StateLabel {
     state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WhatLabel {
+    what: &'static str,
 }
 
 /// What became of a change of a job.
@@ -51,6 +56,8 @@ impl ChangeOutcome {
 pub(crate) struct ChangeMetrics {
     changes: Family<OutcomeLabel, Counter>,
     reservations: Family<StateLabel, Gauge>,
+    admissions: Family<StateLabel, Gauge>,
+    deadline_changes: Family<WhatLabel, Counter>,
 }
 
 impl ChangeMetrics {
@@ -61,6 +68,9 @@ impl ChangeMetrics {
         }
         registry.register("changes", "Changes of jobs after their submission, by what became of them", metrics.changes.clone());
         registry.register("reservations", "Jobs in the queue that carry a reservation", metrics.reservations.clone());
+        registry.register("admitted_jobs", "Jobs in the queue that were admitted with a deadline", metrics.admissions.clone());
+        let of_deadlines = "Changes of jobs for their deadlines that slurmctld has made, by what was wanted";
+        registry.register("deadline_changes", of_deadlines, metrics.deadline_changes.clone());
         metrics
     }
 
@@ -73,6 +83,18 @@ impl ChangeMetrics {
     pub(crate) fn reservations(&self, states: &BTreeMap<ReservationState, i64>) {
         for (state, count) in states {
             self.reservations.get_or_create(&StateLabel { state: state.name() }).set(*count);
+        }
+    }
+
+    /// Counts a change for a deadline that was made, by what was wanted.
+    pub(crate) fn deadline_change(&self, what: &'static str) {
+        self.deadline_changes.get_or_create(&WhatLabel { what }).inc();
+    }
+
+    /// Sets how many admitted jobs there are in each state.
+    pub(crate) fn admissions(&self, states: &BTreeMap<AdmissionState, i64>) {
+        for (state, count) in states {
+            self.admissions.get_or_create(&StateLabel { state: state.name() }).set(*count);
         }
     }
 }

@@ -5,6 +5,7 @@ mod queue;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::admitted::Admitted;
 use crate::reserved::Reserved;
 use job_types::job::{EndedJob, Job};
 use job_types::size::Size;
@@ -34,6 +35,10 @@ pub(crate) struct Cluster {
     pub(crate) shared_nodes: HashMap<String, Vec<SharedNodeState>>,
     /// Jobs that carry a reservation.
     pub(crate) reserved: Vec<Reserved>,
+    /// Jobs that were admitted with a deadline.
+    pub(crate) admitted: Vec<Admitted>,
+    /// How slurmctld makes the priorities of jobs.
+    pub(crate) priorities: Arc<controller::Priorities>,
     /// What accounting allows jobs.
     pub(crate) limits: Arc<AccountingLimits>,
     /// What each partition allows one job, in their order.

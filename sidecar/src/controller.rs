@@ -11,10 +11,11 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::{AdmissionOutcome, PromiseOutcome, RecordedForecast, Run, RunId};
 use predictor_core::limits::AccountingLimits;
-use slurm_sys::client::controller::{self, QueuedJob};
+use slurm_sys::client::controller::{self, Priorities, QueuedJob};
 use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{now, wait_on_nodes};
+use crate::admitted::Admitted;
 use crate::cluster::{Cluster, Ended, Live, Queue};
 use crate::limits;
 use crate::message::Message;
@@ -25,41 +26,50 @@ use crate::shared_nodes;
 /// Reads at each request, until the main thread has dropped its end.
 pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {
     let mut names = HashSet::new();
-    let mut limits = Limits::default();
+    let mut rules = KnownRules::default();
     for () in requests {
-        let answer = read(&mut names, &mut limits).map(Arc::new);
+        let answer = read(&mut names, &mut rules).map(Arc::new);
         if sender.send(Message::Controller(answer)).is_err() {
             return;
         }
     }
 }
 
-/// How long limits of accounting are taken to hold before they are asked for again: slurmctld packs
-/// every association for an answer, and limits change rarely.
-const LIMITS_AGE: Duration = Duration::from_secs(60);
+/// How long what changes rarely is taken to hold before it is asked for again: for limits of
+/// accounting slurmctld packs every association for an answer.
+const RULES_AGE: Duration = Duration::from_secs(60);
 
-/// The limits of accounting as they were read last.
-#[derive(Default)]
-struct Limits {
-    read: Option<(Instant, Arc<AccountingLimits>)>,
+/// The limits of accounting, and how priorities are made.
+#[derive(Clone)]
+struct Rules {
+    limits: Arc<AccountingLimits>,
+    priorities: Arc<Priorities>,
 }
 
-impl Limits {
-    fn current(&mut self) -> Result<Arc<AccountingLimits>, ClientError> {
+/// These rules as they were read last.
+#[derive(Default)]
+struct KnownRules {
+    read: Option<(Instant, Rules)>,
+}
+
+impl KnownRules {
+    fn current(&mut self) -> Result<Rules, ClientError> {
         match &self.read {
-            Some((at, limits)) if at.elapsed() < LIMITS_AGE => Ok(Arc::clone(limits)),
+            Some((at, rules)) if at.elapsed() < RULES_AGE => Ok(rules.clone()),
             _ => {
                 let limits = Arc::new(limits::accounting(&controller::accounts()?));
-                tracing::debug!(qos = limits.qos.len(), associations = limits.associations.len(), "read limits");
-                self.read = Some((Instant::now(), Arc::clone(&limits)));
-                Ok(limits)
+                let priorities = Arc::new(controller::priorities()?);
+                tracing::debug!(qos = limits.qos.len(), associations = limits.associations.len(), ?priorities, "read limits");
+                let rules = Rules { limits, priorities };
+                self.read = Some((Instant::now(), rules.clone()));
+                Ok(rules)
             }
         }
     }
 }
 
-fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, ClientError> {
-    let limits = limits.current()?;
+fn read(names: &mut HashSet<Arc<str>>, rules: &mut KnownRules) -> Result<Cluster, ClientError> {
+    let Rules { limits, priorities } = rules.current()?;
     let partitions = controller::partitions()?;
     let nodes = controller::nodes(&partitions)?;
     let partition_limits = partitions.iter().map(|partition| limits::of_partition(partition, &nodes)).collect();
@@ -70,9 +80,10 @@ fn read(names: &mut HashSet<Arc<str>>, limits: &mut Limits) -> Result<Cluster, C
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job))).collect();
+    let admitted = queue.iter().filter_map(|job| Admitted::of(job, asked(job))).collect();
     let shared_nodes = shared_nodes::by_partition(&partitions, &nodes, &queue, read_at);
     let queue = Queue::new(&nodes, reservations, &queue, names);
-    Ok(Cluster { read_at, cpus, partitions, jobs, ended, shared_nodes, reserved, queue, limits, partition_limits })
+    Ok(Cluster { read_at, cpus, partitions, jobs, ended, shared_nodes, reserved, admitted, priorities, queue, limits, partition_limits })
 }
 
 fn id(job: &QueuedJob) -> RunId {

@@ -18,6 +18,7 @@
 //! nothing piles up.
 
 mod accounting;
+mod admitted;
 mod answers;
 mod awaited;
 mod change_metrics;

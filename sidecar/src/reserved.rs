@@ -33,6 +33,8 @@ pub(crate) struct Seen {
     restarts: u32,
     is_held: bool,
     has_dependency: bool,
+    deadline: Option<i64>,
+    site_factor: i64,
     admin_comment: Option<String>,
 }
 
@@ -48,6 +50,8 @@ impl Seen {
             restarts: job.restarts,
             is_held: job.priority == 0,
             has_dependency: job.has_dependency,
+            deadline: job.deadline,
+            site_factor: job.site_factor,
             admin_comment: job.admin_comment.clone(),
         }
     }

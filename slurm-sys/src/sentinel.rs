@@ -3,7 +3,7 @@
 //! Slurm marks a number that is not set with `NO_VAL` and an unlimited one with `INFINITE`
 //! (slurm/slurm.h), which are the two greatest of each width.
 
-use crate::bindings::{INFINITE, INFINITE16, NO_VAL, NO_VAL16};
+use crate::bindings::{INFINITE, INFINITE16, NICE_OFFSET, NO_VAL, NO_VAL16};
 
 /// `NO_VAL64`, which bindgen reads as a negative number of 32 bits.
 const NO_VAL64: u64 = u64::MAX - 1;
@@ -39,4 +39,30 @@ pub(crate) fn moment(seconds: i64) -> Option<i64> {
 /// that does not.
 pub(crate) fn written(number: u32) -> u32 {
     number.min(NO_VAL - 1)
+}
+
+/// What stands as a distance from `NICE_OFFSET`, as `nice` and the factor of the site do, which are
+/// added to priorities; 0 where it is not set.
+pub(crate) fn from_nice_offset(value: u32) -> i64 {
+    number(value).filter(|value| *value != 0).map_or(0, |value| i64::from(value) - i64::from(NICE_OFFSET))
+}
+
+/// The same as C is to read it, within the 32 bits that there are.
+pub(crate) fn nice_offset(distance: i64) -> u32 {
+    let offset = distance.saturating_add(i64::from(NICE_OFFSET)).clamp(1, i64::from(u32::MAX));
+    written(u32::try_from(offset).unwrap_or(NICE_OFFSET))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_to_a_priority_is_read_as_it_was_written() {
+        for distance in [0, 1, -1, 500, -2_000_000_000, 2_000_000_000] {
+            assert_eq!(from_nice_offset(nice_offset(distance)), distance);
+        }
+        assert_eq!([0, NO_VAL, NICE_OFFSET].map(from_nice_offset), [0, 0, 0]);
+        assert_eq!([i64::MIN, i64::MAX].map(nice_offset), [1, NO_VAL - 1]);
+    }
 }

@@ -10,11 +10,12 @@ use std::path::PathBuf;
 
 use job_types::number::JobId;
 use job_types::time::UnixTime;
-use predictor_core::decision::{Step, Wanted};
+use predictor_core::decision::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, Wanted};
 use slurm_sys::client::ClientError;
 use slurm_sys::client::controller::{self, ChangeError, JobUpdate};
 
 use crate::accounting::now;
+use crate::admitted::Admitted;
 use crate::change_metrics::{ChangeMetrics, ChangeOutcome};
 use crate::reserved::{Reserved, Seen};
 
@@ -36,6 +37,12 @@ pub(super) struct Change {
     is_withdrawal: bool,
     /// Whether it only notes that somebody else has changed the job.
     is_note: bool,
+    /// What of the job it is about, as logs have it.
+    subject: &'static str,
+    /// Why the job is cancelled, where it is.
+    why_cancelled: &'static str,
+    /// What is wanted of an admitted job, by its name in metrics.
+    of_deadline: Option<&'static str>,
     /// `None` where what is to be noted with a step finds no room.
     actions: Option<Vec<Action>>,
 }
@@ -47,8 +54,13 @@ impl Change {
             Step::Cancel => Some(Action::Cancel),
             Step::Update { begin, limit, shortest_limit, record } => {
                 let admin_comment = Some(format!("{}{}", record.to_json()?, reserved.rest));
-                Some(Action::Update(JobUpdate { begin, limit, shortest_limit, admin_comment }))
+                Some(Action::Update(JobUpdate { begin, limit, shortest_limit, admin_comment, ..JobUpdate::default() }))
             }
+        };
+        let why_cancelled = if *wanted == Wanted::Withdrawal {
+            "a job that it belongs together with has its nodes"
+        } else {
+            "its reserved time has passed, as its user asked"
         };
         Self {
             job: reserved.job.id,
@@ -56,7 +68,35 @@ impl Change {
             seen: reserved.seen.clone(),
             is_withdrawal: *wanted == Wanted::Withdrawal,
             is_note: *wanted == Wanted::NoteOfStop,
+            subject: "reservation",
+            why_cancelled,
+            of_deadline: None,
             actions: wanted.steps(&reserved.job, now).into_iter().map(action).collect(),
+        }
+    }
+
+    /// What is wanted of a job that was admitted with a deadline, as of `now`.
+    pub(super) fn of_admitted(admitted: &Admitted, wanted: AdmissionWanted, due: UnixTime, now: UnixTime) -> Self {
+        let action = match wanted.step(&admitted.job, now) {
+            AdmissionStep::Cancel => Some(Action::Cancel),
+            AdmissionStep::Update(AdmissionUpdate { deadline, shortest_limit, site_factor, comment, record }) => {
+                let admin_comment = record.to_json().map(|json| format!("{json}{}", admitted.rest));
+                admin_comment.map(|admin_comment| {
+                    let admin_comment = Some(admin_comment);
+                    Action::Update(JobUpdate { deadline, shortest_limit, site_factor, comment, admin_comment, ..JobUpdate::default() })
+                })
+            }
+        };
+        Self {
+            job: admitted.job.id,
+            due,
+            seen: admitted.seen.clone(),
+            is_withdrawal: false,
+            is_note: wanted == AdmissionWanted::NoteOfStop,
+            subject: "deadline",
+            why_cancelled: "it could not be done by its deadline any more, and Slurm has not ended it for that",
+            of_deadline: Some(wanted.name()),
+            actions: action.map(|action| vec![action]),
         }
     }
 
@@ -91,10 +131,10 @@ impl Issuer {
         Self { off, metrics, is_up: true, left_alone: HashMap::new() }
     }
 
-    /// Forgets jobs that are not in the queue any more.
-    pub(super) fn forget_others(&mut self, reserved: &[Reserved]) {
+    /// Forgets jobs that are not in the queue any more, of which these are.
+    pub(super) fn forget_others<'a>(&mut self, present: impl Iterator<Item = (JobId, &'a Seen)>) {
         if !self.left_alone.is_empty() {
-            let present: HashMap<JobId, Option<i64>> = reserved.iter().map(|job| (job.job.id, job.seen.submitted())).collect();
+            let present: HashMap<JobId, Option<i64>> = present.map(|(job, seen)| (job, seen.submitted())).collect();
             self.left_alone.retain(|job, left| present.get(job) == Some(&left.submitted));
         }
     }
@@ -112,13 +152,16 @@ impl Issuer {
             None if change.is_note => {
                 self.leave_alone(change, false);
                 self.metrics.change(ChangeOutcome::Stopped);
-                tracing::info!(job = change.job.0, "somebody else has changed the job: its reservation is left alone from now on");
+                tracing::info!(job = change.job.0, "somebody else has changed the job: its {} is left alone from now on", change.subject);
             }
             None => {}
         }
         match self.carry_out(change) {
             Ok(outcome) => {
                 self.note_up();
+                if let Some(what) = change.of_deadline.filter(|_| outcome == ChangeOutcome::Made) {
+                    self.metrics.deadline_change(what);
+                }
                 if !change.is_note {
                     self.metrics.change(outcome);
                 } else if outcome == ChangeOutcome::Made {
@@ -163,18 +206,14 @@ impl Issuer {
             match action {
                 Action::Update(update) => {
                     controller::update_job(change.job, update)?;
-                    let JobUpdate { begin, limit, .. } = update;
-                    let (begin, limit_s) = (begin.map(|begin| begin.0), limit.map(|limit| limit.0));
-                    tracing::info!(job = change.job.0, begin, limit_s, "changed the job");
+                    let JobUpdate { begin, limit, deadline, site_factor, .. } = update;
+                    let (begin, limit_s, deadline) =
+                        (begin.map(|begin| begin.0), limit.map(|limit| limit.0), deadline.map(|deadline| deadline.0));
+                    tracing::info!(job = change.job.0, begin, limit_s, deadline, site_factor, "changed the job");
                 }
                 Action::Cancel => {
                     controller::cancel_job(change.job)?;
-                    let why = if change.is_withdrawal {
-                        "a job that it belongs together with has its nodes"
-                    } else {
-                        "its reserved time has passed, as its user asked"
-                    };
-                    tracing::info!(job = change.job.0, why, "cancelled the job");
+                    tracing::info!(job = change.job.0, why = change.why_cancelled, "cancelled the job");
                 }
             }
         }

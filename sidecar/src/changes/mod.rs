@@ -3,7 +3,7 @@
 //! After each snapshot it looks at every job that carries a reservation, as slurmctld described it
 //! for that snapshot, and asks `predictor_core::decision::upkeep` what is wanted of it, with the
 //! forecasts of that very snapshot. What is wanted goes to [`issuer`], the one place from which
-//! changes go to slurmctld.
+//! changes go to slurmctld. Of jobs that were admitted with a deadline [`deadlines`] does the same.
 //!
 //! A job that belongs together with jobs of other clusters is withdrawn once one of those has its
 //! nodes: [`siblings`] reads them from slurmdbd, and `predictor_core::decision::withdrawal` says
@@ -13,6 +13,7 @@
 //! in each job's record. The main thread never waits for it: while it is busy with one round, the
 //! next one waits in the channel, and those after that are left out.
 
+mod deadlines;
 mod issuer;
 mod siblings;
 
@@ -31,6 +32,7 @@ use crate::accounting::now;
 use crate::change_metrics::ChangeMetrics;
 use crate::cluster::Cluster;
 
+use deadlines::Deadlines;
 use issuer::{Change, Issuer};
 use siblings::Siblings;
 
@@ -40,7 +42,7 @@ pub(crate) const NAME: &str = "changes";
 /// How old the queue may be that changes rest on.
 const LONGEST_AGE: Seconds = Seconds(120);
 
-/// What one look at all reservations rests on.
+/// What one look at all reservations and deadlines rests on.
 pub(crate) struct Round {
     pub(crate) cluster: Arc<Cluster>,
     /// The snapshot that was just published.
@@ -54,7 +56,7 @@ pub(crate) struct Round {
 /// The main thread's end.
 pub(crate) struct Asked {
     rounds: Sender<Round>,
-    /// When the queue was read of which a round was sent last, and whether it had reservations.
+    /// When the queue was read of which a round was sent last, and whether it had jobs to look at.
     sent: Option<(UnixTime, bool)>,
 }
 
@@ -65,18 +67,18 @@ impl Asked {
         (Self { rounds, sent: None }, received)
     }
 
-    /// Has the reservations of a queue looked at, unless they have been already, or there are none
-    /// and were none before. `snapshot` is called where they are.
+    /// Has the reservations and deadlines of a queue looked at, unless they have been already, or
+    /// there are none and were none before. `snapshot` is called where they are.
     pub(crate) fn ask(&mut self, cluster: Option<Arc<Cluster>>, interval: Seconds, per_second: u32, snapshot: impl FnOnce() -> Vec<u8>) {
         let Some(cluster) = cluster else { return };
-        let has_reservations = !cluster.reserved.is_empty();
-        let is_known = self.sent.is_some_and(|(read_at, had_some)| read_at >= cluster.read_at || !(had_some || has_reservations));
+        let has_some = !cluster.reserved.is_empty() || !cluster.admitted.is_empty();
+        let is_known = self.sent.is_some_and(|(read_at, had_some)| read_at >= cluster.read_at || !(had_some || has_some));
         if is_known || self.rounds.is_full() {
             return;
         }
         let read_at = cluster.read_at;
         if self.rounds.try_send(Round { cluster, snapshot: snapshot(), interval, per_second }).is_ok() {
-            self.sent = Some((read_at, has_reservations));
+            self.sent = Some((read_at, has_some));
         }
     }
 
@@ -90,18 +92,20 @@ impl Asked {
 pub(crate) fn run(rounds: &Receiver<Round>, off: PathBuf, metrics: ChangeMetrics, cluster: String) {
     let mut issuer = Issuer::new(off, metrics.clone());
     let mut siblings = Siblings::new(cluster);
+    let mut deadlines = Deadlines::default();
     let mut next = rounds.recv().ok();
     while let Some(round) = next {
         // A panic costs this round, not the daemon.
         let changes = catch_unwind(AssertUnwindSafe(|| {
             siblings.refresh(&round.cluster.reserved);
-            wanted(&round, &siblings, &metrics)
+            wanted(&round, &siblings, &mut deadlines, &metrics)
         }))
         .unwrap_or_else(|_panic| {
-            tracing::error!("looking at the reservations has panicked: no job is changed in this round");
+            tracing::error!("looking at reservations and deadlines has panicked: no job is changed in this round");
             Vec::new()
         });
-        issuer.forget_others(&round.cluster.reserved);
+        let reserved = round.cluster.reserved.iter().map(|job| (job.job.id, &job.seen));
+        issuer.forget_others(reserved.chain(round.cluster.admitted.iter().map(|job| (job.job.id, &job.seen))));
         next = issue(&mut issuer, changes, &round, rounds);
     }
 }
@@ -126,8 +130,8 @@ fn issue(issuer: &mut Issuer, changes: Vec<Change>, round: &Round, rounds: &Rece
     rounds.recv().ok()
 }
 
-/// What is wanted of the jobs with reservations, the most urgent first.
-fn wanted(round: &Round, siblings: &Siblings, metrics: &ChangeMetrics) -> Vec<Change> {
+/// What is wanted of the jobs with reservations and deadlines, the most urgent first.
+fn wanted(round: &Round, siblings: &Siblings, deadlines: &mut Deadlines, metrics: &ChangeMetrics) -> Vec<Change> {
     let Round { cluster, snapshot, interval, .. } = round;
     let begin = Instant::now();
     let mut states: BTreeMap<ReservationState, i64> = ReservationState::ALL.map(|state| (state, 0)).into();
@@ -148,11 +152,14 @@ fn wanted(round: &Round, siblings: &Siblings, metrics: &ChangeMetrics) -> Vec<Ch
                     changes.push(Change::new(reserved, &wanted, due, now));
                 }
             }
+            let of_deadlines = deadlines.wanted(cluster, &snapshot, now, metrics);
+            changes.extend(of_deadlines.into_iter().filter(|_| is_current));
         }
         Err(error) => tracing::error!(%error, "the snapshot can't be read back: no job is changed in this round"),
     }
     changes.sort_by_key(Change::due);
     metrics.reservations(&states);
-    tracing::debug!(reservations = cluster.reserved.len(), wanted = changes.len(), took = ?begin.elapsed(), "looked at the reservations");
+    let (reservations, deadlines) = (cluster.reserved.len(), cluster.admitted.len());
+    tracing::debug!(reservations, deadlines, wanted = changes.len(), took = ?begin.elapsed(), "looked at reservations and deadlines");
     changes
 }

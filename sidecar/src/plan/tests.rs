@@ -8,7 +8,7 @@ use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
 use simulator::plan::plan;
 use slurm_sys::client::JobState;
-use slurm_sys::client::controller::{Node, NodeState, Partition, PendingReason, QueuedJob, Reservation, Sharing};
+use slurm_sys::client::controller::{Node, NodeState, Partition, PendingReason, Priorities, QueuedJob, Reservation, Sharing};
 
 use super::Question;
 use super::answer::published;
@@ -47,6 +47,7 @@ fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
         deadline: None,
         reservation: None,
         admin_comment: None,
+        site_factor: 0,
         comment: None,
         priority: 10,
         reason: PendingReason::Resources,
@@ -80,6 +81,8 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
         queue,
         limits: Arc::default(),
         partition_limits: Vec::new(),
+        admitted: Vec::new(),
+        priorities: Arc::new(Priorities { plugin: String::new(), only_grows: false, site_factor_plugin: None }),
     }
 }
 

@@ -8,11 +8,13 @@ use super::state::JobState;
 use super::{ClientError, last_error};
 use super::{start, value};
 use crate::bindings;
+use crate::sentinel;
 
 mod change;
 mod limits;
 mod one_job;
 mod pending_reason;
+mod priorities;
 mod reservation;
 mod versions;
 
@@ -20,6 +22,7 @@ pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
 pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, accounts};
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
+pub use priorities::{Priorities, priorities};
 pub use reservation::{Reservation, reservations};
 pub use versions::{NodeVersion, node_versions, version};
 
@@ -86,6 +89,8 @@ pub struct QueuedJob {
     pub comment: Option<String>,
     /// slurmctld's priority of a waiting job; the higher is served first, and 0 is held.
     pub priority: u32,
+    /// What the site adds to its priority (`site_factor`); 0 where it adds nothing.
+    pub site_factor: i64,
     /// Why it waits, if it does.
     pub reason: PendingReason,
     /// How often it was put back into the queue after it had started.
@@ -369,6 +374,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         admin_comment: text(record.admin_comment),
         comment: text(record.comment),
         priority: value::number(record.priority).unwrap_or(0),
+        site_factor: sentinel::from_nice_offset(record.site_factor),
         reason: PendingReason::from_raw(record.state_reason.into()),
         restarts: record.restart_cnt.into(),
         has_dependency: text(record.dependency).is_some(),

@@ -31,6 +31,15 @@ pub struct JobUpdate {
     /// The shortest time limit that backfilling may cut it back to (`--time-min`), rounded up
     /// likewise. A time limit below it is refused.
     pub shortest_limit: Option<Seconds>,
+    /// Slurm's own deadline, which has to lie ahead. slurmctld leaves it as it is in a job that
+    /// runs, and says nothing of that.
+    pub deadline: Option<UnixTime>,
+    /// The factor of the site, which priority/multifactor adds to the job's priority; within 32
+    /// bits, as `nice` is. The priority follows at once (`set_job_prio` in `_update_job`), unless
+    /// an operator has given the job a priority of its own.
+    pub site_factor: Option<i64>,
+    /// The user's comment, whole.
+    pub comment: Option<String>,
     /// The administrator's comment, whole.
     pub admin_comment: Option<String>,
 }
@@ -71,7 +80,8 @@ pub enum ChangeError {
 /// # Errors
 /// [`ChangeError`]; what was changed before the field that was refused stays changed.
 pub fn update_job(job: JobId, update: &JobUpdate) -> Result<(), ChangeError> {
-    let comment = update.admin_comment.as_deref().map(c_text).transpose()?;
+    let admin_comment = update.admin_comment.as_deref().map(c_text).transpose()?;
+    let comment = update.comment.as_deref().map(c_text).transpose()?;
     start::initialise()?;
     // SAFETY: numbers and pointers, for which zero is a value; libslurm fills it in right away.
     let mut description: bindings::job_desc_msg_t = unsafe { std::mem::zeroed() };
@@ -88,12 +98,21 @@ pub fn update_job(job: JobId, update: &JobUpdate) -> Result<(), ChangeError> {
     if let Some(shortest) = update.shortest_limit {
         description.time_min = minutes(shortest);
     }
+    if let Some(deadline) = update.deadline {
+        description.deadline = deadline.0.max(1);
+    }
+    if let Some(site_factor) = update.site_factor {
+        description.site_factor = sentinel::nice_offset(site_factor);
+    }
     if let Some(comment) = &comment {
+        description.comment = comment.as_ptr().cast_mut();
+    }
+    if let Some(comment) = &admin_comment {
         description.admin_comment = comment.as_ptr().cast_mut();
     }
     last_error::forget();
-    // SAFETY: a job description as libslurm initialised it; the comment lives until the call has
-    // returned, and libslurm only reads it.
+    // SAFETY: a job description as libslurm initialised it; the comments live until the call has
+    // returned, and libslurm only reads them.
     answered(unsafe { libslurm().slurm_update_job(&raw mut description) }, "change of a job")
 }
 

@@ -1,0 +1,59 @@
+//! Jobs in the queue that were admitted with a deadline.
+
+use job_types::record::Record;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::AdmittedJob;
+use slurm_sys::client::JobState;
+use slurm_sys::client::controller::QueuedJob;
+
+use crate::reserved::Seen;
+
+/// A job that was admitted with a deadline, and what a change of it has to find unchanged.
+#[derive(Debug, Clone)]
+pub(crate) struct Admitted {
+    pub(crate) job: AdmittedJob,
+    pub(crate) seen: Seen,
+    /// What somebody else has written behind the record.
+    pub(crate) rest: String,
+}
+
+impl Admitted {
+    /// `None` for a job without the record of an admission, of which there are most, for an array,
+    /// and for a job that neither waits nor runs.
+    pub(crate) fn of(job: &QueuedJob, size: Size) -> Option<Self> {
+        let (waits, is_suspended) = match job.state {
+            JobState::Pending => (true, false),
+            JobState::Running => (false, false),
+            JobState::Suspended => (false, true),
+            _ => return None,
+        };
+        let comment = job.admin_comment.as_deref().filter(|comment| comment.starts_with('{') && comment.contains("\"admitted_by\""))?;
+        let (record, rest) = Record::split(comment)?;
+        record.written.as_ref()?.admitted_by?;
+        if job.array_job_id.is_some() {
+            return None;
+        }
+        let admitted = AdmittedJob {
+            id: job.job_id,
+            user: job.user_id,
+            partition: job.partition.clone(),
+            account: job.account.clone(),
+            qos: job.qos.clone(),
+            size,
+            limit: job.time_limit_seconds.map(Seconds),
+            shortest_limit: job.shortest_limit_seconds.map(Seconds),
+            eligible: job.eligible.map(UnixTime),
+            started: if waits { None } else { Some(UnixTime(job.started?)) },
+            suspended: Seconds(job.suspended_seconds),
+            is_blocked: is_suspended || (waits && (job.priority == 0 || job.has_dependency)),
+            restarts: job.restarts,
+            priority: job.priority,
+            site_factor: job.site_factor,
+            slurm_deadline: job.deadline.map(UnixTime),
+            comment: job.comment.clone(),
+            record,
+        };
+        Some(Self { job: admitted, seen: Seen::of(job), rest: rest.to_owned() })
+    }
+}
