@@ -45,7 +45,9 @@ where
         }
         let elapsed = (now - started - suspended).max(Seconds::ZERO);
         let mass = |holds: &dyn Fn(&RunTimeRange) -> bool| -> f64 {
-            ranges.iter().filter(|range| range.upper() > elapsed && holds(range)).map(RunTimeRange::probability).sum()
+            let held = ranges.iter().filter(|range| range.upper() > elapsed && holds(range));
+            // The sum of no numbers is a negative zero.
+            held.map(RunTimeRange::probability).fold(0.0, |sum, probability| sum + probability)
         };
         let longer = mass(&|_| true);
         // A job that has outlived all that is known goes on to its limit, which is too late.
