@@ -68,7 +68,11 @@ impl ChangeMetrics {
         }
         registry.register("changes", "Changes of jobs after their submission, by what became of them", metrics.changes.clone());
         registry.register("reservations", "Jobs in the queue that carry a reservation", metrics.reservations.clone());
-        registry.register("admitted_jobs", "Jobs in the queue that were admitted with a deadline", metrics.admissions.clone());
+        registry.register(
+            "deadline_upkeep",
+            "Jobs in the queue that were admitted with a deadline, by how they stand",
+            metrics.admissions.clone(),
+        );
         let of_deadlines = "Changes of jobs for their deadlines that slurmctld has made, by what was wanted";
         registry.register("deadline_changes", of_deadlines, metrics.deadline_changes.clone());
         metrics

@@ -137,6 +137,7 @@ mod tests {
             reservation: None,
             admin_comment: comment,
             comment: None,
+            site_factor: 0,
             priority: 1,
             reason: PendingReason::from_raw(0),
             restarts: 0,
