@@ -1,6 +1,6 @@
 //! A decision in the words of the record that the job carries.
 
-use super::{Candidate, Decision, Situation};
+use super::{Candidate, Changes, Decision, Situation};
 use job_types::options::Asked;
 use job_types::record::{AskedFor, Forecast, RECORD_VERSION, Record, Written};
 
@@ -35,7 +35,9 @@ impl Decision {
             reservation_probability: reservation.map(|reservation| hundredths(reservation.point.probability)),
             ..forecast_of(decided)
         });
-        let instead_of = self.as_written.as_ref().filter(|_| written.is_some()).map(forecast_of);
+        // A deadline that is taken out of Slurm's field changes nothing about the forecast.
+        let is_forecast_anew = !Changes { clears_deadline: false, ..changes }.is_empty();
+        let instead_of = self.as_written.as_ref().filter(|_| is_forecast_anew).map(forecast_of);
         let reasons = [
             self.molding.as_ref().and_then(|molding| molding.as_ref().err()).map(|why| format!("not molded: {why}")),
             self.deferral.as_ref().and_then(|deferral| deferral.as_ref().err()).map(|why| format!("not deferred: {why}")),
