@@ -15,6 +15,7 @@ use predictor_core::counters::Counter;
 use proptest::prelude::*;
 use slurm_sys::bindings::{self, job_desc_msg_t};
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const NOT_ADMITTED: c_int = bindings::ESLURM_INVALID_TIME_LIMIT as c_int;
 const UNSET: u32 = bindings::NO_VAL;
@@ -22,7 +23,8 @@ const UNSET: u32 = bindings::NO_VAL;
 fn running(policy: Policy) -> (MutexGuard<'static, ()>, &'static Running) {
     let (turn, running) = Running::turn();
     let _ = std::fs::remove_file(running.site.path().join("off"));
-    running.site.publish(policy);
+    // As of a queue that has all that other tests have submitted.
+    publish_read(running, policy, -10);
     (turn, running)
 }
 
@@ -195,6 +197,62 @@ fn copies_in_a_federation_are_left_as_they_were_written() {
     common::free(&mut choosing.0.cluster_features);
     assert_eq!((answer, choosing.0.deadline), (0, deadline));
     assert!(said.unwrap().contains("--cluster-constraint may send the job to another cluster"));
+}
+
+/// Publishes a snapshot whose queue was read so many seconds ago, with a number of its own.
+fn publish_read(running: &Running, policy: Policy, seconds: i64) {
+    static GENERATION: AtomicU64 = AtomicU64::new(100);
+    let past = (0..200).map(|n| common::past_job(now(), n, 4, 3_600, n * 37 % 100, 1_000));
+    let site = common::site(policy, now(), GENERATION.fetch_add(1, Ordering::Relaxed));
+    let read_at = Some(now() - Seconds(seconds));
+    publish(running.site.path(), &site.ended_jobs(past).origin(|origin| origin.controller_read_at = read_at).bytes());
+}
+
+/// How many of so many jobs on 16 of 256 CPUs for an hour, of a user each, that are to be done in
+/// two hours are admitted.
+fn admitted_of(running: &Running, jobs: u32, first_user: u32, is_tested: bool) -> usize {
+    let submit = |user: u32| {
+        let job = due_in(7_200).of_user(first_user + user);
+        let mut job = if is_tested { job.only_tested() } else { job };
+        running.plugin.submit(&mut job).0 == 0
+    };
+    (0..jobs).filter(|user| submit(*user)).count()
+}
+
+#[test]
+fn a_burst_is_promised_no_more_than_the_partition_can_do_whoever_submits_it() {
+    let policy = admitting_by(Admission::Probability);
+    let (_turn, running) = running(policy);
+    publish_read(running, policy, 0);
+    // What is only tested takes nothing.
+    assert_eq!(admitted_of(running, 100, 2_000, true), 100);
+    // Users without a past are taken to need their time limits. 16 such jobs fill the partition for
+    // the first hour, and none that begins behind them is done in the second.
+    let admitted = admitted_of(running, 1_000, 2_000, false);
+    assert!((12..=16).contains(&admitted), "{admitted}");
+    assert_eq!(admitted_of(running, 100, 5_000, false), 0, "whoever comes next counts them too");
+    let told = running.plugin.submit(&mut due_in(7_200).of_user(9_999)).1.unwrap();
+    assert!(told.contains("the earliest deadline that can be kept is in"), "{told}");
+
+    // They count for as long as slurmctld's queue has not been read again, and no longer.
+    publish_read(running, policy, 30);
+    assert_eq!(admitted_of(running, 10, 2_000, false), 0);
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    publish_read(running, policy, 0);
+    assert_eq!(admitted_of(running, 10, 2_000, true), 10);
+}
+
+#[test]
+fn two_that_come_at_once_are_not_promised_the_same() {
+    let policy = admitting_by(Admission::Probability);
+    let (_turn, running) = running(policy);
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    publish_read(running, policy, 0);
+    let admitted: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || admitted_of(running, 100, 10_000 + thread * 1_000, false))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert!((12..=16).contains(&admitted), "{admitted}");
 }
 
 #[test]

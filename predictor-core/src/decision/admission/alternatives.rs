@@ -4,7 +4,7 @@
 //! Each is found by asking the rule about the job changed so, and nothing is proposed that the rule
 //! did not admit. This is done for jobs that are refused, and for no others.
 
-use super::judged;
+use super::judged_behind;
 use crate::decision::molding::{self, Assumption, OtherSize};
 use crate::decision::{Context, Submission, Tie, TimeLimit};
 use crate::forecast::Forecaster;
@@ -64,7 +64,7 @@ where
     let changed = Context { submission: &submission, size, limit, ..*context };
     let assumption = Assumption { delay: changed.delay_as_written(), starts_then: false };
     let candidate = molding::candidate(&changed, size.count(submission.unit()), &assumption).map(|(candidate, _)| candidate);
-    matches!(judged(&changed, candidate.as_ref(), deadline), Some(Ok(_)))
+    matches!(judged_behind(&changed, candidate.as_ref(), deadline), Some(Ok(_)))
 }
 
 /// Doubles the time until the deadline until it is enough, and then halves the step between what is

@@ -18,7 +18,8 @@ pub use shares::GivenShare;
 pub(super) use shares::given as given_share;
 pub use upkeep::{AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep};
 
-use super::{Candidate, Context, Obstacle, Placement, Tie};
+use super::molding::{self, Assumption};
+use super::{Candidate, Context, Obstacle, Placement, Submission, Tie};
 use crate::forecast::Forecaster;
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
@@ -199,7 +200,7 @@ where
     if let Some(refusal) = refusal {
         return Verdict::Judged(Err(refusal));
     }
-    match judged(context, decided, deadline) {
+    match judged_behind(context, decided, deadline) {
         None => Verdict::Left(LeftToSlurm::NotShared),
         Some(judged) => Verdict::Judged(judged.map_err(|why| {
             why.with(|| match rule.shares_nodes() {
@@ -210,8 +211,43 @@ where
     }
 }
 
+/// What the partition's rule says of a job, as it was decided, and a deadline, behind what was
+/// admitted since slurmctld's queue was read. What could be had instead is found by asking this
+/// again.
+fn judged_behind<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Admitted, NotAdmitted>>
+where
+    F: Forecaster,
+{
+    let ahead = work_ahead(context);
+    if ahead == Seconds::ZERO {
+        return judged(context, decided, deadline);
+    }
+    // As if the time that the others take were gone already.
+    let earlier = deadline - ahead;
+    let submission = Submission { deadline: Some(earlier), ..context.submission.clone() };
+    let changed = Context { submission: &submission, ..*context };
+    let assumption = Assumption { delay: changed.delay_as_written(), starts_then: false };
+    let count = decided.map_or(context.size.count(submission.unit()), |decided| decided.count);
+    let candidate = molding::candidate(&changed, count, &assumption).map(|(candidate, _)| candidate);
+    judged(&changed, candidate.as_ref(), earlier).map(|judged| judged.map(|admitted| Admitted { deadline, ..admitted }))
+}
+
+/// How long the whole partition is busy with what was admitted to it, by anybody, since slurmctld's
+/// queue was read. Forecasts do not know of those jobs, and where they run is not known yet: so
+/// their work is taken to be done before any other, on all CPUs at once. A burst of jobs is then
+/// promised no more than the partition can do, however they lie beside each other in the end.
+///
+/// By time limits alone nobody's work counts: that is for the order by deadline.
+fn work_ahead<F>(context: &Context<'_, F>) -> Seconds {
+    if context.policy.admission != Admission::Probability {
+        return Seconds::ZERO;
+    }
+    let work = context.claimed.admitted.expected_work / u64::from(context.partition.cpus.max(1));
+    Seconds(i64::try_from(work).unwrap_or(i64::MAX))
+}
+
 /// What the partition's rule says of a job, as it was decided, and a deadline; `None` where the
-/// rule does not fit the partition. What could be had instead is found by asking this again.
+/// rule does not fit the partition.
 fn judged<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Admitted, NotAdmitted>>
 where
     F: Forecaster,
