@@ -25,13 +25,12 @@ pub enum SparePower {
     Kept,
 }
 
-/// The power that each job of a node gets: its share of it, where the shares of all fit into the
-/// node, or the node divided in proportion to the shares. `power` has a place for each of `shares`.
-pub fn deal(shares: &[f64], spare: SparePower, power: &mut [f64]) {
-    let total: f64 = shares.iter().sum();
-    let is_stretched = total > 1.0 || (spare == SparePower::Given && total > 0.0);
-    let scale = if is_stretched { total.recip() } else { 1.0 };
-    power.iter_mut().zip(shares).for_each(|(power, share)| *power = share * scale);
+/// The power of a node that each of its jobs gets, over its share, where the shares of all add up to
+/// `total_share`: 1 where they fit into the node, or what divides the node in proportion to them.
+#[must_use]
+pub fn scale(total_share: f64, spare: SparePower) -> f64 {
+    let is_divided = total_share > 1.0 || (spare == SparePower::Given && total_share > 0.0);
+    if is_divided { total_share.recip() } else { 1.0 }
 }
 
 /// The delay of each job (equation 3), in seconds and at least zero, with shares that are dealt
@@ -57,8 +56,7 @@ pub fn dealt_anew(claims: &[Claim], spare: SparePower, delays: &mut [f64]) {
             (state < 0.0).then(|| now_claim.share())
         };
         let total: f64 = delays.iter().zip(claims).filter_map(|(&state, claim)| running(state, claim)).sum();
-        let is_stretched = total > 1.0 || spare == SparePower::Given;
-        let scale = if is_stretched { total.recip() } else { 1.0 };
+        let scale = scale(total, spare);
         let span = |state: f64, share: f64| -state / (share * scale);
         let ends = delays.iter().zip(claims).filter_map(|(&state, claim)| Some(span(state, running(state, claim)?)));
         let Some(soonest) = ends.min_by(f64::total_cmp) else { break };
@@ -82,9 +80,7 @@ pub fn dealt_anew(claims: &[Claim], spare: SparePower, delays: &mut [f64]) {
 /// Where there are not as many delays as claims.
 pub fn stretched_once(claims: &[Claim], spare: SparePower, delays: &mut [f64]) {
     assert_eq!(claims.len(), delays.len(), "a delay for each claim");
-    let total = total_share(claims);
-    let is_stretched = total > WHOLE_NODE || spare == SparePower::Given;
-    let scale = if is_stretched { total.recip() } else { 1.0 };
+    let scale = scale(total_share(claims), spare);
     for (place, claim) in delays.iter_mut().zip(claims) {
         *place = delay(claim.remaining_run_s / (claim.share() * scale), claim.remaining_deadline_s);
     }
@@ -115,13 +111,9 @@ mod tests {
 
     #[test]
     fn shares_beyond_the_node_stretch_all_and_spare_power_is_given_or_kept() {
-        let dealt = |shares: [f64; 2], spare| {
-            let mut power = [0.0; 2];
-            deal(&shares, spare, &mut power);
-            power
-        };
+        let dealt = |shares: [f64; 2], spare| shares.map(|share| share * scale(shares.iter().sum(), spare));
         assert_eq!(dealt([0.5, 0.25], SparePower::Kept), [0.5, 0.25]);
-        assert_eq!(dealt([0.5, 0.25], SparePower::Given), [2.0 / 3.0, 1.0 / 3.0]);
+        assert_eq!(dealt([0.5, 0.125], SparePower::Given), [0.8, 0.2]);
         assert_eq!(dealt([3.0, 1.0], SparePower::Kept), [0.75, 0.25]);
         assert_eq!(dealt([3.0, 1.0], SparePower::Given), [0.75, 0.25]);
         assert_eq!(dealt([0.0, 0.0], SparePower::Given), [0.0, 0.0]);

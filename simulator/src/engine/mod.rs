@@ -10,7 +10,7 @@
 //! - [`Estimates`]: how long jobs are expected to run ([`estimates`]).
 //!
 //! A [`Policy`] stands in front of the scheduler and may change a job when it is submitted
-//! ([`policy`]).
+//! ([`policy`]). Nodes on which jobs run beside one another, each with a share, are [`shared`].
 //!
 //! At one instant the events come in this order: submissions, terminations, corrections of outlived
 //! estimates, wishes of the scheduler to be woken; among equals, submissions in the order of the
@@ -26,6 +26,7 @@ pub mod order;
 pub mod policy;
 mod record;
 mod running;
+pub mod shared;
 mod simulation;
 mod waiting;
 

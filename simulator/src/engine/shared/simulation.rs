@@ -1,0 +1,123 @@
+//! The simulation of nodes that are shared in time, from event to event.
+
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::admission::NodeLoad;
+
+use super::node::{Node, Sharing};
+
+/// A job with a deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeadlineJob {
+    /// Submission, on the clock of the workload.
+    pub submit: UnixTime,
+    /// How long it runs if it has its nodes whole, at least 1 s.
+    pub run_time: Seconds,
+    /// How long it is estimated to run, at least 1 s; it may outlive that.
+    pub estimate: Seconds,
+    /// On how many nodes it runs, at least 1.
+    pub nodes: u32,
+    /// When it has to be done, on the clock of the workload.
+    pub deadline: UnixTime,
+}
+
+/// What a policy has decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// The job starts on the nodes that were chosen.
+    Starts(u32),
+    /// The job never runs.
+    Refused(u32),
+}
+
+/// Who says which jobs start, and on which nodes.
+pub trait Policy {
+    /// A job has come; `index` is its place among the jobs.
+    fn submit(&mut self, index: u32, job: &DeadlineJob);
+
+    /// What is to be done at a moment, with the nodes as they are then: asked after each event, and
+    /// again until there is nothing more. The nodes of a job that starts are put into `chosen`,
+    /// each once.
+    fn decide(&mut self, now_s: f64, nodes: &[NodeLoad], chosen: &mut Vec<u32>) -> Option<Answer>;
+
+    /// Whether there is anything to decide about, so that it has to be asked.
+    fn has_jobs(&self) -> bool;
+}
+
+/// What became of a job. Moments are seconds on the clock of the workload.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fate {
+    /// It waits, or runs.
+    Open,
+    /// It was refused at a moment.
+    Refused {
+        /// When.
+        at_s: f64,
+    },
+    /// It ran.
+    Done {
+        /// When all its tasks started.
+        start_s: f64,
+        /// When its last task ended.
+        end_s: f64,
+    },
+}
+
+struct Progress {
+    start_s: f64,
+    tasks: u32,
+}
+
+/// Runs `jobs`, which are in the order of their submissions, on `nodes` nodes. Returns what became
+/// of each, in their order; [`Fate::Open`] is what the policy never decided about.
+pub fn simulate(jobs: &[DeadlineJob], nodes: usize, sharing: Sharing, policy: &mut (impl Policy + ?Sized)) -> Vec<Fate> {
+    let mut fates = vec![Fate::Open; jobs.len()];
+    let mut running: Vec<Option<Progress>> = jobs.iter().map(|_| None).collect();
+    let mut machine = vec![Node::default(); nodes];
+    let mut events = vec![f64::INFINITY; nodes];
+    let mut loads = vec![NodeLoad::IDLE; nodes];
+    let (mut next, mut now_s, mut chosen) = (0_usize, f64::NEG_INFINITY, Vec::new());
+    loop {
+        let event = events.iter().copied().fold(f64::INFINITY, f64::min);
+        let submission = jobs.get(next).map_or(f64::INFINITY, |job| job.submit.0 as f64);
+        let moment = event.min(submission.max(now_s));
+        if moment.is_infinite() {
+            return fates;
+        }
+        now_s = moment;
+        for (node, event) in machine.iter_mut().zip(&mut events).filter(|(_, event)| **event <= now_s) {
+            node.pass(now_s, sharing, |job| end_task(job, now_s, &mut running, &mut fates));
+            *event = node.next_event(sharing);
+        }
+        // Those of one moment are decided about one by one, unless the policy waits.
+        if event > now_s && submission <= now_s {
+            if let (Some(job), Ok(index)) = (jobs.get(next), u32::try_from(next)) {
+                policy.submit(index, job);
+            }
+            next += 1;
+        }
+        while policy.has_jobs() {
+            loads.iter_mut().zip(&machine).for_each(|(load, node)| *load = node.load(now_s));
+            match policy.decide(now_s, &loads, &mut chosen) {
+                Some(Answer::Starts(index)) => {
+                    let Some((job, place)) = jobs.get(index as usize).zip(running.get_mut(index as usize)) else { continue };
+                    *place = Some(Progress { start_s: now_s, tasks: chosen.len() as u32 });
+                    for &node in &chosen {
+                        machine[node as usize].start(index, job, now_s, sharing);
+                        events[node as usize] = machine[node as usize].next_event(sharing);
+                    }
+                }
+                Some(Answer::Refused(index)) => fates[index as usize] = Fate::Refused { at_s: now_s },
+                None => break,
+            }
+        }
+    }
+}
+
+/// A task of a job has ended; the job has with its last one.
+fn end_task(job: u32, now_s: f64, running: &mut [Option<Progress>], fates: &mut [Fate]) {
+    let Some(Some(progress)) = running.get_mut(job as usize) else { return };
+    progress.tasks -= 1;
+    if progress.tasks == 0 {
+        fates[job as usize] = Fate::Done { start_s: progress.start_s, end_s: now_s };
+    }
+}
