@@ -4,6 +4,7 @@
 //!   them, by explicit rules.
 //! - [`lublin`] makes workloads by the Lublin-Feitelson model, with users and estimates.
 //! - [`engine`] runs a workload on a machine under a scheduler, with a policy in front.
+//! - [`deadlines`] replays the published methods of admission by deadline.
 //! - [`metrics`] says what the records of a run come to; [`output`] writes them for other programs.
 //! - [`experiment`] replays logs with molding and deferral in front; [`evaluation`] holds forecasts
 //!   against logs.
@@ -13,6 +14,7 @@
 //! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here
 //! reads a clock, and randomness comes from a seed that the caller gives.
 
+pub mod deadlines;
 pub mod engine;
 pub mod evaluation;
 pub mod experiment;
