@@ -1,6 +1,7 @@
 //! `queuecast evaluate`: forecasts and policies held against the past of a workload log, beside the
 //! published figures.
 
+mod deadlines;
 mod deferral;
 mod log;
 mod methods;
@@ -27,7 +28,8 @@ use crate::failure::Failure;
 /// Waits and run times: each job is forecast in order of time, from what was known when it was
 /// submitted: a wait is known once the job has started, a run time once it has ended. Molding,
 /// deferral and reservations: the log is replayed under EASY backfilling, with a policy in front
-/// and without.
+/// and without. Deadlines: the last jobs of the log are replayed under the published methods of
+/// admission.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -48,6 +50,7 @@ enum What {
     Molding(molding::Arguments),
     Deferral(deferral::Arguments),
     Reservations(reservations::Arguments),
+    Deadlines(deadlines::Arguments),
 }
 
 /// Runs the command.
@@ -58,6 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         What::Molding(arguments) => molding::run(arguments)?,
         What::Deferral(arguments) => deferral::run(arguments)?,
         What::Reservations(arguments) => reservations::run(arguments)?,
+        What::Deadlines(arguments) => deadlines::run(arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }
