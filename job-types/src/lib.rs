@@ -11,6 +11,7 @@ pub mod number;
 pub mod options;
 pub mod policy;
 pub mod record;
+pub mod share;
 pub mod size;
 pub mod text;
 pub mod time;

@@ -98,9 +98,9 @@ pub struct Written {
     /// Until when it waits on its nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_until: Option<i64>,
-    /// Of a reservation, and of a job that is admitted with a share of its nodes: the user's own time
-    /// limit in seconds at the size that was written, without padding and without the time that
-    /// goes by while others have the CPUs. Without it a reservation is not changed any more.
+    /// Of a reservation, and of a job that is admitted with a share of its nodes: the user's own
+    /// time limit in seconds at the size that was written, without padding and without the time
+    /// that goes by while others have the CPUs. Without it a reservation is not changed any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_limit_s: Option<i64>,
     /// By which rule the job was admitted with its deadline; absent where it was not, or where

@@ -1,29 +1,15 @@
-//! Nodes whose CPUs jobs share, with what their jobs need: what the methods that share nodes in time
-//! decide by ([`crate::admission`]).
+//! Nodes whose CPUs jobs share, with what their jobs need: what the methods that share nodes in
+//! time decide by ([`crate::admission`]).
 //!
 //! The methods count nodes of one kind, of power one. A node of Slurm's has several CPUs, and a job
 //! takes some of them: so a job's share is counted in CPUs, and a node's power is the number of its
 //! CPUs. On nodes of one CPU that is the same.
 
 use crate::admission::NodeLoad;
+use job_types::share::{WEIGHT_OF_OTHERS, weight_of_cpu};
 use job_types::time::UnixTime;
 use zerocopy::little_endian::{F64, I64, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
-
-/// What Slurm gives the cgroup of each job (`cpu.weight`, cgroups(7)).
-pub const WEIGHT_OF_OTHERS: f64 = 100.0;
-
-/// The most that `cpu.weight` takes.
-pub const MOST_WEIGHT: f64 = 10_000.0;
-
-/// What a whole CPU weighs on a node, in the unit of `cpu.weight`: ten times what Slurm gives a job,
-/// so that a job without a share disturbs little; less on nodes of more than ten CPUs, where the
-/// weights of all CPUs would not fit into what `cpu.weight` takes. The plugin on the node weighs
-/// admitted jobs by the same rule (spank-plugin/src/share/weight.rs).
-#[must_use]
-pub fn weight_of_cpu(node_cpus: u32) -> f64 {
-    (MOST_WEIGHT / f64::from(node_cpus.max(1))).clamp(WEIGHT_OF_OTHERS, 10.0 * WEIGHT_OF_OTHERS)
-}
 
 /// A node of a partition, as it lies in a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]

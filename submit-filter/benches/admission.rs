@@ -1,5 +1,6 @@
 //! Time of one call of `job_submit` for a job with a deadline, by each rule of admission, with
-//! 10,000 admitted jobs on 5,000 nodes: those of the snapshot, and those that are admitted meanwhile.
+//! 10,000 admitted jobs on 5,000 nodes: those of the snapshot, and those that are admitted
+//! meanwhile.
 #![allow(missing_docs, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tests/common/mod.rs"]

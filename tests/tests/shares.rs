@@ -1,14 +1,14 @@
 //! Jobs set their own share of a node's CPUs, on a real cluster.
 //!
-//! slurmctld runs a job_submit.lua that takes a record for the job's `admin_comment` from its
-//! comment, and leaves the variable for the node, as the submit filter does of a job that it has
-//! admitted.
+//! In most tests slurmctld runs a job_submit.lua that takes a record for the job's `admin_comment`
+//! from its comment, and leaves the variable for the node, as the submit filter does of a job that
+//! it has admitted; in the last all parts are those that are installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use end_to_end::{Cluster, Job, Options, built, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, QUICK, built, now, skipped, wait_for};
 
 const SOON: Duration = Duration::from_secs(40);
 
@@ -201,4 +201,62 @@ fn slurmctld_may_be_away(cluster: &Cluster) {
     wait_for("what it printed", SOON, || job.printed().contains("/queuecast_").then_some(()));
     cluster.daemon("start", "slurmctld");
     assert_eq!(job.end(Duration::from_secs(60)), "COMPLETED");
+}
+
+/// The first whole number in a text behind a mark.
+fn number_behind(text: &str, mark: &str) -> i64 {
+    let rest = text.split(mark).nth(1).unwrap_or_else(|| panic!("no {mark:?} in {text}"));
+    rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("a number")
+}
+
+#[test]
+fn jobs_are_admitted_to_the_nodes_that_libra_chooses_share_them_and_the_next_is_refused() {
+    if skipped() {
+        return;
+    }
+    let policy = "[policy]\nmode = \"enforce\"\nadmission = \"libra\"\n";
+    let options = Options::with_plugins(&format!("{QUICK}{policy}"))
+        .option("nodes", "2")
+        .option("cpus", "1")
+        .option("partition", "shared OverSubscribe=FORCE:3");
+    let cluster = Cluster::up(&options);
+    let _daemon = cluster.start_queuecastd();
+    let knows = |jobs: usize| {
+        cluster.snapshot_with("a snapshot of the nodes", |snapshot| {
+            let nodes: Vec<_> = snapshot.partitions().flat_map(|partition| partition.shared_nodes).collect();
+            nodes.len() == 2 && nodes.iter().filter_map(|node| node.load(1)).map(|load| load.jobs as usize).sum::<usize>() == jobs
+        })
+    };
+    knows(0);
+    let submit = |limit: &str, deadline: &str, command: &str| {
+        cluster.submit_for("games", &["-n1", "-t", limit, &format!("--deadline=now+{deadline}minutes")], command)
+    };
+    let begin = now() + 15;
+    // They need 0.6, 0.3 and 0.3 of a CPU: the second fits best on the first's node, the third not.
+    let jobs = ["12", "6", "6"].map(|limit| submit(limit, "20", &busy(begin, begin + 15)).job());
+    for job in &jobs {
+        assert!(job.said.contains("queuecast: admitted with the deadline in 20 min"), "{}", job.said);
+        assert_eq!(job.wait(&["RUNNING"], SOON), "RUNNING");
+        assert!(["00:19:00", "00:20:00"].contains(&job.field("TimeLimit").as_str()), "{}", job.field("TimeLimit"));
+    }
+    assert_eq!(jobs.each_ref().map(|job| job.field("NodeList")), ["n1", "n1", "n2"]);
+    assert_eq!(jobs[0].field("Deadline"), "N/A", "Slurm would cancel by it on an estimate");
+    // By slurmctld's queue as by what was admitted since it was read, 0.9 of a CPU is nowhere left.
+    knows(3);
+    let said = submit("18", "20", "true").refusal();
+    assert!(said.contains("queuecast: not admitted: of the nodes that it needs, 1, only 0 have the share"), "{said}");
+    let minutes = number_behind(&said, "--deadline=now+").to_string();
+    let taken = submit("18", &minutes, "true").job();
+    assert!(taken.said.contains("queuecast: admitted"), "{}", taken.said);
+    assert_eq!(taken.end(Duration::from_secs(60)), "COMPLETED");
+    assert_eq!(taken.field("NodeList"), "n2");
+    for job in &jobs {
+        assert_eq!(job.end(Duration::from_secs(90)), "COMPLETED", "{}", job.printed());
+    }
+    if has_version_1() {
+        // All three are bound to one processor, of which the shares are 0.6, 0.3 and 0.3.
+        let had = jobs.each_ref().map(ticks);
+        println!("{had:?} ticks for shares of 0.6, 0.3 and 0.3");
+        assert!((1.8..=2.2).contains(&(had[0] / had[1])) && (1.8..=2.2).contains(&(had[0] / had[2])), "{had:?}");
+    }
 }

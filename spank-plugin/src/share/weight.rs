@@ -4,17 +4,13 @@
 //! that remains until the deadline. A weight says nothing by itself: jobs that compete for a CPU
 //! get it in the proportion of their weights.
 
+use job_types::share::{MOST_WEIGHT, WEIGHT_OF_OTHERS, weight_of_cpu};
+
 /// The smallest share that a job is given, so that none stands still.
 const LEAST_SHARE: f64 = 0.01;
 
 /// The part of the expected run time that is taken to remain of a job which has outlived it.
 const OUTLIVED_PART: f64 = 0.1;
-
-/// What Slurm gives the cgroup of each job, in `cpu.weight` (cgroups(7), version 2).
-const WEIGHT_OF_OTHERS: f64 = 100.0;
-
-/// The most that `cpu.weight` takes.
-const MOST_WEIGHT: f64 = 10_000.0;
 
 /// The `cpu.shares` of version 1 that are a `cpu.weight` of 100 of version 2, and what a process
 /// with a `nice` of 0 weighs.
@@ -47,14 +43,9 @@ pub(crate) struct Weight {
 impl Weight {
     /// That of a job with this share on each of its CPUs of a node; without a share, that of a job
     /// which Slurm leaves alone.
-    ///
-    /// A whole CPU weighs ten times what Slurm gives a job, so that a job without a deadline
-    /// disturbs little; less on nodes of more than ten CPUs, where the weights of all CPUs would
-    /// not fit into what `cpu.weight` takes.
     pub(crate) fn of(share: Option<f64>, job_cpus: u32, node_cpus: u32) -> Weight {
         let job_cpus = f64::from(job_cpus.max(1));
-        let whole_cpu = (MOST_WEIGHT / f64::from(node_cpus.max(1))).clamp(WEIGHT_OF_OTHERS, 10.0 * WEIGHT_OF_OTHERS);
-        let of_job = share.map_or(WEIGHT_OF_OTHERS, |share| share * job_cpus * whole_cpu);
+        let of_job = share.map_or(WEIGHT_OF_OTHERS, |share| share * job_cpus * weight_of_cpu(node_cpus));
         Weight { of_job, job_cpus }
     }
 
