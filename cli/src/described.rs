@@ -7,11 +7,12 @@ pub(crate) mod trajectory;
 
 use anyhow::anyhow;
 use job_types::number::UserId;
-use job_types::policy::Policy;
+use job_types::options::Mode;
+use job_types::policy::{Admission, Policy};
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
 use job_types::time::Seconds;
-use predictor_core::decision::{Situation, Submission, Timeliness};
+use predictor_core::decision::{Situation, Submission, Timeliness, mode_of};
 use predictor_core::forecast::{JobShape, WaitForecaster};
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
@@ -86,7 +87,7 @@ pub(crate) fn partition_of<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &Sub
 
 /// What else is to be known.
 pub(crate) fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
-    let Situation { submission, partition, forecasts: snapshot, now, .. } = situation;
+    let Situation { submission, partition, policy, forecasts: snapshot, now, .. } = situation;
     let mut notes = Vec::new();
     match snapshot.score(partition.index) {
         Some(score) if score.source == WaitSource::Qbets => {
@@ -112,9 +113,12 @@ pub(crate) fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String>
     if let Some(longest) = partition.max_time.filter(|longest| limit.is_none_or(|limit| limit > *longest)) {
         notes.push(format!("the time limit is longer than the partition's longest, {longest}"));
     }
+    // Of a job that is admitted the field is taken out.
+    let is_slurms = policy.admission == Admission::Off || mode_of(&submission.asked, policy) < Mode::Enforce;
     let earliest = submission.begin.map_or(*now, |begin| begin.max(*now));
     if let Some((deadline, limit)) = submission.deadline.zip(limit)
         && earliest + limit > deadline
+        && is_slurms
     {
         // src/slurmctld/job_mgr.c, deadline_ok.
         notes.push("the earliest begin plus the time limit lies beyond the deadline, so sbatch would refuse the job".to_owned());

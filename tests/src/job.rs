@@ -129,6 +129,12 @@ impl Job<'_> {
         std::fs::read_to_string(self.cluster.path(self.prints_into).join(format!("job-{}.out", self.id))).unwrap_or_default()
     }
 
+    /// What `queuecast explain` says of the job.
+    #[must_use]
+    pub fn explained(&self) -> String {
+        self.cluster.output("queuecast", &["explain", &self.id])
+    }
+
     /// Cancels the job.
     pub fn cancel(&self) {
         let _ = self.cluster.run("scancel", &[&self.id]);

@@ -66,6 +66,8 @@ fn assert_kept(job: &Job<'_>) {
     let deadline = written.deadline.unwrap();
     assert!(written.admitted_by.is_some() && job.said.contains("queuecast: admitted"), "{}", job.said);
     assert!(["", "N/A"].contains(&job.field("Deadline").as_str()), "Slurm's own is cleared: {}", job.field("Deadline"));
+    let explained = job.explained();
+    assert!(explained.contains(&format!("admitted by {} to be done by ", written.admitted_by.unwrap().as_str())), "{explained}");
     assert_eq!(job.end(SOON), "COMPLETED", "{}", job.printed());
     assert!(now() <= deadline, "due at {deadline}, done before {}", now());
 }
@@ -101,6 +103,20 @@ fn what_is_admitted_is_kept_and_what_is_refused_can_be_had_as_it_is_told() {
             // What can be had in some hours is not waited for here, where nobody else waits.
             assert_kept(&job);
         }
+        // The command line says the same of the same job.
+        let described: Vec<&str> = asked.iter().map(|option| option.trim_start_matches("--deadline=")).collect();
+        let predicted = cluster
+            .prepare_for(USER, "queuecast")
+            .args(["predict", "--format=json"])
+            .args(&described[..described.len() - 1])
+            .args(["--deadline", described[described.len() - 1]])
+            .output()
+            .unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&predicted.stdout).unwrap_or_else(|_| panic!("{}", said(&predicted)));
+        let line = report["filter"]["line"].as_str().unwrap();
+        let first = |line: &str| line.split_once("; ").unwrap().0.to_owned();
+        assert!(refusal.contains(&first(line)), "{line}\n{refusal}");
+        assert_eq!((predicted.status.code(), report["filter"]["outcome"].as_str()), (Some(1), Some("refused")));
         // salloc and srun are refused with the same reason, and run nothing.
         for command in ["salloc", "srun"] {
             let refused = cluster.prepare_for(USER, command).args(asked).args(["echo", "ran"]).output().unwrap();

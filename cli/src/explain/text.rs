@@ -104,6 +104,10 @@ fn what_was_written(written: &Written) -> String {
     if let Some(until) = written.hold_until {
         parts.push(format!("waits on its nodes until {} if it starts early", moment(UnixTime(until))));
     }
+    if let Some((rule, deadline)) = written.admitted_by.zip(written.deadline) {
+        let wanted = written.wanted.map(|wanted| format!(", with at least {wanted}")).unwrap_or_default();
+        parts.push(format!("admitted by {} to be done by {}{wanted}", rule.as_str(), moment(UnixTime(deadline))));
+    }
     // The option among those asked for is what its user gave, and this is what holds: perhaps the
     // site's.
     if written.if_missed == IfMissed::Cancel {
@@ -220,6 +224,15 @@ fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Job
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::policy::Admission;
+
+    #[test]
+    fn an_admitted_job_is_told_with_its_rule_and_what_was_wanted() {
+        let written = |admitted_by, wanted| what_was_written(&Written { admitted_by, deadline: Some(1_000), wanted, ..Written::default() });
+        assert!(written(Some(Admission::Edf), None).starts_with("admitted by edf to be done by "));
+        assert!(written(Some(Admission::Probability), Some(0.9)).ends_with(", with at least 0.9"));
+        assert_eq!(written(None, None), "");
+    }
 
     #[test]
     fn what_becomes_of_a_missed_job_is_told_as_it_holds_whoever_asked_for_it() {
