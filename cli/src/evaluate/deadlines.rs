@@ -38,8 +38,8 @@ use crate::failure::Failure;
 /// were done by their deadlines and the mean slowdown of these, as means over --seeds with 95 %
 /// intervals. Below them stands what the publication states, and whether it holds here.
 ///
-/// What the publication leaves open are options: --deviation, --spare, --late, --projection and
-/// --bad-records. The page "Deadlines" of the documentation says what each is worth.
+/// What the publication leaves open are options: --deviation, --spare, --late, --projection,
+/// --bad-records and --overruns. The page "Deadlines" of the documentation says what each is worth.
 ///
 /// Exit status: 0 if there is an answer, whatever holds; 2 for wrong usage or a log that can't be
 /// read.
@@ -78,6 +78,10 @@ pub(super) struct Arguments {
     /// What becomes of records without a run time or processors.
     #[arg(long, value_enum, default_value_t)]
     bad_records: BadRecordsName,
+
+    /// What becomes of jobs that ran longer than was asked for.
+    #[arg(long, value_enum, default_value_t)]
+    overruns: OverrunsName,
 
     #[command(flatten)]
     common: CommonArguments,
@@ -128,6 +132,17 @@ enum BadRecordsName {
     LeaveOut,
 }
 
+/// What becomes of jobs that ran too long.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum OverrunsName {
+    /// They run as long as they did, and outlive their estimates.
+    #[default]
+    AsRun,
+    /// They run as long as was asked for, as where jobs are ended at their limit.
+    Cut,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   queuecast evaluate deadlines SDSC-SP2-1998-4.2-cln.swf.gz
@@ -140,7 +155,7 @@ Examples:
 Keys of --format json (one object for one LOG, for more {\"logs\": [...]}):
   log, file, jobs, nodes
                      the log, the jobs that were replayed and the machine
-  seed, seeds, deviation, spare, late, projection, bad_records
+  seed, seeds, deviation, spare, late, projection, bad_records, overruns
                      how
   points             a list of figure (1 to 4), varies, x, policy (edf, edf-without-admission, libra,
                      libra-risk), estimates (accurate, actual), high_urgency_percent, and means over
@@ -192,7 +207,10 @@ impl Replayed {
             BadRecordsName::OneSecond => BadRecords::OneSecond,
             BadRecordsName::LeaveOut => BadRecords::LeaveOut,
         };
-        let jobs = deadlines::base_jobs(&read.records, &LastJobs { count: arguments.last.get(), nodes, bad_records });
+        let jobs = deadlines::base_jobs(
+            &read.records,
+            &LastJobs { count: arguments.last.get(), nodes, bad_records, cuts_overruns: arguments.overruns == OverrunsName::Cut },
+        );
         ensure!(!jobs.is_empty(), "{source}: there are no jobs in it");
         Ok(Self { name: log::name(path), source, nodes, jobs })
     }

@@ -19,6 +19,9 @@ pub struct LastJobs {
     /// What becomes of records without a run time or processors. The publication's mean run time
     /// and mean time between arrivals are those of the last 3,000 records, these included.
     pub bad_records: BadRecords,
+    /// Whether a job that ran longer than was asked for runs as long as was asked for, as where
+    /// jobs are ended at their limit. Otherwise it outlives its estimate.
+    pub cuts_overruns: bool,
 }
 
 /// A job of the log, before it has a deadline.
@@ -50,11 +53,12 @@ fn base_job(logged: &LoggedJob, wanted: &LastJobs) -> Option<BaseJob> {
         return None;
     }
     let at_least_one = |duration: Seconds| duration.max(Seconds(1));
-    let run_time = at_least_one(logged.run_time.unwrap_or_default());
+    let ran = at_least_one(logged.run_time.unwrap_or_default());
+    let estimate = logged.limit.filter(|limit| *limit > Seconds::ZERO).unwrap_or(ran);
     Some(BaseJob {
         submit: logged.submit.unwrap_or_default(),
-        run_time,
-        estimate: logged.limit.filter(|limit| *limit > Seconds::ZERO).unwrap_or(run_time),
+        run_time: if wanted.cuts_overruns { ran.min(estimate) } else { ran },
+        estimate,
         nodes: logged.occupied().unwrap_or(1).min(wanted.nodes).max(1),
     })
 }
@@ -193,10 +197,12 @@ mod tests {
             ..Record::default()
         };
         let records = [record(60, 10), record(70, 20), record(0, 30), record(80, 40)];
-        let of = |bad_records| base_jobs(&records, &LastJobs { count: 2, nodes: 128, bad_records });
+        let of = |bad_records, cuts_overruns| base_jobs(&records, &LastJobs { count: 2, nodes: 128, bad_records, cuts_overruns });
         let figures =
             |jobs: Vec<BaseJob>| jobs.iter().map(|job| (job.submit.0, job.run_time.0, job.estimate.0, job.nodes)).collect::<Vec<_>>();
-        assert_eq!(figures(of(BadRecords::OneSecond)), [(30, 1, 50, 128), (40, 80, 50, 128)]);
-        assert_eq!(figures(of(BadRecords::LeaveOut)), [(20, 70, 50, 128), (40, 80, 50, 128)]);
+        assert_eq!(figures(of(BadRecords::OneSecond, false)), [(30, 1, 50, 128), (40, 80, 50, 128)]);
+        assert_eq!(figures(of(BadRecords::LeaveOut, false)), [(20, 70, 50, 128), (40, 80, 50, 128)]);
+        // Run times beyond what was asked for are cut.
+        assert_eq!(figures(of(BadRecords::OneSecond, true)), [(30, 1, 50, 128), (40, 50, 50, 128)]);
     }
 }

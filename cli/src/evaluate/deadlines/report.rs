@@ -3,7 +3,7 @@
 use serde::Serialize;
 use simulator::deadlines::{Outcome, Point, Spread, statements};
 
-use super::{Arguments, BadRecordsName, LateName, ProjectionName, Replayed, SpareName};
+use super::{Arguments, BadRecordsName, LateName, OverrunsName, ProjectionName, Replayed, SpareName};
 
 /// What was found on one log, and how.
 #[derive(Debug, Serialize)]
@@ -19,6 +19,7 @@ pub(super) struct DeadlineReport {
     pub(super) late: LateName,
     pub(super) projection: ProjectionName,
     pub(super) bad_records: BadRecordsName,
+    pub(super) overruns: OverrunsName,
     pub(super) points: Vec<PointReport>,
     pub(super) statements: Vec<StatementReport>,
 }
@@ -93,6 +94,7 @@ impl DeadlineReport {
             late: arguments.late,
             projection: arguments.projection,
             bad_records: arguments.bad_records,
+            overruns: arguments.overruns,
             points: points.iter().map(PointReport::of).collect(),
             statements: statements.collect(),
         }
