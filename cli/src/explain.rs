@@ -1,5 +1,6 @@
 //! `queuecast explain`: what was asked, written and forecast for a job, and what happened.
 
+mod deadline;
 mod outcome;
 mod source;
 mod text;
@@ -14,11 +15,13 @@ use job_types::record::Record;
 use job_types::time::UnixTime;
 use serde::Serialize;
 
+use self::deadline::DeadlineReport;
 use self::outcome::{Change, JobOutcome};
 use self::source::Job;
-use crate::Format;
+use crate::expected;
 use crate::failure::Failure;
 use crate::output;
+use crate::place::ReportArguments;
 
 /// Show what queuecast decided about a job and why, and hold the forecast against what happened.
 ///
@@ -34,9 +37,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "JOBID")]
     job: JobName,
 
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    report: ReportArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -57,6 +59,13 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                  where it still runs), held_s (of waiting on its nodes), and, true, false, or
                  null where open or not asked: wait_within_bound, run_time_in_range,
                  reservation_kept, deadline_met
+  deadline       of a job that was admitted with one (else null): rule (edf, libra, libra-risk or
+                 probability), deadline, wanted, promised, state (open, kept, missed, withdrawn),
+                 spare_s (from its end to the deadline, negative where it was late), expected_end
+                 (of one that has not ended), reasons (of one that is late: list of what and by,
+                 where what is waited or ran (longer than forecast), suspended, requeued (by: how
+                 often), changed, limit (that queuecast had written), cancelled, failed,
+                 slurms_deadline, no_room (for what was forecast))
   changed_since  where the job is not any more what was written last: list of what, written, now
   problem        why there is no record";
 
@@ -98,6 +107,7 @@ pub(super) struct Report {
     record: Option<Record>,
     forecast: Option<job_types::record::Forecast>,
     outcome: Option<JobOutcome>,
+    deadline: Option<DeadlineReport>,
     changed_since: Vec<Change>,
     problem: Option<String>,
     #[serde(skip)]
@@ -112,28 +122,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             "neither slurmctld nor slurmdbd knows a job {name}; `sacct --starttime=2000-01-01 --jobs={name}` would show it"
         ))
     })?;
-    let report = Report::of(job, output::now());
-    output::print(arguments.format, &report, text::text)?;
+    let expected_start = if job.started.is_none() { expected_start(&job, arguments) } else { None };
+    let report = Report::of(job, expected_start, output::now());
+    output::print(arguments.report.format, &report, text::text)?;
     match report.problem {
         Some(problem) => Err(Failure::No(anyhow!("job {name}: {problem}"))),
         None => Ok(ExitCode::SUCCESS),
     }
 }
 
+/// When a job that waits is expected to start, by the plan of the queue; `None` where that is not
+/// known.
+fn expected_start(job: &Job, arguments: &Arguments) -> Option<i64> {
+    let snapshot = arguments.report.place().snapshot().ok()?;
+    expected::starts(Some(&snapshot)).get(&job.id).copied()
+}
+
 impl Report {
-    fn of(job: Job, now: UnixTime) -> Self {
+    fn of(job: Job, expected_start: Option<i64>, now: UnixTime) -> Self {
         let record = job.admin_comment.as_deref().and_then(Record::parse);
         let problem = record.is_none().then(|| no_record(&job));
         let forecast = record.as_ref().and_then(outcome::forecast_that_holds).cloned();
-        Self {
-            outcome: record.as_ref().map(|record| JobOutcome::of(&job, record, now)),
-            changed_since: record.as_ref().map_or_else(Vec::new, |record| outcome::changes(&job, record)),
-            problem,
-            forecast,
-            record,
-            job,
-            now,
-        }
+        let changed_since = record.as_ref().map_or_else(Vec::new, |record| outcome::changes(&job, record));
+        let outcome = record.as_ref().map(|record| JobOutcome::of(&job, record, now));
+        let deadline = record
+            .as_ref()
+            .zip(outcome.as_ref())
+            .and_then(|(record, outcome)| DeadlineReport::of(&job, record, outcome, &changed_since, expected_start, now));
+        Self { outcome, deadline, changed_since, problem, forecast, record, job, now }
     }
 }
 

@@ -6,6 +6,7 @@ mod described;
 mod doctor;
 mod documentation;
 mod evaluate;
+mod expected;
 mod explain;
 mod failure;
 mod import_swf;

@@ -20,6 +20,7 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{self, QueuedJob};
 
 use self::state::State;
+use crate::expected;
 use crate::failure::Failure;
 use crate::output;
 use crate::place::{ReportArguments, ahead};
@@ -113,12 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let place = arguments.report.place();
     let snapshot = place.snapshot();
     let known = snapshot.as_ref().ok();
-    let expected: BTreeMap<JobId, i64> = known
-        .and_then(Snapshot::plan)
-        .iter()
-        .flat_map(|plan| plan.jobs())
-        .filter_map(|job| Some((job.job, job.start.ok()?.expected.0)))
-        .collect();
+    let expected = expected::starts(known);
     let is_wanted = |job: &ReservationReport| {
         of_user.as_ref().is_none_or(|(number, _)| *number == job.user)
             && (arguments.partition.is_empty()

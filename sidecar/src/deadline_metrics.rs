@@ -56,7 +56,8 @@ impl DeadlineMetrics {
         metrics
     }
 
-    /// Counts the deadlines of jobs that have ended, each of which is told once, with its partition.
+    /// Counts the deadlines of jobs that have ended, each of which is told once, with its
+    /// partition.
     pub(crate) fn count<'a>(&mut self, ended: impl Iterator<Item = (&'a str, Option<&'a AdmissionOutcome>)>) {
         for (partition, admission) in ended {
             let Some(state) = admission.map(|admission| admission.state).filter(|state| OUTCOMES.contains(state)) else { continue };
@@ -65,8 +66,8 @@ impl DeadlineMetrics {
         }
     }
 
-    /// Sets what is in the queue now: the partitions, and the admitted jobs with how many tasks each
-    /// stands for.
+    /// Sets what is in the queue now: the partitions, and the admitted jobs with how many tasks
+    /// each stands for.
     pub(crate) fn set<'a>(
         &mut self,
         partitions: impl Iterator<Item = &'a str>,

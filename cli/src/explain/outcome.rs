@@ -124,4 +124,4 @@ pub(super) fn changes(job: &Job, record: &Record) -> Vec<Change> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

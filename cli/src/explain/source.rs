@@ -1,6 +1,7 @@
 //! What slurmctld or slurmdbd tells of a job.
 
 use anyhow::anyhow;
+use job_types::job::Ending;
 use job_types::number::{JobId, UserId};
 use serde::Serialize;
 use slurm_sys::client::controller::{self, KnownJob};
@@ -30,6 +31,9 @@ pub(super) struct Job {
     pub(super) expected_start: Option<i64>,
     pub(super) ended: Option<i64>,
     pub(super) suspended_s: i64,
+    /// How its last run ended; `None` where it has not.
+    #[serde(skip)]
+    pub(super) ending: Option<Ending>,
     /// How many runs of it have ended, where slurmdbd was asked: more than 1 after a requeue.
     pub(super) runs: Option<usize>,
     #[serde(skip)]
@@ -55,9 +59,15 @@ pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
             Ok(Some(match known {
                 // slurmdbd may learn of a short job's end before it learns of its start, with limit
                 // and nodes: slurmctld has them all.
-                Some(known) => {
-                    Job { source: job.source, state: job.state, ended: job.ended, suspended_s: job.suspended_s, runs: job.runs, ..known }
-                }
+                Some(known) => Job {
+                    source: job.source,
+                    state: job.state,
+                    ending: job.ending,
+                    ended: job.ended,
+                    suspended_s: job.suspended_s,
+                    runs: job.runs,
+                    ..known
+                },
                 None => job,
             }))
         }
@@ -102,6 +112,7 @@ fn queued(known: &KnownJob) -> Job {
         started: job.started,
         expected_start: job.expected_start,
         ended: known.ended,
+        ending: job.state.ending().filter(|_| known.ended.is_some()),
         suspended_s: 0,
         runs: None,
         admin_comment: job.admin_comment.clone(),
@@ -140,6 +151,7 @@ fn ended(record: &EndedJobRecord<'_>) -> Job {
         started: record.started,
         expected_start: None,
         ended: Some(record.ended),
+        ending: record.state.ending(),
         suspended_s: record.suspended_seconds,
         runs: None,
         admin_comment: owned(&record.admin_comment),

@@ -5,7 +5,10 @@ use job_types::record::{Changed, Forecast, Record, Written};
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 
+use predictor_core::decision::DeadlineState;
+
 use super::Report;
+use super::deadline::{DeadlineReport, Reason};
 use super::outcome::{Change, JobOutcome};
 use crate::asked;
 use crate::output::{BAD, GOOD, Lines, count, moment, moment_and_distance, table};
@@ -25,6 +28,10 @@ pub(super) fn text(report: &Report) -> String {
     }
     lines.heading("Forecast and outcome");
     comparison(&mut lines, report, record, outcome);
+    if let Some(deadline) = &report.deadline {
+        lines.heading("Deadline");
+        lines.plain(what_became_of(deadline, report.now));
+    }
     lines.text()
 }
 
@@ -98,6 +105,9 @@ fn what_was_written(written: &Written) -> String {
     if let Some(begin) = written.begin {
         parts.push(format!("begin {}", moment(UnixTime(begin))));
     }
+    if let (Some(rule), Some(deadline)) = (written.admitted_by, written.deadline) {
+        parts.push(format!("admitted by {} to be done by {}", rule.as_str(), moment(UnixTime(deadline))));
+    }
     if let Some(reserved) = written.reserved_at {
         parts.push(format!("reserved for {}", moment(UnixTime(reserved))));
     }
@@ -162,12 +172,64 @@ fn changed(change: &Change) -> String {
     format!("{what}: {} now, {} after the decision", show(change.now), show(change.written))
 }
 
+/// What became of a deadline that a job was admitted with, and why.
+fn what_became_of(deadline: &DeadlineReport, now: UnixTime) -> String {
+    let promised = deadline.promised.map(|promised| format!(" with probability {promised:.2}")).unwrap_or_default();
+    let wanted = deadline.wanted.map(|wanted| format!(" (wanted: {wanted})")).unwrap_or_default();
+    let given = format!("promised by {}{promised}{wanted}", deadline.rule);
+    let spare = deadline.spare_s.unwrap_or(deadline.deadline - now.0);
+    let became = match deadline.state {
+        DeadlineState::Kept => format!("{GOOD}kept{GOOD:#} with {} to spare", Seconds(spare)),
+        DeadlineState::Missed if spare < 0 && deadline.spare_s.is_some() => format!("{BAD}missed{BAD:#} by {}", Seconds(-spare)),
+        DeadlineState::Missed if spare < 0 => format!("{BAD}missed{BAD:#}: {} ago, and not done yet", Seconds(-spare)),
+        DeadlineState::Missed => format!("{BAD}missed{BAD:#}: it ended {} before the deadline without being done", Seconds(spare)),
+        DeadlineState::Withdrawn => "withdrawn: it ended before the deadline without being done, and counts for nobody".to_owned(),
+        DeadlineState::Open => format!("open for another {}", Seconds(spare)),
+    };
+    let expected = deadline.expected_end.map(|end| {
+        let (late, end) = (end - deadline.deadline, UnixTime(end));
+        match late {
+            late if late > 0 => format!("; expected to be done {}, {BAD}{} late{BAD:#}", moment(end), Seconds(late)),
+            late => format!("; expected to be done {}, with {} to spare", moment(end), Seconds(-late)),
+        }
+    });
+    let reasons: Vec<String> = deadline.reasons.iter().map(why_late).collect();
+    let reasons = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
+    format!("{given}; {became}{reasons}{}", expected.unwrap_or_default())
+}
+
+fn why_late(reason: &Reason) -> String {
+    let by = Seconds(reason.by.unwrap_or_default());
+    match reason.what {
+        "waited" => format!("it started {by} later than forecast, or has not yet"),
+        "ran" => format!("it ran {by} longer than forecast"),
+        "suspended" => format!("it was suspended for {by}"),
+        "requeued" if by.0 == 1 => "it was put back into the queue once".to_owned(),
+        "requeued" => format!("it was put back into the queue {} times", by.0),
+        "changed" => "somebody else changed it".to_owned(),
+        "limit" => "it ran into the time limit that queuecast wrote".to_owned(),
+        "cancelled" => "it was cancelled".to_owned(),
+        "failed" => "it failed".to_owned(),
+        "slurms_deadline" => "Slurm ended it for its deadline".to_owned(),
+        _ => format!("the deadline was {by} too early for the wait and the run time that were forecast"),
+    }
+}
+
 /// A word for how a comparison came out.
 fn verdict(holds: Option<bool>, yes: &str, no: &str) -> String {
     match holds {
         Some(true) => format!("{GOOD}{yes}{GOOD:#}"),
         Some(false) => format!("{BAD}{no}{BAD:#}"),
         None => "open".to_owned(),
+    }
+}
+
+/// How the deadline came out: that of an admitted job by the rule of what counts as kept.
+fn deadline_verdict(report: &Report, outcome: &JobOutcome) -> String {
+    match &report.deadline {
+        Some(deadline) if deadline.state == DeadlineState::Withdrawn => "withdrawn".to_owned(),
+        Some(deadline) => verdict(deadline.state.is_kept(), "kept", "missed"),
+        None => verdict(outcome.deadline_met, "met", "missed"),
     }
 }
 
@@ -213,7 +275,7 @@ fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Job
         let probability = probability.map(|probability| format!(" with {probability:.2}")).unwrap_or_default();
         let promised = format!("{}{probability}", moment(UnixTime(deadline)));
         let ended = job.ended.map_or("not ended".to_owned(), |ended| format!("ended {}", moment(UnixTime(ended))));
-        rows.add_row(["deadline".to_owned(), promised, ended, verdict(outcome.deadline_met, "met", "missed")]);
+        rows.add_row(["deadline".to_owned(), promised, ended, deadline_verdict(report, outcome)]);
     }
     lines.table(&rows);
     if record.mode != Mode::Enforce && record.written.is_some() {

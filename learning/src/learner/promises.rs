@@ -30,7 +30,8 @@ pub(super) struct Promises {
 }
 
 impl Promises {
-    /// What became of the reservation of a run that waits or runs at `now`; only the first time counts.
+    /// What became of the reservation of a run that waits or runs at `now`; only the first time
+    /// counts.
     pub(super) fn observe_live(&mut self, run: RunId, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome, now: UnixTime) {
         if let Entry::Vacant(entry) = self.known.entry(run) {
             entry.insert(now);

@@ -1,3 +1,4 @@
+use job_types::job::Ending;
 use job_types::number::{JobId, UserId};
 use job_types::record::{AskedFor, Changed, Written};
 
@@ -5,7 +6,7 @@ use super::*;
 
 /// Decided at 10,000: a job on 4 nodes of 4 CPUs, about 100 s of wait and at most 300 s, 900 to
 /// 1,100 s of run time.
-fn record() -> Record {
+pub(in crate::explain) fn record() -> Record {
     let forecast = Forecast {
         wait_s: Some(100),
         wait_95_s: Some(300),
@@ -30,7 +31,7 @@ fn record() -> Record {
 }
 
 /// A job that started at 10,200 and ended at 11,200.
-fn job() -> Job {
+pub(in crate::explain) fn job() -> Job {
     Job {
         id: JobId(1),
         array_task: None,
@@ -47,18 +48,19 @@ fn job() -> Job {
         started: Some(10_200),
         expected_start: None,
         ended: Some(11_200),
+        ending: Some(Ending::Completed),
         suspended_s: 0,
         runs: Some(1),
         admin_comment: None,
     }
 }
 
-fn pending() -> Job {
-    Job { state: "pending", started: None, ended: None, ..job() }
+pub(in crate::explain) fn pending() -> Job {
+    Job { state: "pending", started: None, ended: None, ending: None, ..job() }
 }
 
 fn running() -> Job {
-    Job { state: "running", ended: None, ..job() }
+    Job { state: "running", ended: None, ending: None, ..job() }
 }
 
 fn outcome(job: &Job, record: &Record, now: i64) -> JobOutcome {

@@ -6,11 +6,11 @@ use job_types::number::{JobId, UserId};
 use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{Timeliness, given_deadline};
-use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
+use crate::expected;
 use crate::place::{Place, ahead};
 use crate::user;
 
@@ -33,8 +33,7 @@ pub(super) struct OpenJob {
 
 impl OpenJob {
     /// Of a job that was admitted and has not ended. A job that waits is expected to start when the
-    /// plan of the queue says, and to run for as long as was forecast when it was submitted; one
-    /// that has outlived that is expected to end at any moment.
+    /// plan of the queue says, and to run for as long as was forecast when it was submitted.
     fn of(job: &QueuedJob, partition: &str, expected_starts: &BTreeMap<JobId, i64>, now: UnixTime) -> Option<Self> {
         let state = match job.state {
             JobState::Pending | JobState::Requeued => "waiting",
@@ -45,8 +44,8 @@ impl OpenJob {
         let given = given_deadline(&record)?;
         let started = job.started.filter(|_| state == "running");
         let start = started.or_else(|| expected_starts.get(&job.job_id).copied());
-        let run_s = record.forecast.as_ref().map(|forecast| forecast.run_s);
-        let expected_end = start.zip(run_s).map(|(start, run)| (start.saturating_add(run)).max(now.0));
+        let run = record.forecast.as_ref().map(|forecast| Seconds(forecast.run_s.saturating_add(job.suspended_seconds)));
+        let expected_end = start.zip(run).map(|(start, run)| expected::end(UnixTime(start), run, now).0);
         Some(Self {
             job_id: job.job_id,
             user: job.user_id,
@@ -86,8 +85,7 @@ pub(super) fn open_jobs(queued: &[(&QueuedJob, &str)], place: &Place, now: UnixT
             Timeliness::Ahead => notes.push(ahead(snapshot, now)),
         },
     }
-    let plan = snapshot.as_ref().ok().and_then(Snapshot::plan);
-    let starts = plan.iter().flat_map(|plan| plan.jobs()).filter_map(|job| Some((job.job, job.start.ok()?.expected.0))).collect();
+    let starts = expected::starts(snapshot.as_ref().ok());
     let mut jobs: Vec<OpenJob> = queued.iter().filter_map(|(job, partition)| OpenJob::of(job, partition, &starts, now)).collect();
     jobs.sort_by_key(|job| (job.deadline, job.job_id));
     jobs
