@@ -64,8 +64,9 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                  spare_s (from its end to the deadline, negative where it was late), expected_end
                  (of one that has not ended), reasons (of one that is late: list of what and by,
                  where what is waited or ran (longer than forecast), suspended, requeued (by: how
-                 often), changed, limit (that queuecast had written), cancelled, failed,
-                 slurms_deadline, no_room (for what was forecast))
+                 often), changed, ended_as_late (by queuecastd), limit (that queuecast had
+                 written), cancelled, failed, slurms_deadline, no_room (for what was
+                 forecast))
   changed_since  where the job is not any more what was written last: list of what, written, now
   problem        why there is no record";
 

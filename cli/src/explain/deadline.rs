@@ -31,8 +31,8 @@ pub(super) struct DeadlineReport {
 /// Something that made a job late.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Reason {
-    /// One of `waited`, `ran`, `suspended`, `requeued`, `changed`, `limit`, `cancelled`, `failed`,
-    /// `slurms_deadline`, `no_room`.
+    /// One of `waited`, `ran`, `suspended`, `requeued`, `changed`, `ended_as_late`, `limit`,
+    /// `cancelled`, `failed`, `slurms_deadline`, `no_room`.
     pub(super) what: &'static str,
     /// By how much, in seconds, or how often, where it was requeued.
     pub(super) by: Option<i64>,
@@ -97,6 +97,9 @@ fn reasons(job: &Job, record: &Record, outcome: &JobOutcome, changes: &[Change],
         reasons.push(Reason::new("changed", None));
     }
     let by_its_end = match job.ending {
+        Some(Ending::Cancelled | Ending::SlurmsDeadline) if record.changed.as_ref().is_some_and(|changed| changed.late.is_some()) => {
+            Some("ended_as_late")
+        }
         Some(Ending::TimedOut) if timed_out_at_ours => Some("limit"),
         Some(Ending::Cancelled) => Some("cancelled"),
         Some(Ending::Failed) => Some("failed"),

@@ -207,6 +207,7 @@ fn why_late(reason: &Reason) -> String {
         "requeued" if by.0 == 1 => "it was put back into the queue once".to_owned(),
         "requeued" => format!("it was put back into the queue {} times", by.0),
         "changed" => "somebody else changed it".to_owned(),
+        "ended_as_late" => "queuecastd ended it, because it could not be done in time any more".to_owned(),
         "limit" => "it ran into the time limit that queuecast wrote".to_owned(),
         "cancelled" => "it was cancelled".to_owned(),
         "failed" => "it failed".to_owned(),

@@ -103,6 +103,7 @@ pub(super) fn test_job(partition: &str, promised: f64, deadline: UnixTime, end: 
         wanted: Some(0.9),
         probability: Some(promised),
         limit_is_ours: false,
+        was_ended_as_late: false,
     };
     AdmittedJob { partition: partition.to_owned(), user: UserId(1), user_name: None, given, end }
 }

@@ -22,6 +22,8 @@ pub struct GivenDeadline {
     pub probability: Option<f64>,
     /// Whether queuecast wrote the time limit that the job has, and not its user.
     pub limit_is_ours: bool,
+    /// Whether the daemon ended the job because it was late.
+    pub was_ended_as_late: bool,
 }
 
 impl GivenDeadline {
@@ -36,8 +38,9 @@ impl GivenDeadline {
     ///
     /// - **Kept**: the program came to its end by itself and without an error, by the deadline to
     ///   the second.
-    /// - **Missed**: the deadline has passed without that, whatever the reason; Slurm itself ended
-    ///   the job for a deadline; or it ran into a time limit that queuecast had written.
+    /// - **Missed**: the deadline has passed without that, whatever the reason; the daemon, or Slurm
+    ///   itself, ended the job for its deadline, which can be before that has passed; or it ran into
+    ///   a time limit that queuecast had written.
     /// - **Withdrawn**: before the deadline the job was cancelled, failed by its own exit status or
     ///   for want of memory, or ran into its user's own time limit. It says neither that the
     ///   deadline would have been kept nor that it would not.
@@ -52,6 +55,7 @@ impl GivenDeadline {
             Some((at, _)) if at > self.deadline => DeadlineState::Missed,
             Some((_, Ending::Completed)) => DeadlineState::Kept,
             Some((_, Ending::SlurmsDeadline)) => DeadlineState::Missed,
+            Some((_, Ending::Cancelled)) if self.was_ended_as_late => DeadlineState::Missed,
             Some((_, Ending::TimedOut)) if self.limit_is_ours => DeadlineState::Missed,
             Some((_, Ending::Failed | Ending::Cancelled | Ending::TimedOut)) => DeadlineState::Withdrawn,
         }
@@ -110,6 +114,7 @@ pub fn given_deadline(record: &Record) -> Option<GivenDeadline> {
         wanted: written.wanted,
         probability: record.forecast.as_ref().and_then(|forecast| forecast.deadline_probability),
         limit_is_ours: record.last_limit().is_some(),
+        was_ended_as_late: record.changed.as_ref().is_some_and(|changed| changed.late.is_some()),
     })
 }
 
@@ -126,6 +131,7 @@ mod tests {
         wanted: Some(0.9),
         probability: Some(0.93),
         limit_is_ours: false,
+        was_ended_as_late: false,
     };
 
     fn ended(at: i64, how: Ending) -> DeadlineState {
@@ -149,6 +155,14 @@ mod tests {
     fn a_time_limit_that_queuecast_wrote_is_no_excuse() {
         let given = GivenDeadline { limit_is_ours: true, ..GIVEN };
         assert_eq!(given.state(Some((UnixTime(900), Ending::TimedOut)), UnixTime(5_000)), DeadlineState::Missed);
+    }
+
+    #[test]
+    fn a_job_that_the_daemon_ended_as_late_is_missed_before_its_deadline_as_well() {
+        let given = GivenDeadline { was_ended_as_late: true, ..GIVEN };
+        for how in [Ending::Cancelled, Ending::SlurmsDeadline] {
+            assert_eq!(given.state(Some((UnixTime(900), how)), UnixTime(5_000)), DeadlineState::Missed, "{how:?}");
+        }
     }
 
     #[test]
