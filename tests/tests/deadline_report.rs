@@ -65,11 +65,9 @@ fn admitted_jobs_are_reported_as_kept_missed_withdrawn_and_open_and_refused_ones
     assert!(refusal.contains("queuecast: not admitted: "), "{refusal}");
 
     let kept = admitted(&cluster, 1_200, &[], "true");
-    let withdrawn = admitted(&cluster, 1_200, &["--hold"], "true");
+    let withdrawn = admitted(&cluster, 1_200, &["--begin=now+10minutes"], "true");
     withdrawn.cancel();
-    let open = admitted(&cluster, 3_600, &["--hold"], "true");
-    // It begins too late to be done in time, which the daemon does not see: it looks at jobs that
-    // can start alone.
+    let open = admitted(&cluster, 3_600, &["--begin=now+30minutes"], "true");
     let missed = admitted(&cluster, 125, &[], "sleep 1000");
     assert_eq!(missed.wait(&["RUNNING"], SOON), "RUNNING");
     assert!(cluster.run("scontrol", &["suspend", &missed.id]).status.success());
@@ -82,7 +80,9 @@ fn admitted_jobs_are_reported_as_kept_missed_withdrawn_and_open_and_refused_ones
     assert_eq!((&counted["all"]["open"], &counted["all"]["admitted"]), (&2.into(), &4.into()), "{counted}");
     let in_the_queue: Vec<_> = counted["open_jobs"].as_array().unwrap().iter().map(|job| job["job_id"].to_string()).collect();
     assert_eq!(in_the_queue, [missed.id.clone(), open.id.clone()], "the next to fall due first");
-    assert!(metrics(port).contains("queuecast_admitted_jobs{partition=\"main\",state=\"open\"} 2"), "{}", metrics(port));
+    wait_for("the gauge of what is open", SOON, || {
+        metrics(port).contains("queuecast_admitted_jobs{partition=\"main\",state=\"open\"} 2").then_some(())
+    });
     assert_eq!(explained(&cluster, &open)["state"], "open");
     assert_eq!(explained(&cluster, &withdrawn)["state"], "withdrawn");
 
