@@ -2,10 +2,11 @@
 //! partition together, whose order it is.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use job_types::number::JobId;
-use job_types::time::UnixTime;
-use predictor_core::admission::order::{self, Pending};
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::admission::order::{self, Held, Pending};
 use predictor_core::decision::{AdmissionState, AdmissionWanted, admission_upkeep};
 use predictor_core::snapshot::Snapshot;
 
@@ -15,11 +16,32 @@ use crate::cluster::{Cluster, Phase, PlanJob};
 
 use super::issuer::Change;
 
-/// Looks at the admitted jobs of a cluster. Remembers why there is no order, so that it is logged
-/// once.
+/// Looks at the admitted jobs of a cluster.
+///
+/// It remembers why there is no order, so that it is logged once, and the places that were dealt in
+/// the last round: those which have not been written yet are finished before others are dealt, and
+/// those of jobs that have left without a start are given back. A daemon that starts anew takes the
+/// priorities in force for the places. As priorities become lower first, and higher only then, what
+/// another one has left half done is to the disadvantage of jobs with deadlines alone.
 #[derive(Default)]
 pub(super) struct Deadlines {
     why_no_order: Option<String>,
+    dealt: HashMap<JobId, DealtPlace>,
+}
+
+/// A place that a job was dealt.
+struct DealtPlace {
+    partition: Arc<str>,
+    held: Held,
+    /// What is to be added to the job's priority for it, all in all.
+    added: i64,
+}
+
+/// A change of the priority of a job for its place.
+struct Move {
+    job: JobId,
+    added: i64,
+    is_lower: bool,
 }
 
 impl Deadlines {
@@ -40,13 +62,17 @@ impl Deadlines {
             }
         }
         metrics.admissions(&states);
-        if !deadlines.is_empty() && self.has_order(cluster) {
-            let admitted: HashMap<JobId, &Admitted> = cluster.admitted.iter().map(|admitted| (admitted.job.id, admitted)).collect();
-            for (job, added) in places(cluster, &admitted, &deadlines) {
-                // Whoever is told something as well gets the place with the next round.
-                if let (Some(admitted), Some(deadline)) = (admitted.get(&job), deadlines.get(&job)) {
-                    changes.push(Change::of_admitted(admitted, AdmissionWanted::Place { added }, *deadline, now));
-                }
+        if deadlines.is_empty() || !self.has_order(cluster) {
+            self.dealt.clear();
+            return changes;
+        }
+        let admitted: HashMap<JobId, &Admitted> = cluster.admitted.iter().map(|admitted| (admitted.job.id, admitted)).collect();
+        let soonest = deadlines.values().min().copied().unwrap_or(now);
+        for Move { job, added, is_lower } in self.moves(cluster, &admitted, &deadlines) {
+            // Whoever is told something as well gets the place with the next round.
+            if let (Some(admitted), Some(deadline)) = (admitted.get(&job), deadlines.get(&job)) {
+                let due = if is_lower { soonest } else { *deadline + Seconds(1) };
+                changes.push(Change::of_admitted(admitted, AdmissionWanted::Place { added }, due, now));
             }
         }
         changes
@@ -61,34 +87,74 @@ impl Deadlines {
         self.why_no_order = why;
         self.why_no_order.is_none()
     }
-}
 
-/// What is to be added to the priorities of jobs with these deadlines, where that is something else
-/// than now.
-fn places(cluster: &Cluster, admitted: &HashMap<JobId, &Admitted>, deadlines: &HashMap<JobId, UnixTime>) -> Vec<(JobId, i64)> {
-    let mut queues: HashMap<&str, Vec<Pending>> = HashMap::new();
-    for job in &cluster.queue.jobs {
-        let Some(pending) = pending(job, admitted, deadlines, cluster.read_at) else { continue };
-        for partition in &job.partitions {
-            queues.entry(partition).or_default().push(pending);
+    /// The changes of the priorities of jobs with these deadlines.
+    fn moves(&mut self, cluster: &Cluster, admitted: &HashMap<JobId, &Admitted>, deadlines: &HashMap<JobId, UnixTime>) -> Vec<Move> {
+        let mut queues: HashMap<&Arc<str>, Vec<&PlanJob>> = HashMap::new();
+        for job in cluster.queue.jobs.iter().filter(|job| is_in_queue(job, cluster.read_at)) {
+            for partition in &job.partitions {
+                queues.entry(partition).or_default().push(job);
+            }
         }
+        let mut moves = Vec::new();
+        let mut now_dealt = HashMap::new();
+        for (partition, queue) in queues {
+            let ordered: Vec<&Admitted> = queue
+                .iter()
+                .filter(|job| deadlines.contains_key(&job.job_id))
+                .filter_map(|job| admitted.get(&job.job_id).copied())
+                .collect();
+            if ordered.is_empty() {
+                continue;
+            }
+            let mut held: Vec<Held> = ordered.iter().map(|job| self.held(job)).collect();
+            order::give_back(&mut held, &self.left(partition, cluster, admitted));
+            let places: HashMap<JobId, Held> = ordered.iter().zip(&held).map(|(job, held)| (job.job.id, *held)).collect();
+            let pending: Vec<Pending> = queue.iter().map(|job| pending(job, places.get(&job.job_id), deadlines)).collect();
+            for dealt in order::dealt(&pending) {
+                let (Some(job), Some(held)) = (admitted.get(&dealt.job), places.get(&dealt.job)) else { continue };
+                let (in_force, place) = (i64::from(job.job.priority), i64::from(dealt.priority));
+                let added = job.job.added() + place - in_force;
+                let held = Held { place, own: held.own };
+                now_dealt.insert(dealt.job, DealtPlace { partition: Arc::clone(partition), held, added });
+                if place != in_force {
+                    moves.push(Move { job: dealt.job, added, is_lower: place < in_force });
+                }
+            }
+        }
+        self.dealt = now_dealt;
+        moves
     }
-    let mut found = Vec::new();
-    for queue in queues.into_values().filter(|queue| queue.iter().any(|job| job.deadline.is_some())) {
-        let own: HashMap<JobId, u32> = queue.iter().map(|job| (job.job, job.priority)).collect();
-        let added = |dealt: order::Dealt| Some((dealt.job, i64::from(dealt.priority) - i64::from(*own.get(&dealt.job)?)));
-        found.extend(order::changes(&queue).into_iter().filter_map(added));
+
+    /// The place that a job holds: what is in force, and what was dealt and is not written yet.
+    fn held(&self, job: &Admitted) -> Held {
+        let job = &job.job;
+        let to_come = self.dealt.get(&job.id).map_or(0, |dealt| dealt.added - job.added());
+        Held { place: (i64::from(job.priority) + to_come).max(1), own: job.own_priority() }
     }
-    found
+
+    /// The places of jobs of a partition that have left the order without a start: they were
+    /// cancelled, or have got a priority of their own.
+    fn left(&self, partition: &Arc<str>, cluster: &Cluster, admitted: &HashMap<JobId, &Admitted>) -> Vec<Held> {
+        let is_gone = |job: JobId| cluster.ended.iter().any(|ended| ended.id.job == job && ended.job.start.is_none());
+        let has_left = |job: JobId| match admitted.get(&job) {
+            Some(admitted) => admitted.job.is_fixed(),
+            None => is_gone(job),
+        };
+        let of_partition = self.dealt.iter().filter(|(_, dealt)| dealt.partition == *partition);
+        of_partition.filter(|(job, _)| has_left(**job)).map(|(_, dealt)| dealt.held).collect()
+    }
 }
 
-/// A job that waits for resources and priority alone, as the order sees it.
-fn pending(job: &PlanJob, admitted: &HashMap<JobId, &Admitted>, deadlines: &HashMap<JobId, UnixTime>, now: UnixTime) -> Option<Pending> {
-    let Phase::Pending { priority, eligible, .. } = job.phase else { return None };
-    eligible.filter(|eligible| *eligible <= now)?;
-    let deadline = deadlines.get(&job.job_id).copied();
-    Some(match admitted.get(&job.job_id) {
-        Some(admitted) => admitted.job.pending(deadline),
-        None => Pending { job: job.job_id, priority, added: 0, deadline: None },
-    })
+/// Whether a job waits for resources and priority alone.
+fn is_in_queue(job: &PlanJob, now: UnixTime) -> bool {
+    matches!(job.phase, Phase::Pending { eligible: Some(eligible), .. } if eligible <= now)
+}
+
+/// A job of the queue as the order sees it; those that take part hold a place.
+fn pending(job: &PlanJob, held: Option<&Held>, deadlines: &HashMap<JobId, UnixTime>) -> Pending {
+    let priority = if let Phase::Pending { priority, .. } = job.phase { priority } else { 0 };
+    let Some(held) = held else { return Pending { job: job.job_id, priority, deadline: None } };
+    let place = u32::try_from(held.place).unwrap_or(u32::MAX);
+    Pending { job: job.job_id, priority: place, deadline: deadlines.get(&job.job_id).copied() }
 }

@@ -9,8 +9,8 @@
 //! nodes: [`siblings`] reads them from slurmdbd, and `predictor_core::decision::withdrawal` says
 //! which of them stays.
 //!
-//! It remembers nothing that a restart would miss: what was promised and what was written last is
-//! in each job's record. The main thread never waits for it: while it is busy with one round, the
+//! It remembers nothing that a restart would miss but places in the order by deadline that are not
+//! written yet: what was promised and what was written last is in each job's record. The main thread never waits for it: while it is busy with one round, the
 //! next one waits in the channel, and those after that are left out.
 
 mod deadlines;

@@ -8,7 +8,6 @@
 
 use super::FARTHEST_DEADLINE;
 use super::present::{Present, present_probability};
-use crate::admission::order;
 use crate::decision::governing;
 use crate::forecast::{Association, JobShape, RunTimeForecaster, WaitForecaster};
 use crate::site::Site;
@@ -232,19 +231,16 @@ impl AdmittedJob {
     /// Whether its priority has stayed to the last digit although its factor of the site was
     /// changed: an operator has given it a priority of its own, which factors do not touch. It is
     /// changed again once its priority moves.
-    fn is_fixed(&self) -> bool {
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
         self.changed().and_then(|changed| changed.priority) == Some(self.priority)
     }
 
-    /// As the order sees it; `deadline` is given where it takes part.
+    /// The priority that it has by itself, without what was added for the order: at least 1, as no
+    /// sum is lower.
     #[must_use]
-    pub fn pending(&self, deadline: Option<UnixTime>) -> order::Pending {
-        // Of a job that somebody else has given another factor nothing is known to be ours.
-        let added = if deadline.is_some() { self.added() } else { 0 };
-        // No sum is lower than the lowest priority, so that what is its own is at most this.
-        let own = (i64::from(self.priority) - added).clamp(i64::from(self.priority > 0), u32::MAX.into());
-        let own = u32::try_from(own).unwrap_or(0);
-        order::Pending { job: self.id, priority: own, added: i64::from(self.priority) - i64::from(own), deadline }
+    pub fn own_priority(&self) -> i64 {
+        (i64::from(self.priority) - self.added()).max(1)
     }
 }
 
