@@ -61,7 +61,8 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                     admission_without_forecast, deadline_probability
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
-                    wait_forecasts, and the keys of policy
+                    wait_forecasts, shared_nodes (that take jobs, where admission is by
+                    shares), and the keys of policy
   wait_forecasts    of a partition, null where nothing was learnt: in_force (blended, the
                     default; qbets, by class of job; none), reason (calibrated: the default's
                     bounds hold, to three points or chance; not_calibrated; too_few_jobs; not_trained), jobs_scored (the
@@ -147,6 +148,8 @@ struct PartitionReport {
     pending_jobs: u32,
     pending_cpus: u64,
     wait_forecasts: Option<WaitForecasts>,
+    /// Nodes that take jobs and whose CPUs jobs share, where jobs are admitted by shares.
+    shared_nodes: usize,
     #[serde(flatten)]
     policy: PolicyReport,
 }
@@ -288,6 +291,7 @@ impl PartitionReport {
             pending_jobs,
             pending_cpus,
             wait_forecasts: score.map(WaitForecasts::of),
+            shared_nodes: partition.shared_nodes.len(),
             policy: (&partition.policy).into(),
         }
     }

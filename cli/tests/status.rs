@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use common::{Site, Wanted, line, now, said};
 use job_types::options::Mode;
-use job_types::policy::Policy;
+use job_types::policy::{Admission, Policy};
 use job_types::time::UnixTime;
 use made_up_site::enforcing;
 use predictor_core::counters::{COUNTERS, Counted, Counter};
@@ -162,4 +162,16 @@ fn a_wrong_option_is_wrong_usage() {
     let said = Site::usable().run(&["status", "--colour"]);
     assert_eq!((said.status, said.output.as_str()), (2, ""));
     assert!(said.error.contains("--colour"));
+}
+
+#[test]
+fn a_rule_of_shared_nodes_in_a_partition_that_shares_none_is_told() {
+    let site = Site::empty();
+    let policy = Policy { admission: Admission::Libra, ..enforcing() };
+    site.publish(&Wanted { policy, ..Wanted::default() }.bytes());
+    let said = site.run(&["status"]);
+    assert!(said.output.contains("batch: libra admits nobody: no node takes jobs that share its CPUs"), "{}", said.output);
+    assert_eq!(site.json(&["status"]).1["partitions"][0]["shared_nodes"], 0);
+    site.publish(&Wanted::default().bytes());
+    assert!(!site.run(&["status"]).output.contains("admits nobody"));
 }

@@ -1,5 +1,6 @@
 //! The report for people.
 
+use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::COUNTERS;
 
@@ -109,6 +110,11 @@ fn policies(lines: &mut Lines, site: &PolicyReport, report: &Report) {
         ]);
     }
     lines.table(&policies);
+    let shares_nodes = |admission: &str| Admission::ALL.iter().any(|rule| rule.shares_nodes() && rule.as_str() == admission);
+    for partition in report.partitions.iter().filter(|partition| shares_nodes(partition.policy.admission) && partition.shared_nodes == 0) {
+        let (name, rule) = (&partition.name, partition.policy.admission);
+        lines.plain(format!("{name}: {rule} admits nobody: no node takes jobs that share its CPUs (OverSubscribe=FORCE in slurm.conf)"));
+    }
 }
 
 fn partitions(lines: &mut Lines, report: &Report) {
