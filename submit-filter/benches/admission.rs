@@ -52,7 +52,7 @@ fn site(site: &Site, rule: Admission, generation: u64) {
             |job| SharingJob { cpus: 1, admitted: Some((share(node, job), now + Seconds(20_000 + i64::from((node * 31 + job) % 50_000)))) };
         (0..JOBS / NODES).map(has).collect()
     };
-    let node = |n: u32| SharedNodeState { name: format!("node{n:05}"), cpus: 1, jobs_to_a_cpu: 8, jobs: jobs(n) };
+    let node = |n: u32| SharedNodeState { name: format!("node{n:05}"), cpus: 1, jobs_to_a_cpu: 60_000, jobs: jobs(n) };
     let shared_nodes = if rule.shares_nodes() { (0..NODES).map(node).collect() } else { Vec::new() };
     let partition = PartitionState { whole_nodes: false, cpus: NODES, nodes: NODES, shared_nodes, ..batch(policy) };
     // Waits of some minutes, so that the probability has something to rest on.
@@ -94,10 +94,11 @@ fn main() {
     let state = Site::new();
     site(&state, Admission::Libra, 1);
     assert_eq!(job_submit_queuecast::init(), 0);
-    // Nodes, seconds until the deadline, and whether that can be had: by shares an hour in ten days
-    // needs 0.004 of a node, in 1.5 hours 0.67, which no node has left beside its two jobs; by
-    // time limit and by forecast the first is far away, and 40 minutes are too few.
-    let by_shares = [(4, 864_000, true), (64, 864_000, true), (4, 5_400, false)];
+    // Nodes, seconds until the deadline, and whether that can be had: by shares an hour in 300 days
+    // needs 0.00014 of a node, so that all that are admitted here find room, and in 1.5 hours 0.67,
+    // which no node has left beside its two jobs; by time limit and by forecast a day is much, and
+    // 40 minutes are too few.
+    let by_shares = [(4, 25_920_000, true), (64, 25_920_000, true), (4, 5_400, false)];
     let by_time = [(4, 86_400, true), (64, 86_400, true), (4, 2_400, false)];
     let rules = [Admission::Libra, Admission::LibraRisk, Admission::Edf, Admission::Probability];
     println!(

@@ -17,7 +17,7 @@ use predictor_core::forecast::Claims;
 use predictor_core::shared_nodes::{SharedNode, SharingJob};
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// How long after it was admitted a job may not be in slurmctld's queue yet, in whole seconds.
 const UNDERWAY: Seconds = Seconds(2);
@@ -38,7 +38,7 @@ struct Admitted {
     /// By partition.
     partitions: HashMap<Box<str>, Vec<Admission>>,
     /// To nodes that jobs share, in the order of time.
-    nodes: Vec<NodeAdmission>,
+    nodes: VecDeque<NodeAdmission>,
     /// The nodes of a partition with these, by its name.
     merged: HashMap<Box<str>, Merged>,
 }

@@ -14,8 +14,7 @@ pub fn is_suitable(node: &NodeLoad, job: &Newcomer) -> bool {
 /// power left, and of equal ones the first. `chosen` gets their places in `nodes`, ascending, or
 /// nothing where there are too few. Returns whether the job is taken.
 ///
-/// It goes over the nodes once, and over the suitable ones once more, and allocates only where
-/// `chosen` has no room yet.
+/// It goes over the nodes once, and over the suitable ones once more.
 pub fn admit(nodes: &[NodeLoad], job: &Newcomer, chosen: &mut Vec<u32>) -> bool {
     let count = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
     admit_among(count, |place| nodes.get(place as usize).copied(), job, chosen)
@@ -25,17 +24,18 @@ pub fn admit(nodes: &[NodeLoad], job: &Newcomer, chosen: &mut Vec<u32>) -> bool 
 /// of the question there is none.
 pub fn admit_among(count: u32, load: impl Fn(u32) -> Option<NodeLoad>, job: &Newcomer, chosen: &mut Vec<u32>) -> bool {
     chosen.clear();
-    chosen.extend((0..count).filter(|place| load(*place).is_some_and(|node| is_suitable(&node, job))));
-    if chosen.len() < job.nodes {
-        chosen.clear();
+    // The loads are computed once for each node, and not again for each comparison.
+    let suitable = |place: u32| Some((load(place).filter(|node| is_suitable(node, job))?.total_share, place));
+    let mut suitable: Vec<(f64, u32)> = (0..count).filter_map(suitable).collect();
+    if suitable.len() < job.nodes {
         return false;
     }
-    if chosen.len() > job.nodes {
-        let share = |place: u32| load(place).map_or(0.0, |node| node.total_share);
-        let fullest_first = |one: &u32, other: &u32| share(*other).total_cmp(&share(*one)).then(one.cmp(other));
-        chosen.select_nth_unstable_by(job.nodes - 1, fullest_first);
-        chosen.truncate(job.nodes);
+    if suitable.len() > job.nodes {
+        let fullest_first = |one: &(f64, u32), other: &(f64, u32)| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1));
+        suitable.select_nth_unstable_by(job.nodes - 1, fullest_first);
+        suitable.truncate(job.nodes);
     }
+    chosen.extend(suitable.into_iter().map(|(_, place)| place));
     chosen.sort_unstable();
     true
 }
