@@ -24,7 +24,7 @@ fn a_fresh_snapshot_is_shown_with_what_is_in_it() {
     assert_eq!(line(&said.output, "slurmdbd read"), "slurmdbd read not to the end of the history yet");
     // 160 CPUs run and 48 are asked for, of 256.
     assert_eq!(line(&said.output, "batch*"), "batch* 64 256 2 160 3 48 0.81 2 d");
-    assert_eq!(line(&said.output, "batch "), "batch enforce asked asked asked wait 0.95 0.3 12 h");
+    assert_eq!(line(&said.output, "batch "), "batch enforce asked asked asked wait 0.95 0.3 12 h off");
     assert!(!said.output.contains('\u{1b}'), "colours where there is no terminal");
 }
 
