@@ -519,10 +519,12 @@ fn the_plugin_exports_its_callbacks_and_no_prolog_or_epilog() {
         "plugin_name",
         "plugin_type",
         "plugin_version",
+        "slurm_spank_exit",
         "slurm_spank_init",
         "slurm_spank_init_post_opt",
         "slurm_spank_local_user_init",
         "slurm_spank_task_init",
+        "slurm_spank_task_post_fork",
         // The crate slurm-spank marks it so.
         "spank_option_callback",
     ];
