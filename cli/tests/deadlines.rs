@@ -1,5 +1,5 @@
-//! The published methods of admission by deadline are replayed on a made-up log, and wrong questions
-//! are answered as such.
+//! The published methods of admission by deadline are replayed on a made-up log, and wrong
+//! questions are answered as such.
 #![allow(clippy::unwrap_used)]
 
 mod common;

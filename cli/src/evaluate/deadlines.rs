@@ -1,5 +1,5 @@
-//! `queuecast evaluate deadlines`: the published methods of admission by deadline, replayed (Yeo and
-//! Buyya 2006, figures 1 to 4).
+//! `queuecast evaluate deadlines`: the published methods of admission by deadline, replayed (Yeo
+//! and Buyya 2006, figures 1 to 4).
 
 mod picture;
 mod report;
@@ -34,9 +34,9 @@ use crate::failure::Failure;
 /// job each. Libra and LibraRisk share nodes in time and decide at once.
 ///
 /// The tables have, over the arrival delay factor, the deadline high:low ratio, the part of the
-/// jobs of high urgency and the inaccuracy of the estimates, the per cent of the submitted jobs that
-/// were done by their deadlines and the mean slowdown of these, as means over --seeds with 95 %
-/// intervals. Below them stands what the publication states, and whether it holds here.
+/// jobs of high urgency and the inaccuracy of the estimates, the per cent of the submitted jobs
+/// that were done by their deadlines and the mean slowdown of these, as means over --seeds with 95
+/// % intervals. Below them stands what the publication states, and whether it holds here.
 ///
 /// What the publication leaves open are options: --deviation, --spare, --late, --projection,
 /// --bad-records and --overruns. The page "Deadlines" of the documentation says what each is worth.

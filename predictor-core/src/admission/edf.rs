@@ -1,9 +1,9 @@
 //! Earliest deadline first, on nodes that have one job at a time (Yeo and Buyya 2006, section 4).
 //!
 //! Jobs wait in a queue in the order of their deadlines. The first is selected and waits for its
-//! processors; nobody behind it starts before it. A job that comes later with an earlier deadline is
-//! selected in its place. With admission, a selected job is refused if its deadline has passed or
-//! can't be met by its estimate, and not before it is selected.
+//! processors; nobody behind it starts before it. A job that comes later with an earlier deadline
+//! is selected in its place. With admission, a selected job is refused if its deadline has passed
+//! or can't be met by its estimate, and not before it is selected.
 
 use job_types::time::{Seconds, UnixTime};
 

@@ -10,9 +10,9 @@ pub fn is_suitable(node: &NodeLoad, job: &Newcomer) -> bool {
     node.total_share + job.share <= WHOLE_NODE
 }
 
-/// Chooses nodes for a job by best fit: of those that are suitable the ones that then have the least
-/// power left, and of equal ones the first. `chosen` gets their places in `nodes`, ascending, or
-/// nothing where there are too few. Returns whether the job is taken.
+/// Chooses nodes for a job by best fit: of those that are suitable the ones that then have the
+/// least power left, and of equal ones the first. `chosen` gets their places in `nodes`, ascending,
+/// or nothing where there are too few. Returns whether the job is taken.
 ///
 /// It goes over the nodes once, and over the suitable ones once more.
 pub fn admit(nodes: &[NodeLoad], job: &Newcomer, chosen: &mut Vec<u32>) -> bool {

@@ -7,16 +7,16 @@
 //!
 //! - If all shares fit into the node, nobody is late, every deadline delay is 1, and there is no
 //!   risk.
-//! - If they don't, the job that ends first is late by the factor S of the total share, and the node
-//!   is busy until the last late job ends. If all deadline delays were S, the last job, with the
-//!   latest deadline D, would end at S D, which has to be the sum of all run times. S D is the sum
-//!   of the run times, each times D over its own deadline, and is larger unless all deadlines are
-//!   the same. So there is no risk only where all jobs have one deadline, and above all for **one
-//!   job alone, however late it is by its estimate**.
+//! - If they don't, the job that ends first is late by the factor S of the total share, and the
+//!   node is busy until the last late job ends. If all deadline delays were S, the last job, with
+//!   the latest deadline D, would end at S D, which has to be the sum of all run times. S D is the
+//!   sum of the run times, each times D over its own deadline, and is larger unless all deadlines
+//!   are the same. So there is no risk only where all jobs have one deadline, and above all for
+//!   **one job alone, however late it is by its estimate**.
 //! - A job whose deadline has passed has a deadline delay without bound: nobody joins it.
 //!
-//! The job alone is what LibraRisk gains by where estimates are too long: Libra and EDF refuse a job
-//! whose estimate is longer than its deadline, LibraRisk gives it idle nodes.
+//! The job alone is what LibraRisk gains by where estimates are too long: Libra and EDF refuse a
+//! job whose estimate is longer than its deadline, LibraRisk gives it idle nodes.
 
 use job_types::time::UnixTime;
 

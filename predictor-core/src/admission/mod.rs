@@ -8,8 +8,8 @@
 //! *deadline delay* weighs the delay by the time that was left, and the *risk* of a node is the
 //! standard deviation of the deadline delays of its jobs ([`risk`]).
 //!
-//! - [`libra`] takes a job where the shares of all jobs on a node fit into it, and fills the fullest
-//!   nodes first.
+//! - [`libra`] takes a job where the shares of all jobs on a node fit into it, and fills the
+//!   fullest nodes first.
 //! - [`libra_risk`] takes it where the risk of a node stays zero.
 //! - [`edf`] has nodes for one job at a time, and a queue in the order of the deadlines.
 //! - [`order`] is that order on Slurm, where jobs with and without a deadline share a queue.

@@ -50,8 +50,8 @@ impl NodeLoad {
     }
 }
 
-/// A job with a deadline for which nodes are looked for. All nodes are of one kind, and it needs the
-/// same share of each.
+/// A job with a deadline for which nodes are looked for. All nodes are of one kind, and it needs
+/// the same share of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newcomer {
     /// The share of a node that it needs (equation 1), more than one where it would be late on idle

@@ -25,8 +25,9 @@ pub enum SparePower {
     Kept,
 }
 
-/// The power of a node that each of its jobs gets, over its share, where the shares of all add up to
-/// `total_share`: 1 where they fit into the node, or what divides the node in proportion to them.
+/// The power of a node that each of its jobs gets, over its share, where the shares of all add up
+/// to `total_share`: 1 where they fit into the node, or what divides the node in proportion to
+/// them.
 #[must_use]
 pub fn scale(total_share: f64, spare: SparePower) -> f64 {
     let is_divided = total_share > 1.0 || (spare == SparePower::Given && total_share > 0.0);

@@ -18,8 +18,8 @@ pub enum Figure {
     Ratio,
     /// Figure 3: the per cent of jobs of high urgency.
     HighUrgency,
-    /// Figure 4: the inaccuracy of the estimates in per cent, with 20 % and with 80 % of the jobs of
-    /// high urgency.
+    /// Figure 4: the inaccuracy of the estimates in per cent, with 20 % and with 80 % of the jobs
+    /// of high urgency.
     Inaccuracy,
 }
 
@@ -243,8 +243,8 @@ mod tests {
         assert!(one.iter().zip(&second_alone).all(|(both, alone)| both[1] == alone.outcomes[0]));
     }
 
-    /// With no inaccuracy the estimates of figure 4 are the run times, so that its first point is the
-    /// default one of figure 1.
+    /// With no inaccuracy the estimates of figure 4 are the run times, so that its first point is
+    /// the default one of figure 1.
     #[test]
     fn where_figures_meet_their_points_agree() {
         let points = points(&base(), &settings(1), &|_, _| ());

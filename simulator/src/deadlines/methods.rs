@@ -209,7 +209,8 @@ mod tests {
         }
     }
 
-    /// Shares of 0.5 and 0.5 on the same nodes, with a third job of 0.25 that does not fit any more.
+    /// Shares of 0.5 and 0.5 on the same nodes, with a third job of 0.25 that does not fit any
+    /// more.
     #[test]
     fn libra_takes_what_fits_at_once_and_refuses_the_rest_at_once() {
         let jobs = [job(0, 50, 50, 100, 2), job(0, 100, 100, 200, 2), job(10, 50, 50, 210, 1)];

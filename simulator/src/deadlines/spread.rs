@@ -42,8 +42,8 @@ impl Spread {
 mod tests {
     use super::*;
 
-    /// The 0.975 quantile of Student's t distribution with 3 degrees of freedom is 3.182; the values
-    /// have a variance of 5/3, and its root over 2 is 0.6455.
+    /// The 0.975 quantile of Student's t distribution with 3 degrees of freedom is 3.182; the
+    /// values have a variance of 5/3, and its root over 2 is 0.6455.
     #[test]
     fn the_interval_is_that_of_students_t_distribution() {
         let spread = Spread::of(&[1.0, 2.0, 3.0, 4.0]).unwrap();

@@ -14,8 +14,8 @@ use Estimates::{Accurate, Actual};
 use Figure::{ArrivalDelay, HighUrgency, Inaccuracy, Ratio};
 use Method::{Edf, EdfWithoutAdmission, Libra, LibraRisk};
 
-/// How far two parts of the jobs may be from each other and still be "the same number", in points of
-/// a hundred.
+/// How far two parts of the jobs may be from each other and still be "the same number", in points
+/// of a hundred.
 const SAME_POINTS: f64 = 3.0;
 
 /// How far two slowdowns may be from each other and still be the same, in per cent.

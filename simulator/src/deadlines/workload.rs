@@ -31,8 +31,8 @@ pub struct BaseJob {
     pub submit: UnixTime,
     /// How long it ran, at least 1 s.
     pub run_time: Seconds,
-    /// What its user asked for, at least 1 s; what it ran where the log does not say. It may be less
-    /// than the run time: such jobs outlived what was asked for.
+    /// What its user asked for, at least 1 s; what it ran where the log does not say. It may be
+    /// less than the run time: such jobs outlived what was asked for.
     pub estimate: Seconds,
     /// On how many nodes, at least 1.
     pub nodes: u32,
@@ -66,8 +66,8 @@ fn base_job(logged: &LoggedJob, wanted: &LastJobs) -> Option<BaseJob> {
 /// How the jobs of the log get deadlines, and how the log is changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Urgencies {
-    /// The times between arrivals of the log are multiplied by this (the arrival delay factor); 1 is
-    /// the log's own, 0 submits all jobs at once.
+    /// The times between arrivals of the log are multiplied by this (the arrival delay factor); 1
+    /// is the log's own, 0 submits all jobs at once.
     pub arrival_delay: f64,
     /// The part of the jobs that are of high urgency.
     pub high_urgency: f64,

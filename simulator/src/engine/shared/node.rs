@@ -4,7 +4,7 @@ use job_types::time::UnixTime;
 use predictor_core::admission::share::Claim;
 use predictor_core::admission::{NodeLoad, SparePower, projection};
 
-use super::DeadlineJob;
+use super::job::DeadlineJob;
 
 /// What is left of a task that is done, in seconds of the node: rounding.
 const DONE_S: f64 = 1e-6;
@@ -83,8 +83,8 @@ impl Node {
         self.deal(sharing);
     }
 
-    /// Goes to a moment that [`Self::next_event`] named: hands over the jobs whose tasks have ended,
-    /// and deals the shares anew.
+    /// Goes to a moment that [`Self::next_event`] named: hands over the jobs whose tasks have
+    /// ended, and deals the shares anew.
     pub(super) fn pass(&mut self, now_s: f64, sharing: Sharing, mut ended: impl FnMut(u32)) {
         self.advance(now_s);
         self.tasks.retain(|task| {

@@ -1,24 +1,9 @@
 //! The simulation of nodes that are shared in time, from event to event.
 
-use job_types::time::{Seconds, UnixTime};
 use predictor_core::admission::NodeLoad;
 
+use super::job::DeadlineJob;
 use super::node::{Node, Sharing};
-
-/// A job with a deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeadlineJob {
-    /// Submission, on the clock of the workload.
-    pub submit: UnixTime,
-    /// How long it runs if it has its nodes whole, at least 1 s.
-    pub run_time: Seconds,
-    /// How long it is estimated to run, at least 1 s; it may outlive that.
-    pub estimate: Seconds,
-    /// On how many nodes it runs, at least 1.
-    pub nodes: u32,
-    /// When it has to be done, on the clock of the workload.
-    pub deadline: UnixTime,
-}
 
 /// What a policy has decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
