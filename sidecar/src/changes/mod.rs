@@ -10,8 +10,9 @@
 //! which of them stays.
 //!
 //! It remembers nothing that a restart would miss but places in the order by deadline that are not
-//! written yet: what was promised and what was written last is in each job's record. The main thread never waits for it: while it is busy with one round, the
-//! next one waits in the channel, and those after that are left out.
+//! written yet: what was promised and what was written last is in each job's record. The main
+//! thread never waits for it: while it is busy with one round, the next one waits in the channel,
+//! and those after that are left out.
 
 mod deadlines;
 mod issuer;
