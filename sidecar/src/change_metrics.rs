@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use predictor_core::decision::{AdmissionState, ReservationState};
+use predictor_core::decision::{AdmissionState, AdmissionWanted, ReservationState};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -65,6 +65,9 @@ impl ChangeMetrics {
         let metrics = Self::default();
         for outcome in ChangeOutcome::ALL {
             let _at_zero = metrics.changes.get_or_create(&outcome.label());
+        }
+        for what in AdmissionWanted::NAMES {
+            let _at_zero = metrics.deadline_changes.get_or_create(&WhatLabel { what });
         }
         registry.register("changes", "Changes of jobs after their submission, by what became of them", metrics.changes.clone());
         registry.register("reservations", "Jobs in the queue that carry a reservation", metrics.reservations.clone());

@@ -14,7 +14,7 @@ use end_to_end::documentation::{Block, Page, Reader, SUBSTITUTIONS};
 use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, project, skipped, wait_for};
 use job_types::options::OPTIONS;
 use made_up_site::enforcing;
-use predictor_core::decision::ReservationState;
+use predictor_core::decision::{AdmissionState, AdmissionWanted, ReservationState};
 use slurm_conf::Configuration;
 
 /// Pages of what users do. They are read on a cluster with a known past, under a policy that
@@ -196,6 +196,9 @@ fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
     let states_and_outcomes: BTreeSet<&str> = states.into_iter().chain(outcomes.map(|(outcome, _)| outcome)).collect();
     assert!(states_and_outcomes.contains("made"), "{served}");
     assert_eq!(explained("Changes after the submission"), states_and_outcomes);
+    let states = AdmissionState::ALL.map(AdmissionState::name);
+    let of_deadlines: BTreeSet<&str> = states.into_iter().chain(AdmissionWanted::NAMES).collect();
+    assert_eq!(explained("Admitted jobs until they are done"), of_deadlines);
     for page in Page::all() {
         for (at, _) in page.text.match_indices("queuecast_") {
             let name: String =

@@ -152,15 +152,18 @@ pub enum AdmissionWanted {
 }
 
 impl AdmissionWanted {
+    /// All names that they have in metrics and logs.
+    pub const NAMES: [&str; 5] = ["ordered", "told", "ended", "cancelled", "stopped"];
+
     /// Its name in metrics and logs.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            AdmissionWanted::Place { .. } => "ordered",
-            AdmissionWanted::Note { .. } => "told",
-            AdmissionWanted::End => "ended",
-            AdmissionWanted::Cancellation => "cancelled",
-            AdmissionWanted::NoteOfStop => "stopped",
+            AdmissionWanted::Place { .. } => Self::NAMES[0],
+            AdmissionWanted::Note { .. } => Self::NAMES[1],
+            AdmissionWanted::End => Self::NAMES[2],
+            AdmissionWanted::Cancellation => Self::NAMES[3],
+            AdmissionWanted::NoteOfStop => Self::NAMES[4],
         }
     }
 }
