@@ -1,6 +1,7 @@
 //! The learner: one sweep over the cluster's past and present, and the default predictor beside it.
 
 mod admission_outcome;
+mod deadline_learner;
 mod deadlines;
 mod fill;
 mod kept;
@@ -19,6 +20,7 @@ mod trials;
 mod tests;
 
 pub use self::admission_outcome::AdmissionOutcome;
+pub use self::deadline_learner::{DeadlineLearner, DeadlineOutcome};
 pub use self::fill::REPLAYED;
 pub use self::kept::SOURCES;
 pub use self::promise_outcome::PromiseOutcome;

@@ -3,6 +3,8 @@
 //! The decisions ask through [`WaitForecaster`], [`RunTimeForecaster`] and [`QueueForecaster`]; the
 //! snapshot answers with what the daemon fitted, a simulator from its own state.
 
+use crate::admission::PromisedJob;
+use crate::deadline_history::DeadlineHistory;
 use crate::promise::PromiseKind;
 use crate::reliability::WaitSourceReason;
 use job_types::job::WaitingJob;
@@ -472,6 +474,16 @@ pub trait QueueForecaster {
 
     /// When the running jobs of a partition are expected to end, ascending.
     fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_;
+
+    /// The admitted jobs that wait in a partition, as the plan of the queue has them.
+    fn promised_jobs(&self, _partition: PartitionIndex) -> Cow<'_, [PromisedJob]> {
+        Cow::Borrowed(&[])
+    }
+
+    /// What jobs with deadlines have taught in a partition.
+    fn deadline_history(&self, _partition: PartitionIndex) -> DeadlineHistory {
+        DeadlineHistory::default()
+    }
 }
 
 /// Whoever makes all the forecasts that decisions rest on.

@@ -7,6 +7,7 @@ pub mod admission;
 pub mod blend;
 pub mod class;
 pub mod counters;
+pub mod deadline_history;
 pub mod decision;
 pub mod forecast;
 pub mod levels;

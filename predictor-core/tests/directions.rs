@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The parts of the crate that know nothing of how anything is stored.
-const DOMAIN: [&str; 11] = [
+const DOMAIN: [&str; 12] = [
     "admission",
+    "deadline_history.rs",
     "decision",
     "forecast.rs",
     "limits.rs",

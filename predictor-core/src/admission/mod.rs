@@ -12,6 +12,7 @@
 //!   fullest nodes first.
 //! - [`libra_risk`] takes it where the risk of a node stays zero.
 //! - [`edf`] has nodes for one job at a time, and a queue in the order of the deadlines.
+//! - [`room`] is where a plan of the queue has room for a job with a deadline.
 //! - [`order`] is that order on Slurm, where jobs with and without a deadline share a queue.
 //!
 //! What a node has to do is summed up in [`NodeLoad`], one flat record for each node, so that a
@@ -24,8 +25,12 @@ mod node;
 pub mod order;
 pub mod projection;
 pub mod risk;
+pub mod room;
+pub mod run_times;
 pub mod share;
+mod waiting;
 
 pub use node::{Newcomer, NodeLoad};
 pub use projection::SparePower;
 pub use share::Claim;
+pub use waiting::PromisedJob;

@@ -219,7 +219,10 @@ impl Decision {
             // A limit that is cut back leaves no time for what others have of the CPUs.
             changes.shortest_limit = self.shortest_limit.map(|_| limit);
         }
-        changes.clears_deadline = matches!(self.admission, Some(Ok(_)));
+        if let Some(Ok(admitted)) = &self.admission {
+            changes.clears_deadline = true;
+            changes.begin = changes.begin.max(admitted.begin);
+        }
         changes
     }
 

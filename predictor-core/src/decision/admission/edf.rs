@@ -11,7 +11,7 @@ pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>
     let begin = context.now + context.delay_as_written();
     let limit = decided.map_or(context.limit, |decided| decided.limit);
     if limit.is_some_and(|limit| begin + limit + LIMIT_ROUNDING <= deadline) {
-        return Ok(Admitted { by: Admission::Edf, deadline, probability: None, wanted: None });
+        return Ok(Admitted { by: Admission::Edf, deadline, probability: None, wanted: None, begin: None });
     }
     Err(NotAdmitted::BeyondLimit { alternatives: Alternatives::default() })
 }

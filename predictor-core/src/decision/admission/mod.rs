@@ -39,6 +39,9 @@ pub struct Admitted {
     pub probability: Option<f64>,
     /// The probability that was wanted; `None` where the rule asks for none.
     pub wanted: Option<f64>,
+    /// When it is to become eligible, where that is later than as its user wrote it: a job that
+    /// runs long begins when it leaves room for others.
+    pub begin: Option<UnixTime>,
 }
 
 /// Why a job with a deadline is not admitted.

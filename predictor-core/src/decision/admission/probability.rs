@@ -1,26 +1,138 @@
-//! Admission by the forecast probability of being done in time.
+//! Admission by the forecast probability of being done in time, without anybody who was admitted
+//! before being pushed under theirs.
+//!
+//! By the plan of the queue, with all that runs and waits, where there is one:
+//!
+//! 1. **The run time** is the distribution that is forecast for the user's jobs of that size, within
+//!    the time limit, weighed by what the deadline says of it ([`weighed`]).
+//! 2. **The start**, for each of these run times, is the earliest one at which the plan has room for
+//!    it: in CPUs that nobody has, so that nobody is pushed, or before admitted jobs with later
+//!    deadlines, which the order by deadline serves later as well, as far as each of them stays
+//!    above the probability that it was promised ([`PromisedJob::gives_way`]).
+//! 3. **The wait** is longer or shorter than planned as often as it was for others
+//!    ([`DeadlineHistory::starts_within`]), and the probability is corrected by how such promises
+//!    were kept ([`DeadlineHistory::corrected`]).
+//! 4. **A job that runs long leaves room** for those that will come: the longer it is expected to
+//!    run, the more CPUs have to be free beside it ([`Terms`]). It begins when there is so much
+//!    room, which may be later than it could. Without that, long jobs with much time would keep all
+//!    CPUs from short jobs that have little.
+//!
+//! Without a plan the forecast of the wait takes its place. In either case more is asked than is
+//! wanted where promises of that size and time ahead were kept too seldom
+//! ([`level_to_ask`](crate::promise::level_to_ask)).
 
 use super::{Admitted, Alternatives, NotAdmitted};
+use crate::admission::PromisedJob;
+use crate::admission::room::Room;
+use crate::admission::run_times::{mean, unknown, weighed};
+use crate::deadline_history::DeadlineHistory;
 use crate::decision::{Candidate, Context};
 use crate::forecast::Forecaster;
 use crate::promise::PromiseKind;
 use job_types::policy::Admission;
-use job_types::time::UnixTime;
+use job_types::time::{Seconds, UnixTime};
 
-/// By the wait and the run time that are forecast for the job as it was decided. Where deadlines of
-/// the past were kept too seldom, more is asked of the forecast than is wanted.
+/// How much room is left beside a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Terms {
+    /// A job that is expected to run no longer leaves none.
+    short: Seconds,
+    /// How often that doubles until a job leaves the most.
+    doublings: f64,
+    /// The part of the CPUs that is the most.
+    most: f64,
+}
+
+impl Default for Terms {
+    /// Chosen by what they were worth on workload logs: docs/deadlines.md.
+    fn default() -> Terms {
+        Terms { short: Seconds(600), doublings: 8.0, most: 0.6 }
+    }
+}
+
+impl Terms {
+    /// The CPUs, of so many, that have to be free beside a job that is expected to run so long.
+    fn room_beside(&self, run_time: Seconds, all: u32) -> u64 {
+        if run_time <= self.short {
+            return 0;
+        }
+        let doublings = (run_time.0 as f64 / self.short.0.max(1) as f64).log2();
+        (f64::from(all) * self.most * (doublings / self.doublings).min(1.0)) as u64
+    }
+}
+
+/// How a job with a deadline fares by the plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Prospect {
+    /// The probability that it is done in time, before it is corrected.
+    probability: f64,
+    /// When it is planned to start.
+    start: UnixTime,
+}
+
+/// By the plan of the queue, or by the wait that is forecast for the job as it was decided.
 pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Result<Admitted, NotAdmitted>
 where
     F: Forecaster,
 {
     let wanted = context.policy.deadline_probability;
-    let (partition, ahead) = (context.partition.index, deadline - context.now);
-    let asked = context.forecasts.level_to_ask(PromiseKind::Deadline, partition, context.size.cpus, ahead, wanted);
-    let Some(probability) = decided.and_then(|decided| decided.deadline_probability) else { return Err(NotAdmitted::NoWaits) };
-    if probability >= asked {
-        return Ok(Admitted { by: Admission::Probability, deadline, probability: Some(probability), wanted: Some(wanted) });
+    let history = context.forecasts.deadline_history(context.partition.index);
+    let by_plan = decided.and_then(|decided| prospect(context, decided, deadline, &history));
+    let by_wait = || decided.and_then(|decided| decided.deadline_probability);
+    let Some(forecast) = by_plan.map(|prospect| prospect.probability).or_else(by_wait) else { return Err(NotAdmitted::NoWaits) };
+    let probability = history.corrected(forecast, wanted);
+    let asked =
+        context.forecasts.level_to_ask(PromiseKind::Deadline, context.partition.index, context.size.cpus, deadline - context.now, wanted);
+    if probability < asked {
+        // For people, in whole percent.
+        let wanted = if asked > wanted { (asked * 100.0).ceil() / 100.0 } else { wanted };
+        return Err(NotAdmitted::Unlikely { probability, wanted, alternatives: Alternatives::default() });
     }
-    // For people, in whole percent.
-    let wanted = if asked > wanted { (asked * 100.0).ceil() / 100.0 } else { wanted };
-    Err(NotAdmitted::Unlikely { probability, wanted, alternatives: Alternatives::default() })
+    let begin = by_plan.map(|prospect| prospect.start).filter(|start| *start > context.now && !context.submission.is_interactive);
+    Ok(Admitted { by: Admission::Probability, deadline, probability: Some(probability), wanted: Some(wanted), begin })
+}
+
+/// How the job as decided fares by the plan; `None` where there is none.
+fn prospect<F>(context: &Context<'_, F>, decided: &Candidate, deadline: UnixTime, history: &DeadlineHistory) -> Option<Prospect>
+where
+    F: Forecaster,
+{
+    let (forecasts, partition) = (context.forecasts, &context.partition);
+    let plan = forecasts.queue_plan(partition.index)?;
+    let now = context.now;
+    let left_s = (deadline - now).0 as f64;
+    let past = forecasts.run_time(context.submission.user, partition.index, context.submission.unit(), decided.count);
+    let known = past.filter(|past| !past.ranges.is_empty()).map(|past| past.within(decided.limit));
+    let ranges = known.unwrap_or_else(|| unknown(decided.limit.unwrap_or(deadline - now)));
+    let run_times = weighed(&ranges, deadline - now, &history.given);
+    let expected = mean(&run_times);
+
+    let all = partition.cpus;
+    let cpus = u64::from(decided.size.cpus);
+    let beside = Some(Terms::default().room_beside(expected, all)).filter(|beside| cpus + beside <= u64::from(all)).unwrap_or(0);
+    let claimed = context.claimed.admitted.cpus.max(context.claimed.partition.cpus);
+    let wanted = (cpus + beside + claimed).min(u64::from(all).max(cpus));
+    let not_before = now + context.delay_as_written();
+    let admitted = forecasts.promised_jobs(partition.index);
+    let giving_way = |job: &&PromisedJob| job.gives_way(deadline, expected);
+    let room = Room::before(&plan.steps, admitted.iter().filter(giving_way), not_before, wanted);
+
+    let mut starts = room.starts();
+    let mut probability = 0.0;
+    for (run_s, weight) in &run_times {
+        let Some(start) = starts.start(Seconds(run_s.ceil() as i64)) else { break };
+        probability += weight * history.starts_within(left_s - run_s, (start - now).0 as f64);
+    }
+    Some(Prospect { probability: probability.clamp(0.0, 1.0), start: room.earliest(expected).unwrap_or(not_before) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longer_a_job_runs_the_more_room_it_leaves() {
+        let beside = |run_s| Terms::default().room_beside(Seconds(run_s), 1_000);
+        assert_eq!([600, 1_200, 4_800, 38_400, 153_600].map(beside), [0, 75, 225, 450, 600]);
+    }
 }

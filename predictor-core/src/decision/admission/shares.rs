@@ -112,7 +112,7 @@ pub(super) fn admission<F>(
     };
     let suitable = request.suitable(nodes);
     Some(if suitable >= request.nodes {
-        Ok(Admitted { by: request.rule, deadline, probability: None, wanted: None })
+        Ok(Admitted { by: request.rule, deadline, probability: None, wanted: None, begin: None })
     } else {
         Err(NotAdmitted::NoShare { nodes: request.nodes, suitable, alternatives: Alternatives::default() })
     })

@@ -1,0 +1,93 @@
+//! Run times of a job with a deadline, which says something of them.
+
+use crate::deadline_history::Ratios;
+use crate::forecast::RunTimeRange;
+use job_types::time::Seconds;
+
+/// The most by which a run time that is looked at exceeds the one before it within a range.
+const POINTS_OF_A_DOUBLING: f64 = 4.0;
+
+/// Most run times that are looked at in one range.
+const MOST_POINTS: f64 = 24.0;
+
+/// How often a run time that nothing is known of may be half as long as the limit.
+const UNKNOWN_DOUBLINGS: i32 = 10;
+
+/// The run times of a job whose user has run none of its size: anything up to the limit, each
+/// doubling as likely as any other.
+#[must_use]
+pub fn unknown(limit: Seconds) -> Vec<RunTimeRange> {
+    let limit_s = f64::from(limit.clamped_u32().max(1));
+    let end = |halved: i32| ((limit_s / 2_f64.powi(halved)).round() as u32).max(1);
+    let range = |halved: i32| RunTimeRange::new(end(halved + 1), end(halved), 1.0 / UNKNOWN_DOUBLINGS as f32);
+    (0..UNKNOWN_DOUBLINGS).rev().map(range).collect()
+}
+
+/// Run times in seconds with their probabilities, ascending: those of the ranges, each weighed by
+/// how often the time from the submission to the deadline was so many times longer than the run
+/// time as what is `given` here would be.
+///
+/// The deadline is what Bayes' rule calls the evidence: where the ratio does not depend on the run
+/// time, its likelihood is that of the ratio.
+#[must_use]
+pub fn weighed(ranges: &[RunTimeRange], given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
+    let given_s = given.0.max(1) as f64;
+    let mut points: Vec<(f64, f64)> = Vec::with_capacity(ranges.len() * 4);
+    for range in ranges {
+        let [lower, upper] = [range.lower(), range.upper()].map(|end| end.0.max(1) as f64);
+        let upper = upper.max(lower);
+        let parts = ((upper / lower).log2() * POINTS_OF_A_DOUBLING).ceil().clamp(1.0, MOST_POINTS);
+        let step = (upper / lower).powf(1.0 / parts);
+        let mut run_s = if parts > 1.0 { lower } else { upper / step };
+        for _ in 0..parts as usize {
+            run_s *= step;
+            points.push((run_s, range.probability() / parts * ratios.likelihood(given_s / run_s)));
+        }
+    }
+    let sum: f64 = points.iter().map(|(_, weight)| weight).sum();
+    if sum > 0.0 {
+        points.iter_mut().for_each(|(_, weight)| *weight /= sum);
+    }
+    points
+}
+
+/// The mean of run times in seconds with their probabilities, at least a second.
+#[must_use]
+pub fn mean(run_times: &[(f64, f64)]) -> Seconds {
+    let mean_s: f64 = run_times.iter().map(|(run_s, weight)| run_s * weight).sum();
+    Seconds(mean_s.round() as i64).max(Seconds(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_says_nothing_of_the_run_time_before_anything_is_known() {
+        let ranges = [RunTimeRange::new(100, 100, 0.5), RunTimeRange::new(1_000, 1_000, 0.5)];
+        let points = weighed(&ranges, Seconds(2_000), &Ratios::unknown());
+        assert_eq!(points.iter().map(|(run_s, _)| run_s.round()).collect::<Vec<_>>(), [100.0, 1_000.0]);
+        assert_eq!(mean(&points), Seconds(550));
+    }
+
+    #[test]
+    fn where_users_give_sixteen_times_the_run_time_a_short_deadline_is_of_a_short_job() {
+        let mut ratios = Ratios::unknown();
+        (0..500).for_each(|_| ratios.observe(16.5));
+        let ranges = [RunTimeRange::new(100, 100, 0.5), RunTimeRange::new(1_000, 1_000, 0.5)];
+        assert!(mean(&weighed(&ranges, Seconds(1_650), &ratios)) < Seconds(110));
+        assert!(mean(&weighed(&ranges, Seconds(16_500), &ratios)) > Seconds(990));
+        let unknown = weighed(&unknown(Seconds(36_000)), Seconds(1_650), &ratios);
+        let near: f64 = unknown.iter().filter(|(run_s, _)| (70.0..110.0).contains(run_s)).map(|(_, weight)| weight).sum();
+        assert!(near > 0.9, "{near}");
+    }
+
+    #[test]
+    fn run_times_ascend_within_their_ranges_and_sum_to_one() {
+        let ranges = [RunTimeRange::new(1, 600, 0.25), RunTimeRange::new(601, 86_400, 0.75)];
+        let points = weighed(&ranges, Seconds(7_200), &Ratios::unknown());
+        assert!(points.is_sorted_by(|one, other| one.0 <= other.0) && points.len() < 70);
+        assert!((points.iter().map(|(_, weight)| weight).sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!((points.last().unwrap().0 - 86_400.0).abs() < 1.0);
+    }
+}
