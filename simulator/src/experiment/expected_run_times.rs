@@ -31,6 +31,15 @@ struct Expected {
     limit: Seconds,
 }
 
+/// A job that waits, or becomes eligible later, as it is planned.
+#[derive(Clone, Copy)]
+pub(super) struct Planned {
+    pub(super) job: JobIndex,
+    pub(super) processors: u32,
+    /// When it comes into the queue.
+    pub(super) eligible: UnixTime,
+}
+
 impl Default for Expected {
     fn default() -> Self {
         Self { run_time: Seconds(1), limit: Seconds(1) }
@@ -112,6 +121,19 @@ impl ExpectedRunTimes {
     /// limits that the daemon publishes; a replay, which plans anew every thirty seconds of months,
     /// asks for neither.
     pub(super) fn plan(&self, cluster: &Cluster) -> Profile {
+        let waiting =
+            cluster.waiting().iter().map(|entry| Planned { job: entry.job, processors: entry.processors, eligible: cluster.now() });
+        self.plan_of(cluster, waiting, |_, _| {})
+    }
+
+    /// The same of these jobs in the place of those that wait, in this order; `planned` is told when
+    /// each is to start.
+    pub(super) fn plan_of(
+        &self,
+        cluster: &Cluster,
+        waiting: impl Iterator<Item = Planned>,
+        mut planned: impl FnMut(&Planned, UnixTime),
+    ) -> Profile {
         let now = cluster.now();
         let mut profile = Profile::new(now, i64::from(cluster.machine().processors));
         for (_, processors, job) in cluster.running().by_expected_end() {
@@ -124,10 +146,11 @@ impl ExpectedRunTimes {
             let end = (runs_from + corrected_to(run_time, (now - runs_from).max(Seconds::ZERO), limit - held)).max(now + Seconds(1));
             profile.take(now, end, i64::from(processors));
         }
-        for entry in cluster.waiting() {
-            let (processors, expected) = (i64::from(entry.processors), self.of(entry.job).run_time);
-            if let Some(start) = profile.earliest(now, processors, expected) {
+        for job in waiting {
+            let (processors, expected) = (i64::from(job.processors), self.of(job.job).run_time);
+            if let Some(start) = profile.earliest(job.eligible.max(now), processors, expected) {
                 profile.take(start, start + expected, processors);
+                planned(&job, start);
             }
         }
         profile

@@ -12,7 +12,9 @@
 //! - [`Protocol::WorkConserving`]: the same computation, along a speed-up curve that no policy
 //!   sees.
 
+mod admissions;
 mod computations;
+mod deadlines;
 mod deferral;
 mod expected_run_times;
 mod given;
@@ -31,6 +33,7 @@ mod tests;
 mod waits;
 
 pub use computations::{SpeedUpModel, speed_ups};
+pub use deadlines::{Admission, AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
 pub use deferral::{Counted, Deferral, Hold};
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
@@ -45,7 +48,7 @@ pub use reservations::{
 pub use shipped::{AskedReservation, DeadlineForecast, Shipped};
 pub use speed_up::SpeedUp;
 
-use job_types::time::Seconds;
+use job_types::time::{Seconds, UnixTime};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -243,6 +246,9 @@ fn with_policy(
     let is_changed = policy.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
     Ok((records, policy.changed(), is_changed))
 }
+
+/// When the first of those that never run leaves the simulation: long after all that does run.
+const NEVER: UnixTime = UnixTime(1 << 40);
 
 /// A stream of a seed: what one thing draws does not move the others.
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {

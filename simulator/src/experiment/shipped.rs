@@ -6,20 +6,21 @@ mod tests;
 
 pub(super) use self::offers::Offer;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Asked, Mode, SuccessProbability};
-use job_types::policy::{Policy, When};
+use job_types::policy::{Admission, Policy, When};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{
-    Arrival, Bounds, Decision, Gate, NoState, NotReserved, Placement, Situation, Standing, Submission, TimeLimit, Timeliness,
-    TrajectoryPoint, decide, gate,
+    Admitted, Arrival, Bounds, Decision, Gate, NoState, NotAdmitted, NotReserved, Placement, Refusal, Situation, Standing, Submission,
+    TimeLimit, Timeliness, TrajectoryPoint, decide, gate,
 };
 use predictor_core::forecast::{Claimed, Claims};
 use published_methods::varq::Choice;
 
 use super::Decider;
+use super::NEVER;
 use super::given::GivenReservations;
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
 use super::parts::{Parts, Site, Wishes};
@@ -76,6 +77,12 @@ pub struct Shipped {
     reserved: Option<ReservationGiven>,
     asked_reservations: Vec<AskedReservation>,
     deadline_forecasts: Vec<DeadlineForecast>,
+    /// By job: its deadline, where jobs are admitted with theirs.
+    deadlines: Vec<UnixTime>,
+    /// What was answered to these jobs.
+    admissions: BTreeMap<JobIndex, Result<Admitted, NotAdmitted>>,
+    /// How many were refused.
+    refused: i64,
 }
 
 impl Shipped {
@@ -106,7 +113,30 @@ impl Shipped {
             given: GivenReservations::new(parts.reviewed, site.site.refresh),
             asked_reservations: Vec::new(),
             deadline_forecasts: Vec::new(),
+            deadlines: Vec::new(),
+            admissions: BTreeMap::new(),
+            refused: 0,
         }
+    }
+
+    /// For a workload in which each job has a deadline and is admitted with the probability
+    /// `wanted` or refused.
+    #[must_use]
+    pub fn admitting(jobs: &[Job], site: &Site, deadlines: Vec<UnixTime>, wanted: f64, molding: bool, seed: u64) -> Self {
+        let wishes = Wishes { molding, ..Wishes::default() };
+        let mut shipped = Self::new(jobs, site, wishes, Parts::default(), seed);
+        shipped.site.policy = Policy { admission: Admission::Probability, deadline_probability: wanted, ..shipped.site.policy };
+        let waits = None;
+        shipped.state = State::new(jobs.len(), shipped.site, shipped.parts, waits);
+        shipped.state.admits();
+        shipped.deadlines = deadlines;
+        shipped
+    }
+
+    /// What was answered to the jobs that asked to be admitted with their deadlines.
+    #[must_use]
+    pub fn admissions(&self) -> &BTreeMap<JobIndex, Result<Admitted, NotAdmitted>> {
+        &self.admissions
     }
 
     /// What was answered to the jobs that asked for their nodes at a time, in the order in which
@@ -144,6 +174,10 @@ impl Shipped {
             return Claimed::default();
         }
         let mut claimed = Claimed::default();
+        if !self.deadlines.is_empty() {
+            // All partitions have the same processors.
+            self.claims.values().for_each(|claims| claimed.admitted.add(claims));
+        }
         for ((_, place), claims) in self.claims.iter().filter(|((other, _), _)| *other == user) {
             claimed.cluster.add(claims);
             if *place == partition {
@@ -247,8 +281,22 @@ impl Decider for Shipped {
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
         let now = cluster.now();
         let (job, partition, account) = self.arriving(index, asked, cluster);
-        let submission = self.submission(&job, &partition, &account, now);
-        let decision = self.decision(&submission, now);
+        let mut submission = self.submission(&job, &partition, &account, now);
+        submission.deadline = self.deadlines.get(index as usize).copied().or(submission.deadline);
+        let mut decision = self.decision(&submission, now);
+        let mut offered = None;
+        if self.wishes.molding
+            && let Some(Refusal::NotAdmitted(why)) = decision.as_ref().and_then(Decision::refusal)
+            && let Some(size) = why.alternatives().size
+        {
+            // A user who asks for that takes the size that is offered.
+            let limit = size.limit.unwrap_or(asked.estimate);
+            let smaller = Job { processors: size.tasks.unwrap_or(size.count), estimate: limit, ..*asked };
+            submission = Submission { tasks: Some(smaller.processors), limit: TimeLimit::Limited(limit), ..submission };
+            decision = self.decision(&submission, now);
+            offered = Some(smaller);
+        }
+        let asked = offered.as_ref().unwrap_or(asked);
         self.expected = decision.as_ref().and_then(|decision| decision.decided.as_ref()).map(|decided| (index, decided.run_time));
         if let Some(decision) = &decision {
             self.note(index, &submission, decision);
@@ -261,7 +309,20 @@ impl Decider for Shipped {
                 if submission.asked.success_probability == Some(SuccessProbability::Best) { reservation.point.probability } else { wanted };
             self.reserved = Some(ReservationGiven { wanted: promised, given: now, at: reservation.at, own_limit: job.estimate });
         }
-        // A job that slurmctld would refuse goes on as it was written, without a promise.
+        if let Some(admission) = decision.as_ref().and_then(|decision| decision.admission) {
+            self.admissions.insert(index, admission);
+            let job = self.in_partition(asked);
+            match admission {
+                Ok(admitted) => self.expected = self.state.admitted(index, &job, admitted, now).map(|expected| (index, expected)),
+                Err(_) => {
+                    // It is refused, and never comes into the queue.
+                    self.refused += 1;
+                    return Submitted { job: *asked, eligible: NEVER + Seconds(self.refused), hold_until: None };
+                }
+            }
+        }
+        // A reservation that slurmctld would refuse lets its job go on as it was written, without a
+        // promise.
         let changes = decision.filter(|decision| decision.refusal().is_none()).map(|decision| decision.changes()).unwrap_or_default();
         let processors = changes.size.map_or(asked.processors, |(size, _)| size.cpus);
         let estimate = changes.limit.unwrap_or(asked.estimate);
@@ -270,6 +331,9 @@ impl Decider for Shipped {
     }
 
     fn passed(&mut self, index: JobIndex, _asked: &Job, submitted: &Submitted, cluster: &Cluster) {
+        if matches!(self.admissions.get(&index), Some(Err(_))) {
+            return;
+        }
         let expected = self.expected.take().filter(|(of, _)| *of == index).map(|(_, expected)| expected);
         let job = self.in_partition(&submitted.job);
         self.state.passed(index, &job, expected, cluster.now(), submitted.eligible);

@@ -1,13 +1,17 @@
 //! The state that decisions are made from while a simulation runs: what a snapshot holds of a real
 //! cluster.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::Timeliness;
+use predictor_core::admission::PromisedJob;
+use predictor_core::admission::run_times::{mean, unknown, weighed};
+use predictor_core::deadline_history::DeadlineHistory;
+use predictor_core::decision::{Admitted, Timeliness};
 use predictor_core::forecast::{
     Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel, RunTimeRange, UNBOUNDED_S,
     UserSize, WaitForecast, WaitForecaster,
@@ -18,6 +22,7 @@ use predictor_core::reliability::WaitSourceReason;
 use predictor_core::site::{Partition, Site};
 use predictor_core::snapshot::Snapshot;
 
+use super::admissions::Admissions;
 use super::expected_run_times::ExpectedRunTimes;
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
 use super::parts::Parts;
@@ -33,6 +38,8 @@ pub(super) struct State {
     /// such jobs are to be decided about as well.
     first_run: Option<(UserSize, RunTimeModel)>,
     learnt_waits: Option<LearntWaits>,
+    /// The jobs that were admitted with their deadlines, where jobs are.
+    admissions: Option<Admissions>,
     published: Option<Published>,
 }
 
@@ -48,7 +55,25 @@ impl State {
     /// refreshed; with 0 each decision sees the present. Without `learnt_waits` there is a plan of
     /// the queue and no forecast from past waits.
     pub(super) fn new(jobs: usize, site: PublishedSite, parts: Parts, learnt_waits: Option<LearntWaits>) -> Self {
-        Self { site, parts, run_times: ExpectedRunTimes::new(jobs), first_run: None, learnt_waits, published: None }
+        Self { site, parts, run_times: ExpectedRunTimes::new(jobs), first_run: None, learnt_waits, admissions: None, published: None }
+    }
+
+    /// Jobs with deadlines are admitted.
+    pub(super) fn admits(&mut self) {
+        self.admissions = Some(Admissions::default());
+    }
+
+    /// A job that is submitted was admitted. Returns how long it is expected to run, by what its
+    /// deadline says of that.
+    pub(super) fn admitted(&mut self, index: JobIndex, job: &Job, admitted: Admitted, now: UnixTime) -> Option<Seconds> {
+        let known = self.model(&UserSize { user: job.user, partition: job.partition_index(), unit: Unit::Cpus, count: job.processors });
+        let forecast = known.map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges });
+        let ranges = forecast.map_or_else(|| unknown(job.estimate), |forecast| forecast.within(Some(job.estimate)));
+        let admissions = self.admissions.as_mut()?;
+        let run_times = weighed(&ranges, admitted.deadline - now, &admissions.history(job.partition_index()).given);
+        let expected = mean(&run_times);
+        admissions.admitted(index, job, admitted, run_times, now);
+        Some(expected)
     }
 
     /// Publishes the present state where what was published is too old. Returns whether it did.
@@ -58,7 +83,10 @@ impl State {
             return false;
         }
         self.run_times.publish();
-        let steps = self.run_times.plan(cluster);
+        let steps = match &mut self.admissions {
+            Some(admissions) => admissions.publish(&self.run_times, cluster),
+            None => self.run_times.plan(cluster),
+        };
         let steps = steps.steps().map(|(at, free)| (at, u32::try_from(free).unwrap_or(0))).collect();
         if let Some(waits) = &mut self.learnt_waits {
             let run_times = &self.run_times;
@@ -110,6 +138,9 @@ impl State {
 
     /// A job has started.
     pub(super) fn started(&mut self, index: JobIndex, record: &Record) {
+        if let Some(admissions) = &mut self.admissions {
+            admissions.started(index, record);
+        }
         if let Some(waits) = &mut self.learnt_waits {
             waits.started(index, record.start, record.held);
         }
@@ -117,6 +148,9 @@ impl State {
 
     /// A job that has not started was taken back.
     pub(super) fn withdrawn(&mut self, index: JobIndex) {
+        if let Some(admissions) = &mut self.admissions {
+            admissions.ended(index, None);
+        }
         if let Some(waits) = &mut self.learnt_waits {
             waits.withdrawn(index);
         }
@@ -125,6 +159,9 @@ impl State {
     /// A job has ended.
     pub(super) fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         self.run_times.ended(job, record);
+        if let Some(admissions) = &mut self.admissions {
+            admissions.ended(index, Some(record));
+        }
         if let Some(waits) = &mut self.learnt_waits {
             waits.ended(index, record);
         }
@@ -224,5 +261,13 @@ impl QueueForecaster for State {
 
     fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {
         self.published_waits().into_iter().flat_map(move |waits| waits.expected_ends(partition))
+    }
+
+    fn promised_jobs(&self, _partition: PartitionIndex) -> Cow<'_, [PromisedJob]> {
+        self.admissions.as_ref().map_or(Cow::Borrowed(&[]), Admissions::waiting)
+    }
+
+    fn deadline_history(&self, partition: PartitionIndex) -> DeadlineHistory {
+        self.admissions.as_ref().map_or_else(DeadlineHistory::default, |admissions| admissions.history(partition))
     }
 }

@@ -23,11 +23,12 @@ use job_types::time::{Seconds, UnixTime};
 use self::outcome::Replayed;
 pub use self::outcome::{Dependence, JointReservations};
 use self::process::{Chooses, Front, Process, Superfluous};
+use super::super::NEVER;
 use super::super::parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
 use super::super::progress::Shown;
 use super::super::shipped::Shipped;
 use super::super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, scheduler};
-use super::own_jobs::{NEVER, made_up, merged};
+use super::own_jobs::{made_up, merged};
 use crate::engine::{Job, JobIndex, Machine, Simulation};
 
 /// How long after a refusal the process asks again.

@@ -13,7 +13,7 @@ use job_types::time::{Seconds, UnixTime};
 use rand::seq::IndexedRandom;
 
 use super::super::parts::ReservationWish;
-use super::super::{Decider, stream};
+use super::super::{Decider, NEVER, stream};
 use super::{Answer, Answers};
 use crate::engine::{Cluster, Job, JobIndex, Record, Revised, Submitted};
 
@@ -26,9 +26,6 @@ pub const OWN_RUN_TIMES: [Seconds; 5] = [Seconds(600), Seconds(1_800), Seconds(3
 /// How long after a refusal the process asks again. In the published experiment it does after 15 s,
 /// which in a replay takes sixty times as long and asks for nearly the same.
 pub const RETRY: Seconds = Seconds(900);
-
-/// When the first of those that never run leaves the simulation: long after all that does run.
-pub(super) const NEVER: UnixTime = UnixTime(1 << 40);
 
 /// A log's jobs with those that may be asked for beside them, one for each time at which the
 /// process may ask, and which these are; in order of submission.

@@ -9,9 +9,9 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{JointOption, joint_reservation};
 
 use super::super::super::Decider;
+use super::super::super::NEVER;
 use super::super::super::parts::ReservationWish;
 use super::super::super::shipped::{Offer, Shipped};
-use super::super::own_jobs::NEVER;
 use crate::engine::{Cluster, Job, JobIndex, Record, Revised, Submitted};
 
 /// A joint reservation that was given.

@@ -1,0 +1,118 @@
+//! The jobs of a replay that were admitted with their deadlines, as the daemon would know them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use job_types::number::PartitionIndex;
+use job_types::time::{Seconds, UnixTime};
+use learning::{DeadlineLearner, DeadlineOutcome};
+use predictor_core::admission::PromisedJob;
+use predictor_core::deadline_history::DeadlineHistory;
+use predictor_core::decision::Admitted;
+
+use super::expected_run_times::{ExpectedRunTimes, Planned};
+use crate::engine::{Cluster, Job, JobIndex, Record};
+use crate::profile::Profile;
+
+/// What was promised to a job.
+#[derive(Clone, Debug)]
+struct Promise {
+    partition: PartitionIndex,
+    submitted: UnixTime,
+    processors: u32,
+    admitted: Admitted,
+    /// When it comes into the queue.
+    eligible: UnixTime,
+    /// When it was planned to start, of a job that was planned.
+    planned: Option<UnixTime>,
+    /// Its run times in seconds with their probabilities, as they were forecast.
+    run_times: Vec<(f64, f64)>,
+    has_started: bool,
+}
+
+/// The admitted jobs that have not ended, and what those that have taught.
+#[derive(Default)]
+pub(super) struct Admissions {
+    open: BTreeMap<JobIndex, Promise>,
+    learner: DeadlineLearner,
+    /// Those that wait, as they were published.
+    published: Vec<PromisedJob>,
+    published_histories: BTreeMap<PartitionIndex, DeadlineHistory>,
+}
+
+impl Admissions {
+    /// A job is submitted that was admitted, and is forecast to run so long.
+    pub(super) fn admitted(&mut self, index: JobIndex, job: &Job, admitted: Admitted, run_times: Vec<(f64, f64)>, now: UnixTime) {
+        let promise = Promise {
+            partition: job.partition_index(),
+            submitted: now,
+            processors: job.processors,
+            admitted,
+            eligible: admitted.begin.unwrap_or(now),
+            planned: None,
+            run_times,
+            has_started: false,
+        };
+        self.open.insert(index, promise);
+    }
+
+    /// Plans the queue in the order of the deadlines, with the jobs that come into it later, and
+    /// publishes that with what was learnt.
+    pub(super) fn publish(&mut self, run_times: &ExpectedRunTimes, cluster: &Cluster) -> Profile {
+        let now = cluster.now();
+        let place = |job: &Planned| (self.open.get(&job.job).map_or(UnixTime(i64::MAX), |promise| promise.admitted.deadline), job.job);
+        let waiting = cluster.waiting().iter().map(|entry| Planned { job: entry.job, processors: entry.processors, eligible: now });
+        let is_later = |(_, promise): &(&JobIndex, &Promise)| promise.eligible > now && !promise.has_started;
+        let later = self.open.iter().filter(is_later);
+        let later = later.map(|(job, promise)| Planned { job: *job, processors: promise.processors, eligible: promise.eligible });
+        let mut queue: Vec<Planned> = waiting.chain(later).collect();
+        queue.sort_by_key(place);
+        let mut starts: Vec<(JobIndex, UnixTime)> = Vec::with_capacity(queue.len());
+        let profile = run_times.plan_of(cluster, queue.into_iter(), |job, start| starts.push((job.job, start)));
+        self.published.clear();
+        for (job, start) in starts {
+            let Some(promise) = self.open.get_mut(&job) else { continue };
+            promise.planned.get_or_insert(start);
+            if promise.eligible > now {
+                // It was admitted with this place, and keeps it.
+                continue;
+            }
+            let wanted = promise.admitted.wanted.unwrap_or_default();
+            self.published.push(PromisedJob::of(promise.admitted.deadline, start, promise.processors, &promise.run_times, wanted));
+        }
+        self.published_histories = self.learner.histories().map(|(partition, history)| (partition, *history)).collect();
+        profile
+    }
+
+    /// The admitted jobs that wait. Each partition has all processors.
+    pub(super) fn waiting(&self) -> Cow<'_, [PromisedJob]> {
+        Cow::Borrowed(&self.published)
+    }
+
+    /// What was published of what jobs with deadlines have taught.
+    pub(super) fn history(&self, partition: PartitionIndex) -> DeadlineHistory {
+        self.published_histories.get(&partition).copied().unwrap_or_default()
+    }
+
+    /// A job has started.
+    pub(super) fn started(&mut self, index: JobIndex, record: &Record) {
+        let Some(promise) = self.open.get_mut(&index) else { return };
+        promise.has_started = true;
+        // One that starts before it was planned for the first time was to start as it was admitted.
+        let planned = promise.planned.unwrap_or(promise.eligible).max(promise.submitted) - promise.submitted;
+        self.learner.started(promise.partition, record.wait(), planned);
+    }
+
+    /// A job has ended, or was taken back because its deadline has passed.
+    pub(super) fn ended(&mut self, index: JobIndex, record: Option<&Record>) {
+        let Some(promise) = self.open.remove(&index) else { return };
+        let Admitted { deadline, probability, wanted, .. } = promise.admitted;
+        let is_kept = record.is_some_and(|record| record.end <= deadline);
+        if let (Some(promised), Some(wanted)) = (probability, wanted) {
+            self.learner.came_to(promise.partition, &DeadlineOutcome { promised, wanted, is_kept });
+        }
+        if let Some(record) = record {
+            self.learner.ran(promise.partition, deadline - promise.submitted, record.run_time().max(Seconds(1)));
+        }
+    }
+}
