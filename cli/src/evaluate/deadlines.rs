@@ -1,6 +1,7 @@
 //! `queuecast evaluate deadlines`: the published methods of admission by deadline, replayed (Yeo
 //! and Buyya 2006, figures 1 to 4).
 
+mod admission;
 mod picture;
 mod report;
 mod text;
@@ -83,6 +84,27 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     overruns: OverrunsName,
 
+    /// Instead of the published figures, show admission by probability on nodes that jobs have to
+    /// themselves, in the order of the deadlines, beside the published methods on the same jobs and
+    /// deadlines; with one seed.
+    #[arg(long, conflicts_with_all = ["seeds", "bad_records"])]
+    admission: bool,
+
+    /// With --admission: the probabilities with which deadlines are to be kept, greater than 0 and
+    /// less than 1.
+    #[arg(long, value_name = "P", value_delimiter = ',', default_value = "0.8,0.9,0.95", requires = "admission", value_parser = probability)]
+    probability: Vec<f64>,
+
+    /// With --admission: how many jobs before the last are replayed as well, so that there is
+    /// something to learn from.
+    #[arg(long, value_name = "N", default_value_t = 20_000, requires = "admission")]
+    history: usize,
+
+    /// With --admission: how old the state gets that is decided from, in seconds: as a snapshot that
+    /// is published so often, by the daemon every 30.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "admission")]
+    refresh: u32,
+
     #[command(flatten)]
     common: CommonArguments,
 }
@@ -150,6 +172,8 @@ Examples:
   queuecast evaluate deadlines SDSC-SP2-1998-4.2-cln.swf.gz --plot figures.svg
   queuecast evaluate deadlines LOG --spare kept --seeds 3
       with each job held to its share
+  queuecast evaluate deadlines SDSC-SP2-1998-4.2-cln.swf.gz --admission --last 20000
+      admission by probability, under EASY and Slurm's schedulers, beside EDF, Libra and LibraRisk
   queuecast evaluate deadlines LOG --format json | jq '.statements[] | select(.holds | not)'
 
 Keys of --format json (one object for one LOG, for more {\"logs\": [...]}):
@@ -163,11 +187,21 @@ Keys of --format json (one object for one LOG, for more {\"logs\": [...]}):
                      none), accepted, late; fulfilled_percent_interval and mean_slowdown_interval are
                      the ends of 95 % intervals; the estimates of figure 4 are actual as far as x
                      says
-  statements         a list of statement, source (section and figure), holds, because";
+  statements         a list of statement, source (section and figure), holds, because
+With --admission instead of points and statements:
+  history            how many jobs were replayed before those that count
+  rows               a list of policy (the above, all, probability), scheduler, wanted, molding,
+                     fulfilled_percent, mean_slowdown, accepted, late, fulfilled_standard_error,
+                     kept, kept_standard_error, refused_in_time, molded, admitted_work";
 
 fn deviation(text: &str) -> Result<f64, String> {
     let deviation = text.parse().ok().filter(|deviation| (0.0..=1.0).contains(deviation));
     deviation.ok_or_else(|| "a part of the mean between 0 and 1".to_owned())
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    let probability = text.parse().ok().filter(|probability| *probability > 0.0 && *probability < 1.0);
+    probability.ok_or_else(|| "a probability between 0 and 1".to_owned())
 }
 
 impl Arguments {
@@ -237,6 +271,10 @@ impl Replayed {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.admission {
+        let reports = admission::reports(arguments).map_err(Failure::Input)?;
+        return arguments.common.report(reports, |_, _| Ok(()), |reports| admission::text(reports.logs()));
+    }
     let reports = reports(arguments).map_err(Failure::Input)?;
     arguments.common.report(reports, picture::draw, |reports| text::report(reports.logs()))
 }
