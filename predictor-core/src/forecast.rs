@@ -480,9 +480,9 @@ pub trait QueueForecaster {
         Cow::Borrowed(&[])
     }
 
-    /// What jobs with deadlines have taught in a partition.
-    fn deadline_history(&self, _partition: PartitionIndex) -> DeadlineHistory {
-        DeadlineHistory::default()
+    /// What jobs with deadlines have taught in a partition; `None` where nobody learns it.
+    fn deadline_history(&self, _partition: PartitionIndex) -> Option<DeadlineHistory> {
+        None
     }
 }
 

@@ -267,7 +267,7 @@ impl QueueForecaster for State {
         self.admissions.as_ref().map_or(Cow::Borrowed(&[]), Admissions::waiting)
     }
 
-    fn deadline_history(&self, partition: PartitionIndex) -> DeadlineHistory {
-        self.admissions.as_ref().map_or_else(DeadlineHistory::default, |admissions| admissions.history(partition))
+    fn deadline_history(&self, partition: PartitionIndex) -> Option<DeadlineHistory> {
+        self.admissions.as_ref().map(|admissions| admissions.history(partition))
     }
 }

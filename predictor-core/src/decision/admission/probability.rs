@@ -1,7 +1,9 @@
 //! Admission by the forecast probability of being done in time, without anybody who was admitted
 //! before being pushed under theirs.
 //!
-//! By the plan of the queue, with all that runs and waits, where there is one:
+//! By the plan of the queue, with all that runs and waits, where there is one and what jobs with
+//! deadlines have taught is known ([`DeadlineHistory`]). A replay knows it; the snapshot does not
+//! have it yet, so that the plugin goes by the forecast of the wait.
 //!
 //! 1. **The run time** is the distribution that is forecast for the user's jobs of that size, within
 //!    the time limit, weighed by what the deadline says of it ([`weighed`]).
@@ -17,8 +19,8 @@
 //!    room, which may be later than it could. Without that, long jobs with much time would keep all
 //!    CPUs from short jobs that have little.
 //!
-//! Without a plan the forecast of the wait takes its place. In either case more is asked than is
-//! wanted where promises of that size and time ahead were kept too seldom
+//! Otherwise the forecast of the wait takes the place of the plan. In either case more is asked than
+//! is wanted where promises of that size and time ahead were kept too seldom
 //! ([`level_to_ask`](crate::promise::level_to_ask)).
 
 use super::{Admitted, Alternatives, NotAdmitted};
@@ -77,10 +79,10 @@ where
 {
     let wanted = context.policy.deadline_probability;
     let history = context.forecasts.deadline_history(context.partition.index);
-    let by_plan = decided.and_then(|decided| prospect(context, decided, deadline, &history));
+    let by_plan = history.as_ref().and_then(|history| prospect(context, decided?, deadline, history));
     let by_wait = || decided.and_then(|decided| decided.deadline_probability);
     let Some(forecast) = by_plan.map(|prospect| prospect.probability).or_else(by_wait) else { return Err(NotAdmitted::NoWaits) };
-    let probability = history.corrected(forecast, wanted);
+    let probability = history.map_or(forecast, |history| history.corrected(forecast, wanted));
     let asked =
         context.forecasts.level_to_ask(PromiseKind::Deadline, context.partition.index, context.size.cpus, deadline - context.now, wanted);
     if probability < asked {
