@@ -38,9 +38,9 @@ impl GivenDeadline {
     ///
     /// - **Kept**: the program came to its end by itself and without an error, by the deadline to
     ///   the second.
-    /// - **Missed**: the deadline has passed without that, whatever the reason; the daemon, or Slurm
-    ///   itself, ended the job for its deadline, which can be before that has passed; or it ran into
-    ///   a time limit that queuecast had written.
+    /// - **Missed**: the deadline has passed without that, whatever the reason; the daemon, or
+    ///   Slurm itself, ended the job for its deadline, which can be before that has passed; or it
+    ///   ran into a time limit that queuecast had written.
     /// - **Withdrawn**: before the deadline the job was cancelled, failed by its own exit status or
     ///   for want of memory, or ran into its user's own time limit. It says neither that the
     ///   deadline would have been kept nor that it would not.
