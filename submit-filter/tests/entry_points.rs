@@ -551,8 +551,9 @@ mod hostile {
                 **field = text(string);
             }
         }
-        let mut others = [4, 5, 6].map(|index: usize| strings[index].as_deref().map_or(std::ptr::null_mut(), text));
-        [job.0.features, job.0.licenses, job.0.req_nodes] = others;
+        let mut others = [4, 5].map(|index: usize| strings[index].as_deref().map_or(std::ptr::null_mut(), text));
+        [job.0.features, job.0.licenses] = others;
+        job.0.req_nodes = strings[6].as_deref().map_or(std::ptr::null_mut(), text);
         let fields = [
             &mut job.0.min_nodes,
             &mut job.0.max_nodes,
