@@ -7,7 +7,7 @@
 # Whose tests meet Slurm: what is on the border with it, and the tests of the whole on a cluster.
 border=(slurm-sys submit-filter spank-plugin tests)
 # The programs among them that take minutes.
-longest=(daemon shares filter slurm_comparison command_line changes joint reservations queue cluster documentation spank reserved_time burst)
+longest=(daemon shares filter slurm_comparison command_line changes deadline_order joint reservations queue cluster documentation spank reserved_time burst)
 declare -A running=()
 own_headers=${SLURM_INCLUDE_DIR-}
 
