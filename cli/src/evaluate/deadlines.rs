@@ -100,8 +100,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20_000, requires = "admission")]
     history: usize,
 
-    /// With --admission: how old the state gets that is decided from, in seconds: as a snapshot that
-    /// is published so often, by the daemon every 30.
+    /// With --admission: how old the state gets that is decided from, in seconds: as a snapshot
+    /// that is published so often, by the daemon every 30.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "admission")]
     refresh: u32,
 
