@@ -24,25 +24,19 @@ const USERS: [&str; 4] = ["README.md", "docs/users.md", "docs/nodes-at-a-time.md
 /// Pages of what administrators do, with the configuration that each begins with, and whether most
 /// of the cluster is busy for two hours. They are read on a cluster with a history in slurmdbd and
 /// with the daemon.
-const ADMINISTRATORS: [(&str, &str, bool); 6] = [
+const ADMINISTRATORS: [(&str, &str, bool); 7] = [
     ("docs/first-week.md", "", false),
     ("docs/one-policy.md", "", true),
     ("docs/settings.md", "", true),
     ("docs/metrics.md", "", true),
     ("docs/troubleshooting.md", "[policy]\nmode = \"enforce\"\n", true),
     ("docs/simulation.md", "", true),
+    ("docs/deadlines.md", "", true),
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 7] = [
-    "docs/README.md",
-    "docs/deadlines.md",
-    "docs/design.md",
-    "docs/forecasts.md",
-    "docs/how-it-works.md",
-    "docs/molding.md",
-    "docs/reservations.md",
-];
+const WITHOUT_COMMANDS: [&str; 6] =
+    ["docs/README.md", "docs/design.md", "docs/forecasts.md", "docs/how-it-works.md", "docs/molding.md", "docs/reservations.md"];
 
 /// Its commands are run by `ci/test-packages`.
 const INSTALLATION: &str = "docs/install.md";
