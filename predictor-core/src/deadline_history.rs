@@ -175,8 +175,8 @@ impl DeadlineHistory {
         corrected.clamp(0.0, 1.0)
     }
 
-    /// What was promised with a corrected probability, where `wanted` was asked for, was kept or was
-    /// not.
+    /// What was promised with a corrected probability, where `wanted` was asked for, was kept or
+    /// was not.
     ///
     /// Only promises near the border count: those that are nearly sure would be kept whatever is
     /// asked of the others. So the jobs that are just admitted are the ones of which `wanted` are

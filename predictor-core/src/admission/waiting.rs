@@ -32,7 +32,8 @@ impl PromisedJob {
         PromisedJob { deadline, start, end: start + mean(run_times), cpus, slack: deadline - start - longest }
     }
 
-    /// Whether a job with a deadline goes before this one, and this one can be put off by that much.
+    /// Whether a job with a deadline goes before this one, and this one can be put off by that
+    /// much.
     #[must_use]
     pub fn gives_way(&self, deadline: UnixTime, by: Seconds) -> bool {
         self.deadline > deadline && self.slack >= by

@@ -107,8 +107,8 @@ impl Order for ByDeadline {
     }
 }
 
-/// Replays `jobs`, of which each has the deadline at its place in `deadlines`. `progress` is told how
-/// many of the jobs have been submitted, of how many.
+/// Replays `jobs`, of which each has the deadline at its place in `deadlines`. `progress` is told
+/// how many of the jobs have been submitted, of how many.
 ///
 /// # Errors
 ///

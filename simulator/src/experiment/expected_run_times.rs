@@ -126,8 +126,8 @@ impl ExpectedRunTimes {
         self.plan_of(cluster, waiting, |_, _| {})
     }
 
-    /// The same of these jobs in the place of those that wait, in this order; `planned` is told when
-    /// each is to start.
+    /// The same of these jobs in the place of those that wait, in this order; `planned` is told
+    /// when each is to start.
     pub(super) fn plan_of(
         &self,
         cluster: &Cluster,

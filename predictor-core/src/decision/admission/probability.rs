@@ -5,10 +5,10 @@
 //! deadlines have taught is known ([`DeadlineHistory`]). A replay knows it; the snapshot does not
 //! have it yet, so that the plugin goes by the forecast of the wait.
 //!
-//! 1. **The run time** is the distribution that is forecast for the user's jobs of that size, within
-//!    the time limit, weighed by what the deadline says of it ([`weighed`]).
-//! 2. **The start**, for each of these run times, is the earliest one at which the plan has room for
-//!    it: in CPUs that nobody has, so that nobody is pushed, or before admitted jobs with later
+//! 1. **The run time** is the distribution that is forecast for the user's jobs of that size,
+//!    within the time limit, weighed by what the deadline says of it ([`weighed`]).
+//! 2. **The start**, for each of these run times, is the earliest one at which the plan has room
+//!    for it: in CPUs that nobody has, so that nobody is pushed, or before admitted jobs with later
 //!    deadlines, which the order by deadline serves later as well, as far as each of them stays
 //!    above the probability that it was promised ([`PromisedJob::gives_way`]).
 //! 3. **The wait** is longer or shorter than planned as often as it was for others
@@ -19,8 +19,8 @@
 //!    room, which may be later than it could. Without that, long jobs with much time would keep all
 //!    CPUs from short jobs that have little.
 //!
-//! Otherwise the forecast of the wait takes the place of the plan. In either case more is asked than
-//! is wanted where promises of that size and time ahead were kept too seldom
+//! Otherwise the forecast of the wait takes the place of the plan. In either case more is asked
+//! than is wanted where promises of that size and time ahead were kept too seldom
 //! ([`level_to_ask`](crate::promise::level_to_ask)).
 
 use super::{Admitted, Alternatives, NotAdmitted};
