@@ -19,8 +19,8 @@ pub(in super::super) struct Offer {
 }
 
 impl Shipped {
-    /// What is to be had for each of the [`probabilities_to_ask`]; nothing is noted of it. The job asks for the time that the wish
-    /// says.
+    /// What is to be had for each of the [`probabilities_to_ask`]; nothing is noted of it. The job
+    /// asks for the time that the wish says.
     pub(in super::super) fn offers(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Vec<Offer> {
         let now = cluster.now();
         let (job, partition, account) = self.arriving(index, asked, cluster);
