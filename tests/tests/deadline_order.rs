@@ -136,7 +136,8 @@ fn an_admitted_job_is_not_ended_for_an_estimate_and_what_is_late_is() {
     let cluster = cluster(Admission::Probability);
     let blocker = blocker(&cluster);
     let begin = now();
-    // The limits of all three fit for half a minute more, and Slurm starts none before half an hour.
+    // The limits of all three fit for half a minute more, and Slurm starts none before half an
+    // hour.
     let slurms = submit(&cluster, &["--queuecast=off", &deadline(90)]);
     let late = submit(&cluster, &["--comment=for the paper", &deadline(90)]);
     let kept = submit(&cluster, &["-t3", &deadline(210)]);
