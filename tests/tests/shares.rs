@@ -4,6 +4,8 @@
 //! from its comment, and leaves the variable for the node, as the submit filter does of a job that
 //! it has admitted; in the last all parts are those that are installed.
 
+#![allow(clippy::expect_used, clippy::panic)] // helpers of tests
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

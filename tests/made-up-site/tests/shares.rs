@@ -57,7 +57,7 @@ fn libra_risk_takes_the_first_nodes_without_risk() {
     assert_eq!(nodes(&decided(&site, &due_in(1, 2 * HOUR))), Some(vec![0]));
     // Late by its estimate: alone on an idle node it disturbs nobody.
     assert_eq!(nodes(&decided(&site, &due_in(1, HOUR / 2))), Some(vec![3]));
-    assert!(matches!(decided(&site, &due_in(2, HOUR / 2)).refusal(), Some(_)));
+    assert!(decided(&site, &due_in(2, HOUR / 2)).refusal().is_some());
 }
 
 #[test]
