@@ -236,6 +236,7 @@ impl Learner {
         }
         if let Some(outcome) = &run.admission {
             self.promises.observe_deadline(run.id.job, job.submitted.partition, job.submitted.size.cpus, outcome);
+            self.promises.observe_run(run.id, &job, outcome, run.is_interrupted);
         }
         match &mut self.first {
             Some(records) => records.push(Record::new(run.id, &Job::Ended(job), run.is_interrupted), self.settings.most_swept),
@@ -487,6 +488,7 @@ impl Learner {
             classes: self.qbets.classes(confidence),
             scores: self.trials.published(),
             promises: self.promises.published(),
+            deadlines: self.promises.deadline_histories(),
             run_times: self.run_times.published(),
         }
     }

@@ -1,5 +1,6 @@
 //! What a plan says of the queue: when each pending job starts, and where there is room for more.
 
+use crate::admission::PromisedJob;
 use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -18,6 +19,8 @@ pub struct QueuePlan {
     pub jobs: Vec<PlannedJob>,
     /// The partitions that were planned, in any order, each once.
     pub partitions: Vec<PlannedPartition>,
+    /// The admitted jobs that wait and could give way to others, by partition, in any order.
+    pub promised: Vec<(PartitionIndex, PromisedJob)>,
 }
 
 /// A job that waits, as a plan is published: without the account, the quality of service and the

@@ -2,6 +2,7 @@
 //! it.
 
 use crate::blend::{BoundTable, Weights};
+use crate::deadline_history::DeadlineHistory;
 use crate::forecast::{ClassBounds, RunTimeModel, UserSize};
 use crate::past::{Group, GroupKey, UserPast};
 use crate::promise::PromiseLevels;
@@ -47,6 +48,8 @@ pub struct WaitModel {
     pub scores: Vec<PartitionScore>,
     /// How virtual reservations and deadlines were kept, in any order.
     pub promises: Vec<PromiseLevels>,
+    /// What jobs with deadlines have taught, by partition, in any order.
+    pub deadlines: Vec<(PartitionIndex, DeadlineHistory)>,
     /// Run times by the default forecast of them. They go before the history's own; sizes that the
     /// history does not know are left out.
     pub run_times: BTreeMap<UserSize, Arc<RunTimeModel>>,

@@ -113,7 +113,14 @@ mod tests {
     use prometheus_client::encoding::text;
 
     fn outcome(state: DeadlineState) -> AdmissionOutcome {
-        AdmissionOutcome { wanted: Some(0.9), given: UnixTime(1_000), deadline: UnixTime(2_000), state }
+        AdmissionOutcome {
+            wanted: Some(0.9),
+            promised: None,
+            planned: UnixTime(1_000),
+            given: UnixTime(1_000),
+            deadline: UnixTime(2_000),
+            state,
+        }
     }
 
     fn served(registry: &Registry) -> String {

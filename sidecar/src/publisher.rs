@@ -159,7 +159,8 @@ impl Publisher {
             let model = learnt.and_then(|learnt| learnt.get(key)).map(|model| &**model).or_else(|| fitted.get(key))?;
             Some(model.ranges.as_slice()).filter(|ranges| !ranges.is_empty())
         };
-        Some(Question::new(&cluster, &indices, self.whole_nodes, run_times))
+        let histories = self.model.as_ref().map_or(&[][..], |(model, _)| &model.deadlines);
+        Some(Question::new(&cluster, &indices, self.whole_nodes, run_times, histories))
     }
 
     /// What is known of the cluster.

@@ -99,7 +99,7 @@ pub fn plan(at: UnixTime) -> QueuePlan {
         limits: vec![Seconds(3_600), Seconds(2 * 86_400)],
         starts: [0, 1_000, 0, 1_000, 0, 1_000, 5_000, 5_000].map(|seconds| Some(after(seconds))).to_vec(),
     };
-    QueuePlan { at, pending_jobs: 4, is_complete: true, jobs, partitions: vec![batch] }
+    QueuePlan { at, pending_jobs: 4, is_complete: true, jobs, partitions: vec![batch], promised: Vec::new() }
 }
 
 /// A state directory of its own, and no configuration.

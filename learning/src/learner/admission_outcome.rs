@@ -12,6 +12,10 @@ pub struct AdmissionOutcome {
     /// The probability that was wanted, 0 to 1; `None` where the job was admitted by a rule that
     /// wants none.
     pub wanted: Option<f64>,
+    /// The probability that was told, where one was.
+    pub promised: Option<f64>,
+    /// When it was planned to start as it was admitted.
+    pub planned: UnixTime,
     /// When it was admitted. All runs of a requeued job have one promise.
     pub given: UnixTime,
     /// The deadline.
@@ -40,7 +44,14 @@ impl AdmissionOutcome {
     }
 
     fn of(given: &GivenDeadline, state: DeadlineState) -> AdmissionOutcome {
-        AdmissionOutcome { wanted: given.wanted, given: given.at, deadline: given.deadline, state }
+        AdmissionOutcome {
+            wanted: given.wanted,
+            promised: given.probability,
+            planned: given.begin.map_or(given.at, |begin| begin.max(given.at)),
+            given: given.at,
+            deadline: given.deadline,
+            state,
+        }
     }
 
     /// How far ahead the deadline was when the job was admitted.
@@ -73,7 +84,16 @@ mod tests {
     #[test]
     fn what_became_of_a_deadline_is_read_from_the_jobs_record_and_its_end() {
         let read = |mode, end, how| AdmissionOutcome::read(&comment(mode), UnixTime(end), how);
-        let outcome = |state| Some(AdmissionOutcome { wanted: Some(0.9), given: UnixTime(1_000), deadline: UnixTime(8_200), state });
+        let outcome = |state| {
+            Some(AdmissionOutcome {
+                wanted: Some(0.9),
+                promised: None,
+                planned: UnixTime(1_000),
+                given: UnixTime(1_000),
+                deadline: UnixTime(8_200),
+                state,
+            })
+        };
         assert_eq!(read("enforce", 8_200, Some(Ending::Completed)), outcome(DeadlineState::Kept));
         assert_eq!(read("enforce", 8_201, Some(Ending::Completed)), outcome(DeadlineState::Missed));
         assert_eq!(read("enforce", 8_000, Some(Ending::Cancelled)), outcome(DeadlineState::Withdrawn));

@@ -35,6 +35,8 @@ pub(super) struct Known {
     pub(super) cpus: u32,
     /// The probability that was wanted.
     pub(super) wanted: f64,
+    /// The probability that was told, where one was.
+    pub(super) promised: Option<f64>,
     /// How far ahead it was.
     pub(super) ahead: Seconds,
     pub(super) is_kept: bool,
@@ -46,7 +48,7 @@ impl Deadlines {
     /// only the first time counts.
     pub(super) fn observe(&mut self, job: JobId, partition: PartitionIndex, cpus: u32, outcome: &AdmissionOutcome) {
         let (Some(wanted), Some(is_kept)) = (outcome.wanted, outcome.state.is_kept()) else { return };
-        let known = Known { partition, cpus, wanted, ahead: outcome.ahead(), is_kept, is_learnt: false };
+        let known = Known { partition, cpus, wanted, promised: outcome.promised, ahead: outcome.ahead(), is_kept, is_learnt: false };
         self.known.entry((outcome.deadline, job, outcome.given)).or_insert(known);
         if self.known.len() > MOST_REMEMBERED {
             self.known.pop_first();
@@ -70,7 +72,14 @@ mod tests {
     use predictor_core::decision::DeadlineState;
 
     fn told(deadlines: &mut Deadlines, job: u32, deadline: i64, state: DeadlineState) {
-        let outcome = AdmissionOutcome { wanted: Some(0.9), given: UnixTime(100), deadline: UnixTime(deadline), state };
+        let outcome = AdmissionOutcome {
+            wanted: Some(0.9),
+            promised: Some(0.93),
+            planned: UnixTime(100),
+            given: UnixTime(100),
+            deadline: UnixTime(deadline),
+            state,
+        };
         deadlines.observe(JobId(job), PartitionIndex(0), 4, &outcome);
     }
 

@@ -1,9 +1,11 @@
 //! Virtual reservations and deadlines that were promised, held against what became of them.
 
 use super::deadlines::Deadlines;
-use super::{AdmissionOutcome, PromiseOutcome, RunId};
+use super::{AdmissionOutcome, DeadlineLearner, DeadlineOutcome, PromiseOutcome, RunId};
+use job_types::job::EndedJob;
 use job_types::number::{JobId, PartitionIndex};
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::levels::{Levels, nearest_knot};
 use predictor_core::promise::{PromiseKind, PromiseLevels, classes};
 use serde::{Deserialize, Serialize};
@@ -18,6 +20,9 @@ const STEP: f64 = 0.02;
 /// that nothing is given any more, nothing would ever be learnt again.
 const FORGOTTEN_AFTER: Seconds = Seconds(60 * 86_400);
 
+/// Up to so long after a decision slurmctld dates the submission that it was about.
+const SUBMISSION: Seconds = Seconds(60);
+
 /// How the promises of all partitions were kept.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Promises {
@@ -27,6 +32,8 @@ pub(super) struct Promises {
     /// became known.
     known: BTreeMap<RunId, UnixTime>,
     deadlines: Deadlines,
+    /// What jobs with deadlines teach besides.
+    of_deadlines: DeadlineLearner,
 }
 
 impl Promises {
@@ -56,10 +63,34 @@ impl Promises {
         self.deadlines.observe(job, partition, cpus, outcome);
     }
 
+    /// How long a job waited and ran that was admitted by its probability. A run that follows a
+    /// requeue has waited for another reason than the first, and one that was interrupted or cut
+    /// off has not run for as long as it would have.
+    pub(super) fn observe_run(&mut self, run: RunId, job: &EndedJob, outcome: &AdmissionOutcome, is_interrupted: bool) {
+        let (Some(_), Some(start)) = (outcome.wanted, job.start) else { return };
+        let (partition, given) = (job.submitted.partition, outcome.given);
+        if run.submitted <= given.0 + SUBMISSION.0 && start >= given {
+            self.of_deadlines.started(partition, start - given, outcome.planned - given);
+        }
+        if !is_interrupted && outcome.state.is_kept().is_some() {
+            let run_time = (job.end - start - job.suspended).max(Seconds(1));
+            self.of_deadlines.ran(partition, outcome.ahead(), run_time);
+        }
+    }
+
+    /// What jobs with deadlines have taught, for the snapshot.
+    pub(super) fn deadline_histories(&self) -> Vec<(PartitionIndex, DeadlineHistory)> {
+        self.of_deadlines.histories().map(|(partition, history)| (partition, *history)).collect()
+    }
+
     /// Learns of the deadlines that have passed.
     pub(super) fn settle(&mut self, now: UnixTime) {
         for known in self.deadlines.due(now) {
             self.observe(known.partition, classes(PromiseKind::Deadline, known.cpus, known.ahead), known.wanted, known.is_kept);
+            if let Some(promised) = known.promised {
+                let outcome = DeadlineOutcome { promised, wanted: known.wanted, is_kept: known.is_kept };
+                self.of_deadlines.came_to(known.partition, &outcome);
+            }
         }
     }
 
@@ -142,7 +173,8 @@ mod tests {
         let mut promises = Promises::default();
         for job in 0..20 {
             let (given, deadline) = (UnixTime(1_000), UnixTime(4_600));
-            let outcome = AdmissionOutcome { wanted: Some(0.9), given, deadline, state: DeadlineState::Missed };
+            let outcome =
+                AdmissionOutcome { wanted: Some(0.9), promised: None, planned: given, given, deadline, state: DeadlineState::Missed };
             promises.observe_deadline(JobId(job), PARTITION, 4, &outcome);
         }
         assert_eq!(promises.published(), []);

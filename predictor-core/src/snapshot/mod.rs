@@ -5,6 +5,7 @@
 //! [`Snapshot::open`], and from then on reads it as it lies in its memory.
 
 mod coming_records;
+mod deadlines;
 pub mod layout;
 mod limit_records;
 mod limit_view;

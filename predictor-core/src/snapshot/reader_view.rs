@@ -56,6 +56,9 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             promises: self.records(sections::Promises),
             coming: self.records(sections::Coming),
             reserved: self.records(sections::Reserved),
+            deadline_histories: self.records(sections::DeadlineHistories),
+            // Without a number or a user.
+            promised_jobs: self.records(sections::PromisedJobs),
             plan: self.records(sections::Plan),
             planned_partitions: self.records(sections::PlannedPartitions),
             free_cpus: self.records(sections::FreeCpus),

@@ -7,7 +7,9 @@ use super::model_view::ModelView;
 use super::numbers::Numbered;
 use super::reader::Snapshot;
 use super::reserved_records;
+use crate::admission::PromisedJob;
 use crate::blend::{MEMBERS, blend, members_of};
+use crate::deadline_history::DeadlineHistory;
 use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster};
 use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
 use crate::promise::{PromiseKind, level_to_ask};
@@ -16,6 +18,7 @@ use crate::site::{Demand, Partition};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::time::{Seconds, UnixTime};
+use std::borrow::Cow;
 use zerocopy::little_endian::F32;
 
 /// The groups of one job as they were published. Most of them are those of the job asked about
@@ -114,6 +117,14 @@ impl<B: AsRef<[u8]>> QueueForecaster for Snapshot<B> {
 
     fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {
         self.ends(partition).iter().map(|end| UnixTime(end.at.get()))
+    }
+
+    fn promised_jobs(&self, partition: PartitionIndex) -> Cow<'_, [PromisedJob]> {
+        self.jobs_with_promises(partition).into()
+    }
+
+    fn deadline_history(&self, partition: PartitionIndex) -> Option<DeadlineHistory> {
+        self.history_of_deadlines(partition)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writes a snapshot from a fitted history and the present state of the cluster.
 
 use super::coming_records::{self, ComingJob};
+use super::deadlines;
 use super::layout::sections::{SECTIONS, Sections};
 use super::layout::{
     self, CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, PartitionRecord, SectionRecord, SiteRecord,
@@ -19,7 +20,7 @@ use crate::set_aside::{MOST_SET_ASIDE, SetAside};
 use crate::shared_nodes::{SharedNode, SharingJob};
 use crate::wait_model::{FittedPast, WaitModel};
 use job_types::number::{PartitionIndex, UserId};
-use job_types::policy::Policy;
+use job_types::policy::{Admission, Policy};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use std::collections::HashMap;
@@ -215,6 +216,17 @@ pub fn write(
     let mut reserved: Vec<_> = (0u16..).zip(history.partition_names()).filter_map(of_partition).flatten().collect();
     let of_cluster = partitions.iter().flat_map(|state| state.reserved.iter().copied());
     reserved.extend(reserved_records::records(None, of_cluster, origin.published_at));
+    // What is not learnt yet is what is taken before anything is known.
+    let learnt_of = |index: PartitionIndex| {
+        let found = model.and_then(|model| model.deadlines.iter().find(|(partition, _)| *partition == index));
+        found.map(|(_, history)| *history).unwrap_or_default()
+    };
+    let admits = |(index, name): (u16, &str)| {
+        let state = by_name.get(name).filter(|state| state.policy.admission == Admission::Probability);
+        state.map(|_| (PartitionIndex(index), learnt_of(PartitionIndex(index))))
+    };
+    let deadline_histories = deadlines::history_records((0u16..).zip(history.partition_names()).filter_map(admits));
+    let promised_jobs = plan.map(|plan| deadlines::promised_records(&plan.promised)).unwrap_or_default();
     let site = site_record(history, origin, &mut text);
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
     let plan = plan.map(PlanRecords::of).unwrap_or_default();
@@ -244,6 +256,8 @@ pub fn write(
         promises: &model.promises,
         coming: &coming,
         reserved: &reserved,
+        deadline_histories: &deadline_histories,
+        promised_jobs: &promised_jobs,
         plan: &plan.plan,
         planned_jobs: &plan.jobs,
         planned_partitions: &plan.partitions,

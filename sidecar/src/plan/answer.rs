@@ -36,12 +36,24 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
             starts: partition.grid.starts.clone(),
         })
     });
+    // By their places among the pending jobs.
+    let mut starts = vec![None; state.pending.len()];
+    for planned in &plan.pending {
+        if let Some(place) = starts.get_mut(planned.index) {
+            *place = planned.start.ok();
+        }
+    }
+    let promised = question.promised.iter().filter_map(|promised| {
+        let start = (*starts.get(promised.place)?)?;
+        Some(promised.planned(start.expected, state.pending.get(promised.place)?.size.cpus))
+    });
     QueuePlan {
         at: plan.at,
         pending_jobs: u32::try_from(plan.pending.len()).unwrap_or(u32::MAX),
         is_complete: plan.is_complete,
         jobs: jobs.take(MOST_JOBS).collect(),
         partitions: partitions.collect(),
+        promised: promised.collect(),
     }
 }
 

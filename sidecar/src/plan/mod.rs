@@ -5,6 +5,7 @@
 //! the snapshot without one.
 
 mod answer;
+mod promised;
 mod state;
 #[cfg(test)]
 mod tests;

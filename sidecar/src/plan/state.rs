@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
 use simulator::plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
+use super::promised::{Deadlines, Promised, as_ranges};
 use crate::cluster::{Cluster, Phase, PlanJob, Queue};
 use crate::names::PartitionIndices;
 
@@ -22,18 +24,22 @@ pub(crate) struct Question {
     pub(crate) users: Vec<UserId>,
     /// The index of each partition in the snapshot, in the state's order; `None` where it has none.
     pub(crate) partition_indices: Vec<Option<PartitionIndex>>,
+    /// The pending jobs that were admitted by their probability.
+    pub(super) promised: Vec<Promised>,
 }
 
 impl Question {
     /// The cluster at the moment at which it was read. `run_times` gives the forecast of a user's
-    /// run times at a size, if there is one.
+    /// run times at a size, if there is one; `histories` is what jobs with deadlines have taught.
     pub(crate) fn new<'a>(
         cluster: &Cluster,
         indices: &PartitionIndices,
         whole_nodes: bool,
         run_times: impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>,
+        histories: &[(PartitionIndex, DeadlineHistory)],
     ) -> Self {
         let now = cluster.read_at;
+        let deadlines = Deadlines::new(cluster, histories);
         let Queue { nodes, reservations, jobs } = &cluster.queue;
         let places: HashMap<&str, u16> = (0u16..).zip(&cluster.partitions).map(|(place, partition)| (&*partition.name, place)).collect();
         let reservation_places: HashMap<&str, u32> =
@@ -53,13 +59,16 @@ impl Question {
                 ..State::default()
             },
             users: Vec::new(),
+            promised: Vec::new(),
             partition_indices: cluster.partitions.iter().map(|partition| indices.get(&*partition.name).copied()).collect(),
         };
         for job in jobs {
-            let forecast = |elapsed, limit| {
-                let ranges = job.partitions.iter().find_map(|partition| ranges(job, *indices.get(partition)?, &run_times));
-                RunTimes::after(elapsed, ranges.unwrap_or(&[]), limit)
-            };
+            let known = job.partitions.iter().find_map(|partition| ranges(job, *indices.get(partition)?, &run_times));
+            let partition = job.partitions.first().and_then(|partition| indices.get(partition).copied());
+            let promise = deadlines.of(job.job_id).zip(partition);
+            let weighed = promise.map(|(given, partition)| deadlines.run_times(given, partition, known, job.limit));
+            let by_deadline = weighed.as_deref().map(as_ranges);
+            let forecast = |elapsed, limit| RunTimes::after(elapsed, by_deadline.as_deref().or(known).unwrap_or(&[]), limit);
             let reservation = job.reservation.as_deref().map(|name| reservation_places.get(name).copied());
             let running = |remaining, held: &[(usize, usize)]| RunningJob {
                 nodes: numbers(held, nodes.len()),
@@ -77,6 +86,14 @@ impl Question {
                 }
                 Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(Seconds(1))), nodes)),
                 Phase::Pending { tasks, exclusive, priority, reason, eligible } => {
+                    // One that becomes eligible later was admitted with that place, and keeps it.
+                    if let (Some((given, partition)), Some(run_times)) = (promise, weighed)
+                        && eligible.is_none_or(|eligible| eligible <= now)
+                    {
+                        let (deadline, wanted) = (given.deadline, given.wanted.unwrap_or_default());
+                        let place = question.state.pending.len();
+                        question.promised.push(Promised { place, partition, deadline, wanted, run_times });
+                    }
                     question.users.push(job.user);
                     question.state.pending.push(PendingJob {
                         id: job.job_id,

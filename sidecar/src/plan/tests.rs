@@ -2,8 +2,9 @@ use job_types::number::{JobId, PartitionIndex, UserId};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use job_types::size::Unit;
+use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
 use simulator::plan::plan;
@@ -12,6 +13,7 @@ use slurm_sys::client::controller::{Node, NodeState, Partition, PendingReason, P
 
 use super::Question;
 use super::answer::published;
+use crate::admitted::Admitted;
 use crate::cluster::{Cluster, Queue};
 use crate::names::PartitionIndices;
 
@@ -69,6 +71,8 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
     let nodes: Vec<Node> =
         [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
     let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
+    let size = |job: &QueuedJob| Size { nodes: job.nodes, cpus: job.cpus };
+    let admitted = jobs.iter().filter_map(|job| Admitted::of(job, size(job))).collect();
     let (jobs, ended) = (Vec::new(), Vec::new());
     Cluster {
         shared_nodes: Default::default(),
@@ -81,7 +85,7 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
         queue,
         limits: Arc::default(),
         partition_limits: Vec::new(),
-        admitted: Vec::new(),
+        admitted,
         priorities: Arc::new(Priorities { plugin: String::new(), only_grows: false, site_factor_plugin: None }),
     }
 }
@@ -108,7 +112,7 @@ fn main_partition() -> Partition {
 fn planned(cluster: &Cluster, ranges: &[RunTimeRange]) -> Vec<(u32, Result<i64, PlanObstacle>)> {
     let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(3))].into();
     let key = UserSize { user: UserId(7), partition: PartitionIndex(3), unit: Unit::Nodes, count: 2 };
-    let question = Question::new(cluster, &indices, false, |asked: &UserSize| (*asked == key).then_some(ranges));
+    let question = Question::new(cluster, &indices, false, |asked: &UserSize| (*asked == key).then_some(ranges), &[]);
     let plan = published(&question, &plan(&question.state));
     assert_eq!((plan.at, plan.partitions[0].index, plan.partitions[0].cpus_per_node), (UnixTime(NOW), PartitionIndex(3), 4));
     plan.jobs.iter().map(|job| (job.job.0, job.start.map(|start| (start.expected - UnixTime(NOW)).0))).collect()
@@ -164,6 +168,43 @@ fn a_job_that_waits_on_its_nodes_for_its_reserved_time_runs_from_then_on() {
     // Its 1,100 s count from the end of its wait.
     assert_eq!(planned(&cluster(&jobs(&holds), Vec::new()), &ranges), [(2, Ok(300 + 1_100))]);
     assert_eq!(planned(&cluster(&jobs(&early), Vec::new()), &ranges), [(2, Ok(600))], "no longer than its limit");
+}
+
+#[test]
+fn of_an_admitted_job_the_plan_knows_what_its_deadline_says_and_how_far_it_can_be_put_off() {
+    // Its user's jobs on two nodes run for 100 s or for 3,000 s; it is due in 400 s, and most were
+    // given four times their run time.
+    let ranges = [RunTimeRange::new(100, 100, 0.5), RunTimeRange::new(3_000, 3_000, 0.5)];
+    let record = |by: &str| {
+        format!(
+            r#"{{"queuecast":{{"version":1,"generation":7,"at":{},"mode":"enforce","asked":{{"nodes":2,"cpus":8}},
+            "written":{{"admitted_by":"{by}","deadline":{},"wanted":0.9}}}}}}"#,
+            NOW,
+            NOW + 400
+        )
+    };
+    let mut history = DeadlineHistory::default();
+    (0..1_000).for_each(|_| history.observe_run(400.0, 100.0));
+    let answer = |by: &str, eligible: i64| {
+        let admitted = QueuedJob { admin_comment: Some(record(by)), eligible: Some(eligible), ..job(1, JobState::Pending, 2) };
+        let cluster = cluster(&[admitted, job(2, JobState::Pending, 4)], Vec::new());
+        let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(3))].into();
+        let key = UserSize { user: UserId(7), partition: PartitionIndex(3), unit: Unit::Nodes, count: 2 };
+        let run_times = |asked: &UserSize| (*asked == key).then_some(&ranges[..]);
+        let question = Question::new(&cluster, &indices, false, run_times, &[(PartitionIndex(3), history)]);
+        let answer = published(&question, &plan(&question.state));
+        (answer.jobs[1].start.map(|start| (start.expected - UnixTime(NOW)).0), answer.promised)
+    };
+    let (behind, promised) = answer("probability", NOW - 10);
+    let expected = behind.unwrap();
+    assert!((100..200).contains(&expected), "{expected}");
+    let [(PartitionIndex(3), promised)] = promised[..] else { panic!("{promised:?}") };
+    assert_eq!((promised.start, promised.deadline, promised.cpus), (UnixTime(NOW), UnixTime(NOW + 400), 8));
+    assert_eq!((promised.end - promised.start, promised.slack), (Seconds(expected), Seconds(300)));
+    // One that becomes eligible later keeps its place, and by another rule nothing is promised that
+    // the plan could hold.
+    assert_eq!(answer("probability", NOW + 60).1, []);
+    assert_eq!(answer("edf", NOW - 10), (Ok(1_550), Vec::new()));
 }
 
 #[test]

@@ -23,8 +23,6 @@ struct Promise {
     admitted: Admitted,
     /// When it comes into the queue.
     eligible: UnixTime,
-    /// When it was planned to start, of a job that was planned.
-    planned: Option<UnixTime>,
     /// Its run times in seconds with their probabilities, as they were forecast.
     run_times: Vec<(f64, f64)>,
     has_started: bool,
@@ -35,6 +33,9 @@ struct Promise {
 pub(super) struct Admissions {
     open: BTreeMap<JobIndex, Promise>,
     learner: DeadlineLearner,
+    /// What became of promises, until their deadlines have passed: as the daemon learns them, in
+    /// the order of the deadlines.
+    outcomes: BTreeMap<(UnixTime, JobIndex), (PartitionIndex, DeadlineOutcome)>,
     /// Those that wait, as they were published.
     published: Vec<PromisedJob>,
     published_histories: BTreeMap<PartitionIndex, DeadlineHistory>,
@@ -49,7 +50,6 @@ impl Admissions {
             processors: job.processors,
             admitted,
             eligible: admitted.begin.unwrap_or(now),
-            planned: None,
             run_times,
             has_started: false,
         };
@@ -71,14 +71,17 @@ impl Admissions {
         let profile = run_times.plan_of(cluster, queue.into_iter(), |job, start| starts.push((job.job, start)));
         self.published.clear();
         for (job, start) in starts {
-            let Some(promise) = self.open.get_mut(&job) else { continue };
-            promise.planned.get_or_insert(start);
+            let Some(promise) = self.open.get(&job) else { continue };
             if promise.eligible > now {
                 // It was admitted with this place, and keeps it.
                 continue;
             }
             let wanted = promise.admitted.wanted.unwrap_or_default();
             self.published.push(PromisedJob::of(promise.admitted.deadline, start, promise.processors, &promise.run_times, wanted));
+        }
+        let to_come = self.outcomes.split_off(&(now, 0));
+        for (partition, outcome) in std::mem::replace(&mut self.outcomes, to_come).into_values() {
+            self.learner.came_to(partition, &outcome);
         }
         self.published_histories = self.learner.histories().map(|(partition, history)| (partition, *history)).collect();
         profile
@@ -98,8 +101,7 @@ impl Admissions {
     pub(super) fn started(&mut self, index: JobIndex, record: &Record) {
         let Some(promise) = self.open.get_mut(&index) else { return };
         promise.has_started = true;
-        // One that starts before it was planned for the first time was to start as it was admitted.
-        let planned = promise.planned.unwrap_or(promise.eligible).max(promise.submitted) - promise.submitted;
+        let planned = promise.eligible - promise.submitted;
         self.learner.started(promise.partition, record.wait(), planned);
     }
 
@@ -109,7 +111,8 @@ impl Admissions {
         let Admitted { deadline, probability, wanted, .. } = promise.admitted;
         let is_kept = record.is_some_and(|record| record.end <= deadline);
         if let (Some(promised), Some(wanted)) = (probability, wanted) {
-            self.learner.came_to(promise.partition, &DeadlineOutcome { promised, wanted, is_kept });
+            let outcome = DeadlineOutcome { promised, wanted, is_kept };
+            self.outcomes.insert((deadline, index), (promise.partition, outcome));
         }
         if let Some(record) = record {
             self.learner.ran(promise.partition, deadline - promise.submitted, record.run_time().max(Seconds(1)));

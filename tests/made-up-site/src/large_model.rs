@@ -101,6 +101,7 @@ pub fn large_model(published_at: UnixTime, groups: u32) -> WaitModel {
         accounts: vec!["physics".into(), "chemistry".into()],
         qos: vec!["normal".into()],
         classes: Vec::new(),
+        deadlines: Vec::new(),
         promises: Vec::new(),
         scores: vec![PartitionScore {
             jobs: 5_000,

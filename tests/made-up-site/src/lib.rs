@@ -196,7 +196,7 @@ pub fn running_job(nodes: u32, start: UnixTime, limit_end: UnixTime) -> RunningJ
 #[must_use]
 pub fn free_cpus(at: UnixTime, free: Vec<(UnixTime, u32)>, pending_jobs: u32) -> QueuePlan {
     let partition = PlannedPartition { index: PartitionIndex(0), cpus_per_node: 4, free, ..PlannedPartition::default() };
-    QueuePlan { at, pending_jobs, is_complete: true, jobs: Vec::new(), partitions: vec![partition] }
+    QueuePlan { at, pending_jobs, is_complete: true, jobs: Vec::new(), partitions: vec![partition], promised: Vec::new() }
 }
 
 /// A job on so many whole nodes for an hour, of [`USER`].

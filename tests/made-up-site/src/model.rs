@@ -56,6 +56,7 @@ pub fn forecast_by(forest: Forest, busy_cpus: u32) -> WaitModel {
         accounts: vec!["physics".into(), "chemistry".into()],
         qos: vec!["normal".into(), "long".into()],
         classes: Vec::new(),
+        deadlines: Vec::new(),
         promises: vec![PromiseLevels { partition: PartitionIndex(0), class: 0, levels: Levels::default() }],
         scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
         run_times: std::collections::BTreeMap::new(),

@@ -472,6 +472,7 @@ mod against_the_daemon {
             qos: Vec::new(),
             classes: Vec::new(),
             scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
+            deadlines: Vec::new(),
             promises: Vec::new(),
             run_times: std::collections::BTreeMap::new(),
         };

@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
 
 use job_types::number::{AccountIndex, JobId, PartitionIndex, QosId, QosIndex, UserId};
+use job_types::policy::{Admission, Policy};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{FREE_CPUS, MadeUpSite, NOW, USER, batch, ended_job, enforcing, forecast_by, fork, running_job};
+use predictor_core::admission::PromisedJob;
+use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::decision::Timeliness;
 use predictor_core::forecast::{
     Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
@@ -81,6 +84,12 @@ fn in_seconds(lower: i64, expected: i64, upper: i64) -> ExpectedStart {
     ExpectedStart { lower: NOW + Seconds(lower), expected: NOW + Seconds(expected), upper: NOW + Seconds(upper) }
 }
 
+/// An admitted job that waits and can be put off by so many seconds.
+fn some_promise(slack_s: i64) -> PromisedJob {
+    let [start, end, deadline] = [100, 400, 1_300].map(|seconds| NOW + Seconds(seconds));
+    PromisedJob { deadline, start, end, cpus: 8, slack: Seconds(slack_s) }
+}
+
 /// Two jobs wait; a grid of 8, 16 and 256 CPUs by 10 min and 1 h, where the largest is never free
 /// for long.
 fn some_plan() -> QueuePlan {
@@ -109,7 +118,33 @@ fn some_plan() -> QueuePlan {
             limits: vec![Seconds(600), Seconds(3_600)],
             starts: vec![start(0), start(100), start(100), start(200), start(500), None],
         }],
+        promised: vec![(PartitionIndex(0), some_promise(900))],
     }
+}
+
+#[test]
+fn of_many_admitted_jobs_those_that_could_give_way_for_longest_are_published() {
+    let promised = (-10..4_990).map(|slack_s| (PartitionIndex(u16::from(slack_s % 2 == 0)), some_promise(slack_s))).collect();
+    let snapshot = site().ended_jobs(some_jobs()).queue(&QueuePlan { promised, ..some_plan() }).snapshot();
+    for (partition, longest) in [(0, 4_989), (1, 4_988)] {
+        let read: Vec<i64> = snapshot.promised_jobs(PartitionIndex(partition)).iter().map(|job| job.slack.0).collect();
+        assert_eq!(read, (0..1_000).map(|place| longest - 2 * place).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_jobs_with_deadlines_have_taught_is_read_back_where_they_are_admitted_by_probability() {
+    let admitting = Policy { admission: Admission::Probability, ..enforcing() };
+    let mut taught = DeadlineHistory { shift: -0.25, ..DeadlineHistory::default() };
+    (0..300).for_each(|_| taught.observe_run(3_600.0, 700.0));
+    let learnt = WaitModel { deadlines: vec![(PartitionIndex(0), taught)], ..some_model() };
+    let history = |policy, model: &WaitModel| {
+        let site = MadeUpSite::new(NOW).partition(batch(policy)).learnt(model);
+        site.ended_jobs(some_jobs()).snapshot().deadline_history(PartitionIndex(0))
+    };
+    assert_eq!(history(admitting, &learnt), Some(taught));
+    assert_eq!(history(admitting, &some_model()), Some(DeadlineHistory::default()), "nothing is learnt yet");
+    assert_eq!(history(enforcing(), &learnt), None);
 }
 
 #[test]
@@ -121,6 +156,8 @@ fn a_plan_is_read_back_and_asked_on_the_careful_side() {
     assert_eq!(read.jobs().collect::<Vec<_>>(), plan.jobs);
     assert_eq!(read.free(PartitionIndex(0)).collect::<Vec<_>>(), plan.partitions[0].free);
     assert_eq!(read.free(PartitionIndex(1)).count(), 0);
+    assert_eq!(*snapshot.promised_jobs(PartitionIndex(0)), [some_promise(900)]);
+    assert!(snapshot.promised_jobs(PartitionIndex(1)).is_empty());
     let expected = |nodes: u32, cpus: u32, limit: Option<i64>| {
         let start = snapshot.expected_start(PartitionIndex(0), Size { nodes, cpus }, limit.map(Seconds))?;
         assert!(start.lower <= start.expected && start.expected <= start.upper);
@@ -324,7 +361,7 @@ fn shared_nodes_are_read_back_for_their_partition_alone_and_for_every_reader() {
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v9");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v10");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),

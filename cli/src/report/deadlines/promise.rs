@@ -102,6 +102,7 @@ pub(super) fn test_job(partition: &str, promised: f64, deadline: UnixTime, end: 
         deadline,
         wanted: Some(0.9),
         probability: Some(promised),
+        begin: None,
         limit_is_ours: false,
         was_ended_as_late: false,
     };

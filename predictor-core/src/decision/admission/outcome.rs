@@ -20,6 +20,8 @@ pub struct GivenDeadline {
     pub wanted: Option<f64>,
     /// The probability that was forecast, where one was.
     pub probability: Option<f64>,
+    /// When it was to become eligible, where queuecast or its user put that off.
+    pub begin: Option<UnixTime>,
     /// Whether queuecast wrote the time limit that the job has, and not its user.
     pub limit_is_ours: bool,
     /// Whether the daemon ended the job because it was late.
@@ -113,6 +115,7 @@ pub fn given_deadline(record: &Record) -> Option<GivenDeadline> {
         deadline: UnixTime(written.deadline?),
         wanted: written.wanted,
         probability: record.forecast.as_ref().and_then(|forecast| forecast.deadline_probability),
+        begin: written.begin.map(UnixTime),
         limit_is_ours: record.last_limit().is_some(),
         was_ended_as_late: record.changed.as_ref().is_some_and(|changed| changed.late.is_some()),
     })
@@ -130,6 +133,7 @@ mod tests {
         deadline: DEADLINE,
         wanted: Some(0.9),
         probability: Some(0.93),
+        begin: None,
         limit_is_ours: false,
         was_ended_as_late: false,
     };

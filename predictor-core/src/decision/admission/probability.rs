@@ -1,9 +1,8 @@
 //! Admission by the forecast probability of being done in time, without anybody who was admitted
 //! before being pushed under theirs.
 //!
-//! By the plan of the queue, with all that runs and waits, where there is one and what jobs with
-//! deadlines have taught is known ([`DeadlineHistory`]). A replay knows it; the snapshot does not
-//! have it yet, so that the plugin goes by the forecast of the wait.
+//! By the plan of the queue, with all that runs and waits, where there is one; what jobs with
+//! deadlines have taught ([`DeadlineHistory`]) goes with it.
 //!
 //! 1. **The run time** is the distribution that is forecast for the user's jobs of that size,
 //!    within the time limit, weighed by what the deadline says of it ([`weighed`]).
@@ -19,8 +18,8 @@
 //!    room, which may be later than it could. Without that, long jobs with much time would keep all
 //!    CPUs from short jobs that have little.
 //!
-//! Otherwise the forecast of the wait takes the place of the plan. In either case more is asked
-//! than is wanted where promises of that size and time ahead were kept too seldom
+//! Without a plan the forecast of the wait takes its place, and more is asked than is wanted where
+//! promises of that size and time ahead were kept too seldom
 //! ([`level_to_ask`](crate::promise::level_to_ask)).
 
 use super::{Admitted, Alternatives, NotAdmitted};
@@ -78,13 +77,18 @@ where
     F: Forecaster,
 {
     let wanted = context.policy.deadline_probability;
-    let history = context.forecasts.deadline_history(context.partition.index);
+    let (partition, cpus, ahead) = (context.partition.index, context.size.cpus, deadline - context.now);
+    let history = context.forecasts.deadline_history(partition);
     let by_plan = history.as_ref().and_then(|history| prospect(context, decided?, deadline, history));
-    let by_wait = || decided.and_then(|decided| decided.deadline_probability);
-    let Some(forecast) = by_plan.map(|prospect| prospect.probability).or_else(by_wait) else { return Err(NotAdmitted::NoWaits) };
-    let probability = history.map_or(forecast, |history| history.corrected(forecast, wanted));
-    let asked =
-        context.forecasts.level_to_ask(PromiseKind::Deadline, context.partition.index, context.size.cpus, deadline - context.now, wanted);
+    // Either forecast is corrected by what became of others, once: by how promises at the border
+    // were kept, or by size and time ahead.
+    let (probability, asked) = match (by_plan, &history) {
+        (Some(prospect), Some(history)) => (history.corrected(prospect.probability, wanted), wanted),
+        _ => {
+            let Some(forecast) = decided.and_then(|decided| decided.deadline_probability) else { return Err(NotAdmitted::NoWaits) };
+            (forecast, context.forecasts.level_to_ask(PromiseKind::Deadline, partition, cpus, ahead, wanted))
+        }
+    };
     if probability < asked {
         // For people, in whole percent.
         let wanted = if asked > wanted { (asked * 100.0).ceil() / 100.0 } else { wanted };

@@ -4,6 +4,7 @@
 //! the same everywhere. A snapshot is never changed once it has its name. Any change of this module
 //! is a new [`LAYOUT_VERSION`]; a golden file in the tests holds the present one.
 
+mod deadlines;
 mod history;
 mod limits;
 mod model;
@@ -11,6 +12,7 @@ mod plan;
 pub mod sections;
 mod site;
 
+pub use deadlines::{DeadlineHistoryRecord, PromisedJobRecord};
 pub use history::{ExpectedEndRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord};
 pub use limits::{AssociationRecord, CapsRecord, LimitsRecord, QosRecord};
 pub use model::{
@@ -33,7 +35,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 9;
+pub const LAYOUT_VERSION: u32 = 10;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -139,6 +141,8 @@ const _: () = {
     assert!(size_of::<PromiseRecord>() == 40);
     assert!(size_of::<ComingRecord>() == 40);
     assert!(size_of::<ReservedRecord>() == 20);
+    assert!(size_of::<DeadlineHistoryRecord>() == 392);
+    assert!(size_of::<PromisedJobRecord>() == 40);
     assert!(size_of::<PlanRecord>() == 16);
     assert!(size_of::<PlannedJobRecord>() == 56);
     assert!(size_of::<PlannedPartitionRecord>() == 36);

@@ -2,9 +2,10 @@
 //! reader.
 
 use super::{
-    AssociationRecord, BoundRowRecord, ComingRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord, LimitsRecord, ModelRecord,
-    NameRecord, OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, PromiseRecord, QosRecord,
-    ReservedRecord, ScoreRecord, SiteRecord, StartRecord, UserRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord,
+    AssociationRecord, BoundRowRecord, ComingRecord, DeadlineHistoryRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord,
+    LimitsRecord, ModelRecord, NameRecord, OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord,
+    PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, ScoreRecord, SiteRecord, StartRecord, UserRecord, UserSizeRecord,
+    WaitClassRecord, WaitRegionRecord,
 };
 use crate::forecast::RunTimeRange;
 use crate::set_aside::SetAside;
@@ -122,6 +123,10 @@ sections! {
     Coming, coming: ComingRecord = 32;
     /// [`ReservedRecord`]s: by partition, then of the cluster; each ascending.
     Reserved, reserved: ReservedRecord = 34;
+    /// [`DeadlineHistoryRecord`]s, ascending by partition.
+    DeadlineHistories, deadline_histories: DeadlineHistoryRecord = 37;
+    /// [`PromisedJobRecord`]s, by partition.
+    PromisedJobs, promised_jobs: PromisedJobRecord = 38;
     /// One [`PlanRecord`], or none where no plan was made in time.
     Plan, plan: PlanRecord = 20;
     /// [`PlannedJobRecord`]s, in the order in which the jobs are served.

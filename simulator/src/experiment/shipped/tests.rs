@@ -1,9 +1,11 @@
 //! The decision from the simulation's own state, held against the one from a snapshot of it; and
 //! what becomes of reservations and deadlines.
 
+use predictor_core::decision::{Admitted, NotAdmitted};
 use predictor_core::forecast::QueueForecaster;
 use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::snapshot::Snapshot;
+use predictor_core::wait_model::WaitModel;
 
 use super::super::tests::{jobs, so_many_jobs};
 use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, VarqChoice, scheduler, speed_ups};
@@ -26,6 +28,14 @@ impl AgainstSnapshot {
         let Shipped { state, site, parts, .. } = &mut self.shipped;
         let learnt = state.learnt_waits().map(|waits| (waits.model(), waits.partitions(now)));
         let (model, partitions) = learnt.map_or_else(|| (None, site.partitions()), |(model, partitions)| (Some(model), partitions));
+        // What jobs with deadlines have taught comes with what else was learnt.
+        let taught = |index| state.deadline_history(index).map(|history| (index, history));
+        let deadlines: Vec<_> = partitions_of(site).filter_map(taught).collect();
+        let model = match deadlines.is_empty() {
+            true => model,
+            false => Some(WaitModel { deadlines, ..model.unwrap_or_default() }),
+        };
+        let promised = |index: PartitionIndex| state.promised_jobs(index).to_vec().into_iter().map(move |job| (index, job));
         let plan = parts.plan.then(|| {
             let free = state.queue_plan(PartitionIndex(0)).unwrap();
             let planned = |index| PlannedPartition { index, cpus_per_node: 1, free: free.steps.to_vec(), ..PlannedPartition::default() };
@@ -34,7 +44,8 @@ impl AgainstSnapshot {
                 pending_jobs: free.pending_jobs as u32,
                 is_complete: true,
                 jobs: Vec::new(),
-                partitions: (0..site.partitions).map(PartitionIndex).map(planned).collect(),
+                partitions: partitions_of(site).map(planned).collect(),
+                promised: partitions_of(site).flat_map(promised).collect(),
             }
         });
         let run_times = state.run_times().all().iter().map(|(key, model)| (*key, (**model).clone())).collect();
@@ -42,11 +53,12 @@ impl AgainstSnapshot {
     }
 
     /// What is decided from the snapshot, as far as it shows in what a replay keeps.
-    fn by_snapshot(&self, asked: &Job, now: UnixTime) -> Kept {
+    fn by_snapshot(&self, index: JobIndex, asked: &Job, now: UnixTime) -> Kept {
         let snapshot = Snapshot::open(&self.published).unwrap();
         let job = self.shipped.in_partition(asked);
         let (partition, account) = (job.queue.to_string(), job.group.to_string());
-        let submission = self.shipped.submission(&job, &partition, &account, now);
+        let mut submission = self.shipped.submission(&job, &partition, &account, now);
+        submission.deadline = self.shipped.deadlines.get(index as usize).copied().or(submission.deadline);
         let standing = Standing { is_off: false, is_transparent: snapshot.has_transparent_policy() };
         let verdict = gate(&Arrival::of(&submission), Some(standing), || {
             assert_eq!(snapshot.timeliness(now), Timeliness::Current);
@@ -61,21 +73,41 @@ impl AgainstSnapshot {
         let changes = if decision.refusal().is_some() { Default::default() } else { decision.changes() };
         let processors = changes.size.map_or(asked.processors, |(size, _)| size.cpus);
         let estimate = changes.limit.unwrap_or(asked.estimate);
-        let eligible = changes.begin.unwrap_or(now);
+        let eligible = match &decision.admission {
+            Some(Err(_)) => NEVER + Seconds(self.shipped.refused + 1),
+            _ => changes.begin.unwrap_or(now),
+        };
         Kept {
+            admission: decision.admission.as_ref().map(answer),
             submitted: Submitted { job: Job { processors, estimate, ..*asked }, eligible, hold_until: changes.hold_until },
             reservation: decision.reservation.map(|reservation| reservation.map(|reservation| reservation.point)),
             deadline_probability: decision
                 .decided
-                .filter(|decided| decided.wait.is_some())
+                .filter(|decided| decided.wait.is_some() && self.shipped.deadlines.is_empty())
                 .and_then(|decided| decided.deadline_probability),
         }
     }
 }
 
+/// The partitions, by their indices.
+fn partitions_of(site: &PublishedSite) -> impl Iterator<Item = PartitionIndex> + use<> {
+    (0..site.partitions).map(PartitionIndex)
+}
+
+/// When an admitted job begins, where that is later than at once, and with how many parts of
+/// 100,000 it is done in time; `None` of a job that is refused.
+type Answer = Option<(Option<UnixTime>, i64)>;
+
+/// The snapshot has numbers of 32 bits.
+fn answer(admission: &Result<Admitted, NotAdmitted>) -> Answer {
+    let admitted = admission.as_ref().ok()?;
+    Some((admitted.begin, (admitted.probability.unwrap() * 1e5).round() as i64))
+}
+
 /// What shows of a decision.
 #[derive(Debug, PartialEq)]
 struct Kept {
+    admission: Option<Answer>,
     submitted: Submitted,
     reservation: Option<Result<TrajectoryPoint, NotReserved>>,
     deadline_probability: Option<f64>,
@@ -88,11 +120,14 @@ impl Decider for AgainstSnapshot {
             self.shipped.claims.clear();
             self.publish(now);
         }
-        let by_snapshot = self.by_snapshot(asked, now);
+        let by_snapshot = self.by_snapshot(index, asked, now);
         let submitted = self.shipped.decide(index, asked, cluster);
         let reservation = self.shipped.asked_reservations().last().filter(|asked| asked.job == index);
-        let deadline = self.shipped.deadline_forecasts().last().filter(|forecast| forecast.job == index);
+        // Where jobs are admitted with deadlines, the answer has what was forecast.
+        let is_told = |forecast: &&DeadlineForecast| forecast.job == index && self.shipped.deadlines.is_empty();
+        let deadline = self.shipped.deadline_forecasts().last().filter(is_told);
         let simulated = Kept {
+            admission: self.shipped.admissions().get(&index).map(answer),
             submitted,
             reservation: reservation.map(|asked| asked.answer),
             deadline_probability: deadline.and_then(|forecast| forecast.probability),
@@ -193,6 +228,21 @@ fn deadlines_are_as_from_a_snapshot() {
         let known = shipped.deadline_forecasts().iter().filter(|forecast| forecast.probability.is_some()).count();
         assert!(known > jobs.len() / 2, "{known}");
     }
+}
+
+#[test]
+fn admission_by_probability_is_as_from_a_snapshot() {
+    let jobs = so_many_jobs(1_500);
+    let deadlines = jobs.iter().map(|job| job.submit + Seconds(job.run_time.0 * 8)).collect();
+    let site = Site { processors: PROCESSORS, longest_limit: jobs.iter().map(|job| job.estimate).max(), refresh: HALF_A_MINUTE };
+    let shipped = Shipped::admitting(&jobs, &site, deadlines, 0.9, false, 1);
+    let (_, policy) = replay(&jobs, AgainstSnapshot { shipped, published: Vec::new() });
+    let shipped = policy.into_decider().shipped;
+    let admitted: Vec<_> = shipped.admissions().values().filter_map(|answer| answer.as_ref().ok()).collect();
+    let later = admitted.iter().filter(|admitted| admitted.begin.is_some()).count();
+    assert!((100..1_400).contains(&admitted.len()) && later > 20, "{} admitted, {later} of them later", admitted.len());
+    let learnt = shipped.state.deadline_history(PartitionIndex(0)).unwrap();
+    assert_ne!(learnt, Default::default(), "what was learnt was published");
 }
 
 /// Replays the jobs, all of which ask for reservations, of which so much follows the queue.

@@ -1,0 +1,44 @@
+//! Records of jobs with deadlines.
+
+use crate::deadline_history::CLASSES;
+use zerocopy::little_endian::{F32, I64, U16, U32};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// What jobs with deadlines have taught in a partition: see
+/// [`DeadlineHistory`](crate::deadline_history::DeadlineHistory).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct DeadlineHistoryRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// How much more probable than wanted a deadline has to be forecast.
+    pub shift: F32,
+    /// Counts of the time to the deadline over the run time.
+    pub given: [F32; CLASSES],
+    /// Counts of waits over those that were planned, where none was planned.
+    pub at_once: [F32; CLASSES],
+    /// The same where a later start was planned.
+    pub later: [F32; CLASSES],
+}
+
+/// An admitted job that waits: see [`PromisedJob`](crate::admission::PromisedJob).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PromisedJobRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// Its CPUs.
+    pub cpus: U32,
+    /// When it is to be done, in Unix seconds.
+    pub deadline: I64,
+    /// When it is planned to start.
+    pub start: I64,
+    /// When it is planned to have ended.
+    pub end: I64,
+    /// By how much later it may start, in seconds; less than zero where it is late.
+    pub slack_s: I64,
+}
