@@ -8,6 +8,7 @@ pub mod blend;
 pub mod class;
 pub mod counters;
 pub mod deadline_history;
+pub mod deadline_run_times;
 pub mod decision;
 pub mod forecast;
 pub mod levels;

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The parts of the crate that know nothing of how anything is stored.
-const DOMAIN: [&str; 12] = [
+const DOMAIN: [&str; 13] = [
     "admission",
     "deadline_history.rs",
+    "deadline_run_times.rs",
     "decision",
     "forecast.rs",
     "limits.rs",

@@ -8,9 +8,12 @@ mod common;
 
 use common::{Description, Site, free, now, past_job, publish, read};
 use criterion::{BatchSize, Criterion};
+use job_types::number::PartitionIndex;
 use job_types::policy::{Admission, Policy};
-use job_types::time::Seconds;
-use made_up_site::{MadeUpSite, batch, enforcing};
+use job_types::time::{Seconds, UnixTime};
+use made_up_site::{MadeUpSite, batch, enforcing, free_cpus};
+use predictor_core::admission::PromisedJob;
+use predictor_core::queue_plan::QueuePlan;
 use predictor_core::shared_nodes::SharingJob;
 use predictor_core::snapshot::{PartitionState, SharedNodeState};
 use slurm_sys::bindings;
@@ -61,7 +64,24 @@ fn site(site: &Site, rule: Admission, generation: u64) {
     let made = made.origin(|origin| {
         (origin.generation, origin.site_policy, origin.controller_read_at) = (generation, policy, Some(now + Seconds(3_000)));
     });
+    // By probability the plan is asked, with jobs that wait for their deadlines in it.
+    let made = if rule == Admission::Probability { made.queue(&plan(now)) } else { made };
     publish(site.path(), &made.bytes());
+}
+
+/// A plan of 256 steps, by which all is free in six hours, with 10,000 admitted jobs that wait.
+fn plan(now: UnixTime) -> QueuePlan {
+    let after = |seconds: u32| now + Seconds(seconds.into());
+    let free = (0..256).map(|step| (after(step * 84), if step == 255 { NODES } else { 40 + step * 7_919 % 400 }));
+    let promised = |job: u32| PromisedJob {
+        deadline: after(10_000 + job * 31 % 90_000),
+        start: after(job * 17 % 18_000),
+        end: after(job * 17 % 18_000 + 1_650),
+        cpus: 1 + job % 8,
+        slack: Seconds(i64::from(job % 20_000)),
+    };
+    let promised = (0..JOBS).map(|job| (PartitionIndex(0), promised(job))).collect();
+    QueuePlan { promised, ..free_cpus(now, free.collect(), JOBS) }
 }
 
 /// Median, 99th and 99.9th percentile and maximum of the time of one call.

@@ -26,11 +26,10 @@ pub mod order;
 pub mod projection;
 pub mod risk;
 pub mod room;
-pub mod run_times;
 pub mod share;
 mod waiting;
 
 pub use node::{Newcomer, NodeLoad};
 pub use projection::SparePower;
 pub use share::Claim;
-pub use waiting::PromisedJob;
+pub use waiting::{PromisedJob, mean};

@@ -1,6 +1,5 @@
 //! The admitted jobs that wait, as whoever is admitted next has to respect them.
 
-use super::run_times::mean;
 use job_types::time::{Seconds, UnixTime};
 
 /// An admitted job that waits, with its place in the plan of the queue.
@@ -38,6 +37,13 @@ impl PromisedJob {
     pub fn gives_way(&self, deadline: UnixTime, by: Seconds) -> bool {
         self.deadline > deadline && self.slack >= by
     }
+}
+
+/// The mean of run times in seconds with their probabilities, at least a second.
+#[must_use]
+pub fn mean(run_times: &[(f64, f64)]) -> Seconds {
+    let mean_s: f64 = run_times.iter().map(|(run_s, weight)| run_s * weight).sum();
+    Seconds(mean_s.round() as i64).max(Seconds(1))
 }
 
 #[cfg(test)]

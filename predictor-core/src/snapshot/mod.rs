@@ -5,7 +5,8 @@
 //! [`Snapshot::open`], and from then on reads it as it lies in its memory.
 
 mod coming_records;
-mod deadlines;
+mod deadline_records;
+mod deadline_view;
 pub mod layout;
 mod limit_records;
 mod limit_view;

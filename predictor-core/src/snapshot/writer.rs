@@ -1,7 +1,7 @@
 //! Writes a snapshot from a fitted history and the present state of the cluster.
 
 use super::coming_records::{self, ComingJob};
-use super::deadlines;
+use super::deadline_records;
 use super::layout::sections::{SECTIONS, Sections};
 use super::layout::{
     self, CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, PartitionRecord, SectionRecord, SiteRecord,
@@ -225,8 +225,8 @@ pub fn write(
         let state = by_name.get(name).filter(|state| state.policy.admission == Admission::Probability);
         state.map(|_| (PartitionIndex(index), learnt_of(PartitionIndex(index))))
     };
-    let deadline_histories = deadlines::history_records((0u16..).zip(history.partition_names()).filter_map(admits));
-    let promised_jobs = plan.map(|plan| deadlines::promised_records(&plan.promised)).unwrap_or_default();
+    let deadline_histories = deadline_records::history_records((0u16..).zip(history.partition_names()).filter_map(admits));
+    let promised_jobs = plan.map(|plan| deadline_records::promised_records(&plan.promised)).unwrap_or_default();
     let site = site_record(history, origin, &mut text);
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
     let plan = plan.map(PlanRecords::of).unwrap_or_default();

@@ -7,8 +7,8 @@ use job_types::number::{JobId, PartitionIndex};
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::admission::PromisedJob;
-use predictor_core::admission::run_times::{unknown, weighed};
 use predictor_core::deadline_history::DeadlineHistory;
+use predictor_core::deadline_run_times::{unknown, weighed};
 use predictor_core::decision::{GivenDeadline, given_deadline};
 use predictor_core::forecast::{RunTimeForecast, RunTimeRange};
 

@@ -9,8 +9,9 @@ use job_types::policy::Policy;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::admission::PromisedJob;
-use predictor_core::admission::run_times::{mean, unknown, weighed};
+use predictor_core::admission::mean;
 use predictor_core::deadline_history::DeadlineHistory;
+use predictor_core::deadline_run_times::{unknown, weighed};
 use predictor_core::decision::{Admitted, Timeliness};
 use predictor_core::forecast::{
     Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel, RunTimeRange, UNBOUNDED_S,

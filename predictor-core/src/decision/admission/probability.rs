@@ -23,10 +23,10 @@
 //! ([`level_to_ask`](crate::promise::level_to_ask)).
 
 use super::{Admitted, Alternatives, NotAdmitted};
-use crate::admission::PromisedJob;
 use crate::admission::room::Room;
-use crate::admission::run_times::{mean, unknown, weighed};
+use crate::admission::{PromisedJob, mean};
 use crate::deadline_history::DeadlineHistory;
+use crate::deadline_run_times::{unknown, weighed};
 use crate::decision::{Candidate, Context};
 use crate::forecast::Forecaster;
 use crate::promise::PromiseKind;

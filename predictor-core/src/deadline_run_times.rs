@@ -51,16 +51,10 @@ pub fn weighed(ranges: &[RunTimeRange], given: Seconds, ratios: &Ratios) -> Vec<
     points
 }
 
-/// The mean of run times in seconds with their probabilities, at least a second.
-#[must_use]
-pub fn mean(run_times: &[(f64, f64)]) -> Seconds {
-    let mean_s: f64 = run_times.iter().map(|(run_s, weight)| run_s * weight).sum();
-    Seconds(mean_s.round() as i64).max(Seconds(1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::mean;
 
     #[test]
     fn a_deadline_says_nothing_of_the_run_time_before_anything_is_known() {
