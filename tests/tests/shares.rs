@@ -143,6 +143,9 @@ fn it_ends_with_the_step(cluster: &Cluster) {
     let first = wait_for("a cgroup", SOON, || cgroups(&job).pop());
     let shares: i64 = fs::read_to_string(first.join("cpu.shares")).expect("it is there").trim().parse().expect("a number");
     assert!((4_900..=5_300).contains(&shares), "{shares}");
+    // The name tells the two runs apart by the second in which they began.
+    let began = start(&job);
+    wait_for("the next second", SOON, || (now() > began + 1).then_some(()));
     let _ = cluster.output("scontrol", &["requeue", &job.id]);
     wait_for("the cgroup to be removed", SOON, || (!first.exists()).then_some(()));
     // slurmctld puts a requeued job off, and takes no other begin before the job is pending again.
