@@ -1,14 +1,15 @@
 //! The fields of a job that rules can read and write.
 //!
-//! They are those of `job_desc_msg_t` (slurm/slurm.h) under their names there, and what follows from
-//! several of them, such as `gpus`. What is an amount of memory is in bytes, what is a time span is
-//! a duration, what Slurm encodes in bits is a truth, a word or a list of words, and what Slurm
-//! marks as unset, by NULL, by an empty text or by a number such as `NO_VAL`, is absent.
+//! They are those of `job_desc_msg_t` (slurm/slurm.h) under their names there, and what follows
+//! from several of them, such as `gpus`. What is an amount of memory is in bytes, what is a time
+//! span is a duration, what Slurm encodes in bits is a truth, a word or a list of words, and what
+//! Slurm marks as unset, by NULL, by an empty text or by a number such as `NO_VAL`, is absent.
 //!
 //! Left out is what means nothing to a site (ports for answers, places that slurmctld alone fills)
 //! and what is nobody's business (the cookie of X11, certificates).
 
 use crate::value::{Kind, Value};
+use serde::{Deserialize, Serialize};
 
 /// A field of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub struct Field {
 }
 
 /// The place of a field in [`FIELDS`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FieldNumber(pub u16);
 
 /// A job of which fields can be read.
@@ -46,11 +47,11 @@ pub trait Fields {
 }
 
 impl Field {
-    const fn new(name: &'static str, kind: Kind, meaning: &'static str) -> Field {
+    pub(crate) const fn new(name: &'static str, kind: Kind, meaning: &'static str) -> Field {
         Field { name, kind, may_be_absent: false, is_writable: false, since: None, words: &[], separator: None, meaning }
     }
 
-    const fn absent(self) -> Field {
+    pub(crate) const fn absent(self) -> Field {
         Field { may_be_absent: true, ..self }
     }
 

@@ -1,8 +1,38 @@
-//! The site's own rules about submissions, as they run where a job is submitted: what they can read
-//! of a job ([`field`]) and the values that they read ([`value`]).
+//! The site's own rules about submissions, as they run where a job is submitted.
 //!
-//! Nothing is parsed here: rules are compiled where they are loaded, and what is left to do at a
-//! submission is flat, bounded in steps, and allocates nothing for a rule that does not match.
+//! Nothing is parsed here: rules are compiled where they are loaded, by `rules-compiler`, and what
+//! is left to do at a submission is flat, bounded in steps and in memory, and allocates nothing for
+//! a rule that does not match. It can't be made to panic by what a user writes or by a file: a
+//! program is verified once when it is read ([`verify`]), and evaluated with checks all the same.
+//!
+//! - What rules read: fields of a job ([`field`]), what surrounds it ([`submission`]), tables
+//!   ([`table`]), and the values of all these ([`value`]).
+//! - Expressions: compiled to instructions with jumps ([`program`]), the operators that compiler,
+//!   verification and evaluation share ([`operators`]), regular expressions as automata
+//!   ([`pattern`]), parts of moments ([`calendar`]), and evaluation ([`mod@evaluate`]).
+//!
+//! # Faults are values
+//!
+//! The Common Expression Language lets `&&` and `||` have a value although one side has none: `1 /
+//! 0 == 1 || true` is true. So a [`fault::Fault`] is kept on the stack in the place of a value, and
+//! each instruction but those two hands it on. What bounds evaluation itself, its steps and its
+//! memory, ends it at once.
+//!
+//! # Where this departs from the Common Expression Language
+//!
+//! Durations and timestamps are whole seconds, as everywhere in Slurm. Numbers are `int` and
+//! `double`; there is no `uint`, no `bytes`, no `null`, and no map but tables and the environment.
+//! Lists are of texts or of generic resources.
 
+pub mod calendar;
+pub mod evaluate;
+pub mod fault;
 pub mod field;
+pub mod operators;
+pub mod pattern;
+pub mod program;
+pub mod scratch;
+pub mod submission;
+pub mod table;
 pub mod value;
+pub mod verify;

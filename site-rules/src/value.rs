@@ -1,9 +1,11 @@
 //! Values that expressions are evaluated with. None of them owns anything.
 
 use job_types::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The kind of a value, known when rules are loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// `bool`.
     Truth,
@@ -23,6 +25,23 @@ pub enum Kind {
     Resources,
     /// `map(string, string)`, such as an environment.
     Variables,
+}
+
+impl fmt::Display for Kind {
+    /// The name of the kind in the Common Expression Language.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Truth => "bool",
+            Kind::Integer => "int",
+            Kind::Real => "double",
+            Kind::Text => "string",
+            Kind::Duration => "duration",
+            Kind::Moment => "timestamp",
+            Kind::Texts => "list(string)",
+            Kind::Resources => "list(resource)",
+            Kind::Variables => "map(string, string)",
+        })
+    }
 }
 
 /// A value, borrowed from what it is read of.
@@ -64,3 +83,96 @@ pub trait TextList: std::fmt::Debug {
 /// Generic resources as Slurm writes them, for example `gres/gpu:a100:2,gres/shard:4`.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources<'a>(pub &'a str);
+
+impl Value<'_> {
+    /// What kind of value it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Value::Truth(_) => Kind::Truth,
+            Value::Integer(_) => Kind::Integer,
+            Value::Real(_) => Kind::Real,
+            Value::Text(_) => Kind::Text,
+            Value::Duration(_) => Kind::Duration,
+            Value::Moment(_) => Kind::Moment,
+            Value::Texts(_) => Kind::Texts,
+            Value::Resources(_) => Kind::Resources,
+        }
+    }
+}
+
+impl<'a> Texts<'a> {
+    /// The texts in their order.
+    pub fn iter(self) -> impl Iterator<Item = &'a str> {
+        let mut cursor = 0;
+        std::iter::from_fn(move || self.next(&mut cursor))
+    }
+
+    /// The text at a cursor, which is 0 at first and is put behind that text.
+    pub(crate) fn next(self, cursor: &mut usize) -> Option<&'a str> {
+        match self {
+            Texts::Separated(text, separator) => loop {
+                let rest = text.get(*cursor..).filter(|rest| !rest.is_empty())?;
+                let part = rest.split(separator).next().unwrap_or(rest);
+                *cursor = cursor.saturating_add(part.len()).saturating_add(separator.len_utf8()).min(text.len());
+                if !part.is_empty() {
+                    return Some(part);
+                }
+            },
+            Texts::Listed(list) => {
+                let text = list.text(*cursor)?;
+                *cursor = cursor.saturating_add(1);
+                Some(text)
+            }
+        }
+    }
+}
+
+/// A generic resource that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resource<'a> {
+    /// What it is, such as `gpu`.
+    pub kind: &'a str,
+    /// Its type, such as `a100`; empty where none is asked for.
+    pub subtype: &'a str,
+    /// How many.
+    pub count: i64,
+}
+
+impl<'a> Resources<'a> {
+    /// The resources in their order.
+    pub fn iter(self) -> impl Iterator<Item = Resource<'a>> {
+        let mut cursor = 0;
+        std::iter::from_fn(move || self.next(&mut cursor))
+    }
+
+    /// The resource at a cursor, which is 0 at first and is put behind that resource.
+    pub(crate) fn next(self, cursor: &mut usize) -> Option<Resource<'a>> {
+        let part = Texts::Separated(self.0, ',').next(cursor)?;
+        let (name, amount) = part.rsplit_once([':', '=']).map_or((part, None), |(name, amount)| match amount.parse() {
+            Ok(count) => (name, Some(count)),
+            Err(_) => (part, None),
+        });
+        let name = name.strip_prefix("gres/").or(name.strip_prefix("gres:")).unwrap_or(name);
+        let (kind, subtype) = name.split_once(':').unwrap_or((name, ""));
+        Some(Resource { kind, subtype, count: amount.unwrap_or(1) })
+    }
+}
+
+impl TextList for Vec<Box<str>> {
+    fn text(&self, place: usize) -> Option<&str> {
+        self.get(place).map(|text| &**text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_text_leave_out_empty_ones() {
+        for (text, parts) in [("a,b", &["a", "b"][..]), (",a,,b,", &["a", "b"]), ("", &[]), (",", &[]), ("ä,ö", &["ä", "ö"])] {
+            assert_eq!(Texts::Separated(text, ',').iter().collect::<Vec<_>>(), parts, "{text}");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The operators and functions of expressions: which kinds of values they take, and what they make
+//! of them. The compiler, the verification of a program and its evaluation all go by these.
+
+use crate::calendar::{LONGEST_DURATION, MOMENTS, Rfc3339};
+use crate::fault::Fault;
+use crate::scratch::Scratch;
+use crate::value::{Kind, Texts, Value};
+use job_types::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
+
+/// What is made of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unary {
+    /// `!x`.
+    Not,
+    /// `-x`.
+    Negate,
+    /// `size(x)`: the characters of a text, or the elements of a list.
+    Size,
+    /// `x.lowerAscii()`.
+    LowerAscii,
+    /// `x.upperAscii()`.
+    UpperAscii,
+    /// `x.trim()`: without white space at both ends.
+    Trim,
+    /// `int(x)`.
+    ToInteger,
+    /// `double(x)`.
+    ToReal,
+    /// `string(x)`.
+    ToText,
+    /// `x.getHours()` of a duration: all of it in whole hours.
+    WholeHours,
+    /// `x.getMinutes()` of a duration: all of it in whole minutes.
+    WholeMinutes,
+    /// `x.getSeconds()` of a duration.
+    WholeSeconds,
+    /// `x.getMilliseconds()` of a duration: always 0, as durations are whole seconds.
+    Milliseconds,
+}
+
+/// What is made of two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Binary {
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Subtract,
+    /// `a * b`.
+    Multiply,
+    /// `a / b`.
+    Divide,
+    /// `a % b`.
+    Remainder,
+    /// `a == b`.
+    Equal,
+    /// `a != b`.
+    NotEqual,
+    /// `a < b`.
+    Less,
+    /// `a <= b`.
+    LessOrEqual,
+    /// `a > b`.
+    Greater,
+    /// `a >= b`.
+    GreaterOrEqual,
+    /// `a.startsWith(b)`.
+    StartsWith,
+    /// `a.endsWith(b)`.
+    EndsWith,
+    /// `a.contains(b)`.
+    Contains,
+    /// `a in b`, where `b` is a list.
+    In,
+    /// `a[b]`, where `a` is a list.
+    Element,
+}
+
+impl Unary {
+    /// The kind of the result for a kind of operand; `None` where there is no such operation.
+    #[must_use]
+    pub fn result(self, operand: Kind) -> Option<Kind> {
+        use Kind::{Duration, Integer, Moment, Real, Text, Texts, Truth};
+        match (self, operand) {
+            (Unary::Not, Truth) => Some(Truth),
+            (Unary::Negate, Integer | Real) => Some(operand),
+            (Unary::Size, Text | Texts | Kind::Resources)
+            | (Unary::ToInteger, Integer | Real | Text | Moment)
+            | (Unary::WholeHours | Unary::WholeMinutes | Unary::WholeSeconds | Unary::Milliseconds, Duration) => Some(Integer),
+            (Unary::LowerAscii | Unary::UpperAscii | Unary::Trim, Text)
+            | (Unary::ToText, Truth | Integer | Real | Text | Duration | Moment) => Some(Text),
+            (Unary::ToReal, Integer | Real | Text) => Some(Real),
+            _ => None,
+        }
+    }
+
+    /// Applies it.
+    ///
+    /// # Errors
+    /// The [`Fault`]s of conversions and ranges.
+    pub fn apply<'a>(self, operand: Value<'a>, scratch: &mut Scratch<'a>) -> Result<Value<'a>, Fault> {
+        Ok(match (self, operand) {
+            (Unary::Not, Value::Truth(truth)) => Value::Truth(!truth),
+            (Unary::Negate, Value::Integer(number)) => Value::Integer(number.checked_neg().ok_or(Fault::Overflow)?),
+            (Unary::Negate, Value::Real(number)) => Value::Real(-number),
+            (Unary::Size, Value::Text(text)) => integer(text.chars().count()),
+            (Unary::Size, Value::Texts(texts)) => integer(texts.iter().count()),
+            (Unary::Size, Value::Resources(resources)) => integer(resources.iter().count()),
+            (Unary::LowerAscii, Value::Text(text)) => Value::Text(scratch.changed(text, str::make_ascii_lowercase)?),
+            (Unary::UpperAscii, Value::Text(text)) => Value::Text(scratch.changed(text, str::make_ascii_uppercase)?),
+            (Unary::Trim, Value::Text(text)) => Value::Text(text.trim()),
+            (Unary::ToInteger, value) => Value::Integer(to_integer(value)?),
+            (Unary::ToReal, value) => Value::Real(to_real(value)?),
+            (Unary::ToText, value) => Value::Text(to_text(value, scratch)?),
+            (Unary::WholeHours, Value::Duration(duration)) => Value::Integer(duration.0 / 3_600),
+            (Unary::WholeMinutes, Value::Duration(duration)) => Value::Integer(duration.0 / 60),
+            (Unary::WholeSeconds, Value::Duration(duration)) => Value::Integer(duration.0),
+            (Unary::Milliseconds, Value::Duration(_)) => Value::Integer(0),
+            _ => return Err(Fault::Program),
+        })
+    }
+}
+
+impl Binary {
+    /// The kind of the result for kinds of operands; `None` where there is no such operation.
+    #[must_use]
+    pub fn result(self, left: Kind, right: Kind) -> Option<Kind> {
+        use Kind::{Duration, Integer, Moment, Real, Text, Texts, Truth};
+        match (self, left, right) {
+            (Binary::Add, Integer, Integer)
+            | (Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Remainder, Integer, Integer) => Some(Integer),
+            (Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide, Real, Real) => Some(Real),
+            (Binary::Add, Text, Text) | (Binary::Element, Texts, Integer) => Some(Text),
+            (Binary::Add | Binary::Subtract, Duration, Duration) | (Binary::Subtract, Moment, Moment) => Some(Duration),
+            (Binary::Add, Duration, Moment) | (Binary::Add | Binary::Subtract, Moment, Duration) => Some(Moment),
+            (
+                Binary::Equal | Binary::NotEqual | Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual,
+                Truth | Integer | Real | Text | Duration | Moment,
+                _,
+            ) if left == right => Some(Truth),
+            (Binary::StartsWith | Binary::EndsWith | Binary::Contains, Text, Text) | (Binary::In, Text, Texts) => Some(Truth),
+            _ => None,
+        }
+    }
+
+    /// Applies it.
+    ///
+    /// # Errors
+    /// The [`Fault`]s of ranges, of division by zero, and of elements that are not there.
+    pub fn apply<'a>(self, left: Value<'a>, right: Value<'a>, scratch: &mut Scratch<'a>) -> Result<Value<'a>, Fault> {
+        match self {
+            Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Remainder => self.calculate(left, right, scratch),
+            Binary::Equal | Binary::NotEqual => {
+                let are_equal = match (left, right) {
+                    // Also of a number that is none: it equals nothing.
+                    (Value::Real(left), Value::Real(right)) => left == right,
+                    _ => order(left, right)?.is_some_and(std::cmp::Ordering::is_eq),
+                };
+                Ok(Value::Truth(are_equal == (self == Binary::Equal)))
+            }
+            Binary::Less => Ok(Value::Truth(order(left, right)?.is_some_and(std::cmp::Ordering::is_lt))),
+            Binary::LessOrEqual => Ok(Value::Truth(order(left, right)?.is_some_and(std::cmp::Ordering::is_le))),
+            Binary::Greater => Ok(Value::Truth(order(left, right)?.is_some_and(std::cmp::Ordering::is_gt))),
+            Binary::GreaterOrEqual => Ok(Value::Truth(order(left, right)?.is_some_and(std::cmp::Ordering::is_ge))),
+            Binary::StartsWith | Binary::EndsWith | Binary::Contains => {
+                let (Value::Text(text), Value::Text(part)) = (left, right) else { return Err(Fault::Program) };
+                Ok(Value::Truth(match self {
+                    Binary::StartsWith => text.starts_with(part),
+                    Binary::EndsWith => text.ends_with(part),
+                    _ => text.contains(part),
+                }))
+            }
+            Binary::In => {
+                let (Value::Text(text), Value::Texts(texts)) = (left, right) else { return Err(Fault::Program) };
+                Ok(Value::Truth(texts.iter().any(|other| other == text)))
+            }
+            Binary::Element => {
+                let (Value::Texts(texts), Value::Integer(place)) = (left, right) else { return Err(Fault::Program) };
+                let place = usize::try_from(place).map_err(|_| Fault::NoSuchElement)?;
+                texts.iter().nth(place).map(Value::Text).ok_or(Fault::NoSuchElement)
+            }
+        }
+    }
+
+    fn calculate<'a>(self, left: Value<'a>, right: Value<'a>, scratch: &mut Scratch<'a>) -> Result<Value<'a>, Fault> {
+        match (self, left, right) {
+            (Binary::Add, Value::Text(left), Value::Text(right)) => Ok(Value::Text(scratch.joined(&[left, right])?)),
+            (_, Value::Integer(left), Value::Integer(right)) => self.of_integers(left, right).map(Value::Integer),
+            (_, Value::Real(left), Value::Real(right)) => match self {
+                Binary::Add => Ok(Value::Real(left + right)),
+                Binary::Subtract => Ok(Value::Real(left - right)),
+                Binary::Multiply => Ok(Value::Real(left * right)),
+                Binary::Divide => Ok(Value::Real(left / right)),
+                _ => Err(Fault::Program),
+            },
+            (Binary::Add, Value::Duration(left), Value::Duration(right)) => duration(left.0.checked_add(right.0)),
+            (Binary::Subtract, Value::Duration(left), Value::Duration(right)) => duration(left.0.checked_sub(right.0)),
+            (Binary::Subtract, Value::Moment(left), Value::Moment(right)) => duration(left.0.checked_sub(right.0)),
+            (Binary::Add, Value::Moment(at), Value::Duration(by)) | (Binary::Add, Value::Duration(by), Value::Moment(at)) => {
+                moment(at.0.checked_add(by.0))
+            }
+            (Binary::Subtract, Value::Moment(at), Value::Duration(by)) => moment(at.0.checked_sub(by.0)),
+            _ => Err(Fault::Program),
+        }
+    }
+
+    fn of_integers(self, left: i64, right: i64) -> Result<i64, Fault> {
+        let divides = matches!(self, Binary::Divide | Binary::Remainder);
+        if divides && right == 0 {
+            return Err(Fault::DivisionByZero);
+        }
+        let result = match self {
+            Binary::Add => left.checked_add(right),
+            Binary::Subtract => left.checked_sub(right),
+            Binary::Multiply => left.checked_mul(right),
+            Binary::Divide => left.checked_div(right),
+            Binary::Remainder => left.checked_rem(right),
+            _ => return Err(Fault::Program),
+        };
+        result.ok_or(Fault::Overflow)
+    }
+}
+
+/// How much work it is to go through a value, in steps of evaluation.
+#[must_use]
+pub(crate) fn length_in_steps(value: &Value<'_>) -> u32 {
+    /// Bytes of a text that are gone through in the time of a step.
+    const BYTES: usize = 64;
+    let bytes = match value {
+        Value::Text(text) | Value::Texts(Texts::Separated(text, _)) => text.len(),
+        Value::Texts(Texts::Listed(list)) => {
+            let mut cursor = 0;
+            let mut bytes = 0_usize;
+            while let Some(text) = list.text(cursor) {
+                bytes = bytes.saturating_add(text.len()).saturating_add(BYTES);
+                cursor += 1;
+            }
+            bytes
+        }
+        _ => 0,
+    };
+    u32::try_from(bytes / BYTES).unwrap_or(u32::MAX)
+}
+
+fn integer(count: usize) -> Value<'static> {
+    Value::Integer(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+fn duration(seconds: Option<i64>) -> Result<Value<'static>, Fault> {
+    let in_range = seconds.filter(|seconds| (-LONGEST_DURATION..=LONGEST_DURATION).contains(seconds));
+    in_range.map(|seconds| Value::Duration(Seconds(seconds))).ok_or(Fault::Overflow)
+}
+
+fn moment(at: Option<i64>) -> Result<Value<'static>, Fault> {
+    at.filter(|at| MOMENTS.contains(at)).map(|at| Value::Moment(UnixTime(at))).ok_or(Fault::Overflow)
+}
+
+/// How two values of the same kind compare; `None` where a number is none.
+fn order(left: Value<'_>, right: Value<'_>) -> Result<Option<std::cmp::Ordering>, Fault> {
+    Ok(match (left, right) {
+        (Value::Truth(left), Value::Truth(right)) => Some(left.cmp(&right)),
+        (Value::Integer(left), Value::Integer(right)) => Some(left.cmp(&right)),
+        (Value::Real(left), Value::Real(right)) => left.partial_cmp(&right),
+        (Value::Text(left), Value::Text(right)) => Some(left.cmp(right)),
+        (Value::Duration(left), Value::Duration(right)) => Some(left.cmp(&right)),
+        (Value::Moment(left), Value::Moment(right)) => Some(left.cmp(&right)),
+        _ => return Err(Fault::Program),
+    })
+}
+
+fn to_integer(value: Value<'_>) -> Result<i64, Fault> {
+    /// 2^63, the first number that is too large.
+    const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
+    match value {
+        Value::Integer(number) => Ok(number),
+        Value::Real(number) if number > -TOO_LARGE && number < TOO_LARGE => Ok(number as i64),
+        Value::Real(_) => Err(Fault::Overflow),
+        Value::Text(text) => text.parse().map_err(|_| Fault::Conversion),
+        Value::Moment(at) => Ok(at.0),
+        _ => Err(Fault::Program),
+    }
+}
+
+fn to_real(value: Value<'_>) -> Result<f64, Fault> {
+    match value {
+        Value::Integer(number) => Ok(number as f64),
+        Value::Real(number) => Ok(number),
+        Value::Text(text) => text.parse().map_err(|_| Fault::Conversion),
+        _ => Err(Fault::Program),
+    }
+}
+
+fn to_text<'a>(value: Value<'a>, scratch: &mut Scratch<'a>) -> Result<&'a str, Fault> {
+    match value {
+        Value::Text(text) => Ok(text),
+        Value::Truth(truth) => Ok(if truth { "true" } else { "false" }),
+        Value::Integer(number) => scratch.formatted(format_args!("{number}")),
+        Value::Real(number) => scratch.formatted(format_args!("{number}")),
+        Value::Duration(duration) => scratch.formatted(format_args!("{}s", duration.0)),
+        Value::Moment(at) => scratch.formatted(format_args!("{}", Rfc3339(at))),
+        _ => Err(Fault::Program),
+    }
+}
