@@ -12,8 +12,9 @@ use anyhow::anyhow;
 use clap::Args;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
+use predictor_core::refusals::Refusals;
 use predictor_core::snapshot::{Snapshot, SnapshotError};
-use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, SNAPSHOT};
+use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, SNAPSHOT};
 use slurm_conf::{Configuration, ConfigurationError};
 use slurm_sys::memory::distrust;
 use thiserror::Error;
@@ -159,6 +160,17 @@ impl Place {
     /// What the filter has counted; `None` where the file is not of this release.
     pub(crate) fn counted(&self) -> io::Result<Option<Counted>> {
         Counted::read(|| fs::read(self.counters_path()))
+    }
+
+    /// Where it is kept whose submissions were refused for their deadlines.
+    pub(crate) fn refusals_path(&self) -> PathBuf {
+        self.directory.join(REFUSALS)
+    }
+
+    /// Whose submissions were refused for their deadlines; `None` where the file is not of this
+    /// release.
+    pub(crate) fn refusals(&self) -> io::Result<Option<Refusals>> {
+        Ok(Refusals::from_bytes(&fs::read(self.refusals_path())?))
     }
 
     /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner

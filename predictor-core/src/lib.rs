@@ -16,6 +16,7 @@ pub mod limits;
 pub mod past;
 pub mod promise;
 pub mod queue_plan;
+pub mod refusals;
 pub mod reliability;
 pub mod set_aside;
 pub mod shared_nodes;

@@ -32,6 +32,7 @@ use crate::metrics::{self, Metrics, Source};
 use crate::notification::Notification;
 use crate::plan;
 use crate::publisher::Publisher;
+use crate::refusals::KeptRefusals;
 use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;
 use crate::signals;
@@ -121,6 +122,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     });
     let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, answers);
     let counters = FilterCounters::load(directory.counters());
+    let refusals = KeptRefusals::load(&directory);
     let mut daemon = Daemon {
         once: arguments.once,
         started: Instant::now(),
@@ -129,6 +131,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         directory,
         publisher,
         counters,
+        refusals,
         metrics,
         notification: Notification::new(),
         accounting: Asked::new(Source::Accounting, accounting),
@@ -147,7 +150,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         next_round: Instant::now(),
     };
     let ended = daemon.serve(&messages);
-    daemon.counters.refresh(daemon.publisher.counted());
+    daemon.look_at_filter();
+    daemon.refusals.store(&daemon.directory);
     daemon.notification.stopping();
     tracing::info!("ended");
     ended
@@ -238,6 +242,7 @@ struct Daemon {
     directory: StateDirectory,
     publisher: Publisher,
     counters: FilterCounters,
+    refusals: KeptRefusals,
     metrics: Metrics,
     notification: Notification,
     accounting: Asked<accounting::Request>,
@@ -286,7 +291,7 @@ impl Daemon {
                 Err(RecvTimeoutError::Disconnected) => return Err(Failure::Thread { name: "signals" }),
             }
             if Instant::now() >= self.counters.due() {
-                self.counters.refresh(self.publisher.counted());
+                self.look_at_filter();
             }
             if self.round.is_none() && Instant::now() >= self.next_round {
                 self.begin_round();
@@ -295,6 +300,14 @@ impl Daemon {
                 return Ok(());
             }
         }
+    }
+
+    /// Takes what the filter has counted and noted.
+    fn look_at_filter(&mut self) {
+        let shown = self.publisher.counted();
+        let cluster = self.publisher.cluster();
+        self.refusals.take(shown.as_ref(), cluster.as_deref(), |partition, count| self.metrics.refused(partition, count));
+        self.counters.refresh(shown);
     }
 
     fn take(&mut self, message: Message) -> Result<Next, Failure> {
@@ -529,6 +542,7 @@ impl Daemon {
             let Configuration { snapshot: SnapshotSettings { interval_seconds, .. }, changes, .. } = &self.settings.configuration;
             self.changes.ask(self.publisher.cluster(), Seconds(*interval_seconds), changes.per_second, || snapshot);
         }
+        self.refusals.store(&self.directory);
         self.counters.check();
         self.metrics.published(&published);
         self.note_plan(published.has_plan);

@@ -30,11 +30,17 @@ struct StateLabel {
     state: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PartitionLabel {
+    partition: String,
+}
+
 /// Counts what became of deadlines, once each job has ended, and the admitted jobs in the queue.
 #[derive(Debug, Default)]
 pub(crate) struct DeadlineMetrics {
     deadlines: Family<OutcomeLabel, Counter>,
     admitted: Family<StateLabel, Gauge>,
+    refused: Family<PartitionLabel, Counter>,
     named: NamedPartitions,
     /// Those that have been counted as labels, so that none that is empty now keeps its number.
     shown: HashSet<String>,
@@ -53,6 +59,7 @@ impl DeadlineMetrics {
             "Jobs in the queue that were admitted with deadlines, by whether these have passed",
             metrics.admitted.clone(),
         );
+        registry.register("refused_deadlines", "Submissions that were refused because of their deadlines", metrics.refused.clone());
         metrics
     }
 
@@ -64,6 +71,12 @@ impl DeadlineMetrics {
             let partition = self.label(partition);
             self.deadlines.get_or_create(&OutcomeLabel { partition, outcome: state.name() }).inc();
         }
+    }
+
+    /// Counts submissions that were refused for their deadlines.
+    pub(crate) fn refused(&mut self, partition: &str, count: u64) {
+        let partition = self.label(partition);
+        self.refused.get_or_create(&PartitionLabel { partition }).inc_by(count);
     }
 
     /// Sets what is in the queue now: the partitions, and the admitted jobs with how many tasks
@@ -93,6 +106,7 @@ impl DeadlineMetrics {
     fn label(&mut self, partition: &str) -> String {
         let partition = self.named.label(partition);
         if self.shown.insert(partition.to_owned()) {
+            let _at_zero = self.refused.get_or_create(&PartitionLabel { partition: partition.to_owned() });
             for outcome in OUTCOMES.map(DeadlineState::name) {
                 let _at_zero = self.deadlines.get_or_create(&OutcomeLabel { partition: partition.to_owned(), outcome });
             }
@@ -155,12 +169,15 @@ mod tests {
         let mut metrics = DeadlineMetrics::registered(&mut registry);
         let [open, late] = [DeadlineState::Open, DeadlineState::Missed].map(outcome);
         let partitions = ["batch", "idle"];
+        metrics.refused("batch", 3);
         metrics.set(partitions.into_iter(), [("batch", 1, &open), ("batch", 7, &open), ("batch", 1, &late)].into_iter());
         let page = served(&registry);
         for line in [
             "admitted_jobs{partition=\"batch\",state=\"open\"} 8",
             "admitted_jobs{partition=\"batch\",state=\"late\"} 1",
             "admitted_jobs{partition=\"idle\",state=\"open\"} 0",
+            "refused_deadlines_total{partition=\"batch\"} 3",
+            "refused_deadlines_total{partition=\"idle\"} 0",
         ] {
             assert!(page.contains(line), "{page}");
         }

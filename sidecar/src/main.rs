@@ -43,6 +43,7 @@ mod notification;
 mod plan;
 mod promise_metrics;
 mod publisher;
+mod refusals;
 mod reserved;
 mod seen;
 mod set_aside;

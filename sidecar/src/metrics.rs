@@ -215,6 +215,11 @@ impl Metrics {
         self.ended_jobs.inc_by(u64::try_from(count).unwrap_or(u64::MAX));
     }
 
+    /// Counts submissions to a partition that were refused for their deadlines.
+    pub(crate) fn refused(&mut self, partition: &str, count: u64) {
+        self.deadlines.refused(partition, count);
+    }
+
     /// Counts what became of the reservations and the deadlines of ended jobs.
     pub(crate) fn promises(&mut self, jobs: &[Ended]) {
         self.promises.count(jobs.iter().map(|run| (&*run.job.submitted.partition, run.promise.as_ref())));

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use predictor_core::counters::COUNTERS;
+use predictor_core::refusals::SHOWN;
 use predictor_core::snapshot::Announced;
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
 
@@ -22,7 +22,7 @@ impl SharedMemory {
     /// # Errors
     /// Where the kernel gives no such memory.
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { page: CountsPage::create(c"queuecast-counters", COUNTERS.len())?, snapshots: [None, None] })
+        Ok(Self { page: CountsPage::create(c"queuecast-counters", SHOWN)?, snapshots: [None, None] })
     }
 
     /// Puts a snapshot into memory. Returns where the filter finds it.

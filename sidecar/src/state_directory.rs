@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use predictor_core::snapshot::Snapshot;
-use slurm_conf::state_directory::{ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, SNAPSHOT};
+use slurm_conf::state_directory::{ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, REFUSALS, SNAPSHOT};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
 
 use crate::failure::Failure;
@@ -85,6 +85,22 @@ impl StateDirectory {
         self.path.join(COUNTERS)
     }
 
+    /// Where it is kept whose deadlines were refused.
+    pub(crate) fn refusals(&self) -> PathBuf {
+        self.path.join(REFUSALS)
+    }
+
+    /// Keeps whose deadlines were refused, for those who may see all jobs.
+    pub(crate) fn keep_refusals(&self, bytes: &[u8]) -> io::Result<()> {
+        self.put(&self.refusals(), bytes, self.mode())
+    }
+
+    /// Who may read what names users. Of the daemon's group are those whom the site lets see all
+    /// jobs.
+    fn mode(&self) -> u32 {
+        if self.is_private { 0o640 } else { 0o644 }
+    }
+
     /// Where users are answered; `None` where the snapshot is for everybody.
     pub(crate) fn answers(&self) -> Option<PathBuf> {
         self.is_private.then(|| self.path.join(ANSWERS))
@@ -120,8 +136,7 @@ impl StateDirectory {
     /// Puts a snapshot in place: written whole under another name, forced to the disk, renamed. A
     /// reader sees the one before or this one, also after a crash.
     pub(crate) fn publish(&self, bytes: &[u8]) -> io::Result<()> {
-        // Of the daemon's group are those whom the site lets see all jobs.
-        self.put(&self.snapshot(), bytes, if self.is_private { 0o640 } else { 0o644 })?;
+        self.put(&self.snapshot(), bytes, self.mode())?;
         let public = self.path.join(PUBLIC_SNAPSHOT);
         match Snapshot::open(bytes) {
             Ok(snapshot) if self.is_private => self.put(&public, &snapshot.for_reader(None), 0o644)?,

@@ -19,6 +19,9 @@ pub const LEARNT: &str = "learnt";
 /// What the filters have counted.
 pub const COUNTERS: &str = "filter-counters";
 
+/// Whose submissions were refused for their deadlines.
+pub const REFUSALS: &str = "refused-deadlines";
+
 /// The kill switch: while it exists the filter leaves every job alone.
 pub const KILL_SWITCH: &str = "off";
 

@@ -2,6 +2,7 @@
 
 use parking_lot::RwLock;
 use predictor_core::counters::{COUNTERS, Counter};
+use predictor_core::refusals::{NotedRefusal, SHOWN};
 use slurm_sys::memory::{CountsPage, HandOver};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The counts of this process. They hold whatever becomes of the daemon and its page.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    numbers: [AtomicU64; COUNTERS.len()],
+    /// The counters, and the last refusals for deadlines.
+    numbers: [AtomicU64; SHOWN],
     /// As whom this process counts, 0 before it has a page.
     owner: AtomicU64,
     page: RwLock<Option<Page>>,
@@ -24,16 +26,39 @@ struct Page {
 
 impl Counts {
     pub(crate) const fn new() -> Counts {
-        Counts { numbers: [const { AtomicU64::new(0) }; COUNTERS.len()], owner: AtomicU64::new(0), page: parking_lot::const_rwlock(None) }
+        Counts { numbers: [const { AtomicU64::new(0) }; SHOWN], owner: AtomicU64::new(0), page: parking_lot::const_rwlock(None) }
     }
 
     /// Adds one to a counter.
     pub(crate) fn count(&self, counter: Counter) {
-        let Some(number) = self.numbers.get(counter.index()) else { return };
-        let value = number.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let value = self.added(counter);
+        self.show(counter.index(), value);
+    }
+
+    /// Counts a submission that was refused for its deadline, and notes whose it was.
+    pub(crate) fn refused(&self, refusal: &NotedRefusal) {
+        let ordinal = self.added(Counter::NotAdmitted);
+        for (place, value) in refusal.numbers(ordinal) {
+            if let Some(number) = self.numbers.get(place) {
+                number.fetch_max(value, Ordering::Relaxed);
+            }
+            self.show(place, value);
+        }
+        // Whoever sees it counted finds it noted.
+        self.show(Counter::NotAdmitted.index(), ordinal);
+    }
+
+    /// Adds one to a counter of this process. Returns its value.
+    fn added(&self, counter: Counter) -> u64 {
+        let number = self.numbers.get(counter.index());
+        number.map_or(0, |number| number.fetch_add(1, Ordering::Relaxed).wrapping_add(1))
+    }
+
+    /// Shows a number to the daemon.
+    fn show(&self, index: usize, value: u64) {
         // While the page is being replaced, whoever replaces it copies all numbers.
         if let Some(page) = self.page.try_read().as_deref().and_then(Option::as_ref) {
-            page.memory.raise(self.owner.load(Ordering::Relaxed), counter.index(), value);
+            page.memory.raise(self.owner.load(Ordering::Relaxed), index, value);
         }
     }
 
@@ -50,7 +75,7 @@ impl Counts {
         if self.page.read().as_ref().is_some_and(|page| page.from == from) {
             return;
         }
-        let memory = match hand_over.open_counts(COUNTERS.len()) {
+        let memory = match hand_over.open_counts(SHOWN) {
             Ok(memory) => memory,
             Err(error) => {
                 return slurm_sys::log::info(&format!("job_submit/queuecast: counters are not shown to queuecastd: {error}"));
@@ -60,8 +85,10 @@ impl Counts {
             // A slurmctld before this one counted there. To go on in its name loses nothing that
             // the daemon has not seen yet.
             (0, Some((owner, numbers))) => {
-                for (number, before) in self.numbers.iter().zip(numbers) {
-                    number.fetch_add(before, Ordering::Relaxed);
+                for (index, (number, before)) in self.numbers.iter().zip(numbers).enumerate() {
+                    // What is behind the counters says itself which is the later one.
+                    let add = if index < COUNTERS.len() { AtomicU64::fetch_add } else { AtomicU64::fetch_max };
+                    add(number, before, Ordering::Relaxed);
                 }
                 self.owner.store(owner, Ordering::Relaxed);
             }

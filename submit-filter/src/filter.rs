@@ -17,6 +17,7 @@ use predictor_core::decision::{
     governing as governing_partition,
 };
 use predictor_core::forecast::{Claimed, Claims};
+use predictor_core::refusals::NotedRefusal;
 use predictor_core::shared_nodes::SharedNode;
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
@@ -63,7 +64,12 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
         *governing_slot = Some((located, current, partition, policy));
         Ok(policy)
     });
-    verdict.counters().for_each(|counter| state.count(counter));
+    for counter in verdict.counters() {
+        match located.filter(|_| counter == Counter::NotAdmitted) {
+            Some(located) => state.refused(&located.refusal(description.partition(), description.user(), now)),
+            None => state.count(counter),
+        }
+    }
     if let Some(line) = verdict.message() {
         message.add(&format!("queuecast: {line}"));
     }
@@ -126,7 +132,7 @@ fn decided(
             return match refusal {
                 Refusal::NotReserved(_) => Answer::Refused,
                 Refusal::NotAdmitted(_) => {
-                    state.count(Counter::NotAdmitted);
+                    state.refused(&NotedRefusal::new(now, submission.user, partition.name, policy.admission));
                     Answer::NotAdmitted
                 }
             };

@@ -5,11 +5,13 @@ use crate::admitted::AdmittedTable;
 use crate::counts::Counts;
 use crate::uptake::{SnapshotStore, Uptake};
 use crate::watch::Watch;
+use job_types::number::UserId;
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
 use once_cell::sync::OnceCell;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{configured_policy, governing};
+use predictor_core::refusals::NotedRefusal;
 use slurm_conf::Configuration;
 use slurm_conf::configuration::Policies;
 use slurm_conf::state_directory::{HAND_OVER, SNAPSHOT};
@@ -144,6 +146,11 @@ impl State {
     pub fn count(&self, counter: Counter) {
         self.counts.count(counter);
     }
+
+    /// Counts a submission that was refused for its deadline, and notes whose it was.
+    pub(crate) fn refused(&self, refusal: &NotedRefusal) {
+        self.counts.refused(refusal);
+    }
 }
 
 impl Default for State {
@@ -159,6 +166,15 @@ impl Located {
         let current = self.snapshots.current();
         let last = current.as_ref().and_then(|current| governing(partitions, &current.snapshot));
         last.map_or_else(|| configured_policy(partitions, &self.policies.site, |name| self.policies.of(name)), |(_, policy)| policy)
+    }
+
+    /// A refusal of a job in these partitions for its deadline, by what is known of them likewise.
+    pub(crate) fn refusal(&self, partitions: Option<&str>, user: UserId, now: UnixTime) -> NotedRefusal {
+        let current = self.snapshots.current();
+        let last = current.as_ref().and_then(|current| governing(partitions, &current.snapshot));
+        let named = partitions.and_then(|names| names.split(',').next()).unwrap_or_default();
+        let partition = last.map_or(named, |(partition, _)| partition.name);
+        NotedRefusal::new(now, user, partition, self.configured(partitions).admission)
     }
 
     fn new(directory: &Path, policies: Policies) -> Located {

@@ -5,13 +5,15 @@ mod common;
 
 use common::running::Running;
 use common::{Description, now, publish, read, snapshot_bytes, text};
+use job_types::number::UserId;
 use job_types::options::Mode;
 use job_types::policy::{Admission, Policy, WithoutForecast};
 use job_types::record::Record;
-use job_types::time::Seconds;
+use job_types::time::{Seconds, UnixTime};
 use made_up_site::enforcing;
 use parking_lot::MutexGuard;
 use predictor_core::counters::Counter;
+use predictor_core::refusals::{Refusals, Refused};
 use proptest::prelude::*;
 use slurm_sys::bindings::{self, job_desc_msg_t};
 use std::ffi::c_int;
@@ -78,6 +80,17 @@ fn a_refused_job_is_told_what_could_be_had_with_slurms_own_error_and_is_not_touc
     let (refused, not_admitted) = (running.site.counter(Counter::Refused), running.site.counter(Counter::NotAdmitted));
     let mut job = due_in(3_000);
     let before = fields(&job);
+    let user = UserId(job.0.user_id);
+    // As the daemon counts them.
+    let mut refusals = Refusals::begun(UnixTime(0));
+    let mut of_this_user = || {
+        if let Some((owner, shown)) = running.site.page().read() {
+            refusals.take(owner, &shown, ["batch"].into_iter(), now(), |_, _| {});
+        }
+        let key = |key: &Refused| (key.partition.as_deref(), key.by.as_deref(), key.user) == (Some("batch"), Some("edf"), Some(user));
+        refusals.counts(UnixTime(0)).filter(|(refused, _)| key(refused)).map(|(_, count)| count).sum::<u64>()
+    };
+    let noted = of_this_user();
     let (answer, said) = running.plugin.submit(&mut job);
     assert_eq!((answer, fields(&job) == before), (NOT_ADMITTED, true));
     let said = said.unwrap();
@@ -85,6 +98,7 @@ fn a_refused_job_is_told_what_could_be_had_with_slurms_own_error_and_is_not_touc
     assert!(said.contains("(--deadline=now+") && said.contains("--time=0:4"), "{said}");
     assert_eq!(running.site.counter(Counter::Refused), refused + 1);
     assert_eq!(running.site.counter(Counter::NotAdmitted), not_admitted + 1);
+    assert_eq!(of_this_user(), noted + 1);
 }
 
 #[test]

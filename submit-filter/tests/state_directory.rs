@@ -279,7 +279,7 @@ fn counts_go_on_over_restarts_of_slurmctld_and_of_the_daemon() {
     let (owner, _) = site.page().read().unwrap();
     fs::remove_file(site.path().join("snapshot-memory")).unwrap();
     submit(&second);
-    let page = CountsPage::create(c"counts", predictor_core::counters::COUNTERS.len()).unwrap();
+    let page = CountsPage::create(c"counts", predictor_core::refusals::SHOWN).unwrap();
     let memory = SealedMemory::of(c"snapshot", &bytes).unwrap();
     hand_over(site.path(), handed(&memory, &bytes), &page);
     submit(&second);
@@ -296,7 +296,7 @@ fn a_full_disk_hurts_neither_the_process_nor_the_jobs() {
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     assert!(submit(&state).1.contains("there is no forecast yet"));
     // The hand-over is a few bytes that no longer fit, and half a snapshot lies there.
-    let page = CountsPage::create(c"counts", predictor_core::counters::COUNTERS.len()).unwrap();
+    let page = CountsPage::create(c"counts", predictor_core::refusals::SHOWN).unwrap();
     let bytes = good(1);
     let memory = SealedMemory::of(c"snapshot", &bytes).unwrap();
     let text = HandOver::by_this_process(handed(&memory, &bytes), HandedCounts { descriptor: page.descriptor() }).unwrap().to_string();

@@ -123,6 +123,16 @@ fn admitted_jobs_are_reported_as_kept_missed_withdrawn_and_open_and_refused_ones
     });
     assert!(served.contains("queuecast_filter_events_total{event=\"not_admitted\"} 1"), "{served}");
 
+    // Whose the refused one was, which no record of Slurm's tells.
+    let refused = wait_for("the refused job by partition and user", PATIENCE, || {
+        Some(report(&cluster)).filter(|report| report["by_user"][0]["refused"] == 1)
+    });
+    assert_eq!((&refused["all"]["refused"], refused["refused_since"].is_i64()), (&1.into(), true), "{refused}");
+    for (list, name) in [("by_partition", "main"), ("by_user", USER), ("by_rule", "edf")] {
+        assert_eq!((&refused[list][0]["name"], &refused[list][0]["refused"]), (&name.into(), &1.into()), "{refused}");
+    }
+    assert!(served.contains("queuecast_refused_deadlines_total{partition=\"main\"} 1"), "{served}");
+
     let text = cluster.output("queuecast", &["report", "deadlines", "--open"]);
     assert!(text.contains("1 refused for their deadline, counted since ") && text.contains("By user"), "{text}");
     assert!(text.contains("In the queue") && text.contains(&open.id), "{text}");

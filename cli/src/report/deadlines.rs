@@ -2,9 +2,11 @@
 
 mod open;
 mod promise;
+mod refused;
 mod tally;
 mod text;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,6 +18,7 @@ use slurm_sys::client::site;
 
 use self::open::OpenJob;
 use self::promise::{AdmittedJob, AdmittedJobs};
+use self::refused::RefusedJobs;
 use self::tally::{Counts, Row};
 use super::interval::CONFIDENCE;
 use super::past::PastArguments;
@@ -36,8 +39,10 @@ use crate::place::{Place, ReportArguments};
 /// is that of Clopper and Pearson with 95 % confidence, for the part that was kept of those kept
 /// and missed.
 ///
-/// A submission that was refused leaves no record. How many were refused is counted by the submit
-/// filter, on this cluster and for all partitions together, and the report says since when.
+/// A submission that was refused leaves no record in Slurm. The submit filter counts them and notes
+/// whose they were, and the daemon keeps that for 400 days, by whole days of UTC; of a day on which
+/// more than a hundred users were refused in one partition, the others are counted together. The
+/// report says since when they are counted.
 ///
 /// Exit status: 0 if slurmdbd has answered, also where no job was admitted; 2 for wrong usage, or
 /// where slurmdbd does not answer.
@@ -76,13 +81,15 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                 what was looked at
   confidence    of the intervals
   all, by_partition, by_user, by_rule
-                name (null: all; of the rule edf, libra, libra-risk or probability), admitted, kept,
-                missed, withdrawn, open (these four add up to admitted), promised (mean probability
-                of those kept and missed that have one), kept_part (of those kept and missed), lower
-                and upper (its interval)
+                name (null: all; of the rule edf, libra, libra-risk or probability), admitted,
+                refused (submissions; null where not known; the name (others) has those of which
+                no more is known), kept, missed, withdrawn, open (these four add up to admitted),
+                promised (mean probability of those kept and missed that have one), kept_part (of
+                those kept and missed), lower and upper (its interval)
   reliability   those kept and missed that were promised with a probability: list of partition
                 (null: all), from and to (the probabilities that are counted together, to excluded),
                 deadlines, promised (mean), kept, kept_part, lower, upper
+  refused_since from when on refused are counted, by whole days of UTC; null where not known
   submissions   what the submit filter has counted: since, admitted, refused (for their deadline);
                 null where the counters can't be read
   open_jobs     with --open: list of job_id, user, user_name, partition, rule, deadline, state
@@ -102,6 +109,7 @@ struct Report {
     by_user: Vec<Counts>,
     by_rule: Vec<Counts>,
     reliability: Vec<Row>,
+    refused_since: Option<i64>,
     submissions: Option<Submissions>,
     open_jobs: Option<Vec<OpenJob>>,
     notes: Vec<String>,
@@ -146,13 +154,16 @@ fn report(arguments: &Arguments) -> anyhow::Result<Report> {
     queued.iter().for_each(|(job, partition)| found.add_queued(job, partition));
 
     let now = past.until;
-    let by = |name: fn(&AdmittedJob) -> String| tally::by(found.iter(), now, name);
+    let refused = RefusedJobs::of(&place, past, &arguments.past, &mut notes);
+    let by =
+        |refused: Option<BTreeMap<String, u64>>, name: fn(&AdmittedJob) -> String| tally::by(found.iter(), refused.as_ref(), now, name);
     Ok(Report {
-        all: tally::all(found.iter(), now),
-        by_partition: by(|job| job.partition.clone()),
-        by_user: by(AdmittedJob::user),
-        by_rule: by(|job| job.rule().as_str().to_owned()),
+        all: tally::all(found.iter(), refused.as_ref().map(RefusedJobs::all), now),
+        by_partition: by(refused.as_ref().map(RefusedJobs::by_partition), |job| job.partition.clone()),
+        by_user: by(refused.as_ref().map(RefusedJobs::by_user), AdmittedJob::user),
+        by_rule: by(refused.as_ref().map(RefusedJobs::by_rule), |job| job.rule().as_str().to_owned()),
         reliability: tally::reliability(found.iter(), now),
+        refused_since: refused.as_ref().map(|refused| refused.since.0),
         submissions: submissions(&place, &mut notes),
         open_jobs: arguments.open.then(|| open::open_jobs(&queued, &place, now, &mut notes)),
         cluster,

@@ -9,7 +9,8 @@ use job_types::policy::Policy;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, USER, batch, ended_job, running_job};
 
-use predictor_core::counters::{COUNTERS, Counter};
+use predictor_core::counters::Counter;
+use predictor_core::refusals::SHOWN;
 use predictor_core::snapshot::{PartitionState, Snapshot};
 use slurm_sys::bindings::{self, job_desc_msg_t};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
@@ -285,7 +286,7 @@ impl Site {
         std::fs::write(&configuration, format!("state_directory = {:?}\n{behind}", directory.path())).unwrap();
         // SAFETY: called before other threads of the test look at the environment.
         unsafe { std::env::set_var("QUEUECAST_CONF", &configuration) };
-        let page = CountsPage::create(c"counts", COUNTERS.len()).unwrap();
+        let page = CountsPage::create(c"counts", SHOWN).unwrap();
         // The page alone: there is no such snapshot, so that the file is what counts.
         hand_over(directory.path(), HandedSnapshot { descriptor: page.descriptor(), generation: 0, length: 1, checksum: 0 }, &page);
         Site { directory, page }

@@ -16,6 +16,8 @@ pub(super) struct Counts {
     /// Whose they are; `None` where they are all.
     pub(super) name: Option<String>,
     pub(super) admitted: u64,
+    /// Submissions that were refused; `None` where that is not known.
+    pub(super) refused: Option<u64>,
     pub(super) kept: u64,
     pub(super) missed: u64,
     pub(super) withdrawn: u64,
@@ -29,7 +31,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    fn of(name: Option<String>, jobs: &[&AdmittedJob], now: UnixTime) -> Self {
+    fn of(name: Option<String>, jobs: &[&AdmittedJob], refused: Option<u64>, now: UnixTime) -> Self {
         let in_state = |state| jobs.iter().filter(|job| job.state(now) == state).count() as u64;
         let [open, kept, missed, withdrawn] = DeadlineState::ALL.map(in_state);
         let promised: Vec<f64> = jobs.iter().filter(|job| job.state(now).is_kept().is_some()).filter_map(|job| job.promised()).collect();
@@ -37,6 +39,7 @@ impl Counts {
         Self {
             name,
             admitted: jobs.len() as u64,
+            refused,
             kept,
             missed,
             withdrawn,
@@ -59,17 +62,27 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// All together.
-pub(super) fn all<'a>(jobs: impl Iterator<Item = &'a AdmittedJob>, now: UnixTime) -> Counts {
-    Counts::of(None, &jobs.collect::<Vec<_>>(), now)
+pub(super) fn all<'a>(jobs: impl Iterator<Item = &'a AdmittedJob>, refused: Option<u64>, now: UnixTime) -> Counts {
+    Counts::of(None, &jobs.collect::<Vec<_>>(), refused, now)
 }
 
-/// By what `name` says of each, in the order of the names.
-pub(super) fn by<'a>(jobs: impl Iterator<Item = &'a AdmittedJob>, now: UnixTime, name: impl Fn(&AdmittedJob) -> String) -> Vec<Counts> {
+/// By what `name` says of each, in the order of the names, with how many were refused of each name,
+/// where that is known.
+pub(super) fn by<'a>(
+    jobs: impl Iterator<Item = &'a AdmittedJob>,
+    refused: Option<&BTreeMap<String, u64>>,
+    now: UnixTime,
+    name: impl Fn(&AdmittedJob) -> String,
+) -> Vec<Counts> {
     let mut groups: BTreeMap<String, Vec<&AdmittedJob>> = BTreeMap::new();
+    for name in refused.into_iter().flat_map(BTreeMap::keys) {
+        groups.entry(name.clone()).or_default();
+    }
     for job in jobs {
         groups.entry(name(job)).or_default().push(job);
     }
-    groups.into_iter().map(|(name, group)| Counts::of(Some(name), &group, now)).collect()
+    let refused = |name: &str| refused.map(|refused| refused.get(name).copied().unwrap_or(0));
+    groups.into_iter().map(|(name, group)| Counts::of(Some(name.clone()), &group, refused(&name), now)).collect()
 }
 
 /// How often deadlines were kept that were promised with about the same probability.
@@ -155,19 +168,24 @@ mod tests {
     #[test]
     fn every_admitted_job_is_in_one_column_and_the_kept_part_is_of_those_decided() {
         let jobs = jobs();
-        let counts = all(jobs.iter(), NOW);
+        let counts = all(jobs.iter(), None, NOW);
         assert_eq!((counts.admitted, counts.kept, counts.missed, counts.withdrawn, counts.open), (6, 2, 2, 1, 1));
         assert_eq!((counts.promised, counts.kept_part), (Some(0.9575), Some(0.5)));
-        let by_partition = by(jobs.iter(), NOW, |job| job.partition.clone());
-        let found: Vec<_> = by_partition.iter().map(|counts| (counts.name.as_deref().unwrap(), counts.admitted, counts.missed)).collect();
-        assert_eq!(found, [("a", 4, 1), ("b", 2, 1)]);
-        assert_eq!(by(jobs.iter(), NOW, |job| job.rule().as_str().to_owned()).len(), 1);
+        let refused = BTreeMap::from([("b".to_owned(), 7), ("c".to_owned(), 3)]);
+        let by_partition = by(jobs.iter(), Some(&refused), NOW, |job| job.partition.clone());
+        let found: Vec<_> = by_partition
+            .iter()
+            .map(|counts| (counts.name.as_deref().unwrap(), counts.admitted, counts.missed, counts.refused.unwrap()))
+            .collect();
+        assert_eq!(found, [("a", 4, 1, 0), ("b", 2, 1, 7), ("c", 0, 0, 3)]);
+        let by_rule = by(jobs.iter(), None, NOW, |job| job.rule().as_str().to_owned());
+        assert_eq!((by_rule.len(), by_rule[0].refused), (1, None));
     }
 
     #[test]
     fn nothing_decided_has_no_share() {
         let open = [test_job("a", 0.9, UnixTime(3_000), None)];
-        let counts = all(open.iter(), NOW);
+        let counts = all(open.iter(), None, NOW);
         assert_eq!((counts.promised, counts.kept_part, counts.lower, counts.is_broken()), (None, None, None, false));
     }
 
@@ -187,7 +205,7 @@ mod tests {
         let counts = |kept: usize, count: usize| {
             let job = |n| test_job("a", 0.95, UnixTime(1_000), Some((UnixTime(if n < kept { 900 } else { 1_100 }), Ending::Completed)));
             let jobs: Vec<_> = (0..count).map(job).collect();
-            (all(jobs.iter(), NOW).is_broken(), reliability(jobs.iter(), NOW)[0].is_broken())
+            (all(jobs.iter(), None, NOW).is_broken(), reliability(jobs.iter(), NOW)[0].is_broken())
         };
         assert_eq!((counts(9, 10), counts(900, 1_000), counts(0, 1)), ((false, false), (true, true), (false, false)));
     }

@@ -21,7 +21,11 @@ pub(super) fn text(report: &Report) -> String {
     for note in &report.notes {
         lines.line("note", note);
     }
-    if report.all.admitted == 0 {
+    if let Some(since) = report.refused_since {
+        let what = "by whole days of UTC, in the tables below";
+        lines.line("refused", format!("{} since {}, {what}", count(report.all.refused.unwrap_or(0)), moment(UnixTime(since))));
+    }
+    if report.all.admitted == 0 && report.all.refused.unwrap_or(0) == 0 {
         lines.plain("no admitted jobs");
         return lines.text();
     }
@@ -58,14 +62,15 @@ fn between(lower: Option<f64>, upper: Option<f64>) -> String {
 
 /// The rows, and that of all where there are several.
 fn tallied(heading: &str, rows: &[Counts], all: &Counts) -> Table {
-    let header = [heading, "admitted", "kept", "missed", "withdrawn", "open", "promised", "kept part", "between", ""];
-    let mut table = table(&header, &["admitted", "kept", "missed", "withdrawn", "open", "promised", "kept part"]);
+    let header = [heading, "admitted", "refused", "kept", "missed", "withdrawn", "open", "promised", "kept part", "between", ""];
+    let mut table = table(&header, &["admitted", "refused", "kept", "missed", "withdrawn", "open", "promised", "kept part"]);
     let part = |part: Option<f64>| part.map_or_else(String::new, |part| format!("{part:.3}"));
     for counts in rows.iter().chain(Some(all).filter(|_| rows.len() > 1)) {
         let judged = counts.promised.is_some() && counts.kept_part.is_some();
         table.add_row([
             counts.name.clone().unwrap_or_else(|| "(all)".to_owned()),
             count(counts.admitted),
+            counts.refused.map_or_else(String::new, count),
             count(counts.kept),
             count(counts.missed),
             count(counts.withdrawn),

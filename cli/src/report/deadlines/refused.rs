@@ -1,0 +1,66 @@
+//! Submissions that were refused for their deadlines, as the daemon has added them up.
+
+use std::collections::BTreeMap;
+
+use job_types::time::UnixTime;
+use predictor_core::refusals::{Refusals, Refused};
+
+use super::super::past::{Past, PastArguments};
+use crate::place::Place;
+use crate::user;
+
+/// In the place of users beyond the most that are told apart, and of what is not known.
+const OTHERS: &str = "(others)";
+
+/// What was refused in a stretch of the past, by partition, rule and user.
+#[derive(Debug)]
+pub(super) struct RefusedJobs {
+    counts: Vec<(Refused, u64)>,
+    /// From when on whole days are counted.
+    pub(super) since: UnixTime,
+}
+
+impl RefusedJobs {
+    /// Those of the partitions and days that are asked for; `None`, with a note, where they can't
+    /// be read.
+    pub(super) fn of(place: &Place, past: Past, arguments: &PastArguments, notes: &mut Vec<String>) -> Option<Self> {
+        let why = match place.refusals() {
+            Ok(Some(refusals)) => return Some(Self::counted(&refusals, past, |partition| arguments.wanted(Some(partition)).is_some())),
+            Ok(None) => "damaged, or of another release".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        notes.push(format!("{}: {why}; whose jobs were refused is not known", place.refusals_path().display()));
+        None
+    }
+
+    fn counted(refusals: &Refusals, past: Past, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let counts = refusals.counts(past.since).filter(|(refused, _)| is_wanted(refused.partition.as_deref().unwrap_or_default()));
+        let day = past.since.0 - past.since.0.rem_euclid(86_400);
+        Self { counts: counts.map(|(refused, count)| (refused.clone(), count)).collect(), since: refusals.since().max(UnixTime(day)) }
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> u64 {
+        self.counts.iter().map(|(_, count)| count).sum()
+    }
+
+    pub(super) fn by_partition(&self) -> BTreeMap<String, u64> {
+        self.by(|refused| refused.partition.clone())
+    }
+
+    pub(super) fn by_rule(&self) -> BTreeMap<String, u64> {
+        self.by(|refused| refused.by.clone())
+    }
+
+    pub(super) fn by_user(&self) -> BTreeMap<String, u64> {
+        self.by(|refused| refused.user.map(|user| user::name(user).unwrap_or_else(|| user.to_string())))
+    }
+
+    fn by(&self, name: impl Fn(&Refused) -> Option<String>) -> BTreeMap<String, u64> {
+        let mut sums = BTreeMap::new();
+        for (refused, count) in &self.counts {
+            *sums.entry(name(refused).unwrap_or_else(|| OTHERS.to_owned())).or_default() += count;
+        }
+        sums
+    }
+}

@@ -1,0 +1,63 @@
+//! Keeps whose submissions were refused for their deadlines, as far as filters have shown it.
+
+use std::fs::File;
+
+use job_types::time::UnixTime;
+use predictor_core::refusals::Refusals;
+use slurm_sys::memory::{open_trusted, read_start};
+
+use crate::accounting::now;
+use crate::cluster::Cluster;
+use crate::state_directory::StateDirectory;
+
+/// More than the file has, in bytes.
+const MOST_BYTES: usize = 16 << 20;
+
+/// The refusals, and whether their file has them.
+///
+/// They are taken each second, because the filter has room for as many as come in some, and written
+/// with each snapshot. A daemon that is killed in between takes those of the last snapshot's time
+/// again, as the file says itself how many it has.
+#[derive(Debug)]
+pub(crate) struct KeptRefusals {
+    refusals: Refusals,
+    is_stored: bool,
+    /// Whether the log says that the file can't be written.
+    is_told: bool,
+}
+
+impl KeptRefusals {
+    /// Goes on where the file ends; from none where there is none, or another one.
+    pub(crate) fn load(directory: &StateDirectory) -> Self {
+        let read = |(file, _): (File, _)| read_start(&file, MOST_BYTES);
+        let bytes = open_trusted(&directory.refusals()).and_then(read).unwrap_or_default();
+        let stored = Refusals::from_bytes(&bytes);
+        let is_stored = stored.is_some();
+        Self { refusals: stored.unwrap_or_else(|| Refusals::begun(UnixTime(now()))), is_stored, is_told: false }
+    }
+
+    /// Takes what a filter shows, and tells the partition of each refusal that is new. As long as
+    /// nobody knows the cluster's partitions, the filter keeps them.
+    pub(crate) fn take(&mut self, shown: Option<&(u64, Vec<u64>)>, cluster: Option<&Cluster>, tell: impl FnMut(&str, u64)) {
+        let (Some((owner, shown)), Some(cluster)) = (shown, cluster) else { return };
+        let before = self.refusals.taken();
+        let partitions = cluster.partitions.iter().map(|partition| &*partition.name);
+        self.refusals.take(*owner, shown, partitions, UnixTime(now()), tell);
+        self.is_stored &= self.refusals.taken() == before;
+    }
+
+    /// Writes the file, if anything has changed.
+    pub(crate) fn store(&mut self, directory: &StateDirectory) {
+        if self.is_stored {
+            return;
+        }
+        match directory.keep_refusals(&self.refusals.to_bytes()) {
+            Ok(()) => (self.is_stored, self.is_told) = (true, false),
+            Err(error) if !self.is_told => {
+                self.is_told = true;
+                tracing::warn!(%error, "whose deadlines were refused is not written; it is kept in memory");
+            }
+            Err(_) => {}
+        }
+    }
+}
