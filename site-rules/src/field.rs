@@ -194,7 +194,7 @@ fields! {
     Exclusive "exclusive" Truth: "Whether it asks for nodes of its own: `shared` is `none`.";
     Extra "extra" Text.absent().written(): "A text of the user's, for filters of nodes or for the site.";
     Features "features" Text.absent().written().separated('&'): "The features of nodes that it must have (`--constraint`).";
-    GpuTypes "gpu_types" Texts: "The types of GPUs that it asks for, each once, in the order in which they are named.";
+    GpuTypes "gpu_types" Texts: "The types of GPUs that it asks for, as they are named.";
     Gpus "gpus" Integer: "The fewest GPUs that it can run with: the most of those per job, those per node by nodes, those per task by tasks, and those per socket by sockets.";
     GpusPerNode "gpus_per_node" Integer.absent(): "The GPUs of each node: as given, or from those per socket or task and their number a node, or from all on one node; absent where none of these is known.";
     GpusPerSocket "gpus_per_socket" Integer.absent(): "The GPUs of each socket.";

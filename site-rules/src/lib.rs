@@ -5,8 +5,9 @@
 //! a rule that does not match. It can't be made to panic by what a user writes or by a file: a
 //! program is verified once when it is read ([`verify`]), and evaluated with checks all the same.
 //!
-//! - What rules read: fields of a job ([`field`]), what surrounds it ([`submission`]), tables
-//!   ([`table`]), and the values of all these ([`value`]).
+//! - What rules read: fields of a job ([`field`]), what follows from several of them ([`derived`]),
+//!   generic resources in all forms that Slurm takes ([`resources`]), what surrounds the job
+//!   ([`submission`]), tables ([`table`]), and the values of all these ([`value`]).
 //! - Expressions: compiled to instructions with jumps ([`program`]), the operators that compiler,
 //!   verification and evaluation share ([`operators`]), regular expressions as automata
 //!   ([`pattern`]), parts of moments ([`calendar`]), and evaluation ([`mod@evaluate`]).
@@ -25,12 +26,14 @@
 //! Lists are of texts or of generic resources.
 
 pub mod calendar;
+pub mod derived;
 pub mod evaluate;
 pub mod fault;
 pub mod field;
 pub mod operators;
 pub mod pattern;
 pub mod program;
+pub mod resources;
 pub mod scratch;
 pub mod submission;
 pub mod table;

@@ -1,5 +1,7 @@
 //! Values that expressions are evaluated with. None of them owns anything.
 
+use crate::resources;
+pub use crate::resources::Resource;
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -128,17 +130,6 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// A generic resource that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resource<'a> {
-    /// What it is, such as `gpu`.
-    pub kind: &'a str,
-    /// Its type, such as `a100`; empty where none is asked for.
-    pub subtype: &'a str,
-    /// How many.
-    pub count: i64,
-}
-
 impl<'a> Resources<'a> {
     /// The resources in their order.
     pub fn iter(self) -> impl Iterator<Item = Resource<'a>> {
@@ -148,14 +139,7 @@ impl<'a> Resources<'a> {
 
     /// The resource at a cursor, which is 0 at first and is put behind that resource.
     pub(crate) fn next(self, cursor: &mut usize) -> Option<Resource<'a>> {
-        let part = Texts::Separated(self.0, ',').next(cursor)?;
-        let (name, amount) = part.rsplit_once([':', '=']).map_or((part, None), |(name, amount)| match amount.parse() {
-            Ok(count) => (name, Some(count)),
-            Err(_) => (part, None),
-        });
-        let name = name.strip_prefix("gres/").or(name.strip_prefix("gres:")).unwrap_or(name);
-        let (kind, subtype) = name.split_once(':').unwrap_or((name, ""));
-        Some(Resource { kind, subtype, count: amount.unwrap_or(1) })
+        resources::next(self.0, cursor)
     }
 }
 
