@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// What learns, evaluates or serves, none of which a plugin does.
-const NOT_IN_PLUGINS: [&str; 12] = [
+const NOT_IN_PLUGINS: [&str; 15] = [
+    "antlr4rust",
     "axum",
+    "cel",
     "forust-ml",
     "learning",
     "nalgebra",
@@ -16,6 +18,7 @@ const NOT_IN_PLUGINS: [&str; 12] = [
     "rand",
     "rand_chacha",
     "rayon",
+    "rules-compiler",
     "sidecar",
     "simulator",
     "statrs",

@@ -1,0 +1,43 @@
+//! How many steps an expression may take, before it is ever evaluated.
+
+use super::node::{Constant, Form, Node};
+use site_rules::value::Kind;
+
+/// How many elements a list is taken to have where it is not known.
+const ELEMENTS: u32 = 64;
+
+/// How many steps it is taken to go through a text that is not known, or to make one.
+const TEXT: u32 = 8;
+
+/// An estimate of the most steps that an expression takes, with texts and lists of ordinary length.
+/// A longer one, such as a script, takes more: the budget at a submission is what holds.
+#[must_use]
+pub fn estimate(node: &Node) -> u32 {
+    let of = |parts: &[&Node]| parts.iter().fold(1_u32, |sum, part| sum.saturating_add(estimate(part)));
+    let goes_through = |node: &Node| match node.kind {
+        Kind::Text => TEXT,
+        Kind::Texts | Kind::Resources => ELEMENTS,
+        _ => 0,
+    };
+    match &node.form {
+        Form::Constant(_) | Form::Load(..) | Form::Has(..) | Form::Read(_) | Form::Knows(_) | Form::Item(_) | Form::ResourceItem(..) => 1,
+        Form::Variable(_, part)
+        | Form::HasVariable(_, part)
+        | Form::LookUp { key: part, .. }
+        | Form::HasKey(_, part)
+        | Form::HasWait(part)
+        | Form::Part(_, _, part) => of(&[part]),
+        Form::Unary(_, part) | Form::Matches(_, part) => of(&[part]).saturating_add(goes_through(part)),
+        Form::Binary(_, left, right) => of(&[left, right]).saturating_add(goes_through(left)).saturating_add(goes_through(right)),
+        Form::Wait(left, right) | Form::And(left, right) | Form::Or(left, right) => of(&[left, right]).saturating_add(1),
+        Form::Choose(condition, one, other) => estimate(condition).saturating_add(2).saturating_add(estimate(one).max(estimate(other))),
+        Form::Loop(_, list, body) => {
+            let elements = match list.as_constant() {
+                Some(Constant::Texts(texts)) => u32::try_from(texts.len()).unwrap_or(u32::MAX),
+                _ => ELEMENTS,
+            };
+            let of_bodies = estimate(body).saturating_add(2).saturating_mul(elements);
+            estimate(list).saturating_add(of_bodies).saturating_add(3)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What is known to be there at a place of an expression.
+
+use super::node::Node;
+use site_rules::field::FieldNumber;
+use site_rules::program::Scope;
+use site_rules::submission::Surrounding;
+
+/// Something that may be absent, and was found to be there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// A field of a job.
+    Field(Scope, FieldNumber),
+    /// What surrounds the job.
+    Surrounding(Surrounding),
+    /// A variable of the environment.
+    Variable(Scope, Node),
+    /// A key of a table.
+    Key(u16, Node),
+    /// A forecast for a partition.
+    Forecast(Node),
+}
+
+/// Things that are known to be there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts(Vec<Fact>);
+
+impl Facts {
+    /// One alone.
+    #[must_use]
+    pub fn of(fact: Fact) -> Self {
+        Facts(vec![fact])
+    }
+
+    /// Whether it is known.
+    #[must_use]
+    pub fn has(&self, fact: &Fact) -> bool {
+        self.0.contains(fact)
+    }
+
+    /// What is known by either.
+    #[must_use]
+    pub fn with(&self, others: &Facts) -> Facts {
+        let mut facts = self.0.clone();
+        facts.extend(others.0.iter().filter(|fact| !self.has(fact)).cloned());
+        Facts(facts)
+    }
+
+    /// What is known by both.
+    #[must_use]
+    pub fn common(&self, others: &Facts) -> Facts {
+        Facts(self.0.iter().filter(|fact| others.has(fact)).cloned().collect())
+    }
+}

@@ -1,0 +1,123 @@
+//! Expressions that were checked: each part with its kind.
+
+use site_rules::calendar::{Part, Zone};
+use site_rules::field::FieldNumber;
+use site_rules::operators::{Binary, Unary};
+use site_rules::program::{Quantifier, ResourcePart, Scope};
+use site_rules::submission::Surrounding;
+use site_rules::value::Kind;
+
+/// A constant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Constant {
+    /// `bool`.
+    Truth(bool),
+    /// `int`.
+    Integer(i64),
+    /// `double`.
+    Real(f64),
+    /// `string`.
+    Text(String),
+    /// `list(string)`.
+    Texts(Vec<String>),
+    /// `duration` in seconds.
+    Duration(i64),
+    /// `timestamp` in Unix seconds.
+    Moment(i64),
+}
+
+impl Constant {
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Constant::Truth(_) => Kind::Truth,
+            Constant::Integer(_) => Kind::Integer,
+            Constant::Real(_) => Kind::Real,
+            Constant::Text(_) => Kind::Text,
+            Constant::Texts(_) => Kind::Texts,
+            Constant::Duration(_) => Kind::Duration,
+            Constant::Moment(_) => Kind::Moment,
+        }
+    }
+}
+
+/// An expression with its kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The kind of its value.
+    pub kind: Kind,
+    /// What it is made of.
+    pub form: Form,
+}
+
+/// What an expression is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// A constant.
+    Constant(Constant),
+    /// A field of a job.
+    Load(Scope, FieldNumber),
+    /// Whether it is there.
+    Has(Scope, FieldNumber),
+    /// What surrounds the job.
+    Read(Surrounding),
+    /// Whether that is there.
+    Knows(Surrounding),
+    /// A variable of the environment, by name.
+    Variable(Scope, Box<Node>),
+    /// Whether it is there.
+    HasVariable(Scope, Box<Node>),
+    /// A value of a table, by its key.
+    LookUp {
+        /// The table.
+        table: u16,
+        /// The column.
+        column: u16,
+        /// The key.
+        key: Box<Node>,
+    },
+    /// Whether a table has a key.
+    HasKey(u16, Box<Node>),
+    /// The forecast wait in a partition, with a probability.
+    Wait(Box<Node>, Box<Node>),
+    /// Whether there is such a forecast.
+    HasWait(Box<Node>),
+    /// An operation on one value.
+    Unary(Unary, Box<Node>),
+    /// An operation on two.
+    Binary(Binary, Box<Node>, Box<Node>),
+    /// A part of a moment in a zone.
+    Part(Part, Zone, Box<Node>),
+    /// Whether a regular expression is found.
+    Matches(String, Box<Node>),
+    /// `a && b`.
+    And(Box<Node>, Box<Node>),
+    /// `a || b`.
+    Or(Box<Node>, Box<Node>),
+    /// `a ? b : c`.
+    Choose(Box<Node>, Box<Node>, Box<Node>),
+    /// A question about all elements of a list.
+    Loop(Quantifier, Box<Node>, Box<Node>),
+    /// The element of a loop, which is counted from the outermost.
+    Item(usize),
+    /// A part of a resource that is the element of a loop.
+    ResourceItem(usize, ResourcePart),
+}
+
+impl Node {
+    /// A constant.
+    #[must_use]
+    pub fn constant(constant: Constant) -> Self {
+        Node { kind: constant.kind(), form: Form::Constant(constant) }
+    }
+
+    /// The constant that it is, if it is one.
+    #[must_use]
+    pub fn as_constant(&self) -> Option<&Constant> {
+        match &self.form {
+            Form::Constant(constant) => Some(constant),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is wrong with a file of rules, and where.
+
+use std::fmt;
+
+/// Whether rules can be used in spite of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// They can't.
+    Error,
+    /// They can, but do hardly what is meant.
+    Warning,
+}
+
+/// Something that is wrong at a place of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Whether it is an error.
+    pub severity: Severity,
+    /// The file, as it was named.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        write!(f, "{}:{}:{}: {severity}: {}", self.file, self.line, self.column, self.message)
+    }
+}
+
+/// Something that is wrong at a place of an expression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ExpressionError {
+    /// How many bytes of the expression stand before the place.
+    pub offset: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+/// The line and the column of a place in a text, both from 1.
+#[must_use]
+pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// `; did you mean ...?` where one of the known names is much like what was written, or nothing.
+#[must_use]
+pub fn suggestion<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    /// Below it names are rather different words.
+    const LIKENESS: f64 = 0.8;
+    let closest = known.into_iter().map(|name| (strsim::jaro_winkler(written, name), name)).max_by(|one, other| one.0.total_cmp(&other.0));
+    match closest {
+        Some((likeness, name)) if likeness >= LIKENESS => format!("; did you mean {name}?"),
+        _ => String::new(),
+    }
+}
