@@ -35,6 +35,18 @@ const LIBSLURM: &[&str] = &[
     "slurmdb_init_(assoc_rec|cluster_cond)",
 ];
 
+/// Fields of a job description that some of the known releases lack.
+const NOT_IN_ALL_DESCRIPTIONS: [&str; 8] = [
+    "container_id",
+    "container_type",
+    "job_size_str",
+    "mem_update_delay",
+    "mem_update_margin",
+    "oom_kill_step",
+    "resv_port_cnt",
+    "segment_size",
+];
+
 fn main() {
     println!("cargo::rerun-if-changed=wrapper.h");
     println!("cargo::rerun-if-env-changed=SLURM_INCLUDE_DIR");
@@ -77,6 +89,12 @@ fn main() {
     let description = description.split_once("} job_desc_msg_t").map_or("", |(fields, _)| fields);
     if !description.contains("uint32_t job_id;") {
         println!("cargo::rustc-cfg=job_id_in_step_id");
+    }
+    // What only some releases have in it.
+    let values = NOT_IN_ALL_DESCRIPTIONS.map(|field| format!("{field:?}")).join(", ");
+    println!("cargo::rustc-check-cfg=cfg(job_has, values({values}))");
+    for field in NOT_IN_ALL_DESCRIPTIONS.iter().filter(|field| description.contains(&format!("{field};"))) {
+        println!("cargo::rustc-cfg=job_has={field:?}");
     }
 
     let Some((library, name)) = library(&include) else {

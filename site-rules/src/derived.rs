@@ -84,12 +84,12 @@ pub fn value<F: Fields + ?Sized>(name: Name, job: &F) -> Option<Value<'_>> {
 
 /// The types of the GPUs that a job asks for, as they are named.
 pub fn gpu_types<F: Fields + ?Sized>(job: &F) -> impl Iterator<Item = &str> {
-    RESOURCE_FIELDS
-        .into_iter()
-        .flat_map(|field| Job(job).resources(field))
-        .filter(is_gpu)
-        .map(|gpu| gpu.subtype)
-        .filter(|name| !name.is_empty())
+    RESOURCE_FIELDS.into_iter().flat_map(|field| gpu_types_of(Job(job).list(field)))
+}
+
+/// The types of the GPUs in one list of resources.
+pub fn gpu_types_of(text: &str) -> impl Iterator<Item = &str> {
+    resources::all(text).filter(is_gpu).map(|gpu| gpu.subtype).filter(|name| !name.is_empty())
 }
 
 fn is_gpu(resource: &Resource<'_>) -> bool {
@@ -127,12 +127,15 @@ impl<'a, F: Fields + ?Sized> Job<'a, F> {
         matches!(self.get(name), Some(Value::Truth(true)))
     }
 
-    fn resources(&self, name: Name) -> impl Iterator<Item = Resource<'a>> + use<'a, F> {
-        let text = match self.get(name) {
+    fn list(&self, name: Name) -> &'a str {
+        match self.get(name) {
             Some(Value::Resources(Resources(text))) => text,
             _ => "",
-        };
-        resources::all(text)
+        }
+    }
+
+    fn resources(&self, name: Name) -> impl Iterator<Item = Resource<'a>> + use<'a, F> {
+        resources::all(self.list(name))
     }
 
     /// The GPUs in a list, `None` where there are none. Those of any type hold those of a type

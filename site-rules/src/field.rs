@@ -196,7 +196,7 @@ fields! {
     Features "features" Text.absent().written().separated('&'): "The features of nodes that it must have (`--constraint`).";
     GpuTypes "gpu_types" Texts: "The types of GPUs that it asks for, as they are named.";
     Gpus "gpus" Integer: "The fewest GPUs that it can run with: the most of those per job, those per node by nodes, those per task by tasks, and those per socket by sockets.";
-    GpusPerNode "gpus_per_node" Integer.absent(): "The GPUs of each node: as given, or from those per socket or task and their number a node, or from all on one node; absent where none of these is known.";
+    GpusPerNode "gpus_per_node" Integer.absent(): "The GPUs of each node: as given, or from those per socket or task and their number a node, or from all on one node; 0 where it asks for none, and absent where none of these is known.";
     GpusPerSocket "gpus_per_socket" Integer.absent(): "The GPUs of each socket.";
     GpusPerTask "gpus_per_task" Integer.absent(): "The GPUs of each task.";
     GresDisableBind "gres_disable_bind" Truth: "Whether CPUs need not be near the generic resources (`--gres-flags=disable-binding`).";

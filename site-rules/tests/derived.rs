@@ -1,6 +1,6 @@
 //! What follows from several fields of a job, counted by hand.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic)]
 
 use proptest::prelude::*;
 use site_rules::derived;

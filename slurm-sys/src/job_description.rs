@@ -4,17 +4,15 @@
 //! What is unset in C (NULL, `NO_VAL`) is `None` here. Strings that are not UTF-8 read as absent.
 
 use crate::bindings::{self, INFINITE, NO_VAL, job_desc_msg_t};
+use crate::job_fields::ListField;
 use crate::sentinel::{count, large_number, moment, number, small_number, written};
 use crate::text::{SlurmText, allocate, borrow};
 use job_types::number::UserId;
 use std::ffi::c_char;
 
-/// Most entries of an environment that are looked at.
-const MOST_ENTRIES: u32 = 1 << 20;
-
 /// A job description that belongs to slurmctld.
 #[derive(Debug)]
-pub struct JobDescription<'a>(&'a mut job_desc_msg_t);
+pub struct JobDescription<'a>(pub(crate) &'a mut job_desc_msg_t);
 
 /// A number of minutes in a job description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -309,16 +307,10 @@ impl<'a> JobDescription<'a> {
     }
 
     fn list(&self, which: Variables) -> &[*mut c_char] {
-        let (list, count) = match which {
-            Variables::Environment => (self.0.environment, self.0.env_size),
-            Variables::Control => (self.0.spank_job_env, self.0.spank_job_env_size),
-        };
-        let Some(count) = self::count(count).filter(|count| *count <= MOST_ENTRIES && !list.is_null()) else {
-            return &[];
-        };
-        // SAFETY: slurmctld unpacks the list with `count` entries, and it lives as long as the
-        // description.
-        unsafe { std::slice::from_raw_parts(list, count as usize) }
+        self.list_of(match which {
+            Variables::Environment => ListField::Environment,
+            Variables::Control => ListField::SpankJobEnv,
+        })
     }
 
     /// The variables of a list as names and values; entries that are NULL, not UTF-8 or without `=`
@@ -335,7 +327,7 @@ impl<'a> JobDescription<'a> {
 
     /// Where a variable stands in the job's environment. Only the names are looked at, so that a
     /// long environment costs little.
-    fn place_of(&self, name: &str) -> Option<usize> {
+    pub(crate) fn place_of(&self, name: &str) -> Option<usize> {
         let begins = |entry: *const c_char| {
             // SAFETY: a string of the description ends with NUL, which no byte before it is and
             // which is none of those compared with: the comparison ends there at the latest.

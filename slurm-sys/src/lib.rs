@@ -24,6 +24,7 @@ pub mod allocation;
 pub mod client;
 mod errno;
 pub mod job_description;
+pub mod job_fields;
 mod job_number;
 pub mod log;
 pub mod memory;

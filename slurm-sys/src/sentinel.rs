@@ -8,6 +8,42 @@ use crate::bindings::{INFINITE, INFINITE16, NICE_OFFSET, NO_VAL, NO_VAL16};
 /// `NO_VAL64`, which bindgen reads as a negative number of 32 bits.
 const NO_VAL64: u64 = u64::MAX - 1;
 
+/// A number that marks as unset or unlimited the two greatest of its width, or a time.
+pub(crate) trait Sentinel: Copy {
+    /// The number; `None` where it is unset or unlimited.
+    fn known(self) -> Option<i64>;
+
+    /// A number as C is to read it: the nearest that is neither unset nor unlimited.
+    fn written(number: i64) -> Self;
+}
+
+macro_rules! sentinel {
+    ($($width:ty)*) => {
+        $(impl Sentinel for $width {
+            fn known(self) -> Option<i64> {
+                (self < <$width>::MAX - 1).then(|| i64::try_from(self).unwrap_or(i64::MAX))
+            }
+
+            fn written(number: i64) -> $width {
+                const GREATEST: $width = <$width>::MAX - 2;
+                <$width>::try_from(number.max(0)).unwrap_or(GREATEST).min(GREATEST)
+            }
+        })*
+    };
+}
+
+sentinel!(u8 u16 u32 u64);
+
+impl Sentinel for i64 {
+    fn known(self) -> Option<i64> {
+        moment(self)
+    }
+
+    fn written(number: i64) -> i64 {
+        number.max(0)
+    }
+}
+
 /// A number that may be unset or unlimited.
 pub(crate) fn number(value: u32) -> Option<u32> {
     (value != NO_VAL && value != INFINITE).then_some(value)
@@ -56,6 +92,18 @@ pub(crate) fn nice_offset(distance: i64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_number_is_written_that_reads_as_none() {
+        for number in [0, 1, 253, 65_533, 4_294_967_293] {
+            assert_eq!(<u32 as Sentinel>::written(number).known(), Some(number));
+        }
+        assert_eq!([i64::MIN, -1, 254, 255, 256, i64::MAX].map(|number| u8::written(number).known()), [0, 0, 253, 253, 253, 253].map(Some));
+        assert_eq!([65_534, 70_000].map(|number| u16::written(number).known()), [Some(65_533); 2]);
+        assert_eq!(u64::written(i64::MAX).known(), Some(i64::MAX));
+        assert_eq!([NO_VAL, INFINITE].map(Sentinel::known), [None, None]);
+        assert_eq!((NO_VAL64.known(), u64::MAX.known(), (NO_VAL16 as u16).known()), (None, None, None));
+    }
 
     #[test]
     fn what_is_added_to_a_priority_is_read_as_it_was_written() {

@@ -39,6 +39,14 @@ impl Drop for SlurmText {
     }
 }
 
+/// Frees the string of a field, which is NULL then.
+pub(crate) fn free(field: &mut *mut c_char) {
+    let mut old = std::mem::replace(field, ptr::null_mut()).cast();
+    // SAFETY: the field held NULL or a string of Slurm's allocator, which nothing refers to any
+    // more.
+    unsafe { bindings::slurm_xfree(&raw mut old) };
+}
+
 /// Zeroed memory from Slurm's allocator, which says so instead of ending the process where there is
 /// none.
 pub(crate) fn allocate(count: usize, size: usize) -> Option<*mut std::ffi::c_void> {

@@ -8,6 +8,7 @@
 mod admitted;
 mod claims;
 mod counts;
+pub mod fields;
 pub mod filter;
 mod guard;
 mod request;

@@ -1,0 +1,433 @@
+//! All fields of a job description that mean something to a site, by name: each as it stands in
+//! Slurm, without sentinel values and pointers.
+//!
+//! What a release of Slurm lacks reads as absent there and is not written (`build.rs` finds it in
+//! the headers). Texts are not taken for UTF-8 here. Numbers have Slurm's units: minutes, MiB.
+
+use crate::bindings::{self, CORE_SPEC_THREAD, MEM_PER_CPU};
+use crate::job_description::JobDescription;
+use crate::sentinel::{Sentinel, count, from_nice_offset, nice_offset};
+use crate::text::SlurmText;
+use std::ffi::{CStr, c_char};
+
+/// The bit of `pn_min_memory` by which it is the memory of each CPU.
+const OF_EACH_CPU: u64 = MEM_PER_CPU.cast_unsigned();
+
+/// Most entries of a list that are looked at.
+const MOST_ENTRIES: u32 = 1 << 20;
+
+/// Makes the enumeration of texts and where each of them stands.
+macro_rules! texts {
+    ($($(#[cfg($on:meta)])? $name:ident $place:ident;)*) => {
+        /// A text of a job description, by its name in `job_desc_msg_t`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum TextField {
+            $($name,)*
+        }
+
+        impl TextField {
+            /// All of them.
+            pub const ALL: &[TextField] = &[$(TextField::$name,)*];
+
+            /// Whether the Slurm that this is built for has it.
+            #[must_use]
+            pub fn is_known(self) -> bool {
+                match self {
+                    $(TextField::$name => true $(&& cfg!($on))?,)*
+                }
+            }
+        }
+
+        impl JobDescription<'_> {
+            fn text_place(&self, field: TextField) -> *const c_char {
+                #[allow(unreachable_patterns)]
+                match field {
+                    $($(#[cfg($on)])? TextField::$name => self.0.$place,)*
+                    _ => std::ptr::null(),
+                }
+            }
+
+            fn text_slot(&mut self, field: TextField) -> Option<&mut *mut c_char> {
+                #[allow(unreachable_patterns)]
+                match field {
+                    $($(#[cfg($on)])? TextField::$name => Some(&mut self.0.$place),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+texts! {
+    Account account;
+    AcctgFreq acctg_freq;
+    AdminComment admin_comment;
+    AllocNode alloc_node;
+    ArrayInx array_inx;
+    BatchFeatures batch_features;
+    BurstBuffer burst_buffer;
+    ClusterFeatures cluster_features;
+    Clusters clusters;
+    Comment comment;
+    Container container;
+    #[cfg(job_has = "container_id")] ContainerId container_id;
+    #[cfg(job_has = "container_type")] ContainerType container_type;
+    CpuBind cpu_bind;
+    CpusPerTres cpus_per_tres;
+    Dependency dependency;
+    ExcNodes exc_nodes;
+    Extra extra;
+    Features features;
+    JobIdStr job_id_str;
+    #[cfg(job_has = "job_size_str")] JobSizeStr job_size_str;
+    Licenses licenses;
+    MailUser mail_user;
+    McsLabel mcs_label;
+    MemBind mem_bind;
+    MemPerTres mem_per_tres;
+    Name name;
+    Network network;
+    OriginCluster origin_cluster;
+    Partition partition;
+    Prefer prefer;
+    Qos qos;
+    ReqContext req_context;
+    ReqNodes req_nodes;
+    Reservation reservation;
+    Script script;
+    SelinuxContext selinux_context;
+    StdErr std_err;
+    StdIn std_in;
+    StdOut std_out;
+    SubmitLine submit_line;
+    TresBind tres_bind;
+    TresFreq tres_freq;
+    TresPerJob tres_per_job;
+    TresPerNode tres_per_node;
+    TresPerSocket tres_per_socket;
+    TresPerTask tres_per_task;
+    Wckey wckey;
+    WorkDir work_dir;
+}
+
+/// Makes the enumeration of numbers, where each of them stands, and whether 0 is none.
+macro_rules! numbers {
+    ($($(#[cfg($on:meta)])? $name:ident $place:ident $zero:ident;)*) => {
+        /// A number of a job description, by its name in `job_desc_msg_t`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum NumberField {
+            $($name,)*
+        }
+
+        impl NumberField {
+            /// All of them.
+            pub const ALL: &[NumberField] = &[$(NumberField::$name,)*];
+
+            /// Whether the Slurm that this is built for has it.
+            #[must_use]
+            pub fn is_known(self) -> bool {
+                match self {
+                    $(NumberField::$name => true $(&& cfg!($on))?,)*
+                }
+            }
+        }
+
+        impl JobDescription<'_> {
+            /// A number, in Slurm's unit; `None` where it is unset or unlimited, where it is 0 and
+            /// that is none, and where this Slurm has no such field.
+            #[must_use]
+            pub fn number(&self, field: NumberField) -> Option<i64> {
+                #[allow(unreachable_patterns)]
+                match field {
+                    $($(#[cfg($on)])? NumberField::$name => self.0.$place.known().filter(zero!($zero)),)*
+                    _ => None,
+                }
+            }
+
+            /// Sets a number, in Slurm's unit. One that C would read as unset or unlimited, or that
+            /// has no room, becomes the nearest that it reads as a number.
+            pub fn set_number(&mut self, field: NumberField, number: i64) {
+                #[allow(unreachable_patterns)]
+                match field {
+                    $($(#[cfg($on)])? NumberField::$name => self.0.$place = Sentinel::written(number),)*
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+
+/// Whether a number of 0 is one.
+macro_rules! zero {
+    (is_one) => {
+        |_| true
+    };
+    (is_none) => {
+        |number| *number != 0
+    };
+}
+
+numbers! {
+    AllocSid alloc_sid is_one;
+    BeginTime begin_time is_none;
+    Bitflags bitflags is_one;
+    BoardsPerNode boards_per_node is_none;
+    Contiguous contiguous is_one;
+    CoresPerSocket cores_per_socket is_none;
+    CpuFreqGov cpu_freq_gov is_none;
+    CpuFreqMax cpu_freq_max is_none;
+    CpuFreqMin cpu_freq_min is_none;
+    CpusPerTask cpus_per_task is_none;
+    Deadline deadline is_none;
+    DelayBoot delay_boot is_one;
+    EndTime end_time is_none;
+    GroupId group_id is_one;
+    HetJobOffset het_job_offset is_one;
+    Immediate immediate is_one;
+    KillOnNodeFail kill_on_node_fail is_one;
+    MailType mail_type is_none;
+    MaxCpus max_cpus is_none;
+    MaxNodes max_nodes is_none;
+    #[cfg(job_has = "mem_update_delay")] MemUpdateDelay mem_update_delay is_none;
+    #[cfg(job_has = "mem_update_margin")] MemUpdateMargin mem_update_margin is_none;
+    MinCpus min_cpus is_none;
+    MinNodes min_nodes is_none;
+    NtasksPerBoard ntasks_per_board is_none;
+    NtasksPerCore ntasks_per_core is_none;
+    NtasksPerNode ntasks_per_node is_none;
+    NtasksPerSocket ntasks_per_socket is_none;
+    NtasksPerTres ntasks_per_tres is_none;
+    NumTasks num_tasks is_none;
+    #[cfg(job_has = "oom_kill_step")] OomKillStep oom_kill_step is_one;
+    OpenMode open_mode is_none;
+    Overcommit overcommit is_one;
+    PlaneSize plane_size is_none;
+    PnMinCpus pn_min_cpus is_none;
+    PnMinTmpDisk pn_min_tmp_disk is_none;
+    Priority priority is_one;
+    Reboot reboot is_one;
+    ReqSwitch req_switch is_none;
+    Requeue requeue is_one;
+    #[cfg(job_has = "resv_port_cnt")] ResvPortCnt resv_port_cnt is_none;
+    #[cfg(job_has = "segment_size")] SegmentSize segment_size is_none;
+    Shared shared is_one;
+    SocketsPerBoard sockets_per_board is_none;
+    SocketsPerNode sockets_per_node is_none;
+    TaskDist task_dist is_one;
+    ThreadsPerCore threads_per_core is_none;
+    TimeLimit time_limit is_one;
+    TimeMin time_min is_none;
+    UserId user_id is_one;
+    Wait4switch wait4switch is_one;
+    WaitAllNodes wait_all_nodes is_one;
+    WarnSignal warn_signal is_none;
+    WarnTime warn_time is_none;
+    X11 x11 is_none;
+}
+
+/// A list of texts of a job description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListField {
+    /// The name of the script and its arguments.
+    Argv,
+    /// The job's environment, as `NAME=value`; filled for batch jobs only.
+    Environment,
+    /// What SPANK plugins set for prolog and epilog, as `NAME=value`.
+    SpankJobEnv,
+}
+
+/// The memory that a job asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedMemory {
+    /// All memory of its nodes.
+    Whole,
+    /// So many MiB of each node.
+    OfEachNode(u64),
+    /// So many MiB for each CPU.
+    ForEachCpu(u64),
+}
+
+/// What a job leaves to the system on each of its nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Specialised {
+    /// So many cores.
+    Cores(u16),
+    /// So many threads.
+    Threads(u16),
+}
+
+/// A flag of a job description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flag {
+    /// CPUs need not be near the generic resources.
+    GresDisableBind,
+    /// CPUs must be near the generic resources.
+    GresEnforceBind,
+    /// A job whose dependency can't be met is ended.
+    KillInvalidDependency,
+    /// A job whose dependency can't be met stays.
+    NoKillInvalidDependency,
+    /// The job is spread over as many nodes as it may have.
+    SpreadJob,
+    /// The job is to have as few nodes as it can.
+    UseMinNodes,
+}
+
+impl JobDescription<'_> {
+    /// A text; `None` where it is not set or empty, and where this Slurm has no such field.
+    #[must_use]
+    pub fn text(&self, field: TextField) -> Option<&CStr> {
+        let text = self.text_place(field);
+        // SAFETY: a string of the description that is not NULL ends with NUL, and it lives and
+        // stays as it is while the description is borrowed; setters take it mutably.
+        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }).filter(|text| !text.is_empty())
+    }
+
+    /// Sets a text, or takes it out. Where this Slurm has no such field nothing is done.
+    pub fn set_text(&mut self, field: TextField, text: Option<SlurmText>) {
+        let Some(slot) = self.text_slot(field) else { return };
+        match text {
+            Some(text) => text.put_into(slot),
+            None => crate::text::free(slot),
+        }
+    }
+
+    pub(crate) fn list_of(&self, field: ListField) -> &[*mut c_char] {
+        let (list, entries) = match field {
+            ListField::Argv => (self.0.argv, self.0.argc),
+            ListField::Environment => (self.0.environment, self.0.env_size),
+            ListField::SpankJobEnv => (self.0.spank_job_env, self.0.spank_job_env_size),
+        };
+        let Some(entries) = count(entries).filter(|entries| *entries <= MOST_ENTRIES && !list.is_null()) else {
+            return &[];
+        };
+        // SAFETY: slurmctld unpacks the list with so many entries, and it lives as long as the
+        // description.
+        unsafe { std::slice::from_raw_parts(list, entries as usize) }
+    }
+
+    /// How many entries a list has.
+    #[must_use]
+    pub fn entries(&self, field: ListField) -> usize {
+        self.list_of(field).len()
+    }
+
+    /// An entry of a list; `None` behind the last. One that is NULL is empty.
+    #[must_use]
+    pub fn entry(&self, field: ListField, place: usize) -> Option<&CStr> {
+        let entry = *self.list_of(field).get(place)?;
+        // SAFETY: as for texts of the description.
+        Some(if entry.is_null() { c"" } else { unsafe { CStr::from_ptr(entry) } })
+    }
+
+    /// The value of a variable of the job's environment, the first where it stands twice.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&CStr> {
+        let entry = self.entry(ListField::Environment, self.place_of(name)?)?;
+        // The name and `=` stand before it, as it was found by them.
+        CStr::from_bytes_with_nul(entry.to_bytes_with_nul().get(name.len() + 1..)?).ok()
+    }
+
+    /// The number of the job that is to be modified, or that is asked for.
+    #[must_use]
+    pub fn job_id(&self) -> Option<u32> {
+        #[cfg(job_id_in_step_id)]
+        let number = self.0.step_id.job_id;
+        #[cfg(not(job_id_in_step_id))]
+        let number = self.0.job_id;
+        count(number)
+    }
+
+    /// The memory that it asks for.
+    #[must_use]
+    pub fn memory(&self) -> Option<AskedMemory> {
+        let mebibytes = crate::sentinel::large_number(self.0.pn_min_memory)?;
+        Some(match (mebibytes & !OF_EACH_CPU, mebibytes & OF_EACH_CPU != 0) {
+            (0, _) => AskedMemory::Whole,
+            (mebibytes, true) => AskedMemory::ForEachCpu(mebibytes),
+            (mebibytes, false) => AskedMemory::OfEachNode(mebibytes),
+        })
+    }
+
+    /// Sets the memory that it asks for.
+    pub fn set_memory(&mut self, memory: AskedMemory) {
+        // Above it the greatest is not set, and below it the bit for CPUs.
+        let room = |mebibytes: u64| mebibytes.min(OF_EACH_CPU - 3);
+        self.0.pn_min_memory = match memory {
+            AskedMemory::Whole => 0,
+            AskedMemory::OfEachNode(mebibytes) => room(mebibytes),
+            AskedMemory::ForEachCpu(mebibytes) => room(mebibytes) | OF_EACH_CPU,
+        };
+    }
+
+    /// What it leaves to the system.
+    #[must_use]
+    pub fn specialised(&self) -> Option<Specialised> {
+        let threads = CORE_SPEC_THREAD as u16;
+        self.0.core_spec.known()?;
+        let number = self.0.core_spec & !threads;
+        Some(if self.0.core_spec & threads == 0 { Specialised::Cores(number) } else { Specialised::Threads(number) })
+    }
+
+    /// Sets what it leaves to the system.
+    pub fn set_specialised(&mut self, left: Specialised) {
+        let threads = CORE_SPEC_THREAD as u16;
+        // Below what would read as unset.
+        let room = |number: u16| number.min(threads - 3);
+        self.0.core_spec = match left {
+            Specialised::Cores(number) => room(number),
+            Specialised::Threads(number) => room(number) | threads,
+        };
+    }
+
+    /// What is taken from the job's priority.
+    #[must_use]
+    pub fn nice(&self) -> Option<i64> {
+        self.0.nice.known().filter(|nice| *nice != 0).map(|_| from_nice_offset(self.0.nice))
+    }
+
+    /// Sets what is taken from the job's priority.
+    pub fn set_nice(&mut self, nice: i64) {
+        self.0.nice = nice_offset(nice);
+    }
+
+    /// What the site adds to the job's priority.
+    #[must_use]
+    pub fn site_factor(&self) -> Option<i64> {
+        self.0.site_factor.known().filter(|factor| *factor != 0).map(|_| from_nice_offset(self.0.site_factor))
+    }
+
+    /// Sets what the site adds to the job's priority.
+    pub fn set_site_factor(&mut self, factor: i64) {
+        self.0.site_factor = nice_offset(factor);
+    }
+
+    /// What is profiled, as bits; 0 where nothing is said, and all for everything.
+    #[must_use]
+    pub fn profile(&self) -> u32 {
+        self.0.profile
+    }
+
+    /// Whether it has a flag.
+    #[must_use]
+    pub fn has_flag(&self, flag: Flag) -> bool {
+        let bit = match flag {
+            Flag::GresDisableBind => bindings::FLAG_GRES_DISABLE_BIND,
+            Flag::GresEnforceBind => bindings::FLAG_GRES_ENFORCE_BIND,
+            Flag::KillInvalidDependency => bindings::FLAG_KILL_INVALID_DEPENDENCY,
+            Flag::NoKillInvalidDependency => bindings::FLAG_NO_KILL_INVALID_DEPENDENCY,
+            Flag::SpreadJob => bindings::FLAG_SPREAD_JOB,
+            Flag::UseMinNodes => bindings::FLAG_USE_MIN_NODES,
+        };
+        self.0.bitflags & u64::from(bit) != 0
+    }
+
+    /// What sbatch of this Slurm puts before generic resources: `gres:` up to 22.05, which knows no
+    /// `container_id` yet, and `gres/` since.
+    #[must_use]
+    pub fn resource_prefix() -> &'static str {
+        if TextField::ContainerId.is_known() { "gres/" } else { "gres:" }
+    }
+}
