@@ -15,9 +15,13 @@ use job_types::time::Seconds;
 /// What rules have written so far, which those behind them read in the place of what the user asked
 /// for.
 pub trait Written<'a> {
-    /// What was written into a field: nothing, that it is absent, or a value.
+    /// What was written into a field, or follows from what was: nothing, that it is absent, or a
+    /// value.
+    ///
+    /// # Errors
+    /// [`Fault::TextsTooLong`] if there is no room for what follows.
     #[allow(clippy::option_option)]
-    fn written(&self, field: FieldNumber) -> Option<Option<Value<'a>>>;
+    fn written(&self, field: FieldNumber, scratch: &mut Scratch<'a>) -> Result<Option<Option<Value<'a>>>, Fault>;
 }
 
 /// Where nothing was written.
@@ -25,8 +29,8 @@ pub trait Written<'a> {
 pub struct NothingWritten;
 
 impl<'a> Written<'a> for NothingWritten {
-    fn written(&self, _: FieldNumber) -> Option<Option<Value<'a>>> {
-        None
+    fn written(&self, _: FieldNumber, _: &mut Scratch<'a>) -> Result<Option<Option<Value<'a>>>, Fault> {
+        Ok(None)
     }
 }
 
@@ -243,9 +247,9 @@ impl<'a> Run<'a, '_> {
     }
 
     /// What a field has: of the job that is submitted, with what rules have written.
-    fn field(&self, scope: Scope, field: FieldNumber) -> Result<Option<Value<'a>>, Fault> {
+    fn field(&mut self, scope: Scope, field: FieldNumber) -> Result<Option<Value<'a>>, Fault> {
         if scope == Scope::Job
-            && let Some(written) = self.evaluator.written.written(field)
+            && let Some(written) = self.evaluator.written.written(field, self.evaluator.scratch)?
         {
             return Ok(written);
         }

@@ -11,6 +11,9 @@
 //! - Expressions: compiled to instructions with jumps ([`program`]), the operators that compiler,
 //!   verification and evaluation share ([`operators`]), regular expressions as automata
 //!   ([`pattern`]), parts of moments ([`calendar`]), and evaluation ([`mod@evaluate`]).
+//! - Rules: what they ask and do ([`rules`]), how they are applied in their order to a job and what
+//!   those before have written into it ([`mod@apply`], [`overlay`]), what comes of it ([`outcome`]),
+//!   and the file that they are kept in ([`file`]).
 //!
 //! # Faults are values
 //!
@@ -25,17 +28,23 @@
 //! `double`; there is no `uint`, no `bytes`, no `null`, and no map but tables and the environment.
 //! Lists are of texts or of generic resources.
 
+pub mod apply;
 pub mod calendar;
 pub mod derived;
 pub mod evaluate;
 pub mod fault;
 pub mod field;
+pub mod file;
 pub mod operators;
+pub mod outcome;
+pub mod overlay;
 pub mod pattern;
 pub mod program;
 pub mod resources;
+pub mod rules;
 pub mod scratch;
 pub mod submission;
 pub mod table;
 pub mod value;
 pub mod verify;
+mod words;

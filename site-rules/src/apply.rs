@@ -1,0 +1,320 @@
+//! Applies a set of rules to a submission, in their order.
+
+use crate::evaluate::{Evaluator, Steps, evaluate};
+use crate::fault::Fault;
+use crate::field::FieldNumber;
+use crate::operators::Binary;
+use crate::outcome::{Observer, Outcome, Refusal, Report, Verdict, Warning};
+use crate::overlay::{Overlay, Write};
+use crate::rules::{
+    Action, Assignment, ExpressionNumber, Mode, OnError, Piece, RefusalTemplate, Rule, RuleNumber, RuleSet, Template, separator,
+};
+use crate::scratch::Scratch;
+use crate::submission::{Request, Submission};
+use crate::value::{Kind, Resources, Texts, Value};
+use crate::{evaluate::Written, words};
+
+/// How much memory [`apply`] needs for the texts that rules make, in bytes.
+pub const SCRATCH: usize = 16 << 10;
+
+/// The longest message to a user, in bytes; what is behind it is left out.
+const LONGEST_MESSAGE: usize = 1_024;
+
+/// Applies rules to a submission. Nothing is allocated but by rules that match and write something,
+/// warn or refuse.
+///
+/// The first refusal ends it: what is refused is not changed. `memory` has [`SCRATCH`] bytes, or as
+/// many as are to be spent on texts; the outcome borrows from it.
+pub fn apply<'a>(rules: &'a RuleSet, submission: &Submission<'a>, memory: &'a mut [u8], observer: &mut dyn Observer) -> Outcome<'a> {
+    let mut run =
+        Run { rules, submission, overlay: Overlay::new(submission.job), scratch: Scratch::new(memory), steps: Steps(rules.steps) };
+    let mut outcome = Outcome::default();
+    for (place, rule) in rules.rules.iter().enumerate() {
+        let number = RuleNumber(u16::try_from(place).unwrap_or(u16::MAX));
+        if !run.concerns(rule) {
+            continue;
+        }
+        let steps_before = run.steps.0;
+        let effects = run.effects(rule);
+        let steps = steps_before.saturating_sub(run.steps.0);
+        let does_stop = run.conclude(number, rule, effects, steps, &mut outcome, observer);
+        if does_stop {
+            break;
+        }
+    }
+    if outcome.refusal.is_none() {
+        outcome.writes = run.overlay.into_writes();
+    }
+    outcome
+}
+
+/// What a rule that matches does.
+#[derive(Default)]
+struct Effects<'a> {
+    writes: Vec<Write<'a>>,
+    warning: Option<String>,
+    refusal: Option<String>,
+}
+
+struct Run<'a, 's> {
+    rules: &'a RuleSet,
+    submission: &'s Submission<'a>,
+    overlay: Overlay<'a>,
+    scratch: Scratch<'a>,
+    steps: Steps,
+}
+
+impl<'a> Run<'a, '_> {
+    /// Whether a rule is for such a request of such a user.
+    fn concerns(&self, rule: &Rule) -> bool {
+        let is_for_request = match self.submission.request {
+            Request::Submit => rule.on_submit,
+            Request::Modify => rule.on_modify,
+        };
+        let user = &self.submission.user;
+        let is_bypassed = (rule.bypassed_by_root && user.is_root) || (rule.bypassed_by_operators && user.is_operator);
+        is_for_request && !is_bypassed
+    }
+
+    /// Does what is to be done about a rule that was evaluated; whether no other is to be asked.
+    fn conclude(
+        &mut self,
+        number: RuleNumber,
+        rule: &'a Rule,
+        effects: Result<Option<Effects<'a>>, Fault>,
+        steps: u32,
+        outcome: &mut Outcome<'a>,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        let mut report = Report { rule: number, verdict: Verdict::NotMatched, steps, writes: &[], warning: None, refusal: None };
+        let effects = match effects {
+            Ok(None) => {
+                observer.rule(&report);
+                return false;
+            }
+            Ok(Some(effects)) => effects,
+            Err(fault) => {
+                report.verdict = Verdict::Failed(fault);
+                let message = (rule.on_error == OnError::Refuse).then(|| format!("the rule {} can't be evaluated: {fault}", rule.name));
+                report.refusal = message.as_deref();
+                observer.rule(&report);
+                let code = Some("E_RULE_FAILED");
+                return message.is_some_and(|message| self.refuse(number, rule, code, None, message, outcome));
+            }
+        };
+        report.verdict = Verdict::Matched;
+        report.writes = &effects.writes;
+        report.warning = effects.warning.as_deref();
+        report.refusal = effects.refusal.as_deref();
+        observer.rule(&report);
+        if rule.mode == Mode::Observe {
+            return false;
+        }
+        for write in &effects.writes {
+            self.overlay.write(*write);
+        }
+        if let Some(message) = effects.warning {
+            outcome.warnings.push(Warning { rule: number, message });
+        }
+        let is_refused = match (effects.refusal, &rule.refusal) {
+            (Some(message), Some(RefusalTemplate { code, error, .. })) => {
+                self.refuse(number, rule, code.as_deref(), error.as_deref(), message, outcome)
+            }
+            _ => false,
+        };
+        is_refused || rule.stops
+    }
+
+    /// Refuses, or warns where that is all the rule may do; whether it refuses.
+    fn refuse(
+        &self,
+        number: RuleNumber,
+        rule: &Rule,
+        code: Option<&'a str>,
+        error: Option<&'a str>,
+        message: String,
+        outcome: &mut Outcome<'a>,
+    ) -> bool {
+        let shown = match (code, self.rules.help.as_deref()) {
+            (Some(code), Some(help)) => format!("{code}: {message} (see {help}#{code})"),
+            (Some(code), None) => format!("{code}: {message}"),
+            (None, _) => message,
+        };
+        match rule.mode {
+            Mode::Enforce => {
+                outcome.refusal = Some(Refusal { rule: number, code, error, message: shown });
+                true
+            }
+            Mode::Warn => {
+                outcome.warnings.push(Warning { rule: number, message: shown });
+                false
+            }
+            Mode::Observe => false,
+        }
+    }
+
+    /// What a rule does, if it matches. All of it is computed of the job as the rules before have left
+    /// it, so that a rule is applied as a whole or not at all.
+    fn effects(&mut self, rule: &'a Rule) -> Result<Option<Effects<'a>>, Fault> {
+        if !self.holds(rule.when)? {
+            return Ok(None);
+        }
+        let mut effects = Effects::default();
+        for action in &rule.actions {
+            self.act(action, &mut effects.writes)?;
+        }
+        if let Some(warning) = &rule.warning {
+            effects.warning = Some(self.rendered(warning)?);
+        }
+        if let Some(refusal) = &rule.refusal {
+            effects.refusal = Some(self.rendered(&refusal.message)?);
+        }
+        Ok(Some(effects))
+    }
+
+    fn act(&mut self, action: &Action, writes: &mut Vec<Write<'a>>) -> Result<(), Fault> {
+        match action {
+            Action::Set(assignment) => self.write(*assignment, writes),
+            Action::Default(assignment) => match self.present(assignment.field)? {
+                None => self.write(*assignment, writes),
+                Some(_) => Ok(()),
+            },
+            Action::Cap(assignment) => self.bound(*assignment, Binary::Greater, writes),
+            Action::Floor(assignment) => self.bound(*assignment, Binary::Less, writes),
+            Action::Append(assignment) => self.append(*assignment, writes),
+            Action::Clear(field) => {
+                if self.present(*field)?.is_some() {
+                    writes.push(Write { field: *field, value: None });
+                }
+                Ok(())
+            }
+            Action::Route(choices) => {
+                for choice in choices {
+                    if self.holds(choice.when)? {
+                        return choice.assignments.iter().try_for_each(|assignment| self.write(*assignment, writes));
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes a value, unless it is there already.
+    fn write(&mut self, assignment: Assignment, writes: &mut Vec<Write<'a>>) -> Result<(), Fault> {
+        let field = assignment.field;
+        let value = self.new_value(assignment)?;
+        let is_there = match (self.present(field)?, value) {
+            (Some(Value::Resources(Resources(old))), Value::Resources(Resources(new))) => old == new,
+            (Some(old), new) => matches!(Binary::Equal.apply(old, new, &mut self.scratch), Ok(Value::Truth(true))),
+            (None, _) => false,
+        };
+        if !is_there {
+            writes.push(Write { field, value: Some(value) });
+        }
+        Ok(())
+    }
+
+    /// Writes a value where there is one that compares so with it.
+    fn bound(&mut self, assignment: Assignment, comparison: Binary, writes: &mut Vec<Write<'a>>) -> Result<(), Fault> {
+        let Some(old) = self.present(assignment.field)? else { return Ok(()) };
+        let value = self.new_value(assignment)?;
+        if matches!(comparison.apply(old, value, &mut self.scratch)?, Value::Truth(true)) {
+            writes.push(Write { field: assignment.field, value: Some(value) });
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, assignment: Assignment, writes: &mut Vec<Write<'a>>) -> Result<(), Fault> {
+        let field = assignment.field;
+        let new = text_of(self.new_value(assignment)?)?;
+        let old = self.present(field)?.map_or(Ok(""), text_of)?;
+        let separator = separator(field);
+        let is_list = separator.len() == 1;
+        let parts = |text: &'a str| text.split(if is_list { separator } else { "\0" }).filter(|part| !part.is_empty());
+        let mut text = old;
+        for part in parts(new) {
+            let is_there = if is_list { parts(text).any(|other| other == part) } else { text.contains(part) };
+            if !is_there {
+                text = if text.is_empty() { part } else { self.scratch.joined(&[text, separator, part])? };
+            }
+        }
+        if text != old {
+            let is_resources = field.get().is_some_and(|field| field.kind == Kind::Resources);
+            let value = if is_resources { Value::Resources(Resources(text)) } else { Value::Text(text) };
+            writes.push(Write { field, value: Some(value) });
+        }
+        Ok(())
+    }
+
+    /// The value that is to be written, of the field's kind.
+    fn new_value(&mut self, assignment: Assignment) -> Result<Value<'a>, Fault> {
+        let field = assignment.field.get().ok_or(Fault::Program)?;
+        let value = self.value(assignment.value)?;
+        match (field.kind, value) {
+            (Kind::Resources, Value::Text(text)) => Ok(Value::Resources(Resources(text))),
+            (Kind::Text, Value::Text(text)) if !field.words.is_empty() && !field.words.contains(&text) => Err(Fault::Conversion),
+            // What Slurm keeps in text ends at the first of these.
+            (_, Value::Text(text)) if text.contains('\0') => Err(Fault::Conversion),
+            (kind, value) if kind == value.kind() => Ok(value),
+            _ => Err(Fault::Program),
+        }
+    }
+
+    /// What is in a field now.
+    fn present(&mut self, field: FieldNumber) -> Result<Option<Value<'a>>, Fault> {
+        match self.overlay.written(field, &mut self.scratch)? {
+            Some(written) => Ok(written),
+            None => Ok(self.submission.job.field(field)),
+        }
+    }
+
+    fn holds(&mut self, condition: Option<ExpressionNumber>) -> Result<bool, Fault> {
+        match condition.map(|condition| self.value(condition)) {
+            None => Ok(true),
+            Some(Ok(Value::Truth(truth))) => Ok(truth),
+            Some(Ok(_)) => Err(Fault::Program),
+            Some(Err(fault)) => Err(fault),
+        }
+    }
+
+    fn value(&mut self, expression: ExpressionNumber) -> Result<Value<'a>, Fault> {
+        let program = &self.rules.program;
+        let expression = program.expressions.get(usize::from(expression.0)).ok_or(Fault::Program)?;
+        let allowed = self.steps.0.min(self.rules.expression_steps);
+        let mut steps = Steps(allowed);
+        let value = evaluate(
+            Evaluator { program, submission: self.submission, written: &self.overlay, scratch: &mut self.scratch, steps: &mut steps },
+            *expression,
+        );
+        let taken = allowed.saturating_sub(steps.0);
+        self.steps = Steps(self.steps.0.saturating_sub(taken));
+        value
+    }
+
+    fn rendered(&mut self, template: &Template) -> Result<String, Fault> {
+        let mut message = String::new();
+        for piece in &template.0 {
+            match piece {
+                Piece::Text(text) => {
+                    message.push_str(self.rules.program.texts.get(usize::from(*text)).ok_or(Fault::Program)?);
+                }
+                Piece::Value(expression) => {
+                    let value = self.value(*expression)?;
+                    words::put(&mut message, value);
+                }
+            }
+            if message.len() > LONGEST_MESSAGE {
+                message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
+                break;
+            }
+        }
+        Ok(message)
+    }
+}
+
+fn text_of(value: Value<'_>) -> Result<&str, Fault> {
+    match value {
+        Value::Text(text) | Value::Resources(Resources(text)) | Value::Texts(Texts::Separated(text, _)) => Ok(text),
+        _ => Err(Fault::Program),
+    }
+}

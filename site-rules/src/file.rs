@@ -1,0 +1,168 @@
+//! The file in which compiled rules are kept: a head with a checksum, and the rules in postcard.
+
+use crate::field::{FIELDS, Field};
+use crate::program::Expression;
+use crate::rules::{Action, Assignment, ExpressionNumber, MOST_RULES, Piece, Rule, RuleSet, SLURM_ERRORS, Template};
+use crate::value::Kind;
+use crate::verify::{VerificationError, verify};
+use thiserror::Error;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// The first bytes of each such file.
+const MAGIC: [u8; 8] = *b"QCRULES\n";
+
+/// Changes whenever the rules or their instructions are kept in another form.
+pub const LAYOUT: u32 = 1;
+
+/// The largest file that is read, in bytes.
+pub const LARGEST: usize = 64 << 20;
+
+/// Bytes of the head: the first bytes, the layout, a number that is 0, the fields' fingerprint and
+/// the checksum of what follows.
+const HEAD: usize = 32;
+
+/// Why a file is not taken for rules.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// It does not begin as such a file does.
+    #[error("this is no file of compiled rules")]
+    NoRules,
+    /// It was written by another release.
+    #[error("the rules were compiled by a release that keeps them in layout {0}, and this one reads layout {LAYOUT}")]
+    Layout(u32),
+    /// It refers to another list of fields.
+    #[error("the rules were compiled by a release that knows other fields")]
+    Fields,
+    /// It is damaged.
+    #[error("the file is damaged: its checksum is wrong")]
+    Checksum,
+    /// It is too large.
+    #[error("the compiled rules take more than {LARGEST} bytes")]
+    TooLarge,
+    /// It can't be read or written.
+    #[error("the compiled rules can't be read: {0}")]
+    Encoding(#[from] postcard::Error),
+    /// Its expressions are not well formed.
+    #[error(transparent)]
+    Program(#[from] VerificationError),
+    /// A rule refers to what is not there.
+    #[error("the compiled rule {0} is not well formed")]
+    Rule(String),
+}
+
+/// A number that tells lists of fields apart by their names and kinds, and by which may be written.
+#[must_use]
+pub fn fingerprint(fields: &[Field]) -> u64 {
+    let mut hash = Xxh3::new();
+    for field in fields {
+        hash.update(field.name.as_bytes());
+        hash.update(&[0, field.kind as u8, u8::from(field.may_be_absent), u8::from(field.is_writable)]);
+    }
+    hash.digest()
+}
+
+/// Writes rules to bytes.
+///
+/// # Errors
+/// [`FileError`] if they are too large or not well formed.
+pub fn encode(rules: &RuleSet) -> Result<Vec<u8>, FileError> {
+    check(rules)?;
+    let content = postcard::to_allocvec(rules)?;
+    let mut bytes = Vec::with_capacity(HEAD + content.len());
+    bytes.extend(MAGIC);
+    bytes.extend(LAYOUT.to_le_bytes());
+    bytes.extend(0_u32.to_le_bytes());
+    bytes.extend(fingerprint(FIELDS).to_le_bytes());
+    bytes.extend(xxh3_64(&content).to_le_bytes());
+    bytes.extend(content);
+    if bytes.len() > LARGEST { Err(FileError::TooLarge) } else { Ok(bytes) }
+}
+
+/// Reads rules from bytes, and verifies them.
+///
+/// # Errors
+/// [`FileError`] says why they can't be used.
+pub fn decode(bytes: &[u8]) -> Result<RuleSet, FileError> {
+    if bytes.len() > LARGEST {
+        return Err(FileError::TooLarge);
+    }
+    let (head, content) = bytes.split_first_chunk::<HEAD>().ok_or(FileError::NoRules)?;
+    let number = |from: usize| head.get(from..from + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
+    if !head.starts_with(&MAGIC) {
+        return Err(FileError::NoRules);
+    }
+    let layout = number(8);
+    if layout != u64::from(LAYOUT) {
+        return Err(FileError::Layout(u32::try_from(layout & u64::from(u32::MAX)).unwrap_or(u32::MAX)));
+    }
+    if number(16) != fingerprint(FIELDS) {
+        return Err(FileError::Fields);
+    }
+    if number(24) != xxh3_64(content) {
+        return Err(FileError::Checksum);
+    }
+    let rules: RuleSet = postcard::from_bytes(content)?;
+    check(&rules)?;
+    Ok(rules)
+}
+
+/// Checks that expressions are well formed, and that rules refer to what is there and of the right
+/// kind.
+fn check(rules: &RuleSet) -> Result<(), FileError> {
+    if rules.rules.len() > MOST_RULES {
+        return Err(FileError::TooLarge);
+    }
+    verify(&rules.program, FIELDS)?;
+    let wrong = rules.rules.iter().find(|rule| check_rule(rules, rule).is_none());
+    wrong.map_or(Ok(()), |rule| Err(FileError::Rule(rule.name.to_string())))
+}
+
+fn check_rule(rules: &RuleSet, rule: &Rule) -> Option<()> {
+    is_truth(rules, rule.when)?;
+    rule.actions.iter().try_for_each(|action| match action {
+        Action::Set(assignment) | Action::Default(assignment) => check_assignment(rules, assignment),
+        Action::Cap(assignment) | Action::Floor(assignment) => {
+            check_assignment(rules, assignment)?;
+            matches!(assignment.field.get()?.kind, Kind::Integer | Kind::Real | Kind::Duration | Kind::Moment).then_some(())
+        }
+        Action::Append(assignment) => {
+            check_assignment(rules, assignment)?;
+            matches!(assignment.field.get()?.kind, Kind::Text | Kind::Resources).then_some(())
+        }
+        Action::Clear(field) => {
+            let field = field.get()?;
+            (field.is_writable && field.may_be_absent).then_some(())
+        }
+        Action::Route(choices) => choices.iter().try_for_each(|choice| {
+            is_truth(rules, choice.when)?;
+            choice.assignments.iter().try_for_each(|assignment| check_assignment(rules, assignment))
+        }),
+    })?;
+    let refusal = rule.refusal.as_ref();
+    [rule.warning.as_ref(), refusal.map(|refusal| &refusal.message)]
+        .into_iter()
+        .flatten()
+        .try_for_each(|template| check_template(rules, template))?;
+    refusal.and_then(|refusal| refusal.error.as_deref()).is_none_or(|error| SLURM_ERRORS.contains(&error)).then_some(())
+}
+
+fn check_assignment(rules: &RuleSet, assignment: &Assignment) -> Option<()> {
+    let field = assignment.field.get()?;
+    let kind = if field.kind == Kind::Resources { Kind::Text } else { field.kind };
+    (field.is_writable && expression(rules, assignment.value)?.kind == kind).then_some(())
+}
+
+fn check_template(rules: &RuleSet, template: &Template) -> Option<()> {
+    template.0.iter().try_for_each(|piece| match piece {
+        Piece::Text(text) => rules.program.texts.get(usize::from(*text)).map(|_| ()),
+        Piece::Value(value) => expression(rules, *value).map(|_| ()),
+    })
+}
+
+fn is_truth(rules: &RuleSet, condition: Option<ExpressionNumber>) -> Option<()> {
+    condition.map_or(Some(()), |condition| (expression(rules, condition)?.kind == Kind::Truth).then_some(()))
+}
+
+fn expression(rules: &RuleSet, number: ExpressionNumber) -> Option<&Expression> {
+    rules.program.expressions.get(usize::from(number.0))
+}

@@ -1,0 +1,190 @@
+//! A set of rules as it is kept in a file: what each asks, and what it does.
+
+use crate::field::{FieldNumber, Name};
+use crate::program::Program;
+use serde::{Deserialize, Serialize};
+
+/// The most rules of a set.
+pub const MOST_RULES: usize = 1_000;
+
+/// The place of an expression in [`Program::expressions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpressionNumber(pub u16);
+
+/// The place of a rule in [`RuleSet::rules`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RuleNumber(pub u16);
+
+/// All rules of a site, in the order in which they apply.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RuleSet {
+    /// Their expressions.
+    pub program: Program,
+    /// The rules.
+    pub rules: Vec<Rule>,
+    /// The address of the page that says more about refusals, without the `#` and the code.
+    pub help: Option<Box<str>>,
+    /// The most steps that one expression may take.
+    pub expression_steps: u32,
+    /// The most steps that all rules together may take for a submission.
+    pub steps: u32,
+}
+
+/// Whether a rule is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// It is.
+    Enforce,
+    /// It is, but a refusal is only a warning.
+    Warn,
+    /// It is counted and logged alone.
+    Observe,
+}
+
+/// What becomes of a submission if a rule can't be evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnError {
+    /// It is refused.
+    Refuse,
+    /// The rule is passed over.
+    Pass,
+}
+
+/// A rule.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Rule {
+    /// Its name, which no other has.
+    pub name: Box<str>,
+    /// Whether it is for submissions.
+    pub on_submit: bool,
+    /// Whether it is for modifications.
+    pub on_modify: bool,
+    /// Whether root and SlurmUser are exempt.
+    pub bypassed_by_root: bool,
+    /// Whether operators and administrators of Slurm are exempt.
+    pub bypassed_by_operators: bool,
+    /// When it matches: a truth; always where there is none.
+    pub when: Option<ExpressionNumber>,
+    /// Whether it is applied.
+    pub mode: Mode,
+    /// What becomes of the submission if it can't be evaluated.
+    pub on_error: OnError,
+    /// What it writes.
+    pub actions: Vec<Action>,
+    /// What it tells the user without refusal.
+    pub warning: Option<Template>,
+    /// The refusal.
+    pub refusal: Option<RefusalTemplate>,
+    /// Whether no rule behind it is asked.
+    pub stops: bool,
+}
+
+/// Something that a rule writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Action {
+    /// Writes a value.
+    Set(Assignment),
+    /// Writes a value where there is none.
+    Default(Assignment),
+    /// Writes a value where there is a larger one.
+    Cap(Assignment),
+    /// Writes a value where there is a smaller one.
+    Floor(Assignment),
+    /// Adds the parts of a text that are not there yet, behind what is there.
+    Append(Assignment),
+    /// Makes a field absent.
+    Clear(FieldNumber),
+    /// The first choice whose condition holds.
+    Route(Vec<Choice>),
+}
+
+/// A field and what is written into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The field.
+    pub field: FieldNumber,
+    /// The value, of the field's kind; a text for generic resources.
+    pub value: ExpressionNumber,
+}
+
+/// A choice of a route.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// When it is taken: a truth; always where there is none.
+    pub when: Option<ExpressionNumber>,
+    /// What it writes.
+    pub assignments: Vec<Assignment>,
+}
+
+/// A text with values in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Template(pub Vec<Piece>);
+
+/// A piece of a text with values in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Piece {
+    /// As it stands: a text of [`Program::texts`].
+    Text(u16),
+    /// The value of an expression, in words for people.
+    Value(ExpressionNumber),
+}
+
+/// A refusal with values in it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RefusalTemplate {
+    /// Its code, such as `E_GPU_CORES`.
+    pub code: Option<Box<str>>,
+    /// What the user is told.
+    pub message: Template,
+    /// The name of Slurm's error, of [`SLURM_ERRORS`]; else slurmctld's general one.
+    pub error: Option<Box<str>>,
+}
+
+/// The errors of Slurm (slurm/slurm_errno.h) that a rule can refuse with.
+pub const SLURM_ERRORS: &[&str] = &[
+    "ESLURM_ACCESS_DENIED",
+    "ESLURM_ACCOUNTING_POLICY",
+    "ESLURM_BAD_TASK_COUNT",
+    "ESLURM_BATCH_ONLY",
+    "ESLURM_DEPENDENCY",
+    "ESLURM_DISABLED",
+    "ESLURM_INVALID_ACCOUNT",
+    "ESLURM_INVALID_ARRAY",
+    "ESLURM_INVALID_CPU_COUNT",
+    "ESLURM_INVALID_FEATURE",
+    "ESLURM_INVALID_GRES",
+    "ESLURM_INVALID_GRES_TYPE",
+    "ESLURM_INVALID_LICENSES",
+    "ESLURM_INVALID_NODE_COUNT",
+    "ESLURM_INVALID_NODE_NAME",
+    "ESLURM_INVALID_PARTITION_NAME",
+    "ESLURM_INVALID_QOS",
+    "ESLURM_INVALID_TASK_MEMORY",
+    "ESLURM_INVALID_TIME_LIMIT",
+    "ESLURM_INVALID_WCKEY",
+    "ESLURM_JOB_MISSING_REQUIRED_PARTITION_GROUP",
+    "ESLURM_MISSING_TIME_LIMIT",
+    "ESLURM_NOT_SUPPORTED",
+    "ESLURM_PARTITION_NOT_AVAIL",
+    "ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE",
+    "ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE",
+    "ESLURM_RESERVATION_ACCESS",
+    "ESLURM_RESERVATION_INVALID",
+    "ESLURM_SUBMISSIONS_DISABLED",
+    "ESLURM_TOO_MANY_REQUESTED_CPUS",
+    "ESLURM_UNSUPPORTED_GRES",
+    "ESLURM_USER_ID_MISSING",
+];
+
+/// What stands between what is in a field and what is appended to it.
+#[must_use]
+pub fn separator(field: FieldNumber) -> &'static str {
+    match field.get().and_then(|field| field.separator) {
+        Some('&') => "&",
+        Some(',') => ",",
+        Some(_) | None => match field.name() {
+            Some(Name::AdminComment | Name::Comment | Name::Extra) => "; ",
+            _ => ",",
+        },
+    }
+}

@@ -1,0 +1,56 @@
+//! Values in words for people, in messages.
+
+use crate::calendar::Rfc3339;
+use crate::value::Value;
+use std::fmt::Write as _;
+
+/// The longest text of a user's that is put into a message, in characters.
+const LONGEST: usize = 200;
+
+/// Puts a value behind a text: durations as Slurm shows a time limit, texts without control
+/// characters and shortened, lists with commas.
+pub(crate) fn put(message: &mut String, value: Value<'_>) {
+    // Writing into a text can't fail.
+    let _ = match value {
+        Value::Truth(truth) => write!(message, "{truth}"),
+        Value::Integer(number) => write!(message, "{number}"),
+        Value::Real(number) => write!(message, "{number}"),
+        Value::Text(text) => {
+            put_text(message, text);
+            Ok(())
+        }
+        Value::Duration(duration) => put_duration(message, duration.0),
+        Value::Moment(at) => write!(message, "{}", Rfc3339(at)),
+        Value::Texts(texts) => {
+            for (place, text) in texts.iter().take(LONGEST).enumerate() {
+                if place > 0 {
+                    message.push_str(", ");
+                }
+                put_text(message, text);
+            }
+            Ok(())
+        }
+        Value::Resources(resources) => {
+            put_text(message, resources.0);
+            Ok(())
+        }
+    };
+}
+
+fn put_text(message: &mut String, text: &str) {
+    message.extend(text.chars().take(LONGEST).map(|character| if character.is_control() { ' ' } else { character }));
+    if text.chars().nth(LONGEST).is_some() {
+        message.push_str("...");
+    }
+}
+
+fn put_duration(message: &mut String, seconds: i64) -> std::fmt::Result {
+    let sign = if seconds < 0 { "-" } else { "" };
+    let seconds = seconds.unsigned_abs();
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    message.push_str(sign);
+    if days > 0 {
+        write!(message, "{days}-")?;
+    }
+    write!(message, "{hours:02}:{minutes:02}:{:02}", seconds % 60)
+}
