@@ -153,8 +153,8 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// What a rule does, if it matches. All of it is computed of the job as the rules before have left
-    /// it, so that a rule is applied as a whole or not at all.
+    /// What a rule does, if it matches. All of it is computed of the job as the rules before have
+    /// left it, so that a rule is applied as a whole or not at all.
     fn effects(&mut self, rule: &'a Rule) -> Result<Option<Effects<'a>>, Fault> {
         if !self.holds(rule.when)? {
             return Ok(None);

@@ -12,8 +12,8 @@
 //!   verification and evaluation share ([`operators`]), regular expressions as automata
 //!   ([`pattern`]), parts of moments ([`calendar`]), and evaluation ([`mod@evaluate`]).
 //! - Rules: what they ask and do ([`rules`]), how they are applied in their order to a job and what
-//!   those before have written into it ([`mod@apply`], [`overlay`]), what comes of it ([`outcome`]),
-//!   and the file that they are kept in ([`file`]).
+//!   those before have written into it ([`mod@apply`], [`overlay`]), what comes of it
+//!   ([`outcome`]), and the file that they are kept in ([`file`]).
 //!
 //! # Faults are values
 //!

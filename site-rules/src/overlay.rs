@@ -1,5 +1,5 @@
-//! What rules have written into a job, which the rules behind them read in the place of what its user
-//! asked for.
+//! What rules have written into a job, which the rules behind them read in the place of what its
+//! user asked for.
 
 use crate::derived;
 use crate::evaluate::Written;

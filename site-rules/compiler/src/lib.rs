@@ -1,6 +1,38 @@
-//! Compiles the site's rules.
+//! Compiles the site's rules, which are written in TOML with expressions in the Common Expression
+//! Language, to what `site-rules` evaluates at a submission.
+//!
+//! [`compile()`] reads files in their order and says of each problem where it is and what was
+//! expected ([`problem`]). Expressions are parsed by the crate `cel`, and then checked and compiled
+//! by our own ([`expression`]): the crate's interpreter checks no types, has no budget, compiles a
+//! regular expression whenever it meets it, and evaluates in a context that two threads can't
+//! share. A property test holds our evaluation against its.
+//!
+//! # What is checked
+//!
+//! - Names, functions and types: an unknown one is an error, with what was perhaps meant.
+//! - Absence: what may be absent can be used only where it was found to be there, by `has(...)` or
+//!   by `in`, through `&&`, `||`, `!` and `?:`, or with `.?field.orValue(...)`. So no rule fails at
+//!   a submission because a field is absent. The one exception is `current`, the job that is to be
+//!   modified: where the daemon does not know it, each use of it fails, and the rule does what its
+//!   `on_error` says.
+//! - Cost: an estimate against the budget of an expression, with lists and texts of ordinary
+//!   length.
+//! - Reach: a rule behind one that always ends is a warning.
+//!
+//! # What is done once
+//!
+//! Constants are folded, by the evaluation that runs at a submission. Regular expressions become
+//! automata, time zones the moments at which their clocks change, and tables sorted rows.
 
+pub mod compile;
+mod document;
 pub mod expression;
 pub mod literal;
 pub mod problem;
+mod tables;
+mod template;
+mod values;
 pub mod zone;
+
+pub use compile::{Compiled, Source, compile};
+pub use tables::ReadFile;

@@ -58,8 +58,11 @@ pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
 #[must_use]
 pub fn suggestion<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     /// Below it names are rather different words.
-    const LIKENESS: f64 = 0.8;
-    let closest = known.into_iter().map(|name| (strsim::jaro_winkler(written, name), name)).max_by(|one, other| one.0.total_cmp(&other.0));
+    const LIKENESS: f64 = 0.6;
+    let closest = known
+        .into_iter()
+        .map(|name| (strsim::normalized_damerau_levenshtein(written, name), name))
+        .max_by(|one, other| one.0.total_cmp(&other.0));
     match closest {
         Some((likeness, name)) if likeness >= LIKENESS => format!("; did you mean {name}?"),
         _ => String::new(),

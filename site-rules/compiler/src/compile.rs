@@ -1,0 +1,498 @@
+//! Compiles files of rules to a set.
+
+use crate::document::{Document, Entry, Section};
+use crate::expression::check::{Names, TableNames};
+use crate::expression::emit::Emitter;
+use crate::expression::facts::Facts;
+use crate::expression::node::Constant;
+use crate::expression::on_large_stack;
+use crate::problem::{Problem, Severity, suggestion};
+use crate::tables::{ReadFile, table};
+use crate::values::Context;
+use site_rules::field::{FIELDS, Field, FieldNumber};
+use site_rules::rules::{Action, Assignment, Choice, MOST_RULES, Mode, OnError, RefusalTemplate, Rule, RuleSet, SLURM_ERRORS, Template};
+use site_rules::table::Table;
+use site_rules::value::Kind;
+use std::collections::BTreeMap;
+use toml::Spanned;
+use toml::de::DeTable;
+
+/// The largest file of rules, in bytes.
+pub const LARGEST_FILE: usize = 4 << 20;
+
+/// The steps that an expression may take where the site says nothing.
+pub const EXPRESSION_STEPS: u32 = 200_000;
+
+/// The steps that all rules together may take for a submission where the site says nothing.
+pub const STEPS: u32 = 1_000_000;
+
+/// A file that has rules.
+pub struct Source<'s> {
+    /// Its name, for messages.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+    /// Whether it is `queuecast.toml`, in which other things stand as well.
+    pub is_configuration: bool,
+    /// Reads the files of tables that it names.
+    pub read_file: &'s ReadFile<'s>,
+}
+
+/// What comes of files of rules.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The rules, unless there is an error.
+    pub rules: Option<RuleSet>,
+    /// What is wrong, by file and line.
+    pub problems: Vec<Problem>,
+}
+
+/// Compiles files to a set of rules, in the order in which they are given.
+#[must_use]
+pub fn compile(sources: &[Source<'_>]) -> Compiled {
+    match on_large_stack(|| compile_here(sources)) {
+        Ok(compiled) => compiled,
+        Err(message) => {
+            let file = sources.first().map_or_else(String::new, |source| source.name.clone());
+            Compiled { rules: None, problems: vec![Problem { severity: Severity::Error, file, line: 1, column: 1, message }] }
+        }
+    }
+}
+
+/// What stands in `[rules]`.
+#[derive(Default)]
+struct Settings {
+    help: Option<Box<str>>,
+    mode: Option<Mode>,
+    on_error: Option<OnError>,
+    expression_steps: Option<u32>,
+    steps: Option<u32>,
+}
+
+fn compile_here(sources: &[Source<'_>]) -> Compiled {
+    let documents: Vec<Document<'_>> = sources.iter().map(|source| Document::new(&source.name, &source.text)).collect();
+    let parsed: Vec<Option<Spanned<DeTable<'_>>>> = documents.iter().map(parse).collect();
+    let mut sections = Vec::new();
+    for ((source, document), parsed) in sources.iter().zip(&documents).zip(&parsed) {
+        if let Some(parsed) = parsed {
+            let section = Section { document, table: parsed.get_ref(), at: 0 };
+            if !source.is_configuration {
+                section.knows(&["rule", "rules", "tables", "test"]);
+            }
+            sections.push((source, section));
+        }
+    }
+    let mut settings = Settings::default();
+    let mut tables: Vec<Table> = Vec::new();
+    let mut names: Vec<TableNames> = Vec::new();
+    for (source, section) in &sections {
+        read_settings(*section, &mut settings);
+        read_tables(*section, source.read_file, &mut tables, &mut names);
+    }
+    let budget = settings.expression_steps.unwrap_or(EXPRESSION_STEPS);
+    let names = Names { fields: FIELDS, tables: &names };
+    let mut compiler = Compiler {
+        context: Context { names, emitter: Emitter::new(tables), budget },
+        settings: &settings,
+        rules: Vec::new(),
+        ends: Vec::new(),
+        places: BTreeMap::new(),
+    };
+    for (_, section) in &sections {
+        compiler.read_rules(*section);
+    }
+    let Compiler { context, rules, .. } = compiler;
+    let set = RuleSet {
+        program: context.emitter.finish(),
+        rules,
+        help: settings.help,
+        expression_steps: budget,
+        steps: settings.steps.unwrap_or(STEPS),
+    };
+    drop(sections);
+    drop(parsed);
+    let problems: Vec<Problem> = documents.into_iter().flat_map(Document::into_problems).collect();
+    let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
+    Compiled { rules: (!has_errors).then_some(set), problems }
+}
+
+fn parse<'d>(document: &Document<'d>) -> Option<Spanned<DeTable<'d>>> {
+    if document.text.len() > LARGEST_FILE {
+        return document.error(0, format!("a file of rules has at most {LARGEST_FILE} bytes"));
+    }
+    match DeTable::parse(document.text) {
+        Ok(parsed) => Some(parsed),
+        Err(error) => document.error(error.span().map_or(0, |span| span.start), error.message()),
+    }
+}
+
+const MODES: [(&str, Mode); 3] = [("enforce", Mode::Enforce), ("warn", Mode::Warn), ("observe", Mode::Observe)];
+
+const ON_ERROR: [(&str, OnError); 2] = [("refuse", OnError::Refuse), ("pass", OnError::Pass)];
+
+fn read_settings(section: Section<'_>, settings: &mut Settings) -> Option<()> {
+    let section = section.get("rules")?.section("a table of settings")?;
+    section.knows(&["help", "mode", "on_error", "expression_steps", "steps"]);
+    for (key, at, entry) in section.entries() {
+        let steps = || {
+            let steps = entry.integer("a number of steps")?;
+            u32::try_from(steps).ok().filter(|steps| *steps > 0).or_else(|| entry.error("a number from 1 to 4294967295 is expected here"))
+        };
+        let is_again = match key {
+            "help" => settings.help.replace(entry.text("an address in quotes")?.into()).is_some(),
+            "mode" => settings.mode.replace(entry.word(&MODES)?).is_some(),
+            "on_error" => settings.on_error.replace(entry.word(&ON_ERROR)?).is_some(),
+            "expression_steps" => settings.expression_steps.replace(steps()?).is_some(),
+            "steps" => settings.steps.replace(steps()?).is_some(),
+            _ => false,
+        };
+        if is_again {
+            section.document.error::<()>(at, format!("rules.{key} is set in another file already"));
+        }
+    }
+    Some(())
+}
+
+fn read_tables(section: Section<'_>, read_file: &ReadFile<'_>, tables: &mut Vec<Table>, names: &mut Vec<TableNames>) -> Option<()> {
+    for (name, at, entry) in section.get("tables")?.section("tables by their names")?.entries() {
+        if !is_identifier(name) {
+            section.document.error::<()>(at, "the name of a table has letters, digits and _ alone");
+            continue;
+        }
+        if names.iter().any(|other| other.name == name) {
+            section.document.error::<()>(at, format!("tables.{name} is in another file already"));
+            continue;
+        }
+        if let Some((table, table_names)) = table(name, entry, read_file) {
+            tables.push(table);
+            names.push(table_names);
+        }
+    }
+    Some(())
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|character: char| character.is_ascii_digit())
+        && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
+/// A rule behind which no other is asked for some requests.
+struct End {
+    name: String,
+    on_submit: bool,
+    on_modify: bool,
+}
+
+struct Compiler<'c> {
+    context: Context<'c>,
+    settings: &'c Settings,
+    rules: Vec<Rule>,
+    ends: Vec<End>,
+    /// Where each name stands.
+    places: BTreeMap<String, String>,
+}
+
+/// The keys of a rule.
+const RULE_KEYS: [&str; 17] = [
+    "name",
+    "description",
+    "on",
+    "when",
+    "mode",
+    "on_error",
+    "bypass",
+    "set",
+    "default",
+    "cap",
+    "floor",
+    "append",
+    "clear",
+    "route",
+    "warn",
+    "reject",
+    "stop",
+];
+
+impl Compiler<'_> {
+    fn read_rules(&mut self, section: Section<'_>) -> Option<()> {
+        for entry in section.get("rule")?.list("rules, each under [[rule]],")? {
+            if self.rules.len() >= MOST_RULES {
+                return entry.error(format!("there can be {MOST_RULES} rules"));
+            }
+            let Some(rule) = entry.section("a rule").and_then(|section| self.rule(section)) else { continue };
+            self.rules.push(rule);
+        }
+        Some(())
+    }
+
+    fn rule(&mut self, section: Section<'_>) -> Option<Rule> {
+        section.knows(&RULE_KEYS);
+        let name = self.name(section)?;
+        let requests = section.get("on").map_or(Some((true, false)), requests)?;
+        let bypass = section.get("bypass").map_or(Some((false, false)), bypass)?;
+        let mode = section.get("mode").map_or(Some(Mode::Enforce), |entry| entry.word(&MODES))?;
+        let on_error = section.get("on_error").map_or(Some(OnError::Refuse), |entry| entry.word(&ON_ERROR));
+        let on_error = if section.get("on_error").is_none() { self.settings.on_error.or(on_error) } else { on_error };
+        let when = section.get("when").map(|entry| (entry, self.context.condition(entry, &Facts::default())));
+        let mut known = Facts::default();
+        let mut is_unconditional = true;
+        let mut number = None;
+        if let Some((entry, condition)) = when {
+            let (expression, node, facts) = condition?;
+            number = Some(expression);
+            known = facts;
+            is_unconditional = node.as_constant() == Some(&Constant::Truth(true));
+            if node.as_constant() == Some(&Constant::Truth(false)) {
+                entry.document.warn(entry.at(), "this condition never holds");
+            }
+        }
+        let actions = self.actions(section, &known, requests.1);
+        let warning = section.get("warn").map(|entry| self.context.template(entry, &known));
+        let refusal = section.get("reject").map(|entry| self.refusal(entry, &known));
+        let stops = section.get("stop").map_or(Some(false), Entry::truth)?;
+        let rule = Rule {
+            name: name.as_str().into(),
+            on_submit: requests.0,
+            on_modify: requests.1,
+            bypassed_by_root: bypass.0,
+            bypassed_by_operators: bypass.1,
+            when: number,
+            mode: weaker(mode, self.settings.mode.unwrap_or(Mode::Enforce)),
+            on_error: on_error?,
+            actions: actions?,
+            warning: flattened(warning)?,
+            refusal: flattened(refusal)?,
+            stops,
+        };
+        if rule.actions.is_empty() && rule.warning.is_none() && rule.refusal.is_none() && !stops {
+            section.document.warn(section.at, format!("the rule {name} does nothing"));
+        }
+        self.check_reach(section, &rule, is_unconditional);
+        Some(rule)
+    }
+
+    fn name(&mut self, section: Section<'_>) -> Option<String> {
+        /// Names are labels of metrics as well.
+        const LONGEST: usize = 64;
+        let Some(entry) = section.get("name") else {
+            return section.document.error(section.at, "this rule has no name: write name = \"...\"");
+        };
+        let name = entry.text("a name in quotes")?;
+        let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
+        if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_plain) {
+            return entry.error(format!("a name has letters, digits, -, _ and . alone, and at most {LONGEST} of them"));
+        }
+        let (line, _) = crate::problem::line_and_column(section.document.text, entry.at());
+        let place = format!("{}:{line}", section.document.name);
+        match self.places.insert(name.to_owned(), place) {
+            None => Some(name.to_owned()),
+            Some(other) => entry.error(format!("the rule at {other} has this name already")),
+        }
+    }
+
+    /// Warns of a rule that no submission comes to, and notes one behind which none comes.
+    fn check_reach(&mut self, section: Section<'_>, rule: &Rule, is_unconditional: bool) {
+        let ended_by = |is_for: bool, ends: fn(&End) -> bool| {
+            (!is_for).then_some("").or_else(|| self.ends.iter().find(|end| ends(end)).map(|end| end.name.as_str()))
+        };
+        let by = (ended_by(rule.on_submit, |end| end.on_submit), ended_by(rule.on_modify, |end| end.on_modify));
+        if let (Some(one), Some(other)) = by {
+            let end = if one.is_empty() { other } else { one };
+            section.document.warn(section.at, format!("the rule {} can never be reached: the rule {end} before it ends all", rule.name));
+        }
+        let refuses = rule.refusal.is_some() && rule.mode == Mode::Enforce;
+        let stops = rule.stops && rule.mode != Mode::Observe;
+        let is_for_all = !rule.bypassed_by_root && !rule.bypassed_by_operators;
+        if is_unconditional && is_for_all && (refuses || stops) {
+            self.ends.push(End { name: rule.name.to_string(), on_submit: rule.on_submit, on_modify: rule.on_modify });
+        }
+    }
+
+    fn actions(&mut self, section: Section<'_>, known: &Facts, is_for_modify: bool) -> Option<Vec<Action>> {
+        type Make = fn(Assignment) -> Action;
+        let kinds: [(&str, Make); 5] = [
+            ("set", Action::Set),
+            ("default", Action::Default),
+            ("cap", Action::Cap),
+            ("floor", Action::Floor),
+            ("append", Action::Append),
+        ];
+        let mut actions = Vec::new();
+        let mut is_right = true;
+        // Which actions write a field.
+        let mut writers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (key, make) in kinds {
+            let Some(entry) = section.get(key) else { continue };
+            let Some(fields) = entry.section("fields and their values, as in { partition = \"long\" }") else {
+                is_right = false;
+                continue;
+            };
+            if key == "default" && is_for_modify {
+                section.document.warn(entry.at(), "on modify, a default is written whenever the change does not name the field");
+            }
+            for (name, at, value) in fields.entries() {
+                writers.entry(name).or_default().push(key);
+                match self.assignment(key, name, at, value, known) {
+                    Some(assignment) => actions.push(make(assignment)),
+                    None => is_right = false,
+                }
+            }
+        }
+        if let Some(entry) = section.get("clear") {
+            for entry in entry.list("fields in quotes, as in [\"reservation\"]")? {
+                let name = entry.text("a field in quotes")?;
+                let (number, field) = writable(entry.document, entry.at(), name)?;
+                if !field.may_be_absent {
+                    return entry.error(format!("{name} is always there"));
+                }
+                writers.entry(field.name).or_default().push("clear");
+                actions.push(Action::Clear(number));
+            }
+        }
+        if let Some(entry) = section.get("route") {
+            actions.push(self.route(entry, known, &mut writers)?);
+        }
+        let conflict = writers.iter().find(|(_, keys)| keys.len() > 1 && !keys.iter().all(|key| ["default", "cap", "floor"].contains(key)));
+        if let Some((field, keys)) = conflict {
+            return section.document.error(section.at, format!("{field} is written by {} of one rule: make it two", keys.join(" and ")));
+        }
+        is_right.then_some(actions)
+    }
+
+    fn assignment(&mut self, key: &str, name: &str, at: usize, value: Entry<'_>, known: &Facts) -> Option<Assignment> {
+        let (number, field) = writable(value.document, at, name)?;
+        let fits = match key {
+            "cap" | "floor" => matches!(field.kind, Kind::Integer | Kind::Real | Kind::Duration | Kind::Moment),
+            "append" => matches!(field.kind, Kind::Text | Kind::Resources) && field.words.is_empty(),
+            "default" => field.may_be_absent,
+            _ => true,
+        };
+        if !fits {
+            let reason = if key == "default" { "it is always there".to_owned() } else { format!("it is of type {}", field.kind) };
+            return value.document.error(at, format!("{key} can't be used with {name}: {reason}"));
+        }
+        Some(Assignment { field: number, value: self.context.value(value, field, known)? })
+    }
+
+    fn route<'d>(&mut self, entry: Entry<'d>, known: &Facts, writers: &mut BTreeMap<&'d str, Vec<&'d str>>) -> Option<Action> {
+        let mut choices = Vec::new();
+        let entries = entry.list("choices, as in [{ partition = \"gpu\", when = 'job.gpus > 0' }]")?;
+        let mut routed: Vec<&str> = Vec::new();
+        let count = entries.len();
+        for (place, entry) in entries.into_iter().enumerate() {
+            let section = entry.section("a choice, as in { partition = \"gpu\", when = 'job.gpus > 0' }")?;
+            let (when, known) = match section.get("when") {
+                Some(condition) => {
+                    let (number, _, facts) = self.context.condition(condition, known)?;
+                    (Some(number), facts)
+                }
+                None => (None, known.clone()),
+            };
+            if when.is_none() && place + 1 < count {
+                entry.document.warn(entry.at(), "the choices behind this one are never taken: it has no when");
+            }
+            let mut assignments = Vec::new();
+            for (name, at, value) in section.entries().filter(|(name, ..)| *name != "when") {
+                assignments.push(self.assignment("route", name, at, value, &known)?);
+                if !routed.contains(&name) {
+                    routed.push(name);
+                }
+            }
+            if assignments.is_empty() {
+                return entry.error("a choice writes something, as in { partition = \"gpu\", when = 'job.gpus > 0' }");
+            }
+            choices.push(Choice { when, assignments });
+        }
+        for name in routed {
+            writers.entry(name).or_default().push("route");
+        }
+        Some(Action::Route(choices))
+    }
+
+    fn refusal(&mut self, entry: Entry<'_>, known: &Facts) -> Option<RefusalTemplate> {
+        if entry.value.get_ref().is_str() {
+            return Some(RefusalTemplate { code: None, message: self.context.template(entry, known)?, error: None });
+        }
+        let section = entry.section("a message in quotes, or { code = \"...\", message = \"...\", error = \"...\" }")?;
+        section.knows(&["code", "message", "error"]);
+        let Some(message) = section.get("message") else { return entry.error("a refusal has a message: write message = \"...\"") };
+        let message: Template = self.context.template(message, known)?;
+        let mut code = None;
+        if let Some(entry) = section.get("code") {
+            let text = entry.text("a code in quotes, such as \"E_GPU_CORES\",")?;
+            let is_code = text.len() <= 64 && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+            if !is_code || text.is_empty() {
+                return entry.error("a code has capital letters, digits and _ alone, as in E_GPU_CORES");
+            }
+            code = Some(text.into());
+        }
+        let mut error = None;
+        if let Some(entry) = section.get("error") {
+            let text = entry.text("the name of an error of Slurm in quotes")?;
+            if !SLURM_ERRORS.contains(&text) {
+                return entry.error(format!("unknown error of Slurm {text}{}", suggestion(text, SLURM_ERRORS.iter().copied())));
+            }
+            error = Some(text.into());
+        }
+        Some(RefusalTemplate { code, message, error })
+    }
+}
+
+/// A field that rules may write.
+fn writable(document: &Document<'_>, at: usize, name: &str) -> Option<(FieldNumber, &'static Field)> {
+    let number = FieldNumber::of(name);
+    match number.and_then(|number| Some((number, number.get()?))) {
+        None => {
+            let writable = FIELDS.iter().filter(|field| field.is_writable).map(|field| field.name);
+            document.error(at, format!("unknown field {name}{}", suggestion(name, writable)))
+        }
+        Some((_, field)) if !field.is_writable => document.error(at, format!("{name} can be read, and not written")),
+        Some(found) => Some(found),
+    }
+}
+
+/// Whether a rule is for submissions, and whether it is for modifications.
+fn requests(entry: Entry<'_>) -> Option<(bool, bool)> {
+    let mut requests = (false, false);
+    for entry in entry.list("[\"submit\"], [\"modify\"] or both")? {
+        if entry.word(&[("submit", true), ("modify", false)])? {
+            requests.0 = true;
+        } else {
+            requests.1 = true;
+        }
+    }
+    if requests == (false, false) { entry.error("\"submit\", \"modify\" or both are expected here") } else { Some(requests) }
+}
+
+/// Whether root is exempt, and whether operators are.
+fn bypass(entry: Entry<'_>) -> Option<(bool, bool)> {
+    let mut bypass = (false, false);
+    for entry in entry.list("[\"root\"], [\"operators\"] or both")? {
+        if entry.word(&[("root", true), ("operators", false)])? {
+            bypass.0 = true;
+        } else {
+            bypass.1 = true;
+        }
+    }
+    Some(bypass)
+}
+
+/// The mode that does less.
+fn weaker(one: Mode, other: Mode) -> Mode {
+    match (one, other) {
+        (Mode::Observe, _) | (_, Mode::Observe) => Mode::Observe,
+        (Mode::Warn, _) | (_, Mode::Warn) => Mode::Warn,
+        (Mode::Enforce, Mode::Enforce) => Mode::Enforce,
+    }
+}
+
+/// Nothing, or what could be made of it.
+#[allow(clippy::option_option)]
+fn flattened<T>(made: Option<Option<T>>) -> Option<Option<T>> {
+    match made {
+        None => Some(None),
+        Some(Some(made)) => Some(Some(made)),
+        Some(None) => None,
+    }
+}

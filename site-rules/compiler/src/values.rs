@@ -1,0 +1,117 @@
+//! Values of fields as they are written in rules.
+
+use crate::document::Entry;
+use crate::expression::check::Names;
+use crate::expression::emit::Emitter;
+use crate::expression::facts::Facts;
+use crate::expression::node::{Constant, Node};
+use crate::expression::{cost, read};
+use crate::literal;
+use site_rules::field::{Field, FieldNumber, Name};
+use site_rules::rules::ExpressionNumber;
+use site_rules::value::Kind;
+use toml::de::DeValue;
+
+/// The fields that are amounts of memory or disk in bytes, and which are written as `64G`.
+const AMOUNTS: [Name; 3] = [Name::MemoryPerCpu, Name::MemoryPerNode, Name::PnMinTmpDisk];
+
+/// What expressions and values are compiled with.
+pub(crate) struct Context<'c> {
+    pub(crate) names: Names<'c>,
+    pub(crate) emitter: Emitter,
+    /// The most steps that an expression may take.
+    pub(crate) budget: u32,
+}
+
+impl Context<'_> {
+    /// Adds an expression to the program.
+    pub(crate) fn add(&mut self, entry: Entry<'_>, node: &Node) -> Option<ExpressionNumber> {
+        let steps = cost::estimate(node);
+        if steps > self.budget {
+            let budget = self.budget;
+            return entry.error(format!("this expression may take {steps} steps, more than the {budget} of rules.expression_steps"));
+        }
+        match self.emitter.add(node) {
+            Ok(number) => Some(ExpressionNumber(number)),
+            Err(message) => entry.error(message),
+        }
+    }
+
+    /// An expression of a kind, in text.
+    pub(crate) fn expression(&mut self, entry: Entry<'_>, kind: Kind, known: &Facts) -> Option<(Node, Facts)> {
+        let text = entry.text("an expression in quotes")?;
+        match read(text, self.names, known) {
+            Ok(checked) if checked.node.kind == kind => Some((checked.node, checked.if_true)),
+            Ok(checked) => entry.error(format!("this expression is of type {}, where {kind} is expected", checked.node.kind)),
+            Err(error) => entry.document.error(entry.place_in_text(error.offset), error.message),
+        }
+    }
+
+    /// A condition, with what is there where it holds.
+    pub(crate) fn condition(&mut self, entry: Entry<'_>, known: &Facts) -> Option<(ExpressionNumber, Node, Facts)> {
+        let (node, if_true) = self.expression(entry, Kind::Truth, known)?;
+        Some((self.add(entry, &node)?, node, known.with(&if_true)))
+    }
+
+    /// The value of a field: written as such, or an expression in `{ cel = '...' }`.
+    pub(crate) fn value(&mut self, entry: Entry<'_>, field: &Field, known: &Facts) -> Option<ExpressionNumber> {
+        let node = match entry.value.get_ref() {
+            DeValue::Table(_) => {
+                let section = entry.section("a value")?;
+                section.knows(&["cel"]);
+                let Some(expression) = section.get("cel") else {
+                    return entry.error("an expression is expected here, as in { cel = 'job.min_nodes * 2' }");
+                };
+                let kind = if field.kind == Kind::Resources { Kind::Text } else { field.kind };
+                self.expression(expression, kind, known)?.0
+            }
+            _ => Node::constant(constant(entry, field)?),
+        };
+        self.add(entry, &node)
+    }
+}
+
+/// A value that is written in a field's own form.
+fn constant(entry: Entry<'_>, field: &Field) -> Option<Constant> {
+    let name = field.name;
+    let read = |result: Result<Constant, String>| result.map_or_else(|message| entry.error(format!("{name}: {message}")), Some);
+    let is_amount = FieldNumber::of(name).and_then(FieldNumber::name).is_some_and(|name| AMOUNTS.contains(&name));
+    match field.kind {
+        Kind::Truth => entry.truth().map(Constant::Truth),
+        Kind::Integer if is_amount => {
+            read(literal::bytes(entry.text("an amount of memory in quotes, such as \"64G\",")?).map(Constant::Integer))
+        }
+        Kind::Integer => entry.integer("a whole number").map(Constant::Integer),
+        Kind::Real => match entry.value.get_ref().as_float() {
+            Some(number) => number.as_str().parse().ok().map(Constant::Real).or_else(|| entry.error("this is no number")),
+            None => entry.expected("a number with a decimal point"),
+        },
+        Kind::Duration => {
+            read(literal::limit(entry.text("a duration in quotes, such as \"1-12:00:00\" or \"90m\",")?).map(Constant::Duration))
+        }
+        Kind::Moment => {
+            read(literal::moment(entry.text("a time in quotes, such as \"2026-11-23T09:00:00+01:00\",")?).map(Constant::Moment))
+        }
+        Kind::Text | Kind::Resources => {
+            let text = match entry.value.get_ref() {
+                DeValue::Array(_) => {
+                    let separator = field.separator.unwrap_or(',').to_string();
+                    let parts: Option<Vec<&str>> = entry.list("a text")?.into_iter().map(|part| part.text("a text in quotes")).collect();
+                    parts?.join(&separator)
+                }
+                _ => entry.text("a text in quotes")?.to_owned(),
+            };
+            if text.contains('\0') {
+                return entry.error(format!("{name} can't have a zero byte"));
+            }
+            if text.is_empty() {
+                return entry.error(format!("an empty {name} is none: write clear = [\"{name}\"]"));
+            }
+            if !field.words.is_empty() && !field.words.contains(&text.as_str()) {
+                return entry.error(format!("{name} is one of {}, not {text:?}", field.words.join(", ")));
+            }
+            Some(Constant::Text(text))
+        }
+        Kind::Texts | Kind::Variables => entry.error(format!("{name} can't be written")),
+    }
+}
