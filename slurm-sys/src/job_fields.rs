@@ -167,6 +167,10 @@ macro_rules! zero {
     (is_none) => {
         |number| *number != 0
     };
+    // What sbatch sends where no layout is asked for.
+    (of_layout) => {
+        |number| *number & i64::from(bindings::SLURM_DIST_UNKNOWN) == 0
+    };
 }
 
 numbers! {
@@ -215,7 +219,7 @@ numbers! {
     Shared shared is_one;
     SocketsPerBoard sockets_per_board is_none;
     SocketsPerNode sockets_per_node is_none;
-    TaskDist task_dist is_one;
+    TaskDist task_dist of_layout;
     ThreadsPerCore threads_per_core is_none;
     TimeLimit time_limit is_one;
     TimeMin time_min is_none;

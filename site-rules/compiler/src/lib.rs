@@ -24,6 +24,7 @@
 //! Constants are folded, by the evaluation that runs at a submission. Regular expressions become
 //! automata, time zones the moments at which their clocks change, and tables sorted rows.
 
+pub mod command_line;
 pub mod compile;
 mod document;
 pub mod expression;

@@ -1,0 +1,637 @@
+//! The options of sbatch, and the fields that it makes of them.
+
+use super::values::{distribution, mail_types, memory, named_nodes, nodes, prefixed, signal, time};
+use super::{CommandLineError, Owned, Setting};
+use job_types::time::{Seconds, UnixTime};
+use site_rules::field::{Name, PROFILES};
+use std::collections::BTreeMap;
+
+/// Whether an option takes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// Only behind `=`, or behind a letter without a space.
+    Perhaps,
+    Value,
+}
+
+/// What an option says.
+#[derive(Clone, Copy, Debug)]
+enum Says {
+    /// A text, as it stands.
+    Text(Name),
+    /// A path, from the job's directory where it does not begin with `/`.
+    Path(Name),
+    /// A whole number.
+    Number(Name),
+    /// A time in Slurm's forms.
+    Time(Name),
+    /// A moment.
+    Moment(Name),
+    /// An amount of memory.
+    Memory(Name),
+    /// That something is so.
+    Is(Name, bool),
+    /// What is read in a way of its own, by the option's name.
+    Own,
+    /// Nothing that a job has a field for.
+    Nothing,
+}
+
+/// An option of sbatch.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    name: &'static str,
+    letter: Option<char>,
+    takes: Takes,
+    says: Says,
+}
+
+const fn known(name: &'static str, letter: Option<char>, takes: Takes, says: Says) -> Known {
+    Known { name, letter, takes, says }
+}
+
+use Says::{Is, Memory, Moment, Number, Own, Path, Text, Time};
+use Takes::{Perhaps, Value};
+
+/// Those that are evaluated. What sbatch has beside them (`--bbf`, `--cpu-freq`, `--mem-bind`,
+/// `--nodefile`, ...) is said to be not known.
+const KNOWN: &[Known] = &[
+    known("account", Some('A'), Value, Text(Name::Account)),
+    known("acctg-freq", None, Value, Text(Name::AcctgFreq)),
+    known("array", Some('a'), Value, Text(Name::ArrayInx)),
+    known("batch", None, Value, Text(Name::BatchFeatures)),
+    known("bb", None, Value, Text(Name::BurstBuffer)),
+    known("begin", Some('b'), Value, Moment(Name::BeginTime)),
+    known("chdir", Some('D'), Value, Own),
+    known("cluster", None, Value, Text(Name::Clusters)),
+    known("cluster-constraint", None, Value, Text(Name::ClusterFeatures)),
+    known("clusters", Some('M'), Value, Text(Name::Clusters)),
+    known("comment", None, Value, Text(Name::Comment)),
+    known("constraint", Some('C'), Value, Text(Name::Features)),
+    known("container", None, Value, Text(Name::Container)),
+    known("container-id", None, Value, Text(Name::ContainerId)),
+    known("container-type", None, Value, Text(Name::ContainerType)),
+    known("context", None, Value, Text(Name::ReqContext)),
+    known("contiguous", None, Takes::Nothing, Is(Name::Contiguous, true)),
+    known("core-spec", Some('S'), Value, Own),
+    known("cores-per-socket", None, Value, Number(Name::CoresPerSocket)),
+    known("cpus-per-gpu", None, Value, Own),
+    known("cpus-per-task", Some('c'), Value, Number(Name::CpusPerTask)),
+    known("deadline", None, Value, Moment(Name::Deadline)),
+    known("delay-boot", None, Value, Time(Name::DelayBoot)),
+    known("dependency", Some('d'), Value, Text(Name::Dependency)),
+    known("distribution", Some('m'), Value, Own),
+    known("error", Some('e'), Value, Path(Name::StdErr)),
+    known("exclude", Some('x'), Value, Text(Name::ExcNodes)),
+    known("exclusive", None, Perhaps, Own),
+    known("export", None, Value, Says::Nothing),
+    known("export-file", None, Value, Says::Nothing),
+    known("extra", None, Value, Text(Name::Extra)),
+    known("extra-node-info", Some('B'), Value, Own),
+    known("get-user-env", None, Perhaps, Says::Nothing),
+    known("gid", None, Value, Number(Name::GroupId)),
+    known("gpu-bind", None, Value, Own),
+    known("gpu-freq", None, Value, Own),
+    known("gpus", Some('G'), Value, Own),
+    known("gpus-per-node", None, Value, Own),
+    known("gpus-per-socket", None, Value, Own),
+    known("gpus-per-task", None, Value, Own),
+    known("gres", None, Value, Own),
+    known("gres-flags", None, Value, Own),
+    known("hint", None, Value, Own),
+    known("hold", Some('H'), Takes::Nothing, Own),
+    known("ignore-pbs", None, Takes::Nothing, Says::Nothing),
+    known("input", Some('i'), Value, Path(Name::StdIn)),
+    known("job-name", Some('J'), Value, Text(Name::JobName)),
+    known("kill-on-invalid-dep", None, Value, Own),
+    known("licenses", Some('L'), Value, Text(Name::Licenses)),
+    known("mail-type", None, Value, Own),
+    known("mail-user", None, Value, Text(Name::MailUser)),
+    known("mcs-label", None, Value, Text(Name::McsLabel)),
+    known("mem", None, Value, Memory(Name::MemoryPerNode)),
+    known("mem-per-cpu", None, Value, Memory(Name::MemoryPerCpu)),
+    known("mem-per-gpu", None, Value, Own),
+    known("mincpus", None, Value, Number(Name::PnMinCpus)),
+    known("network", None, Value, Text(Name::Network)),
+    known("nice", None, Perhaps, Own),
+    known("no-kill", Some('k'), Perhaps, Own),
+    known("no-requeue", None, Takes::Nothing, Is(Name::Requeue, false)),
+    known("nodelist", Some('w'), Value, Text(Name::ReqNodes)),
+    known("nodes", Some('N'), Value, Own),
+    known("ntasks", Some('n'), Value, Number(Name::NumTasks)),
+    known("ntasks-per-core", None, Value, Number(Name::NtasksPerCore)),
+    known("ntasks-per-gpu", None, Value, Number(Name::NtasksPerTres)),
+    known("ntasks-per-node", None, Value, Number(Name::NtasksPerNode)),
+    known("ntasks-per-socket", None, Value, Number(Name::NtasksPerSocket)),
+    known("open-mode", None, Value, Own),
+    known("output", Some('o'), Value, Path(Name::StdOut)),
+    known("overcommit", Some('O'), Takes::Nothing, Is(Name::Overcommit, true)),
+    known("oversubscribe", Some('s'), Takes::Nothing, Own),
+    known("parsable", None, Takes::Nothing, Says::Nothing),
+    known("partition", Some('p'), Value, Text(Name::Partition)),
+    known("prefer", None, Value, Text(Name::Prefer)),
+    known("priority", None, Value, Own),
+    known("profile", None, Value, Own),
+    known("propagate", None, Perhaps, Says::Nothing),
+    known("qos", Some('q'), Value, Text(Name::Qos)),
+    known("quiet", Some('Q'), Takes::Nothing, Says::Nothing),
+    known("reboot", None, Takes::Nothing, Is(Name::Reboot, true)),
+    known("requeue", None, Perhaps, Is(Name::Requeue, true)),
+    known("reservation", None, Value, Text(Name::Reservation)),
+    known("segment", None, Value, Number(Name::SegmentSize)),
+    known("signal", None, Value, Own),
+    known("sockets-per-node", None, Value, Number(Name::SocketsPerNode)),
+    known("spread-job", None, Takes::Nothing, Is(Name::SpreadJob, true)),
+    known("switches", None, Value, Own),
+    known("tasks-per-node", None, Value, Number(Name::NtasksPerNode)),
+    known("test-only", None, Takes::Nothing, Is(Name::IsTestOnly, true)),
+    known("thread-spec", None, Value, Own),
+    known("threads-per-core", None, Value, Number(Name::ThreadsPerCore)),
+    known("time", Some('t'), Value, Own),
+    known("time-min", None, Value, Time(Name::TimeMin)),
+    known("tmp", None, Value, Memory(Name::PnMinTmpDisk)),
+    known("tres-bind", None, Value, Text(Name::TresBind)),
+    known("tres-per-task", None, Value, Own),
+    known("uid", None, Value, Number(Name::UserId)),
+    known("use-min-nodes", None, Takes::Nothing, Is(Name::UseMinNodes, true)),
+    known("verbose", Some('v'), Takes::Nothing, Says::Nothing),
+    known("wait", Some('W'), Takes::Nothing, Says::Nothing),
+    known("wait-all-nodes", None, Value, Own),
+    known("wckey", None, Value, Text(Name::Wckey)),
+    known("wrap", None, Value, Says::Nothing),
+];
+
+/// An option as it was given.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    /// Its long name.
+    pub(super) name: &'static str,
+    /// As it was written.
+    written: String,
+    /// Its value.
+    pub(super) value: Option<String>,
+    says: Says,
+}
+
+/// The options at the beginning of some words, and the words behind them.
+pub(super) fn split(words: &[String]) -> Result<(Vec<Given>, &[String]), CommandLineError> {
+    let mut given = Vec::new();
+    let mut rest = words;
+    while let Some((word, behind)) = rest.split_first() {
+        if word == "--" {
+            return Ok((given, behind));
+        } else if let Some(long) = word.strip_prefix("--") {
+            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
+            let option = by_name(name)?;
+            rest = take(&mut given, option, format!("--{}", option.name), value, behind)?;
+        } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+            rest = take_letters(&mut given, letters, behind)?;
+        } else {
+            break;
+        }
+    }
+    Ok((given, rest))
+}
+
+/// Takes the options of one word such as `-Hn4`.
+fn take_letters<'w>(given: &mut Vec<Given>, letters: &str, behind: &'w [String]) -> Result<&'w [String], CommandLineError> {
+    for (place, letter) in letters.char_indices() {
+        let written = format!("-{letter}");
+        let option = KNOWN.iter().find(|known| known.letter == Some(letter));
+        let option = option.ok_or_else(|| CommandLineError::UnknownOption(written.clone()))?;
+        if option.takes == Takes::Nothing {
+            take(given, option, written, None, behind)?;
+            continue;
+        }
+        let attached = &letters[place + letter.len_utf8()..];
+        return take(given, option, written, (!attached.is_empty()).then(|| attached.to_owned()), behind);
+    }
+    Ok(behind)
+}
+
+/// Takes an option with its value, which may be the next word; returns the words behind.
+fn take<'w>(
+    given: &mut Vec<Given>,
+    option: &Known,
+    written: String,
+    value: Option<String>,
+    behind: &'w [String],
+) -> Result<&'w [String], CommandLineError> {
+    let (value, behind) = match (option.takes, value) {
+        (Takes::Nothing, Some(_)) => return Err(CommandLineError::TakesNoValue(written)),
+        (Takes::Value, None) => {
+            let (next, behind) = behind.split_first().ok_or_else(|| CommandLineError::NoValue(written.clone()))?;
+            (Some(next.clone()), behind)
+        }
+        (_, value) => (value, behind),
+    };
+    given.push(Given { name: option.name, written, value, says: option.says });
+    Ok(behind)
+}
+
+/// The option of that name, or the only one that begins with it.
+fn by_name(name: &str) -> Result<&'static Known, CommandLineError> {
+    let written = || format!("--{name}");
+    if let Some(exact) = KNOWN.iter().find(|known| known.name == name) {
+        return Ok(exact);
+    }
+    let mut begun = KNOWN.iter().filter(|known| !name.is_empty() && known.name.starts_with(name));
+    match (begun.next(), begun.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(_), Some(_)) => Err(CommandLineError::AmbiguousOption(written())),
+        _ => Err(CommandLineError::UnknownOption(written())),
+    }
+}
+
+/// A job of which options are taken one by one.
+pub(super) struct Job<'a> {
+    setting: &'a Setting,
+    values: BTreeMap<Name, Owned>,
+    directory: String,
+    paths: BTreeMap<Name, String>,
+    least_nodes: Option<i64>,
+    most_nodes: Option<i64>,
+    gres: Option<String>,
+    gpus_per_node: Option<String>,
+    gpus_per_task: Option<String>,
+    tres_per_task: Option<String>,
+    shapes_nodes: bool,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn new(setting: &'a Setting) -> Job<'a> {
+        let user = Owned::Integer(i64::from(setting.user.0));
+        Job {
+            setting,
+            values: [(Name::UserId, user)].into(),
+            directory: setting.directory.clone(),
+            paths: [(Name::StdIn, "/dev/null".to_owned())].into(),
+            least_nodes: None,
+            most_nodes: None,
+            gres: None,
+            gpus_per_node: None,
+            gpus_per_task: None,
+            tres_per_task: None,
+            shapes_nodes: false,
+        }
+    }
+
+    /// Takes an option, over what was said before.
+    pub(super) fn take(&mut self, given: &Given) -> Result<(), CommandLineError> {
+        let text = given.value.as_deref().unwrap_or_default();
+        let wrong = |expected: &str| CommandLineError::WrongValue {
+            option: given.written.clone(),
+            value: text.to_owned(),
+            expected: expected.to_owned(),
+        };
+        match given.says {
+            Says::Nothing => {}
+            Text(name) => self.set(name, Owned::Text(text.to_owned())),
+            Path(name) => {
+                self.paths.insert(name, text.to_owned());
+            }
+            Number(name) => {
+                let number: i64 = text.trim().parse().map_err(|_| wrong("it takes a whole number"))?;
+                if number < 0 || number > i64::from(i32::MAX) {
+                    return Err(wrong("it takes a whole number that is not negative"));
+                }
+                self.shapes_nodes |= matches!(name, Name::SocketsPerNode | Name::CoresPerSocket | Name::ThreadsPerCore);
+                self.set(name, Owned::Integer(number));
+            }
+            Time(name) => {
+                let seconds = time(text).flatten().ok_or_else(|| wrong("it takes a time such as 1-12:00:00"))?;
+                let seconds = if name == Name::TimeMin { (seconds + 59) / 60 * 60 } else { seconds };
+                self.set(name, Owned::Duration(Seconds(seconds)));
+            }
+            Moment(name) => {
+                let moment = slurm_conf::moment::parse(text, self.setting.now.0, &self.setting.zone);
+                let moment = moment.map_err(|error| wrong(&error.to_string()))?;
+                self.set(name, Owned::Moment(UnixTime(moment)));
+            }
+            Memory(name) => {
+                let bytes = memory(text).ok_or_else(|| wrong("it takes an amount of memory such as 64G"))?;
+                self.set_memory(name, bytes);
+            }
+            Is(name, truth) => self.set(name, Owned::Truth(truth)),
+            Own => self.take_own(given.name, given.value.as_deref()).map_err(|expected| wrong(&expected))?,
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: Name, value: Owned) {
+        self.values.insert(name, value);
+    }
+
+    fn set_memory(&mut self, name: Name, bytes: i64) {
+        if name == Name::PnMinTmpDisk {
+            if bytes > 0 {
+                self.set(name, Owned::Integer(bytes));
+            }
+            return;
+        }
+        for other in [Name::MemoryPerNode, Name::MemoryPerCpu, Name::MemIsZero] {
+            self.values.remove(&other);
+        }
+        if bytes == 0 {
+            self.set(Name::MemIsZero, Owned::Truth(true));
+        } else {
+            self.set(name, Owned::Integer(bytes));
+        }
+    }
+
+    fn number(&self, name: Name) -> Option<i64> {
+        match self.values.get(&name) {
+            Some(Owned::Integer(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Takes an option that is read in a way of its own; says what it takes where it does not take
+    /// its value.
+    fn take_own(&mut self, option: &str, value: Option<&str>) -> Result<(), String> {
+        let text = value.unwrap_or_default();
+        let whole = || text.parse::<u32>().map(i64::from).map_err(|_| "it takes a whole number".to_owned());
+        match option {
+            "chdir" => self.directory = text.to_owned(),
+            "core-spec" | "thread-spec" => {
+                let number = whole()?;
+                let (name, other) =
+                    if option == "core-spec" { (Name::CoreSpec, Name::ThreadSpec) } else { (Name::ThreadSpec, Name::CoreSpec) };
+                self.values.remove(&other);
+                self.set(name, Owned::Integer(number));
+            }
+            "cpus-per-gpu" => {
+                let cpus = whole()?;
+                self.set(Name::CpusPerTres, Owned::Resources(format!("gres/gpu:{cpus}")));
+            }
+            "mem-per-gpu" => {
+                let bytes = memory(text).ok_or("it takes an amount of memory such as 64G")?;
+                self.set(Name::MemPerTres, Owned::Resources(format!("gres/gpu:{}", bytes >> 20)));
+            }
+            "distribution" => {
+                let (number, plane) = distribution(text).ok_or("it takes a layout such as block:cyclic or plane=4")?;
+                self.set(Name::TaskDist, Owned::Integer(number));
+                if let Some(plane) = plane {
+                    self.set(Name::PlaneSize, Owned::Integer(plane));
+                }
+            }
+            "exclusive" => {
+                let word = match text.to_ascii_lowercase().as_str() {
+                    "" | "exclusive" | "allocation" => "none",
+                    "oversubscribe" => "ok",
+                    "user" => "user",
+                    "mcs" => "mcs",
+                    "topo" => "topo",
+                    _ => return Err("it takes user, mcs or topo, or nothing".to_owned()),
+                };
+                self.set(Name::Shared, Owned::Text(word.to_owned()));
+            }
+            "oversubscribe" => self.set(Name::Shared, Owned::Text("ok".to_owned())),
+            "extra-node-info" => self.take_shape(text)?,
+            "gpu-bind" => self.set(Name::TresBind, Owned::Text(format!("gres/gpu:{text}"))),
+            "gpu-freq" => self.set(Name::TresFreq, Owned::Text(format!("gpu:{text}"))),
+            "gpus" => self.set(Name::TresPerJob, Owned::Resources(prefixed(text, "gpu:"))),
+            "gpus-per-socket" => self.set(Name::TresPerSocket, Owned::Resources(prefixed(text, "gpu:"))),
+            "gpus-per-node" => self.gpus_per_node = Some(prefixed(text, "gpu:")),
+            "gpus-per-task" => self.gpus_per_task = Some(prefixed(text, "gpu:")),
+            "gres" => self.gres = (!text.eq_ignore_ascii_case("none")).then(|| prefixed(text, "")),
+            "tres-per-task" => self.tres_per_task = Some(text.to_owned()),
+            "gres-flags" => {
+                for word in text.split(',') {
+                    let name = match word.to_ascii_lowercase().as_str() {
+                        "disable-binding" => Name::GresDisableBind,
+                        "enforce-binding" => Name::GresEnforceBind,
+                        "multiple-tasks-per-sharing" | "one-task-per-sharing" => continue,
+                        _ => return Err("it takes disable-binding or enforce-binding".to_owned()),
+                    };
+                    self.set(name, Owned::Truth(true));
+                }
+            }
+            "hint" => self.take_hint(text)?,
+            "hold" => self.set(Name::Priority, Owned::Integer(0)),
+            "kill-on-invalid-dep" => {
+                let truth = truth(text, "yes", "no")?;
+                self.set(Name::KillInvalidDepend, Owned::Truth(truth));
+            }
+            "mail-type" => {
+                let types = mail_types(text).ok_or("it takes words such as END,FAIL")?;
+                self.set(Name::MailType, Owned::Texts(types));
+            }
+            "nice" => {
+                let nice: i32 = value.map_or(Ok(100), str::parse).map_err(|_| "it takes a whole number")?;
+                self.set(Name::Nice, Owned::Integer(i64::from(nice)));
+            }
+            "no-kill" => {
+                let keeps = value.is_none_or(|word| word.eq_ignore_ascii_case("set"));
+                if keeps {
+                    self.set(Name::KillOnNodeFail, Owned::Truth(false));
+                } else if ["no", "off"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+                    self.values.remove(&Name::KillOnNodeFail);
+                } else {
+                    return Err("it takes off or no, or nothing".to_owned());
+                }
+            }
+            "nodes" => {
+                let (least, most, is_list) = nodes(text).ok_or("it takes a number of nodes or a range such as 2-4")?;
+                (self.least_nodes, self.most_nodes) = (Some(least), Some(most));
+                self.values.remove(&Name::JobSizeStr);
+                if is_list {
+                    self.set(Name::JobSizeStr, Owned::Text(text.to_owned()));
+                }
+            }
+            "open-mode" => {
+                let word = match text.chars().next().map(|letter| letter.to_ascii_lowercase()) {
+                    Some('a') => "append",
+                    Some('t') => "truncate",
+                    _ => return Err("it takes append or truncate".to_owned()),
+                };
+                self.set(Name::OpenMode, Owned::Text(word.to_owned()));
+            }
+            "priority" => {
+                let priority = if text.eq_ignore_ascii_case("top") { i64::from(u32::MAX - 2) } else { whole()? };
+                self.set(Name::Priority, Owned::Integer(priority));
+            }
+            "profile" => {
+                let words: Vec<String> = text.to_ascii_lowercase().split(',').map(str::to_owned).collect();
+                let is_all = words.iter().any(|word| word == "all");
+                if words.iter().any(|word| word != "all" && !PROFILES.contains(&word.as_str())) {
+                    return Err("it takes words such as energy,task".to_owned());
+                }
+                let named = PROFILES.iter().filter(|name| words.iter().any(|word| word == *name) || (is_all && **name != "none"));
+                self.set(Name::Profile, Owned::Texts(named.map(|name| (*name).into()).collect()));
+            }
+            "signal" => {
+                let (number, seconds) = signal(text).ok_or("it takes a signal and a time, such as USR1@60")?;
+                self.set(Name::WarnSignal, Owned::Integer(number));
+                self.set(Name::WarnTime, Owned::Duration(Seconds(seconds)));
+            }
+            "switches" => {
+                let (number, wait) = text.split_once('@').map_or((text, None), |(number, wait)| (number, Some(wait)));
+                let number: u16 = number.parse().map_err(|_| "it takes a number of switches and a time, such as 1@60")?;
+                self.set(Name::ReqSwitch, Owned::Integer(i64::from(number)));
+                if let Some(wait) = wait {
+                    let seconds = time(wait).flatten().ok_or("it takes a number of switches and a time, such as 1@60")?;
+                    self.set(Name::Wait4switch, Owned::Duration(Seconds(seconds)));
+                }
+            }
+            "time" => {
+                let seconds = time(text).ok_or("it takes a time such as 1-12:00:00")?;
+                let limit = seconds.map(|seconds| (seconds + 59) / 60 * 60).filter(|limit| *limit > 0);
+                self.set(Name::TimeLimitIsUnlimited, Owned::Truth(limit.is_none()));
+                self.values.remove(&Name::TimeLimit);
+                if let Some(limit) = limit {
+                    self.set(Name::TimeLimit, Owned::Duration(Seconds(limit)));
+                }
+            }
+            "wait-all-nodes" => {
+                let truth = truth(text, "1", "0")?;
+                self.set(Name::WaitAllNodes, Owned::Truth(truth));
+            }
+            other => return Err(format!("--{other} is not evaluated here")),
+        }
+        Ok(())
+    }
+
+    /// Takes sockets, cores and threads such as `2:8:*`.
+    fn take_shape(&mut self, text: &str) -> Result<(), String> {
+        let names = [Name::SocketsPerNode, Name::CoresPerSocket, Name::ThreadsPerCore];
+        let parts: Vec<&str> = text.split(':').collect();
+        if parts.len() > names.len() {
+            return Err("it takes sockets:cores:threads".to_owned());
+        }
+        for (name, part) in names.into_iter().zip(parts) {
+            if part != "*" {
+                let number: u16 = part.parse().map_err(|_| "it takes sockets:cores:threads")?;
+                self.set(name, Owned::Integer(i64::from(number)));
+            }
+        }
+        self.shapes_nodes = true;
+        Ok(())
+    }
+
+    fn take_hint(&mut self, text: &str) -> Result<(), String> {
+        for word in text.split(',') {
+            let shapes: &[Name] = match word.to_ascii_lowercase().as_str() {
+                "compute_bound" | "nomultithread" => &[Name::ThreadsPerCore],
+                "memory_bound" => &[Name::CoresPerSocket, Name::ThreadsPerCore],
+                "multithread" => &[],
+                _ => return Err("it takes compute_bound, memory_bound, multithread or nomultithread".to_owned()),
+            };
+            for name in shapes {
+                self.set(*name, Owned::Integer(1));
+            }
+        }
+        Ok(())
+    }
+
+    /// The fields of the job, with what sbatch counts from the options (`_opt_verify` in
+    /// src/sbatch/opt.c, and `slurm_opt_create_job_desc` in src/common/slurm_opt.c).
+    pub(super) fn finish(mut self) -> Result<BTreeMap<Name, Owned>, CommandLineError> {
+        let is_absolute = self.directory.starts_with('/');
+        let directory = if is_absolute { self.directory.clone() } else { format!("{}/{}", self.setting.directory, self.directory) };
+        for (name, path) in std::mem::take(&mut self.paths) {
+            let full = if path.starts_with('/') { path } else { format!("{}/{path}", directory.trim_end_matches('/')) };
+            self.set(name, Owned::Text(full));
+        }
+        self.set(Name::WorkDir, Owned::Text(directory));
+        self.count_tasks_and_nodes()?;
+        self.gather_resources();
+        Ok(self.values)
+    }
+
+    fn count_tasks_and_nodes(&mut self) -> Result<(), CommandLineError> {
+        let cpus = self.number(Name::CpusPerTask);
+        if let Some(Owned::Text(list)) = self.values.get(&Name::ReqNodes)
+            && self.least_nodes.is_none()
+        {
+            let named = named_nodes(list);
+            self.least_nodes = Some(named.ok_or(CommandLineError::NotEvaluated("the list of --nodelist can't be read"))?);
+        }
+        if let Some(cpus) = cpus {
+            let of_node = self.number(Name::PnMinCpus).unwrap_or(0).max(cpus);
+            self.set(Name::PnMinCpus, Owned::Integer(of_node));
+        }
+        let mut tasks = self.number(Name::NumTasks);
+        let on_each = self.number(Name::NtasksPerNode);
+        let has_nodes = self.least_nodes.is_some();
+        let least = self.least_nodes.unwrap_or(1);
+        let is_one_number = self.most_nodes.is_none_or(|most| most == 0 || most == least);
+        let mut counted = tasks.unwrap_or(1);
+        if let (true, true, None, None) = (has_nodes || self.shapes_nodes, is_one_number, on_each, tasks) {
+            counted = least.max(1);
+            for name in [Name::SocketsPerNode, Name::CoresPerSocket, Name::ThreadsPerCore] {
+                if let Some(each) = self.number(name) {
+                    counted = counted.saturating_mul(each);
+                    tasks = Some(counted);
+                }
+            }
+        } else if let (true, Some(tasks)) = (has_nodes, tasks) {
+            if self.most_nodes.is_some_and(|most| tasks < most) {
+                self.most_nodes = Some(tasks);
+            }
+            if tasks < least {
+                (self.least_nodes, self.most_nodes) = (Some(tasks), Some(tasks));
+            }
+        } else if let (true, Some(on_each), None) = (is_one_number, on_each, tasks) {
+            counted = least.saturating_mul(on_each);
+        }
+        if let Some(tasks) = tasks {
+            counted = tasks;
+            self.set(Name::NumTasks, Owned::Integer(tasks));
+            if let (None, Some(on_each)) = (self.least_nodes, on_each.filter(|on_each| *on_each > 0)) {
+                self.least_nodes = Some(tasks / on_each + i64::from(tasks % on_each > 0));
+            }
+        }
+        let is_overcommitted = self.values.get(&Name::Overcommit) == Some(&Owned::Truth(true));
+        let least_cpus = if is_overcommitted { self.least_nodes.unwrap_or(1).max(1) } else { counted.saturating_mul(cpus.unwrap_or(1)) };
+        if least_cpus > 0 {
+            self.set(Name::MinCpus, Owned::Integer(least_cpus));
+        }
+        for (name, nodes) in [(Name::MinNodes, self.least_nodes), (Name::MaxNodes, self.most_nodes)] {
+            if let Some(nodes) = nodes.filter(|nodes| *nodes > 0) {
+                self.set(name, Owned::Integer(nodes));
+            }
+        }
+        // What C reads as none.
+        self.values.retain(|name, value| {
+            *value != Owned::Integer(0) || matches!(name, Name::Priority | Name::CoreSpec | Name::ThreadSpec | Name::UserId | Name::GroupId)
+        });
+        Ok(())
+    }
+
+    fn gather_resources(&mut self) {
+        let join = |parts: [Option<String>; 2]| {
+            let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+            (!parts.is_empty()).then(|| parts.join(","))
+        };
+        let of_nodes = join([self.gpus_per_node.take(), self.gres.take()]);
+        let of_tasks = join([self.gpus_per_task.take(), self.tres_per_task.take()]);
+        for (name, list) in [(Name::TresPerNode, of_nodes), (Name::TresPerTask, of_tasks)] {
+            if let Some(list) = list {
+                self.set(name, Owned::Resources(list));
+            }
+        }
+    }
+}
+
+fn truth(text: &str, yes: &str, no: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase() {
+        word if word == yes => Ok(true),
+        word if word == no => Ok(false),
+        _ => Err(format!("it takes {yes} or {no}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_letters_of_options_are_unique_and_sorted() {
+        assert!(KNOWN.windows(2).all(|pair| pair[0].name < pair[1].name));
+        let mut letters: Vec<char> = KNOWN.iter().filter_map(|known| known.letter).collect();
+        letters.sort_unstable();
+        assert!(letters.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+}

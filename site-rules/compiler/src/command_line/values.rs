@@ -1,0 +1,243 @@
+//! The values of options, as sbatch reads them.
+
+use site_rules::field::MAIL_TYPES;
+use site_rules::value::{Kind, Texts, Value};
+
+/// A value of nothing, of what is always there.
+pub(super) fn nothing(kind: Kind) -> Option<Value<'static>> {
+    match kind {
+        Kind::Truth => Some(Value::Truth(false)),
+        Kind::Integer => Some(Value::Integer(0)),
+        Kind::Texts => Some(Value::Texts(Texts::Separated("", ','))),
+        _ => None,
+    }
+}
+
+/// Bytes of memory: a number of MiB, or with K, M, G or T, and those in whole MiB
+/// (`str_to_mbytes` in src/common/proc_args.c).
+pub(super) fn memory(text: &str) -> Option<i64> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let number: i64 = text[..end].parse().ok()?;
+    let unit = text[end..].to_ascii_lowercase();
+    let mebibytes = match unit.strip_suffix('b').filter(|unit| !unit.is_empty()).unwrap_or(&unit) {
+        "" | "m" => number,
+        "k" => number.checked_add(1023)? / 1024,
+        "g" => number.checked_mul(1 << 10)?,
+        "t" => number.checked_mul(1 << 20)?,
+        _ => return None,
+    };
+    mebibytes.checked_mul(1 << 20)
+}
+
+/// Seconds of a time in Slurm's forms, or that there is no limit (`time_str2secs` in
+/// src/common/parse_time.c).
+pub(super) fn time(text: &str) -> Option<Option<i64>> {
+    if text == "-1" || ["infinite", "unlimited"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return Some(None);
+    }
+    let is_slurms = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'-'));
+    slurm_conf::duration::parse(text).ok().filter(|_| is_slurms).map(Some)
+}
+
+/// The fewest and the most nodes, and whether it is a list of numbers (`verify_node_count` in
+/// src/common/proc_args.c).
+pub(super) fn nodes(text: &str) -> Option<(i64, i64, bool)> {
+    if text.contains([',', ':']) {
+        let numbers = text.split([',', '-', ':']).map(|number| number.parse::<i64>().ok()).collect::<Option<Vec<_>>>()?;
+        // What stands behind a colon is a step.
+        let ends = text.split(',').filter_map(|part| part.split(':').next()).flat_map(|part| part.split('-'));
+        let ends: Vec<i64> = ends.filter_map(|end| end.parse().ok()).collect();
+        let (least, most) = (*ends.iter().min()?, *ends.iter().max()?);
+        return (!numbers.is_empty()).then_some((least, most, true));
+    }
+    let (least, most) = match text.split_once('-') {
+        Some((least, most)) => (node_count(least)?, node_count(most)?),
+        None => (node_count(text)?, node_count(text)?),
+    };
+    (most == 0 || most >= least).then_some((least, most, false))
+}
+
+/// A number of nodes, with `k` for 1024 and `m` for 1024 times as many.
+fn node_count(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1 << 10),
+        None => text.strip_suffix(['m', 'M']).map_or((text, 1), |digits| (digits, 1 << 20)),
+    };
+    digits.parse::<u32>().ok().map(i64::from)?.checked_mul(factor)
+}
+
+/// How many nodes a list such as `n[1-4,7],m` names.
+pub(super) fn named_nodes(list: &str) -> Option<i64> {
+    let mut count = 0_i64;
+    let mut rest = list;
+    while !rest.is_empty() {
+        let end = rest.find([',', '[']).unwrap_or(rest.len());
+        let mut of_name = 1_i64;
+        let mut behind = &rest[end..];
+        while let Some(opened) = behind.strip_prefix('[') {
+            let (ranges, closed) = opened.split_once(']')?;
+            of_name = of_name.checked_mul(ranges.split(',').map(range).try_fold(0_i64, |sum, size| sum.checked_add(size?))?)?;
+            let next = closed.find([',', '[']).unwrap_or(closed.len());
+            behind = &closed[next..];
+        }
+        if end > 0 {
+            count = count.checked_add(of_name)?;
+        }
+        rest = behind.strip_prefix(',').unwrap_or(behind);
+    }
+    Some(count)
+}
+
+fn range(text: &str) -> Option<i64> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+    last.checked_sub(first)?.checked_add(1).filter(|size| *size > 0)
+}
+
+/// A signal and how many seconds before the end it comes (`get_signal_opts` in
+/// src/common/proc_args.c).
+pub(super) fn signal(text: &str) -> Option<(i64, i64)> {
+    const NAMES: [(&str, i64); 20] = [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("ABRT", 6),
+        ("KILL", 9),
+        ("USR1", 10),
+        ("SEGV", 11),
+        ("USR2", 12),
+        ("PIPE", 13),
+        ("ALRM", 14),
+        ("TERM", 15),
+        ("CHLD", 17),
+        ("CONT", 18),
+        ("STOP", 19),
+        ("TSTP", 20),
+        ("TTIN", 21),
+        ("TTOU", 22),
+        ("URG", 23),
+        ("XCPU", 24),
+        ("XFSZ", 25),
+    ];
+    let text = match text.split_once(':') {
+        Some((flags, rest)) if flags.chars().all(|flag| matches!(flag, 'R' | 'r' | 'B' | 'b')) => rest,
+        Some(_) => return None,
+        None => text,
+    };
+    let (name, time) = text.split_once('@').map_or((text, Some(60)), |(name, time)| (name, time.parse().ok()));
+    let upper = name.to_ascii_uppercase();
+    let bare = upper.strip_prefix("SIG").unwrap_or(&upper);
+    let number = name.parse().ok().or_else(|| NAMES.iter().find(|(known, _)| *known == bare).map(|(_, number)| *number));
+    number.filter(|number| (1..=0xffff).contains(number)).zip(time.filter(|time| (0..=0xffff).contains(time)))
+}
+
+/// When mail is sent, in the order of its bits (`parse_mail_type` in src/common/proc_args.c).
+pub(super) fn mail_types(text: &str) -> Option<Vec<Box<str>>> {
+    const OF_ALL: [&str; 6] = ["BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT", "INVALID_DEPEND"];
+    let mut named = Vec::new();
+    for word in text.split(',').filter(|word| !word.is_empty()) {
+        match word.to_ascii_uppercase().as_str() {
+            "NONE" => return Some(Vec::new()),
+            "ALL" => named.extend(OF_ALL),
+            word => named.push(MAIL_TYPES.iter().find(|known| **known == word)?),
+        }
+    }
+    Some(MAIL_TYPES.iter().filter(|name| named.contains(name)).map(|name| (*name).into()).collect())
+}
+
+/// A list of resources with `gres/` before each.
+pub(super) fn prefixed(list: &str, kind: &str) -> String {
+    let bare = |part: &str| part.strip_prefix("gres/").or(part.strip_prefix("gres:")).unwrap_or(part).to_owned();
+    let parts = list.split(',').filter(|part| !part.is_empty());
+    parts.map(|part| format!("gres/{kind}{}", bare(part))).collect::<Vec<_>>().join(",")
+}
+
+/// Slurm's number of a layout of tasks, and the size of a plane (slurm/slurm.h,
+/// `task_dist_states_t`).
+pub(super) fn distribution(text: &str) -> Option<(i64, Option<i64>)> {
+    let (layout, flags) = text.split_once(',').unwrap_or((text, ""));
+    let flag = match flags.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "pack" => 0x80_0000,
+        "nopack" => 0x40_0000,
+        _ => return None,
+    };
+    let lower = layout.to_ascii_lowercase();
+    if let Some(size) = lower.strip_prefix("plane=") {
+        return size.parse().ok().map(|size: u16| (flag | 4, Some(i64::from(size))));
+    }
+    let mut number = 0;
+    for (level, word) in lower.split(':').enumerate() {
+        let digit = match (level, word) {
+            (0..3, "cyclic") => 1,
+            (0..3, "block") => 2,
+            (0, "arbitrary") | (1..3, "fcyclic") => 3,
+            _ => return None,
+        };
+        number |= digit << (4 * level);
+    }
+    Some((flag | number, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_counted_in_whole_mebibytes() {
+        let of = ["0", "100", "1k", "1025K", "2M", "4GB", "1T", "B", "", "1P", "-1", "1.5G"].map(memory);
+        let mebibytes = |count: i64| Some(count << 20);
+        assert_eq!(
+            of,
+            [
+                mebibytes(0),
+                mebibytes(100),
+                mebibytes(1),
+                mebibytes(2),
+                mebibytes(2),
+                mebibytes(4096),
+                mebibytes(1 << 20),
+                None,
+                None,
+                None,
+                None,
+                None
+            ]
+        );
+    }
+
+    #[test]
+    fn nodes_are_one_number_a_range_or_a_list() {
+        assert_eq!(
+            ["4", "2-4", "1k", "2,4,8", "2-8:2", "2-"].map(nodes),
+            [Some((4, 4, false)), Some((2, 4, false)), Some((1024, 1024, false)), Some((2, 8, true)), Some((2, 8, true)), None]
+        );
+        assert_eq!(["4-2", "x", "", "-1"].map(nodes), [None; 4]);
+    }
+
+    #[test]
+    fn nodes_of_a_list_are_counted() {
+        let counted = ["n1", "n[1-4]", "n[1-4,7],m", "a[1-2]b[1-3],c", "n[1-", "n[4-1]"].map(named_nodes);
+        assert_eq!(counted, [Some(1), Some(4), Some(6), Some(7), None, None]);
+    }
+
+    #[test]
+    fn signals_have_names_flags_and_times() {
+        let read = ["USR1", "SIGTERM@30", "B:10@120", "R:USR2", "X:1", "NONE", "USR1@x"].map(signal);
+        assert_eq!(read, [Some((10, 60)), Some((15, 30)), Some((10, 120)), Some((12, 60)), None, None, None]);
+    }
+
+    #[test]
+    fn times_are_those_of_slurm_alone() {
+        let read = ["30", "1:00:00", "1-12", "UNLIMITED", "-1", "30s", ""].map(time);
+        assert_eq!(read, [Some(Some(1800)), Some(Some(3600)), Some(Some(129_600)), Some(None), Some(None), None, None]);
+    }
+
+    #[test]
+    fn layouts_of_tasks_have_the_numbers_of_slurm() {
+        let read = ["block", "cyclic:block", "block:cyclic:fcyclic", "plane=4", "arbitrary", "block,Pack", "x"].map(distribution);
+        let plain = |number| Some((number, None));
+        assert_eq!(read, [plain(2), plain(0x21), plain(0x312), Some((4, Some(4))), plain(3), plain(0x80_0002), None]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Command lines of sbatch as jobs.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use job_types::number::UserId;
+use job_types::time::{Seconds, UnixTime};
+use proptest::prelude::*;
+use rules_compiler::command_line::{CommandLine, CommandLineError, Setting};
+use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
+use site_rules::value::{Resources, Value};
+
+/// 2026-11-23 09:00 UTC.
+const NOW: i64 = 1_795_424_400;
+
+fn setting() -> Setting {
+    Setting {
+        now: UnixTime(NOW),
+        zone: jiff::tz::TimeZone::UTC,
+        user: UserId(1000),
+        directory: "/home/ada".to_owned(),
+        environment: [("LANG".to_owned(), "C".to_owned())].into(),
+    }
+}
+
+fn parse(line: &str) -> Result<CommandLine, CommandLineError> {
+    let script = "#!/bin/sh\n#SBATCH -p short --comment='of the script'\n#SBATCH --mem=4G\nsrun hostname\n";
+    CommandLine::parse(line, &setting(), |name| (name == "job.sh").then(|| script.to_owned()))
+}
+
+fn in_words(value: Value<'_>) -> String {
+    match value {
+        Value::Truth(truth) => truth.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) | Value::Resources(Resources(text)) => text.to_owned(),
+        Value::Duration(Seconds(seconds)) => format!("{seconds}s"),
+        Value::Moment(UnixTime(seconds)) => format!("@{seconds}"),
+        Value::Texts(texts) => texts.iter().collect::<Vec<_>>().join("|"),
+    }
+}
+
+fn read(job: &CommandLine, name: Name) -> Option<String> {
+    job.field(FieldNumber::from(name)).map(in_words)
+}
+
+#[test]
+fn options_become_the_fields_that_sbatch_makes_of_them() {
+    use Name::*;
+    for (line, fields) in [
+        (
+            "sbatch -p gpu,long -A physics -q high job.sh",
+            &[(Partition, "gpu,long"), (Account, "physics"), (Qos, "high"), (JobName, "job.sh")][..],
+        ),
+        ("sbatch -t 90 --time-min=0:30:30 --wrap hostname", &[(TimeLimit, "5400s"), (TimeMin, "1860s"), (JobName, "wrap")]),
+        (
+            "sbatch -N2-4 -n8 -c2 --wrap x",
+            &[(MinNodes, "2"), (MaxNodes, "4"), (NumTasks, "8"), (MinCpus, "16"), (PnMinCpus, "2"), (Cpus, "16")],
+        ),
+        ("sbatch -N4 -n2 --wrap x", &[(MinNodes, "2"), (MaxNodes, "2"), (NumTasks, "2")]),
+        ("sbatch -N3 --wrap x", &[(MinNodes, "3"), (MaxNodes, "3"), (MinCpus, "3"), (Tasks, "3")]),
+        ("sbatch -N2 --ntasks-per-node=4 --wrap x", &[(MinCpus, "8"), (Tasks, "8"), (NtasksPerNode, "4")]),
+        ("sbatch -n7 --ntasks-per-node 2 --wrap x", &[(MinNodes, "4"), (NumTasks, "7")]),
+        ("sbatch -N1 -B 2:4:1 --wrap x", &[(NumTasks, "8"), (SocketsPerNode, "2"), (CoresPerSocket, "4"), (ThreadsPerCore, "1")]),
+        (
+            "sbatch --gres=gpu:a100:2,shard:1 -N2 --wrap x",
+            &[(Gpus, "4"), (GpusPerNode, "2"), (GpuTypes, "a100"), (TresPerNode, "gres/gpu:a100:2,gres/shard:1")],
+        ),
+        (
+            "sbatch -G8 --cpus-per-gpu=4 --mem-per-gpu=2G --wrap x",
+            &[(Gpus, "8"), (Cpus, "32"), (Memory, "17179869184"), (MemPerGpu, "2147483648")],
+        ),
+        ("sbatch --gpus-per-task=v100:1 -n4 --wrap x", &[(Gpus, "4"), (GpusPerTask, "1"), (GpuTypes, "v100")]),
+        ("sbatch --mem=64G -N2 --wrap x", &[(MemoryPerNode, "68719476736"), (Memory, "137438953472"), (MemIsZero, "false")]),
+        ("sbatch --mem=64G --mem-per-cpu=1G --wrap x", &[(MemoryPerCpu, "1073741824")]),
+        ("sbatch --mem=0 --wrap x", &[(MemIsZero, "true")]),
+        ("sbatch -a 0-99%10 --wrap x", &[(ArrayInx, "0-99%10"), (IsArray, "true"), (ArraySize, "100")]),
+        ("sbatch --exclusive --wrap x", &[(Exclusive, "true"), (Shared, "none")]),
+        ("sbatch --exclusive=user --wrap x", &[(Exclusive, "false"), (Shared, "user")]),
+        ("sbatch -Hs --nice --no-requeue --wrap x", &[(IsHeld, "true"), (Shared, "ok"), (Nice, "100"), (Requeue, "false")]),
+        ("sbatch -w n[1-3],m --wrap x", &[(MinNodes, "4"), (ReqNodes, "n[1-3],m")]),
+        ("sbatch --begin=now+1hour --deadline=2026-12-01 --wrap x", &[(BeginTime, "@1795428000"), (Deadline, "@1796083200")]),
+        (
+            "sbatch --signal=B:USR1@120 --switches=1@10:00 --wrap x",
+            &[(WarnSignal, "10"), (WarnTime, "120s"), (ReqSwitch, "1"), (Wait4switch, "600s")],
+        ),
+        ("sbatch --mail-type=END,FAIL --mail-user a@b --wrap x", &[(MailType, "END|FAIL"), (MailUser, "a@b")]),
+        ("sbatch -D /data/x -o out/%j --wrap x", &[(WorkDir, "/data/x"), (StdOut, "/data/x/out/%j"), (StdIn, "/dev/null")]),
+        ("sbatch job.sh one 'two three'", &[(Argc, "3"), (Argv, "job.sh|one|two three"), (Partition, "short"), (Comment, "of the script")]),
+        ("sbatch -p gpu --mem-per-cpu=1G job.sh", &[(Partition, "gpu"), (MemoryPerCpu, "1073741824"), (ScriptSize, "84")]),
+        ("sbatch -t UNLIMITED --wrap x", &[(TimeLimitIsUnlimited, "true")]),
+        ("sbatch --ntasks-per-gpu=2 -n8 --wrap x", &[(Gpus, "4"), (HasUntypedGpus, "true")]),
+        ("sbatch --part=gpu --wrap x", &[(Partition, "gpu"), (UserId, "1000"), (IsBatch, "true"), (IsInteractive, "false")]),
+    ] {
+        let job = parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        for (name, value) in fields {
+            assert_eq!(read(&job, *name).as_deref(), Some(*value), "{name:?} of {line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_said_is_absent() {
+    let job = parse("sbatch --mem-per-cpu=1G -t 0 --wrap x").unwrap();
+    let absent = [Name::MemoryPerNode, Name::TimeLimit, Name::Account, Name::NumTasks, Name::MinNodes, Name::Requeue, Name::GpusPerTask];
+    assert_eq!(absent.map(|name| read(&job, name)), absent.map(|_| None));
+    assert_eq!((job.variable("LANG"), job.variable("HOME")), (Some("C"), None));
+}
+
+#[test]
+fn what_is_not_understood_is_an_error_with_its_name() {
+    for (line, message) in [
+        ("sbatch --partitoin=gpu --wrap x", "the option --partitoin is not known"),
+        ("sbatch -Z --wrap x", "the option -Z is not known"),
+        ("sbatch --cpu-freq=low --wrap x", "the option --cpu-freq is not known"),
+        ("sbatch --mem-p=1 --wrap x", "the option --mem-p could be several"),
+        ("sbatch --hold=1 --wrap x", "the option --hold takes no value"),
+        ("sbatch -p", "the option -p needs a value"),
+        ("sbatch -t soon --wrap x", "the option -t does not take \"soon\": it takes a time such as 1-12:00:00"),
+        ("sbatch -n -4 --wrap x", "the option -n does not take \"-4\": it takes a whole number that is not negative"),
+        ("sbatch -N 4-2 --wrap x", "the option -N does not take \"4-2\": it takes a number of nodes or a range such as 2-4"),
+        ("sbatch", "there is no script: name one, or give --wrap"),
+        ("srun hostname", "a command line begins with sbatch, not with \"srun\""),
+        ("sbatch --wrap 'x", "a quotation mark is not closed in \"sbatch --wrap 'x\""),
+        ("sbatch a.sh : b.sh", "components of a heterogeneous job are not evaluated here"),
+    ] {
+        assert_eq!(parse(line).unwrap_err().to_string(), message, "{line}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_command_line_is_a_job_or_an_error(
+        options in prop::collection::vec(
+            prop_oneof![
+                "-[a-zA-Z]{1,3}[0-9:,x-]{0,8}",
+                "--(gres|gpus|mem|time|nodes|signal|array|begin|switches|nodelist|mem-per-gpu|tres-per-task|ntasks)=[a-z0-9\\[\\]:,@=/-]{0,16}",
+                ".{0,20}",
+            ],
+            0..6,
+        ),
+        script in "(#SBATCH .{0,30}\n){0,3}",
+    ) {
+        let words: Vec<String> = std::iter::once("sbatch".to_owned()).chain(options).chain(["job.sh".to_owned()]).collect();
+        if let Ok(job) = CommandLine::of(&words, &setting(), |_| Some(script.clone())) {
+            for (field, name) in FIELDS.iter().zip(Name::ALL) {
+                let value = job.field(FieldNumber::from(*name)).map(in_words);
+                prop_assert!(value.is_some() || field.may_be_absent || *name == Name::Environment, "{} is absent", field.name);
+            }
+        }
+    }
+}
