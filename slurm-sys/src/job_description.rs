@@ -4,11 +4,13 @@
 //! What is unset in C (NULL, `NO_VAL`) is `None` here. Strings that are not UTF-8 read as absent.
 
 use crate::bindings::{self, INFINITE, NO_VAL, job_desc_msg_t};
-use crate::job_fields::ListField;
 use crate::sentinel::{count, large_number, moment, number, small_number, written};
 use crate::text::{SlurmText, allocate, borrow};
 use job_types::number::UserId;
 use std::ffi::c_char;
+
+/// Most entries of a list that are looked at.
+const MOST_ENTRIES: u32 = 1 << 20;
 
 /// A job description that belongs to slurmctld.
 #[derive(Debug)]
@@ -30,6 +32,17 @@ pub enum Variables {
     Environment,
     /// What SPANK plugins set for the job's prolog and epilog.
     Control,
+}
+
+/// A list of texts of a job description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListField {
+    /// The name of the script and its arguments.
+    Argv,
+    /// The job's environment, as `NAME=value`; filled for batch jobs only.
+    Environment,
+    /// What SPANK plugins set for prolog and epilog, as `NAME=value`.
+    SpankJobEnv,
 }
 
 fn minutes(value: u32) -> Option<Minutes> {
@@ -304,6 +317,20 @@ impl<'a> JobDescription<'a> {
     #[must_use]
     pub fn admin_comment(&self) -> Option<&str> {
         self.string(self.0.admin_comment).filter(|comment| !comment.is_empty())
+    }
+
+    pub(crate) fn list_of(&self, field: ListField) -> &[*mut c_char] {
+        let (list, entries) = match field {
+            ListField::Argv => (self.0.argv, self.0.argc),
+            ListField::Environment => (self.0.environment, self.0.env_size),
+            ListField::SpankJobEnv => (self.0.spank_job_env, self.0.spank_job_env_size),
+        };
+        let Some(entries) = count(entries).filter(|entries| *entries <= MOST_ENTRIES && !list.is_null()) else {
+            return &[];
+        };
+        // SAFETY: slurmctld unpacks the list with so many entries, and it lives as long as the
+        // description.
+        unsafe { std::slice::from_raw_parts(list, entries as usize) }
     }
 
     fn list(&self, which: Variables) -> &[*mut c_char] {

@@ -5,16 +5,13 @@
 //! the headers). Texts are not taken for UTF-8 here. Numbers have Slurm's units: minutes, MiB.
 
 use crate::bindings::{self, CORE_SPEC_THREAD, MEM_PER_CPU};
-use crate::job_description::JobDescription;
+use crate::job_description::{JobDescription, ListField};
 use crate::sentinel::{Sentinel, count, from_nice_offset, nice_offset};
 use crate::text::SlurmText;
 use std::ffi::{CStr, c_char};
 
 /// The bit of `pn_min_memory` by which it is the memory of each CPU.
 const OF_EACH_CPU: u64 = MEM_PER_CPU.cast_unsigned();
-
-/// Most entries of a list that are looked at.
-const MOST_ENTRIES: u32 = 1 << 20;
 
 /// Makes the enumeration of texts and where each of them stands.
 macro_rules! texts {
@@ -231,17 +228,6 @@ numbers! {
     X11 x11 is_none;
 }
 
-/// A list of texts of a job description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ListField {
-    /// The name of the script and its arguments.
-    Argv,
-    /// The job's environment, as `NAME=value`; filled for batch jobs only.
-    Environment,
-    /// What SPANK plugins set for prolog and epilog, as `NAME=value`.
-    SpankJobEnv,
-}
-
 /// The memory that a job asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedMemory {
@@ -296,20 +282,6 @@ impl JobDescription<'_> {
             Some(text) => text.put_into(slot),
             None => crate::text::free(slot),
         }
-    }
-
-    pub(crate) fn list_of(&self, field: ListField) -> &[*mut c_char] {
-        let (list, entries) = match field {
-            ListField::Argv => (self.0.argv, self.0.argc),
-            ListField::Environment => (self.0.environment, self.0.env_size),
-            ListField::SpankJobEnv => (self.0.spank_job_env, self.0.spank_job_env_size),
-        };
-        let Some(entries) = count(entries).filter(|entries| *entries <= MOST_ENTRIES && !list.is_null()) else {
-            return &[];
-        };
-        // SAFETY: slurmctld unpacks the list with so many entries, and it lives as long as the
-        // description.
-        unsafe { std::slice::from_raw_parts(list, entries as usize) }
     }
 
     /// How many entries a list has.
