@@ -74,6 +74,8 @@ pub enum Binary {
     In,
     /// `a[b]`, where `a` is a list.
     Element,
+    /// Whether either is true, where both must have a value: for `x in [a, b]`.
+    Either,
 }
 
 impl Unary {
@@ -138,7 +140,9 @@ impl Binary {
                 Truth | Integer | Real | Text | Duration | Moment,
                 _,
             ) if left == right => Some(Truth),
-            (Binary::StartsWith | Binary::EndsWith | Binary::Contains, Text, Text) | (Binary::In, Text, Texts) => Some(Truth),
+            (Binary::Either, Truth, Truth)
+            | (Binary::StartsWith | Binary::EndsWith | Binary::Contains, Text, Text)
+            | (Binary::In, Text, Texts) => Some(Truth),
             _ => None,
         }
     }
@@ -169,6 +173,10 @@ impl Binary {
                     Binary::EndsWith => text.ends_with(part),
                     _ => text.contains(part),
                 }))
+            }
+            Binary::Either => {
+                let (Value::Truth(left), Value::Truth(right)) = (left, right) else { return Err(Fault::Program) };
+                Ok(Value::Truth(left || right))
             }
             Binary::In => {
                 let (Value::Text(text), Value::Texts(texts)) = (left, right) else { return Err(Fault::Program) };

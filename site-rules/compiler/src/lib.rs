@@ -19,6 +19,15 @@
 //!   length.
 //! - Reach: a rule behind one that always ends is a warning.
 //!
+//! # Where evaluation departs from that of `cel`
+//!
+//! - Parts of a moment without a zone are those in UTC, as the language has it, also where the
+//!   moment was written with an offset.
+//! - A named time zone has the changes of its clocks from 1970 to 2100. Before, its clocks stand as
+//!   they did in 1970.
+//! - A text that grows beyond the memory that evaluation has, and a budget that is used up, end
+//!   evaluation, also within `&&` and `||`.
+//!
 //! # What is done once
 //!
 //! Constants are folded, by the evaluation that runs at a submission. Regular expressions become

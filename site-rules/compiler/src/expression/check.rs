@@ -482,12 +482,18 @@ impl Checker<'_> {
         if elements.len() > MOST {
             return self.error(at, format!("a list has at most {MOST} elements: use a table"));
         }
+        // A list of which an element has no value has none itself.
+        let mut have_values = true;
+        for element in elements {
+            have_values &= self.check(element, known)?.node.as_constant().is_some();
+        }
         let mut answer: Option<Node> = None;
         for element in elements {
             let Checked { node, .. } = self.binary(at, Binary::Equal, what, element, known)?;
             answer = Some(match answer {
                 None => node,
-                Some(before) => folded(Node { kind: Kind::Truth, form: Form::Or(Box::new(before), Box::new(node)) }),
+                Some(before) if have_values => folded(Node { kind: Kind::Truth, form: Form::Or(Box::new(before), Box::new(node)) }),
+                Some(before) => folded(Node { kind: Kind::Truth, form: Form::Binary(Binary::Either, Box::new(before), Box::new(node)) }),
             });
         }
         match answer {
@@ -825,7 +831,7 @@ fn symbol(binary: Binary) -> &'static str {
         Binary::StartsWith => "startsWith",
         Binary::EndsWith => "endsWith",
         Binary::Contains => "contains",
-        Binary::In => "in",
+        Binary::In | Binary::Either => "in",
         _ => BINARIES.iter().find(|(_, other, _)| *other == binary).map_or("[...]", |(.., symbol)| *symbol),
     }
 }
