@@ -1,5 +1,5 @@
 //! queuecast: status, predict, reserve, reservations, queue, explain, report, doctor, evaluate,
-//! simulate, import-swf.
+//! simulate, filter, import-swf.
 
 mod asked;
 mod described;
@@ -9,6 +9,7 @@ mod evaluate;
 mod expected;
 mod explain;
 mod failure;
+mod filter;
 mod import_swf;
 mod output;
 mod place;
@@ -59,6 +60,7 @@ enum Command {
     Doctor(Box<doctor::Arguments>),
     Evaluate(Box<evaluate::Arguments>),
     Simulate(Box<simulate::Arguments>),
+    Filter(filter::Arguments),
     #[command(name = "import-swf")]
     ImportSwf(Box<import_swf::Arguments>),
     #[command(hide = true)]
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Filter(arguments) => filter::run(&arguments),
         Command::ImportSwf(arguments) => import_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Documentation(arguments) => documentation::run(&arguments, CommandLine::command()),
     };

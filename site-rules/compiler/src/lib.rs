@@ -37,6 +37,7 @@ pub mod command_line;
 pub mod compile;
 mod document;
 pub mod expression;
+pub mod files;
 pub mod literal;
 pub mod problem;
 mod tables;

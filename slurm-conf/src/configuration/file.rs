@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
 use super::{Configuration, LogFormat, LogLevel, Policies};
@@ -25,6 +25,15 @@ pub(super) struct File {
     clusters: BTreeMap<String, AbsolutePath>,
     metrics: MetricsTable,
     log: LogTable,
+    // The site's own rules, which are checked where they are compiled.
+    #[serde(rename = "rule")]
+    _rule: Option<IgnoredAny>,
+    #[serde(rename = "rules")]
+    _rules: Option<IgnoredAny>,
+    #[serde(rename = "tables")]
+    _tables: Option<IgnoredAny>,
+    #[serde(rename = "test")]
+    _test: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
