@@ -11,6 +11,8 @@ mod counts;
 pub mod fields;
 pub mod filter;
 mod guard;
+#[cfg(records_when_told)]
+mod recorded;
 mod request;
 mod rewrite;
 mod snapshot;
@@ -79,6 +81,8 @@ pub mod entry {
             // SAFETY: as this function's caller promises.
             let (description, message) = unsafe { (JobDescription::from_raw(description), UserMessage::from_raw(message)) };
             let (Some(mut description), mut message) = (description, message) else { return Answer::Accepted };
+            #[cfg(records_when_told)]
+            crate::recorded::record(&description);
             filter::submission(state::current(), &mut description, &mut message)
         });
         match answer {
