@@ -3,9 +3,12 @@
 
 mod common;
 
-use common::{Description, now, publish, snapshot_bytes};
+use common::{Description, Plugin, now, publish, snapshot_bytes, text};
+use job_submit_queuecast::fields::JobFields;
 use job_submit_queuecast::filter::{Answer, State, submission};
 use made_up_site::enforcing;
+use site_rules::field::{FieldNumber, Fields, Name};
+use site_rules::value::Value;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -58,4 +61,24 @@ fn a_job_that_is_left_alone_costs_no_allocation() {
     // The first submission takes the snapshot up.
     leave_alone();
     assert_eq!((0..100).map(|_| leave_alone()).sum::<usize>(), 0);
+}
+
+#[test]
+fn the_fields_of_a_job_are_read_without_an_allocation() {
+    let _slurm = Plugin::open();
+    let mut job = Description::batch(2, 8).with_control(&["OTHER=1"]);
+    job.0.tres_per_node = text("gres/gpu:a100:2,gres/gpu:v100:1");
+    job.0.array_inx = text("0-9%2");
+    job.0.mail_type = 3;
+    // SAFETY: a description of our own.
+    let description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
+    let before = ALLOCATIONS.get();
+    let fields = JobFields::of(&description);
+    for name in Name::ALL {
+        if let Some(Value::Texts(texts)) = fields.field(FieldNumber::from(*name)) {
+            assert!(texts.iter().count() < 10);
+        }
+    }
+    assert_eq!((fields.variable("HOME"), ALLOCATIONS.get() - before), (Some("/root"), 0));
+    common::free(&mut job.0.tres_per_node);
 }
