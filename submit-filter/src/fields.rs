@@ -1,7 +1,8 @@
 //! The fields of a job description as the site's rules read and write them.
 //!
 //! Nothing is allocated to read them, but where a text is not UTF-8: what stands in the place of
-//! its bytes is kept then, so that no user hides a text from rules by one such byte.
+//! its bytes is kept then, so that no user hides a text from rules by one such byte. What takes a
+//! pass over a text is kept as well, so that no long one is gone through once for each rule.
 
 mod writes;
 
@@ -11,6 +12,7 @@ use site_rules::field::{FieldNumber, Fields, MAIL_TYPES, Name, OPEN_MODES, PROFI
 use site_rules::value::{Resources, TextList, Texts, Value};
 use slurm_sys::job_description::{JobDescription, ListField, Minutes};
 use slurm_sys::job_fields::{AskedMemory, Flag, NumberField, Specialised, TextField};
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ffi::CStr;
 use std::ops::Range;
@@ -222,12 +224,21 @@ pub fn is_known(name: Name) -> bool {
     }
 }
 
+/// A value that borrows nothing.
+#[derive(Clone, Copy, Debug)]
+enum Scalar {
+    Integer(i64),
+    Truth(bool),
+}
+
 /// The fields of a job description.
 #[derive(Debug)]
 pub struct JobFields<'a> {
     description: &'a JobDescription<'a>,
-    /// Texts that are not UTF-8, made so.
-    made_readable: [OnceCell<Box<str>>; TextField::ALL.len()],
+    /// Texts that were read; those that are not UTF-8 are made so.
+    texts: [OnceCell<Option<Cow<'a, str>>>; TextField::ALL.len()],
+    /// Numbers and truths that were derived.
+    derived: [OnceCell<Option<Scalar>>; Name::ALL.len()],
     arguments: Entries<'a>,
     spank_variables: Entries<'a>,
     environment: Entries<'a>,
@@ -245,7 +256,8 @@ impl<'a> JobFields<'a> {
         let profile = if description.profile() == u32::MAX { !1 } else { description.profile() };
         JobFields {
             description,
-            made_readable: [const { OnceCell::new() }; TextField::ALL.len()],
+            texts: [const { OnceCell::new() }; TextField::ALL.len()],
+            derived: [const { OnceCell::new() }; Name::ALL.len()],
             arguments: Entries::of(description, ListField::Argv),
             spank_variables: Entries::of(description, ListField::SpankJobEnv),
             environment: Entries::of(description, ListField::Environment),
@@ -256,9 +268,24 @@ impl<'a> JobFields<'a> {
     }
 
     fn text(&self, field: TextField) -> Option<&str> {
-        let text = self.description.text(field)?;
-        let cell = self.made_readable.get(field as usize)?;
-        Some(text.to_str().unwrap_or_else(|_| cell.get_or_init(|| readable(text))))
+        let read = || self.description.text(field).map(CStr::to_string_lossy);
+        self.texts.get(field as usize)?.get_or_init(read).as_deref()
+    }
+
+    /// What is derived of other fields, once.
+    fn derived(&self, name: Name) -> Option<Value<'_>> {
+        if name == Name::Partitions {
+            return derived::value(name, self);
+        }
+        let derive = || match derived::value(name, self)? {
+            Value::Integer(number) => Some(Scalar::Integer(number)),
+            Value::Truth(truth) => Some(Scalar::Truth(truth)),
+            _ => None,
+        };
+        match self.derived.get(name as usize)?.get_or_init(derive).as_ref()? {
+            Scalar::Integer(number) => Some(Value::Integer(*number)),
+            Scalar::Truth(truth) => Some(Value::Truth(*truth)),
+        }
     }
 
     fn number(&self, field: NumberField) -> Option<i64> {
@@ -334,7 +361,7 @@ impl Fields for JobFields<'_> {
             Source::SiteFactor => self.description.site_factor().map(Value::Integer),
             Source::Own => self.own(name),
             Source::Derived if name == Name::GpuTypes => Some(Value::Texts(Texts::Listed(self))),
-            Source::Derived => derived::value(name, self),
+            Source::Derived => self.derived(name),
         }
     }
 
