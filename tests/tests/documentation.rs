@@ -24,7 +24,7 @@ const USERS: [&str; 4] = ["README.md", "docs/users.md", "docs/nodes-at-a-time.md
 /// Pages of what administrators do, with the configuration that each begins with, and whether most
 /// of the cluster is busy for two hours. They are read on a cluster with a history in slurmdbd and
 /// with the daemon.
-const ADMINISTRATORS: [(&str, &str, bool); 7] = [
+const ADMINISTRATORS: [(&str, &str, bool); 8] = [
     ("docs/first-week.md", "", false),
     ("docs/one-policy.md", "", true),
     ("docs/settings.md", "", true),
@@ -32,11 +32,19 @@ const ADMINISTRATORS: [(&str, &str, bool); 7] = [
     ("docs/troubleshooting.md", "[policy]\nmode = \"enforce\"\n", true),
     ("docs/simulation.md", "", true),
     ("docs/deadlines.md", "", true),
+    ("docs/rules.md", "", true),
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 6] =
-    ["docs/README.md", "docs/design.md", "docs/forecasts.md", "docs/how-it-works.md", "docs/molding.md", "docs/reservations.md"];
+const WITHOUT_COMMANDS: [&str; 7] = [
+    "docs/README.md",
+    "docs/design.md",
+    "docs/forecasts.md",
+    "docs/how-it-works.md",
+    "docs/molding.md",
+    "docs/reservations.md",
+    "docs/rule-fields.md",
+];
 
 /// Its commands are run by `ci/test-packages`.
 const INSTALLATION: &str = "docs/install.md";
