@@ -152,6 +152,19 @@ macro_rules! numbers {
                     _ => {}
                 }
             }
+
+            /// Makes a number what it is where nobody says anything, as
+            /// `slurm_init_job_desc_msg` does (src/api/init_msg.c).
+            pub fn unset_number(&mut self, field: NumberField) {
+                if field.begins_at_zero() {
+                    return self.set_number(field, 0);
+                }
+                #[allow(unreachable_patterns)]
+                match field {
+                    $($(#[cfg($on)])? NumberField::$name => self.0.$place = Sentinel::UNSET,)*
+                    _ => {}
+                }
+            }
         }
     };
 }
@@ -226,6 +239,30 @@ numbers! {
     WarnSignal warn_signal is_none;
     WarnTime warn_time is_none;
     X11 x11 is_none;
+}
+
+impl NumberField {
+    /// Whether it is 0 where nobody says anything.
+    fn begins_at_zero(self) -> bool {
+        matches!(
+            self,
+            NumberField::Bitflags
+                | NumberField::BoardsPerNode
+                | NumberField::HetJobOffset
+                | NumberField::Immediate
+                | NumberField::MemUpdateDelay
+                | NumberField::MemUpdateMargin
+                | NumberField::NtasksPerBoard
+                | NumberField::OomKillStep
+                | NumberField::OpenMode
+                | NumberField::ResvPortCnt
+                | NumberField::SegmentSize
+                | NumberField::SocketsPerBoard
+                | NumberField::WarnSignal
+                | NumberField::WarnTime
+                | NumberField::X11
+        )
+    }
 }
 
 /// The memory that a job asks for.
@@ -327,14 +364,15 @@ impl JobDescription<'_> {
         })
     }
 
-    /// Sets the memory that it asks for.
-    pub fn set_memory(&mut self, memory: AskedMemory) {
+    /// Sets the memory that it asks for, or that it says nothing of it.
+    pub fn set_memory(&mut self, memory: Option<AskedMemory>) {
         // Above it the greatest is not set, and below it the bit for CPUs.
         let room = |mebibytes: u64| mebibytes.min(OF_EACH_CPU - 3);
         self.0.pn_min_memory = match memory {
-            AskedMemory::Whole => 0,
-            AskedMemory::OfEachNode(mebibytes) => room(mebibytes),
-            AskedMemory::ForEachCpu(mebibytes) => room(mebibytes) | OF_EACH_CPU,
+            None => Sentinel::UNSET,
+            Some(AskedMemory::Whole) => 0,
+            Some(AskedMemory::OfEachNode(mebibytes)) => room(mebibytes),
+            Some(AskedMemory::ForEachCpu(mebibytes)) => room(mebibytes) | OF_EACH_CPU,
         };
     }
 
@@ -347,14 +385,15 @@ impl JobDescription<'_> {
         Some(if self.0.core_spec & threads == 0 { Specialised::Cores(number) } else { Specialised::Threads(number) })
     }
 
-    /// Sets what it leaves to the system.
-    pub fn set_specialised(&mut self, left: Specialised) {
+    /// Sets what it leaves to the system, or that it says nothing of it.
+    pub fn set_specialised(&mut self, left: Option<Specialised>) {
         let threads = CORE_SPEC_THREAD as u16;
         // Below what would read as unset.
         let room = |number: u16| number.min(threads - 3);
         self.0.core_spec = match left {
-            Specialised::Cores(number) => room(number),
-            Specialised::Threads(number) => room(number) | threads,
+            None => Sentinel::UNSET,
+            Some(Specialised::Cores(number)) => room(number),
+            Some(Specialised::Threads(number)) => room(number) | threads,
         };
     }
 
@@ -364,9 +403,9 @@ impl JobDescription<'_> {
         self.0.nice.known().filter(|nice| *nice != 0).map(|_| from_nice_offset(self.0.nice))
     }
 
-    /// Sets what is taken from the job's priority.
-    pub fn set_nice(&mut self, nice: i64) {
-        self.0.nice = nice_offset(nice);
+    /// Sets what is taken from the job's priority, or that nothing is said of it.
+    pub fn set_nice(&mut self, nice: Option<i64>) {
+        self.0.nice = nice.map_or(Sentinel::UNSET, nice_offset);
     }
 
     /// What the site adds to the job's priority.
@@ -375,9 +414,9 @@ impl JobDescription<'_> {
         self.0.site_factor.known().filter(|factor| *factor != 0).map(|_| from_nice_offset(self.0.site_factor))
     }
 
-    /// Sets what the site adds to the job's priority.
-    pub fn set_site_factor(&mut self, factor: i64) {
-        self.0.site_factor = nice_offset(factor);
+    /// Sets what the site adds to the job's priority, or that nothing is said of it.
+    pub fn set_site_factor(&mut self, factor: Option<i64>) {
+        self.0.site_factor = factor.map_or(Sentinel::UNSET, nice_offset);
     }
 
     /// What is profiled, as bits; 0 where nothing is said, and all for everything.

@@ -15,6 +15,9 @@ pub(crate) trait Sentinel: Copy {
 
     /// A number as C is to read it: the nearest that is neither unset nor unlimited.
     fn written(number: i64) -> Self;
+
+    /// What C reads as unset.
+    const UNSET: Self;
 }
 
 macro_rules! sentinel {
@@ -28,6 +31,8 @@ macro_rules! sentinel {
                 const GREATEST: $width = <$width>::MAX - 2;
                 <$width>::try_from(number.max(0)).unwrap_or(GREATEST).min(GREATEST)
             }
+
+            const UNSET: $width = <$width>::MAX - 1;
         })*
     };
 }
@@ -42,6 +47,8 @@ impl Sentinel for i64 {
     fn written(number: i64) -> i64 {
         number.max(0)
     }
+
+    const UNSET: i64 = 0;
 }
 
 /// A number that may be unset or unlimited.

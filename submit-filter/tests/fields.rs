@@ -8,6 +8,7 @@ use job_submit_queuecast::fields::{JobFields, WriteError, Writes, is_known};
 use job_types::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
+use site_rules::overlay::Write;
 use site_rules::value::{Kind, Resources, Texts, Value};
 use slurm_sys::bindings::{INFINITE, NICE_OFFSET, NO_VAL};
 use slurm_sys::job_description::JobDescription;
@@ -46,7 +47,7 @@ fn in_words(value: Value<'_>) -> String {
 
 fn write(job: &mut Description, values: &[(Name, Value<'_>)]) -> Result<(), WriteError> {
     let mut description = view(job);
-    let values = values.iter().map(|(name, value)| (FieldNumber::from(*name), *value));
+    let values = values.iter().map(|(name, value)| Write { field: FieldNumber::from(*name), value: Some(*value) });
     Writes::prepare(&description, values).map(|writes| writes.apply(&mut description))
 }
 
@@ -311,6 +312,35 @@ fn a_text_is_taken_out_by_an_empty_one() {
     write(&mut job, &[(Name::Comment, Value::Text("x"))]).unwrap();
     write(&mut job, &[(Name::Comment, Value::Text(""))]).unwrap();
     assert!(job.0.comment.is_null());
+}
+
+#[test]
+fn a_field_that_is_made_absent_is_as_if_nobody_had_said_anything() {
+    with_slurm();
+    let bytes = |job: &Description| {
+        // SAFETY: a job description is as many bytes as its size, and the library has cleared those
+        // between its fields.
+        unsafe { std::slice::from_raw_parts((&raw const *job.0).cast::<u8>(), size_of_val(&*job.0)) }.to_vec()
+    };
+    for (field, name) in FIELDS.iter().zip(Name::ALL).filter(|(field, name)| field.is_writable && field.may_be_absent && is_known(**name)) {
+        let mut job = Description::unset();
+        let value = match field.kind {
+            Kind::Truth => Value::Truth(true),
+            Kind::Integer => Value::Integer(1 << 30),
+            Kind::Duration => Value::Duration(Seconds(600)),
+            Kind::Moment => Value::Moment(UnixTime(1_900_000_000)),
+            _ => Value::Text(field.words.first().copied().unwrap_or("x")),
+        };
+        write(&mut job, &[(*name, value)]).unwrap();
+        assert!(bytes(&job) != bytes(&Description::unset()), "{} was not written", field.name);
+        let mut description = view(&mut job);
+        let absent = Write { field: FieldNumber::from(*name), value: None };
+        Writes::prepare(&description, [absent]).unwrap().apply(&mut description);
+        assert!(bytes(&job) == bytes(&Description::unset()), "{} is still there", field.name);
+    }
+    let mut job = Description::unset();
+    let absent = Write { field: FieldNumber::from(Name::Contiguous), value: None };
+    assert_eq!(Writes::prepare(&view(&mut job), [absent]).unwrap_err(), WriteError::WrongValue("contiguous"));
 }
 
 fn overwrite(text: *mut std::ffi::c_char, bytes: &[u8]) {

@@ -2,6 +2,7 @@
 
 use super::{MEBIBYTE, Source, is_known, source};
 use site_rules::field::FieldNumber;
+use site_rules::overlay;
 use site_rules::value::{Resources, Value};
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::{AskedMemory, NumberField, Specialised, TextField};
@@ -30,10 +31,11 @@ pub enum WriteError {
 enum Write {
     Text(TextField, Option<SlurmText>),
     Number(NumberField, i64),
-    Memory(AskedMemory),
-    Specialised(Specialised),
-    Nice(i64),
-    SiteFactor(i64),
+    NoNumber(NumberField),
+    Memory(Option<AskedMemory>),
+    Specialised(Option<Specialised>),
+    Nice(Option<i64>),
+    SiteFactor(Option<i64>),
 }
 
 /// What is to be written, with all texts there, so that nothing can fail any more.
@@ -56,10 +58,10 @@ impl Writes {
     /// The first value that can't be written.
     pub fn prepare<'v>(
         description: &JobDescription<'_>,
-        values: impl IntoIterator<Item = (FieldNumber, Value<'v>)>,
+        written: impl IntoIterator<Item = overlay::Write<'v>>,
     ) -> Result<Writes, WriteError> {
         let mut writes = Writes::default();
-        for (field, value) in values {
+        for overlay::Write { field, value } in written {
             let write = prepared(field, value)?;
             writes.fields.push(write);
         }
@@ -80,6 +82,7 @@ impl Writes {
             match write {
                 Write::Text(field, text) => description.set_text(field, text),
                 Write::Number(field, number) => description.set_number(field, number),
+                Write::NoNumber(field) => description.unset_number(field),
                 Write::Memory(memory) => description.set_memory(memory),
                 Write::Specialised(left) => description.set_specialised(left),
                 Write::Nice(nice) => description.set_nice(nice),
@@ -101,7 +104,7 @@ impl Writes {
 
     fn memory(&self) -> Option<AskedMemory> {
         self.fields.iter().rev().find_map(|write| match write {
-            Write::Memory(memory) => Some(*memory),
+            Write::Memory(memory) => *memory,
             _ => None,
         })
     }
@@ -171,7 +174,7 @@ impl Writes {
     }
 }
 
-fn prepared(field: FieldNumber, value: Value<'_>) -> Result<Write, WriteError> {
+fn prepared(field: FieldNumber, value: Option<Value<'_>>) -> Result<Write, WriteError> {
     let known = field.get().zip(field.name()).filter(|(field, _)| field.is_writable);
     let Some((field, name)) = known else {
         return Err(WriteError::NotWritable(field.get().map_or("a field of no name", |field| field.name)));
@@ -179,6 +182,9 @@ fn prepared(field: FieldNumber, value: Value<'_>) -> Result<Write, WriteError> {
     if !is_known(name) {
         return Err(WriteError::NotKnown(field.name));
     }
+    let Some(value) = value else {
+        return cleared(source(name)).filter(|_| field.may_be_absent).ok_or(WriteError::WrongValue(field.name));
+    };
     let text = |text: &str| match text {
         "" => Ok(None),
         text => SlurmText::new(text).map(Some).ok_or(WriteError::NoMemory(field.name)),
@@ -198,13 +204,32 @@ fn prepared(field: FieldNumber, value: Value<'_>) -> Result<Write, WriteError> {
             let number = words.iter().zip(first..).find(|(known, _)| **known == word).map(|(_, number)| number);
             Write::Number(place, number.ok_or(WriteError::WrongValue(field.name))?)
         }
-        (Source::NodeMemory, Value::Integer(bytes)) => Write::Memory(memory(bytes, AskedMemory::OfEachNode)),
-        (Source::CpuMemory, Value::Integer(bytes)) => Write::Memory(memory(bytes, AskedMemory::ForEachCpu)),
-        (Source::Cores, Value::Integer(cores)) => Write::Specialised(Specialised::Cores(small(cores))),
-        (Source::Threads, Value::Integer(threads)) => Write::Specialised(Specialised::Threads(small(threads))),
-        (Source::Nice, Value::Integer(nice)) => Write::Nice(nice),
-        (Source::SiteFactor, Value::Integer(factor)) => Write::SiteFactor(factor),
+        (Source::NodeMemory, Value::Integer(bytes)) => Write::Memory(Some(memory(bytes, AskedMemory::OfEachNode))),
+        (Source::CpuMemory, Value::Integer(bytes)) => Write::Memory(Some(memory(bytes, AskedMemory::ForEachCpu))),
+        (Source::Cores, Value::Integer(cores)) => Write::Specialised(Some(Specialised::Cores(small(cores)))),
+        (Source::Threads, Value::Integer(threads)) => Write::Specialised(Some(Specialised::Threads(small(threads)))),
+        (Source::Nice, Value::Integer(nice)) => Write::Nice(Some(nice)),
+        (Source::SiteFactor, Value::Integer(factor)) => Write::SiteFactor(Some(factor)),
         _ => return Err(WriteError::WrongValue(field.name)),
+    })
+}
+
+/// What makes a field absent; `None` for one that can't be.
+fn cleared(source: Source) -> Option<Write> {
+    Some(match source {
+        Source::Text(place) | Source::Resources(place) => Write::Text(place, None),
+        Source::Number(place)
+        | Source::Mebibytes(place)
+        | Source::Seconds(place)
+        | Source::Minutes(place)
+        | Source::Moment(place)
+        | Source::SaidTruth(place)
+        | Source::Word(place, ..) => Write::NoNumber(place),
+        Source::NodeMemory | Source::CpuMemory => Write::Memory(None),
+        Source::Cores | Source::Threads => Write::Specialised(None),
+        Source::Nice => Write::Nice(None),
+        Source::SiteFactor => Write::SiteFactor(None),
+        Source::Truth(_) | Source::Flag(_) | Source::Own | Source::Derived => return None,
     })
 }
 
