@@ -3,7 +3,7 @@
 
 use crate::calendar::part_of;
 use crate::fault::Fault;
-use crate::field::FieldNumber;
+use crate::field::{FieldNumber, Name};
 use crate::operators::{Binary, Unary, length_in_steps};
 use crate::program::{Expression, Instruction, LOOPS, Program, Quantifier, ResourcePart, STACK, Scope};
 use crate::scratch::Scratch;
@@ -11,6 +11,12 @@ use crate::submission::Submission;
 use crate::value::{Resource, Texts, Value};
 use arrayvec::ArrayVec;
 use job_types::time::Seconds;
+
+/// How many steps it is taken to find a variable in an environment, which is a list.
+const VARIABLE: u32 = 64;
+
+/// How many steps it is taken to compute what follows from other fields.
+const DERIVED: u32 = 8;
 
 /// What rules have written so far, which those behind them read in the place of what the user asked
 /// for.
@@ -173,12 +179,14 @@ impl<'a> Run<'a, '_> {
                 let is_known = surrounding.read(self.evaluator.submission).is_some();
                 self.push(Ok(Value::Truth(is_known)))
             }
-            Instruction::Variable(scope) => {
-                self.map_text(|evaluator, name| fields(evaluator, scope)?.variable(name).map(Value::Text).ok_or(Fault::Absent))
-            }
-            Instruction::HasVariable(scope) => {
-                self.map_text(|evaluator, name| Ok(Value::Truth(fields(evaluator, scope)?.variable(name).is_some())))
-            }
+            Instruction::Variable(scope) => self.map_text(|evaluator, name| {
+                evaluator.steps.take(VARIABLE)?;
+                fields(evaluator, scope)?.variable(name).map(Value::Text).ok_or(Fault::Absent)
+            }),
+            Instruction::HasVariable(scope) => self.map_text(|evaluator, name| {
+                evaluator.steps.take(VARIABLE)?;
+                Ok(Value::Truth(fields(evaluator, scope)?.variable(name).is_some()))
+            }),
             Instruction::LookUp { table, column } => self.map_text(|evaluator, key| {
                 let table = evaluator.program.tables.get(usize::from(table)).ok_or(Fault::Program)?;
                 table.value(key, column).ok_or(Fault::NoSuchElement)
@@ -248,6 +256,9 @@ impl<'a> Run<'a, '_> {
 
     /// What a field has: of the job that is submitted, with what rules have written.
     fn field(&mut self, scope: Scope, field: FieldNumber) -> Result<Option<Value<'a>>, Fault> {
+        if field.name().is_some_and(Name::is_derived) {
+            self.evaluator.steps.take(DERIVED)?;
+        }
         if scope == Scope::Job
             && let Some(written) = self.evaluator.written.written(field, self.evaluator.scratch)?
         {

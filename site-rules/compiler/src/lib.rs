@@ -25,6 +25,8 @@
 //!   moment was written with an offset.
 //! - A named time zone has the changes of its clocks from 1970 to 2100. Before, its clocks stand as
 //!   they did in 1970.
+//! - `\b` in a regular expression counts letters of ASCII alone, as automata can't know words of
+//!   Unicode.
 //! - A text that grows beyond the memory that evaluation has, and a budget that is used up, end
 //!   evaluation, also within `&&` and `||`.
 //!

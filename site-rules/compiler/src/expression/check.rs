@@ -1,9 +1,10 @@
 //! Checks expressions: that names and functions are known, that kinds fit, and that what may be
 //! absent is used only where it was found to be there.
 
-use super::emit::{self, folded};
+use super::emit::folded;
 use super::facts::{Fact, Facts};
 use super::node::{Constant, Form, Node};
+use super::regular;
 use crate::problem::{ExpressionError, suggestion};
 use crate::{literal, zone};
 use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, IdedExpr, LiteralValue, SelectExpr, SourceInfo, operators};
@@ -596,7 +597,7 @@ impl Checker<'_> {
                     return self
                         .error(pattern, "the regular expression must stand here in quotes, as it is compiled when rules are loaded");
                 };
-                if let Err(message) = emit::pattern(&source) {
+                if let Err(message) = regular::pattern(&source) {
                     return self.error(pattern, message);
                 }
                 let text = self.of_kind(text, Kind::Text, known)?.node;

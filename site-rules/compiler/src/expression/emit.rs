@@ -1,18 +1,14 @@
 //! Writes the instructions of checked expressions, and evaluates what is constant.
 
 use super::node::{Constant, Form, Node};
-use regex_automata::dfa::dense;
+use super::regular::pattern;
 use site_rules::evaluate::{Evaluator, NothingWritten, Steps, evaluate};
 use site_rules::field::{FieldNumber, Fields};
-use site_rules::pattern::Pattern;
 use site_rules::program::{Expression, Instruction, LOOPS, Program, STACK};
 use site_rules::scratch::Scratch;
 use site_rules::submission::{NoForecasts, Request, Submission, User};
 use site_rules::value::Value;
 use std::collections::HashMap;
-
-/// The most bytes of the automaton of one regular expression.
-const LARGEST_PATTERN: usize = 4 << 20;
 
 /// Collects the expressions of a set of rules.
 #[derive(Debug, Default)]
@@ -203,29 +199,6 @@ impl Emitter {
         self.patterns.insert(source.to_owned(), place);
         Ok(place)
     }
-}
-
-/// Compiles a regular expression to an automaton.
-///
-/// # Errors
-/// Says what is wrong with it.
-pub fn pattern(source: &str) -> Result<Pattern, String> {
-    let configuration = dense::Config::new()
-        .dfa_size_limit(Some(LARGEST_PATTERN))
-        .determinize_size_limit(Some(4 * LARGEST_PATTERN))
-        .start_kind(regex_automata::dfa::StartKind::Unanchored);
-    let automaton = dense::Builder::new().configure(configuration).build(source).map_err(|error| {
-        let mut causes = vec![error.to_string()];
-        let mut cause = std::error::Error::source(&error);
-        while let Some(error) = cause {
-            causes.push(error.to_string());
-            cause = error.source();
-        }
-        let message = causes.last().map(|text| text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned());
-        format!("the regular expression {source:?} can't be used: {}", message.unwrap_or_default())
-    })?;
-    let (bytes, padding) = automaton.to_bytes_native_endian();
-    Pattern::from_bytes(bytes.get(padding..).unwrap_or_default()).map_err(|error| error.to_string())
 }
 
 /// How many values and loops there are where an instruction stands.

@@ -6,6 +6,7 @@ pub mod emit;
 pub mod facts;
 pub mod node;
 pub mod parse;
+pub mod regular;
 
 use crate::problem::ExpressionError;
 use check::{Checked, Names};
