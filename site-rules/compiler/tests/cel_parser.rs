@@ -12,7 +12,7 @@ fn parses(text: &str, stack: usize) -> bool {
 }
 
 /// What is as deep or as long as an expression may be.
-fn extremes() -> [String; 5] {
+fn extremes() -> [String; 8] {
     let deep = parse::DEEPEST;
     [
         format!("{}1{}", "(".repeat(deep), ")".repeat(deep)),
@@ -20,6 +20,9 @@ fn extremes() -> [String; 5] {
         format!("{}'a'{}", "string(".repeat(deep), ")".repeat(deep)),
         format!("{}true{}", "(true ? ".repeat(deep), " : false)".repeat(deep)),
         "1+".repeat(parse::LONGEST / 2 - 1) + "1",
+        "a".to_owned() + &".b".repeat(parse::LONGEST / 2 - 1),
+        "a".to_owned() + &"[0]".repeat(parse::LONGEST / 3 - 1),
+        "a&&".repeat(parse::LONGEST / 3 - 1) + "a",
     ]
 }
 

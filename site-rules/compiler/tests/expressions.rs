@@ -224,3 +224,17 @@ fn the_deepest_expression_that_is_allowed_is_parsed() {
     let choices = "has(job.account) ? 1 : ".repeat(parse::MOST_CHOICES) + "2";
     assert_eq!(value(&choices).as_deref(), Ok("2"));
 }
+
+#[test]
+fn the_longest_expressions_are_refused_or_compiled_without_running_out_of_stack() {
+    let most = parse::LONGEST;
+    for (text, is_right) in [
+        ("job".to_owned() + &".b".repeat(most / 2 - 2), false),
+        ("job.argv".to_owned() + &"[0]".repeat(most / 3 - 4), false),
+        ("job.is_batch && ".repeat(most / 16 - 1) + "true", true),
+        ("1+".repeat(most / 2 - 5) + "job.argc", true),
+        ("job.argv.exists(a, ".repeat(parse::DEEPEST) + "true" + &")".repeat(parse::DEEPEST), false),
+    ] {
+        assert_eq!(compiled(&text).map(|_| ()).map_err(|error| error.message).is_ok(), is_right, "{text}");
+    }
+}

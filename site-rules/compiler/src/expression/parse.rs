@@ -28,7 +28,9 @@ pub const STACK: usize = 64 << 20;
 /// The first [`ExpressionError`] that the look at the characters or the parser finds.
 pub fn parse(text: &str) -> Result<(IdedExpr, SourceInfo), ExpressionError> {
     check_bounds(text)?;
-    let parser = cel::parser::Parser::new().enable_optional_syntax(true).error_recovery_limit(1);
+    // A second line of defence: what is within the bounds stays below it.
+    let most_recursions = u16::try_from(2 * (DEEPEST + MOST_CHOICES)).unwrap_or(u16::MAX);
+    let parser = cel::parser::Parser::new().enable_optional_syntax(true).error_recovery_limit(1).max_recursion_depth(most_recursions);
     parser.parse_with_source_info(text).map_err(|errors| first_error(text, &errors))
 }
 
@@ -53,21 +55,16 @@ fn check_bounds(text: &str) -> Result<(), ExpressionError> {
         return too(0, format!("this expression is longer than {LONGEST} bytes: divide the rule, or use a table"));
     }
     let (mut depth, mut choices, mut signs) = (0_usize, 0_usize, 0_usize);
-    let mut quote = None;
-    let mut is_escaped = false;
+    let mut quoted_until = 0;
+    let mut before = ' ';
     for (offset, character) in text.char_indices() {
-        if let Some(open) = quote {
-            if is_escaped {
-                is_escaped = false;
-            } else if character == '\\' {
-                is_escaped = true;
-            } else if character == open {
-                quote = None;
-            }
+        if offset < quoted_until {
             continue;
         }
+        let is_raw = matches!(before, 'r' | 'R');
+        before = character;
         match character {
-            '\'' | '"' => quote = Some(character),
+            '\'' | '"' => quoted_until = end_of_quote(text, offset, character, is_raw),
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth = depth.saturating_sub(1),
             '?' => choices += 1,
@@ -92,4 +89,42 @@ fn check_bounds(text: &str) -> Result<(), ExpressionError> {
         }
     }
     Ok(())
+}
+
+/// The place behind a text in quotes, which begins at a quotation mark: one or three of them, with
+/// escapes unless it is raw.
+fn end_of_quote(text: &str, start: usize, mark: char, is_raw: bool) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let triple: String = std::iter::repeat_n(mark, 3).collect();
+    let closing = if rest.starts_with(&triple) { triple } else { mark.to_string() };
+    let mut at = start + closing.len();
+    while let Some(next) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let rest = text.get(at..).unwrap_or_default();
+        if rest.starts_with(&closing) {
+            return at + closing.len();
+        }
+        at += next.len_utf8();
+        if next == '\\' && !is_raw {
+            at += text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn brackets_are_counted_outside_of_quotes_alone() {
+        let deep = "(".repeat(DEEPEST + 1);
+        for quoted in [format!("'{deep}'"), format!("\"{deep}\""), format!("'\\'{deep}'"), format!("\"\"\"a\"{deep}\"\"\"")] {
+            assert_eq!(check_bounds(&quoted), Ok(()), "{quoted}");
+        }
+        for plain in [format!("r'\\' + {deep}"), format!("\"\"\"a\"b\"\"\" + {deep}"), format!("'\\\\' + {deep}"), format!("'' + {deep}")] {
+            check_bounds(&plain).unwrap_err();
+        }
+    }
 }
