@@ -14,6 +14,9 @@ pub enum Fault {
     /// A value can't be converted, such as the text `12x` to an integer.
     #[error("a value that can't be converted")]
     Conversion,
+    /// A number that is none, such as 0.0 / 0.0, was compared with another.
+    #[error("a number that is none was compared")]
+    NotComparable,
     /// A list or table has no such element.
     #[error("no element at this place or of this name")]
     NoSuchElement,

@@ -158,14 +158,14 @@ impl Binary {
                 let are_equal = match (left, right) {
                     // Also of a number that is none: it equals nothing.
                     (Value::Real(left), Value::Real(right)) => left == right,
-                    _ => order(left, right)?.is_some_and(std::cmp::Ordering::is_eq),
+                    _ => order(left, right)?.is_eq(),
                 };
                 Ok(Value::Truth(are_equal == (self == Binary::Equal)))
             }
-            Binary::Less => Ok(Value::Truth(order(left, right)?.is_some_and(std::cmp::Ordering::is_lt))),
-            Binary::LessOrEqual => Ok(Value::Truth(order(left, right)?.is_some_and(std::cmp::Ordering::is_le))),
-            Binary::Greater => Ok(Value::Truth(order(left, right)?.is_some_and(std::cmp::Ordering::is_gt))),
-            Binary::GreaterOrEqual => Ok(Value::Truth(order(left, right)?.is_some_and(std::cmp::Ordering::is_ge))),
+            Binary::Less => Ok(Value::Truth(order(left, right)?.is_lt())),
+            Binary::LessOrEqual => Ok(Value::Truth(order(left, right)?.is_le())),
+            Binary::Greater => Ok(Value::Truth(order(left, right)?.is_gt())),
+            Binary::GreaterOrEqual => Ok(Value::Truth(order(left, right)?.is_ge())),
             Binary::StartsWith | Binary::EndsWith | Binary::Contains => {
                 let (Value::Text(text), Value::Text(part)) = (left, right) else { return Err(Fault::Program) };
                 Ok(Value::Truth(match self {
@@ -263,15 +263,15 @@ fn moment(at: Option<i64>) -> Result<Value<'static>, Fault> {
     at.filter(|at| MOMENTS.contains(at)).map(|at| Value::Moment(UnixTime(at))).ok_or(Fault::Overflow)
 }
 
-/// How two values of the same kind compare; `None` where a number is none.
-fn order(left: Value<'_>, right: Value<'_>) -> Result<Option<std::cmp::Ordering>, Fault> {
+/// How two values of the same kind compare.
+fn order(left: Value<'_>, right: Value<'_>) -> Result<std::cmp::Ordering, Fault> {
     Ok(match (left, right) {
-        (Value::Truth(left), Value::Truth(right)) => Some(left.cmp(&right)),
-        (Value::Integer(left), Value::Integer(right)) => Some(left.cmp(&right)),
-        (Value::Real(left), Value::Real(right)) => left.partial_cmp(&right),
-        (Value::Text(left), Value::Text(right)) => Some(left.cmp(right)),
-        (Value::Duration(left), Value::Duration(right)) => Some(left.cmp(&right)),
-        (Value::Moment(left), Value::Moment(right)) => Some(left.cmp(&right)),
+        (Value::Truth(left), Value::Truth(right)) => left.cmp(&right),
+        (Value::Integer(left), Value::Integer(right)) => left.cmp(&right),
+        (Value::Real(left), Value::Real(right)) => left.partial_cmp(&right).ok_or(Fault::NotComparable)?,
+        (Value::Text(left), Value::Text(right)) => left.cmp(right),
+        (Value::Duration(left), Value::Duration(right)) => left.cmp(&right),
+        (Value::Moment(left), Value::Moment(right)) => left.cmp(&right),
         _ => return Err(Fault::Program),
     })
 }

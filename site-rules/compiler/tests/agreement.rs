@@ -82,7 +82,7 @@ fn expression(kind: Kind, depth: usize, elements: &[String], choices: &mut Choic
         Kind::Truth => match choice {
             2 => format!("({} && {})", of(Kind::Truth), of(Kind::Truth)),
             3 => format!("({} || {})", of(Kind::Truth), of(Kind::Truth)),
-            4 => format!("!{}", of(Kind::Truth)),
+            4 => format!("(!{})", of(Kind::Truth)),
             5 => {
                 let kinds = [Kind::Integer, Kind::Real, Kind::Text, Kind::Duration, Kind::Moment, Kind::Truth];
                 let kind = kinds[choices.of(kinds.len())];
@@ -185,7 +185,9 @@ fn texts(choices: &mut Choices<'_>) -> String {
 
 fn atom(kind: Kind, elements: &[String], choices: &mut Choices<'_>) -> String {
     let literal = match kind {
-        Kind::Truth => choices.one(&["job.is_batch", "true", "false", "has(job.partition)", "has(job.min_nodes)", "!has(job.time_limit)"]),
+        Kind::Truth => {
+            choices.one(&["job.is_batch", "true", "false", "has(job.partition)", "has(job.min_nodes)", "(!has(job.time_limit))"])
+        }
         Kind::Integer => choices.one(&["0", "1", "2", "3", "7", "100", "9223372036854775807", "(has(job.min_nodes) ? job.min_nodes : 5)"]),
         Kind::Real => choices.one(&["0.0", "1.0", "0.5", "2.25", "1e18", "1e300", "0.1"]),
         Kind::Text => match (choices.of(9), elements.last()) {
@@ -323,7 +325,8 @@ proptest! {
             (ours, by_cel(&text, &job))
         }).map_err(TestCaseError::fail)?;
         match ours {
-            Err(message) if message.contains("more than") || message.contains("longer than") => return Err(TestCaseError::reject(message)),
+            // Beyond the bounds of an expression there is nothing to agree about.
+            Err(message) if message.contains("more than") || message.contains("longer than") => {}
             Err(message) => prop_assert!(false, "{text}: {message}"),
             Ok(Err(fault)) => prop_assert_eq!(Outcome::None, theirs, "{}: {}", text, fault),
             Ok(Ok(value)) => prop_assert_eq!(Outcome::Value(value), theirs, "{}", text),

@@ -153,6 +153,7 @@ fn what_has_no_value_says_why() {
         ("1 / 0", Some(Fault::DivisionByZero)),
         ("1 / 0 == 1 && true", Some(Fault::DivisionByZero)),
         ("9223372036854775807 + 1", Some(Fault::Overflow)),
+        ("0.0 / 0.0 < 1.0", Some(Fault::NotComparable)),
         ("int('12x')", Some(Fault::Conversion)),
         ("job.argv[7]", Some(Fault::NoSuchElement)),
         ("job.is_batch && has(current.partition)", Some(Fault::CurrentUnknown)),
