@@ -63,15 +63,15 @@ struct Line {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let configuration = Configuration::path();
     let files = if arguments.files.is_empty() {
-        let configuration = Configuration::path();
         of_site(&configuration)
             .with_context(|| format!("the rules beside {} can't be read", configuration.display()))
             .map_err(Failure::Input)?
     } else {
         arguments.files.clone()
     };
-    let compiled = compile_files(&files);
+    let compiled = compile_files(&files, &configuration);
     let encoded = match &compiled.rules {
         Some(rules) => Some(site_rules::file::encode(rules).context("the rules can't be kept").map_err(Failure::No)?),
         None => None,

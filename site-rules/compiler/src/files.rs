@@ -36,10 +36,10 @@ pub fn of_site(configuration: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Compiles files in their order. Files of tables that they name are looked for from where they
-/// stand. Beside rules, a file that is called `queuecast.toml` has settings, which are not looked
-/// at here.
+/// stand. Beside rules, `configuration` has settings, and so has a file that is called
+/// `queuecast.toml`; they are not looked at here.
 #[must_use]
-pub fn compile_files(files: &[PathBuf]) -> Compiled {
+pub fn compile_files(files: &[PathBuf], configuration: &Path) -> Compiled {
     let readers: Vec<_> = files
         .iter()
         .map(|file| {
@@ -55,7 +55,7 @@ pub fn compile_files(files: &[PathBuf]) -> Compiled {
         let name = file.display().to_string();
         match read_text(file, u64::try_from(LARGEST_FILE).unwrap_or(u64::MAX)) {
             Ok(text) => {
-                let is_configuration = file.file_name().is_some_and(|name| name == "queuecast.toml");
+                let is_configuration = file == configuration || file.file_name().is_some_and(|name| name == "queuecast.toml");
                 sources.push(Source { name, text, is_configuration, read_file: reader });
             }
             Err(error) => {
@@ -91,7 +91,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
         std::fs::create_dir(directory.path().join(FOLDER)).unwrap();
-        write("queuecast.toml", "state_directory = \"/x\"\n[[rule]]\nname = \"first\"\nset = { qos = \"a\" }\n");
+        write("site.toml", "state_directory = \"/x\"\n[[rule]]\nname = \"first\"\nset = { qos = \"a\" }\n");
         write("rules.d/20-b.toml", "[[rule]]\nname = \"third\"\nset = { qos = \"c\" }\n");
         write(
             "rules.d/10-a.toml",
@@ -99,20 +99,22 @@ mod tests {
         );
         write("rules.d/t.csv", "key,value\nx,y\n");
         write("rules.d/notes.txt", "no rules");
-        let files = of_site(&directory.path().join("queuecast.toml")).unwrap();
-        let compiled = compile_files(&files);
+        let configuration = directory.path().join("site.toml");
+        let files = of_site(&configuration).unwrap();
+        let compiled = compile_files(&files, &configuration);
         assert_eq!(compiled.problems, []);
         let names: Vec<String> = compiled.rules.unwrap().rules.iter().map(|rule| rule.name.to_string()).collect();
         assert_eq!(names, ["first", "second", "third"]);
-        let missing = compile_files(&[directory.path().join("none.toml")]);
+        let missing = compile_files(&[directory.path().join("none.toml")], &configuration);
         assert!(missing.rules.is_none() && missing.problems[0].message.contains("can't be read"));
     }
 
     #[test]
     fn a_site_without_files_has_no_rules() {
         let directory = tempfile::tempdir().unwrap();
-        let files = of_site(&directory.path().join("queuecast.toml")).unwrap();
+        let configuration = directory.path().join("queuecast.toml");
+        let files = of_site(&configuration).unwrap();
         assert_eq!(files, Vec::<PathBuf>::new());
-        assert_eq!(compile_files(&files).rules.unwrap().rules.len(), 0);
+        assert_eq!(compile_files(&files, &configuration).rules.unwrap().rules.len(), 0);
     }
 }
