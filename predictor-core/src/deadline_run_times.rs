@@ -23,6 +23,41 @@ pub fn unknown(limit: Seconds) -> Vec<RunTimeRange> {
     (0..UNKNOWN_DOUBLINGS).rev().map(range).collect()
 }
 
+/// The part of the jobs that run for as long as none of their user's before.
+const UNLIKE_PART: f32 = 0.05;
+
+/// Run times down to a second, of a job that nothing is known of but its limit: each doubling as
+/// likely as any other.
+#[must_use]
+pub fn any(limit: Seconds) -> Vec<RunTimeRange> {
+    let limit_s = limit.clamped_u32().max(1);
+    let mut ends: Vec<u32> = std::iter::successors(Some(limit_s), |end| Some(end / 2).filter(|end| *end > 0)).collect();
+    ends.reverse();
+    if ends.len() < 2 {
+        return vec![RunTimeRange::new(limit_s, limit_s, 1.0)];
+    }
+    let probability = 1.0 / (ends.len() - 1) as f32;
+    ends.windows(2).map(|ends| RunTimeRange::new(ends[0], ends[1], probability)).collect()
+}
+
+/// The run times of a job with a deadline by what is forecast for it, if anything is, and by its
+/// deadline, which is `given` after its submission.
+///
+/// A few jobs run for as long as none of their user's before: where a deadline would be far too
+/// near for what is forecast, it is more likely of such a job.
+#[must_use]
+pub fn open_minded(forecast: Option<&[RunTimeRange]>, limit: Seconds, given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
+    let Some(forecast) = forecast else { return weighed(&any(limit), given, ratios) };
+    let part = |range: &RunTimeRange, part: f32| {
+        RunTimeRange::new(range.lower().clamped_u32(), range.upper().clamped_u32(), range.probability() as f32 * part)
+    };
+    let mut ranges: Vec<RunTimeRange> = forecast.iter().map(|range| part(range, 1.0 - UNLIKE_PART)).collect();
+    ranges.extend(any(limit).iter().map(|range| part(range, UNLIKE_PART)));
+    let mut points = weighed(&ranges, given, ratios);
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    points
+}
+
 /// Run times in seconds with their probabilities, ascending: those of the ranges, each weighed by
 /// how often the time from the submission to the deadline was so many times longer than the run
 /// time as what is `given` here would be.
@@ -74,6 +109,31 @@ mod tests {
         let unknown = weighed(&unknown(Seconds(36_000)), Seconds(1_650), &ratios);
         let near: f64 = unknown.iter().filter(|(run_s, _)| (70.0..110.0).contains(run_s)).map(|(_, weight)| weight).sum();
         assert!(near > 0.9, "{near}");
+    }
+
+    #[test]
+    fn a_deadline_that_is_too_near_for_all_that_is_known_is_of_a_job_that_is_unlike_those_before() {
+        let mut ratios = Ratios::unknown();
+        (0..2_000).for_each(|_| ratios.observe(16.5));
+        let hours = [RunTimeRange::new(7_000, 7_300, 1.0)];
+        let points = |given| open_minded(Some(&hours), Seconds(86_400), Seconds(given), &ratios);
+        let within =
+            |points: &[(f64, f64)], most_s: f64| points.iter().filter(|(run_s, _)| *run_s <= most_s).map(|(_, weight)| weight).sum::<f64>();
+        assert!(within(&points(160), 160.0) > 0.7, "{:?}", within(&points(160), 160.0));
+        assert!(within(&points(120_000), 6_900.0) < 0.05, "what is forecast is likely where the deadline says the same");
+        assert!(points(160).is_sorted_by(|one, other| one.0 <= other.0));
+        let unknown = open_minded(None, Seconds(86_400), Seconds(160), &ratios);
+        assert!(within(&unknown, 20.0) > 0.8);
+    }
+
+    #[test]
+    fn any_run_time_is_one_between_a_second_and_the_limit() {
+        for limit in [1, 2, 3, 60, 86_400, i64::MAX] {
+            let ranges = any(Seconds(limit));
+            let sum: f64 = ranges.iter().map(RunTimeRange::probability).sum();
+            assert!((sum - 1.0).abs() < 1e-5 && ranges[0].lower() == Seconds(1));
+            assert_eq!(ranges.last().unwrap().upper(), Seconds(limit.min(i64::from(Seconds(limit).clamped_u32()))));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! takes some of them: so a job's share is counted in CPUs, and a node's power is the number of its
 //! CPUs. On nodes of one CPU that is the same.
 
-use crate::admission::NodeLoad;
+use crate::admission::{NeededShare, NodeLoad};
 use job_types::share::{WEIGHT_OF_OTHERS, weight_of_cpu};
 use job_types::time::UnixTime;
 use zerocopy::little_endian::{F64, I64, U16, U32};
@@ -15,8 +15,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 #[derive(Clone, Copy, Debug, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct SharedNode {
-    /// CPUs that its jobs need by their shares, in sum.
+    /// CPUs that its jobs need by their shares, in sum: of the means, where run times are known by
+    /// distributions.
     needed: F64,
+    /// The variance of that sum, in CPUs squared.
+    variance: F64,
     /// The earliest deadline of its jobs; the end of time without one.
     earliest_deadline: I64,
     /// The latest deadline of its jobs; the beginning of time without one.
@@ -40,7 +43,7 @@ pub struct SharingJob {
     pub cpus: u32,
     /// The share of each that it needs, and its deadline; `None` for a job that was not admitted
     /// with a deadline.
-    pub admitted: Option<(f64, UnixTime)>,
+    pub admitted: Option<(NeededShare, UnixTime)>,
 }
 
 impl SharedNode {
@@ -50,6 +53,7 @@ impl SharedNode {
     pub fn idle(cpus: u32, jobs_to_a_cpu: u16, name: (u32, u32)) -> SharedNode {
         SharedNode {
             needed: 0.0.into(),
+            variance: 0.0.into(),
             earliest_deadline: i64::MAX.into(),
             latest_deadline: i64::MIN.into(),
             cpus: cpus.into(),
@@ -64,10 +68,11 @@ impl SharedNode {
     /// whole, and nobody waits for its end.
     pub fn add(&mut self, job: SharingJob) {
         let (needed, deadline) = match job.admitted {
-            Some((share, deadline)) => (share * f64::from(job.cpus), deadline),
-            None => (WEIGHT_OF_OTHERS / weight_of_cpu(self.cpus.get()), UnixTime(i64::MAX)),
+            Some((share, deadline)) => (share.of_cpus(job.cpus), deadline),
+            None => (NeededShare::sure(WEIGHT_OF_OTHERS / weight_of_cpu(self.cpus.get())), UnixTime(i64::MAX)),
         };
-        self.needed = (self.needed.get() + needed).into();
+        self.needed = (self.needed.get() + needed.mean).into();
+        self.variance = (self.variance.get() + needed.variance).into();
         self.earliest_deadline = self.earliest_deadline.get().min(deadline.0).into();
         self.latest_deadline = self.latest_deadline.get().max(deadline.0).into();
         self.room = self.room.get().saturating_sub(job.cpus).into();
@@ -104,6 +109,7 @@ impl SharedNode {
         let cpus = self.cpus.get();
         (job_cpus <= cpus && job_cpus <= self.room.get()).then(|| NodeLoad {
             total_share: 1.0 - (f64::from(cpus) - self.needed.get()),
+            variance: self.variance.get(),
             earliest_deadline: UnixTime(self.earliest_deadline.get()),
             latest_deadline: UnixTime(self.latest_deadline.get()),
             jobs: self.jobs.get(),
@@ -118,10 +124,11 @@ mod tests {
     #[test]
     fn what_is_left_of_a_nodes_cpus_is_left_of_the_power_that_the_methods_know() {
         let mut node = SharedNode::idle(4, 2, (0, 0));
-        node.add(SharingJob { cpus: 2, admitted: Some((0.75, UnixTime(50))) });
-        node.add(SharingJob { cpus: 4, admitted: Some((0.25, UnixTime(20))) });
+        node.add(SharingJob { cpus: 2, admitted: Some((NeededShare::sure(0.75), UnixTime(50))) });
+        node.add(SharingJob { cpus: 4, admitted: Some((NeededShare { mean: 0.25, variance: 0.01 }, UnixTime(20))) });
         let load = node.load(2).unwrap();
         assert!((load.total_share - (1.0 - 1.5)).abs() < 1e-12, "of four CPUs 1.5 are left");
+        assert!((load.variance - 0.16).abs() < 1e-12, "that of four CPUs of which all need the same");
         assert_eq!((load.earliest_deadline, load.latest_deadline, load.jobs), (UnixTime(20), UnixTime(50), 2));
         assert_eq!(node.load(3), None, "two jobs share each CPU, so that there is room for eight and no more");
     }

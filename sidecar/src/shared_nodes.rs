@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use job_types::options::Mode;
 use job_types::record::Record;
 use job_types::time::UnixTime;
-use predictor_core::admission::Claim;
+use predictor_core::admission::{Claim, NeededShare};
 use predictor_core::shared_nodes::SharingJob;
 use predictor_core::snapshot::SharedNodeState;
 use slurm_sys::client::JobState;
@@ -68,7 +68,7 @@ fn places(ranges: &[(usize, usize)], count: usize) -> impl Iterator<Item = usize
 
 /// The share that a job was admitted with by shares, and its deadline. The job keeps to its share
 /// by itself, on its nodes, so that it needs the same until its end as at its start.
-fn admitted(job: &QueuedJob, now: UnixTime) -> Option<(f64, UnixTime)> {
+fn admitted(job: &QueuedJob, now: UnixTime) -> Option<(NeededShare, UnixTime)> {
     let comment = job.admin_comment.as_deref().filter(|comment| comment.contains("\"admitted_by\""))?;
     let record = Record::parse(comment)?;
     let written = record.written.filter(|_| record.mode == Mode::Enforce)?;
@@ -76,7 +76,7 @@ fn admitted(job: &QueuedJob, now: UnixTime) -> Option<(f64, UnixTime)> {
     let (deadline, estimate) = (UnixTime(written.deadline?), written.own_limit_s?);
     let since = job.started.map_or(now, UnixTime);
     let claim = Claim { remaining_run_s: estimate as f64, remaining_deadline_s: (deadline - since).0 as f64 };
-    Some((claim.share(), deadline))
+    Some((NeededShare::sure(claim.share()), deadline))
 }
 
 #[cfg(test)]
@@ -168,8 +168,8 @@ mod tests {
         let names: Vec<&str> = shared.iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names, ["n0", "n1", "n2"], "draining ones get no more jobs");
         // 600 s over the 1,200 s that were left when it began, and over the 1,100 s that are left.
-        let running = SharingJob { cpus: 2, admitted: Some((0.5, UnixTime(deadline))) };
-        let waiting = SharingJob { cpus: 2, admitted: Some((600.0 / 1_100.0, UnixTime(deadline))) };
+        let running = SharingJob { cpus: 2, admitted: Some((NeededShare::sure(0.5), UnixTime(deadline))) };
+        let waiting = SharingJob { cpus: 2, admitted: Some((NeededShare::sure(600.0 / 1_100.0), UnixTime(deadline))) };
         let other = SharingJob { cpus: 2, admitted: None };
         let jobs: Vec<&[SharingJob]> = shared.iter().map(|node| node.jobs.as_slice()).collect();
         assert_eq!(jobs, [&[running, other][..], &[running, waiting, other], &[waiting]]);
@@ -191,6 +191,6 @@ mod tests {
     #[test]
     fn a_job_whose_deadline_has_passed_before_it_began_needs_all_of_its_cpus() {
         let late = admitted(&job(JobState::Pending, record("enforce", "libra", NOW.0 - 5)), NOW);
-        assert_eq!(late, Some((1.0, UnixTime(NOW.0 - 5))));
+        assert_eq!(late, Some((NeededShare::sure(1.0), UnixTime(NOW.0 - 5))));
     }
 }

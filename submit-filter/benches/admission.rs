@@ -12,6 +12,7 @@ use job_types::number::PartitionIndex;
 use job_types::policy::{Admission, Policy};
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, batch, enforcing, free_cpus};
+use predictor_core::admission::NeededShare;
 use predictor_core::admission::PromisedJob;
 use predictor_core::queue_plan::QueuePlan;
 use predictor_core::shared_nodes::SharingJob;
@@ -51,8 +52,10 @@ fn site(site: &Site, rule: Admission, generation: u64) {
     let (now, policy) = (now(), Policy { admission: rule, ..enforcing() });
     let share = |node: u32, job: u32| 0.225 + 0.2 * f64::from((node * 7_919 + job * 104_729) % NODES) / f64::from(NODES);
     let jobs = |node: u32| {
-        let has =
-            |job| SharingJob { cpus: 1, admitted: Some((share(node, job), now + Seconds(20_000 + i64::from((node * 31 + job) % 50_000)))) };
+        let has = |job| SharingJob {
+            cpus: 1,
+            admitted: Some((NeededShare::sure(share(node, job)), now + Seconds(20_000 + i64::from((node * 31 + job) % 50_000)))),
+        };
         (0..JOBS / NODES).map(has).collect()
     };
     let node = |n: u32| SharedNodeState { name: format!("node{n:05}"), cpus: 1, jobs_to_a_cpu: 60_000, jobs: jobs(n) };

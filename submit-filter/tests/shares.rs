@@ -10,6 +10,7 @@ use job_types::policy::{Admission, Policy};
 use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, enforcing};
+use predictor_core::admission::NeededShare;
 use predictor_core::shared_nodes::SharingJob;
 use predictor_core::snapshot::{PartitionState, SharedNodeState};
 use slurm_sys::bindings;
@@ -20,7 +21,7 @@ const HOUR: i64 = 3_600;
 /// jobs may share, of which the second needs three quarters of its own.
 fn shared(rule: Admission, read_at: UnixTime, generation: u64) -> Vec<u8> {
     let policy = Policy { admission: rule, ..enforcing() };
-    let has = SharingJob { cpus: 1, admitted: Some((0.75, read_at + Seconds(8 * HOUR))) };
+    let has = SharingJob { cpus: 1, admitted: Some((NeededShare::sure(0.75), read_at + Seconds(8 * HOUR))) };
     let node = |name: &str, jobs| SharedNodeState { name: name.to_owned(), cpus: 1, jobs_to_a_cpu: 2, jobs };
     let shared_nodes = vec![node("n1", vec![]), node("n2", vec![has]), node("n3", vec![])];
     let partition = PartitionState { whole_nodes: false, cpus: 3, nodes: 3, shared_nodes, ..busy(read_at, policy) };

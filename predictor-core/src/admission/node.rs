@@ -2,6 +2,7 @@
 
 use job_types::time::{Seconds, UnixTime};
 
+use super::needed_share::NeededShare;
 use super::share::Claim;
 
 /// The jobs of one node, summed up: a flat record of which a machine has one for each node.
@@ -11,8 +12,11 @@ use super::share::Claim;
 /// deadlines is not known from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeLoad {
-    /// The sum of the shares of its jobs (Yeo and Buyya 2006, equation 2).
+    /// The sum of the shares of its jobs (Yeo and Buyya 2006, equation 2); of their means, where
+    /// run times are not known for sure.
     pub total_share: f64,
+    /// The variance of that sum; zero where shares are by estimates.
+    pub variance: f64,
     /// The earliest deadline of its jobs; the end of time where there is none.
     pub earliest_deadline: UnixTime,
     /// The latest deadline of its jobs; the beginning of time where there is none.
@@ -30,7 +34,7 @@ impl Default for NodeLoad {
 impl NodeLoad {
     /// A node without jobs.
     pub const IDLE: NodeLoad =
-        NodeLoad { total_share: 0.0, earliest_deadline: UnixTime(i64::MAX), latest_deadline: UnixTime(i64::MIN), jobs: 0 };
+        NodeLoad { total_share: 0.0, variance: 0.0, earliest_deadline: UnixTime(i64::MAX), latest_deadline: UnixTime(i64::MIN), jobs: 0 };
 
     /// A node with jobs that have these shares and deadlines.
     #[must_use]
@@ -43,7 +47,13 @@ impl NodeLoad {
 
     /// Adds a job.
     pub fn add(&mut self, share: f64, deadline: UnixTime) {
-        self.total_share += share;
+        self.add_uncertain(NeededShare::sure(share), deadline);
+    }
+
+    /// Adds a job whose share is not known for sure.
+    pub fn add_uncertain(&mut self, share: NeededShare, deadline: UnixTime) {
+        self.total_share += share.mean;
+        self.variance += share.variance;
         self.earliest_deadline = self.earliest_deadline.min(deadline);
         self.latest_deadline = self.latest_deadline.max(deadline);
         self.jobs = self.jobs.saturating_add(1);

@@ -6,6 +6,7 @@ use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW, batch, enforcing, situation, submission};
+use predictor_core::admission::NeededShare;
 use predictor_core::decision::{Decision, LeftToSlurm, NodeRange, NotAdmitted, Placement, Submission, Tie, TimeLimit, decide};
 use predictor_core::shared_nodes::SharingJob;
 use predictor_core::snapshot::{PartitionState, SharedNodeState, Snapshot};
@@ -14,7 +15,7 @@ const HOUR: i64 = 3_600;
 
 /// A job with that share of one CPU until four hours from now.
 fn has(share: f64) -> SharingJob {
-    SharingJob { cpus: 1, admitted: Some((share, NOW + Seconds(4 * HOUR))) }
+    SharingJob { cpus: 1, admitted: Some((NeededShare::sure(share), NOW + Seconds(4 * HOUR))) }
 }
 
 /// Nodes of so many CPUs, each of which three jobs may share, with these jobs.
@@ -47,7 +48,7 @@ fn libra_fills_the_fullest_node_that_has_the_share() {
     let decision = decided(&site, &due_in(1, 2 * HOUR));
     assert_eq!(nodes(&decision), Some(vec![1]));
     let given = decision.given_share.as_ref().unwrap();
-    assert_eq!(given.job, SharingJob { cpus: 1, admitted: Some((0.5, NOW + Seconds(2 * HOUR))) });
+    assert_eq!(given.job, SharingJob { cpus: 1, admitted: Some((NeededShare::sure(0.5), NOW + Seconds(2 * HOUR))) });
     assert_eq!(nodes(&decided(&site, &due_in(3, 2 * HOUR))), Some(vec![0, 1, 3]));
 }
 

@@ -7,6 +7,7 @@ use job_types::policy::{Admission, Policy};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{FREE_CPUS, MadeUpSite, NOW, USER, batch, ended_job, enforcing, forecast_by, fork, running_job};
+use predictor_core::admission::NeededShare;
 use predictor_core::admission::PromisedJob;
 use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::decision::Timeliness;
@@ -47,7 +48,7 @@ fn some_set_aside() -> Vec<SetAside> {
 /// A node of one CPU with an admitted job, and one of four with a job without a deadline.
 fn some_shared_nodes() -> Vec<SharedNodeState> {
     let node = |name: &str, cpus, jobs| SharedNodeState { name: name.to_owned(), cpus, jobs_to_a_cpu: 2, jobs };
-    let admitted = SharingJob { cpus: 1, admitted: Some((0.5, NOW + Seconds(3_600))) };
+    let admitted = SharingJob { cpus: 1, admitted: Some((NeededShare { mean: 0.5, variance: 0.0625 }, NOW + Seconds(3_600))) };
     vec![node("n1", 1, vec![admitted]), node("n2", 4, vec![SharingJob { cpus: 2, admitted: None }])]
 }
 
@@ -351,7 +352,8 @@ fn shared_nodes_are_read_back_for_their_partition_alone_and_for_every_reader() {
         let names: Vec<&str> = nodes.iter().map(|node| snapshot.shared_node_name(node)).collect();
         assert_eq!(names, ["n1", "n2"]);
         let loads: Vec<_> = nodes.iter().map(|node| node.load(1)).collect();
-        assert_eq!(loads[0].map(|load| (load.total_share, load.latest_deadline)), Some((0.5, NOW + Seconds(3_600))));
+        let load = loads[0].unwrap();
+        assert_eq!((load.total_share, load.variance, load.latest_deadline), (0.5, 0.0625, NOW + Seconds(3_600)));
         assert_eq!(loads[1].map(|load| load.jobs), Some(1));
         assert!(snapshot.partition("batch").unwrap().shared_nodes.is_empty());
     }
@@ -361,7 +363,7 @@ fn shared_nodes_are_read_back_for_their_partition_alone_and_for_every_reader() {
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v10");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v11");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),

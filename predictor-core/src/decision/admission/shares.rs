@@ -6,7 +6,7 @@
 //! by becomes the time until its deadline.
 
 use super::{Admitted, Alternatives, NotAdmitted};
-use crate::admission::{Newcomer, libra, libra_risk};
+use crate::admission::{NeededShare, Newcomer, libra, libra_risk};
 use crate::decision::{Candidate, Context};
 use crate::shared_nodes::{SharedNode, SharingJob};
 use job_types::policy::Admission;
@@ -131,7 +131,7 @@ pub(in crate::decision) fn given<F>(context: &Context<'_, F>, decided: Option<&C
     let room = Seconds((admitted.deadline - request.begin).0.div_euclid(60) * 60);
     let size = decided.map_or(context.size, |decided| decided.size);
     let room = context.bounds.longest_limit(size).map_or(room, |longest| room.min(longest.value));
-    let job = SharingJob { cpus: request.cpus, admitted: Some((request.share()?, admitted.deadline)) };
+    let job = SharingJob { cpus: request.cpus, admitted: Some((NeededShare::sure(request.share()?), admitted.deadline)) };
     Some(GivenShare { nodes, job, estimate: request.estimate, limit: Some(room).filter(|room| *room > request.estimate) })
 }
 

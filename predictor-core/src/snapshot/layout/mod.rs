@@ -35,7 +35,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 10;
+pub const LAYOUT_VERSION: u32 = 11;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -151,7 +151,7 @@ const _: () = {
     assert!(size_of::<LimitsRecord>() == 84);
     assert!(size_of::<QosRecord>() == 32);
     assert!(size_of::<AssociationRecord>() == 24);
-    assert!(size_of::<SharedNode>() == 48);
+    assert!(size_of::<SharedNode>() == 56);
 };
 
 /// XXH3-64 of a snapshot but the bytes of its checksum.
