@@ -63,6 +63,22 @@ fn with_accurate_estimates_whoever_is_admitted_is_in_time() {
 }
 
 #[test]
+fn admission_by_probability_is_replayed_on_shared_nodes_and_on_own_ones() {
+    let site = site_with_log(LOG);
+    let report = json(&site, &["--admission", "--history=80", "--probability=0.8,0.9"]);
+    let rows = report["rows"].as_array().unwrap();
+    let of = |scheduler: &'static str| rows.iter().filter(move |row| row["policy"] == "probability" && row["scheduler"] == scheduler);
+    let wanted: Vec<f64> = of("shared nodes").map(|row| row["wanted"].as_f64().unwrap()).collect();
+    assert_eq!((wanted, of("easy").count()), (vec![0.8, 0.9], 4));
+    for row in of("shared nodes") {
+        let figure = |key: &str| row[key].as_f64().unwrap_or_default();
+        let fulfilled = figure("accepted") - figure("late");
+        assert!((figure("fulfilled_percent") - 100.0 * fulfilled / 120.0).abs() < 1e-9 && fulfilled > 0.0, "{row}");
+        assert!(row["kept_standard_error"].is_number() && row["refused_in_time"].is_null(), "{row}");
+    }
+}
+
+#[test]
 fn people_get_tables_statements_and_a_picture() {
     let site = site_with_log(LOG);
     let said = evaluated(&site, &["deadlines", LOG, "--last=100", "--seeds=2", "--plot=figures.svg"]);

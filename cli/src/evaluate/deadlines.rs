@@ -84,9 +84,9 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     overruns: OverrunsName,
 
-    /// Instead of the published figures, show admission by probability on nodes that jobs have to
-    /// themselves, in the order of the deadlines, beside the published methods on the same jobs and
-    /// deadlines; with one seed.
+    /// Instead of the published figures, show admission by probability, on nodes that jobs share in
+    /// time as by the published methods and on nodes that they have to themselves, in the order of
+    /// the deadlines, beside the published methods on the same jobs and deadlines; with one seed.
     #[arg(long, conflicts_with_all = ["seeds", "bad_records"])]
     admission: bool,
 
@@ -218,7 +218,7 @@ impl Arguments {
             ProjectionName::DealtAnew => Projection::DealtAnew,
             ProjectionName::StretchedOnce => Projection::StretchedOnce,
         };
-        Choices { sharing: Sharing { spare, late }, projection }
+        Choices { sharing: Sharing { spare, late, is_capped: false }, projection }
     }
 }
 

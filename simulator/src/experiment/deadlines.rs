@@ -236,7 +236,7 @@ impl AdmissionOutcome {
 
 /// The standard error of the sum of the first over that of the second, from batches (the estimator
 /// of a ratio: Cochran, Sampling Techniques, 1977, 6.3).
-fn ratio_error(batches: impl Iterator<Item = (f64, f64)>) -> f64 {
+pub(crate) fn ratio_error(batches: impl Iterator<Item = (f64, f64)>) -> f64 {
     let batches: Vec<(f64, f64)> = batches.collect();
     let (count, of) = (batches.len() as f64, batches.iter().map(|batch| batch.1).sum::<f64>());
     if batches.len() < 2 || of == 0.0 {

@@ -33,6 +33,7 @@ mod tests;
 mod waits;
 
 pub use computations::{SpeedUpModel, speed_ups};
+pub(crate) use deadlines::ratio_error;
 pub use deadlines::{Admission, AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
 pub use deferral::{Counted, Deferral, Hold};
 pub use outcome::ReplayOutcome;

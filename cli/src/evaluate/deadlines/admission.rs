@@ -1,5 +1,6 @@
-//! `queuecast evaluate deadlines --admission`: admission by probability on nodes that jobs have to
-//! themselves, beside the published methods on the same jobs and deadlines.
+//! `queuecast evaluate deadlines --admission`: admission by probability, on nodes that jobs share
+//! in time and on nodes that they have to themselves, beside the published methods on the same jobs
+//! and deadlines.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -9,7 +10,7 @@ use anyhow::{Context, ensure};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use job_types::time::{Seconds, UnixTime};
 use serde::Serialize;
-use simulator::deadlines::{BaseJob, Method, Outcome, Urgencies};
+use simulator::deadlines::{BaseJob, ByProbabilityOptions, Method, Outcome, StandardErrors, Urgencies, by_probability};
 use simulator::engine::Job;
 use simulator::experiment::{AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
 use simulator::workload::{self, BadRecords, Rules};
@@ -79,6 +80,18 @@ impl Row {
         }
     }
 
+    /// Admission by probability on nodes that are shared in time.
+    fn on_shared_nodes(wanted: f64, outcome: &Outcome, errors: &StandardErrors) -> Self {
+        Self {
+            policy: "probability",
+            scheduler: "shared nodes",
+            wanted: Some(wanted),
+            fulfilled_standard_error: Some(errors.fulfilled_percent),
+            kept_standard_error: Some(errors.kept),
+            ..Self::published(Method::LibraRisk, outcome)
+        }
+    }
+
     fn replayed(options: &AdmissionOptions, outcome: &AdmissionOutcome, shadow: &AdmissionOutcome) -> Self {
         Self {
             policy: if options.wanted.is_some() { "probability" } else { "all" },
@@ -138,6 +151,13 @@ impl WithDeadlines {
         let published =
             |method: Method| Row::published(method, &Outcome::of_replay(counted, self.nodes as usize, method, &arguments.choices()));
         let mut rows: Vec<Row> = Method::ALL.into_iter().map(published).collect();
+        let refresh = Seconds(i64::from(arguments.refresh));
+        for &wanted in &arguments.probability {
+            let options = ByProbabilityOptions { wanted, refresh };
+            let fates = by_probability(&self.jobs, &drawn, self.nodes as usize, arguments.choices().sharing, options);
+            let fates = fates.get(first..).unwrap_or_default();
+            rows.push(Row::on_shared_nodes(wanted, &Outcome::of(counted, fates), &StandardErrors::of(counted, fates)));
+        }
         let bar = evaluation::bar(&MultiProgress::with_draw_target(ProgressDrawTarget::stderr()), &self.name);
         bar.enable_steady_tick(Duration::from_millis(500));
         let replay = |options: &AdmissionOptions| {
@@ -148,9 +168,13 @@ impl WithDeadlines {
             admissions(&self.jobs, &self.deadlines, self.nodes, options, &progress).with_context(|| self.source.clone())
         };
         for backfill in [AdmissionBackfill::Easy, AdmissionBackfill::Slurm] {
-            let of = |wanted: Option<f64>, molding: bool| {
-                let refresh = Seconds(i64::from(arguments.refresh));
-                AdmissionOptions { wanted, backfill, molding, from: first + 1, refresh, seed: arguments.common.seed }
+            let of = |wanted: Option<f64>, molding: bool| AdmissionOptions {
+                wanted,
+                backfill,
+                molding,
+                from: first + 1,
+                refresh,
+                seed: arguments.common.seed,
             };
             let shadow = replay(&of(None, false))?;
             rows.push(Row::replayed(&of(None, false), &shadow, &shadow));

@@ -28,6 +28,9 @@ pub struct Sharing {
     pub spare: SparePower,
     /// What becomes of a job whose deadline has passed.
     pub late: Late,
+    /// Whether a job whose estimate is longer than its deadline leaves asks for no more than the
+    /// whole node, as live; as it is published it asks for more than there is.
+    pub is_capped: bool,
 }
 
 /// The part of a job that runs on one node.
@@ -117,7 +120,8 @@ impl Node {
     fn deal(&mut self, sharing: Sharing) {
         let now_s = self.as_of_s;
         for task in &mut self.tasks {
-            task.share = task.wanted(now_s, task.estimate_s);
+            let wanted = task.wanted(now_s, task.estimate_s);
+            task.share = if sharing.is_capped { wanted.min(1.0) } else { wanted };
         }
         let is_late = |task: &Task| task.deadline.0 as f64 <= now_s;
         let yielding = if sharing.late == Late::Yields { self.tasks.iter().filter(|task| is_late(task)).count() } else { 0 };

@@ -26,6 +26,15 @@ pub trait Policy {
 
     /// Whether there is anything to decide about, so that it has to be asked.
     fn has_jobs(&self) -> bool;
+
+    /// Whether it decides by what the nodes have to do by the estimates. If not, it is shown idle
+    /// nodes, because on a large machine that is most of the work.
+    fn asks_for_loads(&self) -> bool {
+        true
+    }
+
+    /// A job has ended, with its last task.
+    fn ended(&mut self, _index: u32, _end_s: f64) {}
 }
 
 /// What became of a job. Moments are seconds on the clock of the workload.
@@ -70,7 +79,11 @@ pub fn simulate(jobs: &[DeadlineJob], nodes: usize, sharing: Sharing, policy: &m
         }
         now_s = moment;
         for (node, event) in machine.iter_mut().zip(&mut events).filter(|(_, event)| **event <= now_s) {
-            node.pass(now_s, sharing, |job| end_task(job, now_s, &mut running, &mut fates));
+            node.pass(now_s, sharing, |job| {
+                if end_task(job, now_s, &mut running, &mut fates) {
+                    policy.ended(job, now_s);
+                }
+            });
             *event = node.next_event(sharing);
         }
         // Those of one moment are decided about one by one, unless the policy waits.
@@ -83,7 +96,10 @@ pub fn simulate(jobs: &[DeadlineJob], nodes: usize, sharing: Sharing, policy: &m
         if !policy.has_jobs() {
             continue;
         }
-        loads.iter_mut().zip(&machine).for_each(|(load, node)| *load = node.load(now_s));
+        let asks_for_loads = policy.asks_for_loads();
+        if asks_for_loads {
+            loads.iter_mut().zip(&machine).for_each(|(load, node)| *load = node.load(now_s));
+        }
         while policy.has_jobs() {
             match policy.decide(now_s, &loads, &mut chosen) {
                 Some(Answer::Starts(index)) => {
@@ -93,7 +109,9 @@ pub fn simulate(jobs: &[DeadlineJob], nodes: usize, sharing: Sharing, policy: &m
                         let node = node as usize;
                         machine[node].start(index, job, now_s, sharing);
                         events[node] = machine[node].next_event(sharing);
-                        loads[node] = machine[node].load(now_s);
+                        if asks_for_loads {
+                            loads[node] = machine[node].load(now_s);
+                        }
                     }
                 }
                 Some(Answer::Refused(index)) => fates[index as usize] = Fate::Refused { at_s: now_s },
@@ -117,11 +135,13 @@ fn soonest(events: &[f64]) -> f64 {
     lanes.into_iter().fold(rest, less)
 }
 
-/// A task of a job has ended; the job has with its last one.
-fn end_task(job: u32, now_s: f64, running: &mut [Option<Progress>], fates: &mut [Fate]) {
-    let Some(Some(progress)) = running.get_mut(job as usize) else { return };
+/// A task of a job has ended. Returns whether the job has with it.
+fn end_task(job: u32, now_s: f64, running: &mut [Option<Progress>], fates: &mut [Fate]) -> bool {
+    let Some(Some(progress)) = running.get_mut(job as usize) else { return false };
     progress.tasks -= 1;
-    if progress.tasks == 0 {
+    let is_last = progress.tasks == 0;
+    if is_last {
         fates[job as usize] = Fate::Done { start_s: progress.start_s, end_s: now_s };
     }
+    is_last
 }

@@ -37,8 +37,8 @@ impl Policy for AtOnce {
     }
 }
 
-const GIVEN: Sharing = Sharing { spare: SparePower::Given, late: Late::Claims };
-const KEPT: Sharing = Sharing { spare: SparePower::Kept, late: Late::Claims };
+const GIVEN: Sharing = Sharing { spare: SparePower::Given, late: Late::Claims, is_capped: false };
+const KEPT: Sharing = Sharing { spare: SparePower::Kept, late: Late::Claims, is_capped: false };
 
 fn ends(jobs: &[DeadlineJob], sharing: Sharing) -> Vec<f64> {
     let fates = simulate(jobs, 4, sharing, &mut AtOnce::default());
@@ -112,6 +112,20 @@ fn a_late_job_claims_the_node_or_yields_to_those_in_time() {
     assert_eq!(node.next_event(yields), 100.0);
     node.pass(100.0, yields, |_| panic!("nothing has ended"));
     assert_eq!(node.powers(), [(0, 0.75), (1, 0.25)]);
+}
+
+/// Estimates of twice and four times what the deadline leaves: as published the second gets two
+/// thirds of the node, and half of it where nobody asks for more than there is.
+#[test]
+fn a_share_is_capped_at_the_node_where_that_is_asked_for() {
+    let powers = |sharing| {
+        let mut node = Node::default();
+        node.start(0, &job(0, 50, 200, 100), 0.0, sharing);
+        node.start(1, &job(0, 50, 400, 100), 0.0, sharing);
+        node.powers()
+    };
+    assert_eq!(powers(GIVEN), [(0, 2.0 / 6.0), (1, 4.0 / 6.0)]);
+    assert_eq!(powers(Sharing { is_capped: true, ..GIVEN }), [(0, 0.5), (1, 0.5)]);
 }
 
 /// A job on two nodes, of which one has another job: it ends with its slower task, and its first
