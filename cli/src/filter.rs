@@ -9,10 +9,18 @@ use crate::failure::Failure;
 
 /// Check the site's own rules about submissions.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast filter check
+      whether the site's rules can be used, and what is wrong with them
+  queuecast filter check rules.d/gpu.toml
+      the same of one file, before it is put where the others are";
 
 #[derive(Debug, Subcommand)]
 enum Command {
