@@ -2,7 +2,7 @@
 
 use crate::evaluate::{Evaluator, Steps, evaluate};
 use crate::fault::Fault;
-use crate::field::FieldNumber;
+use crate::field::{FieldNumber, Name};
 use crate::operators::Binary;
 use crate::outcome::{Observer, Outcome, Refusal, Report, Verdict, Warning};
 use crate::overlay::{Overlay, Write};
@@ -175,10 +175,10 @@ impl<'a> Run<'a, '_> {
     fn act(&mut self, action: &Action, writes: &mut Vec<Write<'a>>) -> Result<(), Fault> {
         match action {
             Action::Set(assignment) => self.write(*assignment, writes),
-            Action::Default(assignment) => match self.present(assignment.field)? {
-                None => self.write(*assignment, writes),
-                Some(_) => Ok(()),
-            },
+            Action::Default(assignment) => {
+                let is_said = self.present(assignment.field)?.is_some() || self.is_said_otherwise(assignment.field)?;
+                if is_said { Ok(()) } else { self.write(*assignment, writes) }
+            }
             Action::Cap(assignment) => self.bound(*assignment, Binary::Greater, writes),
             Action::Floor(assignment) => self.bound(*assignment, Binary::Less, writes),
             Action::Append(assignment) => self.append(*assignment, writes),
@@ -214,9 +214,13 @@ impl<'a> Run<'a, '_> {
         Ok(())
     }
 
-    /// Writes a value where there is one that compares so with it.
+    /// Writes a value where there is one that compares so with it, or, for a value that is to be at
+    /// most so large, where all there is was asked for.
     fn bound(&mut self, assignment: Assignment, comparison: Binary, writes: &mut Vec<Write<'a>>) -> Result<(), Fault> {
-        let Some(old) = self.present(assignment.field)? else { return Ok(()) };
+        let Some(old) = self.present(assignment.field)? else {
+            let is_above = comparison == Binary::Greater && self.is_unbounded(assignment.field)?;
+            return if is_above { self.write(assignment, writes) } else { Ok(()) };
+        };
         let value = self.new_value(assignment)?;
         if matches!(comparison.apply(old, value, &mut self.scratch)?, Value::Truth(true)) {
             writes.push(Write { field: assignment.field, value: Some(value) });
@@ -266,6 +270,26 @@ impl<'a> Run<'a, '_> {
             Some(written) => Ok(written),
             None => Ok(self.submission.job.field(field)),
         }
+    }
+
+    /// Whether the place of a field that is absent is taken by another form of the same request:
+    /// the memory of each CPU for that of each node, or no limit for a limit.
+    fn is_said_otherwise(&mut self, field: FieldNumber) -> Result<bool, Fault> {
+        self.any_other_form(field, |value| !matches!(value, Value::Truth(false)))
+    }
+
+    /// Whether all there is was asked for in the place of a value: `--time=UNLIMITED`, `--mem=0`.
+    fn is_unbounded(&mut self, field: FieldNumber) -> Result<bool, Fault> {
+        self.any_other_form(field, |value| matches!(value, Value::Truth(true)))
+    }
+
+    fn any_other_form(&mut self, field: FieldNumber, is_so: impl Fn(Value<'a>) -> bool) -> Result<bool, Fault> {
+        for name in field.name().map_or(&[][..], Name::displaces) {
+            if self.present(FieldNumber::from(*name))?.is_some_and(&is_so) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn holds(&mut self, condition: Option<ExpressionNumber>) -> Result<bool, Fault> {

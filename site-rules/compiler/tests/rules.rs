@@ -135,6 +135,23 @@ fn rules_write_what_they_say_and_see_what_those_before_wrote() {
 }
 
 #[test]
+fn nobody_goes_past_a_cap_by_asking_for_all_there_is_and_a_default_leaves_what_is_said_otherwise() {
+    let text = r#"
+        [[rule]]
+        name = "bounds"
+        default = { time_limit = "1:00:00", memory_per_node = "4G" }
+        cap = { time_limit = "2-00:00:00", memory_per_node = "64G" }
+        floor = { memory_per_node = "1G" }
+    "#;
+    let unlimited = Job::default().with("time_limit_is_unlimited", Value::Truth(true)).with("mem_is_zero", Value::Truth(true));
+    assert_eq!(effects(text, &unlimited), ["memory_per_node=68719476736", "time_limit=172800s"]);
+    let limited = Job::default().with("time_limit_is_unlimited", Value::Truth(false)).with("mem_is_zero", Value::Truth(false));
+    assert_eq!(effects(text, &limited), ["memory_per_node=4294967296", "time_limit=3600s"]);
+    let of_cpus = limited.with("memory_per_cpu", Value::Integer(1 << 30));
+    assert_eq!(effects(text, &of_cpus), ["time_limit=3600s"]);
+}
+
+#[test]
 fn what_follows_from_fields_follows_from_those_that_rules_wrote() {
     let text = r#"
         [[rule]]
