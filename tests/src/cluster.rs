@@ -211,7 +211,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            for name in ["slurmctld", "slurmdbd", "queuecastd"] {
+            for name in ["slurmctld", "slurmdbd", "queuecastd", "n1"] {
                 let log = self.log(name);
                 let lines: Vec<&str> = log.lines().collect();
                 println!("--- end of {name}.log\n{}", lines[lines.len().saturating_sub(30)..].join("\n"));
