@@ -1,15 +1,14 @@
 //! The file in which compiled rules are kept: a head with a checksum, and the rules in postcard.
 
-use crate::field::{FIELDS, Field};
+use crate::field::FIELDS;
+pub use crate::head::fingerprint;
+use crate::head::{Head, HeadError};
 use crate::program::Expression;
 use crate::rules::{Action, Assignment, ExpressionNumber, MOST_RULES, Piece, Rule, RuleSet, SLURM_ERRORS, Template};
 use crate::value::Kind;
 use crate::verify::{VerificationError, verify};
 use thiserror::Error;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
-
-/// The first bytes of each such file.
-const MAGIC: [u8; 8] = *b"QCRULES\n";
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Changes whenever the rules or their instructions are kept in another form.
 pub const LAYOUT: u32 = 1;
@@ -17,9 +16,7 @@ pub const LAYOUT: u32 = 1;
 /// The largest file that is read, in bytes.
 pub const LARGEST: usize = 64 << 20;
 
-/// Bytes of the head: the first bytes, the layout, a number that is 0, the fields' fingerprint and
-/// the checksum of what follows.
-const HEAD: usize = 32;
+const HEAD: Head = Head { magic: *b"QCRULES\n", layout: LAYOUT, largest: LARGEST };
 
 /// Why a file is not taken for rules.
 #[derive(Debug, Error)]
@@ -50,15 +47,16 @@ pub enum FileError {
     Rule(String),
 }
 
-/// A number that tells lists of fields apart by their names and kinds, and by which may be written.
-#[must_use]
-pub fn fingerprint(fields: &[Field]) -> u64 {
-    let mut hash = Xxh3::new();
-    for field in fields {
-        hash.update(field.name.as_bytes());
-        hash.update(&[0, field.kind as u8, u8::from(field.may_be_absent), u8::from(field.is_writable)]);
+impl From<HeadError> for FileError {
+    fn from(error: HeadError) -> FileError {
+        match error {
+            HeadError::Other => FileError::NoRules,
+            HeadError::Layout(layout) => FileError::Layout(layout),
+            HeadError::Fields => FileError::Fields,
+            HeadError::Checksum => FileError::Checksum,
+            HeadError::TooLarge(_) => FileError::TooLarge,
+        }
     }
-    hash.digest()
 }
 
 /// Writes rules to bytes.
@@ -67,15 +65,7 @@ pub fn fingerprint(fields: &[Field]) -> u64 {
 /// [`FileError`] if they are too large or not well formed.
 pub fn encode(rules: &RuleSet) -> Result<Vec<u8>, FileError> {
     check(rules)?;
-    let content = postcard::to_allocvec(rules)?;
-    let mut bytes = Vec::with_capacity(HEAD + content.len());
-    bytes.extend(MAGIC);
-    bytes.extend(LAYOUT.to_le_bytes());
-    bytes.extend(0_u32.to_le_bytes());
-    bytes.extend(fingerprint(FIELDS).to_le_bytes());
-    bytes.extend(xxh3_64(&content).to_le_bytes());
-    bytes.extend(content);
-    if bytes.len() > LARGEST { Err(FileError::TooLarge) } else { Ok(bytes) }
+    Ok(HEAD.sealed(&postcard::to_allocvec(rules)?)?)
 }
 
 /// Reads rules from bytes, and verifies them.
@@ -83,27 +73,15 @@ pub fn encode(rules: &RuleSet) -> Result<Vec<u8>, FileError> {
 /// # Errors
 /// [`FileError`] says why they can't be used.
 pub fn decode(bytes: &[u8]) -> Result<RuleSet, FileError> {
-    if bytes.len() > LARGEST {
-        return Err(FileError::TooLarge);
-    }
-    let (head, content) = bytes.split_first_chunk::<HEAD>().ok_or(FileError::NoRules)?;
-    let number = |from: usize| head.get(from..from + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
-    if !head.starts_with(&MAGIC) {
-        return Err(FileError::NoRules);
-    }
-    let layout = number(8);
-    if layout != u64::from(LAYOUT) {
-        return Err(FileError::Layout(u32::try_from(layout & u64::from(u32::MAX)).unwrap_or(u32::MAX)));
-    }
-    if number(16) != fingerprint(FIELDS) {
-        return Err(FileError::Fields);
-    }
-    if number(24) != xxh3_64(content) {
-        return Err(FileError::Checksum);
-    }
-    let rules: RuleSet = postcard::from_bytes(content)?;
+    let rules: RuleSet = postcard::from_bytes(HEAD.content(bytes)?)?;
     check(&rules)?;
     Ok(rules)
+}
+
+/// The number by which a file of rules is known, of all its bytes.
+#[must_use]
+pub fn number(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
 }
 
 /// Checks that expressions are well formed, and that rules refer to what is there and of the right

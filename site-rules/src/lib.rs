@@ -13,7 +13,9 @@
 //!   ([`pattern`]), parts of moments ([`calendar`]), and evaluation ([`mod@evaluate`]).
 //! - Rules: what they ask and do ([`rules`]), how they are applied in their order to a job and what
 //!   those before have written into it ([`mod@apply`], [`overlay`]), what comes of it
-//!   ([`outcome`]), and the file that they are kept in ([`file`]).
+//!   ([`outcome`]), the file that they are kept in ([`file`]), and what is counted of each
+//!   ([`counts`]).
+//! - What the daemon knows about users and jobs, in a file of its own ([`data`]).
 //!
 //! # Faults are values
 //!
@@ -30,11 +32,14 @@
 
 pub mod apply;
 pub mod calendar;
+pub mod counts;
+pub mod data;
 pub mod derived;
 pub mod evaluate;
 pub mod fault;
 pub mod field;
 pub mod file;
+mod head;
 pub mod operators;
 pub mod outcome;
 pub mod overlay;

@@ -103,6 +103,25 @@ impl Value<'_> {
     }
 }
 
+/// As logs and tests show values, whole: durations and timestamps as their seconds, lists with bars
+/// between their texts. What messages show to users is shorter.
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Truth(truth) => truth.fmt(f),
+            Value::Integer(number) => number.fmt(f),
+            Value::Real(number) => number.fmt(f),
+            Value::Text(text) | Value::Resources(Resources(text)) => f.write_str(text),
+            Value::Duration(Seconds(seconds)) => write!(f, "{seconds}s"),
+            Value::Moment(UnixTime(seconds)) => write!(f, "@{seconds}"),
+            Value::Texts(texts) => texts.iter().enumerate().try_for_each(|(place, text)| {
+                let bar = if place == 0 { "" } else { "|" };
+                write!(f, "{bar}{text}")
+            }),
+        }
+    }
+}
+
 impl<'a> Texts<'a> {
     /// The texts in their order.
     pub fn iter(self) -> impl Iterator<Item = &'a str> {

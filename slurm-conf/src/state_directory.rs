@@ -25,5 +25,14 @@ pub const REFUSALS: &str = "refused-deadlines";
 /// The kill switch: while it exists the filter leaves every job alone.
 pub const KILL_SWITCH: &str = "off";
 
+/// The site's own rules, compiled.
+pub const RULES: &str = "rules";
+
+/// What rules can ask about users and jobs: operators, groups, and jobs that are pending or running.
+pub const RULES_DATA: &str = "rules-data";
+
+/// The kill switch of rules: while it exists no rule is applied.
+pub const RULES_OFF: &str = "rules-off";
+
 /// Held locked by the daemon whose directory it is.
 pub const LOCK: &str = "lock";
