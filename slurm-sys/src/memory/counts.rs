@@ -76,6 +76,14 @@ impl CountsPage {
         }
     }
 
+    /// Puts a value into a number, if `owner` is who counts here, where no other thread of this
+    /// process does so at the same time. An index outside does nothing.
+    pub fn put(&self, owner: u64, index: usize, value: u64) {
+        if index < self.counts && self.number(0).load(Ordering::Acquire) == owner {
+            self.number(index + 1).store(value, Ordering::Release);
+        }
+    }
+
     /// The identity, or one of the numbers behind it.
     fn number(&self, index: usize) -> &AtomicU64 {
         let index = index.min(self.counts);

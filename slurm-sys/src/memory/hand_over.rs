@@ -33,6 +33,8 @@ pub struct HandOver {
     pub snapshot: HandedSnapshot,
     /// Its page of counts.
     pub counts: HandedCounts,
+    /// Its page of counts by rule, where it has one.
+    pub rule_counts: Option<HandedCounts>,
 }
 
 /// A snapshot in sealed memory.
@@ -80,7 +82,13 @@ impl HandOver {
     pub fn by_this_process(snapshot: HandedSnapshot, counts: HandedCounts) -> io::Result<HandOver> {
         let process = std::process::id();
         let began = began(&std::fs::read_to_string("/proc/self/stat")?).ok_or(io::ErrorKind::InvalidData)?;
-        Ok(HandOver { process, began, snapshot, counts })
+        Ok(HandOver { process, began, snapshot, counts, rule_counts: None })
+    }
+
+    /// The same with a page of counts by rule.
+    #[must_use]
+    pub fn with_rule_counts(self, page: HandedCounts) -> HandOver {
+        HandOver { rule_counts: Some(page), ..self }
     }
 
     /// Reads a file with a hand-over.
@@ -107,7 +115,19 @@ impl HandOver {
     /// # Errors
     /// As [`HandOver::open_snapshot`].
     pub fn open_counts(&self, counts: usize) -> Result<CountsPage, HandOverError> {
-        let file = self.open(self.counts.descriptor, OpenOptions::new().read(true).write(true))?;
+        self.open_page(self.counts, counts)
+    }
+
+    /// Maps the page of so many counts by rule; `None` where there is none.
+    ///
+    /// # Errors
+    /// As [`HandOver::open_snapshot`].
+    pub fn open_rule_counts(&self, counts: usize) -> Result<Option<CountsPage>, HandOverError> {
+        self.rule_counts.map(|page| self.open_page(page, counts)).transpose()
+    }
+
+    fn open_page(&self, page: HandedCounts, counts: usize) -> Result<CountsPage, HandOverError> {
+        let file = self.open(page.descriptor, OpenOptions::new().read(true).write(true))?;
         CountsPage::of(file, counts).map_err(|error| HandOverError::Memory(self.process, error))
     }
 
@@ -142,14 +162,19 @@ fn began(stat: &str) -> Option<u64> {
 
 impl Display for HandOver {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let HandOver { process, began, snapshot, counts } = self;
+        let HandOver { process, began, snapshot, counts, rule_counts } = self;
         let HandedSnapshot { descriptor, generation, length, checksum } = snapshot;
-        writeln!(
+        write!(
             formatter,
             "{FORM} process={process} began={began} snapshot={descriptor} generation={generation} length={length} checksum={checksum} \
              counts={}",
             counts.descriptor
-        )
+        )?;
+        // Behind the others, where releases that don't know it look at nothing.
+        if let Some(page) = rule_counts {
+            write!(formatter, " rules={}", page.descriptor)?;
+        }
+        formatter.write_str("\n")
     }
 }
 
@@ -176,8 +201,25 @@ impl FromStr for HandOver {
                     checksum: number("checksum")?,
                 },
                 counts: HandedCounts { descriptor: number("counts")?.try_into().ok()? },
+                rule_counts: number("rules").and_then(|number| number.try_into().ok()).map(|descriptor| HandedCounts { descriptor }),
             })
         };
         parsed().ok_or(HandOverError::Text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hand_over_says_where_the_counts_by_rule_are_if_there_are_some() {
+        let snapshot = HandedSnapshot { descriptor: 3, generation: 4, length: 5, checksum: 6 };
+        let without = HandOver::by_this_process(snapshot, HandedCounts { descriptor: 7 }).unwrap();
+        let with = without.with_rule_counts(HandedCounts { descriptor: 8 });
+        for hand_over in [without, with] {
+            assert_eq!(hand_over.to_string().parse::<HandOver>().unwrap(), hand_over);
+        }
+        assert!(with.to_string().starts_with(without.to_string().trim_end()), "a release that knows none reads the rest");
     }
 }
