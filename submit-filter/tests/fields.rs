@@ -9,7 +9,7 @@ use job_types::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 use site_rules::overlay::Write;
-use site_rules::value::{Kind, Resources, Texts, Value};
+use site_rules::value::{Kind, Texts, Value};
 use slurm_sys::bindings::{INFINITE, NICE_OFFSET, NO_VAL};
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::{NumberField, TextField};
@@ -30,19 +30,7 @@ fn view(job: &mut Description) -> JobDescription<'_> {
 fn read(job: &mut Description, name: Name) -> Option<String> {
     let description = view(job);
     let fields = JobFields::of(&description);
-    fields.field(FieldNumber::from(name)).map(in_words)
-}
-
-fn in_words(value: Value<'_>) -> String {
-    match value {
-        Value::Truth(truth) => truth.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Text(text) | Value::Resources(Resources(text)) => text.to_owned(),
-        Value::Duration(Seconds(seconds)) => format!("{seconds}s"),
-        Value::Moment(UnixTime(seconds)) => format!("@{seconds}"),
-        Value::Texts(texts) => texts.iter().collect::<Vec<_>>().join("|"),
-    }
+    fields.field(FieldNumber::from(name)).map(|value| value.to_string())
 }
 
 fn write(job: &mut Description, values: &[(Name, Value<'_>)]) -> Result<(), WriteError> {
@@ -447,7 +435,7 @@ proptest! {
             let fields = JobFields::of(&description);
             for name in Name::ALL {
                 if let Some(value) = fields.field(FieldNumber::from(*name)) {
-                    in_words(value);
+                    let _ = value.to_string();
                 }
             }
             for number in NumberField::ALL {

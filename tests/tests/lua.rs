@@ -5,12 +5,11 @@
 use end_to_end::{Cluster, LARGE_WAIT, Options, built, skipped};
 use job_types::number::UserId;
 use job_types::record::Record;
-use job_types::time::{Seconds, UnixTime};
+use job_types::time::UnixTime;
 use made_up_site::enforcing;
 use rules_compiler::command_line::{CommandLine, Setting};
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 use site_rules::resources;
-use site_rules::value::{Resources, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -131,7 +130,7 @@ fn what_rules_read_of_a_job_is_what_its_command_line_says(cluster: &Cluster, rec
         };
         let is_compared = |name: &Name| !NOT_COMPARED.contains(name) && !is_counted(name);
         for (field, name) in FIELDS.iter().zip(Name::ALL).filter(|(_, name)| is_compared(name)) {
-            let read = job.field(FieldNumber::from(*name)).map(|value| in_words(value).escape_debug().to_string());
+            let read = job.field(FieldNumber::from(*name)).map(|value| value.to_string().escape_debug().to_string());
             let seen = seen.get(field.name).map(|value| (*value).to_owned());
             if comparable(*name, read.as_deref()) != comparable(*name, seen.as_deref()) {
                 different.push(format!("{} of {line}: read as {read:?}, seen as {seen:?}", field.name));
@@ -152,16 +151,4 @@ fn comparable(name: Name, value: Option<&str>) -> Option<String> {
         return (!generic.is_empty()).then(|| generic.join(","));
     }
     Some(text.to_owned())
-}
-
-fn in_words(value: Value<'_>) -> String {
-    match value {
-        Value::Truth(truth) => truth.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Text(text) | Value::Resources(Resources(text)) => text.to_owned(),
-        Value::Duration(Seconds(seconds)) => format!("{seconds}s"),
-        Value::Moment(UnixTime(seconds)) => format!("@{seconds}"),
-        Value::Texts(texts) => texts.iter().collect::<Vec<_>>().join("|"),
-    }
 }

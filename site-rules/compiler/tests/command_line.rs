@@ -3,11 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use job_types::number::UserId;
-use job_types::time::{Seconds, UnixTime};
+use job_types::time::UnixTime;
 use proptest::prelude::*;
 use rules_compiler::command_line::{CommandLine, CommandLineError, Setting};
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
-use site_rules::value::{Resources, Value};
 
 /// 2026-11-23 09:00 UTC.
 const NOW: i64 = 1_795_424_400;
@@ -27,20 +26,8 @@ fn parse(line: &str) -> Result<CommandLine, CommandLineError> {
     CommandLine::parse(line, &setting(), |name| (name == "job.sh").then(|| script.to_owned()))
 }
 
-fn in_words(value: Value<'_>) -> String {
-    match value {
-        Value::Truth(truth) => truth.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Text(text) | Value::Resources(Resources(text)) => text.to_owned(),
-        Value::Duration(Seconds(seconds)) => format!("{seconds}s"),
-        Value::Moment(UnixTime(seconds)) => format!("@{seconds}"),
-        Value::Texts(texts) => texts.iter().collect::<Vec<_>>().join("|"),
-    }
-}
-
 fn read(job: &CommandLine, name: Name) -> Option<String> {
-    job.field(FieldNumber::from(name)).map(in_words)
+    job.field(FieldNumber::from(name)).map(|value| value.to_string())
 }
 
 #[test]
@@ -143,7 +130,7 @@ proptest! {
         let words: Vec<String> = std::iter::once("sbatch".to_owned()).chain(options).chain(["job.sh".to_owned()]).collect();
         if let Ok(job) = CommandLine::of(&words, &setting(), |_| Some(script.clone())) {
             for (field, name) in FIELDS.iter().zip(Name::ALL) {
-                let value = job.field(FieldNumber::from(*name)).map(in_words);
+                let value = job.field(FieldNumber::from(*name)).map(|value| value.to_string());
                 prop_assert!(value.is_some() || field.may_be_absent || *name == Name::Environment, "{} is absent", field.name);
             }
         }
