@@ -28,6 +28,9 @@ pub const KILL_SWITCH: &str = "off";
 /// The site's own rules, compiled.
 pub const RULES: &str = "rules";
 
+/// What became of the rules when they were last compiled, and which are in force.
+pub const RULES_STATE: &str = "rules-state";
+
 /// What rules can ask about users and jobs: operators, groups, and jobs that are pending or running.
 pub const RULES_DATA: &str = "rules-data";
 

@@ -6,6 +6,7 @@ use crate::expression::emit::Emitter;
 use crate::expression::facts::Facts;
 use crate::expression::node::Constant;
 use crate::expression::on_large_stack;
+use crate::files::Seen;
 use crate::problem::{Problem, Severity, suggestion};
 use crate::tables::{ReadFile, table};
 use crate::values::Context;
@@ -45,6 +46,8 @@ pub struct Compiled {
     pub rules: Option<RuleSet>,
     /// What is wrong, by file and line.
     pub problems: Vec<Problem>,
+    /// The files that were read, those of tables among them, as they were before they were read.
+    pub seen: Vec<Seen>,
 }
 
 /// Compiles files to a set of rules, in the order in which they are given.
@@ -54,7 +57,11 @@ pub fn compile(sources: &[Source<'_>]) -> Compiled {
         Ok(compiled) => compiled,
         Err(message) => {
             let file = sources.first().map_or_else(String::new, |source| source.name.clone());
-            Compiled { rules: None, problems: vec![Problem { severity: Severity::Error, file, line: 1, column: 1, message }] }
+            Compiled {
+                rules: None,
+                problems: vec![Problem { severity: Severity::Error, file, line: 1, column: 1, message }],
+                seen: Vec::new(),
+            }
         }
     }
 }
@@ -113,7 +120,7 @@ fn compile_here(sources: &[Source<'_>]) -> Compiled {
     drop(parsed);
     let problems: Vec<Problem> = documents.into_iter().flat_map(Document::into_problems).collect();
     let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
-    Compiled { rules: (!has_errors).then_some(set), problems }
+    Compiled { rules: (!has_errors).then_some(set), problems, seen: Vec::new() }
 }
 
 fn parse<'d>(document: &Document<'d>) -> Option<Spanned<DeTable<'d>>> {

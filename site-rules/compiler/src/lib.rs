@@ -30,6 +30,12 @@
 //! - A text that grows beyond the memory that evaluation has, and a budget that is used up, end
 //!   evaluation, also within `&&` and `||`.
 //!
+//! # What becomes of the rules
+//!
+//! [`in_force`] puts them into the state directory, where the plugin finds them, and says beside
+//! them what became of the files when they were last compiled; [`difference`] says what changes
+//! with them.
+//!
 //! # What is done once
 //!
 //! Constants are folded, by the evaluation that runs at a submission. Regular expressions become
@@ -37,9 +43,11 @@
 
 pub mod command_line;
 pub mod compile;
+pub mod difference;
 mod document;
 pub mod expression;
 pub mod files;
+pub mod in_force;
 pub mod literal;
 pub mod problem;
 mod tables;

@@ -1,0 +1,274 @@
+//! The rules that are in force: the file in the state directory that the plugin takes up, and
+//! beside it what became of the rules when they were last compiled.
+//!
+//! Each file is written whole under another name, forced to the disk, and renamed, so that a reader
+//! sees the one before or the new one, also after a crash.
+
+use crate::compile::Compiled;
+use crate::problem::Severity;
+use serde::{Deserialize, Serialize};
+use site_rules::file::{self, FileError, LARGEST};
+use site_rules::rules::RuleSet;
+use slurm_conf::state_directory::{RULES, RULES_STATE};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Names of files that are being written begin so.
+pub const UNFINISHED: &str = "rules.new";
+
+/// The most that is read of what became of the rules, in bytes.
+const LARGEST_STATE: u64 = 1 << 20;
+
+/// The most problems that are kept.
+const MOST_PROBLEMS: usize = 50;
+
+/// Who puts rules in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Loader {
+    /// The daemon.
+    #[serde(rename = "queuecastd")]
+    Daemon,
+    /// An administrator by the command.
+    #[serde(rename = "queuecast filter load")]
+    Command,
+}
+
+impl Loader {
+    /// The program or command, for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Loader::Daemon => "queuecastd",
+            Loader::Command => "queuecast filter load",
+        }
+    }
+}
+
+/// What became of the rules when they were last compiled, and which are in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoadState {
+    /// When they were last compiled, in Unix seconds.
+    pub compiled_at: i64,
+    /// What keeps the files from being in force, one problem a line, as `file:line:column: error:
+    /// what`; empty if nothing does.
+    pub errors: Vec<String>,
+    /// What else there is to say of them, likewise.
+    pub warnings: Vec<String>,
+    /// The rules that are in force; `None` where there are none.
+    pub in_force: Option<InForce>,
+}
+
+/// The rules that are in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InForce {
+    /// Since when, in Unix seconds.
+    pub since: i64,
+    /// Who put them there.
+    pub by: Loader,
+    /// By which they are told from others: XXH3-64 of the file, in hexadecimal digits.
+    pub number: String,
+    /// How many there are.
+    pub rules: usize,
+    /// The files that they were compiled from, in order.
+    pub files: Vec<String>,
+}
+
+impl LoadState {
+    /// Whether the files are not what is in force, because they can't be.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    /// Takes over what was found wrong.
+    pub fn take_problems(&mut self, compiled: &Compiled) {
+        let of = |severity| {
+            let all = compiled.problems.iter().filter(move |problem| problem.severity == severity);
+            let mut shown: Vec<String> = all.clone().take(MOST_PROBLEMS).map(ToString::to_string).collect();
+            let more = all.count() - shown.len();
+            if more > 0 {
+                shown.push(format!("and {more} more, which `queuecast filter check` shows"));
+            }
+            shown
+        };
+        (self.errors, self.warnings) = (of(Severity::Error), of(Severity::Warning));
+    }
+}
+
+/// Why rules can't be read or put in place.
+#[derive(Debug, Error)]
+pub enum InForceError {
+    /// The file can't be read or written.
+    #[error("{}: {source}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// They are not rules of this release.
+    #[error("{}: {source}", .path.display())]
+    Rules {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: FileError,
+    },
+}
+
+/// The rules that are in force, with their number; `None` where there are none.
+///
+/// # Errors
+/// [`InForceError`] where the file can't be read, or is none of this release.
+pub fn read(directory: &Path) -> Result<Option<(RuleSet, u64)>, InForceError> {
+    let path = directory.join(RULES);
+    let bytes = match read_bounded(&path, u64::try_from(LARGEST).unwrap_or(u64::MAX)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(InForceError::File { path, source }),
+    };
+    match file::decode(&bytes) {
+        Ok(rules) => Ok(Some((rules, file::number(&bytes)))),
+        Err(source) => Err(InForceError::Rules { path, source }),
+    }
+}
+
+/// The number that a set of rules would have in force.
+///
+/// # Errors
+/// [`FileError`] where it can't be kept in a file.
+pub fn number_of(rules: &RuleSet) -> Result<u64, FileError> {
+    file::encode(rules).map(|bytes| file::number(&bytes))
+}
+
+/// A number of rules as it is written.
+#[must_use]
+pub fn written(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+/// Puts rules in force; returns their number.
+///
+/// # Errors
+/// [`InForceError`]; the rules before stay in force.
+pub fn put(directory: &Path, rules: &RuleSet) -> Result<u64, InForceError> {
+    let path = directory.join(RULES);
+    let bytes = file::encode(rules).map_err(|source| InForceError::Rules { path: path.clone(), source })?;
+    write(directory, RULES, &bytes)?;
+    Ok(file::number(&bytes))
+}
+
+/// Puts the site's rules out of force. Returns whether there were any.
+///
+/// # Errors
+/// [`InForceError`]; they stay in force.
+pub fn remove(directory: &Path) -> Result<bool, InForceError> {
+    let path = directory.join(RULES);
+    match fs::remove_file(&path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(InForceError::File { path, source }),
+    }
+}
+
+/// What became of the rules when they were last compiled; `None` where nobody has, or that is not
+/// known.
+///
+/// # Errors
+/// [`InForceError`] where the file can't be read.
+pub fn state(directory: &Path) -> Result<Option<LoadState>, InForceError> {
+    let path = directory.join(RULES_STATE);
+    match read_bounded(&path, LARGEST_STATE) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(InForceError::File { path, source }),
+    }
+}
+
+/// Says what became of the rules.
+///
+/// # Errors
+/// [`InForceError`] where it can't be written.
+pub fn put_state(directory: &Path, state: &LoadState) -> Result<(), InForceError> {
+    let json = serde_json::to_vec(state).map_err(|error| InForceError::File { path: directory.join(RULES_STATE), source: error.into() })?;
+    write(directory, RULES_STATE, &json)
+}
+
+fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length <= most) {
+        Ok(bytes)
+    } else {
+        Err(io::Error::other(format!("it has more than {most} bytes")))
+    }
+}
+
+fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), InForceError> {
+    // The daemon and an administrator may write at once.
+    let unfinished = directory.join(format!("{UNFINISHED}-{}-{name}", std::process::id()));
+    let path = directory.join(name);
+    let written = write_whole(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, &path));
+    if written.is_err() {
+        // A full disk, for one. What is left of it would only take room.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written.and_then(|()| File::open(directory)?.sync_all()).map_err(|source| InForceError::File { path, source })
+}
+
+/// Writes a file that all may read and its owner alone may write, and forces it to the disk.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o644))?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn rules_are_in_force_until_others_take_their_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        assert!(read(path).unwrap().is_none());
+        let rules = RuleSet { steps: 7, ..RuleSet::default() };
+        let number = put(path, &rules).unwrap();
+        let (found, found_number) = read(path).unwrap().unwrap();
+        assert_eq!((found.steps, found_number), (7, number));
+        assert_eq!(fs::metadata(path.join(RULES)).unwrap().permissions().mode() & 0o777, 0o644);
+        assert_ne!(number_of(&RuleSet::default()).unwrap(), number);
+        assert_ne!(put(path, &RuleSet::default()).unwrap(), number);
+        assert_eq!(fs::read_dir(path).unwrap().count(), 1, "nothing is left beside it");
+        assert!(remove(path).unwrap() && !remove(path).unwrap() && read(path).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_of_something_else_is_no_rules_and_no_state() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        fs::write(path.join(RULES), "x").unwrap();
+        assert!(read(path).unwrap_err().to_string().contains("no file of compiled rules"));
+        fs::write(path.join(RULES_STATE), "x").unwrap();
+        assert_eq!(state(path).unwrap(), None);
+    }
+
+    #[test]
+    fn what_became_of_the_rules_is_read_as_it_was_written() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(state(directory.path()).unwrap(), None);
+        let in_force = InForce { since: 5, by: Loader::Command, number: "0f".to_owned(), rules: 3, files: vec!["a.toml".to_owned()] };
+        let written =
+            LoadState { compiled_at: 9, errors: vec!["a.toml:1:2: error: x".to_owned()], warnings: Vec::new(), in_force: Some(in_force) };
+        put_state(directory.path(), &written).unwrap();
+        assert_eq!(state(directory.path()).unwrap(), Some(written.clone()));
+        assert!(written.is_broken());
+    }
+}
