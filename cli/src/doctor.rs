@@ -16,6 +16,7 @@ mod process;
 mod programs;
 mod report;
 mod role;
+mod rules;
 mod running;
 mod shared_object;
 mod slurm;
@@ -169,6 +170,7 @@ fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
         let (checks, snapshot) = state_directory::check(&place, &slurm, role, now);
         report.take(checks);
         if role == Role::Controller {
+            report.take(rules::check(&place, &slurm, now));
             report.take(daemon::check(&place, snapshot.as_ref(), now));
         }
     }

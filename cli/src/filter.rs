@@ -1,13 +1,14 @@
 //! `queuecast filter`: the site's own rules about submissions.
 
 mod check;
+mod load;
 
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
 use crate::failure::Failure;
 
-/// Check the site's own rules about submissions.
+/// Check the site's own rules about submissions, and put them in force.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -20,15 +21,19 @@ Examples:
   queuecast filter check
       whether the site's rules can be used, and what is wrong with them
   queuecast filter check rules.d/gpu.toml
-      the same of one file, before it is put where the others are";
+      the same of one file, before it is put where the others are
+  queuecast filter load
+      put the site's rules in force, and print what changes";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Load(load::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
+        Command::Load(arguments) => load::run(arguments),
     }
 }

@@ -1,5 +1,6 @@
 //! `queuecast status`: what the filter decides from, and what it did.
 
+mod rules;
 mod text;
 mod wait_forecasts;
 
@@ -19,14 +20,15 @@ use predictor_core::snapshot::layout::LAYOUT_VERSION;
 use serde::Serialize;
 use slurm_conf::ConfigurationError;
 
+use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;
 use crate::failure::Failure;
 use crate::output;
 use crate::place::{Place, ReportArguments, ahead};
 use crate::policy_report::PolicyReport;
 
-/// Show whether queuecast works: the snapshot, what is in it, the modes, and what the submit filter
-/// did.
+/// Show whether queuecast works: the snapshot, what is in it, the modes, the site's own rules, and
+/// what the submit filter did.
 ///
 /// Exit status: 0 if the submit filter can act on the snapshot; 1 if it can't, because the snapshot
 /// is absent, damaged or too old, the kill switch is on, or the mode is off everywhere; 2 for wrong
@@ -70,6 +72,11 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                     pinball_s (mean pinball loss over the percentiles), coverage (by level 0.5,
                     0.75, 0.9, 0.95: the share of them that waited at most as long as the bound
                     at that level), reliability (list of nominal level and observed share)
+  rules             the site's own rules: in_force (how many; null where they can't be read, and
+                    error says why), kill_switch (whether rules-off is there), number (by which
+                    they are told from others), since, by (queuecastd or queuecast filter load),
+                    files, broken (whether the files can't be used, so that the rules before stay
+                    in force), compiled_at (when the files were last read), errors, warnings
   counters, counters_error
                     what the filter counted, by name, or why that is not known
   rewritten_at_least
@@ -87,6 +94,7 @@ pub(super) struct Report {
     configuration: ConfigurationReport,
     policy: Option<PolicyReport>,
     partitions: Vec<PartitionReport>,
+    rules: RulesReport,
     counters: Option<BTreeMap<&'static str, u64>>,
     counters_error: Option<String>,
     rewritten_at_least: Option<u64>,
@@ -199,6 +207,7 @@ impl Report {
                 error: read.as_ref().err().map(ToString::to_string),
                 content: snapshot.map(|snapshot| Content::of(snapshot, now)),
             },
+            rules: RulesReport::of(place),
             counters,
             counters_error,
             rewritten_at_least,

@@ -33,6 +33,7 @@ use crate::notification::Notification;
 use crate::plan;
 use crate::publisher::Publisher;
 use crate::refusals::KeptRefusals;
+use crate::rules;
 use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;
 use crate::signals;
@@ -102,7 +103,13 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let (changes, rounds) = changes::Asked::new();
     let (off, change_metrics) = (directory.kill_switch(), metrics.changes());
     let cluster = site.cluster.clone();
-    start(changes::NAME, sender, move || changes::run(&rounds, off, change_metrics, cluster))?;
+    start(changes::NAME, sender.clone(), move || changes::run(&rounds, off, change_metrics, cluster))?;
+    let (mut rules, looks) = rules::Asked::new();
+    let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned());
+    start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &sender))?;
+    if !arguments.once {
+        rules.ask(true);
+    }
 
     let previous = directory.previous();
     let generation = previous.map_or(1, |previous| previous.generation + 1);
@@ -143,6 +150,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         next_keeping: Instant::now(),
         planner,
         changes,
+        rules,
         is_planned: true,
         previous,
         has_published: false,
@@ -259,6 +267,7 @@ struct Daemon {
     next_keeping: Instant,
     planner: plan::Asked,
     changes: changes::Asked,
+    rules: rules::Asked,
     /// Whether the last snapshot had a plan, as far as there was a queue to plan.
     is_planned: bool,
     /// The snapshot of an earlier daemon, until the first one of this is published.
@@ -358,9 +367,25 @@ impl Daemon {
                 self.metrics.learner_died();
                 tracing::error!("the learner has panicked: the default forecasts of waits end as they become too old; restart queuecastd");
             }
+            Message::Rules(state) => {
+                self.rules.answered();
+                self.metrics.rules(&state);
+            }
+            Message::Died(rules::NAME) => {
+                self.rules_fail("the thread that compiles the rules has panicked: those before stay in force; restart queuecastd");
+            }
             Message::Died(name) => return Err(Failure::Thread { name }),
         }
         Ok(Next::GoOn)
+    }
+
+    /// Tells that nothing becomes of the rules, which stay as they are.
+    fn rules_fail(&self, reason: &str) {
+        tracing::error!(reason, "the rules are not looked after");
+        self.metrics.rules_fail();
+        if let Err(error) = self.directory.note_of_rules(reason) {
+            tracing::warn!(%error, "what became of the rules can't be kept beside them");
+        }
     }
 
     /// Takes what was learnt, and tells what has changed.
@@ -463,6 +488,12 @@ impl Daemon {
         let keep = self.has_learnt && now >= self.next_keeping;
         self.accounting.ask(accounting::Request { cluster: self.publisher.cluster(), keep });
         self.controller.ask(());
+        if !self.once {
+            self.rules.ask(false);
+            if self.rules.hangs() {
+                self.rules_fail("the rules have been compiling for more than a minute: those before stay in force");
+            }
+        }
         self.next_round = now + self.interval();
         let mut deadline = now + self.interval().min(LONGEST_PATIENCE);
         let first_deadline = self.started + FIRST_PATIENCE;
@@ -609,6 +640,7 @@ impl Daemon {
         } else {
             tracing::error!(error = self.settings.error, "the configuration cannot be used");
         }
+        self.rules.ask(true);
         self.notification.reloaded();
         self.next_round = Instant::now();
     }

@@ -8,6 +8,7 @@
 //! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own
 //!   for training,
 //! * [`plan`] says when the pending jobs will start,
+//! * [`rules`] compiles the site's own rules and puts them in force,
 //! * [`changes`] changes jobs that carry reservations, as the forecasts change,
 //! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever
 //!   the sources do,
@@ -45,6 +46,8 @@ mod promise_metrics;
 mod publisher;
 mod refusals;
 mod reserved;
+mod rule_metrics;
+mod rules;
 mod seen;
 mod set_aside;
 mod settings;

@@ -7,6 +7,7 @@ use job_types::time::{Seconds, UnixTime};
 use learning::Change;
 use predictor_core::queue_plan::QueuePlan;
 use predictor_core::wait_model::WaitModel;
+use rules_compiler::in_force::LoadState;
 use slurm_sys::client::ClientError;
 
 use crate::cluster::{Cluster, Ended};
@@ -28,6 +29,8 @@ pub(crate) enum Message {
     Learnt(Box<Learnt>),
     /// What the planner has planned.
     Planned(Box<Planned>),
+    /// What became of the site's own rules.
+    Rules(Box<LoadState>),
     /// Publish now (SIGUSR1).
     Publish,
     /// Read the configuration again (SIGHUP).

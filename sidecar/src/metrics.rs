@@ -20,6 +20,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+use rules_compiler::in_force::LoadState;
 
 use crate::accounting::now;
 use crate::change_metrics::ChangeMetrics;
@@ -30,6 +31,7 @@ use crate::filter_counters;
 use crate::message::Learnt;
 use crate::promise_metrics::PromiseMetrics;
 use crate::publisher::Published;
+use crate::rule_metrics::RuleMetrics;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -108,6 +110,7 @@ pub(crate) struct Metrics {
     changes: ChangeMetrics,
     promises: PromiseMetrics,
     deadlines: DeadlineMetrics,
+    rules: RuleMetrics,
     ages: Arc<Ages>,
 }
 
@@ -145,6 +148,7 @@ impl Metrics {
             changes: ChangeMetrics::registered(&mut registry),
             promises: PromiseMetrics::registered(&mut registry),
             deadlines: DeadlineMetrics::registered(&mut registry),
+            rules: RuleMetrics::registered(&mut registry),
             ages: Arc::default(),
         };
         for source in [Source::Accounting, Source::Controller].map(|source| SourceLabel { source: source.name() }) {
@@ -293,6 +297,16 @@ impl Metrics {
     /// What is counted of changes of jobs, for the thread that makes them.
     pub(crate) fn changes(&self) -> ChangeMetrics {
         self.changes.clone()
+    }
+
+    /// What became of the site's own rules.
+    pub(crate) fn rules(&self, state: &LoadState) {
+        self.rules.set(state);
+    }
+
+    /// Nothing becomes of the site's own rules.
+    pub(crate) fn rules_fail(&self) {
+        self.rules.fail();
     }
 
     /// Whether the configuration in force is what the file says.

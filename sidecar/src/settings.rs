@@ -1,6 +1,6 @@
 //! The configuration in force, and what is wrong with the file if it is another one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
@@ -43,6 +43,11 @@ impl Settings {
             Err(error) => self.error = format!("{error}; the last good configuration is in force"),
         }
         self.error.is_empty()
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// What may be done to jobs of a partition.

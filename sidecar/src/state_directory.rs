@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use predictor_core::snapshot::Snapshot;
+use rules_compiler::in_force::{self, InForceError, LoadState};
 use slurm_conf::state_directory::{ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, REFUSALS, SNAPSHOT};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
 
@@ -63,6 +64,17 @@ impl StateDirectory {
         // That of a daemon that has ended.
         let _ = directory.hand_over(None);
         Ok(directory)
+    }
+
+    /// The directory.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Says beside the rules why nothing becomes of their files.
+    pub(crate) fn note_of_rules(&self, reason: &str) -> Result<(), InForceError> {
+        let before = in_force::state(&self.path)?.unwrap_or_default();
+        in_force::put_state(&self.path, &LoadState { errors: vec![format!("error: {reason}")], ..before })
     }
 
     /// Where the snapshot is.
@@ -163,7 +175,7 @@ impl StateDirectory {
             let entry = entry?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with(UNFINISHED) || name == kept::UNFINISHED {
+            if name.starts_with(UNFINISHED) || name.starts_with(in_force::UNFINISHED) || name == kept::UNFINISHED {
                 fs::remove_file(entry.path())?;
             }
         }

@@ -54,8 +54,8 @@ struct Report {
 
 /// Something that is wrong.
 #[derive(Debug, Serialize)]
-struct Line {
-    severity: &'static str,
+pub(super) struct Line {
+    pub(super) severity: &'static str,
     file: String,
     line: usize,
     column: usize,
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if report.errors == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn line(problem: Problem) -> Line {
+pub(super) fn line(problem: Problem) -> Line {
     let Problem { severity, file, line, column, message } = problem;
     let severity = match severity {
         Severity::Error => "error",
@@ -98,14 +98,24 @@ fn line(problem: Problem) -> Line {
     Line { severity, file, line, column, message }
 }
 
-fn text(report: &Report) -> String {
+/// Problems for people, each in a line.
+pub(super) fn problems(lines: &[Line]) -> String {
     let mut text = String::new();
-    for Line { severity, file, line, column, message } in &report.problems {
+    for Line { severity, file, line, column, message } in lines {
         let style = if *severity == "error" { output::BAD } else { output::HEADING };
         // Writing into a text can't fail.
         let _ = writeln!(text, "{file}:{line}:{column}: {style}{severity}{style:#}: {message}");
     }
-    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    text
+}
+
+/// A number of things.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn text(report: &Report) -> String {
+    let mut text = problems(&report.problems);
     let rules = report.rules.map_or_else(String::new, |rules| format!("{}, ", counted(rules, "rule")));
     let files = counted(report.files.len(), "file");
     let _ = writeln!(text, "{rules}{files}: {}, {}", counted(report.errors, "error"), counted(report.warnings, "warning"));

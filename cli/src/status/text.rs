@@ -4,6 +4,7 @@ use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::COUNTERS;
 
+use super::rules::RulesReport;
 use super::{ConfigurationReport, Content, Report, wait_forecasts};
 use crate::output::{BAD, GOOD, Lines, count, moment_and_distance, table};
 use crate::policy_report::PolicyReport;
@@ -26,6 +27,7 @@ pub(super) fn text(report: &Report) -> String {
         partitions(&mut lines, report);
         wait_forecasts::text(&mut lines, report);
     }
+    rules(&mut lines, &report.rules, report.now);
     counters(&mut lines, report);
     lines.text()
 }
@@ -143,6 +145,35 @@ fn partitions(lines: &mut Lines, report: &Report) {
     }
     lines.table(&partitions);
     lines.plain("* default; demand: CPUs of running and eligible jobs over the partition's CPUs");
+}
+
+fn rules(lines: &mut Lines, rules: &RulesReport, now: UnixTime) {
+    if rules.is_none() {
+        return;
+    }
+    lines.heading("The site's own rules");
+    match (&rules.error, rules.in_force) {
+        (Some(error), _) => lines.line("in force", format!("{BAD}can't be read{BAD:#}: {error}")),
+        (None, in_force) => {
+            let since = rules.since.map(|since| format!(", since {}", moment_and_distance(UnixTime(since), now)));
+            let by = rules.by.map(|by| format!(", by {by}"));
+            let counted = count(in_force.unwrap_or_default() as u64);
+            lines.line("in force", format!("{counted}{}{}", since.unwrap_or_default(), by.unwrap_or_default()));
+        }
+    }
+    if !rules.files.is_empty() {
+        lines.line("of", rules.files.join(", "));
+    }
+    if rules.kill_switch {
+        lines.line("switched off", format!("{BAD}no rule is asked{BAD:#}: remove rules-off to switch on again"));
+    }
+    if rules.broken {
+        let at = rules.compiled_at.map(|at| format!(" {}", moment_and_distance(UnixTime(at), now))).unwrap_or_default();
+        lines.line("the files", format!("{BAD}could not be used{BAD:#} when they were read{at}; the rules before stay in force"));
+    }
+    for problem in rules.errors.iter().chain(&rules.warnings) {
+        lines.plain(problem);
+    }
 }
 
 fn counters(lines: &mut Lines, report: &Report) {

@@ -32,10 +32,11 @@ Configuration:
 
 Files, in the state directory (state_directory of queuecast.toml, /var/spool/queuecast by default):
   snapshot   what submissions are decided from; replaced at every interval, never changed
+  rules      the site's own rules, compiled; replaced when their files have changed and are free of errors
   lock       held by the running daemon, so that there is only one
 
 Signals:
-  SIGHUP     reads the configuration again; if it is broken, the last good one stays in force
+  SIGHUP     reads the configuration and the site's own rules again; what is broken stays as it was last good
   SIGUSR1    publishes now
   SIGTERM    ends, after a publication that is under way
 

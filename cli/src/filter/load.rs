@@ -1,0 +1,185 @@
+//! `queuecast filter load`: puts rules in force without a daemon.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use rules_compiler::difference::Difference;
+use rules_compiler::files::{compile_files, of_site};
+use rules_compiler::in_force::{self, InForce, LoadState, Loader};
+use serde::Serialize;
+use site_rules::rules::RuleSet;
+use slurm_sys::memory::distrust;
+
+use super::check::{self, Line, counted};
+use crate::failure::Failure;
+use crate::output;
+use crate::place::{Place, ReportArguments};
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast filter load
+      compile the rules of queuecast.toml and of rules.d beside it, and put them in force
+  queuecast filter load --dry-run
+      only print what would change
+  queuecast filter load /root/maintenance.toml
+      put the rules of another file in force, in the place of all others, until queuecastd reads
+      the site's own files again: when one of them changes, at a reload, or at its start
+
+Keys of --format json:
+  files             the files, in the order in which their rules apply
+  loaded            whether the rules are in force now
+  rules             how many there are; null if there are errors
+  added, removed, changed
+                    names of rules, against those that were in force
+  reordered         whether rules that stay stand in another order
+  other_settings    whether help, steps or expression_steps of [rules] is another
+  problems          for each: severity (error, warning), file, line, column, message";
+
+/// Compile files of rules and put them in force, as queuecastd does when it reads them; to be run
+/// by root or SlurmUser on the host of slurmctld.
+///
+/// Nothing is put in force if there is an error. All submissions see the rules before or these,
+/// whole; slurmctld need not be told. Without a daemon this is how rules are put in force. Exit
+/// status 1 says that the rules are not in force.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The files, in the order in which their rules apply [default: queuecast.toml, and the files
+    /// of rules.d beside it].
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Only say what would change.
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    report: ReportArguments,
+}
+
+/// The answer.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    files: Vec<String>,
+    loaded: bool,
+    rules: Option<usize>,
+    added: Vec<String>,
+    removed: Vec<String>,
+    changed: Vec<String>,
+    reordered: bool,
+    other_settings: bool,
+    problems: Vec<Line>,
+    #[serde(skip)]
+    dry_run: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let place = arguments.report.place();
+    let configuration = &place.configuration_path;
+    let files = if arguments.files.is_empty() {
+        let files = of_site(configuration)
+            .with_context(|| format!("the rules beside {} can't be read", configuration.display()))
+            .map_err(Failure::Input)?;
+        if files.is_empty() {
+            return Err(Failure::Input(anyhow!(
+                "there is no {}; name the files, or the configuration in QUEUECAST_CONF",
+                configuration.display()
+            )));
+        }
+        files
+    } else {
+        arguments.files.clone()
+    };
+    let mut compiled = compile_files(&files, configuration);
+    let mut report = Report {
+        files: files.iter().map(|file| file.display().to_string()).collect(),
+        rules: compiled.rules.as_ref().map(|rules| rules.rules.len()),
+        dry_run: arguments.dry_run,
+        ..Report::default()
+    };
+    let mut state = LoadState { compiled_at: output::now().0, ..LoadState::default() };
+    state.take_problems(&compiled);
+    report.problems = std::mem::take(&mut compiled.problems).into_iter().map(check::line).collect();
+    if let Some(rules) = &compiled.rules {
+        if rules.rules.is_empty() && !arguments.files.is_empty() {
+            return Err(Failure::No(anyhow!(
+                "there are no rules in these files; to switch rules off make the file rules-off in the state directory"
+            )));
+        }
+        let before = before(&place.directory)?;
+        let Difference { added, removed, changed, is_reordered, has_other_settings } = Difference::between(&before, rules);
+        (report.added, report.removed, report.changed) = (added, removed, changed);
+        (report.reordered, report.other_settings) = (is_reordered, has_other_settings);
+        if !arguments.dry_run {
+            put(&place, rules, &report.files, state)?;
+            report.loaded = true;
+        }
+    }
+    output::print(arguments.report.format, &report, text)?;
+    Ok(if report.rules.is_some() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The rules that are in force until now. Those that can't be read are none, which is told.
+fn before(directory: &Path) -> Result<RuleSet, Failure> {
+    match in_force::read(directory) {
+        Ok(rules) => Ok(rules.map(|(rules, _)| rules).unwrap_or_default()),
+        Err(error @ in_force::InForceError::Rules { .. }) => {
+            output::warn(&format!("the rules that were in force can't be compared: {error}"));
+            Ok(RuleSet::default())
+        }
+        Err(error) => Err(Failure::No(error.into())),
+    }
+}
+
+fn put(place: &Place, rules: &RuleSet, files: &[String], mut state: LoadState) -> Result<(), Failure> {
+    let directory = &place.directory;
+    let metadata = fs::metadata(directory)
+        .with_context(|| format!("the state directory {} can't be used", directory.display()))
+        .map_err(Failure::No)?;
+    if distrust(&metadata, None).is_some() {
+        return Err(Failure::No(anyhow!(
+            "others than its owner may write in {}, so that the submit filter takes no rules from there; `chmod go-w` it",
+            directory.display()
+        )));
+    }
+    let no = |error: in_force::InForceError| Failure::No(anyhow!(error).context("the rules can't be put in force"));
+    if rules.rules.is_empty() {
+        in_force::remove(directory).map_err(no)?;
+    } else {
+        let number = in_force::put(directory, rules).map_err(no)?;
+        let (since, rules, files) = (state.compiled_at, rules.rules.len(), files.to_vec());
+        state.in_force = Some(InForce { since, by: Loader::Command, number: in_force::written(number), rules, files });
+    }
+    in_force::put_state(directory, &state).map_err(no)
+}
+
+fn text(report: &Report) -> String {
+    let mut text = check::problems(&report.problems);
+    let Some(rules) = report.rules else {
+        text.push_str("nothing was changed: correct the errors first\n");
+        return text;
+    };
+    let lists = [("added", &report.added), ("changed", &report.changed), ("removed", &report.removed)];
+    for (what, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
+        // Writing into a text can't fail.
+        let _ = writeln!(text, "{what}: {}", names.join(", "));
+    }
+    if report.reordered {
+        text.push_str("the rules apply in another order\n");
+    }
+    if report.other_settings {
+        text.push_str("settings of [rules] have changed\n");
+    }
+    let is_same = lists.iter().all(|(_, names)| names.is_empty()) && !report.reordered && !report.other_settings;
+    let (counted, news) = (counted(rules, "rule"), if is_same { ", the same as before" } else { "" });
+    let _ = match (report.dry_run, rules) {
+        (true, _) => writeln!(text, "{counted} would be in force{news}; nothing was changed"),
+        (false, 0) => writeln!(text, "the site has no rules: there are none in force"),
+        (false, _) => writeln!(text, "{counted} in force{news}"),
+    };
+    text
+}
