@@ -63,10 +63,16 @@ impl Admission {
         }
     }
 
-    /// Whether it chooses nodes that jobs share in time.
+    /// Whether it admits jobs to nodes that jobs share in time, and to no others.
     #[must_use]
     pub fn shares_nodes(self) -> bool {
         matches!(self, Admission::Libra | Admission::LibraRisk)
+    }
+
+    /// Whether it chooses nodes where jobs share them in time.
+    #[must_use]
+    pub fn chooses_shared_nodes(self) -> bool {
+        self.shares_nodes() || self == Admission::Probability
     }
 }
 

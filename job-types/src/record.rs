@@ -121,6 +121,16 @@ pub struct Written {
     pub if_missed: IfMissed,
 }
 
+impl Written {
+    /// Of a job that was admitted with a share of its nodes: its deadline, and how long it runs
+    /// with its CPUs to itself by its user's estimate. `None` for any other job.
+    #[must_use]
+    pub fn share(&self) -> Option<(UnixTime, Seconds)> {
+        self.admitted_by.filter(|by| by.chooses_shared_nodes() && self.reserved_at.is_none())?;
+        Some((UnixTime(self.deadline?), Seconds(self.own_limit_s?)))
+    }
+}
+
 fn is_run(if_missed: &IfMissed) -> bool {
     *if_missed == IfMissed::Run
 }

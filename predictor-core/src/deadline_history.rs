@@ -89,9 +89,16 @@ impl Ratios {
     /// How likely the class of a ratio is.
     #[must_use]
     pub fn likelihood(&self, ratio: f64) -> f64 {
+        self.likelihoods()(ratio)
+    }
+
+    /// The same for many ratios.
+    pub fn likelihoods(&self) -> impl Fn(f64) -> f64 {
         let sum = self.sum();
-        let count = self.counts.get(Ratios::class(ratio)).copied().map_or(0.0, f64::from);
-        if sum > 0.0 { count / sum } else { 1.0 }
+        move |ratio| {
+            let count = self.counts.get(Ratios::class(ratio)).copied().map_or(0.0, f64::from);
+            if sum > 0.0 { count / sum } else { 1.0 }
+        }
     }
 
     /// The probability of a ratio that is no larger.

@@ -1,7 +1,7 @@
 //! Run times of a job with a deadline, which says something of them.
 
 use crate::deadline_history::Ratios;
-use crate::forecast::RunTimeRange;
+use crate::forecast::{RunTimeForecast, RunTimeRange};
 use job_types::time::Seconds;
 
 /// The most by which a run time that is looked at exceeds the one before it within a range.
@@ -40,6 +40,16 @@ pub fn any(limit: Seconds) -> Vec<RunTimeRange> {
     ends.windows(2).map(|ends| RunTimeRange::new(ends[0], ends[1], probability)).collect()
 }
 
+/// The run times of a job with a deadline on nodes that jobs share in time, in seconds with their
+/// probabilities, ascending: by what its user's past jobs of that size ran for, within its time
+/// limit, and by its deadline, which is `given` after its submission. A job without a limit runs
+/// until its deadline at the longest.
+#[must_use]
+pub fn on_shared_nodes(past: Option<RunTimeForecast<'_>>, limit: Option<Seconds>, given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
+    let ranges = past.filter(|past| !past.ranges.is_empty()).map(|past| past.within(limit));
+    open_minded(ranges.as_deref(), limit.unwrap_or(given), given, ratios)
+}
+
 /// The run times of a job with a deadline by what is forecast for it, if anything is, and by its
 /// deadline, which is `given` after its submission.
 ///
@@ -66,7 +76,7 @@ pub fn open_minded(forecast: Option<&[RunTimeRange]>, limit: Seconds, given: Sec
 /// time, its likelihood is that of the ratio.
 #[must_use]
 pub fn weighed(ranges: &[RunTimeRange], given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
-    let given_s = given.0.max(1) as f64;
+    let (given_s, likelihood) = (given.0.max(1) as f64, ratios.likelihoods());
     let mut points: Vec<(f64, f64)> = Vec::with_capacity(ranges.len() * 4);
     for range in ranges {
         let [lower, upper] = [range.lower(), range.upper()].map(|end| end.0.max(1) as f64);
@@ -76,7 +86,7 @@ pub fn weighed(ranges: &[RunTimeRange], given: Seconds, ratios: &Ratios) -> Vec<
         let mut run_s = if parts > 1.0 { lower } else { upper / step };
         for _ in 0..parts as usize {
             run_s *= step;
-            points.push((run_s, range.probability() / parts * ratios.likelihood(given_s / run_s)));
+            points.push((run_s, range.probability() / parts * likelihood(given_s / run_s)));
         }
     }
     let sum: f64 = points.iter().map(|(_, weight)| weight).sum();

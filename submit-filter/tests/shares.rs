@@ -17,13 +17,19 @@ use slurm_sys::bindings;
 
 const HOUR: i64 = 3_600;
 
-/// A snapshot of a queue that was read at a moment: `batch` with three nodes of one CPU, which two
-/// jobs may share, of which the second needs three quarters of its own.
+/// A snapshot of a queue that was read at a moment: `batch` with three nodes of one CPU, `n1` to
+/// `n3`, which two jobs may share, of which the second needs three quarters of its own.
 fn shared(rule: Admission, read_at: UnixTime, generation: u64) -> Vec<u8> {
+    shared_nodes(["n1", "n2", "n3"], rule, read_at, generation)
+}
+
+/// The same with other names.
+fn shared_nodes(names: [&str; 3], rule: Admission, read_at: UnixTime, generation: u64) -> Vec<u8> {
     let policy = Policy { admission: rule, ..enforcing() };
     let has = SharingJob { cpus: 1, admitted: Some((NeededShare::sure(0.75), read_at + Seconds(8 * HOUR))) };
     let node = |name: &str, jobs| SharedNodeState { name: name.to_owned(), cpus: 1, jobs_to_a_cpu: 2, jobs };
-    let shared_nodes = vec![node("n1", vec![]), node("n2", vec![has]), node("n3", vec![])];
+    let [first, second, third] = names;
+    let shared_nodes = vec![node(first, vec![]), node(second, vec![has]), node(third, vec![])];
     let partition = PartitionState { whole_nodes: false, cpus: 3, nodes: 3, shared_nodes, ..busy(read_at, policy) };
     let site = MadeUpSite::new(now()).partition(partition);
     site.origin(|origin| (origin.generation, origin.controller_read_at) = (generation, Some(read_at))).bytes()
@@ -74,6 +80,36 @@ fn nodes_limit_and_variable_are_written_and_each_admission_counts_for_the_next_w
     publish(running.site.path(), &shared(Admission::Libra, now() + Seconds(30), 703));
     let mut sixth = due_in(2.1);
     assert_eq!((running.plugin.submit(&mut sixth).0, nodes(&sixth).as_deref()), (0, Some("n1")));
+}
+
+#[test]
+fn by_probability_each_admission_counts_on_its_node_and_a_refused_deadline_has_one_that_is_admitted() {
+    let (_turn, running) = Running::turn();
+    // What other tests have admitted is on nodes of other names.
+    publish(running.site.path(), &shared_nodes(["p1", "p2", "p3"], Admission::Probability, now() - Seconds(5), 901));
+    // Of these users nothing is known, so that a job runs for anything up to its limit of an hour.
+    let mut chosen = Vec::new();
+    let said = loop {
+        let mut job = due_in(1.2).of_user(1_001 + chosen.len() as u32);
+        let (answer, said) = running.plugin.submit(&mut job);
+        let said = said.unwrap();
+        if answer != 0 {
+            assert_eq!((answer, nodes(&job)), (bindings::ESLURM_INVALID_TIME_LIMIT as i32, None));
+            break said;
+        }
+        assert!(said.contains("queuecast: admitted: done by the deadline in 1 h 12 min with probability"), "{said}");
+        assert_eq!((job.0.deadline, job.variable(SHARE_VARIABLE).as_deref()), (0, Some("1")));
+        let written = Record::parse(&read(job.0.admin_comment).unwrap()).unwrap().written.unwrap();
+        assert_eq!((written.admitted_by, written.own_limit_s), (Some(Admission::Probability), Some(HOUR)));
+        chosen.push(nodes(&job).unwrap());
+    };
+    // Two jobs share a CPU at the most.
+    assert_eq!(chosen, ["p1", "p3", "p1", "p3"], "the one that needs least");
+    assert!(said.contains("queuecast: not admitted: of the nodes that it needs, 1, only 0 have the share"), "{said}");
+    let minutes: f64 = said.split("--deadline=now+").nth(1).unwrap().split("minutes").next().unwrap().parse().unwrap();
+    let mut taken = due_in(minutes / 60.0).of_user(1_010);
+    let (answer, said) = running.plugin.submit(&mut taken);
+    assert_eq!((answer, nodes(&taken).as_deref()), (0, Some("p2")), "{said:?}");
 }
 
 #[test]

@@ -40,10 +40,61 @@ pub struct UncertainJob<'a> {
     pub nodes: usize,
     /// Its CPUs on each of them.
     pub cpus: u32,
-    /// The probability that is wanted, for it and for those beside it.
-    pub wanted: f64,
+    /// How likely it has to be that all on a node are done in time.
+    pub bar: &'a Bar<'a>,
+}
+
+/// How likely it has to be that all on a node are done in time.
+#[derive(Clone, Copy, Debug)]
+pub struct Bar<'a> {
+    /// The probability that is wanted.
+    wanted: f64,
+    /// The one that is asked of a forecast, by how promises were kept.
+    asked: f64,
+    /// So many standard deviations above its mean a normal distribution has that.
+    deviations: f64,
+    history: &'a DeadlineHistory,
+}
+
+impl<'a> Bar<'a> {
+    /// For a probability that is wanted, by what jobs with deadlines have taught.
+    #[must_use]
+    pub fn new(wanted: f64, history: &'a DeadlineHistory) -> Self {
+        let asked = history.asked(wanted);
+        Self { wanted, asked, deviations: deviations(asked), history }
+    }
+
+    /// The probability that is wanted.
+    #[must_use]
+    pub fn wanted(&self) -> f64 {
+        self.wanted
+    }
+
     /// What jobs with deadlines have taught.
-    pub history: &'a DeadlineHistory,
+    #[must_use]
+    pub fn history(&self) -> &'a DeadlineHistory {
+        self.history
+    }
+
+    /// What is told of a forecast probability.
+    fn told(&self, probability: f64) -> f64 {
+        self.history.corrected(probability, self.wanted)
+    }
+
+    /// What a node needs, with the standard deviations that are kept free.
+    fn need(&self, node: &NodeLoad) -> f64 {
+        node.total_share + self.deviations.max(1.0) * node.variance.sqrt()
+    }
+
+    /// Leaves of nodes the `most` that need least.
+    pub fn keep_roomiest(&self, nodes: &mut Vec<NodeLoad>, most: usize) {
+        if nodes.len() > most && most > 0 {
+            let mut needs: Vec<(f64, NodeLoad)> = nodes.iter().map(|node| (self.need(node), *node)).collect();
+            needs.select_nth_unstable_by(most - 1, |one, other| one.0.total_cmp(&other.0));
+            nodes.clear();
+            nodes.extend(needs.into_iter().take(most).map(|(_, node)| node));
+        }
+    }
 }
 
 /// Whether there are nodes for a job.
@@ -76,8 +127,15 @@ struct Wanted {
 
 impl Wanted {
     fn fits(&self, node: &NodeLoad) -> bool {
-        let deviation = (node.variance + self.share.variance).sqrt();
-        node.earliest_deadline > self.begin && node.total_share + self.share.mean + self.deviations * deviation <= WHOLE_NODE
+        let needed = node.total_share + self.share.mean;
+        let left = WHOLE_NODE - needed;
+        // The squares, because a root would be most of what looking at thousands of nodes costs.
+        let kept_free = self.deviations * self.deviations * (node.variance + self.share.variance);
+        let fits = match self.deviations >= 0.0 {
+            true => needed <= WHOLE_NODE && kept_free <= left * left,
+            false => needed <= WHOLE_NODE || kept_free >= left * left,
+        };
+        fits && node.earliest_deadline > self.begin
     }
 }
 
@@ -88,23 +146,39 @@ impl UncertainJob<'_> {
         NeededShare::of(self.run_times, Seconds::ZERO, self.deadline - self.begin)
     }
 
+    /// The probability that it is done in time with its CPUs to itself.
+    fn alone(&self) -> f64 {
+        let left_s = (self.deadline - self.begin).0 as f64;
+        self.run_times.iter().filter(|(run_s, _)| *run_s <= left_s).map(|(_, weight)| weight).sum()
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted { share: self.share().of_cpus(self.cpus), deviations: self.bar.deviations, begin: self.begin }
+    }
+
+    /// Whether it is taken where these are the nodes that are not out of the question.
+    #[must_use]
+    pub fn is_taken(&self, nodes: &[NodeLoad]) -> bool {
+        if nodes.len() < self.nodes || self.alone() < self.bar.asked {
+            return false;
+        }
+        let wanted = self.wanted();
+        nodes.iter().filter(|node| wanted.fits(node)).take(self.nodes).count() == self.nodes
+    }
+
     /// Chooses among `count` nodes whose loads are computed as they are looked at; of a node that
     /// is out of the question there is none. `chosen` gets their places, ascending, or nothing
     /// where there are too few.
     pub fn choose_among(&self, count: u32, load: impl Fn(u32) -> Option<NodeLoad>, chosen: &mut Vec<u32>) -> Chance {
         chosen.clear();
-        let left_s = (self.deadline - self.begin).0 as f64;
-        let alone: f64 = self.run_times.iter().filter(|(run_s, _)| *run_s <= left_s).map(|(_, weight)| weight).sum();
-        let asked = self.history.asked(self.wanted);
-        let told = |probability: f64| self.history.corrected(probability, self.wanted);
-        if alone.is_nan() || alone < asked {
-            return Chance::Unlikely { probability: told(alone.clamp(0.0, 1.0)) };
+        let alone = self.alone();
+        if alone.is_nan() || alone < self.bar.asked {
+            return Chance::Unlikely { probability: self.bar.told(alone.clamp(0.0, 1.0)) };
         }
-        let share = self.share().of_cpus(self.cpus);
-        let wanted = Wanted { share, deviations: deviations(asked), begin: self.begin };
+        let wanted = self.wanted();
         let suitable = |place: u32| {
             let node = load(place).filter(|node| wanted.fits(node))?;
-            Some((node.total_share + wanted.deviations.max(1.0) * node.variance.sqrt(), place))
+            Some((self.bar.need(&node), place))
         };
         let mut suitable: Vec<(f64, u32)> = (0..count).filter_map(suitable).collect();
         if suitable.len() < self.nodes {
@@ -116,9 +190,9 @@ impl UncertainJob<'_> {
         }
         chosen.extend(suitable.into_iter().map(|(_, place)| place));
         chosen.sort_unstable();
-        let fitting = chosen.iter().filter_map(|place| load(*place)).map(|node| fit(&node, share));
-        let probability = fitting.fold(alone.min(1.0), f64::min).max(asked);
-        Chance::Taken { probability: told(probability) }
+        let fitting = chosen.iter().filter_map(|place| load(*place)).map(|node| fit(&node, wanted.share));
+        let probability = fitting.fold(alone.min(1.0), f64::min).max(self.bar.asked);
+        Chance::Taken { probability: self.bar.told(probability) }
     }
 }
 
@@ -161,9 +235,10 @@ mod tests {
     fn chosen(nodes: &[NodeLoad], run_times: &[(f64, f64)], count: usize) -> (Chance, Vec<u32>) {
         let mut chosen = vec![7; 3];
         let history = DeadlineHistory::default();
-        let job =
-            UncertainJob { run_times, begin: NOW, deadline: NOW + Seconds(1_000), nodes: count, cpus: 1, wanted: 0.9, history: &history };
+        let bar = Bar::new(0.9, &history);
+        let job = UncertainJob { run_times, begin: NOW, deadline: NOW + Seconds(1_000), nodes: count, cpus: 1, bar: &bar };
         let chance = job.choose_among(nodes.len() as u32, |place| nodes.get(place as usize).copied(), &mut chosen);
+        assert_eq!(job.is_taken(nodes), matches!(chance, Chance::Taken { .. }));
         (chance, chosen)
     }
 

@@ -12,8 +12,7 @@
 //!   fullest nodes first.
 //! - [`libra_risk`] takes it where the risk of a node stays zero.
 //! - [`chance`] takes it where all jobs of a node are likely enough to be done in time, by
-//!   distributions of run times in the place of estimates; that one is not published, and so far
-//!   only replays run it.
+//!   distributions of run times in the place of estimates; that one is not published.
 //! - [`edf`] has nodes for one job at a time, and a queue in the order of the deadlines.
 //! - [`room`] is where a plan of the queue has room for a job with a deadline.
 //! - [`order`] is that order on Slurm, where jobs with and without a deadline share a queue.
@@ -34,7 +33,7 @@ pub mod room;
 pub mod share;
 mod waiting;
 
-pub use chance::{Chance, UncertainJob};
+pub use chance::{Bar, Chance, UncertainJob};
 pub use needed_share::NeededShare;
 pub use node::{Newcomer, NodeLoad};
 pub use projection::SparePower;

@@ -17,7 +17,8 @@ mod submission;
 
 pub use admission::{
     AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, Admitted, AdmittedJob, AlternativeSize, Alternatives,
-    DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted, admission_upkeep, given_deadline,
+    DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted, SharingRequest, admission_upkeep,
+    given_deadline,
 };
 pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
@@ -504,12 +505,12 @@ where
             deferral = deferral.map(|deferral| deferral.and(Err(NotDeferred::BeyondDeadline)));
         }
     }
-    let (admission, left_to_slurm) = match verdict {
-        Verdict::NotInQuestion => (None, None),
-        Verdict::Left(left) => (None, Some(left)),
-        Verdict::Judged(judged) => (Some(judged), None),
+    let (admission, left_to_slurm, given_share) = match verdict {
+        Verdict::NotInQuestion => (None, None, None),
+        Verdict::Left(left) => (None, Some(left), None),
+        Verdict::Judged(Ok(granted)) => (Some(Ok(granted.admitted)), None, granted.share),
+        Verdict::Judged(Err(why)) => (Some(Err(why)), None, None),
     };
-    let given_share = admission.and_then(|admission| admission::given_share(&context, decided.as_ref(), &admission.ok()?));
     let fallback = forecasts.fallback(partition.index);
     Decision {
         mode: mode_of(asked, &policy),

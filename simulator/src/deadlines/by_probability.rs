@@ -4,7 +4,8 @@
 //! is as old as a snapshot gets, with what was admitted since; what is known of run times is what
 //! the jobs that ended by then have taught, by the clock, as accounting has them: what a job has
 //! waited for others on its nodes is part of its run time. A running job has done as much of it as
-//! it has run by the clock. On its nodes each job's share goes by its user's estimate, as by Libra
+//! it has run by the clock, and what it needs still is forecast anew with each state, as the daemon
+//! does. On its nodes each job's share goes by its user's estimate, as by Libra
 //! and LibraRisk.
 
 use std::collections::BTreeMap;
@@ -14,9 +15,10 @@ use job_types::number::{AccountIndex, PartitionIndex, QosIndex};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use learning::{DeadlineLearner, DeadlineOutcome, RunTimeLearner};
-use predictor_core::admission::{Chance, NeededShare, NodeLoad, UncertainJob};
+use predictor_core::admission::{Bar, Chance, NeededShare, NodeLoad};
 use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::deadline_run_times::open_minded;
+use predictor_core::deadline_run_times::on_shared_nodes;
+use predictor_core::decision::SharingRequest;
 use predictor_core::forecast::{RunTimeForecast, UserSize};
 use predictor_core::shared_nodes::{SharedNode, SharingJob};
 
@@ -50,7 +52,6 @@ struct Promise {
     nodes: Vec<u32>,
     started: UnixTime,
     deadline: UnixTime,
-    run_times: Vec<(f64, f64)>,
     probability: f64,
 }
 
@@ -100,18 +101,24 @@ impl<'a> ByProbability<'a> {
         }
         self.history = self.deadlines.of(PARTITION);
         self.nodes.fill(idle());
-        for promise in self.running.values() {
-            let share = NeededShare::of(&promise.run_times, now - promise.started, promise.deadline - now);
-            add(&mut self.nodes, &promise.nodes, share, promise.deadline);
+        for (index, promise) in &self.running {
+            let admitted = Some((self.remaining(*index, promise, now), promise.deadline));
+            add(&mut self.nodes, &promise.nodes, SharingJob { cpus: 1, admitted });
         }
     }
 
-    /// The run times of a job that is submitted with a deadline so far ahead.
-    fn run_times_of(&self, job: &Job, given: Seconds) -> Vec<(f64, f64)> {
-        let known = self.run_times.fitted().get(&user_size(job));
-        let forecast = known.map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges });
-        let ranges = forecast.map(|forecast| forecast.within(Some(job.estimate)));
-        open_minded(ranges.as_deref(), job.estimate, given, &self.history.given)
+    /// What a job needs still, by what is known now.
+    fn remaining(&self, index: u32, promise: &Promise, now: UnixTime) -> NeededShare {
+        let Promise { started, deadline, .. } = *promise;
+        let Some(job) = self.jobs.get(index as usize) else { return NeededShare::default() };
+        let run_times = on_shared_nodes(self.past(job), Some(job.estimate), deadline - started, &self.history.given);
+        NeededShare::of(&run_times, now - started, deadline - now)
+    }
+
+    /// How long a job's user's jobs of its size have run.
+    fn past(&self, job: &Job) -> Option<RunTimeForecast<'_>> {
+        let known = self.run_times.fitted().get(&user_size(job))?;
+        Some(RunTimeForecast { jobs: known.jobs, longest_limit: None, ranges: &known.ranges })
     }
 }
 
@@ -119,10 +126,10 @@ fn idle() -> SharedNode {
     SharedNode::idle(1, u16::MAX, (0, 0))
 }
 
-fn add(nodes: &mut [SharedNode], places: &[u32], share: NeededShare, deadline: UnixTime) {
+fn add(nodes: &mut [SharedNode], places: &[u32], job: SharingJob) {
     for place in places {
         if let Some(node) = nodes.get_mut(*place as usize) {
-            node.add(SharingJob { cpus: 1, admitted: Some((share, deadline)) });
+            node.add(job);
         }
     }
 }
@@ -141,22 +148,21 @@ impl Policy for ByProbability<'_> {
         let now = job.submit;
         self.renew(now);
         let Some(logged) = self.jobs.get(index as usize) else { return Some(Answer::Refused(index)) };
-        let run_times = self.run_times_of(logged, job.deadline - now);
-        let asked = UncertainJob {
-            run_times: &run_times,
+        let asked = SharingRequest {
+            past: self.past(logged),
+            limit: Some(logged.estimate),
+            submitted: now,
             begin: now,
             deadline: job.deadline,
-            nodes: job.nodes as usize,
+            nodes: job.nodes,
             cpus: 1,
-            wanted: self.options.wanted,
-            history: &self.history,
         };
-        let load = |place: u32| self.nodes.get(place as usize).and_then(|node| node.load(1));
-        let Chance::Taken { probability } = asked.choose_among(self.nodes.len() as u32, load, chosen) else {
+        let bar = Bar::new(self.options.wanted, &self.history);
+        let (Chance::Taken { probability }, sharing) = asked.choose(&self.nodes, &bar, chosen) else {
             return Some(Answer::Refused(index));
         };
-        add(&mut self.nodes, chosen, asked.share(), job.deadline);
-        self.running.insert(index, Promise { nodes: chosen.clone(), started: now, deadline: job.deadline, run_times, probability });
+        add(&mut self.nodes, chosen, sharing);
+        self.running.insert(index, Promise { nodes: chosen.clone(), started: now, deadline: job.deadline, probability });
         Some(Answer::Starts(index))
     }
 
@@ -192,9 +198,17 @@ impl Policy for ByProbability<'_> {
 #[cfg(test)]
 mod tests {
     use job_types::number::UserId;
+    use job_types::options::Mode;
+    use job_types::policy::Admission;
+    use predictor_core::decision::{Bounds, NotAdmitted, Situation, Submission, TimeLimit, decide};
+    use predictor_core::forecast::Claimed;
+    use predictor_core::site::Partition;
+    use predictor_core::snapshot::{SharedNodeState, Snapshot};
+    use predictor_core::wait_model::WaitModel;
 
     use super::*;
     use crate::deadlines::{Choices, Method, Outcome};
+    use crate::experiment::{PublishedSite, Site};
 
     /// Jobs of three sizes, each user with one run time, of which one in five has that as its limit
     /// and the others a far longer one. Deadlines are `times` the run time after the submission.
@@ -238,6 +252,122 @@ mod tests {
                 assert!(found.fulfilled > published.fulfilled, "{} {published:?} {found:?}", method.name());
             }
         }
+    }
+
+    /// The replayed decision, held at each submission against the one that the plugin makes from a
+    /// snapshot of the same state.
+    struct AgainstSnapshot<'a> {
+        replayed: ByProbability<'a>,
+        site: PublishedSite,
+        published: Vec<u8>,
+        /// The snapshot's nodes, with what was admitted since.
+        nodes: Vec<SharedNode>,
+        /// Jobs that were admitted, and those refused for want of nodes.
+        seen: [u32; 2],
+    }
+
+    impl AgainstSnapshot<'_> {
+        fn publish(&mut self, now: UnixTime) {
+            let mut jobs = vec![Vec::new(); self.nodes.len()];
+            for (index, promise) in &self.replayed.running {
+                let admitted = Some((self.replayed.remaining(*index, promise, now), promise.deadline));
+                promise.nodes.iter().for_each(|place| jobs[*place as usize].push(SharingJob { cpus: 1, admitted }));
+            }
+            let node = |jobs| SharedNodeState { name: "node".to_owned(), cpus: 1, jobs_to_a_cpu: u16::MAX, jobs };
+            let mut partitions = self.site.partitions();
+            partitions[0].shared_nodes = jobs.into_iter().map(node).collect();
+            let run_times = self.replayed.run_times.fitted().iter().map(|(key, model)| (*key, (**model).clone())).collect();
+            let model = WaitModel { deadlines: vec![(PARTITION, self.replayed.history)], ..WaitModel::default() };
+            self.published = self.site.snapshot(now, &partitions, run_times, Some(&model), None);
+            let snapshot = Snapshot::open(&self.published[..]).unwrap();
+            self.nodes = predictor_core::site::Site::partition(&snapshot, "0").unwrap().shared_nodes.to_vec();
+        }
+
+        /// The nodes, what the job adds to each, and the probability in parts of 100,000; `None`
+        /// where it is refused.
+        fn by_snapshot(&mut self, job: &Job, with_deadline: &DeadlineJob) -> Option<(Vec<u32>, SharingJob, i64)> {
+            let snapshot = Snapshot::open(&self.published[..]).unwrap();
+            let submission = Submission {
+                user: job.user,
+                partition: Some("0"),
+                tasks: Some(job.processors),
+                limit: TimeLimit::Limited(job.estimate),
+                deadline: Some(with_deadline.deadline),
+                ..Submission::default()
+            };
+            let (partition, policy) = submission.governed_by(&snapshot).unwrap();
+            let bounds = Bounds::of(&submission, &partition, &snapshot);
+            let partition = Partition { shared_nodes: &self.nodes, ..partition };
+            let (now, claimed) = (with_deadline.submit, Claimed::default());
+            let decision = decide(&Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed });
+            self.seen[0] += u32::from(matches!(decision.admission, Some(Ok(_))));
+            self.seen[1] += u32::from(matches!(decision.admission, Some(Err(NotAdmitted::NoShare { .. }))));
+            let probability = decision.admission.unwrap().ok()?.probability.unwrap();
+            let given = decision.given_share.unwrap();
+            add(&mut self.nodes, &given.nodes, given.job);
+            Some((given.nodes, given.job, (probability * 1e5).round() as i64))
+        }
+    }
+
+    impl Policy for AgainstSnapshot<'_> {
+        fn submit(&mut self, index: u32, job: &DeadlineJob) {
+            self.replayed.submit(index, job);
+        }
+
+        fn decide(&mut self, now_s: f64, nodes: &[NodeLoad], chosen: &mut Vec<u32>) -> Option<Answer> {
+            let (index, job) = self.replayed.newcomer?;
+            let before = self.replayed.published;
+            self.replayed.renew(job.submit);
+            if self.replayed.published != before {
+                self.publish(job.submit);
+            }
+            let by_snapshot = self.by_snapshot(&self.replayed.jobs[index as usize], &job);
+            let answer = self.replayed.decide(now_s, nodes, chosen);
+            let replayed = matches!(answer, Some(Answer::Starts(_))).then(|| {
+                let promise = &self.replayed.running[&index];
+                let share = self.replayed.remaining(index, promise, job.submit);
+                let sharing = SharingJob { cpus: 1, admitted: Some((share, promise.deadline)) };
+                (promise.nodes.clone(), sharing, (promise.probability * 1e5).round() as i64)
+            });
+            assert_eq!(replayed, by_snapshot, "job {index} at {:?}", job.submit);
+            answer
+        }
+
+        fn has_jobs(&self) -> bool {
+            self.replayed.has_jobs()
+        }
+
+        fn asks_for_loads(&self) -> bool {
+            false
+        }
+
+        fn ended(&mut self, index: u32, end_s: f64) {
+            self.replayed.ended(index, end_s);
+        }
+    }
+
+    #[test]
+    fn what_is_replayed_is_what_the_plugin_decides_from_a_snapshot_of_the_same_state() {
+        let (jobs, deadlines) = workload(1_000, 6);
+        let nodes = 5;
+        let options = ByProbabilityOptions { wanted: 0.9, refresh: Seconds(100) };
+        let policy = job_types::policy::Policy {
+            mode: Mode::Enforce,
+            admission: Admission::Probability,
+            deadline_probability: options.wanted,
+            ..Default::default()
+        };
+        let site = Site { processors: nodes, longest_limit: None, refresh: options.refresh };
+        let mut against = AgainstSnapshot {
+            replayed: ByProbability::new(&jobs, nodes as usize, options),
+            site: PublishedSite { site, policy, partitions: 1 },
+            published: Vec::new(),
+            nodes: vec![idle(); nodes as usize],
+            seen: [0; 2],
+        };
+        simulate(&deadlines, nodes as usize, Sharing { is_capped: true, ..Sharing::default() }, &mut against);
+        assert!(against.seen.iter().all(|seen| *seen > 100), "{:?} of {}", against.seen, jobs.len());
+        assert_ne!(against.replayed.history, DeadlineHistory::default(), "what was learnt was published");
     }
 
     #[test]

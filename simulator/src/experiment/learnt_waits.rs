@@ -103,16 +103,16 @@ impl OpenJob {
 
 /// What a simulated cluster publishes of itself, besides what it has learnt.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PublishedSite {
-    pub(super) site: Site,
-    pub(super) policy: Policy,
+pub(crate) struct PublishedSite {
+    pub(crate) site: Site,
+    pub(crate) policy: Policy,
     /// How many partitions it has, which are called by their indices.
-    pub(super) partitions: u16,
+    pub(crate) partitions: u16,
 }
 
 impl PublishedSite {
     /// The partitions, in which nothing runs or waits.
-    pub(super) fn partitions(&self) -> Vec<PartitionState> {
+    pub(crate) fn partitions(&self) -> Vec<PartitionState> {
         let partition = |index: u16| PartitionState {
             name: index.to_string(),
             policy: self.policy,
@@ -135,7 +135,7 @@ impl PublishedSite {
     }
 
     /// The bytes of a snapshot of these partitions at a moment.
-    pub(super) fn snapshot(
+    pub(crate) fn snapshot(
         &self,
         now: UnixTime,
         partitions: &[PartitionState],

@@ -36,6 +36,8 @@ pub use computations::{SpeedUpModel, speed_ups};
 pub(crate) use deadlines::ratio_error;
 pub use deadlines::{Admission, AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
 pub use deferral::{Counted, Deferral, Hold};
+#[cfg(test)]
+pub(crate) use learnt_waits::PublishedSite;
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
 pub use parts::{Parts, ReservationWish, Reviewed, Site, Wishes};

@@ -41,24 +41,34 @@ pub struct AlternativeSize {
     pub limit: Option<Seconds>,
 }
 
-/// What could be had in the place of this deadline.
-pub(super) fn alternatives<F>(context: &Context<'_, F>, deadline: UnixTime) -> Alternatives
+/// A job that the rule is asked about in the place of the submission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) size: Size,
+    pub(super) limit: Option<Seconds>,
+    pub(super) deadline: UnixTime,
+}
+
+/// What could be had in the place of this deadline, where `admits` asks the rule.
+pub(super) fn alternatives<F>(context: &Context<'_, F>, deadline: UnixTime, admits: impl FnMut(&Asked) -> bool) -> Alternatives
 where
     F: Forecaster,
 {
     let earlier = deadline - TIME_TO_TAKE;
+    let mut search = Search { context, admits };
     Alternatives {
-        deadline: earliest_deadline(context, deadline).map(|deadline| deadline + TIME_TO_TAKE),
-        size: size_that_keeps(context, earlier),
-        limit: limit_that_keeps(context, earlier),
+        deadline: search.earliest_deadline(deadline).map(|deadline| deadline + TIME_TO_TAKE),
+        limit: search.limit_that_keeps(earlier),
+        size: search.size_that_keeps(earlier),
     }
 }
 
-/// Whether the rule admits the job at another size, with another time limit and another deadline.
-fn admits<F>(context: &Context<'_, F>, size: Size, limit: Option<Seconds>, deadline: UnixTime) -> bool
+/// Whether the rule admits the job as it would be decided about so.
+pub(super) fn admits<F>(context: &Context<'_, F>, asked: &Asked) -> bool
 where
     F: Forecaster,
 {
+    let Asked { size, limit, deadline } = *asked;
     let written = limit.map_or(TimeLimit::Unlimited, TimeLimit::Limited);
     let submission = Submission { deadline: Some(deadline), limit: written, ..context.submission.clone() };
     let changed = Context { submission: &submission, size, limit, ..*context };
@@ -67,75 +77,83 @@ where
     matches!(judged_behind(&changed, candidate.as_ref(), deadline), Some(Ok(_)))
 }
 
-/// Doubles the time until the deadline until it is enough, and then halves the step between what is
-/// enough and what is not, down to a minute or a 64th.
-fn earliest_deadline<F>(context: &Context<'_, F>, deadline: UnixTime) -> Option<UnixTime>
+/// Looks for what the rule admits.
+struct Search<'a, 'b, F, A> {
+    context: &'a Context<'b, F>,
+    admits: A,
+}
+
+impl<F, A> Search<'_, '_, F, A>
 where
     F: Forecaster,
+    A: FnMut(&Asked) -> bool,
 {
-    let is_enough = |ahead: i64| admits(context, context.size, context.limit, context.now + Seconds(ahead));
-    let farthest = (super::FARTHEST_DEADLINE - TIME_TO_TAKE).0;
-    let mut too_little = (deadline - context.now).0.clamp(60, farthest);
-    let mut enough = too_little;
-    loop {
-        if enough == farthest {
+    /// Doubles the time until the deadline until it is enough, and then halves the step between
+    /// what is enough and what is not, down to a minute or a 64th.
+    fn earliest_deadline(&mut self, deadline: UnixTime) -> Option<UnixTime> {
+        let Context { now, size, limit, .. } = *self.context;
+        let mut is_enough = |ahead: i64| (self.admits)(&Asked { size, limit, deadline: now + Seconds(ahead) });
+        let farthest = (super::FARTHEST_DEADLINE - TIME_TO_TAKE).0;
+        let mut too_little = (deadline - now).0.clamp(60, farthest);
+        let mut enough = too_little;
+        loop {
+            if enough == farthest {
+                return None;
+            }
+            enough = enough.saturating_mul(2).min(farthest);
+            if is_enough(enough) {
+                break;
+            }
+            too_little = enough;
+        }
+        while enough - too_little > (enough / 64).max(60) {
+            let middle = i64::midpoint(too_little, enough);
+            if is_enough(middle) {
+                enough = middle;
+            } else {
+                too_little = middle;
+            }
+        }
+        // What is proposed is later than that.
+        is_enough(enough + TIME_TO_TAKE.0).then_some(now + Seconds(enough))
+    }
+
+    /// The nearest size that does, with the time limit that it would have there, or else with one
+    /// that all of the user's jobs of that size have kept to.
+    fn size_that_keeps(&mut self, deadline: UnixTime) -> Option<AlternativeSize> {
+        let context = self.context;
+        if !matches!(context.submission.tie, None | Some(Tie::Interactive)) {
             return None;
         }
-        enough = enough.saturating_mul(2).min(farthest);
-        if is_enough(enough) {
-            break;
-        }
-        too_little = enough;
+        let keeps = |other: &OtherSize| {
+            let mut limits = other.limits.iter().flatten();
+            let limit = *limits.find(|limit| (self.admits)(&Asked { size: other.size, limit: **limit, deadline }))?;
+            let other_limit = limit.filter(|limit| context.limit != Some(*limit));
+            Some(AlternativeSize { count: other.count, tasks: other.tasks, limit: other_limit })
+        };
+        molding::other_sizes(context).iter().take(MOST_SIZES).find_map(keeps)
     }
-    while enough - too_little > (enough / 64).max(60) {
-        let middle = i64::midpoint(too_little, enough);
-        if is_enough(middle) {
-            enough = middle;
-        } else {
-            too_little = middle;
-        }
-    }
-    Some(context.now + Seconds(enough))
-}
 
-/// The nearest size that does, with the time limit that it would have there, or else with one that
-/// all of the user's jobs of that size have kept to.
-fn size_that_keeps<F>(context: &Context<'_, F>, deadline: UnixTime) -> Option<AlternativeSize>
-where
-    F: Forecaster,
-{
-    if !matches!(context.submission.tie, None | Some(Tie::Interactive)) {
-        return None;
-    }
-    let keeps = |other: &OtherSize| {
-        let mut limits = other.limits.iter().flatten();
-        let limit = *limits.find(|limit| admits(context, other.size, **limit, deadline))?;
-        let other_limit = limit.filter(|limit| context.limit != Some(*limit));
-        Some(AlternativeSize { count: other.count, tasks: other.tasks, limit: other_limit })
-    };
-    molding::other_sizes(context).iter().take(MOST_SIZES).find_map(keeps)
-}
-
-/// The longest in whole minutes, no shorter than the user's jobs of this size have needed so far.
-fn limit_that_keeps<F>(context: &Context<'_, F>, deadline: UnixTime) -> Option<Seconds>
-where
-    F: Forecaster,
-{
-    let needed = molding::longest_run(context, context.size).unwrap_or(Seconds::MINUTE);
-    let needed = needed.max(context.submission.shortest_limit.unwrap_or(Seconds::MINUTE));
-    let mut enough = needed.minutes_rounded_up();
-    let mut too_long = context.limit.unwrap_or(deadline - context.now).minutes_rounded_up();
-    let keeps = |minutes: i64| admits(context, context.size, Some(Seconds(minutes * 60)), deadline);
-    if enough >= too_long || !keeps(enough) {
-        return None;
-    }
-    while too_long - enough > (enough / 64).max(1) {
-        let middle = i64::midpoint(enough, too_long);
-        if keeps(middle) {
-            enough = middle;
-        } else {
-            too_long = middle;
+    /// The longest in whole minutes, no shorter than the user's jobs of this size have needed so
+    /// far.
+    fn limit_that_keeps(&mut self, deadline: UnixTime) -> Option<Seconds> {
+        let context = self.context;
+        let needed = molding::longest_run(context, context.size).unwrap_or(Seconds::MINUTE);
+        let needed = needed.max(context.submission.shortest_limit.unwrap_or(Seconds::MINUTE));
+        let mut enough = needed.minutes_rounded_up();
+        let mut too_long = context.limit.unwrap_or(deadline - context.now).minutes_rounded_up();
+        let mut keeps = |minutes: i64| (self.admits)(&Asked { size: context.size, limit: Some(Seconds(minutes * 60)), deadline });
+        if enough >= too_long || !keeps(enough) {
+            return None;
         }
+        while too_long - enough > (enough / 64).max(1) {
+            let middle = i64::midpoint(enough, too_long);
+            if keeps(middle) {
+                enough = middle;
+            } else {
+                too_long = middle;
+            }
+        }
+        Some(Seconds(enough * 60))
     }
-    Some(Seconds(enough * 60))
 }

@@ -10,12 +10,13 @@ mod outcome;
 mod present;
 mod probability;
 mod shares;
+mod uncertain;
 mod upkeep;
 
 pub use alternatives::{AlternativeSize, Alternatives};
 pub use outcome::{DeadlineState, GivenDeadline, given_deadline};
 pub use shares::GivenShare;
-pub(super) use shares::given as given_share;
+pub use uncertain::SharingRequest;
 pub use upkeep::{AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep};
 
 use super::molding::{self, Assumption};
@@ -159,8 +160,22 @@ impl NotAdmitted {
     }
 }
 
+/// What a job gets that is admitted.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Granted {
+    pub(super) admitted: Admitted,
+    /// Its nodes, where the rule chooses them.
+    pub(super) share: Option<GivenShare>,
+}
+
+impl From<Admitted> for Granted {
+    fn from(admitted: Admitted) -> Granted {
+        Granted { admitted, share: None }
+    }
+}
+
 /// What becomes of a deadline.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verdict {
     /// Nothing is in question: the job has no deadline, the partition admits by no rule, or the job
     /// has a virtual reservation, which is a promise of its own.
@@ -168,7 +183,7 @@ pub(super) enum Verdict {
     /// It stays Slurm's own.
     Left(LeftToSlurm),
     /// The job is admitted or not.
-    Judged(Result<Admitted, NotAdmitted>),
+    Judged(Result<Granted, NotAdmitted>),
 }
 
 /// Whether a job is admitted as it was decided.
@@ -185,7 +200,7 @@ where
         _ if submission.chooses_clusters => Some(LeftToSlurm::ChoosesClusters),
         // By time limits alone, what holds for one of its jobs holds for each.
         _ if submission.is_array && rule != Admission::Edf => Some(LeftToSlurm::Array),
-        _ if !rule.shares_nodes() => None,
+        _ if !shares_nodes(context) => None,
         Some(tie @ (Tie::NodeList | Tie::SeveralPartitions | Tie::CountedFeatures)) => Some(LeftToSlurm::Tied(tie)),
         _ if submission.whole_nodes => Some(LeftToSlurm::WholeNodes),
         _ => submission.placement.map(LeftToSlurm::Placed),
@@ -206,18 +221,25 @@ where
     match judged_behind(context, decided, deadline) {
         None => Verdict::Left(LeftToSlurm::NotShared),
         Some(judged) => Verdict::Judged(judged.map_err(|why| {
-            why.with(|| match rule.shares_nodes() {
-                true => shares::alternatives(context, decided, deadline),
-                false => alternatives::alternatives(context, deadline),
+            why.with(|| match rule {
+                Admission::Libra | Admission::LibraRisk => shares::alternatives(context, decided, deadline),
+                Admission::Probability if shares_nodes(context) => uncertain::alternatives(context, deadline),
+                _ => alternatives::alternatives(context, deadline, |asked| alternatives::admits(context, asked)),
             })
         })),
     }
 }
 
+/// Whether the rule chooses nodes that jobs share in time.
+fn shares_nodes<F>(context: &Context<'_, F>) -> bool {
+    let rule = context.policy.admission;
+    rule.shares_nodes() || (rule.chooses_shared_nodes() && !context.partition.shared_nodes.is_empty())
+}
+
 /// What the partition's rule says of a job, as it was decided, and a deadline, behind what was
 /// admitted since slurmctld's queue was read. What could be had instead is found by asking this
 /// again.
-fn judged_behind<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Admitted, NotAdmitted>>
+fn judged_behind<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Granted, NotAdmitted>>
 where
     F: Forecaster,
 {
@@ -232,7 +254,7 @@ where
     let assumption = Assumption { delay: changed.delay_as_written(), starts_then: false };
     let count = decided.map_or(context.size.count(submission.unit()), |decided| decided.count);
     let candidate = molding::candidate(&changed, count, &assumption).map(|(candidate, _)| candidate);
-    judged(&changed, candidate.as_ref(), earlier).map(|judged| judged.map(|admitted| Admitted { deadline, ..admitted }))
+    judged(&changed, candidate.as_ref(), earlier).map(|judged| judged.map(|granted| Admitted { deadline, ..granted.admitted }.into()))
 }
 
 /// How long the whole partition is busy with what was admitted to it, by anybody, since slurmctld's
@@ -240,9 +262,10 @@ where
 /// their work is taken to be done before any other, on all CPUs at once. A burst of jobs is then
 /// promised no more than the partition can do, however they lie beside each other in the end.
 ///
-/// By time limits alone nobody's work counts: that is for the order by deadline.
+/// By time limits alone nobody's work counts: that is for the order by deadline. Where jobs share
+/// nodes, the shares of those that were admitted since are on their nodes.
 fn work_ahead<F>(context: &Context<'_, F>) -> Seconds {
-    if context.policy.admission != Admission::Probability {
+    if context.policy.admission != Admission::Probability || shares_nodes(context) {
         return Seconds::ZERO;
     }
     let work = context.claimed.admitted.expected_work / u64::from(context.partition.cpus.max(1));
@@ -251,14 +274,15 @@ fn work_ahead<F>(context: &Context<'_, F>) -> Seconds {
 
 /// What the partition's rule says of a job, as it was decided, and a deadline; `None` where the
 /// rule does not fit the partition.
-fn judged<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Admitted, NotAdmitted>>
+fn judged<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Granted, NotAdmitted>>
 where
     F: Forecaster,
 {
     match context.policy.admission {
         Admission::Off => None,
         Admission::Libra | Admission::LibraRisk => shares::admission(context, decided, deadline),
-        Admission::Edf => Some(edf::admission(context, decided, deadline)),
-        Admission::Probability => Some(probability::admission(context, decided, deadline)),
+        Admission::Edf => Some(edf::admission(context, decided, deadline).map(Granted::from)),
+        Admission::Probability if shares_nodes(context) => Some(uncertain::admission(context, decided, deadline)),
+        Admission::Probability => Some(probability::admission(context, decided, deadline).map(Granted::from)),
     }
 }

@@ -5,11 +5,12 @@
 //! has a part of its CPUs runs longer than that by the clock, so that the limit that Slurm ends it
 //! by becomes the time until its deadline.
 
-use super::{Admitted, Alternatives, NotAdmitted};
+use super::{Admitted, Alternatives, Granted, NotAdmitted};
 use crate::admission::{NeededShare, Newcomer, libra, libra_risk};
 use crate::decision::{Candidate, Context};
 use crate::shared_nodes::{SharedNode, SharingJob};
 use job_types::policy::Admission;
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 
 /// The nodes that an admitted job is given a share of.
@@ -97,12 +98,13 @@ impl Request {
     }
 }
 
-/// Whether enough nodes have what the job needs; `None` where the partition's nodes are not shared.
+/// Whether enough nodes have what the job needs, and which it gets; `None` where the partition's
+/// nodes are not shared.
 pub(super) fn admission<F>(
     context: &Context<'_, F>,
     decided: Option<&Candidate>,
     deadline: UnixTime,
-) -> Option<Result<Admitted, NotAdmitted>> {
+) -> Option<Result<Granted, NotAdmitted>> {
     let nodes = context.partition.shared_nodes;
     if nodes.is_empty() {
         return None;
@@ -110,29 +112,34 @@ pub(super) fn admission<F>(
     let Some(request) = Request::of(context, decided, deadline) else {
         return Some(Err(NotAdmitted::BeyondLimit { alternatives: Alternatives::default() }));
     };
-    let suitable = request.suitable(nodes);
-    Some(if suitable >= request.nodes {
-        Ok(Admitted { by: request.rule, deadline, probability: None, wanted: None, begin: None })
-    } else {
-        Err(NotAdmitted::NoShare { nodes: request.nodes, suitable, alternatives: Alternatives::default() })
-    })
+    let mut chosen = Vec::new();
+    let share = request.share().filter(|_| request.choose(nodes, &mut chosen));
+    let Some(share) = share else {
+        let suitable = request.suitable(nodes);
+        return Some(Err(NotAdmitted::NoShare { nodes: request.nodes, suitable, alternatives: Alternatives::default() }));
+    };
+    let Request { rule, begin, estimate, cpus, .. } = request;
+    let size = decided.map_or(context.size, |decided| decided.size);
+    let job = SharingJob { cpus, admitted: Some((NeededShare::sure(share), deadline)) };
+    let limit = limit_until(context, size, begin, deadline, estimate);
+    Some(Ok(Granted {
+        admitted: Admitted { by: rule, deadline, probability: None, wanted: None, begin: None },
+        share: Some(GivenShare { nodes: chosen, job, estimate, limit }),
+    }))
 }
 
-/// The nodes of a job that is admitted; `None` where the rule does not choose any.
-pub(in crate::decision) fn given<F>(context: &Context<'_, F>, decided: Option<&Candidate>, admitted: &Admitted) -> Option<GivenShare> {
-    if !admitted.by.shares_nodes() {
-        return None;
-    }
-    let request = Request::of(context, decided, admitted.deadline)?;
-    let mut nodes = Vec::new();
-    if !request.choose(context.partition.shared_nodes, &mut nodes) {
-        return None;
-    }
-    let room = Seconds((admitted.deadline - request.begin).0.div_euclid(60) * 60);
-    let size = decided.map_or(context.size, |decided| decided.size);
+/// The time limit that leaves a job time until its deadline, as far as there is no shorter bound;
+/// `None` where its estimate is no shorter.
+pub(super) fn limit_until<F>(
+    context: &Context<'_, F>,
+    size: Size,
+    begin: UnixTime,
+    deadline: UnixTime,
+    estimate: Seconds,
+) -> Option<Seconds> {
+    let room = Seconds((deadline - begin).0.div_euclid(60) * 60);
     let room = context.bounds.longest_limit(size).map_or(room, |longest| room.min(longest.value));
-    let job = SharingJob { cpus: request.cpus, admitted: Some((NeededShare::sure(request.share()?), admitted.deadline)) };
-    Some(GivenShare { nodes, job, estimate: request.estimate, limit: Some(room).filter(|room| *room > request.estimate) })
+    Some(room).filter(|room| *room > estimate)
 }
 
 /// The earliest deadline and the longest time limit that the nodes have a share for: what their
