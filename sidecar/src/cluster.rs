@@ -2,17 +2,17 @@
 
 mod queue;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::admitted::Admitted;
 use crate::reserved::Reserved;
+use crate::shared_nodes::SharedNodes;
 use job_types::job::{EndedJob, Job};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::Run;
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
-use predictor_core::snapshot::{ComingJob, RunningJob, SharedNodeState};
+use predictor_core::snapshot::{ComingJob, RunningJob};
 use slurm_sys::client::controller;
 
 pub(crate) use queue::{Phase, PlanJob, PlanNode, Queue};
@@ -32,7 +32,7 @@ pub(crate) struct Cluster {
     /// The nodes, partitions and jobs that a plan is made from.
     pub(crate) queue: Queue,
     /// Nodes whose CPUs jobs share, by the partition that shares them.
-    pub(crate) shared_nodes: HashMap<String, Vec<SharedNodeState>>,
+    pub(crate) shared_nodes: SharedNodes,
     /// Jobs that carry a reservation.
     pub(crate) reserved: Vec<Reserved>,
     /// Jobs that were admitted with a deadline.

@@ -21,7 +21,7 @@ use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
 use crate::reserved::Reserved;
-use crate::shared_nodes;
+use crate::shared_nodes::SharedNodes;
 
 /// Reads at each request, until the main thread has dropped its end.
 pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {
@@ -81,7 +81,7 @@ fn read(names: &mut HashSet<Arc<str>>, rules: &mut KnownRules) -> Result<Cluster
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job))).collect();
     let admitted = queue.iter().filter_map(|job| Admitted::of(job, asked(job))).collect();
-    let shared_nodes = shared_nodes::by_partition(&partitions, &nodes, &queue, read_at);
+    let shared_nodes = SharedNodes::new(&partitions, &nodes, &queue, asked, read_at);
     let queue = Queue::new(&nodes, reservations, &queue, names);
     Ok(Cluster { read_at, cpus, partitions, jobs, ended, shared_nodes, reserved, admitted, priorities, queue, limits, partition_limits })
 }

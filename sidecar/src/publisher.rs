@@ -5,11 +5,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use learning::history::{History, HistoryLimits};
-use predictor_core::forecast::UserSize;
+use predictor_core::admission::NeededShare;
+use predictor_core::deadline_history::DeadlineHistory;
+use predictor_core::deadline_run_times::on_shared_nodes;
+use predictor_core::forecast::{RunTimeForecast, RunTimeRange, UserSize};
 use predictor_core::queue_plan::QueuePlan;
-use predictor_core::snapshot::{Origin, PartitionState, write};
+use predictor_core::snapshot::{Origin, PartitionState, SharedNodeState, write};
 use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::controller::Sharing;
 
@@ -22,6 +26,7 @@ use crate::reserved::Reserved;
 use crate::set_aside;
 use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;
+use crate::shared_nodes::ForecastSharer;
 use crate::state_directory::StateDirectory;
 
 /// Keeps the history and makes snapshots of it.
@@ -121,6 +126,12 @@ impl Publisher {
         indices
     }
 
+    /// The indices of the partitions of a cluster.
+    fn indices_of(&mut self, cluster: &Cluster) -> PartitionIndices {
+        let names: Vec<Arc<str>> = cluster.partitions.iter().map(|partition| Arc::from(partition.name.as_str())).collect();
+        self.partition_indices(names.iter())
+    }
+
     /// The name of a partition.
     pub(crate) fn partition_name(&self, index: PartitionIndex) -> &str {
         self.history.partition_names().get(usize::from(index.0)).copied().unwrap_or_default()
@@ -152,15 +163,9 @@ impl Publisher {
     pub(crate) fn question(&mut self) -> Option<Question> {
         let cluster = self.cluster.clone()?;
         self.fit();
-        let names: Vec<Arc<str>> = cluster.partitions.iter().map(|partition| Arc::from(partition.name.as_str())).collect();
-        let indices = self.partition_indices(names.iter());
-        let (fitted, learnt) = (self.history.run_times().fitted(), self.model.as_ref().map(|(model, _)| &model.run_times));
-        let run_times = |key: &UserSize| {
-            let model = learnt.and_then(|learnt| learnt.get(key)).map(|model| &**model).or_else(|| fitted.get(key))?;
-            Some(model.ranges.as_slice()).filter(|ranges| !ranges.is_empty())
-        };
-        let histories = self.model.as_ref().map_or(&[][..], |(model, _)| &model.deadlines);
-        Some(Question::new(&cluster, &indices, self.whole_nodes, run_times, histories))
+        let indices = self.indices_of(&cluster);
+        let known = Known { history: &self.history, model: self.model.as_ref().map(|(model, _)| &**model) };
+        Some(Question::new(&cluster, &indices, self.whole_nodes, |key| known.run_times(key), known.deadlines()))
     }
 
     /// What is known of the cluster.
@@ -201,6 +206,8 @@ impl Publisher {
             configuration_loaded_at: settings.loaded_at,
             limits: self.cluster.as_ref().map(|cluster| Arc::clone(&cluster.limits)).unwrap_or_default(),
         };
+        let cluster = self.cluster.clone();
+        let indices = cluster.as_deref().map(|cluster| self.indices_of(cluster)).unwrap_or_default();
         // A queue that is long gone is no better to forecast from than none.
         let model = self.model.as_ref().filter(|(_, at)| now - *at <= origin.maximum_age).map(|(model, _)| &**model);
         if model.is_none_or(|model| model.classes.is_empty()) {
@@ -209,7 +216,10 @@ impl Publisher {
             fitting += started.elapsed();
         }
         let started = Instant::now();
-        let states = partition_states(self.cluster.as_deref(), self.whole_nodes, now, settings);
+        let known = Known { history: &self.history, model };
+        let shared_nodes = cluster.as_deref().map(|cluster| cluster.shared_nodes.states(|sharer| known.share(sharer, &indices)));
+        let shared_nodes = shared_nodes.unwrap_or_default();
+        let states = partition_states(cluster.as_deref(), shared_nodes, self.whole_nodes, now, settings);
         // A plan of a queue that has been read again since would tell of jobs that have started,
         // and not of new ones.
         let plan = self.plan.as_ref().filter(|plan| Some(plan.at) == origin.controller_read_at && now - plan.at <= origin.maximum_age);
@@ -254,8 +264,48 @@ impl Publisher {
     }
 }
 
+/// What was learnt.
+struct Known<'a> {
+    history: &'a History,
+    model: Option<&'a WaitModel>,
+}
+
+impl Known<'_> {
+    /// How long a user's jobs of a size run.
+    fn run_times(&self, key: &UserSize) -> Option<&[RunTimeRange]> {
+        let learnt = self.model.and_then(|model| model.run_times.get(key));
+        let model = learnt.map(|model| &**model).or_else(|| self.history.run_times().fitted().get(key))?;
+        Some(model.ranges.as_slice()).filter(|ranges| !ranges.is_empty())
+    }
+
+    /// What jobs with deadlines have taught.
+    fn deadlines(&self) -> &[(PartitionIndex, DeadlineHistory)] {
+        self.model.map_or(&[], |model| &model.deadlines)
+    }
+
+    /// What a job needs of its nodes that was admitted by its probability.
+    fn share(&self, sharer: &ForecastSharer, indices: &PartitionIndices) -> NeededShare {
+        let partition = indices.get(&sharer.partition).copied();
+        let of_deadlines = self.deadlines().iter().find(|(index, _)| Some(*index) == partition);
+        let history = of_deadlines.map(|(_, history)| *history).unwrap_or_default();
+        let ranges = partition.and_then(|partition| {
+            let by = |unit| self.run_times(&UserSize { user: sharer.user, partition, unit, count: sharer.size.count(unit) });
+            Unit::ALL.into_iter().find_map(by)
+        });
+        let past = ranges.map(|ranges| RunTimeForecast { jobs: 0, longest_limit: None, ranges });
+        let run_times = on_shared_nodes(past, Some(sharer.estimate), sharer.given, &history.given);
+        NeededShare::of(&run_times, sharer.done, sharer.left)
+    }
+}
+
 /// The partitions with their jobs and policies.
-fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime, settings: &Settings) -> Vec<PartitionState> {
+fn partition_states(
+    cluster: Option<&Cluster>,
+    mut shared_nodes: HashMap<&str, Vec<SharedNodeState>>,
+    whole_nodes: bool,
+    now: UnixTime,
+    settings: &Settings,
+) -> Vec<PartitionState> {
     let Some(cluster) = cluster else { return Vec::new() };
     let mut jobs: HashMap<&str, Vec<&Live>> = HashMap::new();
     for job in &cluster.jobs {
@@ -266,7 +316,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
         let jobs = jobs.remove(partition.name.as_str()).unwrap_or_default();
         let pending = || jobs.iter().filter(|job| job.is_pending(now));
         let policy = settings.policy(&partition.name);
-        let shared_nodes = cluster.shared_nodes.get(&partition.name).filter(|_| policy.admission.shares_nodes());
+        let shared_nodes = shared_nodes.remove(&*partition.name).filter(|_| policy.admission.chooses_shared_nodes());
         PartitionState {
             policy,
             name: partition.name.clone(),
@@ -283,7 +333,7 @@ fn partition_states(cluster: Option<&Cluster>, whole_nodes: bool, now: UnixTime,
             reserved: cluster.reserved.iter().filter(|reserved| reserved.is_in(&partition.name)).filter_map(Reserved::cpus).collect(),
             limits: limits.clone(),
             set_aside: set_aside.remove(partition.name.as_str()).unwrap_or_default(),
-            shared_nodes: shared_nodes.cloned().unwrap_or_default(),
+            shared_nodes: shared_nodes.unwrap_or_default(),
         }
     });
     states.collect()

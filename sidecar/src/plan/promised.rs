@@ -35,7 +35,10 @@ pub(super) struct Promised {
 impl Deadlines {
     pub(super) fn new(cluster: &Cluster, histories: &[(PartitionIndex, DeadlineHistory)]) -> Self {
         let given = cluster.admitted.iter().filter_map(|admitted| {
-            let given = given_deadline(&admitted.job.record).filter(|given| given.by == Admission::Probability)?;
+            let record = &admitted.job.record;
+            // One with a share of nodes gives way to nobody, and has no CPUs that it could give.
+            let has_share = record.written.as_ref().is_some_and(|written| written.share().is_some());
+            let given = given_deadline(record).filter(|given| given.by == Admission::Probability && !has_share)?;
             Some((admitted.job.id, given))
         });
         Self { given: given.collect(), histories: histories.iter().copied().collect() }

@@ -189,9 +189,9 @@ fn ask(job: JobId, told: &Told) -> Option<Admitted> {
 /// A record of a lower mode says what would have been written.
 fn admitted(record: &Record, start: f64, end: Option<f64>) -> Option<Admitted> {
     let written = record.written.as_ref().filter(|_| record.mode == Mode::Enforce)?;
-    written.admitted_by.filter(|by| by.shares_nodes())?;
-    let deadline = written.deadline? as f64;
-    Some(Admitted { start, end: end.map_or(deadline, |end| end.min(deadline)), expected_s: written.own_limit_s? as f64 })
+    let (deadline, estimate) = written.share()?;
+    let deadline = deadline.0 as f64;
+    Some(Admitted { start, end: end.map_or(deadline, |end| end.min(deadline)), expected_s: estimate.0 as f64 })
 }
 
 /// The job on this node, from one renewal to the next.
