@@ -4,7 +4,7 @@ use crate::evaluate::{Evaluator, Steps, evaluate};
 use crate::fault::Fault;
 use crate::field::{FieldNumber, Name};
 use crate::operators::Binary;
-use crate::outcome::{Observer, Outcome, Refusal, Report, Verdict, Warning};
+use crate::outcome::{Observer, Outcome, Refusal, Report, Taken, Verdict, Warning};
 use crate::overlay::{Overlay, Write};
 use crate::rules::{
     Action, Assignment, ExpressionNumber, Mode, OnError, Piece, RefusalTemplate, Rule, RuleNumber, RuleSet, Template, separator,
@@ -52,6 +52,7 @@ pub fn apply<'a>(rules: &'a RuleSet, submission: &Submission<'a>, memory: &'a mu
 #[derive(Default)]
 struct Effects<'a> {
     writes: Vec<Write<'a>>,
+    taken: Vec<Taken>,
     warning: Option<String>,
     refusal: Option<String>,
 }
@@ -86,7 +87,8 @@ impl<'a> Run<'a, '_> {
         outcome: &mut Outcome<'a>,
         observer: &mut dyn Observer,
     ) -> bool {
-        let mut report = Report { rule: number, verdict: Verdict::NotMatched, steps, writes: &[], warning: None, refusal: None };
+        let mut report =
+            Report { rule: number, verdict: Verdict::NotMatched, steps, writes: &[], taken: &[], warning: None, refusal: None };
         let effects = match effects {
             Ok(None) => {
                 observer.rule(&report);
@@ -104,6 +106,7 @@ impl<'a> Run<'a, '_> {
         };
         report.verdict = Verdict::Matched;
         report.writes = &effects.writes;
+        report.taken = &effects.taken;
         report.warning = effects.warning.as_deref();
         report.refusal = effects.refusal.as_deref();
         observer.rule(&report);
@@ -160,8 +163,12 @@ impl<'a> Run<'a, '_> {
             return Ok(None);
         }
         let mut effects = Effects::default();
-        for action in &rule.actions {
-            self.act(action, &mut effects.writes)?;
+        for (place, action) in (0..).zip(&rule.actions) {
+            let before = effects.writes.len();
+            let choice = self.act(action, &mut effects.writes)?;
+            if choice.is_some() || effects.writes.len() > before {
+                effects.taken.push(Taken { action: place, choice });
+            }
         }
         if let Some(warning) = &rule.warning {
             effects.warning = Some(self.rendered(warning)?);
@@ -172,31 +179,34 @@ impl<'a> Run<'a, '_> {
         Ok(Some(effects))
     }
 
-    fn act(&mut self, action: &Action, writes: &mut Vec<Write<'a>>) -> Result<(), Fault> {
+    /// Does an action; the choice that was taken, of a route.
+    fn act(&mut self, action: &Action, writes: &mut Vec<Write<'a>>) -> Result<Option<u16>, Fault> {
         match action {
-            Action::Set(assignment) => self.write(*assignment, writes),
+            Action::Set(assignment) => self.write(*assignment, writes)?,
             Action::Default(assignment) => {
                 let is_said = self.present(assignment.field)?.is_some() || self.is_said_otherwise(assignment.field)?;
-                if is_said { Ok(()) } else { self.write(*assignment, writes) }
+                if !is_said {
+                    self.write(*assignment, writes)?;
+                }
             }
-            Action::Cap(assignment) => self.bound(*assignment, Binary::Greater, writes),
-            Action::Floor(assignment) => self.bound(*assignment, Binary::Less, writes),
-            Action::Append(assignment) => self.append(*assignment, writes),
+            Action::Cap(assignment) => self.bound(*assignment, Binary::Greater, writes)?,
+            Action::Floor(assignment) => self.bound(*assignment, Binary::Less, writes)?,
+            Action::Append(assignment) => self.append(*assignment, writes)?,
             Action::Clear(field) => {
                 if self.present(*field)?.is_some() {
                     writes.push(Write { field: *field, value: None });
                 }
-                Ok(())
             }
             Action::Route(choices) => {
-                for choice in choices {
+                for (place, choice) in (0..).zip(choices) {
                     if self.holds(choice.when)? {
-                        return choice.assignments.iter().try_for_each(|assignment| self.write(*assignment, writes));
+                        choice.assignments.iter().try_for_each(|assignment| self.write(*assignment, writes))?;
+                        return Ok(Some(place));
                     }
                 }
-                Ok(())
             }
         }
+        Ok(None)
     }
 
     /// Writes a value, unless it is there already.

@@ -11,7 +11,7 @@
 use crate::derived;
 use crate::field::{FieldNumber, Fields, Name};
 use crate::head::{Head, HeadError};
-use crate::value::{Kind, Resources, TextList, Texts, Value};
+use crate::value::{Kind, Resources, Texts, Value};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
@@ -467,12 +467,6 @@ impl Fields for KnownJob<'_> {
     /// The environment of a job that was submitted is not read.
     fn variable(&self, _: &str) -> Option<&str> {
         None
-    }
-}
-
-impl TextList for Vec<&str> {
-    fn text(&self, place: usize) -> Option<&str> {
-        self.get(place).copied()
     }
 }
 

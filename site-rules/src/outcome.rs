@@ -48,6 +48,15 @@ pub enum Verdict {
     Failed(Fault),
 }
 
+/// An action of a rule that had an effect: it wrote something, or a choice of its route was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Taken {
+    /// The place of the action in [`crate::rules::Rule::actions`].
+    pub action: u16,
+    /// The choice that was taken, of a route.
+    pub choice: Option<u16>,
+}
+
 /// A rule that was asked, for counters, logs and explanations.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'r, 'a> {
@@ -59,6 +68,8 @@ pub struct Report<'r, 'a> {
     pub steps: u32,
     /// What it writes, or would write if it were not observed only.
     pub writes: &'r [Write<'a>],
+    /// Which of its actions had an effect.
+    pub taken: &'r [Taken],
     /// What it warns of.
     pub warning: Option<&'r str>,
     /// What it refuses with, without code and page.

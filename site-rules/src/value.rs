@@ -162,9 +162,9 @@ impl<'a> Resources<'a> {
     }
 }
 
-impl TextList for Vec<Box<str>> {
+impl<T: AsRef<str> + fmt::Debug> TextList for Vec<T> {
     fn text(&self, place: usize) -> Option<&str> {
-        self.get(place).map(|text| &**text)
+        self.get(place).map(AsRef::as_ref)
     }
 }
 

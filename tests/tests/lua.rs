@@ -7,7 +7,7 @@ use job_types::number::UserId;
 use job_types::record::Record;
 use job_types::time::UnixTime;
 use made_up_site::enforcing;
-use rules_compiler::command_line::{CommandLine, Setting};
+use rules_compiler::command_line::{self, Setting};
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 use site_rules::resources;
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ fn what_rules_read_of_a_job_is_what_its_command_line_says(cluster: &Cluster, rec
         let recorded = std::fs::read_to_string(record).unwrap();
         assert!(!recorded.is_empty(), "{line} was not seen: {}", String::from_utf8_lossy(&sent.stderr));
         let seen: BTreeMap<&str, &str> = recorded.lines().filter_map(|line| line.split_once('=')).collect();
-        let job = CommandLine::parse(line, &setting, |_| None).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let job = command_line::parse(line, &setting, |_| None).unwrap_or_else(|error| panic!("{line}: {error}"));
         // What some releases count themselves, and others leave to slurmctld; what follows from it
         // is the same.
         let is_counted = |name: &Name| match name {

@@ -13,11 +13,11 @@ mod options;
 mod script;
 mod values;
 
+use crate::described::DescribedJob;
 use job_types::number::UserId;
-use job_types::time::{Seconds, UnixTime};
-use site_rules::derived;
-use site_rules::field::{FieldNumber, Fields, Name};
-use site_rules::value::{Resources, TextList, Texts, Value};
+use job_types::time::UnixTime;
+use site_rules::data::OwnedValue;
+use site_rules::field::Name;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -75,112 +75,61 @@ pub struct Setting {
     pub environment: BTreeMap<String, String>,
 }
 
-/// A value that owns what it holds.
-#[derive(Clone, Debug, PartialEq)]
-enum Owned {
-    Truth(bool),
-    Integer(i64),
-    Text(String),
-    Duration(Seconds),
-    Moment(UnixTime),
-    Texts(Vec<Box<str>>),
-    Resources(String),
+/// Reads a command line as a shell would split it, without expanding anything.
+///
+/// `script` gives the text of the script with a name. Where there is none, the job is read as
+/// if the script said nothing.
+///
+/// # Errors
+/// What is not understood, by its name.
+pub fn parse(line: &str, setting: &Setting, script: impl Fn(&str) -> Option<String>) -> Result<DescribedJob, CommandLineError> {
+    of(&script::words(line)?, setting, script)
 }
 
-/// A job as a command line describes it.
-#[derive(Clone, Debug)]
-pub struct CommandLine {
-    values: BTreeMap<Name, Owned>,
-    environment: BTreeMap<String, String>,
-    gpu_types: Vec<Box<str>>,
-}
-
-impl CommandLine {
-    /// Reads a command line as a shell would split it, without expanding anything.
-    ///
-    /// `script` gives the text of the script with a name. Where there is none, the job is read as
-    /// if the script said nothing.
-    ///
-    /// # Errors
-    /// What is not understood, by its name.
-    pub fn parse(line: &str, setting: &Setting, script: impl Fn(&str) -> Option<String>) -> Result<CommandLine, CommandLineError> {
-        CommandLine::of(&script::words(line)?, setting, script)
+/// The same of words that a shell has split.
+///
+/// # Errors
+/// What is not understood, by its name.
+pub fn of(words: &[String], setting: &Setting, script: impl Fn(&str) -> Option<String>) -> Result<DescribedJob, CommandLineError> {
+    let (program, words) = words.split_first().ok_or_else(|| CommandLineError::NotSbatch(String::new()))?;
+    if program.rsplit('/').next() != Some("sbatch") {
+        return Err(CommandLineError::NotSbatch(program.clone()));
     }
-
-    /// The same of words that a shell has split.
-    ///
-    /// # Errors
-    /// What is not understood, by its name.
-    pub fn of(words: &[String], setting: &Setting, script: impl Fn(&str) -> Option<String>) -> Result<CommandLine, CommandLineError> {
-        let (program, words) = words.split_first().ok_or_else(|| CommandLineError::NotSbatch(String::new()))?;
-        if program.rsplit('/').next() != Some("sbatch") {
-            return Err(CommandLineError::NotSbatch(program.clone()));
-        }
-        let (given, arguments) = options::split(words)?;
-        if arguments.iter().any(|argument| argument == ":") {
-            return Err(CommandLineError::NotEvaluated("components of a heterogeneous job are not evaluated here"));
-        }
-        let wrapped = given.iter().rev().find_map(|given| given.value.clone().filter(|_| given.name == "wrap"));
-        let text = match (&wrapped, arguments.first()) {
-            (Some(_), Some(_)) => return Err(CommandLineError::NotEvaluated("there is a script beside --wrap")),
-            (Some(command), None) => format!("#!/bin/sh\n# This script was created by sbatch --wrap.\n\n{command}\n"),
-            (None, Some(name)) => script(name).unwrap_or_default(),
-            (None, None) => return Err(CommandLineError::NoScript),
-        };
-        let mut job = options::Job::new(setting);
-        let in_script = script::options(&text)?;
-        let (of_script, rest) = options::split(&in_script)?;
-        if let Some(word) = rest.first() {
-            return Err(CommandLineError::UnknownOption(word.clone()));
-        }
-        for given in of_script.iter().chain(&given) {
-            job.take(given)?;
-        }
-        let mut values = job.finish()?;
-        let name = match (&wrapped, arguments.first()) {
-            (Some(_), _) => "wrap",
-            (None, script) => script.map_or("sbatch", |script| script.rsplit('/').next().unwrap_or(script)),
-        };
-        values.entry(Name::JobName).or_insert_with(|| Owned::Text(name.to_owned()));
-        values.insert(Name::ScriptSize, Owned::Integer(i64::try_from(text.len()).unwrap_or(i64::MAX)));
-        values.insert(Name::Script, Owned::Text(text));
-        values.insert(Name::IsBatch, Owned::Truth(true));
-        values.insert(Name::Argc, Owned::Integer(i64::try_from(arguments.len()).unwrap_or(i64::MAX)));
-        values.insert(Name::Argv, Owned::Texts(arguments.iter().map(|argument| argument.as_str().into()).collect()));
-        let variables = i64::try_from(setting.environment.len()).unwrap_or(i64::MAX);
-        values.insert(Name::EnvSize, Owned::Integer(variables));
-        let line = std::iter::once(program).chain(words).map(String::as_str).collect::<Vec<_>>().join(" ");
-        values.insert(Name::SubmitLine, Owned::Text(line));
-        values.retain(|_, value| !matches!(value, Owned::Text(text) | Owned::Resources(text) if text.is_empty()));
-        let mut job = CommandLine { values, environment: setting.environment.clone(), gpu_types: Vec::new() };
-        job.gpu_types = derived::gpu_types(&job).map(Into::into).collect();
-        Ok(job)
+    let (given, arguments) = options::split(words)?;
+    if arguments.iter().any(|argument| argument == ":") {
+        return Err(CommandLineError::NotEvaluated("components of a heterogeneous job are not evaluated here"));
     }
-}
-
-impl Fields for CommandLine {
-    fn field(&self, field: FieldNumber) -> Option<Value<'_>> {
-        let name = field.name()?;
-        if name == Name::GpuTypes {
-            return Some(Value::Texts(Texts::Listed(&self.gpu_types as &dyn TextList)));
-        }
-        if name.is_derived() {
-            return derived::value(name, self);
-        }
-        match self.values.get(&name) {
-            Some(Owned::Truth(truth)) => Some(Value::Truth(*truth)),
-            Some(Owned::Integer(number)) => Some(Value::Integer(*number)),
-            Some(Owned::Text(text)) => Some(Value::Text(text)),
-            Some(Owned::Duration(duration)) => Some(Value::Duration(*duration)),
-            Some(Owned::Moment(moment)) => Some(Value::Moment(*moment)),
-            Some(Owned::Texts(texts)) => Some(Value::Texts(Texts::Listed(texts as &dyn TextList))),
-            Some(Owned::Resources(text)) => Some(Value::Resources(Resources(text))),
-            // What is always there is false, nothing, or an empty list where it is not said.
-            None => field.get().filter(|field| !field.may_be_absent).and_then(|field| values::nothing(field.kind)),
-        }
+    let wrapped = given.iter().rev().find_map(|given| given.value.clone().filter(|_| given.name == "wrap"));
+    let text = match (&wrapped, arguments.first()) {
+        (Some(_), Some(_)) => return Err(CommandLineError::NotEvaluated("there is a script beside --wrap")),
+        (Some(command), None) => format!("#!/bin/sh\n# This script was created by sbatch --wrap.\n\n{command}\n"),
+        (None, Some(name)) => script(name).unwrap_or_default(),
+        (None, None) => return Err(CommandLineError::NoScript),
+    };
+    let mut job = options::Job::new(setting);
+    let in_script = script::options(&text)?;
+    let (of_script, rest) = options::split(&in_script)?;
+    if let Some(word) = rest.first() {
+        return Err(CommandLineError::UnknownOption(word.clone()));
     }
-
-    fn variable(&self, name: &str) -> Option<&str> {
-        self.environment.get(name).map(String::as_str)
+    for given in of_script.iter().chain(&given) {
+        job.take(given)?;
     }
+    let mut values = job.finish()?;
+    let name = match (&wrapped, arguments.first()) {
+        (Some(_), _) => "wrap",
+        (None, script) => script.map_or("sbatch", |script| script.rsplit('/').next().unwrap_or(script)),
+    };
+    values.entry(Name::JobName).or_insert_with(|| OwnedValue::Text(name.to_owned()));
+    values.insert(Name::ScriptSize, OwnedValue::Integer(i64::try_from(text.len()).unwrap_or(i64::MAX)));
+    values.insert(Name::Script, OwnedValue::Text(text));
+    values.insert(Name::IsBatch, OwnedValue::Truth(true));
+    values.insert(Name::Argc, OwnedValue::Integer(i64::try_from(arguments.len()).unwrap_or(i64::MAX)));
+    values.insert(Name::Argv, OwnedValue::Texts(arguments.to_vec()));
+    let variables = i64::try_from(setting.environment.len()).unwrap_or(i64::MAX);
+    values.insert(Name::EnvSize, OwnedValue::Integer(variables));
+    let line = std::iter::once(program).chain(words).map(String::as_str).collect::<Vec<_>>().join(" ");
+    values.insert(Name::SubmitLine, OwnedValue::Text(line));
+    values.retain(|_, value| !matches!(value, OwnedValue::Text(text) | OwnedValue::Resources(text) if text.is_empty()));
+    Ok(DescribedJob::new(values, setting.environment.clone()))
 }

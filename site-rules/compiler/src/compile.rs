@@ -7,7 +7,8 @@ use crate::expression::facts::Facts;
 use crate::expression::node::Constant;
 use crate::expression::on_large_stack;
 use crate::files::Seen;
-use crate::problem::{Problem, Severity, suggestion};
+use crate::problem::{Problem, Severity, line_and_column, suggestion};
+use crate::rule_test::{self, RuleTest};
 use crate::tables::{ReadFile, table};
 use crate::values::Context;
 use site_rules::field::{FIELDS, Field, FieldNumber};
@@ -44,10 +45,25 @@ pub struct Source<'s> {
 pub struct Compiled {
     /// The rules, unless there is an error.
     pub rules: Option<RuleSet>,
+    /// Where each of them stands, in their order.
+    pub origins: Vec<Origin>,
+    /// The tests that stand beside them.
+    pub tests: Vec<RuleTest>,
     /// What is wrong, by file and line.
     pub problems: Vec<Problem>,
     /// The files that were read, those of tables among them, as they were before they were read.
     pub seen: Vec<Seen>,
+}
+
+/// Where a rule stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file, as it was named.
+    pub file: String,
+    /// The line at which it begins, from 1.
+    pub line: usize,
+    /// The rule because of which no submission comes to it.
+    pub ended_by: Option<String>,
 }
 
 /// Compiles files to a set of rules, in the order in which they are given.
@@ -59,6 +75,8 @@ pub fn compile(sources: &[Source<'_>]) -> Compiled {
             let file = sources.first().map_or_else(String::new, |source| source.name.clone());
             Compiled {
                 rules: None,
+                origins: Vec::new(),
+                tests: Vec::new(),
                 problems: vec![Problem { severity: Severity::Error, file, line: 1, column: 1, message }],
                 seen: Vec::new(),
             }
@@ -102,13 +120,18 @@ fn compile_here(sources: &[Source<'_>]) -> Compiled {
         context: Context { names, emitter: Emitter::new(tables), budget },
         settings: &settings,
         rules: Vec::new(),
+        origins: Vec::new(),
         ends: Vec::new(),
         places: BTreeMap::new(),
     };
     for (_, section) in &sections {
         compiler.read_rules(*section);
     }
-    let Compiler { context, rules, .. } = compiler;
+    let Compiler { context, rules, origins, .. } = compiler;
+    let mut tests = Vec::new();
+    for (_, section) in &sections {
+        rule_test::read::read(*section, &rules, &mut tests);
+    }
     let set = RuleSet {
         program: context.emitter.finish(),
         rules,
@@ -120,7 +143,7 @@ fn compile_here(sources: &[Source<'_>]) -> Compiled {
     drop(parsed);
     let problems: Vec<Problem> = documents.into_iter().flat_map(Document::into_problems).collect();
     let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
-    Compiled { rules: (!has_errors).then_some(set), problems, seen: Vec::new() }
+    Compiled { rules: (!has_errors).then_some(set), origins, tests, problems, seen: Vec::new() }
 }
 
 fn parse<'d>(document: &Document<'d>) -> Option<Spanned<DeTable<'d>>> {
@@ -195,6 +218,7 @@ struct Compiler<'c> {
     context: Context<'c>,
     settings: &'c Settings,
     rules: Vec<Rule>,
+    origins: Vec<Origin>,
     ends: Vec<End>,
     /// Where each name stands.
     places: BTreeMap<String, String>,
@@ -275,7 +299,9 @@ impl Compiler<'_> {
         if rule.actions.is_empty() && rule.warning.is_none() && rule.refusal.is_none() && !stops {
             section.document.warn(section.at, format!("the rule {name} does nothing"));
         }
-        self.check_reach(section, &rule, is_unconditional);
+        let ended_by = self.check_reach(section, &rule, is_unconditional);
+        let (line, _) = line_and_column(section.document.text, section.at);
+        self.origins.push(Origin { file: section.document.name.to_owned(), line, ended_by });
         Some(rule)
     }
 
@@ -290,7 +316,7 @@ impl Compiler<'_> {
         if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_plain) {
             return entry.error(format!("a name has letters, digits, -, _ and . alone, and at most {LONGEST} of them"));
         }
-        let (line, _) = crate::problem::line_and_column(section.document.text, entry.at());
+        let (line, _) = line_and_column(section.document.text, entry.at());
         let place = format!("{}:{line}", section.document.name);
         match self.places.insert(name.to_owned(), place) {
             None => Some(name.to_owned()),
@@ -298,15 +324,18 @@ impl Compiler<'_> {
         }
     }
 
-    /// Warns of a rule that no submission comes to, and notes one behind which none comes.
-    fn check_reach(&mut self, section: Section<'_>, rule: &Rule, is_unconditional: bool) {
+    /// Warns of a rule that no submission comes to, and notes one behind which none comes. Returns
+    /// the rule because of which none comes to this one.
+    fn check_reach(&mut self, section: Section<'_>, rule: &Rule, is_unconditional: bool) -> Option<String> {
         let ended_by = |is_for: bool, ends: fn(&End) -> bool| {
             (!is_for).then_some("").or_else(|| self.ends.iter().find(|end| ends(end)).map(|end| end.name.as_str()))
         };
         let by = (ended_by(rule.on_submit, |end| end.on_submit), ended_by(rule.on_modify, |end| end.on_modify));
+        let mut ended_by_rule = None;
         if let (Some(one), Some(other)) = by {
             let end = if one.is_empty() { other } else { one };
             section.document.warn(section.at, format!("the rule {} can never be reached: the rule {end} before it ends all", rule.name));
+            ended_by_rule = Some(end.to_owned());
         }
         let refuses = rule.refusal.is_some() && rule.mode == Mode::Enforce;
         let stops = rule.stops && rule.mode != Mode::Observe;
@@ -314,6 +343,7 @@ impl Compiler<'_> {
         if is_unconditional && is_for_all && (refuses || stops) {
             self.ends.push(End { name: rule.name.to_string(), on_submit: rule.on_submit, on_modify: rule.on_modify });
         }
+        ended_by_rule
     }
 
     fn actions(&mut self, section: Section<'_>, known: &Facts, is_for_modify: bool) -> Option<Vec<Action>> {

@@ -36,6 +36,12 @@
 //! them what became of the files when they were last compiled; [`difference`] says what changes
 //! with them.
 //!
+//! # What runs outside of slurmctld
+//!
+//! Submissions can be described ([`described`]): by an sbatch command line ([`command_line`]), by a
+//! test that stands beside the rules ([`rule_test`]), or by a record. [`trace`](mod@trace) applies
+//! rules to them and says what each rule did.
+//!
 //! # What is done once
 //!
 //! Constants are folded, by the evaluation that runs at a submission. Regular expressions become
@@ -43,6 +49,7 @@
 
 pub mod command_line;
 pub mod compile;
+pub mod described;
 pub mod difference;
 mod document;
 pub mod expression;
@@ -50,10 +57,13 @@ pub mod files;
 pub mod in_force;
 pub mod literal;
 pub mod problem;
+pub mod rule_test;
 mod tables;
 mod template;
+pub mod trace;
 mod values;
+pub mod words;
 pub mod zone;
 
-pub use compile::{Compiled, Source, compile};
+pub use compile::{Compiled, Origin, Source, compile};
 pub use tables::ReadFile;

@@ -7,13 +7,11 @@ use crate::expression::facts::Facts;
 use crate::expression::node::{Constant, Node};
 use crate::expression::{cost, read};
 use crate::literal;
-use site_rules::field::{Field, FieldNumber, Name};
+use crate::words::AMOUNTS;
+use site_rules::field::{Field, FieldNumber};
 use site_rules::rules::ExpressionNumber;
 use site_rules::value::Kind;
 use toml::de::DeValue;
-
-/// The fields that are amounts of memory or disk in bytes, and which are written as `64G`.
-const AMOUNTS: [Name; 3] = [Name::MemoryPerCpu, Name::MemoryPerNode, Name::PnMinTmpDisk];
 
 /// What expressions and values are compiled with.
 pub(crate) struct Context<'c> {
@@ -72,7 +70,7 @@ impl Context<'_> {
 }
 
 /// A value that is written in a field's own form.
-fn constant(entry: Entry<'_>, field: &Field) -> Option<Constant> {
+pub(crate) fn constant(entry: Entry<'_>, field: &Field) -> Option<Constant> {
     let name = field.name;
     let read = |result: Result<Constant, String>| result.map_or_else(|message| entry.error(format!("{name}: {message}")), Some);
     let is_amount = FieldNumber::of(name).and_then(FieldNumber::name).is_some_and(|name| AMOUNTS.contains(&name));
@@ -112,6 +110,10 @@ fn constant(entry: Entry<'_>, field: &Field) -> Option<Constant> {
             }
             Some(Constant::Text(text))
         }
-        Kind::Texts | Kind::Variables => entry.error(format!("{name} can't be written")),
+        Kind::Texts => {
+            let texts: Option<Vec<&str>> = entry.list("a list of texts")?.into_iter().map(|text| text.text("a text in quotes")).collect();
+            Some(Constant::Texts(texts?.into_iter().map(str::to_owned).collect()))
+        }
+        Kind::Variables => entry.error(format!("{name} can't be written")),
     }
 }

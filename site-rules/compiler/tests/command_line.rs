@@ -5,7 +5,8 @@
 use job_types::number::UserId;
 use job_types::time::UnixTime;
 use proptest::prelude::*;
-use rules_compiler::command_line::{CommandLine, CommandLineError, Setting};
+use rules_compiler::command_line::{self, CommandLineError, Setting};
+use rules_compiler::described::DescribedJob;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 
 /// 2026-11-23 09:00 UTC.
@@ -21,12 +22,12 @@ fn setting() -> Setting {
     }
 }
 
-fn parse(line: &str) -> Result<CommandLine, CommandLineError> {
+fn parse(line: &str) -> Result<DescribedJob, CommandLineError> {
     let script = "#!/bin/sh\n#SBATCH -p short --comment='of the script'\n#SBATCH --mem=4G\nsrun hostname\n";
-    CommandLine::parse(line, &setting(), |name| (name == "job.sh").then(|| script.to_owned()))
+    command_line::parse(line, &setting(), |name| (name == "job.sh").then(|| script.to_owned()))
 }
 
-fn read(job: &CommandLine, name: Name) -> Option<String> {
+fn read(job: &DescribedJob, name: Name) -> Option<String> {
     job.field(FieldNumber::from(name)).map(|value| value.to_string())
 }
 
@@ -128,7 +129,7 @@ proptest! {
         script in "(#SBATCH .{0,30}\n){0,3}",
     ) {
         let words: Vec<String> = std::iter::once("sbatch".to_owned()).chain(options).chain(["job.sh".to_owned()]).collect();
-        if let Ok(job) = CommandLine::of(&words, &setting(), |_| Some(script.clone())) {
+        if let Ok(job) = command_line::of(&words, &setting(), |_| Some(script.clone())) {
             for (field, name) in FIELDS.iter().zip(Name::ALL) {
                 let value = job.field(FieldNumber::from(*name)).map(|value| value.to_string());
                 prop_assert!(value.is_some() || field.may_be_absent || *name == Name::Environment, "{} is absent", field.name);

@@ -1,8 +1,9 @@
 //! The options of sbatch, and the fields that it makes of them.
 
 use super::values::{distribution, mail_types, memory, named_nodes, nodes, prefixed, signal, time};
-use super::{CommandLineError, Owned, Setting};
+use super::{CommandLineError, Setting};
 use job_types::time::{Seconds, UnixTime};
+use site_rules::data::OwnedValue;
 use site_rules::field::{Name, PROFILES};
 use std::collections::BTreeMap;
 
@@ -247,7 +248,7 @@ fn by_name(name: &str) -> Result<&'static Known, CommandLineError> {
 /// A job of which options are taken one by one.
 pub(super) struct Job<'a> {
     setting: &'a Setting,
-    values: BTreeMap<Name, Owned>,
+    values: BTreeMap<Name, OwnedValue>,
     directory: String,
     paths: BTreeMap<Name, String>,
     least_nodes: Option<i64>,
@@ -261,7 +262,7 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     pub(super) fn new(setting: &'a Setting) -> Job<'a> {
-        let user = Owned::Integer(i64::from(setting.user.0));
+        let user = OwnedValue::Integer(i64::from(setting.user.0));
         Job {
             setting,
             values: [(Name::UserId, user)].into(),
@@ -287,7 +288,7 @@ impl<'a> Job<'a> {
         };
         match given.says {
             Says::Nothing => {}
-            Text(name) => self.set(name, Owned::Text(text.to_owned())),
+            Text(name) => self.set(name, OwnedValue::Text(text.to_owned())),
             Path(name) => {
                 self.paths.insert(name, text.to_owned());
             }
@@ -297,36 +298,36 @@ impl<'a> Job<'a> {
                     return Err(wrong("it takes a whole number that is not negative"));
                 }
                 self.shapes_nodes |= matches!(name, Name::SocketsPerNode | Name::CoresPerSocket | Name::ThreadsPerCore);
-                self.set(name, Owned::Integer(number));
+                self.set(name, OwnedValue::Integer(number));
             }
             Time(name) => {
                 let seconds = time(text).flatten().ok_or_else(|| wrong("it takes a time such as 1-12:00:00"))?;
                 let seconds = if name == Name::TimeMin { (seconds + 59) / 60 * 60 } else { seconds };
-                self.set(name, Owned::Duration(Seconds(seconds)));
+                self.set(name, OwnedValue::Duration(Seconds(seconds)));
             }
             Moment(name) => {
                 let moment = slurm_conf::moment::parse(text, self.setting.now.0, &self.setting.zone);
                 let moment = moment.map_err(|error| wrong(&error.to_string()))?;
-                self.set(name, Owned::Moment(UnixTime(moment)));
+                self.set(name, OwnedValue::Moment(UnixTime(moment)));
             }
             Memory(name) => {
                 let bytes = memory(text).ok_or_else(|| wrong("it takes an amount of memory such as 64G"))?;
                 self.set_memory(name, bytes);
             }
-            Is(name, truth) => self.set(name, Owned::Truth(truth)),
+            Is(name, truth) => self.set(name, OwnedValue::Truth(truth)),
             Own => self.take_own(given.name, given.value.as_deref()).map_err(|expected| wrong(&expected))?,
         }
         Ok(())
     }
 
-    fn set(&mut self, name: Name, value: Owned) {
+    fn set(&mut self, name: Name, value: OwnedValue) {
         self.values.insert(name, value);
     }
 
     fn set_memory(&mut self, name: Name, bytes: i64) {
         if name == Name::PnMinTmpDisk {
             if bytes > 0 {
-                self.set(name, Owned::Integer(bytes));
+                self.set(name, OwnedValue::Integer(bytes));
             }
             return;
         }
@@ -334,15 +335,15 @@ impl<'a> Job<'a> {
             self.values.remove(&other);
         }
         if bytes == 0 {
-            self.set(Name::MemIsZero, Owned::Truth(true));
+            self.set(Name::MemIsZero, OwnedValue::Truth(true));
         } else {
-            self.set(name, Owned::Integer(bytes));
+            self.set(name, OwnedValue::Integer(bytes));
         }
     }
 
     fn number(&self, name: Name) -> Option<i64> {
         match self.values.get(&name) {
-            Some(Owned::Integer(number)) => Some(*number),
+            Some(OwnedValue::Integer(number)) => Some(*number),
             _ => None,
         }
     }
@@ -359,21 +360,21 @@ impl<'a> Job<'a> {
                 let (name, other) =
                     if option == "core-spec" { (Name::CoreSpec, Name::ThreadSpec) } else { (Name::ThreadSpec, Name::CoreSpec) };
                 self.values.remove(&other);
-                self.set(name, Owned::Integer(number));
+                self.set(name, OwnedValue::Integer(number));
             }
             "cpus-per-gpu" => {
                 let cpus = whole()?;
-                self.set(Name::CpusPerTres, Owned::Resources(format!("gres/gpu:{cpus}")));
+                self.set(Name::CpusPerTres, OwnedValue::Resources(format!("gres/gpu:{cpus}")));
             }
             "mem-per-gpu" => {
                 let bytes = memory(text).ok_or("it takes an amount of memory such as 64G")?;
-                self.set(Name::MemPerTres, Owned::Resources(format!("gres/gpu:{}", bytes >> 20)));
+                self.set(Name::MemPerTres, OwnedValue::Resources(format!("gres/gpu:{}", bytes >> 20)));
             }
             "distribution" => {
                 let (number, plane) = distribution(text).ok_or("it takes a layout such as block:cyclic or plane=4")?;
-                self.set(Name::TaskDist, Owned::Integer(number));
+                self.set(Name::TaskDist, OwnedValue::Integer(number));
                 if let Some(plane) = plane {
-                    self.set(Name::PlaneSize, Owned::Integer(plane));
+                    self.set(Name::PlaneSize, OwnedValue::Integer(plane));
                 }
             }
             "exclusive" => {
@@ -385,14 +386,14 @@ impl<'a> Job<'a> {
                     "topo" => "topo",
                     _ => return Err("it takes user, mcs or topo, or nothing".to_owned()),
                 };
-                self.set(Name::Shared, Owned::Text(word.to_owned()));
+                self.set(Name::Shared, OwnedValue::Text(word.to_owned()));
             }
-            "oversubscribe" => self.set(Name::Shared, Owned::Text("ok".to_owned())),
+            "oversubscribe" => self.set(Name::Shared, OwnedValue::Text("ok".to_owned())),
             "extra-node-info" => self.take_shape(text)?,
-            "gpu-bind" => self.set(Name::TresBind, Owned::Text(format!("gres/gpu:{text}"))),
-            "gpu-freq" => self.set(Name::TresFreq, Owned::Text(format!("gpu:{text}"))),
-            "gpus" => self.set(Name::TresPerJob, Owned::Resources(prefixed(text, "gpu:"))),
-            "gpus-per-socket" => self.set(Name::TresPerSocket, Owned::Resources(prefixed(text, "gpu:"))),
+            "gpu-bind" => self.set(Name::TresBind, OwnedValue::Text(format!("gres/gpu:{text}"))),
+            "gpu-freq" => self.set(Name::TresFreq, OwnedValue::Text(format!("gpu:{text}"))),
+            "gpus" => self.set(Name::TresPerJob, OwnedValue::Resources(prefixed(text, "gpu:"))),
+            "gpus-per-socket" => self.set(Name::TresPerSocket, OwnedValue::Resources(prefixed(text, "gpu:"))),
             "gpus-per-node" => self.gpus_per_node = Some(prefixed(text, "gpu:")),
             "gpus-per-task" => self.gpus_per_task = Some(prefixed(text, "gpu:")),
             "gres" => self.gres = (!text.eq_ignore_ascii_case("none")).then(|| prefixed(text, "")),
@@ -405,27 +406,27 @@ impl<'a> Job<'a> {
                         "multiple-tasks-per-sharing" | "one-task-per-sharing" => continue,
                         _ => return Err("it takes disable-binding or enforce-binding".to_owned()),
                     };
-                    self.set(name, Owned::Truth(true));
+                    self.set(name, OwnedValue::Truth(true));
                 }
             }
             "hint" => self.take_hint(text)?,
-            "hold" => self.set(Name::Priority, Owned::Integer(0)),
+            "hold" => self.set(Name::Priority, OwnedValue::Integer(0)),
             "kill-on-invalid-dep" => {
                 let truth = truth(text, "yes", "no")?;
-                self.set(Name::KillInvalidDepend, Owned::Truth(truth));
+                self.set(Name::KillInvalidDepend, OwnedValue::Truth(truth));
             }
             "mail-type" => {
                 let types = mail_types(text).ok_or("it takes words such as END,FAIL")?;
-                self.set(Name::MailType, Owned::Texts(types));
+                self.set(Name::MailType, OwnedValue::Texts(types));
             }
             "nice" => {
                 let nice: i32 = value.map_or(Ok(100), str::parse).map_err(|_| "it takes a whole number")?;
-                self.set(Name::Nice, Owned::Integer(i64::from(nice)));
+                self.set(Name::Nice, OwnedValue::Integer(i64::from(nice)));
             }
             "no-kill" => {
                 let keeps = value.is_none_or(|word| word.eq_ignore_ascii_case("set"));
                 if keeps {
-                    self.set(Name::KillOnNodeFail, Owned::Truth(false));
+                    self.set(Name::KillOnNodeFail, OwnedValue::Truth(false));
                 } else if ["no", "off"].iter().any(|word| text.eq_ignore_ascii_case(word)) {
                     self.values.remove(&Name::KillOnNodeFail);
                 } else {
@@ -437,7 +438,7 @@ impl<'a> Job<'a> {
                 (self.least_nodes, self.most_nodes) = (Some(least), Some(most));
                 self.values.remove(&Name::JobSizeStr);
                 if is_list {
-                    self.set(Name::JobSizeStr, Owned::Text(text.to_owned()));
+                    self.set(Name::JobSizeStr, OwnedValue::Text(text.to_owned()));
                 }
             }
             "open-mode" => {
@@ -446,11 +447,11 @@ impl<'a> Job<'a> {
                     Some('t') => "truncate",
                     _ => return Err("it takes append or truncate".to_owned()),
                 };
-                self.set(Name::OpenMode, Owned::Text(word.to_owned()));
+                self.set(Name::OpenMode, OwnedValue::Text(word.to_owned()));
             }
             "priority" => {
                 let priority = if text.eq_ignore_ascii_case("top") { i64::from(u32::MAX - 2) } else { whole()? };
-                self.set(Name::Priority, Owned::Integer(priority));
+                self.set(Name::Priority, OwnedValue::Integer(priority));
             }
             "profile" => {
                 let words: Vec<String> = text.to_ascii_lowercase().split(',').map(str::to_owned).collect();
@@ -459,34 +460,34 @@ impl<'a> Job<'a> {
                     return Err("it takes words such as energy,task".to_owned());
                 }
                 let named = PROFILES.iter().filter(|name| words.iter().any(|word| word == *name) || (is_all && **name != "none"));
-                self.set(Name::Profile, Owned::Texts(named.map(|name| (*name).into()).collect()));
+                self.set(Name::Profile, OwnedValue::Texts(named.map(|name| (*name).to_owned()).collect()));
             }
             "signal" => {
                 let (number, seconds) = signal(text).ok_or("it takes a signal and a time, such as USR1@60")?;
-                self.set(Name::WarnSignal, Owned::Integer(number));
-                self.set(Name::WarnTime, Owned::Duration(Seconds(seconds)));
+                self.set(Name::WarnSignal, OwnedValue::Integer(number));
+                self.set(Name::WarnTime, OwnedValue::Duration(Seconds(seconds)));
             }
             "switches" => {
                 let (number, wait) = text.split_once('@').map_or((text, None), |(number, wait)| (number, Some(wait)));
                 let number: u16 = number.parse().map_err(|_| "it takes a number of switches and a time, such as 1@60")?;
-                self.set(Name::ReqSwitch, Owned::Integer(i64::from(number)));
+                self.set(Name::ReqSwitch, OwnedValue::Integer(i64::from(number)));
                 if let Some(wait) = wait {
                     let seconds = time(wait).flatten().ok_or("it takes a number of switches and a time, such as 1@60")?;
-                    self.set(Name::Wait4switch, Owned::Duration(Seconds(seconds)));
+                    self.set(Name::Wait4switch, OwnedValue::Duration(Seconds(seconds)));
                 }
             }
             "time" => {
                 let seconds = time(text).ok_or("it takes a time such as 1-12:00:00")?;
                 let limit = seconds.map(|seconds| (seconds + 59) / 60 * 60).filter(|limit| *limit > 0);
-                self.set(Name::TimeLimitIsUnlimited, Owned::Truth(limit.is_none()));
+                self.set(Name::TimeLimitIsUnlimited, OwnedValue::Truth(limit.is_none()));
                 self.values.remove(&Name::TimeLimit);
                 if let Some(limit) = limit {
-                    self.set(Name::TimeLimit, Owned::Duration(Seconds(limit)));
+                    self.set(Name::TimeLimit, OwnedValue::Duration(Seconds(limit)));
                 }
             }
             "wait-all-nodes" => {
                 let truth = truth(text, "1", "0")?;
-                self.set(Name::WaitAllNodes, Owned::Truth(truth));
+                self.set(Name::WaitAllNodes, OwnedValue::Truth(truth));
             }
             other => return Err(format!("--{other} is not evaluated here")),
         }
@@ -503,7 +504,7 @@ impl<'a> Job<'a> {
         for (name, part) in names.into_iter().zip(parts) {
             if part != "*" {
                 let number: u16 = part.parse().map_err(|_| "it takes sockets:cores:threads")?;
-                self.set(name, Owned::Integer(i64::from(number)));
+                self.set(name, OwnedValue::Integer(i64::from(number)));
             }
         }
         self.shapes_nodes = true;
@@ -519,7 +520,7 @@ impl<'a> Job<'a> {
                 _ => return Err("it takes compute_bound, memory_bound, multithread or nomultithread".to_owned()),
             };
             for name in shapes {
-                self.set(*name, Owned::Integer(1));
+                self.set(*name, OwnedValue::Integer(1));
             }
         }
         Ok(())
@@ -527,14 +528,14 @@ impl<'a> Job<'a> {
 
     /// The fields of the job, with what sbatch counts from the options (`_opt_verify` in
     /// src/sbatch/opt.c, and `slurm_opt_create_job_desc` in src/common/slurm_opt.c).
-    pub(super) fn finish(mut self) -> Result<BTreeMap<Name, Owned>, CommandLineError> {
+    pub(super) fn finish(mut self) -> Result<BTreeMap<Name, OwnedValue>, CommandLineError> {
         let is_absolute = self.directory.starts_with('/');
         let directory = if is_absolute { self.directory.clone() } else { format!("{}/{}", self.setting.directory, self.directory) };
         for (name, path) in std::mem::take(&mut self.paths) {
             let full = if path.starts_with('/') { path } else { format!("{}/{path}", directory.trim_end_matches('/')) };
-            self.set(name, Owned::Text(full));
+            self.set(name, OwnedValue::Text(full));
         }
-        self.set(Name::WorkDir, Owned::Text(directory));
+        self.set(Name::WorkDir, OwnedValue::Text(directory));
         self.count_tasks_and_nodes()?;
         self.gather_resources();
         Ok(self.values)
@@ -542,7 +543,7 @@ impl<'a> Job<'a> {
 
     fn count_tasks_and_nodes(&mut self) -> Result<(), CommandLineError> {
         let cpus = self.number(Name::CpusPerTask);
-        if let Some(Owned::Text(list)) = self.values.get(&Name::ReqNodes)
+        if let Some(OwnedValue::Text(list)) = self.values.get(&Name::ReqNodes)
             && self.least_nodes.is_none()
         {
             let named = named_nodes(list);
@@ -550,7 +551,7 @@ impl<'a> Job<'a> {
         }
         if let Some(cpus) = cpus {
             let of_node = self.number(Name::PnMinCpus).unwrap_or(0).max(cpus);
-            self.set(Name::PnMinCpus, Owned::Integer(of_node));
+            self.set(Name::PnMinCpus, OwnedValue::Integer(of_node));
         }
         let mut tasks = self.number(Name::NumTasks);
         let on_each = self.number(Name::NtasksPerNode);
@@ -578,24 +579,25 @@ impl<'a> Job<'a> {
         }
         if let Some(tasks) = tasks {
             counted = tasks;
-            self.set(Name::NumTasks, Owned::Integer(tasks));
+            self.set(Name::NumTasks, OwnedValue::Integer(tasks));
             if let (None, Some(on_each)) = (self.least_nodes, on_each.filter(|on_each| *on_each > 0)) {
                 self.least_nodes = Some(tasks / on_each + i64::from(tasks % on_each > 0));
             }
         }
-        let is_overcommitted = self.values.get(&Name::Overcommit) == Some(&Owned::Truth(true));
+        let is_overcommitted = self.values.get(&Name::Overcommit) == Some(&OwnedValue::Truth(true));
         let least_cpus = if is_overcommitted { self.least_nodes.unwrap_or(1).max(1) } else { counted.saturating_mul(cpus.unwrap_or(1)) };
         if least_cpus > 0 {
-            self.set(Name::MinCpus, Owned::Integer(least_cpus));
+            self.set(Name::MinCpus, OwnedValue::Integer(least_cpus));
         }
         for (name, nodes) in [(Name::MinNodes, self.least_nodes), (Name::MaxNodes, self.most_nodes)] {
             if let Some(nodes) = nodes.filter(|nodes| *nodes > 0) {
-                self.set(name, Owned::Integer(nodes));
+                self.set(name, OwnedValue::Integer(nodes));
             }
         }
         // What C reads as none.
         self.values.retain(|name, value| {
-            *value != Owned::Integer(0) || matches!(name, Name::Priority | Name::CoreSpec | Name::ThreadSpec | Name::UserId | Name::GroupId)
+            *value != OwnedValue::Integer(0)
+                || matches!(name, Name::Priority | Name::CoreSpec | Name::ThreadSpec | Name::UserId | Name::GroupId)
         });
         Ok(())
     }
@@ -609,7 +611,7 @@ impl<'a> Job<'a> {
         let of_tasks = join([self.gpus_per_task.take(), self.tres_per_task.take()]);
         for (name, list) in [(Name::TresPerNode, of_nodes), (Name::TresPerTask, of_tasks)] {
             if let Some(list) = list {
-                self.set(name, Owned::Resources(list));
+                self.set(name, OwnedValue::Resources(list));
             }
         }
     }

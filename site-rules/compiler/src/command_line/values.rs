@@ -1,17 +1,6 @@
 //! The values of options, as sbatch reads them.
 
 use site_rules::field::MAIL_TYPES;
-use site_rules::value::{Kind, Texts, Value};
-
-/// A value of nothing, of what is always there.
-pub(super) fn nothing(kind: Kind) -> Option<Value<'static>> {
-    match kind {
-        Kind::Truth => Some(Value::Truth(false)),
-        Kind::Integer => Some(Value::Integer(0)),
-        Kind::Texts => Some(Value::Texts(Texts::Separated("", ','))),
-        _ => None,
-    }
-}
 
 /// Bytes of memory: a number of MiB, or with K, M, G or T, and those in whole MiB
 /// (`str_to_mbytes` in src/common/proc_args.c).
@@ -133,7 +122,7 @@ pub(super) fn signal(text: &str) -> Option<(i64, i64)> {
 }
 
 /// When mail is sent, in the order of its bits (`parse_mail_type` in src/common/proc_args.c).
-pub(super) fn mail_types(text: &str) -> Option<Vec<Box<str>>> {
+pub(super) fn mail_types(text: &str) -> Option<Vec<String>> {
     const OF_ALL: [&str; 6] = ["BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT", "INVALID_DEPEND"];
     let mut named = Vec::new();
     for word in text.split(',').filter(|word| !word.is_empty()) {
@@ -143,7 +132,7 @@ pub(super) fn mail_types(text: &str) -> Option<Vec<Box<str>>> {
             word => named.push(MAIL_TYPES.iter().find(|known| **known == word)?),
         }
     }
-    Some(MAIL_TYPES.iter().filter(|name| named.contains(name)).map(|name| (*name).into()).collect())
+    Some(MAIL_TYPES.iter().filter(|name| named.contains(name)).map(|name| (*name).to_owned()).collect())
 }
 
 /// A list of resources with `gres/` before each.

@@ -1,0 +1,172 @@
+//! Jobs and submissions that are described from outside: by a command line, a test, or a record.
+
+use job_types::number::UserId;
+use job_types::time::{Seconds, UnixTime};
+use site_rules::data::OwnedValue;
+use site_rules::derived;
+use site_rules::field::{FieldNumber, Fields, Name};
+use site_rules::submission::{Current, Forecasts, Request, Submission, User};
+use site_rules::value::{Kind, Resources, TextList, Texts, Value};
+use std::collections::BTreeMap;
+
+/// A value, borrowed.
+#[must_use]
+pub fn borrowed(value: &OwnedValue) -> Value<'_> {
+    match value {
+        OwnedValue::Truth(truth) => Value::Truth(*truth),
+        OwnedValue::Integer(number) => Value::Integer(*number),
+        OwnedValue::Real(number) => Value::Real(*number),
+        OwnedValue::Text(text) => Value::Text(text),
+        OwnedValue::Duration(duration) => Value::Duration(*duration),
+        OwnedValue::Moment(moment) => Value::Moment(*moment),
+        OwnedValue::Texts(texts) => Value::Texts(Texts::Listed(texts as &dyn TextList)),
+        OwnedValue::Resources(text) => Value::Resources(Resources(text)),
+    }
+}
+
+/// A job with the fields that something says of it; what follows from several is computed.
+#[derive(Clone, Debug, Default)]
+pub struct DescribedJob {
+    values: BTreeMap<Name, OwnedValue>,
+    environment: BTreeMap<String, String>,
+    gpu_types: Vec<String>,
+}
+
+impl DescribedJob {
+    /// A job with these fields, and with these variables in its environment.
+    #[must_use]
+    pub fn new(values: BTreeMap<Name, OwnedValue>, environment: BTreeMap<String, String>) -> Self {
+        let mut job = DescribedJob { values, environment, gpu_types: Vec::new() };
+        job.note_gpu_types();
+        job
+    }
+
+    /// Writes a field, or makes it absent, as a rule does it: what stands in the same place of a
+    /// job description is gone then.
+    pub fn write(&mut self, name: Name, value: Option<OwnedValue>) {
+        match value {
+            Some(value) => self.values.insert(name, value),
+            None => self.values.remove(&name),
+        };
+        for displaced in name.displaces() {
+            self.values.remove(displaced);
+        }
+        self.note_gpu_types();
+    }
+
+    /// Gives it a field that nothing was said of yet.
+    pub fn add(&mut self, name: Name, value: OwnedValue) {
+        self.values.entry(name).or_insert(value);
+        self.note_gpu_types();
+    }
+
+    fn note_gpu_types(&mut self) {
+        self.gpu_types = derived::gpu_types(self).map(Into::into).collect();
+    }
+}
+
+impl Fields for DescribedJob {
+    fn field(&self, field: FieldNumber) -> Option<Value<'_>> {
+        let name = field.name()?;
+        if name == Name::GpuTypes {
+            return Some(Value::Texts(Texts::Listed(&self.gpu_types as &dyn TextList)));
+        }
+        if name.is_derived() {
+            return derived::value(name, self);
+        }
+        match self.values.get(&name) {
+            Some(value) => Some(borrowed(value)),
+            // What is always there is false, nothing, or an empty list where it is not said.
+            None => field.get().filter(|field| !field.may_be_absent).and_then(|field| nothing(field.kind)),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(String::as_str)
+    }
+}
+
+/// A value of nothing, of what is always there.
+fn nothing(kind: Kind) -> Option<Value<'static>> {
+    match kind {
+        Kind::Truth => Some(Value::Truth(false)),
+        Kind::Integer => Some(Value::Integer(0)),
+        Kind::Texts => Some(Value::Texts(Texts::Separated("", ','))),
+        _ => None,
+    }
+}
+
+/// A user who submits or modifies.
+#[derive(Clone, Debug)]
+pub struct DescribedUser {
+    /// The name, where it is known.
+    pub name: Option<String>,
+    /// The number.
+    pub id: UserId,
+    /// The names of the groups, where they are known.
+    pub groups: Option<Vec<String>>,
+    /// Whether it is root or SlurmUser.
+    pub is_root: bool,
+    /// Whether it is an operator or administrator of Slurm.
+    pub is_operator: bool,
+    /// How many jobs the user has submitted within the last hour, where it is counted.
+    pub submissions_last_hour: Option<u32>,
+}
+
+/// Forecasts that are given beforehand.
+#[derive(Clone, Debug, Default)]
+pub struct DescribedForecasts {
+    /// The wait in each partition, whatever the quantile.
+    pub waits: BTreeMap<String, Seconds>,
+    /// Where the job is forecast to begin first.
+    pub soonest_partition: Option<String>,
+}
+
+impl Forecasts for DescribedForecasts {
+    fn wait(&self, partition: &str, _: f64) -> Option<Seconds> {
+        self.waits.get(partition).copied()
+    }
+
+    fn soonest_partition(&self) -> Option<&str> {
+        self.soonest_partition.as_deref()
+    }
+}
+
+/// A submission or a modification.
+#[derive(Clone, Debug)]
+pub struct DescribedSubmission {
+    /// Which of them.
+    pub request: Request,
+    /// When.
+    pub now: UnixTime,
+    /// What is submitted, or asked to change.
+    pub job: DescribedJob,
+    /// The job as it is, and how long ago that was read.
+    pub current: Option<(DescribedJob, Seconds)>,
+    /// Who asks.
+    pub user: DescribedUser,
+    /// Forecasts for it.
+    pub forecasts: DescribedForecasts,
+}
+
+impl DescribedSubmission {
+    /// As rules see it.
+    #[must_use]
+    pub fn submission(&self) -> Submission<'_> {
+        Submission {
+            request: self.request,
+            now: self.now,
+            job: &self.job,
+            current: self.current.as_ref().map(|(job, age)| Current { fields: job, age: *age }),
+            user: User {
+                name: self.user.name.as_deref(),
+                id: self.user.id,
+                groups: self.user.groups.as_ref().map(|groups| Texts::Listed(groups as &dyn TextList)),
+                is_root: self.user.is_root,
+                is_operator: self.user.is_operator,
+                submissions_last_hour: self.user.submissions_last_hour,
+            },
+            forecasts: &self.forecasts,
+        }
+    }
+}
