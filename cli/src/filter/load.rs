@@ -14,7 +14,7 @@ use serde::Serialize;
 use site_rules::rules::RuleSet;
 use slurm_sys::memory::distrust;
 
-use super::check::{self, Line, counted};
+use super::sources::{ProblemLine, counted, line, problem_lines};
 use crate::failure::Failure;
 use crate::output;
 use crate::place::{Place, ReportArguments};
@@ -72,7 +72,7 @@ struct Report {
     changed: Vec<String>,
     reordered: bool,
     other_settings: bool,
-    problems: Vec<Line>,
+    problems: Vec<ProblemLine>,
     #[serde(skip)]
     dry_run: bool,
 }
@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let mut state = LoadState { compiled_at: output::now().0, ..LoadState::default() };
     state.take_problems(&compiled);
-    report.problems = std::mem::take(&mut compiled.problems).into_iter().map(check::line).collect();
+    report.problems = std::mem::take(&mut compiled.problems).iter().map(line).collect();
     if let Some(rules) = &compiled.rules {
         if rules.rules.is_empty() && !arguments.files.is_empty() {
             return Err(Failure::No(anyhow!(
@@ -158,7 +158,7 @@ fn put(place: &Place, rules: &RuleSet, files: &[String], mut state: LoadState) -
 }
 
 fn text(report: &Report) -> String {
-    let mut text = check::problems(&report.problems);
+    let mut text = problem_lines(&report.problems);
     let Some(rules) = report.rules else {
         text.push_str("nothing was changed: correct the errors first\n");
         return text;

@@ -1,0 +1,313 @@
+//! `queuecast filter explain`: what rules do with a submission, rule by rule.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use jiff::tz::TimeZone;
+use job_types::number::UserId;
+use job_types::time::{Seconds, UnixTime};
+use nix::unistd::{Group, User, getgrouplist};
+use rules_compiler::command_line::{self, Setting};
+use rules_compiler::described::{DescribedForecasts, DescribedSubmission, DescribedUser};
+use rules_compiler::problem::Severity;
+use rules_compiler::rule_test::written_in_words;
+use rules_compiler::trace::{Asked, Trace, TracedRule, trace};
+use rules_compiler::{Compiled, Origin};
+use serde::Serialize;
+use site_rules::rules::{Mode, RuleSet};
+use site_rules::submission::Request;
+use slurm_conf::{duration, moment};
+
+use super::sources::{ProblemLine, Sources, problem_lines};
+use crate::Format;
+use crate::failure::Failure;
+use crate::{output, user};
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast filter explain -- sbatch -p gpu --gres=gpu:2 job.sh
+      what the site's rules would do, if you submitted that now
+  queuecast filter explain --user ann --group physics -- sbatch -t 3-0 job.sh
+      if ann did, as a member of physics alone
+  queuecast filter explain --at 2026-03-02T03:00 --operator -- sbatch job.sh
+      if an operator did, that night
+  queuecast filter explain --rules new.toml --forecast batch=1-12:00:00 -- sbatch job.sh
+      what other rules would do, if it were forecast to wait so long in batch";
+
+/// Show which rules are asked about a submission, which match, what each does, and what comes of
+/// it.
+///
+/// Nothing is submitted, and no cluster is needed. The command is read as sbatch reads it, with the
+/// #SBATCH lines of its script; what SBATCH_ variables and plugins of sbatch would add is not known
+/// here.
+///
+/// Exit status: 0 if it would be accepted; 1 if it would be refused, or the rules have errors; 2
+/// for wrong usage, or a command that is not understood.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Files of rules in their order; once for each [default: queuecast.toml, and the files of
+    /// rules.d beside it].
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+
+    /// Who submits, by name or number [default: you].
+    #[arg(short, long, value_name = "USER")]
+    user: Option<String>,
+
+    /// The user's groups, by name; once for each [default: those that this machine knows].
+    #[arg(long, value_name = "GROUP")]
+    group: Vec<String>,
+
+    /// The user is an operator or administrator of Slurm.
+    #[arg(long)]
+    operator: bool,
+
+    /// The user is root or SlurmUser.
+    #[arg(long)]
+    root: bool,
+
+    /// How many jobs the user has submitted within the last hour.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    submissions_last_hour: u32,
+
+    /// When, as sbatch --begin takes a time [default: now].
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+
+    /// The forecast wait in a partition; once for each.
+    #[arg(long, value_name = "PARTITION=TIME")]
+    forecast: Vec<String>,
+
+    /// The partition in which the job is forecast to begin first.
+    #[arg(long, value_name = "PARTITION")]
+    soonest: Option<String>,
+
+    /// Show the rules that are not asked or do not match as well.
+    #[arg(short, long)]
+    all: bool,
+
+    /// How the answer is written.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// The command, behind --.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// The answer.
+#[derive(Debug, Serialize)]
+struct Report {
+    submission: String,
+    user: Option<String>,
+    rules: Vec<RuleLine>,
+    /// Whether it is accepted.
+    accepted: bool,
+    /// The refusal.
+    refusal: Option<RefusalLine>,
+    /// What is written, as `partition = "gpu"`.
+    writes: Vec<String>,
+    /// What the user is told.
+    warnings: Vec<String>,
+    problems: Vec<ProblemLine>,
+    #[serde(skip)]
+    shows_all: bool,
+}
+
+/// A rule, and what it did.
+#[derive(Debug, Serialize)]
+struct RuleLine {
+    rule: String,
+    file: String,
+    line: usize,
+    outcome: &'static str,
+    /// Why it can't be evaluated, or was not asked.
+    reason: Option<String>,
+    mode: &'static str,
+    steps: u32,
+    /// What it writes; of a rule that is only observed, would write.
+    writes: Vec<String>,
+    warning: Option<String>,
+    refusal: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct RefusalLine {
+    rule: String,
+    code: Option<String>,
+    error: Option<String>,
+    message: String,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let sources = Sources::read(&arguments.rules)?;
+    let problems = sources.problems();
+    let Some(rules) = &sources.compiled.rules else {
+        debug_assert!(sources.count(Severity::Error) > 0);
+        return Err(Failure::No(anyhow!("the rules have errors:\n{}", problem_lines(&problems).trim_end())));
+    };
+    let submission = submission(arguments).map_err(Failure::Input)?;
+    let trace = trace(rules, &submission);
+    let report = report(arguments, rules, &sources.compiled, &submission, trace, problems);
+    output::print(arguments.format, &report, text)?;
+    Ok(if report.accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
+    let (id, name) = user::find(arguments.user.as_deref())?;
+    let zone = TimeZone::system();
+    let present = output::now();
+    let now = match &arguments.at {
+        Some(at) => UnixTime(moment::parse(at, present.0, &zone).context("--at")?),
+        None => present,
+    };
+    let directory = std::env::current_dir().context("the working directory is not known")?;
+    let setting = Setting {
+        now,
+        zone,
+        user: id,
+        directory: directory.display().to_string(),
+        environment: std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect(),
+    };
+    let job = command_line::of(&arguments.command, &setting, |script| std::fs::read_to_string(script).ok())?;
+    let groups = if arguments.group.is_empty() { groups_of(name.as_deref()) } else { Some(arguments.group.clone()) };
+    let is_root = arguments.root || id == UserId(0);
+    Ok(DescribedSubmission {
+        request: Request::Submit,
+        now,
+        job,
+        current: None,
+        user: DescribedUser {
+            name,
+            id,
+            groups,
+            is_root,
+            is_operator: arguments.operator || is_root,
+            submissions_last_hour: Some(arguments.submissions_last_hour),
+        },
+        forecasts: DescribedForecasts { waits: waits(&arguments.forecast)?, soonest_partition: arguments.soonest.clone() },
+    })
+}
+
+/// The names of a user's groups, where this machine knows the user.
+fn groups_of(name: Option<&str>) -> Option<Vec<String>> {
+    let user = User::from_name(name?).ok().flatten()?;
+    let numbers = getgrouplist(&std::ffi::CString::new(user.name).ok()?, user.gid).ok()?;
+    Some(numbers.into_iter().filter_map(|number| Group::from_gid(number).ok().flatten()).map(|group| group.name).collect())
+}
+
+fn waits(given: &[String]) -> anyhow::Result<BTreeMap<String, Seconds>> {
+    let wait = |text: &String| {
+        let (partition, wait) = text.split_once('=').with_context(|| format!("--forecast: {text:?} is not PARTITION=TIME"))?;
+        Ok((partition.to_owned(), Seconds(duration::parse(wait).context("--forecast")?)))
+    };
+    given.iter().map(wait).collect()
+}
+
+fn report(
+    arguments: &Arguments,
+    rules: &RuleSet,
+    compiled: &Compiled,
+    submission: &DescribedSubmission,
+    trace: Trace,
+    problems: Vec<ProblemLine>,
+) -> Report {
+    let name_of = |place: usize| rules.rules.get(place).map_or_else(String::new, |rule| rule.name.to_string());
+    Report {
+        submission: arguments.command.join(" "),
+        user: submission.user.name.clone(),
+        rules: trace.rules.iter().zip(&compiled.origins).map(|(rule, origin)| rule_line(rules, rule, origin)).collect(),
+        accepted: trace.refusal.is_none(),
+        writes: trace.writes.iter().map(written_in_words).collect(),
+        warnings: trace.warnings,
+        refusal: trace.refusal.map(|refusal| RefusalLine {
+            rule: name_of(usize::from(refusal.rule.0)),
+            code: refusal.code,
+            error: refusal.error,
+            message: refusal.message,
+        }),
+        problems,
+        shows_all: arguments.all,
+    }
+}
+
+fn rule_line(rules: &RuleSet, traced: &TracedRule, origin: &Origin) -> RuleLine {
+    let rule = rules.rules.get(usize::from(traced.rule.0));
+    let (outcome, reason) = match traced.asked {
+        Asked::Matched => ("matches", None),
+        Asked::NotMatched => ("does not match", None),
+        Asked::Failed(fault) => ("can't be evaluated", Some(fault.to_string())),
+        Asked::OtherRequest => ("not asked", Some("it is for changes of jobs".to_owned())),
+        Asked::Bypassed => ("not asked", Some("the user is exempt".to_owned())),
+        Asked::NotReached => (
+            "not asked",
+            Some(match &origin.ended_by {
+                Some(end) => format!("it can never be reached: {end} before it ends all"),
+                None => "a rule before it ended".to_owned(),
+            }),
+        ),
+    };
+    RuleLine {
+        rule: rule.map_or_else(String::new, |rule| rule.name.to_string()),
+        file: origin.file.clone(),
+        line: origin.line,
+        outcome,
+        reason,
+        mode: match rule.map(|rule| rule.mode) {
+            Some(Mode::Warn) => "warn",
+            Some(Mode::Observe) => "observe",
+            _ => "enforce",
+        },
+        steps: traced.steps,
+        writes: traced.writes.iter().map(written_in_words).collect(),
+        warning: traced.warning.clone(),
+        refusal: traced.refusal.clone(),
+    }
+}
+
+fn text(report: &Report) -> String {
+    let mut lines = output::Lines::default();
+    for rule in report.rules.iter().filter(|rule| report.shows_all || !["not asked", "does not match"].contains(&rule.outcome)) {
+        let reason = rule.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        let mode = if rule.mode == "enforce" { String::new() } else { format!(" ({} only)", rule.mode) };
+        lines.plain(format!("{}:{}: {} {}{reason}{mode}", rule.file, rule.line, rule.rule, rule.outcome));
+        for effect in &rule.writes {
+            lines.plain(format!("    {effect}"));
+        }
+        if let Some(warning) = &rule.warning {
+            lines.plain(format!("    tells the user: {warning}"));
+        }
+        if let Some(refusal) = &rule.refusal {
+            lines.plain(format!("    refuses: {refusal}"));
+        }
+        if rule.outcome == "matches" && rule.writes.is_empty() && rule.warning.is_none() && rule.refusal.is_none() {
+            lines.plain("    nothing to write");
+        }
+    }
+    let hidden = report.rules.iter().filter(|rule| ["not asked", "does not match"].contains(&rule.outcome)).count();
+    if hidden > 0 && !report.shows_all {
+        lines.plain(format!("{hidden} of {} rules are not asked or do not match; --all shows them", report.rules.len()));
+    }
+    lines.heading("Result");
+    match &report.refusal {
+        Some(refusal) => {
+            let error = refusal.error.as_ref().map_or_else(String::new, |error| format!(" ({error})"));
+            lines.plain(format!("refused by {}{error}: {}", refusal.rule, refusal.message));
+        }
+        None if report.writes.is_empty() => lines.plain("accepted as it is"),
+        None => lines.plain(format!("accepted, with {}", report.writes.join(", "))),
+    }
+    for warning in &report.warnings {
+        lines.plain(format!("the user is told: {warning}"));
+    }
+    let warnings = problem_lines(&report.problems);
+    if !warnings.is_empty() {
+        lines.heading("Warnings about the rules");
+        lines.plain(warnings.trim_end());
+    }
+    lines.text()
+}

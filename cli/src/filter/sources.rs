@@ -1,0 +1,89 @@
+//! The files of rules that a command is about, and what is wrong with them.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use rules_compiler::Compiled;
+use rules_compiler::files::{compile_files, of_site};
+use rules_compiler::problem::{Problem, Severity};
+use serde::Serialize;
+use slurm_conf::Configuration;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Something that is wrong at a place of a file.
+#[derive(Debug, Serialize)]
+pub(super) struct ProblemLine {
+    pub(super) severity: &'static str,
+    pub(super) file: String,
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) message: String,
+}
+
+/// Files of rules, compiled.
+pub(super) struct Sources {
+    /// The files in their order.
+    pub(super) files: Vec<PathBuf>,
+    /// What came of them.
+    pub(super) compiled: Compiled,
+}
+
+impl Sources {
+    /// Compiles the files that are named, or else those of the site.
+    pub(super) fn read(named: &[PathBuf]) -> Result<Self, Failure> {
+        let configuration = Configuration::path();
+        let files = if named.is_empty() {
+            of_site(&configuration)
+                .with_context(|| format!("the rules beside {} can't be read", configuration.display()))
+                .map_err(Failure::Input)?
+        } else {
+            named.to_vec()
+        };
+        let compiled = compile_files(&files, &configuration);
+        Ok(Self { files, compiled })
+    }
+
+    /// The names of the files.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.files.iter().map(|file| file.display().to_string()).collect()
+    }
+
+    /// What is wrong with them.
+    pub(super) fn problems(&self) -> Vec<ProblemLine> {
+        self.compiled.problems.iter().map(line).collect()
+    }
+
+    /// How many problems of a kind there are.
+    pub(super) fn count(&self, severity: Severity) -> usize {
+        self.compiled.problems.iter().filter(|problem| problem.severity == severity).count()
+    }
+}
+
+/// A problem as commands write it.
+pub(super) fn line(problem: &Problem) -> ProblemLine {
+    let Problem { severity, file, line, column, message } = problem;
+    let severity = match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    ProblemLine { severity, file: file.clone(), line: *line, column: *column, message: message.clone() }
+}
+
+/// The lines of problems, as compilers write them.
+pub(super) fn problem_lines(problems: &[ProblemLine]) -> String {
+    let mut text = String::new();
+    for ProblemLine { severity, file, line, column, message } in problems {
+        let style = if *severity == "error" { output::BAD } else { output::HEADING };
+        // Writing into a text can't fail.
+        let _ = writeln!(text, "{file}:{line}:{column}: {style}{severity}{style:#}: {message}");
+    }
+    text
+}
+
+/// A number and what is counted, with an s where there is not one.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,133 @@
+//! `queuecast filter`: tests of rules, and what rules do with a submission.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::{Said, Site, said};
+use serde_json::Value;
+
+const RULES: &str = r#"
+[[rule]]
+name = "route"
+when = '!has(job.partition)'
+route = [{ partition = "gpu", when = 'job.gpus > 0' }, { partition = "batch" }]
+
+[[rule]]
+name = "night"
+when = 'now.getHours() < 6'
+reject = { code = "E_NIGHT", message = "nobody submits at night" }
+
+[[rule]]
+name = "operators"
+bypass = ["operators"]
+cap = { time_limit = "1-0" }
+warn = "at most a day"
+
+[[test]]
+name = "jobs with GPUs go to gpu"
+command = "sbatch -G2 job.sh"
+expect = { partition = "gpu" }
+"#;
+
+/// A site with these rules, and what the command says about them.
+fn filter(rules: &str, arguments: &[&str]) -> Said {
+    let site = Site::empty();
+    std::fs::write(site.configuration(), rules).unwrap();
+    said(&mut site.command(&[&["filter"], arguments].concat()))
+}
+
+fn json(rules: &str, arguments: &[&str]) -> Value {
+    let said = filter(rules, arguments);
+    serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {} {}", said.output, said.error))
+}
+
+#[test]
+fn tests_that_pass_are_counted_with_what_they_did_not_reach() {
+    let said = filter(RULES, &["test"]);
+    assert_eq!(said.status, 0, "{} {}", said.output, said.error);
+    assert!(said.output.contains("1 test: 1 passed, 0 failed"), "{}", said.output);
+    assert!(said.output.contains("queuecast.toml:7: night matched in no test"), "{}", said.output);
+    assert!(said.output.contains("route: never taken: route partition = \"batch\""), "{}", said.output);
+    assert_eq!(filter(RULES, &["test", "--require-coverage"]).status, 1);
+    let whole = format!(
+        "{RULES}\n[[test]]\ncommand = \"sbatch -t 2-0 job.sh\"\nexpect = {{ partition = \"batch\" }}\n\
+         [[test]]\ncommand = \"sbatch job.sh\"\nat = \"2026-01-05T03:00:00Z\"\nexpect = {{ reject = \"E_NIGHT\" }}\n"
+    );
+    let said = filter(&whole, &["test", "--require-coverage"]);
+    assert_eq!(said.status, 0, "{}", said.output);
+}
+
+#[test]
+fn a_test_that_fails_says_what_was_expected_and_which_rules_matched() {
+    let rules = RULES.replace("expect = { partition = \"gpu\" }", "expect = { partition = \"long\", warn = false }");
+    let said = filter(&rules, &["test"]);
+    assert_eq!(said.status, 1, "{}", said.error);
+    for line in [
+        "queuecast.toml:18: jobs with GPUs go to gpu: failed",
+        "  sbatch -G2 job.sh",
+        "  expected: partition = \"long\"\n  got:      partition = \"gpu\"",
+        "  expected: no warning\n  got:      warnings [\"at most a day\"]",
+        "  matched:  route: partition = \"gpu\"",
+    ] {
+        assert!(said.output.contains(line), "{line}: {}", said.output);
+    }
+    let report = json(&rules, &["test", "--format=json"]);
+    assert_eq!((report["passed"].as_u64(), report["failed"].as_u64()), (Some(0), Some(1)));
+    assert_eq!(report["tests"][0]["differences"][1]["got"], "partition = \"gpu\"");
+    assert_eq!(report["coverage"]["rules"][1]["matched"], 0);
+}
+
+#[test]
+fn a_rule_that_is_never_reached_is_told_by_test_and_explain() {
+    let rules = "[[rule]]\nname = \"end\"\nstop = true\n[[rule]]\nname = \"behind\"\nset = { qos = \"x\" }\n";
+    let said = filter(rules, &["test"]);
+    assert!(said.output.contains("behind can never be reached: end before it ends all"), "{}", said.output);
+    let report = json(rules, &["explain", "--all", "--format=json", "--", "sbatch", "job.sh"]);
+    assert_eq!(report["rules"][1]["reason"], "it can never be reached: end before it ends all");
+    assert!(report["problems"][0]["message"].as_str().unwrap().contains("can never be reached"));
+}
+
+#[test]
+fn rules_with_errors_run_no_test_and_explain_nothing() {
+    let rules = "[[rule]]\nname = \"x\"\nset = { qo = \"x\" }\n[[test]]\ncommand = \"sbatch j\"\nexpect = { accept = true }\n";
+    let said = filter(rules, &["test"]);
+    assert_eq!(said.status, 1);
+    assert!(said.output.contains("unknown field qo") && said.output.contains("no test was run"), "{}", said.output);
+    let said = filter(rules, &["explain", "--", "sbatch", "job.sh"]);
+    assert!(said.status == 1 && said.error.contains("unknown field qo"), "{}", said.error);
+}
+
+#[test]
+fn explain_says_what_each_rule_did_and_what_comes_of_it() {
+    let day = ["explain", "--user", "4321", "--at", "2026-01-05T12:00", "--", "sbatch", "-G2", "-t", "3-0", "job.sh"];
+    let said = filter(RULES, &day);
+    assert_eq!(said.status, 0, "{}", said.error);
+    for line in [
+        "queuecast.toml:2: route matches\n    partition = \"gpu\"",
+        "operators matches\n    time_limit = \"1-00:00:00\"\n    tells the user: at most a day",
+        "1 of 3 rules are not asked or do not match; --all shows them",
+        "accepted, with partition = \"gpu\", time_limit = \"1-00:00:00\"",
+    ] {
+        assert!(said.output.contains(line), "{line}: {}", said.output);
+    }
+    let night = ["explain", "--user", "4321", "--at", "2026-01-05T03:00", "--format", "json", "--", "sbatch", "job.sh"];
+    let report = json(RULES, &night);
+    assert_eq!((report["accepted"].as_bool(), report["refusal"]["code"].as_str()), (Some(false), Some("E_NIGHT")));
+    assert_eq!(report["rules"][2]["reason"], "a rule before it ended");
+    assert_eq!(filter(RULES, &night).status, 1);
+    let exempt = ["explain", "--operator", "--at", "2026-01-05T12:00", "--format", "json", "--", "sbatch", "job.sh"];
+    assert_eq!(json(RULES, &exempt)["rules"][2]["reason"], "the user is exempt");
+}
+
+#[test]
+fn explain_reads_the_options_in_the_script_and_refuses_what_it_does_not_know() {
+    let site = Site::empty();
+    std::fs::write(site.configuration(), RULES).unwrap();
+    std::fs::write(site.path().join("job.sh"), "#!/bin/sh\n#SBATCH --gres=gpu:1\nsrun true\n").unwrap();
+    let mut command = site.command(&["filter", "explain", "--at", "2026-01-05T12:00", "--", "sbatch", "job.sh"]);
+    let told = said(command.current_dir(site.path()));
+    assert!(told.output.contains("partition = \"gpu\""), "{} {}", told.output, told.error);
+    let unknown = filter(RULES, &["explain", "--", "sbatch", "--gress=gpu:1", "job.sh"]);
+    assert!(unknown.status == 2 && unknown.error.contains("the option --gress is not known"), "{}", unknown.error);
+}
