@@ -102,6 +102,35 @@ fn a_refused_job_is_told_what_could_be_had_with_slurms_own_error_and_is_not_touc
 }
 
 #[test]
+fn a_forged_control_variable_gets_no_deadline_past_admission_and_changes_nothing_else() {
+    for rule in [Admission::Edf, Admission::Probability] {
+        let (_turn, running) = running(admitting_by(rule));
+        for forged in ["QUEUECAST_MODE=root", "QUEUECAST_RESERVE_AT=soon", "QUEUECAST_ADMITTED=1"] {
+            // Neither one that could be done in time, nor one that could not.
+            for ahead in [7_200, 3_000] {
+                let mut job = Description::batch(4, 16).with_control(&[forged]);
+                job.0.deadline = now().0 + ahead;
+                let before = fields(&job);
+                let (answer, said) = running.plugin.submit(&mut job);
+                assert_eq!((answer, fields(&job) == before), (NOT_ADMITTED, true), "{forged}: {said:?}");
+                let said = said.unwrap();
+                assert!(said.starts_with("queuecast: not admitted: ") && said.contains("submit without --deadline"), "{said}");
+            }
+            let mut without = Description::batch(4, 16).with_control(&[forged]);
+            let before = fields(&without);
+            assert_eq!((running.plugin.submit(&mut without).0, fields(&without) == before), (0, true), "{forged}");
+        }
+    }
+    let (_turn, running) = running(Policy { mode: Mode::Advise, ..admitting_by(Admission::Edf) });
+    let mut job = Description::batch(4, 16).with_control(&["QUEUECAST_MODE=root"]);
+    job.0.deadline = now().0 + 3_000;
+    let before = fields(&job);
+    let (answer, said) = running.plugin.submit(&mut job);
+    assert_eq!((answer, fields(&job) == before), (0, true));
+    assert!(said.unwrap().contains("the job is left as it is"));
+}
+
+#[test]
 fn a_job_without_a_deadline_is_not_touched_by_any_rule() {
     for rule in Admission::ALL {
         let (_turn, running) = running(admitting_by(rule));
@@ -155,12 +184,6 @@ fn a_record_that_somebody_forged_is_not_the_one_that_holds() {
     job.0.admin_comment = text(&forged);
     assert_eq!(running.plugin.submit(&mut job).0, 0);
     assert_eq!(record(&job).written.unwrap().deadline, Some(deadline));
-    // Whoever forges control variables is left alone with Slurm's own deadline.
-    let mut job = due_in(7_200).with_control(&["QUEUECAST_ADMITTED=1"]);
-    let before = fields(&job);
-    let (answer, said) = running.plugin.submit(&mut job);
-    assert_eq!((answer, fields(&job) == before), (0, true));
-    assert!(said.as_deref().is_some_and(|said| said.contains("left as it is")), "{said:?}");
 }
 
 #[test]

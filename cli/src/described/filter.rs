@@ -93,8 +93,7 @@ impl FilterReport {
         let (outcome, why) = match verdict {
             Gate::Decide(_) => return Self::decided(situation, mode),
             Gate::Leave(why, _) => (SubmissionOutcome::Left, why),
-            Gate::Refuse(why, _) => (SubmissionOutcome::Refused, why),
-            Gate::NotAdmitted(why, _) => (SubmissionOutcome::Refused, Why::NoState(why)),
+            Gate::Refuse(why, _) | Gate::NotAdmitted(why, _) => (SubmissionOutcome::Refused, why),
         };
         let why = match why {
             Why::KillSwitch => format!("switched off by {}", off.unwrap_or_default().display()),

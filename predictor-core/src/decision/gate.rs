@@ -46,8 +46,13 @@ impl<'a> Arrival<'a> {
     /// What is to be done with its deadline where there is nothing to decide from: `None` where
     /// that is nothing, because the site does not enforce that jobs with deadlines are admitted.
     fn admission_without_forecast(&self, asked: &Asked) -> Option<WithoutForecast> {
-        let policy = self.configured.filter(|policy| self.has_deadline && policy.admission != Admission::Off)?;
+        let policy = self.admitting()?;
         (mode_of(asked, &policy) == Mode::Enforce).then_some(policy.admission_without_forecast)
+    }
+
+    /// The policy, where it is in question whether the job is admitted with its deadline.
+    fn admitting(&self) -> Option<Policy> {
+        self.configured.filter(|policy| self.has_deadline && policy.admission != Admission::Off)
     }
 }
 
@@ -149,9 +154,9 @@ pub enum Gate {
     Leave(Why, Option<String>),
     /// It is refused, because it asks for a promise that can't be given.
     Refuse(Why, Option<String>),
-    /// It is refused, because nobody can say whether its deadline can be kept, and the site wants
+    /// It is refused, because whether its deadline can be kept is not decided, and the site wants
     /// that known. What its user is told follows.
-    NotAdmitted(NoState, String),
+    NotAdmitted(Why, String),
 }
 
 impl Gate {
@@ -162,7 +167,7 @@ impl Gate {
             Gate::Decide(_) => (None, false),
             Gate::Leave(why, _) => (Some(why.clone()), false),
             Gate::Refuse(why, _) => (Some(why.clone()), true),
-            Gate::NotAdmitted(why, _) => (Some(Why::NoState(*why)), true),
+            Gate::NotAdmitted(why, _) => (Some(why.clone()), true),
         };
         let by_reason = why.as_ref().and_then(|why| match why {
             Why::NothingAsked => Some(Counter::NothingAsked),
@@ -216,7 +221,7 @@ pub fn gate(arrival: &Arrival<'_>, standing: Option<Standing>, policy: impl FnOn
     }
     let asked = match arrival.asked {
         Ok(asked) => asked,
-        Err(error) => return Gate::Leave(Why::Malformed(error.clone()), Some(format!("the job is left as it is: {error}"))),
+        Err(error) => return malformed(arrival, error),
     };
     let policy = match policy() {
         Ok(policy) => policy,
@@ -249,6 +254,17 @@ fn asks_for_something(asked: &Asked) -> bool {
     asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some()
 }
 
+/// The answer where what was asked can't be read. No control variable that somebody has forged gets
+/// a deadline past a site that enforces that it is admitted.
+fn malformed(arrival: &Arrival<'_>, error: &OptionError) -> Gate {
+    let why = Why::Malformed(error.clone());
+    let is_enforced = arrival.admitting().is_some_and(|policy| policy.mode == Mode::Enforce);
+    if is_enforced && !arrival.is_sibling_copy {
+        return Gate::NotAdmitted(why, format!("not admitted: {error}; submit without --deadline, or correct that"));
+    }
+    Gate::Leave(why, Some(format!("the job is left as it is: {error}")))
+}
+
 /// The answer where there is nothing to decide from.
 fn without_state(arrival: &Arrival<'_>, asked: &Asked, why: NoState) -> Gate {
     if asked.mode == Some(Mode::Off) {
@@ -257,7 +273,7 @@ fn without_state(arrival: &Arrival<'_>, asked: &Asked, why: NoState) -> Gate {
     let deadline = arrival.admission_without_forecast(asked).filter(|_| asked.reserve_at.is_none());
     if deadline == Some(WithoutForecast::Refuse) && !arrival.is_sibling_copy {
         let message = format!("not admitted: {why}; submit without --deadline, or try again later");
-        return Gate::NotAdmitted(why, message);
+        return Gate::NotAdmitted(Why::NoState(why), message);
     }
     if !asks_for_something(asked) {
         let message = || format!("the deadline is left to Slurm: {why}");
@@ -366,7 +382,7 @@ mod tests {
         let without = |arrival: &Arrival<'_>| gate(arrival, Some(STANDING), || Err(NoState::TooOld));
         let refused = without(&due(configured(Admission::Edf, WithoutForecast::Refuse, Mode::Enforce)));
         let message = "not admitted: the forecast is too old to rely on; submit without --deadline, or try again later";
-        assert_eq!(refused, Gate::NotAdmitted(NoState::TooOld, message.to_owned()));
+        assert_eq!(refused, Gate::NotAdmitted(Why::NoState(NoState::TooOld), message.to_owned()));
         assert_eq!(counted(&refused), [Counter::SnapshotTooOld, Counter::Refused, Counter::NotAdmitted]);
         let left = without(&due(configured(Admission::Edf, WithoutForecast::Pass, Mode::Enforce)));
         let message = "the deadline is left to Slurm: the forecast is too old to rely on";
@@ -447,5 +463,32 @@ mod tests {
         let found = gate(&arrival, Some(STANDING), enforced);
         assert!(found.message().unwrap().starts_with("the job is left as it is: "));
         assert_eq!(counted(&found), [Counter::OptionsMalformed]);
+    }
+
+    #[test]
+    fn options_that_cannot_be_read_get_no_deadline_past_a_site_that_enforces_admission() {
+        let error = Asked::default().set("QUEUECAST_MODE", "nonsense").unwrap_err();
+        let nothing = Asked::default();
+        let due = |admission, mode| {
+            let configured = Some(Policy { mode, admission, ..Policy::default() });
+            Arrival { asked: Err(&error), has_deadline: true, configured, ..of(&nothing) }
+        };
+        let strict = due(Admission::Edf, Mode::Enforce);
+        let refused = gate(&strict, Some(STANDING), enforced);
+        assert!(matches!(refused, Gate::NotAdmitted(Why::Malformed(_), _)), "{refused:?}");
+        assert!(refused.message().unwrap().starts_with("not admitted: ") && refused.message().unwrap().contains("nonsense"));
+        assert_eq!(counted(&refused), [Counter::OptionsMalformed, Counter::Refused, Counter::NotAdmitted]);
+        let others = [
+            due(Admission::Off, Mode::Enforce),
+            due(Admission::Edf, Mode::Advise),
+            Arrival { has_deadline: false, ..strict },
+            Arrival { is_sibling_copy: true, ..strict },
+            Arrival { configured: None, ..strict },
+        ];
+        for arrival in others {
+            let left = gate(&arrival, Some(STANDING), enforced);
+            assert!(left.message().unwrap().starts_with("the job is left as it is: "), "{left:?}");
+            assert_eq!(counted(&left), [Counter::OptionsMalformed]);
+        }
     }
 }
