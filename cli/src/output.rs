@@ -66,6 +66,11 @@ pub(crate) fn moment_and_distance(at: UnixTime, now: UnixTime) -> String {
     if distance <= Seconds::ZERO { format!("{}, {} ago", moment(at), now - at) } else { format!("{}, in {distance}", moment(at)) }
 }
 
+/// By how much something is ahead of something else, or behind.
+pub(crate) fn apart(ahead: Seconds) -> String {
+    if ahead < Seconds::ZERO { format!("{} behind", Seconds(ahead.0.saturating_neg())) } else { format!("{ahead} ahead of") }
+}
+
 /// A number with a thin line between the thousands, as people read it.
 pub(crate) fn count(number: u64) -> String {
     HumanCount(number).to_string()

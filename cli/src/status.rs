@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::Args;
 use job_types::options::Mode;
 use job_types::time::UnixTime;
-use predictor_core::decision::Timeliness;
+use predictor_core::decision::{Timeliness, clocks_agree};
 use predictor_core::reliability::PartitionScore;
 use predictor_core::site::{Demand, Partition, Site};
 use predictor_core::snapshot::Snapshot;
@@ -55,7 +55,9 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   snapshot          state (usable, too_old, ahead, absent, unreadable, untrusted, damaged), path, error,
                     layout_version, generation, length_bytes, published_at, age_s,
                     maximum_age_s, confidence, cluster, ended_jobs, first_end, last_end,
-                    wait_classes, user_sizes, accounting_read_at, controller_read_at
+                    wait_classes, user_sizes, accounting_read_at, controller_read_at,
+                    controller_ahead_s (how far slurmctld's clock was ahead of the daemon's),
+                    clocks_agree (jobs are ended as late only where they do)
   configuration     path, error (of the file as it is), error_in_force (as the daemon found it),
                     loaded_at, changed_since
   policy            mode, mold, defer, reserve, early_start, if_missed,
@@ -129,6 +131,8 @@ struct Content {
     user_sizes: usize,
     accounting_read_at: Option<i64>,
     controller_read_at: Option<i64>,
+    controller_ahead_s: i64,
+    clocks_agree: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -255,6 +259,8 @@ impl Content {
             user_sizes: provenance.user_sizes,
             accounting_read_at: seconds(provenance.accounting_read_at),
             controller_read_at: seconds(provenance.controller_read_at),
+            controller_ahead_s: provenance.controller_ahead.0,
+            clocks_agree: clocks_agree(Some(provenance.controller_ahead)),
         }
     }
 }

@@ -1,9 +1,12 @@
-//! Notices that this machine's clock was set back.
+//! Notices that this machine's clock was set back, and that it is not slurmctld's.
 //!
 //! What was read while a clock was ahead is dated ahead, and nothing that ends from then on seems
 //! new until real time has caught up. So the clock is held against one that is never set.
 
 use std::time::Instant;
+
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::clocks_agree;
 
 /// A step back that is no more than this is what time servers do now and then, and what is read
 /// again anyway covers it.
@@ -30,6 +33,46 @@ impl ClockWatch {
         let behind = self.wall.saturating_add(passed) - wall;
         *self = Self { wall, steady };
         (behind > TOLERATED_SECONDS).then_some(behind)
+    }
+}
+
+/// By how much slurmctld's clock is ahead of this machine's, or behind where that is less than
+/// nothing, from the time that slurmctld wrote into an answer which was asked for at `asked` and
+/// was there at `had`. What lies between those two is no difference.
+pub(crate) fn controller_ahead(asked: UnixTime, answered: Option<UnixTime>, had: UnixTime) -> Option<Seconds> {
+    let answered = answered?;
+    let difference = if answered < asked { answered - asked } else { (answered - had).max(Seconds::ZERO) };
+    Some(difference)
+}
+
+/// Whether slurmctld's clock is this machine's, as it was told last.
+#[derive(Debug)]
+pub(crate) struct ControllerClock {
+    agrees: bool,
+}
+
+impl ControllerClock {
+    /// A clock of which nothing is known, and which is taken to be right until something is.
+    pub(crate) fn new() -> Self {
+        Self { agrees: true }
+    }
+
+    /// Takes by how much slurmctld's clock is ahead. Logs it where the clocks have come apart or
+    /// agree again.
+    pub(crate) fn look(&mut self, controller_ahead: Option<Seconds>) {
+        let agrees = clocks_agree(controller_ahead);
+        if agrees != self.agrees {
+            let ahead_s = controller_ahead.map(|ahead| ahead.0);
+            if agrees {
+                tracing::info!(ahead_s, "slurmctld's clock is this machine's again");
+            } else {
+                tracing::warn!(
+                    ahead_s,
+                    "slurmctld's clock is not this machine's: no job is ended as late, and nobody is told how likely a deadline is, until it is"
+                );
+            }
+        }
+        self.agrees = agrees;
     }
 }
 
@@ -64,5 +107,23 @@ mod tests {
         }
         assert_eq!(watch.look(NOW + 999 * 59 + 1 - 60, steady + Duration::from_secs(999 * 60 + 1)), None);
         assert_eq!(watch.look(NOW + 999 * 59 + 2 - 60 - 61, steady + Duration::from_secs(999 * 60 + 2)), Some(61));
+    }
+
+    #[test]
+    fn the_time_of_slurmctlds_answer_is_held_against_when_it_was_asked_for_and_there() {
+        let ahead = |asked, answered, had| controller_ahead(UnixTime(asked), Some(UnixTime(answered)), UnixTime(had));
+        for (asked, answered, had, expected) in [
+            (NOW, NOW, NOW, 0),
+            // An answer that took a minute says nothing of a difference within it.
+            (NOW, NOW + 30, NOW + 60, 0),
+            (NOW, NOW + 75, NOW + 60, 15),
+            (NOW + 3_600, NOW, NOW + 3_601, -3_600),
+            // The clock was set between the question and the answer, back or forward.
+            (NOW + 3_600, NOW, NOW, -3_600),
+            (NOW, NOW, NOW + 3_600, 0),
+        ] {
+            assert_eq!(ahead(asked, answered, had), Some(Seconds(expected)), "{asked} {answered} {had}");
+        }
+        assert_eq!(controller_ahead(UnixTime(NOW), None, UnixTime(NOW)), None);
     }
 }

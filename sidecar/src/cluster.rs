@@ -21,6 +21,8 @@ pub(crate) use queue::{Phase, PlanJob, PlanNode, Queue};
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) read_at: UnixTime,
+    /// By how much slurmctld's clock was ahead of this machine's, where it told its time.
+    pub(crate) controller_ahead: Option<Seconds>,
     pub(crate) partitions: Vec<controller::Partition>,
     /// CPUs of all its nodes.
     pub(crate) cpus: u32,

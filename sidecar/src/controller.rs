@@ -16,6 +16,7 @@ use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{now, wait_on_nodes};
 use crate::admitted::Admitted;
+use crate::clock::controller_ahead;
 use crate::cluster::{Cluster, Ended, Live, Queue};
 use crate::limits;
 use crate::message::Message;
@@ -76,14 +77,29 @@ fn read(names: &mut HashSet<Arc<str>>, rules: &mut KnownRules) -> Result<Cluster
     let reservations = controller::reservations()?;
     let cpus = nodes.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
     let read_at = UnixTime(now());
-    let queue = controller::jobs()?;
+    let controller::Queue { jobs: queue, answered_at } = controller::queue()?;
+    let controller_ahead = controller_ahead(read_at, answered_at.map(UnixTime), UnixTime(now()));
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job))).collect();
     let admitted = queue.iter().filter_map(|job| Admitted::of(job, asked(job))).collect();
     let shared_nodes = SharedNodes::new(&partitions, &nodes, &queue, asked, read_at);
     let queue = Queue::new(&nodes, reservations, &queue, names);
-    Ok(Cluster { read_at, cpus, partitions, jobs, ended, shared_nodes, reserved, admitted, priorities, queue, limits, partition_limits })
+    Ok(Cluster {
+        read_at,
+        controller_ahead,
+        cpus,
+        partitions,
+        jobs,
+        ended,
+        shared_nodes,
+        reserved,
+        admitted,
+        priorities,
+        queue,
+        limits,
+        partition_limits,
+    })
 }
 
 fn id(job: &QueuedJob) -> RunId {

@@ -20,6 +20,7 @@ use slurm_sys::client;
 use crate::accounting::{self, AccountingReader, now};
 use crate::answers::Answers;
 use crate::changes;
+use crate::clock::ControllerClock;
 use crate::cluster::Live;
 use crate::controller;
 use crate::failure::Failure;
@@ -143,6 +144,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         notification: Notification::new(),
         accounting: Asked::new(Source::Accounting, accounting),
         controller: Asked::new(Source::Controller, controller),
+        controller_clock: ControllerClock::new(),
         learner,
         may_learn: is_resumed,
         has_learnt: false,
@@ -255,6 +257,7 @@ struct Daemon {
     notification: Notification,
     accounting: Asked<accounting::Request>,
     controller: Asked<()>,
+    controller_clock: ControllerClock,
     learner: learner::Asked,
     /// Whether the whole history has been read, by this daemon or by the one whose history it goes
     /// on with.
@@ -349,6 +352,7 @@ impl Daemon {
                     // Read before the clock was set back.
                     Ok(cluster) if is_ahead(cluster.read_at) => None,
                     Ok(cluster) => {
+                        self.controller_clock.look(cluster.controller_ahead);
                         self.metrics.queue(&cluster);
                         self.publisher.set_cluster(cluster);
                         None

@@ -97,6 +97,7 @@ pub(crate) struct Metrics {
     jobs: Family<StateLabel, Gauge>,
     source_up: Family<SourceLabel, Gauge>,
     source_errors: Family<SourceLabel, Counter>,
+    controller_ahead: Gauge,
     configuration_good: Gauge,
     learner_up: Gauge,
     learning: Histogram,
@@ -135,6 +136,7 @@ impl Metrics {
             jobs: Family::default(),
             source_up: Family::default(),
             source_errors: Family::default(),
+            controller_ahead: Gauge::default(),
             configuration_good: Gauge::default(),
             learner_up: Gauge::default(),
             learning: Histogram::new([0.01, 0.05, 0.1, 0.5, 1.0, 10.0, 60.0, 300.0]),
@@ -163,6 +165,12 @@ impl Metrics {
         registry.register("jobs", "Jobs in the queue", metrics.jobs.clone());
         registry.register("source_up", "Whether the source answered when it was last asked", metrics.source_up.clone());
         registry.register("source_errors", "Questions that the source did not answer", metrics.source_errors.clone());
+        registry.register_with_unit(
+            "controller_clock_ahead",
+            "How far slurmctld's clock is ahead of this machine's",
+            Unit::Seconds,
+            metrics.controller_ahead.clone(),
+        );
         registry.register(
             "configuration_good",
             "Whether the configuration in force is what the file says",
@@ -232,6 +240,7 @@ impl Metrics {
 
     /// Sets what is known of the queue from slurmctld's answer.
     pub(crate) fn queue(&mut self, cluster: &Cluster) {
+        self.controller_ahead.set(cluster.controller_ahead.map_or(0, |ahead| ahead.0));
         self.promises.know(cluster.partitions.iter().map(|partition| &*partition.name));
         let admitted = cluster.jobs.iter().filter_map(|job| Some((&**job.partition(), job.run.tasks, job.run.admission.as_ref()?)));
         self.deadlines.set(cluster.partitions.iter().map(|partition| &*partition.name), admitted);

@@ -203,6 +203,7 @@ impl Publisher {
             site_policy: settings.site_policy(),
             accounting_read_at: self.accounting_read_at,
             controller_read_at: self.cluster.as_ref().map(|cluster| cluster.read_at),
+            controller_ahead: self.cluster.as_ref().and_then(|cluster| cluster.controller_ahead).unwrap_or_default(),
             configuration_loaded_at: settings.loaded_at,
             limits: self.cluster.as_ref().map(|cluster| Arc::clone(&cluster.limits)).unwrap_or_default(),
         };

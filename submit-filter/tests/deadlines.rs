@@ -316,6 +316,41 @@ fn without_a_forecast_the_last_snapshot_says_whether_deadlines_pass() {
     }
 }
 
+#[test]
+fn after_a_step_of_the_clock_deadlines_are_decided_by_what_it_shows_or_as_without_a_forecast() {
+    const YEAR: i64 = 365 * 86_400;
+    for without in [WithoutForecast::Refuse, WithoutForecast::Pass] {
+        let policy = Policy { admission_without_forecast: without, ..admitting_by(Admission::Edf) };
+        let (_turn, running) = running(policy);
+        // What the clock shows now less what it showed when the snapshot was published.
+        for (generation, step) in (1_000..).zip([0, 30, 590, 620, 3_600, 86_400, YEAR, -30, -120, -3_600, -86_400, -YEAR]) {
+            // Where a snapshot is dated ahead, the one before counts for as long as it is current.
+            publish(running.site.path(), &snapshot_bytes(policy, 400, now() - Seconds(700), 2 * generation));
+            assert!(running.plugin.submit(&mut due_in(7_200)).1.is_some_and(|said| said.contains("too old to rely on")));
+            publish(running.site.path(), &snapshot_bytes(policy, 400, now() - Seconds(step), 2 * generation + 1));
+            let is_decided = (-60..=600).contains(&step);
+            for (ahead, is_feasible) in [(7_200, true), (600, false), (-1, false), (400 * 86_400, false)] {
+                let mut job = due_in(ahead);
+                let (deadline, before) = (job.0.deadline, fields(&job));
+                let (answer, said) = running.plugin.submit(&mut job);
+                let what = format!("step {step}, deadline in {ahead} s: {answer}, {said:?}");
+                if is_decided && is_feasible {
+                    assert_eq!((answer, job.0.deadline), (0, 0), "{what}");
+                    assert_eq!(record(&job).written.unwrap().deadline, Some(deadline), "{what}");
+                    continue;
+                }
+                assert!(fields(&job) == before, "{what}");
+                let passes = !is_decided && without == WithoutForecast::Pass;
+                assert_eq!(answer, if passes { 0 } else { NOT_ADMITTED }, "{what}");
+                let why = if step > 0 { "too old to rely on" } else { "dated ahead of slurmctld's clock" };
+                assert_eq!(said.as_ref().is_some_and(|said| said.contains(why)), !is_decided, "{what}");
+            }
+            let mut without_deadline = Description::batch(4, 16);
+            assert_eq!(running.plugin.submit(&mut without_deadline), (0, None), "step {step}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]

@@ -1,9 +1,10 @@
 //! Jobs of an ordinary user that were admitted with deadlines, and what goes wrong meanwhile:
-//! daemons that are started again, and a job that is suspended, requeued or changed.
+//! daemons that are started again, a job that is suspended, requeued or changed, and a daemon whose
+//! clock is not slurmctld's.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, PATIENCE, Past, QUICK, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, PATIENCE, Past, QUICK, ShiftedClock, now, skipped, wait_for};
 use job_types::policy::{Admission, Policy};
 use job_types::record::{Changed, Record};
 use made_up_site::enforcing;
@@ -70,9 +71,10 @@ fn faults_end_no_admitted_job_that_is_not_late() {
     }
     let cluster = cluster();
     daemons_are_started_again(&cluster);
-    let _daemon = cluster.start_queuecastd();
-    rounds(&cluster);
+    let clock = cluster.shifted_clock();
+    let _daemon = cluster.start_queuecastd_with(&clock.variables());
     a_job_is_suspended_and_requeued(&cluster);
+    the_daemons_clock_is_set_ahead_and_back(&cluster, &clock);
     an_operator_changes_the_limit(&cluster);
 }
 
@@ -84,7 +86,7 @@ fn daemons_are_started_again(cluster: &Cluster) {
     cluster.daemon("restart", "slurmctld");
     assert_eq!((later.field("JobState").as_str(), later.field("AdminComment")), ("PENDING", record));
     let mut killed = cluster.start_queuecastd();
-    rounds(cluster);
+    cluster.snapshot_with("the daemon's own snapshot", |snapshot| snapshot.provenance().controller_read_at.is_some());
     // By itself it is behind the other.
     let earlier = admitted(cluster, 8, 3_600, &["--nice=100"], "true");
     killed.signal("KILL");
@@ -99,7 +101,8 @@ fn daemons_are_started_again(cluster: &Cluster) {
 }
 
 fn a_job_is_suspended_and_requeued(cluster: &Cluster) {
-    let job = admitted(cluster, 2, 1_200, &["--requeue"], "sleep 20");
+    // Ends by itself only once it has been put back.
+    let job = admitted(cluster, 2, 1_200, &["--requeue"], "[ -n \"$SLURM_RESTART_COUNT\" ] || sleep 50");
     assert_eq!(job.wait(&["RUNNING"], SOON), "RUNNING");
     operator(cluster, &["suspend", &job.id]);
     assert_eq!(job.wait(&["SUSPENDED"], SOON), "SUSPENDED");
@@ -115,8 +118,39 @@ fn a_job_is_suspended_and_requeued(cluster: &Cluster) {
     wait_for("the record to say so", PATIENCE, || (changed(&job).told_restarts == Some(1)).then_some(()));
     assert!(comment(cluster, &job).starts_with("queuecast: put back into the queue"), "{}", comment(cluster, &job));
     let deadline = Record::parse(&job.field("AdminComment")).unwrap().written.unwrap().deadline.unwrap();
+    // Slurm starts it again after two minutes, or when somebody says so.
+    operator(cluster, &["update", &format!("JobId={}", job.id), "StartTime=now"]);
     assert_eq!(job.end(PATIENCE), "COMPLETED");
     assert!(now() <= deadline, "it was done in time");
+}
+
+/// By an hour, by which a job is late that is to be done in half an hour.
+fn the_daemons_clock_is_set_ahead_and_back(cluster: &Cluster, clock: &ShiftedClock) {
+    let waits = admitted(cluster, 8, 1_800, &[], "true");
+    clock.set_ahead(3_600);
+    cluster.snapshot_with("a queue that was read by the wrong clock", |snapshot| {
+        let provenance = snapshot.provenance();
+        provenance.controller_read_at.is_some_and(|read_at| read_at.0 > now() + 3_000) && provenance.controller_ahead.0 < -3_000
+    });
+    rounds(cluster);
+    let is_left = || {
+        assert_eq!(["JobState", "Deadline"].map(|name| waits.field(name)), ["PENDING", "N/A"]);
+        assert_eq!(changed(&waits).late, None);
+    };
+    is_left();
+    assert_eq!(changed(&waits).told_restarts, None, "nothing is told by the wrong clock");
+    assert!(cluster.log("queuecastd").contains("slurmctld's clock is not this machine's"));
+    let status = cluster.run("queuecast", &["status"]);
+    assert!(String::from_utf8_lossy(&status.stdout).contains("behind the daemon's: no job is ended as late"), "{status:?}");
+    clock.set_ahead(0);
+    cluster.snapshot_with("a queue that was read by the right clock", |snapshot| {
+        let provenance = snapshot.provenance();
+        provenance.controller_read_at.is_some_and(|read_at| read_at.0 <= now()) && provenance.controller_ahead.0 == 0
+    });
+    rounds(cluster);
+    is_left();
+    assert!(cluster.log("queuecastd").contains("slurmctld's clock is this machine's again"));
+    waits.cancel();
 }
 
 fn an_operator_changes_the_limit(cluster: &Cluster) {

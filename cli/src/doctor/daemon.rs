@@ -3,11 +3,12 @@
 use std::fs;
 
 use job_types::time::UnixTime;
+use predictor_core::decision::clocks_agree;
 use predictor_core::snapshot::Snapshot;
 
 use super::report::Checks;
 use super::running;
-use crate::output::moment_and_distance;
+use crate::output::{apart, moment_and_distance};
 use crate::place::Place;
 
 /// The checks. `snapshot` is what it published last.
@@ -17,6 +18,7 @@ pub(super) fn check(place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>, now: Un
     if let Some(snapshot) = snapshot {
         configuration(&mut checks, place, snapshot, now);
         sources(&mut checks, snapshot, now);
+        clocks(&mut checks, snapshot);
     }
     checks
 }
@@ -84,4 +86,14 @@ fn sources(checks: &mut Checks, snapshot: &Snapshot<Vec<u8>>, now: UnixTime) {
             Some(at) => checks.ok(name, moment_and_distance(at, now)),
         }
     }
+}
+
+fn clocks(checks: &mut Checks, snapshot: &Snapshot<Vec<u8>>) {
+    const NAME: &str = "slurmctld's clock";
+    let ahead = snapshot.provenance().controller_ahead;
+    if clocks_agree(Some(ahead)) {
+        return checks.ok(NAME, "the daemon's as well");
+    }
+    let found = format!("{} the daemon's; no job is ended as late meanwhile", apart(ahead));
+    checks.failed(NAME, found, "let the machines of slurmctld and queuecastd take their time from one server (`timedatectl`)");
 }

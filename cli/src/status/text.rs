@@ -6,7 +6,7 @@ use predictor_core::counters::COUNTERS;
 
 use super::rules::RulesReport;
 use super::{ConfigurationReport, Content, Report, wait_forecasts};
-use crate::output::{BAD, GOOD, Lines, count, moment_and_distance, table};
+use crate::output::{BAD, GOOD, Lines, apart, count, moment_and_distance, table};
 use crate::policy_report::PolicyReport;
 
 /// The report for people.
@@ -73,6 +73,10 @@ fn snapshot(lines: &mut Lines, content: &Content, now: UnixTime) {
     let not_whole = if content.ended_jobs > 0 { "not to the end of the history yet" } else { "never" };
     lines.line("slurmdbd read", read(content.accounting_read_at, not_whole));
     lines.line("slurmctld read", read(content.controller_read_at, "never"));
+    if !content.clocks_agree {
+        let apart = apart(Seconds(content.controller_ahead_s));
+        lines.line("clocks", format!("{BAD}slurmctld's clock is {apart} the daemon's{BAD:#}: no job is ended as late"));
+    }
     let ended = count(content.ended_jobs);
     lines.line(
         "history",

@@ -17,7 +17,7 @@ mod submission;
 
 pub use admission::{
     AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, Admitted, AdmittedJob, AlternativeSize, Alternatives,
-    DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted, SharingRequest, admission_upkeep,
+    DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted, SharingRequest, admission_upkeep, clocks_agree,
     given_deadline,
 };
 pub use bounds::{Bound, Bounds, Limit};

@@ -124,6 +124,9 @@ pub struct Origin {
     pub accounting_read_at: Option<UnixTime>,
     /// When slurmctld was last read; `None` if never.
     pub controller_read_at: Option<UnixTime>,
+    /// By how much slurmctld's clock was ahead of the daemon's then; nothing where that is not
+    /// known.
+    pub controller_ahead: Seconds,
     /// When the configuration in force was loaded.
     pub configuration_loaded_at: UnixTime,
     /// What accounting allows jobs.
@@ -335,6 +338,7 @@ fn site_record(history: &impl FittedPast, origin: &Origin, text: &mut Text) -> S
         newest_end: newest_end.0.into(),
         accounting_read_at: origin.accounting_read_at.unwrap_or_default().0.into(),
         controller_read_at: origin.controller_read_at.unwrap_or_default().0.into(),
+        controller_ahead_s: origin.controller_ahead.0.into(),
         configuration_loaded_at: origin.configuration_loaded_at.0.into(),
     }
 }

@@ -57,7 +57,8 @@ impl Deadlines {
             if let Some(deadline) = found.ordered_by {
                 deadlines.insert(admitted.job.id, deadline);
             }
-            if let Some((wanted, due)) = found.wanted {
+            let is_certain = |(wanted, _): &(AdmissionWanted, UnixTime)| wanted.is_certain(cluster.controller_ahead);
+            if let Some((wanted, due)) = found.wanted.filter(is_certain) {
                 changes.push(Change::of_admitted(admitted, wanted, due, now));
             }
         }

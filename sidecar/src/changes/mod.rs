@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, bounded};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{ReservationState, upkeep, withdrawal};
+use predictor_core::decision::{ReservationState, Wanted, clocks_agree, upkeep, withdrawal};
 use predictor_core::snapshot::Snapshot;
 
 use crate::accounting::now;
@@ -149,7 +149,8 @@ fn wanted(round: &Round, siblings: &Siblings, deadlines: &mut Deadlines, metrics
                     .joint
                     .as_ref()
                     .and_then(|_| withdrawal(&reserved.job, found.state, siblings.cluster(), &siblings.of(reserved), now));
-                if let Some((wanted, due)) = withdrawn.or(found.wanted).filter(|_| is_current) {
+                let is_certain = |wanted: &Wanted| *wanted != Wanted::Cancellation || clocks_agree(cluster.controller_ahead);
+                if let Some((wanted, due)) = withdrawn.or(found.wanted).filter(|(wanted, _)| is_current && is_certain(wanted)) {
                     changes.push(Change::new(reserved, &wanted, due, now));
                 }
             }

@@ -77,6 +77,7 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
     Cluster {
         shared_nodes: Default::default(),
         read_at: UnixTime(NOW),
+        controller_ahead: Some(Seconds::ZERO),
         partitions: vec![main_partition()],
         cpus: 20,
         jobs,

@@ -242,12 +242,30 @@ impl<T> Drop for Answer<T> {
     }
 }
 
+/// The jobs that slurmctld shows, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    /// The jobs that wait, run, or ended so recently that slurmctld still shows them.
+    pub jobs: Vec<QueuedJob>,
+    /// The moment, in Unix seconds, at which slurmctld wrote its answer by its own clock
+    /// (`pack_all_jobs` in src/slurmctld/job_mgr.c).
+    pub answered_at: Option<i64>,
+}
+
 /// The jobs that wait, run, or ended so recently that slurmctld still shows them.
+///
+/// # Errors
+/// As [`queue`].
+pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
+    Ok(queue()?.jobs)
+}
+
+/// The queue with the time of slurmctld's clock.
 ///
 /// # Errors
 /// [`ClientError::Controller`] where slurmctld does not answer, [`ClientError::Configuration`] as
 /// `initialise`.
-pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
+pub fn queue() -> Result<Queue, ClientError> {
     // SAFETY: time 0 asks for everything; the place for the answer is ours.
     let answer = Answer::ask(
         "jobs",
@@ -257,21 +275,24 @@ pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
     // SAFETY: not null (checked by `ask`), and its own array and count.
     let records = unsafe { answer.records((*answer.message).job_array, (*answer.message).record_count) };
     // SAFETY: records of a live answer.
-    Ok(records.iter().map(|record| unsafe { queued_job(record) }).collect())
+    let jobs = records.iter().map(|record| unsafe { queued_job(record) }).collect();
+    // SAFETY: not null (checked by `ask`).
+    let answered_at = value::moment(unsafe { (*answer.message).last_update });
+    Ok(Queue { jobs, answered_at })
 }
 
 /// The partitions.
 ///
 /// # Errors
-/// As [`jobs`].
+/// As [`queue`].
 pub fn partitions() -> Result<Vec<Partition>, ClientError> {
-    // SAFETY: as in `jobs`.
+    // SAFETY: as in `queue`.
     let answer = Answer::ask(
         "partitions",
         |libslurm| libslurm.slurm_free_partition_info_msg,
         |place| unsafe { libslurm().slurm_load_partitions(0, place, SHOW_FLAGS) },
     )?;
-    // SAFETY: as in `jobs`.
+    // SAFETY: as in `queue`.
     let records = unsafe { answer.records((*answer.message).partition_array, (*answer.message).record_count) };
     // SAFETY: records of a live answer.
     Ok(records.iter().filter_map(|record| unsafe { partition(record) }).collect())
@@ -280,7 +301,7 @@ pub fn partitions() -> Result<Vec<Partition>, ClientError> {
 /// The nodes, each with those of `partitions` that it belongs to.
 ///
 /// # Errors
-/// As [`jobs`].
+/// As [`queue`].
 pub fn nodes(partitions: &[Partition]) -> Result<Vec<Node>, ClientError> {
     let answer = Answer::nodes()?;
     let records = answer.node_records();
@@ -306,7 +327,7 @@ pub fn nodes(partitions: &[Partition]) -> Result<Vec<Node>, ClientError> {
 /// Whether the primary slurmctld answers.
 ///
 /// # Errors
-/// As [`jobs`].
+/// As [`queue`].
 pub fn ping() -> Result<(), ClientError> {
     start::initialise()?;
     last_error::forget();

@@ -238,6 +238,27 @@ fn a_clock_that_is_set_forward_makes_jobs_late_and_one_that_is_set_back_ends_non
 }
 
 #[test]
+fn while_the_clocks_are_apart_nobody_is_ended_and_nothing_is_told_but_the_order_is_kept() {
+    let job = admitted(Admission::Probability);
+    let end = wanted(&look(&job, DEADLINE + Seconds(1))).unwrap();
+    assert_eq!(end, AdmissionWanted::End);
+    let unended = carried_out(&job, end, DEADLINE + Seconds(1));
+    let cancellation = wanted(&look(&unended, DEADLINE + Seconds(3_600))).unwrap();
+    assert_eq!(cancellation, AdmissionWanted::Cancellation);
+    let note = AdmissionWanted::Note { probability: Some(0.1) };
+    // A daemon whose clock is an hour ahead of slurmctld's, or eleven seconds, takes for late what
+    // is not; and by one that is behind slurmctld would not take the deadline.
+    for apart in [Some(-3_600), Some(-11), Some(11), Some(i64::MAX), Some(i64::MIN), None] {
+        let apart = apart.map(Seconds);
+        assert!([end, cancellation, note].iter().all(|wanted| !wanted.is_certain(apart)), "{apart:?}");
+        assert!([AdmissionWanted::Place { added: 5 }, AdmissionWanted::NoteOfStop].iter().all(|wanted| wanted.is_certain(apart)));
+    }
+    for near in [-10, 0, 10] {
+        assert!([end, cancellation, note].iter().all(|wanted| wanted.is_certain(Some(Seconds(near)))), "{near}");
+    }
+}
+
+#[test]
 fn jobs_that_are_not_in_the_queue_of_one_partition_take_no_place() {
     let job = admitted(Admission::Edf);
     let coming = AdmittedJob { eligible: Some(NOW + HOUR), ..job.clone() };

@@ -17,7 +17,9 @@ pub use alternatives::{AlternativeSize, Alternatives};
 pub use outcome::{DeadlineState, GivenDeadline, given_deadline};
 pub use shares::GivenShare;
 pub use uncertain::SharingRequest;
-pub use upkeep::{AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep};
+pub use upkeep::{
+    AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, clocks_agree,
+};
 
 use super::molding::{self, Assumption};
 use super::{Candidate, Context, Obstacle, Placement, Submission, Tie};

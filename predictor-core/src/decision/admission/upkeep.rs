@@ -23,6 +23,10 @@ use std::fmt::Write;
 /// that has passed by its own clock.
 const END_AHEAD: Seconds = Seconds(10);
 
+/// How far apart the clocks of slurmctld and of whoever looks at its jobs may be: no further than
+/// slurmctld takes the deadline that ends a job.
+const CLOCKS_WITHIN: Seconds = END_AHEAD;
+
 /// How long Slurm has for ending a job that is late, before it is cancelled. Its scheduler looks at
 /// the deadline of a job when its turn comes, which behind a long queue is never.
 const END_PATIENCE: Seconds = Seconds(300);
@@ -38,6 +42,14 @@ const NOTE_END: &str = " | ";
 /// The longest comment of its user's own that is kept beside a note, in bytes. Beside a longer one
 /// nothing is noted.
 const MOST_COMMENT_BYTES: usize = 1024;
+
+/// Whether the clocks are near enough for saying what is late by slurmctld's, which is what users'
+/// deadlines are meant by. `controller_ahead` is by how much its clock is ahead, where that is
+/// known; where it is not, nothing can be said.
+#[must_use]
+pub fn clocks_agree(controller_ahead: Option<Seconds>) -> bool {
+    controller_ahead.is_some_and(|ahead| (Seconds(-CLOCKS_WITHIN.0)..=CLOCKS_WITHIN).contains(&ahead))
+}
 
 /// A job in the queue that carries the record of an admission, as slurmctld has it now.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,6 +176,16 @@ impl AdmissionWanted {
             AdmissionWanted::End => Self::NAMES[2],
             AdmissionWanted::Cancellation => Self::NAMES[3],
             AdmissionWanted::NoteOfStop => Self::NAMES[4],
+        }
+    }
+
+    /// Whether it holds by slurmctld's clock, which is ahead by so much: nothing that ends a job or
+    /// says how likely its deadline is does while the clocks do not agree.
+    #[must_use]
+    pub fn is_certain(&self, controller_ahead: Option<Seconds>) -> bool {
+        match self {
+            AdmissionWanted::Place { .. } | AdmissionWanted::NoteOfStop => true,
+            AdmissionWanted::Note { .. } | AdmissionWanted::End | AdmissionWanted::Cancellation => clocks_agree(controller_ahead),
         }
     }
 }

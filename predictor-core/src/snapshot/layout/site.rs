@@ -60,6 +60,9 @@ pub struct SiteRecord {
     pub accounting_read_at: I64,
     /// When slurmctld was last read.
     pub controller_read_at: I64,
+    /// By how many seconds slurmctld's clock was ahead of the daemon's then, 0 if that is not
+    /// known.
+    pub controller_ahead_s: I64,
     /// When the configuration in force was loaded.
     pub configuration_loaded_at: I64,
 }
