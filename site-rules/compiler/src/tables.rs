@@ -72,8 +72,9 @@ pub(crate) fn table(name: &str, entry: Entry<'_>, read_file: &ReadFile<'_>) -> O
     let rows = match (section.get("file"), section.get("rows")) {
         (Some(file), None) => from_file(section, file, read_file)?,
         (None, Some(rows)) => {
-            let rows = rows.section("rows by their keys")?;
-            from_toml(rows)?
+            let mut rows = from_toml(rows.section("rows by their keys")?)?;
+            read_texts(section, &mut rows)?;
+            rows
         }
         _ => return entry.error("a table has either file = \"...\" or rows = { ... }"),
     };
@@ -100,7 +101,10 @@ fn from_file(section: Section<'_>, file: Entry<'_>, read_file: &ReadFile<'_>) ->
     let rows = from_toml(Section { document: &document, table: parsed.get_ref(), at: 0 });
     let first = document.into_problems().into_iter().next();
     match (rows, first) {
-        (Some(rows), None) => Some(rows),
+        (Some(mut rows), None) => {
+            read_texts(section, &mut rows)?;
+            Some(rows)
+        }
         (_, problem) => file.error(problem.map_or_else(|| format!("{path} can't be used"), |problem| problem.to_string())),
     }
 }
@@ -123,14 +127,7 @@ fn from_csv(section: Section<'_>, file: Entry<'_>, text: &str) -> Option<Rows> {
         }
         None => 0,
     };
-    let mut kinds: BTreeMap<String, Reading> = BTreeMap::new();
-    if let Some(given) = section.get("kinds") {
-        let given = given.section("kinds of columns, as in { nodes = \"int\" }")?;
-        given.knows(&headers.iter().collect::<Vec<_>>());
-        for (column, _, kind) in given.entries() {
-            kinds.insert(column.to_owned(), kind.word(&READINGS)?);
-        }
-    }
+    let kinds = kinds(section, &headers.iter().collect::<Vec<_>>())?;
     let mut rows = Rows::new();
     for record in reader.records() {
         let record = match record {
@@ -155,6 +152,31 @@ fn from_csv(section: Section<'_>, file: Entry<'_>, text: &str) -> Option<Rows> {
         }
     }
     Some(rows)
+}
+
+/// How the columns are read that `kinds` names.
+fn kinds(section: Section<'_>, columns: &[&str]) -> Option<BTreeMap<String, Reading>> {
+    let Some(given) = section.get("kinds") else { return Some(BTreeMap::new()) };
+    let given = given.section("kinds of columns, as in { nodes = \"int\" }")?;
+    given.knows(columns);
+    given.entries().map(|(column, _, kind)| Some((column.to_owned(), kind.word(&READINGS)?))).collect()
+}
+
+/// Reads the texts of rows of TOML as `kinds` says.
+fn read_texts(section: Section<'_>, rows: &mut Rows) -> Option<()> {
+    let columns: Vec<String> = rows.values().next().map(|row| row.keys().cloned().collect()).unwrap_or_default();
+    let kinds = kinds(section, &columns.iter().map(String::as_str).collect::<Vec<_>>())?;
+    for (key, row) in rows {
+        for (column, read) in row {
+            if let (Cell::Text(text), Some(reading)) = (&*read, kinds.get(column)) {
+                match cell(text, *reading) {
+                    Ok(cell) => *read = cell,
+                    Err(message) => return section.document.error(section.at, format!("{column} of {key:?}: {message}")),
+                }
+            }
+        }
+    }
+    Some(())
 }
 
 fn cell(text: &str, reading: Reading) -> Result<Cell, String> {
