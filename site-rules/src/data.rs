@@ -386,6 +386,12 @@ impl DataFile {
         self.parts().is_some_and(|parts| parts.operators.binary_search(&U32::new(user.0)).is_ok())
     }
 
+    /// All users of whom something is known.
+    pub fn users(&self) -> impl Iterator<Item = (UserId, KnownUser<'_>)> {
+        let ids = self.parts().map_or(&[][..], |parts| parts.users).iter().map(|entry| UserId(entry.number.get()));
+        ids.filter_map(|id| Some((id, self.user(id)?)))
+    }
+
     /// What is known of a user.
     #[must_use]
     pub fn user(&self, user: UserId) -> Option<KnownUser<'_>> {

@@ -31,6 +31,9 @@ pub const RULES: &str = "rules";
 /// What became of the rules when they were last compiled, and which are in force.
 pub const RULES_STATE: &str = "rules-state";
 
+/// What was counted of each rule.
+pub const RULE_COUNTERS: &str = "rule-counters";
+
 /// What rules can ask about users and jobs: operators, groups, and jobs that are pending or running.
 pub const RULES_DATA: &str = "rules-data";
 

@@ -19,6 +19,9 @@ use thiserror::Error;
 /// Names of files that are being written begin so.
 pub const UNFINISHED: &str = "rules.new";
 
+/// What all may read and its owner alone may write.
+const FOR_ALL: u32 = 0o644;
+
 /// The most that is read of what became of the rules, in bytes.
 const LARGEST_STATE: u64 = 1 << 20;
 
@@ -158,7 +161,7 @@ pub fn written(number: u64) -> String {
 pub fn put(directory: &Path, rules: &RuleSet) -> Result<u64, InForceError> {
     let path = directory.join(RULES);
     let bytes = file::encode(rules).map_err(|source| InForceError::Rules { path: path.clone(), source })?;
-    write(directory, RULES, &bytes)?;
+    put_file(directory, RULES, &bytes, FOR_ALL)?;
     Ok(file::number(&bytes))
 }
 
@@ -195,7 +198,7 @@ pub fn state(directory: &Path) -> Result<Option<LoadState>, InForceError> {
 /// [`InForceError`] where it can't be written.
 pub fn put_state(directory: &Path, state: &LoadState) -> Result<(), InForceError> {
     let json = serde_json::to_vec(state).map_err(|error| InForceError::File { path: directory.join(RULES_STATE), source: error.into() })?;
-    write(directory, RULES_STATE, &json)
+    put_file(directory, RULES_STATE, &json, FOR_ALL)
 }
 
 fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -208,11 +211,15 @@ fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), InForceError> {
+/// Puts a file that has to do with rules into the state directory.
+///
+/// # Errors
+/// [`InForceError`] where it can't be written; the one before stays.
+pub fn put_file(directory: &Path, name: &str, bytes: &[u8], mode: u32) -> Result<(), InForceError> {
     // The daemon and an administrator may write at once.
     let unfinished = directory.join(format!("{UNFINISHED}-{}-{name}", std::process::id()));
     let path = directory.join(name);
-    let written = write_whole(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, &path));
+    let written = write_whole(&unfinished, bytes, mode).and_then(|()| fs::rename(&unfinished, &path));
     if written.is_err() {
         // A full disk, for one. What is left of it would only take room.
         let _ = fs::remove_file(&unfinished);
@@ -220,10 +227,10 @@ fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), InForceError>
     written.and_then(|()| File::open(directory)?.sync_all()).map_err(|source| InForceError::File { path, source })
 }
 
-/// Writes a file that all may read and its owner alone may write, and forces it to the disk.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file and forces it to the disk. At no time may more people read it than `mode` lets.
+fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o644))?;
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -34,7 +34,7 @@
 //!
 //! [`in_force`] puts them into the state directory, where the plugin finds them, and says beside
 //! them what became of the files when they were last compiled; [`difference`] says what changes
-//! with them.
+//! with them, and [`counted`] keeps what was counted of each.
 //!
 //! # What runs outside of slurmctld
 //!
@@ -49,6 +49,7 @@
 
 pub mod command_line;
 pub mod compile;
+pub mod counted;
 pub mod described;
 pub mod difference;
 mod document;

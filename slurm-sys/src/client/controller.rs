@@ -11,6 +11,7 @@ use crate::bindings;
 use crate::sentinel;
 
 mod change;
+mod described;
 mod limits;
 mod one_job;
 mod pending_reason;
@@ -19,7 +20,8 @@ mod reservation;
 mod versions;
 
 pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
-pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, accounts};
+pub use described::{DescribedJob, DescribedValue, described_fields, jobs_described};
+pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, UserRecord, accounts};
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
 pub use priorities::{Priorities, priorities};

@@ -1,4 +1,5 @@
-//! Qualities of service and associations with their limits, as slurmctld holds jobs to them.
+//! Qualities of service and associations with their limits, as slurmctld holds jobs to them, and
+//! users.
 //!
 //! They are asked of slurmctld and not of slurmdbd: slurmctld has them with user numbers and with
 //! the limits of accounts above filled in, shows what is in force also while slurmdbd is away, and
@@ -8,7 +9,7 @@ use job_types::number::{QosId, UserId};
 use std::ffi::c_void;
 
 use super::Answer;
-use crate::bindings::{self, slurmdb_assoc_rec_t, slurmdb_qos_rec_t};
+use crate::bindings::{self, slurmdb_assoc_rec_t, slurmdb_qos_rec_t, slurmdb_user_rec_t};
 use crate::client::error::ClientError;
 use crate::client::library::libslurm;
 use crate::client::list::BorrowedList;
@@ -75,6 +76,8 @@ pub struct AssociationRecord {
     /// The user's number; `None` for that of an account, or where slurmctld's machine does not know
     /// the user.
     pub user_id: Option<UserId>,
+    /// The user's name; `None` for that of an account.
+    pub user: Option<String>,
     /// Whether it is an account's and not a user's.
     pub is_account: bool,
     /// The account.
@@ -105,6 +108,19 @@ pub struct AssociationRecord {
     pub group_resource_minutes: [Resources; 2],
 }
 
+/// A user with an association.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserRecord {
+    /// The user's number; `None` where slurmctld's machine does not know the user.
+    pub id: Option<UserId>,
+    /// The user's name.
+    pub name: String,
+    /// Whether the user is an operator or administrator of Slurm (`AdminLevel`).
+    pub is_operator: bool,
+    /// The account of jobs that name none.
+    pub default_account: Option<String>,
+}
+
 /// Qualities of service and associations of the cluster; none where it keeps no accounts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accounts {
@@ -112,10 +128,12 @@ pub struct Accounts {
     pub qos: Vec<QosRecord>,
     /// The associations.
     pub associations: Vec<AssociationRecord>,
+    /// The users.
+    pub users: Vec<UserRecord>,
 }
 
-/// The qualities of service and the associations that slurmctld knows. The caller must be root,
-/// Slurm's user or an operator, or `PrivateData` may hide some.
+/// The qualities of service, the associations and the users that slurmctld knows. The caller must
+/// be root, Slurm's user or an operator, or `PrivateData` may hide some.
 ///
 /// # Errors
 /// As [`jobs`](super::jobs).
@@ -124,7 +142,7 @@ pub fn accounts() -> Result<Accounts, ClientError> {
     start::initialise()?;
     // SAFETY: numbers and pointers, for which zero is "no condition".
     let mut request: bindings::assoc_mgr_info_request_msg_t = unsafe { std::mem::zeroed() };
-    request.flags = bindings::FLAG_ASSOCIATIONS | bindings::FLAG_QOS;
+    request.flags = bindings::FLAG_ASSOCIATIONS | bindings::FLAG_QOS | bindings::FLAG_USERS;
     let answer = Answer::ask(
         "accounts",
         |libslurm| libslurm.slurm_free_assoc_mgr_info_msg,
@@ -133,14 +151,31 @@ pub fn accounts() -> Result<Accounts, ClientError> {
     )?;
     let mut accounts = Accounts::default();
     // SAFETY: a live answer, checked not to be null by `ask`; its lists are null or libslurm's.
-    let (qos, associations) = unsafe { ((*answer.message).qos_list, (*answer.message).assoc_list) };
+    let (qos, associations, users) = unsafe { ((*answer.message).qos_list, (*answer.message).assoc_list, (*answer.message).user_list) };
     // SAFETY: as above, and the lists live as long as the answer.
-    let (qos, associations) = unsafe { (BorrowedList::new(qos), BorrowedList::new(associations)) };
+    let (qos, associations, users) = unsafe { (BorrowedList::new(qos), BorrowedList::new(associations), BorrowedList::new(users)) };
     // SAFETY: elements of a list of such records.
     qos.for_each(|record| accounts.qos.extend(unsafe { qos_record(record) }));
     // SAFETY: likewise.
     associations.for_each(|record| accounts.associations.extend(unsafe { association_record(record) }));
+    // SAFETY: likewise.
+    users.for_each(|record| accounts.users.extend(unsafe { user_record(record) }));
     Ok(accounts)
+}
+
+/// # Safety
+/// `record` is null or a record of a user whose texts are null or null-terminated.
+unsafe fn user_record(record: *mut c_void) -> Option<UserRecord> {
+    // SAFETY: the caller's promise.
+    let record = unsafe { record.cast::<slurmdb_user_rec_t>().as_ref() }?;
+    // SAFETY: the caller's promise, for each of the record's texts.
+    let text = |pointer| unsafe { value::owned_text(pointer) };
+    Some(UserRecord {
+        id: value::number(record.uid).map(UserId),
+        name: text(record.name)?,
+        is_operator: u32::from(record.admin_level) >= bindings::LEVEL_OPERATOR,
+        default_account: text(record.default_acct),
+    })
 }
 
 /// # Safety
@@ -193,6 +228,7 @@ unsafe fn association_record(record: *mut c_void) -> Option<AssociationRecord> {
         id: record.id,
         parent: record.parent_id,
         user_id: value::number(record.uid).filter(|_uid| !record.user.is_null()).map(UserId),
+        user: text(record.user),
         is_account: text(record.user).is_none(),
         account: text(record.acct)?,
         partition: text(record.partition),

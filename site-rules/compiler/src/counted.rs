@@ -1,0 +1,179 @@
+//! What was counted of each rule: sums over restarts of slurmctld and of the daemon, which keeps
+//! them in a file.
+//!
+//! The daemon writes over the file, so that its directory does not change with each count. A reader
+//! knows by the checksum that it came in between, and looks again.
+
+use serde::{Deserialize, Serialize};
+use site_rules::counts::{COUNTS, RuleCount, RuleCounts};
+use std::collections::BTreeMap;
+use std::io;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The most that is read of the file, in bytes.
+pub const LARGEST: usize = 4 << 20;
+
+/// The file's length is a multiple of it, so that it seldom changes.
+const PADDING: usize = 4096;
+
+/// What was counted of each rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedRules {
+    /// Since when, in Unix seconds.
+    pub since: i64,
+    /// The rules with their sums, in the order in which they apply.
+    pub rules: Vec<CountedRule>,
+    /// Who counted last.
+    owner: u64,
+}
+
+/// What was counted of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedRule {
+    /// Its name.
+    pub name: String,
+    /// The sums, in the order of [`COUNTS`].
+    pub sums: RuleCounts,
+    /// What the one who counted last had counted.
+    taken: RuleCounts,
+}
+
+impl CountedRule {
+    /// The sums over several rules, under a name for all of them.
+    #[must_use]
+    pub fn sum_of(name: &str, rules: &[CountedRule]) -> Self {
+        let mut all = CountedRule { name: name.to_owned(), ..CountedRule::default() };
+        for rule in rules {
+            for (sum, more) in all.sums.iter_mut().zip(rule.sums) {
+                *sum = sum.saturating_add(more);
+            }
+        }
+        all
+    }
+
+    /// A sum.
+    #[must_use]
+    pub fn sum(&self, count: RuleCount) -> u64 {
+        self.sums.get(count as usize).copied().unwrap_or(0)
+    }
+
+    /// All sums with the names of what they count.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        COUNTS.iter().zip(self.sums).map(|((_, name, _), sum)| (*name, sum))
+    }
+}
+
+impl CountedRules {
+    /// Nothing was counted yet.
+    #[must_use]
+    pub fn begun(since: i64) -> Self {
+        CountedRules { since, ..CountedRules::default() }
+    }
+
+    /// Takes what a page says of a set of rules: who counts there, and what of each of its rules.
+    /// Rules that are not among them are forgotten.
+    pub fn take(&mut self, owner: u64, names: &[String], counts: &[RuleCounts]) {
+        let is_same = owner == self.owner;
+        self.owner = owner;
+        let mut before: BTreeMap<String, CountedRule> = self.rules.drain(..).map(|rule| (rule.name.clone(), rule)).collect();
+        for (name, counts) in names.iter().zip(counts) {
+            let known = before.remove(name);
+            let CountedRule { mut sums, taken, .. } = known.unwrap_or_default();
+            let taken = if is_same { taken } else { RuleCounts::default() };
+            for ((sum, count), taken) in sums.iter_mut().zip(counts).zip(taken) {
+                *sum = sum.saturating_add(count.saturating_sub(taken));
+            }
+            self.rules.push(CountedRule { name: name.clone(), sums, taken: *counts });
+        }
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let json = serde_json::to_string(self).unwrap_or_default();
+        let mut text = format!("{:016x} {:016x}\n{json}\n", xxh3_64(json.as_bytes()), json.len());
+        let length = text.len().next_multiple_of(PADDING);
+        text.extend(std::iter::repeat_n(' ', length - text.len()));
+        text.into_bytes()
+    }
+
+    /// What a file says; `None` where it is damaged, or of something else.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let (head, rest) = text.split_once('\n')?;
+        let (checksum, length) = head.split_once(' ')?;
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let json = rest.get(..usize::try_from(number(length)?).ok()?)?;
+        if xxh3_64(json.as_bytes()) != number(checksum)? {
+            return None;
+        }
+        serde_json::from_str(json).ok()
+    }
+
+    /// Reads the file by `look`; `None` where it is damaged, or of something else.
+    ///
+    /// # Errors
+    /// The errors of `look`.
+    pub fn read(look: impl Fn() -> io::Result<Vec<u8>>) -> io::Result<Option<Self>> {
+        match CountedRules::from_bytes(&look()?) {
+            Some(counted) => Ok(Some(counted)),
+            None => Ok(CountedRules::from_bytes(&look()?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn counts(asked: u64) -> RuleCounts {
+        let mut counts = RuleCounts::default();
+        counts[RuleCount::Asked as usize] = asked;
+        counts
+    }
+
+    fn asked(counted: &CountedRules) -> Vec<(&str, u64)> {
+        counted.rules.iter().map(|rule| (rule.name.as_str(), rule.sum(RuleCount::Asked))).collect()
+    }
+
+    #[test]
+    fn sums_go_on_when_slurmctld_is_started_anew_and_when_rules_change() {
+        let mut counted = CountedRules::begun(5);
+        counted.take(1, &names(&["a", "b"]), &[counts(3), counts(1)]);
+        counted.take(1, &names(&["a", "b"]), &[counts(4), counts(1)]);
+        assert_eq!(asked(&counted), [("a", 4), ("b", 1)]);
+        // Another slurmctld counts from 0 on.
+        counted.take(2, &names(&["a", "b"]), &[counts(2), counts(0)]);
+        assert_eq!(asked(&counted), [("a", 6), ("b", 1)]);
+        // Other rules are counted by another owner as well.
+        counted.take(3, &names(&["c", "a"]), &[counts(7), counts(1)]);
+        assert_eq!(asked(&counted), [("c", 7), ("a", 7)]);
+        // Also over a restart of the daemon.
+        let mut counted = CountedRules::from_bytes(&counted.to_bytes()).unwrap();
+        counted.take(3, &names(&["c", "a"]), &[counts(8), counts(1)]);
+        assert_eq!((asked(&counted), counted.since), (vec![("c", 8), ("a", 7)], 5));
+    }
+
+    #[test]
+    fn the_file_keeps_its_length_and_a_damaged_one_is_nothing() {
+        let mut counted = CountedRules::begun(5);
+        counted.take(1, &names(&["a"]), &[counts(3)]);
+        let bytes = counted.to_bytes();
+        counted.take(1, &names(&["a"]), &[counts(u64::MAX)]);
+        assert_eq!(bytes.len(), counted.to_bytes().len());
+        for place in [0, 20, 40, 60] {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 1;
+            assert_eq!(CountedRules::from_bytes(&damaged), None, "{place}");
+        }
+        assert_eq!(CountedRules::from_bytes(&bytes[..50]), None);
+        assert_eq!(CountedRules::from_bytes(b""), None);
+    }
+}
