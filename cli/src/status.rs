@@ -78,7 +78,10 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                     error says why), kill_switch (whether rules-off is there), number (by which
                     they are told from others), since, by (queuecastd or queuecast filter load),
                     files, broken (whether the files can't be used, so that the rules before stay
-                    in force), compiled_at (when the files were last read), errors, warnings
+                    in force), compiled_at (when the files were last read), errors, warnings,
+                    counted (since, and rules: for each name, asked, matched, failed, refused,
+                    warned, observed, steps, nanoseconds), data (what rules know of users and
+                    jobs: written_at, users, jobs, left_out)
   counters, counters_error
                     what the filter counted, by name, or why that is not known
   rewritten_at_least

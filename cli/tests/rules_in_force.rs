@@ -8,9 +8,11 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Said, Site, line, said};
+use common::{Said, Site, line, now, said};
+use rules_compiler::counted::CountedRules;
 use rules_compiler::in_force;
 use serde_json::json;
+use site_rules::data::{self, SiteData, SiteJob};
 
 /// A site whose configuration names its state directory, and has these rules.
 fn site(rules: &str) -> Site {
@@ -103,6 +105,18 @@ fn status_shows_the_rules_in_force_and_what_is_wrong_with_their_files() {
     let told = &report["rules"];
     assert_eq!((&told["in_force"], &told["broken"], &told["by"]), (&json!(1), &json!(false), &json!("queuecast filter load")));
     let number = told["number"].clone();
+
+    let mut counted = CountedRules::begun(now().0);
+    counted.take(1, &["time".to_owned()], &[[8, 2, 0, 1, 0, 0, 40, 16_000]]);
+    fs::write(site.path().join("rule-counters"), counted.to_bytes()).unwrap();
+    let jobs = vec![SiteJob::default()];
+    fs::write(site.path().join("rules-data"), data::encode(&SiteData { written_at: now(), jobs, ..SiteData::default() }).bytes).unwrap();
+    let shown = site.run(&["status"]).output;
+    assert_eq!(line(&shown, "time "), "time 8 2 1 0 0 0 5.00 2.00");
+    assert!(line(&shown, "they know").starts_with("they know 0 users with groups, 1 jobs"), "{shown}");
+    let (_, report) = site.json(&["status"]);
+    let rule = &report["rules"]["counted"]["rules"][0];
+    assert_eq!((&rule["name"], &rule["matched"], &report["rules"]["data"]["jobs"]), (&json!("time"), &json!(2), &json!(1)));
 
     // As the daemon leaves it.
     let mut state = in_force::state(site.path()).unwrap().unwrap();

@@ -11,7 +11,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::{AdmissionOutcome, PromiseOutcome, RecordedForecast, Run, RunId};
 use predictor_core::limits::AccountingLimits;
-use slurm_sys::client::controller::{self, Priorities, QueuedJob};
+use slurm_sys::client::controller::{self, Priorities, QueuedJob, UserRecord};
 use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{now, wait_on_nodes};
@@ -23,13 +23,14 @@ use crate::message::Message;
 use crate::names::{first_partition, shared};
 use crate::reserved::Reserved;
 use crate::shared_nodes::SharedNodes;
+use crate::site_data;
 
 /// Reads at each request, until the main thread has dropped its end.
-pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {
+pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>, site_data: &site_data::Rounds) {
     let mut names = HashSet::new();
     let mut rules = KnownRules::default();
     for () in requests {
-        let answer = read(&mut names, &mut rules).map(Arc::new);
+        let answer = read(&mut names, &mut rules, site_data).map(Arc::new);
         if sender.send(Message::Controller(answer)).is_err() {
             return;
         }
@@ -40,11 +41,12 @@ pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>) {
 /// accounting slurmctld packs every association for an answer.
 const RULES_AGE: Duration = Duration::from_secs(60);
 
-/// The limits of accounting, and how priorities are made.
+/// The limits of accounting, how priorities are made, and who the users are.
 #[derive(Clone)]
 struct Rules {
     limits: Arc<AccountingLimits>,
     priorities: Arc<Priorities>,
+    users: Arc<[UserRecord]>,
 }
 
 /// These rules as they were read last.
@@ -58,10 +60,11 @@ impl KnownRules {
         match &self.read {
             Some((at, rules)) if at.elapsed() < RULES_AGE => Ok(rules.clone()),
             _ => {
-                let limits = Arc::new(limits::accounting(&controller::accounts()?));
+                let accounts = controller::accounts()?;
+                let limits = Arc::new(limits::accounting(&accounts));
                 let priorities = Arc::new(controller::priorities()?);
                 tracing::debug!(qos = limits.qos.len(), associations = limits.associations.len(), ?priorities, "read limits");
-                let rules = Rules { limits, priorities };
+                let rules = Rules { limits, priorities, users: accounts.users.into() };
                 self.read = Some((Instant::now(), rules.clone()));
                 Ok(rules)
             }
@@ -69,15 +72,21 @@ impl KnownRules {
     }
 }
 
-fn read(names: &mut HashSet<Arc<str>>, rules: &mut KnownRules) -> Result<Cluster, ClientError> {
-    let Rules { limits, priorities } = rules.current()?;
+fn read(names: &mut HashSet<Arc<str>>, rules: &mut KnownRules, site_data: &site_data::Rounds) -> Result<Cluster, ClientError> {
+    let Rules { limits, priorities, users } = rules.current()?;
     let partitions = controller::partitions()?;
     let nodes = controller::nodes(&partitions)?;
     let partition_limits = partitions.iter().map(|partition| limits::of_partition(partition, &nodes)).collect();
     let reservations = controller::reservations()?;
     let cpus = nodes.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
     let read_at = UnixTime(now());
-    let controller::Queue { jobs: queue, answered_at } = controller::queue()?;
+    let controller::Queue { jobs: queue, answered_at } = if site_data.are_wanted() {
+        let (queue, jobs) = controller::queue_described()?;
+        site_data.hand_over(site_data::Round { read_at, users, jobs });
+        queue
+    } else {
+        controller::queue()?
+    };
     let controller_ahead = controller_ahead(read_at, answered_at.map(UnixTime), UnixTime(now()));
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();

@@ -34,10 +34,12 @@ use crate::notification::Notification;
 use crate::plan;
 use crate::publisher::Publisher;
 use crate::refusals::KeptRefusals;
+use crate::rule_counters::RuleCounters;
 use crate::rules;
 use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;
 use crate::signals;
+use crate::site_data;
 use crate::state_directory::{Previous, StateDirectory};
 
 /// How many messages may wait for the main thread; a batch of ended jobs is at most some megabytes.
@@ -68,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let site = client::site()?;
     let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id, site.has_private_jobs)?;
     let (sender, messages) = bounded(WAITING_MESSAGES);
-    let (metrics, registry) = Metrics::new(directory.counters());
+    let (metrics, registry) = Metrics::new(directory.counters(), directory.rule_counters());
     metrics.configuration(settings.error.is_empty());
     if let Some(address) = settings.configuration.metrics.listen.filter(|_address| !arguments.once) {
         let address = metrics::serve(address, registry)?;
@@ -94,7 +96,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start("accounting", sender.clone(), move || reader.run(&requests))?;
     let (controller, requests) = bounded(1);
     let controller_sender = sender.clone();
-    start("controller", sender.clone(), move || controller::run(&requests, &controller_sender))?;
+    let site_data = site_data::start(directory.path(), directory.mode(), |name, body| start(name, sender.clone(), body))?;
+    start("controller", sender.clone(), move || controller::run(&requests, &controller_sender, &site_data))?;
     let (learner, tasks) = learner::Asked::new();
     let learner_sender = sender.clone();
     start(learner::NAME, sender.clone(), move || learner::run(kept_learner, &tasks, &learner_sender))?;
@@ -130,6 +133,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     });
     let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, answers);
     let counters = FilterCounters::load(directory.counters());
+    let rule_counters = RuleCounters::load(directory.rule_counters());
     let refusals = KeptRefusals::load(&directory);
     let mut daemon = Daemon {
         once: arguments.once,
@@ -139,6 +143,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         directory,
         publisher,
         counters,
+        rule_counters,
         refusals,
         metrics,
         notification: Notification::new(),
@@ -252,6 +257,7 @@ struct Daemon {
     directory: StateDirectory,
     publisher: Publisher,
     counters: FilterCounters,
+    rule_counters: RuleCounters,
     refusals: KeptRefusals,
     metrics: Metrics,
     notification: Notification,
@@ -320,6 +326,7 @@ impl Daemon {
         let cluster = self.publisher.cluster();
         self.refusals.take(shown.as_ref(), cluster.as_deref(), |partition, count| self.metrics.refused(partition, count));
         self.counters.refresh(shown);
+        self.rule_counters.refresh(self.publisher.counted_by_rule());
     }
 
     fn take(&mut self, message: Message) -> Result<Next, Failure> {
@@ -371,12 +378,18 @@ impl Daemon {
                 self.metrics.learner_died();
                 tracing::error!("the learner has panicked: the default forecasts of waits end as they become too old; restart queuecastd");
             }
-            Message::Rules(state) => {
+            Message::Rules(looked) => {
                 self.rules.answered();
-                self.metrics.rules(&state);
+                self.metrics.rules(&looked.state);
+                if let Some(rules) = &looked.in_force {
+                    self.rule_counters.know(rules);
+                }
             }
             Message::Died(rules::NAME) => {
                 self.rules_fail("the thread that compiles the rules has panicked: those before stay in force; restart queuecastd");
+            }
+            Message::Died(name @ (site_data::WRITER | site_data::RESOLVER)) => {
+                tracing::error!(name, "a thread has panicked: rules see what was known of users and jobs before; restart queuecastd");
             }
             Message::Died(name) => return Err(Failure::Thread { name }),
         }

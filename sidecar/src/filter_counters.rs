@@ -83,7 +83,7 @@ pub(crate) fn read(path: &Path) -> Option<Counted> {
 ///
 /// A rename each second would change the directory, at which the filter looks to see whether there
 /// is anything new. Readers check the checksum, and look again where it is wrong.
-fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Ok((file, metadata)) = open_trusted(path)
         && metadata.len() == bytes.len() as u64
         && let Ok(file) = reopen(&file)

@@ -171,6 +171,7 @@ mod tests {
             id,
             parent,
             user_id: user.map(UserId),
+            user: user.map(|user| user.to_string()),
             is_account: user.is_none(),
             account: format!("account{id}"),
             partition: None,
@@ -201,6 +202,7 @@ mod tests {
     fn limits_of_the_accounts_above_hold_for_a_user() {
         let accounts = Accounts {
             qos: Vec::new(),
+            users: Vec::new(),
             associations: vec![
                 AssociationRecord { group_resources: "4=8".to_owned(), account: "root".to_owned(), ..record(1, 0, None) },
                 AssociationRecord { group_resources: "1=64,4=16".to_owned(), ..record(2, 1, None) },
@@ -214,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_circle_of_accounts_comes_to_an_end() {
-        let accounts = Accounts { qos: Vec::new(), associations: vec![record(1, 2, None), record(2, 1, None)] };
+        let accounts = Accounts { associations: vec![record(1, 2, None), record(2, 1, None)], ..Accounts::default() };
         assert_eq!(accounting(&accounts).associations.len(), 2);
     }
 
@@ -246,7 +248,7 @@ mod tests {
             ..record(2, 1, Some(1_000))
         };
         let default_of = |user: AssociationRecord| {
-            accounting(&Accounts { qos: vec![normal.clone()], associations: vec![user] }).associations[0].default_qos
+            accounting(&Accounts { qos: vec![normal.clone()], associations: vec![user], users: Vec::new() }).associations[0].default_qos
         };
         assert_eq!(default_of(user(&[7], None)), Some(QosId(7)));
         assert_eq!(default_of(user(&[7, 8], Some(QosId(8)))), Some(QosId(8)));

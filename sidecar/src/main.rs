@@ -9,6 +9,8 @@
 //!   for training,
 //! * [`plan`] says when the pending jobs will start,
 //! * [`rules`] compiles the site's own rules and puts them in force,
+//! * [`site_data`] keeps for the rules what is known of users and jobs, with a thread of its own
+//!   that asks for UNIX groups,
 //! * [`changes`] changes jobs that carry reservations, as the forecasts change,
 //! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever
 //!   the sources do,
@@ -46,6 +48,7 @@ mod promise_metrics;
 mod publisher;
 mod refusals;
 mod reserved;
+mod rule_counters;
 mod rule_metrics;
 mod rules;
 mod seen;
@@ -54,6 +57,7 @@ mod settings;
 mod shared_memory;
 mod shared_nodes;
 mod signals;
+mod site_data;
 mod state_directory;
 
 use std::process::ExitCode;

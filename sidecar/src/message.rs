@@ -7,11 +7,11 @@ use job_types::time::{Seconds, UnixTime};
 use learning::Change;
 use predictor_core::queue_plan::QueuePlan;
 use predictor_core::wait_model::WaitModel;
-use rules_compiler::in_force::LoadState;
 use slurm_sys::client::ClientError;
 
 use crate::cluster::{Cluster, Ended};
 use crate::kept::Reading;
+use crate::rules::Looked;
 
 /// A message to the main thread.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum Message {
     /// What the planner has planned.
     Planned(Box<Planned>),
     /// What became of the site's own rules.
-    Rules(Box<LoadState>),
+    Rules(Box<Looked>),
     /// Publish now (SIGUSR1).
     Publish,
     /// Read the configuration again (SIGHUP).

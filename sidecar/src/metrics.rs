@@ -125,7 +125,7 @@ struct Ages {
 
 impl Metrics {
     /// All metrics at zero, in a registry of their own.
-    pub(crate) fn new(counters_file: PathBuf) -> (Self, Registry) {
+    pub(crate) fn new(counters_file: PathBuf, rule_counters_file: PathBuf) -> (Self, Registry) {
         let mut registry = Registry::with_prefix("queuecast");
         let metrics = Self {
             generation: Gauge::default(),
@@ -150,7 +150,7 @@ impl Metrics {
             changes: ChangeMetrics::registered(&mut registry),
             promises: PromiseMetrics::registered(&mut registry),
             deadlines: DeadlineMetrics::registered(&mut registry),
-            rules: RuleMetrics::registered(&mut registry),
+            rules: RuleMetrics::registered(&mut registry, rule_counters_file),
             ages: Arc::default(),
         };
         for source in [Source::Accounting, Source::Controller].map(|source| SourceLabel { source: source.name() }) {
@@ -408,6 +408,8 @@ fn scrape(registry: &Registry) -> Scraped {
 mod tests {
     use super::*;
     use predictor_core::counters::{COUNTERS, Counted};
+    use rules_compiler::counted::CountedRules;
+    use rules_compiler::in_force::{InForce, Loader};
     use std::fs;
     use std::io::{Read, Write};
     use std::net::TcpStream;
@@ -424,7 +426,7 @@ mod tests {
     fn metrics_are_served_with_the_ages_and_the_filters_counters_of_the_moment() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("filter-counters");
-        let (metrics, registry) = Metrics::new(file.clone());
+        let (metrics, registry) = Metrics::new(file.clone(), file.with_file_name("rule-counters"));
         let address = serve("127.0.0.1:0".parse().unwrap(), registry).unwrap();
         assert!(fetch(address, "/").starts_with("HTTP/1.1 404"));
         assert!(!fetch(address, "/metrics").contains("queuecast_filter_events"));
@@ -450,7 +452,39 @@ mod tests {
         assert!(answer.contains("queuecast_source_age_seconds{source=\"slurmdbd\"}"), "{answer}");
         assert!(answer.trim_end().ends_with("# EOF"), "{answer}");
 
+        assert!(!answer.contains("queuecast_rule_events"), "nothing was counted of rules");
+
         fs::write(&file, &bytes[..40]).unwrap();
         assert!(!fetch(address, "/metrics").contains("queuecast_filter_events"), "a damaged file tells nothing");
+    }
+
+    #[test]
+    fn metrics_of_rules_are_by_rule_and_bounded() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("rule-counters");
+        let (metrics, registry) = Metrics::new(directory.path().join("filter-counters"), file.clone());
+        let address = serve("127.0.0.1:0".parse().unwrap(), registry).unwrap();
+        let names: Vec<String> = (0..300).map(|number| format!("rule-{number}")).collect();
+        let mut counted = CountedRules::begun(5);
+        counted.take(1, &names, &vec![[9, 4, 0, 2, 0, 0, 50, 1_500_000_000]; names.len()]);
+        fs::write(&file, counted.to_bytes()).unwrap();
+        let in_force = InForce { since: 77, by: Loader::Daemon, number: String::new(), rules: 300, files: Vec::new() };
+        metrics.rules(&LoadState { errors: vec!["x".to_owned()], in_force: Some(in_force), ..LoadState::default() });
+        let answer = fetch(address, "/metrics");
+        for line in [
+            "queuecast_rules 300",
+            "queuecast_rules_broken 1",
+            "queuecast_rules_loaded_timestamp_seconds 77",
+            "queuecast_rule_events_total{rule=\"rule-0\",event=\"asked\"} 9",
+            "queuecast_rule_events_total{rule=\"rule-199\",event=\"refused\"} 2",
+            "queuecast_rule_events_total{rule=\"(others)\",event=\"matched\"} 400",
+            "queuecast_rule_steps_total{rule=\"rule-7\"} 50",
+            "queuecast_rule_time_seconds_total{rule=\"rule-7\"} 1.5",
+        ] {
+            assert!(answer.lines().any(|other| other == line), "{line} is not in {answer}");
+        }
+        assert!(!answer.contains("rule-200"), "further rules are summed");
+        metrics.rules(&LoadState::default());
+        assert!(fetch(address, "/metrics").lines().any(|line| line == "queuecast_rules_broken 0"));
     }
 }

@@ -257,6 +257,11 @@ impl Publisher {
         self.memory.as_ref()?.counted()
     }
 
+    /// What the filter has counted of each rule in memory that is shared with it.
+    pub(crate) fn counted_by_rule(&self) -> Option<(u64, Vec<u64>)> {
+        self.memory.as_ref()?.counted_by_rule()
+    }
+
     /// Fits the run times. The waits are fitted where they are needed.
     fn fit(&mut self) {
         let started = Instant::now();

@@ -1,28 +1,33 @@
 //! What this process shares with the filter inside slurmctld: snapshots in sealed memory, and a
-//! page that the filter counts in.
+//! pages that the filter counts in.
 
 use std::io;
 
 use predictor_core::refusals::SHOWN;
 use predictor_core::snapshot::Announced;
+use site_rules::counts;
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
 
 /// Memory that the filter may open.
 #[derive(Debug)]
 pub(crate) struct SharedMemory {
     page: CountsPage,
+    /// Where the filter counts by rule.
+    rule_page: CountsPage,
     /// The snapshot that was handed over last, and the one before: a filter may be about to open
     /// that.
     snapshots: [Option<SealedMemory>; 2],
 }
 
 impl SharedMemory {
-    /// A page in which nobody has counted yet, and no snapshot.
+    /// Pages in which nobody has counted yet, and no snapshot.
     ///
     /// # Errors
     /// Where the kernel gives no such memory.
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { page: CountsPage::create(c"queuecast-counters", SHOWN)?, snapshots: [None, None] })
+        let page = CountsPage::create(c"queuecast-counters", SHOWN)?;
+        let rule_page = CountsPage::create(c"queuecast-rule-counters", counts::PAGE)?;
+        Ok(Self { page, rule_page, snapshots: [None, None] })
     }
 
     /// Puts a snapshot into memory. Returns where the filter finds it.
@@ -34,7 +39,8 @@ impl SharedMemory {
             Announced::of(snapshot).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         let memory = SealedMemory::of(c"queuecast-snapshot", snapshot)?;
         let handed = HandedSnapshot { descriptor: memory.descriptor(), generation, length, checksum };
-        let hand_over = HandOver::by_this_process(handed, HandedCounts { descriptor: self.page.descriptor() })?;
+        let hand_over = HandOver::by_this_process(handed, HandedCounts { descriptor: self.page.descriptor() })?
+            .with_rule_counts(HandedCounts { descriptor: self.rule_page.descriptor() });
         let [latest, before] = &mut self.snapshots;
         *before = latest.replace(memory);
         Ok(hand_over)
@@ -43,5 +49,10 @@ impl SharedMemory {
     /// Who counts in the page, and what they have counted.
     pub(crate) fn counted(&self) -> Option<(u64, Vec<u64>)> {
         self.page.read()
+    }
+
+    /// Who counts by rule, and what they have counted.
+    pub(crate) fn counted_by_rule(&self) -> Option<(u64, Vec<u64>)> {
+        self.rule_page.read()
     }
 }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use predictor_core::snapshot::Snapshot;
 use rules_compiler::in_force::{self, InForceError, LoadState};
-use slurm_conf::state_directory::{ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, REFUSALS, SNAPSHOT};
+use slurm_conf::state_directory::{
+    ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, REFUSALS, RULE_COUNTERS, SNAPSHOT,
+};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
 
 use crate::failure::Failure;
@@ -97,6 +99,11 @@ impl StateDirectory {
         self.path.join(COUNTERS)
     }
 
+    /// Where the counts by rule are.
+    pub(crate) fn rule_counters(&self) -> PathBuf {
+        self.path.join(RULE_COUNTERS)
+    }
+
     /// Where it is kept whose deadlines were refused.
     pub(crate) fn refusals(&self) -> PathBuf {
         self.path.join(REFUSALS)
@@ -109,7 +116,7 @@ impl StateDirectory {
 
     /// Who may read what names users. Of the daemon's group are those whom the site lets see all
     /// jobs.
-    fn mode(&self) -> u32 {
+    pub(crate) fn mode(&self) -> u32 {
         if self.is_private { 0o640 } else { 0o644 }
     }
 

@@ -1,8 +1,15 @@
 //! What is told of the site's own rules.
 
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use rules_compiler::counted::{self, CountedRules};
 use rules_compiler::in_force::{self, LoadState};
 use serde::Serialize;
-use slurm_conf::state_directory::RULES_OFF;
+use site_rules::data::{self, DataFile};
+use slurm_conf::state_directory::{RULE_COUNTERS, RULES_DATA, RULES_OFF};
 
 use crate::place::Place;
 
@@ -31,6 +38,41 @@ pub(super) struct RulesReport {
     pub(super) errors: Vec<String>,
     /// What else there is to say of them.
     pub(super) warnings: Vec<String>,
+    /// What each rule did; `None` where that is not known.
+    pub(super) counted: Option<RulesCounted>,
+    /// What rules can ask about users and jobs; `None` where there is nothing, or it is private.
+    pub(super) data: Option<DataReport>,
+}
+
+/// What rules did.
+#[derive(Debug, Serialize)]
+pub(super) struct RulesCounted {
+    /// Since when it was counted.
+    pub(super) since: i64,
+    /// The rules in their order.
+    pub(super) rules: Vec<RuleCounted>,
+}
+
+/// What a rule did.
+#[derive(Debug, Serialize)]
+pub(super) struct RuleCounted {
+    pub(super) name: String,
+    /// By what is counted.
+    #[serde(flatten)]
+    pub(super) counts: BTreeMap<&'static str, u64>,
+}
+
+/// What is known of users and jobs.
+#[derive(Debug, Serialize)]
+pub(super) struct DataReport {
+    /// When it was written.
+    pub(super) written_at: i64,
+    /// Users whose groups are known.
+    pub(super) users: usize,
+    /// Jobs that wait or run.
+    pub(super) jobs: usize,
+    /// Users and jobs that had no place in it.
+    pub(super) left_out: u64,
 }
 
 impl RulesReport {
@@ -58,6 +100,8 @@ impl RulesReport {
             compiled_at,
             errors,
             warnings,
+            counted: counted(place),
+            data: data(place),
         }
     }
 
@@ -65,4 +109,27 @@ impl RulesReport {
     pub(super) fn is_none(&self) -> bool {
         self.in_force == Some(0) && !self.broken && !self.kill_switch
     }
+}
+
+fn counted(place: &Place) -> Option<RulesCounted> {
+    let path = place.directory.join(RULE_COUNTERS);
+    let counted = CountedRules::read(|| read_bounded(&path, counted::LARGEST)).ok().flatten()?;
+    let rules = counted.rules.iter().map(|rule| RuleCounted { name: rule.name.clone(), counts: rule.named().collect() });
+    Some(RulesCounted { since: counted.since, rules: rules.collect() })
+}
+
+fn data(place: &Place) -> Option<DataReport> {
+    let file = DataFile::decode(read_bounded(&place.directory.join(RULES_DATA), data::LARGEST).ok()?).ok()?;
+    let ((users, jobs), left_out) = (file.counts(), file.left_out());
+    Some(DataReport { written_at: file.written_at().0, users, jobs, left_out: u64::from(left_out.users) + u64::from(left_out.jobs) })
+}
+
+fn read_bounded(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    // Nobody waits for what lies there in the file's place.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(u64::try_from(most).unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

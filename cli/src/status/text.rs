@@ -4,7 +4,7 @@ use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::COUNTERS;
 
-use super::rules::RulesReport;
+use super::rules::{RulesCounted, RulesReport};
 use super::{ConfigurationReport, Content, Report, wait_forecasts};
 use crate::output::{BAD, GOOD, Lines, apart, count, moment_and_distance, table};
 use crate::policy_report::PolicyReport;
@@ -175,9 +175,38 @@ fn rules(lines: &mut Lines, rules: &RulesReport, now: UnixTime) {
         let at = rules.compiled_at.map(|at| format!(" {}", moment_and_distance(UnixTime(at), now))).unwrap_or_default();
         lines.line("the files", format!("{BAD}could not be used{BAD:#} when they were read{at}; the rules before stay in force"));
     }
+    if let Some(data) = &rules.data {
+        let at = moment_and_distance(UnixTime(data.written_at), now);
+        let left_out = if data.left_out > 0 { format!("; {} had no place", count(data.left_out)) } else { String::new() };
+        let known = format!("{} users with groups, {} jobs, {at}{left_out}", count(data.users as u64), count(data.jobs as u64));
+        lines.line("they know", known);
+    }
     for problem in rules.errors.iter().chain(&rules.warnings) {
         lines.plain(problem);
     }
+    if let Some(counted) = rules.counted.as_ref().filter(|counted| !counted.rules.is_empty()) {
+        by_rule(lines, counted, now);
+    }
+}
+
+fn by_rule(lines: &mut Lines, counted: &RulesCounted, now: UnixTime) {
+    const EVENTS: [&str; 6] = ["asked", "matched", "refused", "warned", "observed", "failed"];
+    let mut rules = table(
+        &["rule", "asked", "matched", "refused", "warned", "observed", "failed", "steps each", "µs each"],
+        &["asked", "matched", "refused", "warned", "observed", "failed", "steps each", "µs each"],
+    );
+    for rule in &counted.rules {
+        let counted = |name: &str| rule.counts.get(name).copied().unwrap_or(0);
+        let each = |sum: u64, unit: f64| match counted("asked") {
+            0 => "-".to_owned(),
+            asked => format!("{:.2}", sum as f64 / asked as f64 / unit),
+        };
+        let events = EVENTS.map(|event| count(counted(event)));
+        let times = [each(counted("steps"), 1.0), each(counted("nanoseconds"), 1e3)];
+        rules.add_row([rule.name.clone()].into_iter().chain(events).chain(times));
+    }
+    lines.table(&rules);
+    lines.plain(format!("submissions and modifications since {}", moment_and_distance(UnixTime(counted.since), now)));
 }
 
 fn counters(lines: &mut Lines, report: &Report) {

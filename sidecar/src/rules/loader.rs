@@ -1,6 +1,7 @@
 //! Compiles the rules where a file has changed, and puts them in force.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use job_types::time::UnixTime;
@@ -8,7 +9,9 @@ use rules_compiler::difference::Difference;
 use rules_compiler::files::{Seen, compile_files, of_site};
 use rules_compiler::in_force::{self, InForce, InForceError, LoadState, Loader as By};
 use site_rules::rules::RuleSet;
-use slurm_conf::state_directory::RULES;
+use slurm_conf::state_directory::{RULES, RULES_DATA};
+
+use super::RuleNames;
 
 /// How long a file has to be left alone before it is taken up without being asked: a half of one
 /// might compile.
@@ -28,6 +31,8 @@ pub(crate) struct Loader {
     seen: Vec<Seen>,
     /// The problems that the log says already.
     logged: Vec<String>,
+    /// The names of the rules in a file that was in force.
+    named: Option<(Seen, Option<Arc<RuleNames>>)>,
     /// Whether the log says that what became of the rules can't be read or written.
     is_told: bool,
 }
@@ -35,7 +40,7 @@ pub(crate) struct Loader {
 impl Loader {
     /// Has compiled nothing yet.
     pub(crate) fn new(configuration: PathBuf, directory: PathBuf) -> Self {
-        Self { configuration, directory, rest: REST, files: Vec::new(), seen: Vec::new(), logged: Vec::new(), is_told: false }
+        Self { configuration, directory, rest: REST, files: Vec::new(), seen: Vec::new(), logged: Vec::new(), named: None, is_told: false }
     }
 
     /// Compiles the rules if a file has changed, or if it must, and puts them in force. Returns
@@ -64,6 +69,21 @@ impl Loader {
         }
         let state = self.compile(files, &before, now);
         self.keep(state, &before)
+    }
+
+    /// The names of the rules that are in force, whoever put them there.
+    pub(crate) fn in_force(&mut self) -> Option<Arc<RuleNames>> {
+        let file = Seen::now(&self.directory.join(RULES));
+        match &self.named {
+            Some((named, names)) if *named == file => names.clone(),
+            _ => {
+                let rules = in_force::read(&self.directory).ok().flatten();
+                let names = |rules: &RuleSet| rules.rules.iter().map(|rule| rule.name.to_string()).collect();
+                let named = rules.map(|(rules, number)| Arc::new(RuleNames { number, names: names(&rules) }));
+                self.named = Some((file, named.clone()));
+                named
+            }
+        }
     }
 
     /// Notes what became of the rules.
@@ -139,6 +159,8 @@ impl Loader {
             return if is_there { Err(InForceError::File { path: self.configuration.clone(), source: missing() }) } else { Ok(None) };
         }
         if in_force::remove(&self.directory)? {
+            // Nobody asks for it any more, and it would only grow old.
+            let _ = std::fs::remove_file(self.directory.join(RULES_DATA));
             tracing::warn!(configuration = %self.configuration.display(), "the site has no rules any more: there are none in force");
         }
         Ok(None)
@@ -206,8 +228,9 @@ mod tests {
         let in_force = state.in_force.unwrap();
         assert_eq!((site.rules(), in_force.rules, in_force.since, in_force.by), (vec!["one".to_owned()], 1, 100, By::Daemon));
         site.write("rules.d/10.toml", &rule("two"));
+        assert_eq!(loader.in_force().unwrap().names, ["one"]);
         assert_eq!(loader.look(false, UnixTime(200)).in_force.unwrap().since, 200);
-        assert_eq!(site.rules(), ["one", "two"]);
+        assert_eq!((site.rules(), loader.in_force().unwrap().names.len()), (vec!["one".to_owned(), "two".to_owned()], 2));
         // The same rules are in force since then, also where they are compiled again.
         assert_eq!(loader.look(true, UnixTime(300)).in_force.unwrap().since, 200);
         assert_eq!(site.loader().look(true, UnixTime(400)).in_force.unwrap().since, 200);

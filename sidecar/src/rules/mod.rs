@@ -6,10 +6,12 @@
 
 mod loader;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, bounded};
 use job_types::time::UnixTime;
+use rules_compiler::in_force::LoadState;
 
 use crate::accounting::now;
 use crate::message::Message;
@@ -29,11 +31,30 @@ pub(crate) struct Request {
     must: bool,
 }
 
+/// What the thread has found.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    /// What became of the rules.
+    pub(crate) state: LoadState,
+    /// Those that are in force.
+    pub(crate) in_force: Option<Arc<RuleNames>>,
+}
+
+/// The rules of a set by their names.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RuleNames {
+    /// By which the set is told from others.
+    pub(crate) number: u64,
+    /// The names, in the order in which the rules apply.
+    pub(crate) names: Vec<String>,
+}
+
 /// Looks after the rules at each request, until the main thread has dropped its end.
 pub(crate) fn run(mut loader: Loader, requests: &Receiver<Request>, sender: &Sender<Message>) {
     for Request { must } in requests {
         let state = loader.look(must, UnixTime(now()));
-        if sender.send(Message::Rules(Box::new(state))).is_err() {
+        let in_force = loader.in_force();
+        if sender.send(Message::Rules(Box::new(Looked { state, in_force }))).is_err() {
             return;
         }
     }

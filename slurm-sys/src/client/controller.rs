@@ -20,7 +20,7 @@ mod reservation;
 mod versions;
 
 pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
-pub use described::{DescribedJob, DescribedValue, described_fields, jobs_described};
+pub use described::{DescribedJob, DescribedValue, described_fields, queue_described};
 pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, UserRecord, accounts};
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
@@ -268,19 +268,28 @@ pub fn jobs() -> Result<Vec<QueuedJob>, ClientError> {
 /// [`ClientError::Controller`] where slurmctld does not answer, [`ClientError::Configuration`] as
 /// `initialise`.
 pub fn queue() -> Result<Queue, ClientError> {
-    // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer = Answer::ask(
-        "jobs",
-        |libslurm| libslurm.slurm_free_job_info_msg,
-        |place| unsafe { libslurm().slurm_load_jobs(0, place, SHOW_FLAGS) },
-    )?;
-    // SAFETY: not null (checked by `ask`), and its own array and count.
-    let records = unsafe { answer.records((*answer.message).job_array, (*answer.message).record_count) };
-    // SAFETY: records of a live answer.
-    let jobs = records.iter().map(|record| unsafe { queued_job(record) }).collect();
-    // SAFETY: not null (checked by `ask`).
-    let answered_at = value::moment(unsafe { (*answer.message).last_update });
-    Ok(Queue { jobs, answered_at })
+    Ok(Answer::jobs()?.queue())
+}
+
+impl Answer<bindings::job_info_msg_t> {
+    /// All jobs.
+    fn jobs() -> Result<Self, ClientError> {
+        // SAFETY: time 0 asks for everything; the place for the answer is ours.
+        Self::ask("jobs", |libslurm| libslurm.slurm_free_job_info_msg, |place| unsafe { libslurm().slurm_load_jobs(0, place, SHOW_FLAGS) })
+    }
+
+    fn job_records(&self) -> &[bindings::slurm_job_info_t] {
+        // SAFETY: not null (checked by `ask`), and its own array and count.
+        unsafe { self.records((*self.message).job_array, (*self.message).record_count) }
+    }
+
+    fn queue(&self) -> Queue {
+        // SAFETY: records of a live answer.
+        let jobs = self.job_records().iter().map(|record| unsafe { queued_job(record) }).collect();
+        // SAFETY: not null (checked by `ask`).
+        let answered_at = value::moment(unsafe { (*self.message).last_update });
+        Queue { jobs, answered_at }
+    }
 }
 
 /// The partitions.

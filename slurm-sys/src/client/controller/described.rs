@@ -9,10 +9,9 @@ use std::ffi::c_char;
 use job_types::number::JobId;
 use job_types::time::{Seconds, UnixTime};
 
-use super::{Answer, QueuedJob, SHOW_FLAGS, queued_job};
+use super::{Answer, Queue, QueuedJob};
 use crate::bindings::{self, CORE_SPEC_THREAD, MEM_PER_CPU, slurm_job_info_t};
 use crate::client::error::ClientError;
-use crate::client::library::libslurm;
 use crate::client::{JobState, value};
 use crate::sentinel::{Sentinel, from_nice_offset};
 
@@ -174,26 +173,18 @@ pub fn described_fields() -> impl Iterator<Item = (&'static str, DescribedValue)
         .chain(own)
 }
 
-/// The jobs of [`jobs`](super::jobs), and those of them that wait or run as they were described.
+/// The queue, and those of its jobs that wait or run as they were described.
 ///
 /// # Errors
-/// As [`jobs`](super::jobs).
-pub fn jobs_described() -> Result<(Vec<QueuedJob>, Vec<DescribedJob>), ClientError> {
-    // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer = Answer::ask(
-        "jobs",
-        |libslurm| libslurm.slurm_free_job_info_msg,
-        |place| unsafe { libslurm().slurm_load_jobs(0, place, SHOW_FLAGS) },
-    )?;
-    // SAFETY: not null (checked by `ask`), and its own array and count.
-    let records = unsafe { answer.records((*answer.message).job_array, (*answer.message).record_count) };
-    // SAFETY: records of a live answer.
-    let jobs: Vec<QueuedJob> = records.iter().map(|record| unsafe { queued_job(record) }).collect();
+/// As [`queue`](super::queue).
+pub fn queue_described() -> Result<(Queue, Vec<DescribedJob>), ClientError> {
+    let answer = Answer::jobs()?;
+    let queue = answer.queue();
     let goes_on = |job: &QueuedJob| matches!(job.state, JobState::Pending | JobState::Running | JobState::Suspended | JobState::Requeued);
-    let live = records.iter().zip(&jobs).filter(|(_, job)| goes_on(job));
-    // SAFETY: likewise.
+    let live = answer.job_records().iter().zip(&queue.jobs).filter(|(_, job)| goes_on(job));
+    // SAFETY: records of a live answer.
     let described = live.map(|(record, job)| unsafe { described(record, job) }).collect();
-    Ok((jobs, described))
+    Ok((queue, described))
 }
 
 /// # Safety
