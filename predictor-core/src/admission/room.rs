@@ -74,6 +74,32 @@ impl Room {
     }
 }
 
+/// The steps of a plan in which jobs have a place that it does not know: so many CPUs together, at
+/// the earliest moment from `now` on at which there is room for all of them for that time; `None`
+/// where there never is.
+#[must_use]
+pub fn steps_behind(steps: &[(UnixTime, u32)], now: UnixTime, cpus: u64, length: Seconds) -> Option<Vec<(UnixTime, u32)>> {
+    let from = Room::of(steps, now, cpus).earliest(length)?;
+    Some(with_taken(steps, from, from + length, cpus))
+}
+
+/// Steps with so many CPUs taken from one moment to another.
+fn with_taken(steps: &[(UnixTime, u32)], from: UnixTime, until: UnixTime, cpus: u64) -> Vec<(UnixTime, u32)> {
+    let cpus = u32::try_from(cpus).unwrap_or(u32::MAX);
+    let mut found: Vec<(UnixTime, u32)> = Vec::with_capacity(steps.len() + 2);
+    for (place, (at, free)) in steps.iter().enumerate() {
+        let next = steps.get(place + 1).map(|(next, _)| *next);
+        for cut in [*at, from, until] {
+            let is_within = cut >= *at && next.is_none_or(|next| cut < next);
+            if is_within && found.last().is_none_or(|(last, _)| *last < cut) {
+                let taken = if from <= cut && cut < until { cpus } else { 0 };
+                found.push((cut, free.saturating_sub(taken)));
+            }
+        }
+    }
+    found
+}
+
 /// Earliest starts of ever longer jobs.
 #[derive(Clone, Debug)]
 pub struct Starts<'a> {
@@ -124,6 +150,16 @@ mod tests {
         assert_eq!(before(&giving_way[..1]), Some(UnixTime(100)));
         assert_eq!(before(&giving_way[1..]), Some(UnixTime(100)), "from the step after its start to the one before its end");
         assert_eq!(before(&[job(110, 190, 7)]), Some(UnixTime(300)), "between two steps nothing is known to be free");
+    }
+
+    #[test]
+    fn jobs_that_the_plan_does_not_know_have_their_place_where_there_is_room_for_all_of_them() {
+        let plan = steps(&[(0, 4), (100, 1), (200, 8)]);
+        let behind = |now, cpus, length| steps_behind(&plan, UnixTime(now), cpus, Seconds(length));
+        assert_eq!(behind(10, 3, 60), Some(steps(&[(0, 4), (10, 1), (70, 4), (100, 1), (200, 8)])));
+        assert_eq!(behind(0, 3, 110), Some(steps(&[(0, 4), (100, 1), (200, 5), (310, 8)])));
+        assert_eq!(behind(10, 6, 60), Some(steps(&[(0, 4), (100, 1), (200, 2), (260, 8)])));
+        assert_eq!(behind(0, 9, 1), None);
     }
 
     proptest! {

@@ -246,7 +246,7 @@ where
     F: Forecaster,
 {
     let ahead = work_ahead(context);
-    if ahead == Seconds::ZERO {
+    if ahead == Seconds::ZERO || decided.is_some() && probability::has_place_for_claimed(context) {
         return judged(context, decided, deadline);
     }
     // As if the time that the others take were gone already.
@@ -260,9 +260,10 @@ where
 }
 
 /// How long the whole partition is busy with what was admitted to it, by anybody, since slurmctld's
-/// queue was read. Forecasts do not know of those jobs, and where they run is not known yet: so
-/// their work is taken to be done before any other, on all CPUs at once. A burst of jobs is then
-/// promised no more than the partition can do, however they lie beside each other in the end.
+/// queue was read. Forecasts do not know of those jobs, and where they run is not known yet: so,
+/// where no plan has a place for them, their work is taken to be done before any other, on all CPUs
+/// at once. A burst of jobs is then promised no more than the partition can do, however they lie
+/// beside each other in the end.
 ///
 /// By time limits alone nobody's work counts: that is for the order by deadline. Where jobs share
 /// nodes, the shares of those that were admitted since are on their nodes.

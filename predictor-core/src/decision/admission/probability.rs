@@ -18,17 +18,21 @@
 //!    room, which may be later than it could. Without that, long jobs with much time would keep all
 //!    CPUs from short jobs that have little.
 //!
+//! What was admitted since the queue was read has one place in the plan before the job: all of its
+//! CPUs together, for as long as its jobs are expected to run in the mean, at the earliest moment at
+//! which there is room for them.
+//!
 //! Without a plan the forecast of the wait takes its place, and more is asked than is wanted where
 //! promises of that size and time ahead were kept too seldom
 //! ([`level_to_ask`](crate::promise::level_to_ask)).
 
-use super::{Admitted, Alternatives, NotAdmitted};
-use crate::admission::room::Room;
+use super::{Admitted, Alternatives, FARTHEST_DEADLINE, NotAdmitted};
+use crate::admission::room::{Room, steps_behind};
 use crate::admission::{PromisedJob, mean};
 use crate::deadline_history::DeadlineHistory;
 use crate::deadline_run_times::{unknown, weighed};
 use crate::decision::{Candidate, Context};
-use crate::forecast::Forecaster;
+use crate::forecast::{Claimed, Forecaster, FreePlan};
 use crate::promise::PromiseKind;
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
@@ -116,12 +120,12 @@ where
     let all = partition.cpus;
     let cpus = u64::from(decided.size.cpus);
     let beside = Some(Terms::default().room_beside(expected, all)).filter(|beside| cpus + beside <= u64::from(all)).unwrap_or(0);
-    let claimed = context.claimed.admitted.cpus.max(context.claimed.partition.cpus);
-    let wanted = (cpus + beside + claimed).min(u64::from(all).max(cpus));
     let not_before = now + context.delay_as_written();
     let admitted = forecasts.promised_jobs(partition.index);
     let giving_way = |job: &&PromisedJob| job.gives_way(deadline, expected);
-    let room = Room::before(&plan.steps, admitted.iter().filter(giving_way), not_before, wanted);
+    let behind = place_of_claimed(context).and_then(|(cpus, length)| steps_behind(&plan.steps, now, cpus, length));
+    let steps = behind.as_deref().unwrap_or(&plan.steps);
+    let room = Room::before(steps, admitted.iter().filter(giving_way), not_before, cpus + beside);
 
     let mut starts = room.starts();
     let mut probability = 0.0;
@@ -130,6 +134,29 @@ where
         probability += weight * history.starts_within(left_s - run_s, (start - now).0 as f64);
     }
     Some(Prospect { probability: probability.clamp(0.0, 1.0), start: room.earliest(expected).unwrap_or(not_before) })
+}
+
+/// The CPUs that were claimed since the queue was read that was planned, and for how long each is
+/// expected to be used in the mean; `None` where nothing was claimed.
+///
+/// By everybody whose jobs were admitted, or by the user alone, if that is more.
+fn place_of_claimed<F>(context: &Context<'_, F>) -> Option<(u64, Seconds)> {
+    let Claimed { admitted, partition, .. } = context.claimed;
+    let claims = if partition.cpus > admitted.cpus { partition } else { admitted };
+    let length = claims.expected_work.checked_div(claims.cpus)?;
+    Some((claims.cpus, Seconds(i64::try_from(length).unwrap_or(i64::MAX)).clamp(Seconds(1), FARTHEST_DEADLINE)))
+}
+
+/// Whether there is a plan of the queue with a place for what was claimed since, so that it counts
+/// where it will run, and not as work that all others have to wait for.
+pub(super) fn has_place_for_claimed<F>(context: &Context<'_, F>) -> bool
+where
+    F: Forecaster,
+{
+    let (forecasts, partition) = (context.forecasts, context.partition.index);
+    let Some((cpus, _)) = place_of_claimed(context) else { return false };
+    let has_place = |plan: FreePlan<'_>| plan.steps.last().is_some_and(|(_, free)| u64::from(*free) >= cpus);
+    forecasts.deadline_history(partition).is_some() && forecasts.queue_plan(partition).is_some_and(has_place)
 }
 
 #[cfg(test)]
