@@ -4,8 +4,8 @@
 //! slurmctld's threads look a user up at each submission, and a job at each modification, while the
 //! file of a large cluster has tens of MB and is written anew every half minute. So the file is
 //! read into memory as it is and verified by its checksum, and of what it holds only the user or
-//! job that is looked up is decoded. Behind the head ([`crate::file`] has the same) come the numbers
-//! of what there is, the operators, and for users, jobs and tasks of arrays each an index in
+//! job that is looked up is decoded. Behind the head ([`crate::file`] has the same) come how many
+//! there are of each, the operators, and for users, jobs and tasks of arrays each an index in
 //! ascending order that says where in the rest of the file they stand.
 
 use crate::derived;

@@ -34,7 +34,7 @@ pub const RULES_STATE: &str = "rules-state";
 /// What was counted of each rule.
 pub const RULE_COUNTERS: &str = "rule-counters";
 
-/// What rules can ask about users and jobs: operators, groups, and jobs that are pending or running.
+/// What rules can ask about users and jobs: operators, groups, and jobs that pend or run.
 pub const RULES_DATA: &str = "rules-data";
 
 /// The kill switch of rules: while it exists no rule is applied.
