@@ -64,7 +64,9 @@ fn main() {
         .blocklist_item("slurm_conf")
         .generate()
         .unwrap_or_else(|error| lacks(error));
-    bindings.write_to_file(out.join("bindings.rs")).expect("OUT_DIR is writable");
+    let bindings = bindings.to_string();
+    fs::write(out.join("bindings.rs"), &bindings).expect("OUT_DIR is writable");
+    fs::write(out.join("error_numbers.rs"), error_numbers(&bindings)).expect("OUT_DIR is writable");
 
     let functions = LIBSLURM.iter().fold(builder(&include), |builder, names| builder.allowlist_function(names));
     let functions = functions
@@ -105,6 +107,24 @@ fn main() {
     // program that loads them.
     println!("cargo::rustc-env=BUILD_TARGET={}", env::var("TARGET").unwrap_or_default());
     println!("cargo::metadata=library={}", library.display());
+}
+
+/// The numbers of slurm/slurm_errno.h by their names, as a list in the order of the names.
+fn error_numbers(bindings: &str) -> String {
+    let mut numbers: Vec<(&str, i32)> = bindings
+        .lines()
+        .filter_map(|line| {
+            let (name, rest) = line.trim().strip_prefix("pub const ")?.split_once(':')?;
+            let number = rest.split_once('=')?.1.trim().trim_end_matches(';');
+            Some((name, number.parse().ok()?)).filter(|_| name.starts_with("ESLURM_"))
+        })
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if numbers.is_empty() {
+        fail("slurm/slurm_errno.h names no errors");
+    }
+    format!("&{numbers:?}")
 }
 
 fn builder(include: &Path) -> bindgen::Builder {

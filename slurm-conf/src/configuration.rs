@@ -173,6 +173,14 @@ impl Configuration {
         Self::parse(&text, path)
     }
 
+    /// The state directory that a file names, however wrong the rest of it is: what has to hold all
+    /// the same is looked for there. The usual one where the file names none or can't be read.
+    #[must_use]
+    pub fn state_directory_named_in(path: &Path) -> PathBuf {
+        let bytes = std::fs::read(path).unwrap_or_default();
+        state_directory_in(&String::from_utf8_lossy(&bytes)).unwrap_or_else(|| Configuration::default().state_directory)
+    }
+
     /// Reads a text; `path` is where it comes from, for messages.
     ///
     /// # Errors
@@ -193,6 +201,18 @@ impl Configuration {
         }
         Ok(configuration)
     }
+}
+
+/// The value of `state_directory`, by the lines before the first section that are whole by
+/// themselves.
+fn state_directory_in(text: &str) -> Option<PathBuf> {
+    /// A line that says where the state directory is.
+    #[derive(Deserialize)]
+    struct Line {
+        state_directory: value::AbsolutePath,
+    }
+    let lines = text.trim_start_matches('\u{feff}').lines().take_while(|line| !line.trim_start().starts_with('['));
+    lines.filter_map(|line| toml::from_str::<Line>(line).ok()).map(|line| line.state_directory.0).last()
 }
 
 /// Where the configuration is, by the values of the two variables.

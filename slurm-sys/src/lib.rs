@@ -23,6 +23,7 @@ pub mod accounting;
 pub mod allocation;
 pub mod client;
 mod errno;
+pub mod error_number;
 pub mod job_description;
 pub mod job_fields;
 mod job_number;

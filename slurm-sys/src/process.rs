@@ -1,6 +1,7 @@
 //! What a SPANK plugin does to the process that loaded it: its environment, its end, its signals,
 //! its sleep. And who is at the other end of a socket.
 
+use job_types::number::UserId;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
@@ -25,6 +26,13 @@ pub fn peer_user(stream: &UnixStream) -> io::Result<u32> {
         return Err(io::Error::last_os_error());
     }
     Ok(credentials.uid)
+}
+
+/// The user as whom this process runs; in slurmctld this is SlurmUser (slurm.conf(5)).
+#[must_use]
+pub fn own_user() -> UserId {
+    // SAFETY: geteuid reads a number of this process and can't fail.
+    UserId(unsafe { libc::geteuid() })
 }
 
 /// Sets a variable of this process.

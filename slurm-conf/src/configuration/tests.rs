@@ -195,3 +195,22 @@ fn a_state_directory_is_that_of_a_cluster_and_absolute() {
     assert!(complained.contains("use the name of a cluster"), "{complained}");
     assert!(parse("[clusters]\neast = \"e\"").is_err());
 }
+
+#[test]
+fn the_state_directory_is_found_however_wrong_the_rest_is() {
+    for (text, found) in [
+        ("state_directory = '/var/lib/queuecast'\n[polcy]\nmold = maybe\n", Some("/var/lib/queuecast")),
+        ("state_directory = \"/a\" # here\nsnapshot = = =\n", Some("/a")),
+        ("\u{feff}  \"state_directory\" = '/b'\n[[rule]\n", Some("/b")),
+        ("x = \u{1}\nstate_directory = '/c'\n", Some("/c")),
+        ("# state_directory = '/d'\n", None),
+        ("state_directory = 'relative'\n", None),
+        ("state_directory = \n", None),
+        ("[policy]\nstate_directory = '/e'\n", None),
+        ("", None),
+    ] {
+        assert_eq!(state_directory_in(text), found.map(PathBuf::from), "{text}");
+    }
+    let usual = Configuration::default().state_directory;
+    assert_eq!(Configuration::state_directory_named_in(Path::new("/nowhere/queuecast.toml")), usual);
+}
