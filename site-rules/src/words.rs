@@ -9,7 +9,7 @@ const LONGEST: usize = 200;
 
 /// Puts a value behind a text: durations as Slurm shows a time limit, texts without control
 /// characters and shortened, lists with commas.
-pub(crate) fn put(message: &mut String, value: Value<'_>) {
+pub fn put(message: &mut String, value: Value<'_>) {
     // Writing into a text can't fail.
     let _ = match value {
         Value::Truth(truth) => write!(message, "{truth}"),

@@ -34,6 +34,10 @@ pub const RULES_STATE: &str = "rules-state";
 /// What was counted of each rule.
 pub const RULE_COUNTERS: &str = "rule-counters";
 
+/// The rules that the filter took up last, which it keeps for where [`RULES`] can't be used when
+/// slurmctld starts.
+pub const RULES_IN_FORCE: &str = "rules-in-force";
+
 /// What rules can ask about users and jobs: operators, groups, and jobs that pend or run.
 pub const RULES_DATA: &str = "rules-data";
 

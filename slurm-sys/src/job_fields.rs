@@ -353,6 +353,19 @@ impl JobDescription<'_> {
         count(number)
     }
 
+    /// Sets the number of the job that is to be modified, for tests of what reads it.
+    pub fn set_job_id(&mut self, number: Option<u32>) {
+        let number = number.unwrap_or(crate::bindings::NO_VAL);
+        #[cfg(job_id_in_step_id)]
+        {
+            self.0.step_id.job_id = number;
+        }
+        #[cfg(not(job_id_in_step_id))]
+        {
+            self.0.job_id = number;
+        }
+    }
+
     /// The memory that it asks for.
     #[must_use]
     pub fn memory(&self) -> Option<AskedMemory> {

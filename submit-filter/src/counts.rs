@@ -92,7 +92,7 @@ impl Counts {
                 }
                 self.owner.store(owner, Ordering::Relaxed);
             }
-            (0, None) => self.owner.store(RandomState::new().build_hasher().finish() | 1, Ordering::Relaxed),
+            (0, None) => self.owner.store(new_owner(), Ordering::Relaxed),
             _ => {}
         }
         let owner = self.owner.load(Ordering::Relaxed);
@@ -106,4 +106,9 @@ impl Counts {
             numbers().enumerate().for_each(|(index, value)| page.memory.raise(owner, index, value));
         }
     }
+}
+
+/// A name to count as that nobody else has.
+pub(crate) fn new_owner() -> u64 {
+    RandomState::new().build_hasher().finish() | 1
 }

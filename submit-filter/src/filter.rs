@@ -1,28 +1,34 @@
-//! One submission, from the job description to the answer.
+//! One submission or modification, from the job description to the answer.
+//!
+//! The site's own rules come first: what they refuse is not looked at any further, and forecasts and
+//! decisions are about the job as they have written it. A decision that would go past what they
+//! allow is not carried out.
 
 use crate::admitted::{AdmittedTable, Turn};
 use crate::request;
 use crate::rewrite::Rewrite;
+use crate::rules::InForce;
+use crate::ruling::{Judged, Refused};
 use crate::snapshot::Current;
 pub use crate::state::State;
 use crate::state::{self, Located};
-use crate::uptake::Fault;
 use job_types::number::UserId;
 use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
 use job_types::time::UnixTime;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{
-    Arrival, Bounds, Decision, Gate, NoState, Refusal, Situation, Standing, Submission, Timeliness, decide, gate,
-    governing as governing_partition,
+    Arrival, Bounds, Decision, Gate, NoState, Refusal, Situation, Standing, Submission, decide, gate, governing as governing_partition,
 };
 use predictor_core::forecast::{Claimed, Claims};
 use predictor_core::refusals::NotedRefusal;
 use predictor_core::shared_nodes::SharedNode;
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
+use site_rules::submission::Request;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::memory::Memory;
+use std::ffi::c_int;
 
 /// The plugin's answer to slurmctld.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,19 +39,70 @@ pub enum Answer {
     Refused,
     /// Its deadline can't be kept.
     NotAdmitted,
+    /// The site's own rules refuse it, with this number of Slurm's.
+    RefusedByRules(c_int),
 }
 
 /// The snapshot as the decisions are given it.
 pub type Forecasts = Snapshot<Memory>;
 
-/// Filters a submission at the present time by the gate and the decisions of `predictor_core`.
-pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
+/// Filters a submission of `submitter` at the present time: by the site's own rules, and then by the
+/// gate and the decisions of `predictor_core`.
+pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>, submitter: UserId) -> Answer {
     let now = state::now();
-    let asked = request::asked(description);
     let located = state.locate(now.0);
+    let store = state.rules(located);
+    let directory = store.directory_state(now);
+    let in_force = store.look(directory).filter(InForce::has_rules);
+    // Rules may ask for forecasts, so that a new snapshot is taken up before them.
+    let is_off = located.is_some_and(|located| state.look(located, directory, now));
+    let judged =
+        in_force.as_ref().map(|in_force| Judged { state, store, in_force, request: Request::Submit, asker: submitter, now, located });
+    if let Some(Err(Refused(number))) = judged.map(|judged| judged.apply(description, message)) {
+        return Answer::RefusedByRules(number);
+    }
+    let arrived = Arrived { state, located, is_off, judged, now };
+    let answer = forecast(&arrived, description, message);
+    if answer == Answer::Accepted {
+        store.throttle.note(submitter, now);
+    }
+    answer
+}
+
+/// Filters a modification that `asker` wants, by the site's own rules alone: what users and
+/// operators want now is not fought by forecasts.
+pub fn modification(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>, asker: UserId) -> Answer {
+    let now = state::now();
+    state.count(Counter::Modifications);
+    let located = state.locate(now.0);
+    let store = state.rules(located);
+    let Some(in_force) = store.look(store.directory_state(now)).filter(InForce::has_rules) else { return Answer::Accepted };
+    let judged = Judged { state, store, in_force: &in_force, request: Request::Modify, asker, now, located };
+    match judged.apply(description, message) {
+        Ok(()) => Answer::Accepted,
+        Err(Refused(number)) => Answer::RefusedByRules(number),
+    }
+}
+
+/// What a submission meets.
+#[derive(Clone, Copy)]
+struct Arrived<'a> {
+    state: &'a State,
+    located: Option<&'a Located>,
+    /// Whether the kill switch of forecasts is on.
+    is_off: bool,
+    /// The site's own rules, if there are some.
+    judged: Option<Judged<'a>>,
+    now: UnixTime,
+}
+
+/// Filters a submission that the site's own rules let through.
+fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
+    let Arrived { state, located, is_off, judged, now } = *arrived;
+    let asked = request::asked(description);
     let standing = located.map(|located| {
         state.count(Counter::Submissions);
-        Standing { is_off: state.look(located, now), is_transparent: located.snapshots.has_transparent_policy() }
+        Standing { is_off, is_transparent: located.snapshots.has_transparent_policy() }
     });
     let arrival = Arrival {
         asked: asked.as_ref(),
@@ -59,7 +116,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     let (current_slot, governing_slot) = (&mut current, &mut governing);
     let verdict = gate(&arrival, standing, || {
         let located = located.ok_or(NoState::NotSetUp)?;
-        let current = &**current_slot.insert(usable(located, now)?);
+        let current = &**current_slot.insert(located.usable(now)?);
         let (partition, policy) = governing_partition(description.partition(), &current.snapshot).ok_or(NoState::UnknownPartition)?;
         *governing_slot = Some((located, current, partition, policy));
         Ok(policy)
@@ -75,24 +132,12 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     }
     match (verdict, governing, asked) {
         (Gate::Decide(_), Some((located, current, partition, policy)), Ok(asked)) => {
-            let governing = Governing { admitted: &located.admitted, current, partition, policy, now };
+            let governing = Governing { admitted: &located.admitted, current, partition, policy, judged, now };
             decided(state, &governing, description, message, asked)
         }
         (Gate::Refuse(..), ..) => Answer::Refused,
         (Gate::NotAdmitted(..), ..) => Answer::NotAdmitted,
         _ => Answer::Accepted,
-    }
-}
-
-fn usable(located: &Located, now: UnixTime) -> Result<std::sync::Arc<Current>, NoState> {
-    let current = located.snapshots.current();
-    let timeliness = current.as_ref().map(|current| current.snapshot.timeliness(now));
-    match (current, timeliness, located.snapshots.fault()) {
-        (Some(current), Some(Timeliness::Current), _) => Ok(current),
-        (.., Fault::Damaged) => Err(NoState::Damaged),
-        (.., Fault::Ahead) | (_, Some(Timeliness::Ahead), _) => Err(NoState::Ahead),
-        (Some(_), ..) => Err(NoState::TooOld),
-        (None, ..) => Err(NoState::Absent),
     }
 }
 
@@ -102,7 +147,16 @@ struct Governing<'a> {
     current: &'a Current,
     partition: Partition<'a>,
     policy: Policy,
+    judged: Option<Judged<'a>>,
     now: UnixTime,
+}
+
+/// Why a decision is not carried out.
+enum NotCarriedOut {
+    /// It can't be written into the job.
+    NotWritable,
+    /// The job would not keep to the site's rule of this name.
+    AgainstRule(String),
 }
 
 fn decided(
@@ -112,7 +166,7 @@ fn decided(
     message: &mut UserMessage<'_>,
     asked: Asked,
 ) -> Answer {
-    let Governing { admitted, current, partition, policy, now } = *governing;
+    let Governing { admitted, current, partition, policy, judged, now } = *governing;
     // Held until what is decided is written and claimed.
     let has_turn = policy.admission != Admission::Off && description.deadline().is_some();
     let mut turn = has_turn.then(|| admitted.turn(current.snapshot.provenance().controller_read_at, now));
@@ -146,7 +200,13 @@ fn decided(
         // Of a deadline that is taken out of Slurm's field nothing would be left without a record.
         let is_writable = record.is_some() || !decision.changes().clears_deadline;
         let prepare = || Rewrite::prepare(description, before, submission.unit(), decision.changes(), &names, record.as_deref());
-        let rewrite = is_writable.then(prepare).flatten();
+        let rewrite = is_writable.then(prepare).flatten().ok_or(NotCarriedOut::NotWritable).and_then(|rewrite| {
+            let Some(judged) = judged else { return Ok(rewrite) };
+            match rewrite.sizes_and_limits(description, submission.unit()) {
+                written if written.is_empty() => Ok(rewrite),
+                written => judged.allows(description, &written).map(|()| rewrite).map_err(NotCarriedOut::AgainstRule),
+            }
+        });
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
         // Only a job that is really submitted, as it was decided here, will take anything.
         let claims = decision.claims(&situation).filter(|_| !description.is_only_tested());
@@ -170,7 +230,7 @@ fn decided(
 /// nothing of the job's description.
 struct PreparedDecision<'a> {
     decision: Decision,
-    rewrite: Option<Rewrite>,
+    rewrite: Result<Rewrite, NotCarriedOut>,
     line: Option<String>,
     unit: job_types::size::Unit,
     reserves: bool,
@@ -188,17 +248,13 @@ fn written(
     message: &mut UserMessage<'_>,
     prepared: PreparedDecision<'_>,
 ) -> Answer {
-    let done = prepared.rewrite.is_some_and(|rewrite| rewrite.write(description, prepared.unit));
-    if !done {
-        state.count(Counter::RewriteFailed);
-        if prepared.reserves && prepared.decision.mode == Mode::Enforce {
-            message.add("queuecast: no reservation: it could not be written into the job; submit without --reserve-at, or try again later");
-            return Answer::Refused;
-        }
-        if prepared.decision.changes().clears_deadline {
-            message.add("queuecast: the deadline is left to Slurm: what was decided could not be written into the job");
-        }
-        return Answer::Accepted;
+    let written = prepared.rewrite.and_then(|rewrite| {
+        let is_written = rewrite.write(description, prepared.unit);
+        is_written.then_some(()).ok_or(NotCarriedOut::NotWritable)
+    });
+    if let Err(reason) = written {
+        let is_reserved = prepared.reserves && prepared.decision.mode == Mode::Enforce;
+        return not_carried_out(state, message, &reason, is_reserved, prepared.decision.changes().clears_deadline);
     }
     if let Some(claims) = &prepared.claims {
         current.claims.add(prepared.user, &prepared.partition, claims);
@@ -213,6 +269,37 @@ fn written(
         message.add(line);
     }
     count(state, &prepared.decision);
+    Answer::Accepted
+}
+
+/// Leaves a job as it is, but for one that asked for a reservation, and says why.
+fn not_carried_out(
+    state: &State,
+    message: &mut UserMessage<'_>,
+    reason: &NotCarriedOut,
+    is_reserved: bool,
+    clears_deadline: bool,
+) -> Answer {
+    let (counter, why) = match reason {
+        NotCarriedOut::NotWritable => (Counter::RewriteFailed, "what was decided could not be written into the job".to_owned()),
+        NotCarriedOut::AgainstRule(rule) => (Counter::Unchanged, format!("what was decided would not keep to the site's rule {rule}")),
+    };
+    state.count(counter);
+    if is_reserved {
+        message.add(&match reason {
+            NotCarriedOut::NotWritable => {
+                "queuecast: no reservation: it could not be written into the job; submit without --reserve-at, or try again later"
+                    .to_owned()
+            }
+            NotCarriedOut::AgainstRule(_) => format!("queuecast: no reservation: {why}; submit without --reserve-at"),
+        });
+        return Answer::Refused;
+    }
+    if clears_deadline {
+        message.add(&format!("queuecast: the deadline is left to Slurm: {why}"));
+    } else if matches!(reason, NotCarriedOut::AgainstRule(_)) {
+        message.add(&format!("queuecast: the job is left as it is: {why}"));
+    }
     Answer::Accepted
 }
 

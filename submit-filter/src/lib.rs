@@ -1,4 +1,5 @@
-//! The job_submit plugin: reads a submission and the snapshot, decides, rewrites.
+//! The job_submit plugin: judges a submission by the site's own rules, reads the snapshot, decides,
+//! rewrites.
 //!
 //! This file holds the symbols that slurmctld looks for (src/interfaces/job_submit.c) and nothing
 //! else: each takes C's pointers into safe views, catches a panic, and answers with a code of
@@ -15,6 +16,8 @@ mod guard;
 mod recorded;
 mod request;
 mod rewrite;
+mod rules;
+mod ruling;
 mod snapshot;
 mod state;
 mod uptake;
@@ -27,6 +30,7 @@ pub mod entry {
     use crate::filter::{self, Answer};
     use crate::guard::caught;
     use crate::state;
+    use job_types::number::UserId;
     use predictor_core::counters::Counter;
     use slurm_sys::bindings::{self, job_desc_msg_t};
     use slurm_sys::job_description::{JobDescription, UserMessage};
@@ -76,19 +80,24 @@ pub mod entry {
     /// a message.
     // SAFETY: the signature is that of `job_submit` in src/interfaces/job_submit.c.
     #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn job_submit(description: *mut job_desc_msg_t, _submit_user: u32, message: *mut *mut c_char) -> c_int {
+    pub unsafe extern "C" fn job_submit(description: *mut job_desc_msg_t, submit_user: u32, message: *mut *mut c_char) -> c_int {
         let answer = caught(|| {
             // SAFETY: as this function's caller promises.
             let (description, message) = unsafe { (JobDescription::from_raw(description), UserMessage::from_raw(message)) };
             let (Some(mut description), mut message) = (description, message) else { return Answer::Accepted };
             #[cfg(records_when_told)]
             crate::recorded::record(&description);
-            filter::submission(state::current(), &mut description, &mut message)
+            filter::submission(state::current(), &mut description, &mut message, UserId(submit_user))
         });
+        code(answer)
+    }
+
+    fn code(answer: Option<Answer>) -> c_int {
         match answer {
             Some(Answer::Refused) => bindings::ESLURM_RESERVATION_NOT_USABLE as c_int,
             // With which Slurm itself refuses a time limit that does not fit before a deadline.
             Some(Answer::NotAdmitted) => bindings::ESLURM_INVALID_TIME_LIMIT as c_int,
+            Some(Answer::RefusedByRules(number)) => number,
             Some(Answer::Accepted) => SUCCESS,
             None => {
                 state::current().count(Counter::Panics);
@@ -97,21 +106,24 @@ pub mod entry {
         }
     }
 
-    /// Called for each change of a job by its user or an operator. It is let through as it is: what
-    /// they want now is not fought.
+    /// Called for each change of a job by its user or an operator.
     ///
     /// # Safety
-    /// None of the pointers is used.
+    /// As of `job_submit`. The job's own record, which is private to slurmctld, is not used.
     // SAFETY: the signature is that of `job_modify` in src/interfaces/job_submit.c.
     #[unsafe(no_mangle)]
     pub unsafe extern "C" fn job_modify(
-        _description: *mut job_desc_msg_t,
+        description: *mut job_desc_msg_t,
         _job: *mut c_void,
-        _submit_user: u32,
-        _message: *mut *mut c_char,
+        submit_user: u32,
+        message: *mut *mut c_char,
     ) -> c_int {
-        caught(|| state::current().count(Counter::Modifications));
-        SUCCESS
+        code(caught(|| {
+            // SAFETY: as this function's caller promises.
+            let (description, message) = unsafe { (JobDescription::from_raw(description), UserMessage::from_raw(message)) };
+            let (Some(mut description), mut message) = (description, message) else { return Answer::Accepted };
+            filter::modification(state::current(), &mut description, &mut message, UserId(submit_user))
+        }))
     }
 }
 

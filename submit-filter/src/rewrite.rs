@@ -4,6 +4,8 @@ use job_types::options::{HOLD_UNTIL_VARIABLE, SHARE_VARIABLE};
 use job_types::size::{Size, Unit};
 use job_types::time::Seconds;
 use predictor_core::decision::Changes;
+use site_rules::field::Name;
+use site_rules::value::Value;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::text::SlurmText;
 
@@ -60,6 +62,28 @@ impl Rewrite {
             });
         }
         Some(rewrite)
+    }
+
+    /// The sizes and limits that it writes, by which the site's own rules may bound a job.
+    pub(crate) fn sizes_and_limits(&self, description: &JobDescription<'_>, unit: Unit) -> Vec<(Name, Value<'static>)> {
+        let mut written = Vec::new();
+        let mut number = |name: Name, number: u32| written.push((name, Value::Integer(i64::from(number))));
+        if let Some((size, tasks)) = self.changes.size {
+            if unit == Unit::Nodes || description.min_nodes().is_some() {
+                number(Name::MinNodes, size.nodes);
+                number(Name::MaxNodes, size.nodes);
+            }
+            tasks.into_iter().for_each(|tasks| number(Name::NumTasks, tasks));
+            self.min_cpus.into_iter().for_each(|cpus| number(Name::MinCpus, cpus));
+        }
+        if let Some((_, count)) = &self.nodes {
+            number(Name::MinNodes, *count);
+            number(Name::MaxNodes, *count);
+        }
+        for (name, limit) in [(Name::TimeLimit, self.changes.limit), (Name::TimeMin, self.changes.shortest_limit)] {
+            written.extend(limit.map(|limit| (name, Value::Duration(Seconds(i64::from(minutes_of(limit)) * 60)))));
+        }
+        written
     }
 
     /// Writes it. `false`, with nothing written, where the node could not be told to hold the job.

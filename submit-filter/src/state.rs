@@ -3,19 +3,22 @@
 
 use crate::admitted::AdmittedTable;
 use crate::counts::Counts;
-use crate::uptake::{SnapshotStore, Uptake};
-use crate::watch::Watch;
+use crate::rules::RuleStore;
+use crate::snapshot::Current;
+use crate::uptake::{Fault, SnapshotStore, Uptake};
+use crate::watch::{DirectoryState, Switch};
 use job_types::number::UserId;
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
 use once_cell::sync::OnceCell;
 use predictor_core::counters::Counter;
-use predictor_core::decision::{configured_policy, governing};
+use predictor_core::decision::{NoState, Timeliness, configured_policy, governing};
 use predictor_core::refusals::NotedRefusal;
 use slurm_conf::Configuration;
 use slurm_conf::configuration::Policies;
-use slurm_conf::state_directory::{HAND_OVER, SNAPSHOT};
+use slurm_conf::state_directory::{HAND_OVER, KILL_SWITCH, SNAPSHOT};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,13 +34,18 @@ pub(crate) struct Located {
     policies: Policies,
     /// What was admitted with deadlines, which outlasts the snapshots.
     pub(crate) admitted: AdmittedTable,
-    watch: Watch,
+    /// The site's own rules, whose look at the directory all share.
+    rules: Arc<RuleStore>,
+    off: Switch,
 }
 
 /// The plugin's state.
 #[derive(Debug)]
 pub struct State {
     located: OnceCell<Located>,
+    /// The site's own rules from the directory that a configuration names which is wrong otherwise,
+    /// as long as it is: they hold all the same.
+    rules_meanwhile: OnceCell<Arc<RuleStore>>,
     /// When the configuration may be looked at again, in Unix seconds.
     retry_at: AtomicI64,
     counts: Counts,
@@ -58,9 +66,13 @@ pub(crate) fn current() -> &'static State {
 /// Brings the state up; on failure the log says why, and it is tried again at later submissions.
 pub(crate) fn start() {
     std::panic::set_hook(Box::new(|panic| slurm_sys::log::error(&format!("job_submit/queuecast: {panic}; the job is left as it is"))));
-    if let Some(located) = STATE.locate(0) {
-        // So that the first submission finds a snapshot, and not a file to read.
-        STATE.look(located, now());
+    let located = STATE.locate(0);
+    // So that the first submission finds rules and a snapshot, and not files to read.
+    let rules = STATE.rules(located);
+    let directory = rules.directory_state(now());
+    let _ = rules.look(directory);
+    if let Some(located) = located {
+        STATE.look(located, directory, now());
     }
 }
 
@@ -75,15 +87,36 @@ impl State {
     /// A state that has looked at nothing yet.
     #[must_use]
     pub(crate) const fn new() -> State {
-        State { located: OnceCell::new(), retry_at: AtomicI64::new(0), counts: Counts::new() }
+        State { located: OnceCell::new(), rules_meanwhile: OnceCell::new(), retry_at: AtomicI64::new(0), counts: Counts::new() }
     }
 
     /// A state over a directory, without a configuration.
     #[must_use]
     pub fn over(directory: &Path) -> State {
         let state = State::new();
-        let _ = state.located.set(Located::new(directory, Policies::default()));
+        let _ = state.located.set(Located::new(directory, Policies::default(), Arc::new(RuleStore::new(directory))));
         state
+    }
+
+    /// The site's own rules: from the directory of the configuration, or where that can't be read
+    /// from the one that it seems to name.
+    pub(crate) fn rules<'s>(&'s self, located: Option<&'s Located>) -> &'s RuleStore {
+        let meanwhile = || {
+            self.rules_meanwhile.get_or_init(|| Arc::new(RuleStore::new(&Configuration::state_directory_named_in(&Configuration::path()))))
+        };
+        located.map_or_else(meanwhile, |located| &located.rules)
+    }
+
+    /// The rules' store of the directory that a configuration names at last, taken up already.
+    fn rules_of(&self, directory: &Path) -> Arc<RuleStore> {
+        match self.rules_meanwhile.get().filter(|rules| rules.directory() == directory) {
+            Some(rules) => rules.clone(),
+            None => {
+                let rules = RuleStore::new(directory);
+                let _ = rules.look(rules.directory_state(now()));
+                Arc::new(rules)
+            }
+        }
     }
 
     /// What follows from the configuration; `None`, and the next look only after some seconds,
@@ -100,29 +133,31 @@ impl State {
         }
         let path = Configuration::path();
         match Configuration::load(&path) {
-            Ok(configuration) => Some(self.located.get_or_init(|| Located::new(&configuration.state_directory, configuration.policy))),
+            Ok(configuration) => Some(self.located.get_or_init(|| {
+                let directory = &configuration.state_directory;
+                Located::new(directory, configuration.policy, self.rules_of(directory))
+            })),
             Err(error) => {
-                slurm_sys::log::error(&format!("job_submit/queuecast: jobs are left as they are: {error}"));
+                slurm_sys::log::error(&format!("job_submit/queuecast: jobs are left as the site's rules have them: {error}"));
                 None
             }
         }
     }
 
-    /// Looks at the state directory: at the kill switch before anything else, and at nothing else
+    /// Looks at the state directory: at the kill switch before anything else, and at no snapshot
     /// while it is on. Takes up a new snapshot. Returns whether the kill switch is on.
     ///
-    /// A directory in which nothing has changed costs one call of the system.
-    pub(crate) fn look(&self, located: &Located, now: UnixTime) -> bool {
-        let watch = &located.watch;
-        let state = watch.state(now);
-        if let Some(is_off) = watch.known(state) {
+    /// A directory in whose state nothing has changed is not looked into.
+    pub(crate) fn look(&self, located: &Located, directory: Option<DirectoryState>, now: UnixTime) -> bool {
+        let off = &located.off;
+        if let Some(is_off) = off.known(directory) {
             return is_off;
         }
-        let is_off = watch.is_off();
+        let is_off = off.is_on();
         if is_off {
-            watch.looked_through(state, true);
+            off.looked_through(directory, true);
         } else if let Some(uptake) = located.snapshots.refresh(now, &self.counts) {
-            watch.looked_through(state, false);
+            off.looked_through(directory, false);
             match uptake {
                 Uptake::AsBefore => {}
                 Uptake::Taken => self.count(Counter::SnapshotsTaken),
@@ -138,7 +173,11 @@ impl State {
         self.counts.let_go();
         if let Some(located) = self.located.get() {
             located.snapshots.let_go();
-            located.watch.forget();
+            located.off.forget();
+            located.rules.let_go();
+        }
+        if let Some(rules) = self.rules_meanwhile.get() {
+            rules.let_go();
         }
     }
 
@@ -177,8 +216,24 @@ impl Located {
         NotedRefusal::new(now, user, partition, self.configured(partitions).admission)
     }
 
-    fn new(directory: &Path, policies: Policies) -> Located {
+    /// The snapshot in force, if it can be used at this time.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn usable(&self, now: UnixTime) -> Result<Arc<Current>, NoState> {
+        let current = self.snapshots.current();
+        let timeliness = current.as_ref().map(|current| current.snapshot.timeliness(now));
+        match (current, timeliness, self.snapshots.fault()) {
+            (Some(current), Some(Timeliness::Current), _) => Ok(current),
+            (.., Fault::Damaged) => Err(NoState::Damaged),
+            (.., Fault::Ahead) | (_, Some(Timeliness::Ahead), _) => Err(NoState::Ahead),
+            (Some(_), ..) => Err(NoState::TooOld),
+            (None, ..) => Err(NoState::Absent),
+        }
+    }
+
+    fn new(directory: &Path, policies: Policies, rules: Arc<RuleStore>) -> Located {
         let snapshots = SnapshotStore::new(directory.join(HAND_OVER), directory.join(SNAPSHOT));
-        Located { snapshots, policies, admitted: AdmittedTable::new(), watch: Watch::new(directory) }
+        Located { snapshots, policies, admitted: AdmittedTable::new(), rules, off: Switch::new(directory, KILL_SWITCH) }
     }
 }

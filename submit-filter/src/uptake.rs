@@ -2,37 +2,20 @@
 
 use crate::counts::Counts;
 use crate::snapshot::Current;
+use crate::watch::Identity;
 use job_types::time::UnixTime;
 use parking_lot::{Mutex, RwLock};
 use predictor_core::decision::Timeliness;
 use predictor_core::snapshot::{Announced, HEADER_LENGTH, Snapshot, SnapshotError};
 use slurm_sys::memory::{HandOver, HandOverError, Memory, open_trusted, read_start, read_whole};
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use thiserror::Error;
 
 /// Largest snapshot that is taken up, in bytes; those of the largest clusters have some tens of MB.
 const MOST_SNAPSHOT_BYTES: u64 = 512 << 20;
-
-/// Which file was looked at last. Renaming a new one into place changes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    inode: u64,
-    modified: (i64, i64),
-    length: u64,
-}
-
-impl Identity {
-    /// That of what lies at a path, without opening it or following a link; `None` where there is
-    /// nothing.
-    fn of(path: &Path) -> Option<Identity> {
-        let metadata = path.symlink_metadata().ok()?;
-        Some(Identity { inode: metadata.ino(), modified: (metadata.mtime(), metadata.mtime_nsec()), length: metadata.len() })
-    }
-}
 
 /// Why a snapshot is not taken up.
 #[derive(Debug, Error)]

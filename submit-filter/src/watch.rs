@@ -2,7 +2,6 @@
 
 use job_types::time::UnixTime;
 use parking_lot::RwLock;
-use slurm_conf::state_directory::KILL_SWITCH;
 use slurm_sys::memory::hold_directory;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -17,16 +16,21 @@ const UNSETTLED_BY_SECONDS_NS: i128 = 2_000_000_000;
 /// second at least (`CONFIG_HZ`).
 const UNSETTLED_BY_TICKS_NS: i128 = 50_000_000;
 
-/// What was seen of the directory last.
+/// The state directory, as one look at it tells whether anything there has changed.
 #[derive(Debug)]
 pub(crate) struct Watch {
     directory: PathBuf,
-    off: PathBuf,
     /// The directory, open, so that looking at it does not begin at the root each time.
     open: RwLock<Option<OpenDirectory>>,
+}
+
+/// A kill switch in the directory: a file that switches something off for as long as it exists.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    path: PathBuf,
     /// The state of the directory that was looked through last, and in the lowest bit whether the
-    /// kill switch was on in it; 0 for none. They are one number so that no thread pairs the one
-    /// with another's other.
+    /// switch was on in it; 0 for none. They are one number so that no thread pairs the one with
+    /// another's other.
     seen: AtomicU64,
 }
 
@@ -54,7 +58,7 @@ fn now_ns() -> i128 {
 
 impl Watch {
     pub(crate) fn new(directory: &Path) -> Watch {
-        Watch { directory: directory.to_owned(), off: directory.join(KILL_SWITCH), open: RwLock::new(None), seen: AtomicU64::new(0) }
+        Watch { directory: directory.to_owned(), open: RwLock::new(None) }
     }
 
     /// The present state; `None` where the directory can't be looked at.
@@ -100,28 +104,56 @@ impl Watch {
         ((metadata.dev(), metadata.ino()) == inode).then_some(OpenDirectory { file, inode, at })
     }
 
-    /// Whether the kill switch is on, if the directory is as it was when it was looked through.
+    /// Closes the directory.
+    pub(crate) fn forget(&self) {
+        *self.open.write() = None;
+    }
+}
+
+impl Switch {
+    /// The switch of that name in a directory.
+    pub(crate) fn new(directory: &Path, name: &str) -> Switch {
+        Switch { path: directory.join(name), seen: AtomicU64::new(0) }
+    }
+
+    /// Whether it is on, if the directory is as it was when it was looked through.
     pub(crate) fn known(&self, state: Option<DirectoryState>) -> Option<bool> {
         let state = state.filter(|state| state.is_settled)?;
         let seen = self.seen.load(Ordering::Acquire);
         (seen & !1 == state.number).then_some(seen & 1 == 1)
     }
 
-    /// Takes the directory for one that was never looked through, and closes it.
+    /// Takes the directory for one that was never looked through.
     pub(crate) fn forget(&self) {
-        *self.open.write() = None;
         self.seen.store(0, Ordering::Release);
     }
 
-    /// Looks at the kill switch itself.
-    pub(crate) fn is_off(&self) -> bool {
-        self.off.symlink_metadata().is_ok()
+    /// Looks at the switch itself.
+    pub(crate) fn is_on(&self) -> bool {
+        self.path.symlink_metadata().is_ok()
     }
 
     /// Notes that everything in the directory has been looked at since it was in this state.
-    pub(crate) fn looked_through(&self, state: Option<DirectoryState>, is_off: bool) {
+    pub(crate) fn looked_through(&self, state: Option<DirectoryState>, is_on: bool) {
         if let Some(state) = state {
-            self.seen.store(state.number | u64::from(is_off), Ordering::Release);
+            self.seen.store(state.number | u64::from(is_on), Ordering::Release);
         }
+    }
+}
+
+/// Which file was looked at last. Renaming a new one into place changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    inode: u64,
+    modified: (i64, i64),
+    length: u64,
+}
+
+impl Identity {
+    /// That of what lies at a path, without opening it or following a link; `None` where there is
+    /// nothing.
+    pub(crate) fn of(path: &Path) -> Option<Identity> {
+        let metadata = path.symlink_metadata().ok()?;
+        Some(Identity { inode: metadata.ino(), modified: (metadata.mtime(), metadata.mtime_nsec()), length: metadata.len() })
     }
 }

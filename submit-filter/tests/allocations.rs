@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Description, Plugin, now, publish, snapshot_bytes, text};
+use common::{Description, Plugin, now, publish, put_rules, snapshot_bytes, text};
 use job_submit_queuecast::fields::JobFields;
 use job_submit_queuecast::filter::{Answer, State, submission};
+use job_types::number::UserId;
 use made_up_site::enforcing;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::value::Value;
@@ -55,12 +56,42 @@ fn a_job_that_is_left_alone_costs_no_allocation() {
         // SAFETY: as above.
         let mut place = unsafe { UserMessage::from_raw(&raw mut message) };
         let before = ALLOCATIONS.get();
-        assert_eq!(submission(&state, &mut description, &mut place), Answer::Accepted);
+        assert_eq!(submission(&state, &mut description, &mut place, UserId(1)), Answer::Accepted);
         ALLOCATIONS.get() - before
     };
     // The first submission takes the snapshot up.
     leave_alone();
     assert_eq!((0..100).map(|_| leave_alone()).sum::<usize>(), 0);
+}
+
+#[test]
+fn rules_that_do_not_match_cost_no_allocation() {
+    let (directory, state) = site();
+    let rule = |number: u32| {
+        format!(
+            "[[rule]]\nname = 'rule-{number}'\nwhen = \"\"\"has(job.partition) && job.partition.matches('^no{number}[a-z]+$') || \
+             job.gpus > {number} && user.?name.orValue('').startsWith('x') || job.?script_size.orValue(0) > 100000\"\"\"\n\
+             set = {{ comment = 'seen' }}\nreject = '{{job.gpus}} are too many'\n"
+        )
+    };
+    put_rules(directory.path(), &(0..50).map(rule).collect::<String>());
+    let mut job = Description::batch(16, 64).with_control(&["OTHER=1"]);
+    let mut message = ptr::null_mut();
+    let mut let_through = || {
+        // SAFETY: a description and a place for a message of our own.
+        let mut description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
+        // SAFETY: as above.
+        let mut place = unsafe { UserMessage::from_raw(&raw mut message) };
+        let before = ALLOCATIONS.get();
+        assert_eq!(submission(&state, &mut description, &mut place, UserId(1)), Answer::Accepted);
+        ALLOCATIONS.get() - before
+    };
+    assert!(let_through() > 0, "the first submission takes the rules up");
+    // A directory that has just changed is looked into until its time tells changes apart.
+    while let_through() > 0 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!((0..100).map(|_| let_through()).sum::<usize>(), 0);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod common;
 
 use common::{Description, Site, announce, free, hand_over, handed, now, publish, read, snapshot_bytes};
 use job_submit_queuecast::filter::{Answer, State, submission};
+use job_types::number::UserId;
 use job_types::time::Seconds;
 use made_up_site::enforcing;
 use predictor_core::counters::Counter;
@@ -25,7 +26,7 @@ fn submit(state: &State) -> (u32, String) {
     let answer = unsafe {
         let mut description = JobDescription::from_raw(&raw mut *job.0).unwrap();
         let mut place = UserMessage::from_raw(&raw mut message);
-        submission(state, &mut description, &mut place)
+        submission(state, &mut description, &mut place, UserId(1))
     };
     assert!(begin.elapsed() < Duration::from_secs(5), "the submission took {:?}", begin.elapsed());
     assert_eq!(answer, Answer::Accepted);

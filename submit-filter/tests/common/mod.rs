@@ -57,6 +57,28 @@ pub fn publish(directory: &Path, bytes: &[u8]) {
     std::fs::rename(new, directory.join("snapshot")).unwrap();
 }
 
+/// Compiles rules as the daemon does.
+pub fn compiled(rules: &str) -> Vec<u8> {
+    let read_file = |_: &str| Err("there are no files".to_owned());
+    let source =
+        rules_compiler::Source { name: "rules.toml".to_owned(), text: rules.to_owned(), is_configuration: false, read_file: &read_file };
+    let compiled = rules_compiler::compile(&[source]);
+    let set = compiled.rules.unwrap_or_else(|| panic!("{:?}", compiled.problems));
+    site_rules::file::encode(&set).unwrap()
+}
+
+/// Compiles rules and puts them into place as the daemon does.
+pub fn put_rules(directory: &Path, rules: &str) {
+    put(directory, "rules", &compiled(rules));
+}
+
+/// Puts a file into place by a rename.
+pub fn put(directory: &Path, name: &str, bytes: &[u8]) {
+    let new = directory.join(format!("{name}.new"));
+    std::fs::write(&new, bytes).unwrap();
+    std::fs::rename(new, directory.join(name)).unwrap();
+}
+
 /// A job description with all numbers unset and all strings NULL, freed when dropped.
 pub struct Description(pub Box<job_desc_msg_t>);
 

@@ -1,0 +1,288 @@
+//! Judges a submission or modification by the site's own rules, and writes what they want.
+
+mod forecasts;
+
+use crate::fields::{JobFields, Writes};
+use crate::guard::caught;
+use crate::rules::{Asked, InForce, RuleStore};
+use crate::state::{Located, State};
+use arrayvec::ArrayVec;
+use forecasts::SnapshotForecasts;
+use job_types::number::{JobId, UserId};
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::counters::Counter;
+use site_rules::apply::{SCRATCH, apply};
+use site_rules::data::{DataFile, KnownJob};
+use site_rules::field::{FieldNumber, Fields, Name};
+use site_rules::outcome::{Observer, Refusal, Report, Verdict};
+use site_rules::overlay::{Overlay, Write};
+use site_rules::rules::{MOST_RULES, Mode, OnError, Rule, RuleSet};
+use site_rules::submission::{Current, Forecasts, NoForecasts, Request, Submission, User};
+use site_rules::value::Value;
+use site_rules::words;
+use slurm_sys::error_number;
+use slurm_sys::job_description::{JobDescription, UserMessage};
+use slurm_sys::job_fields::TextField;
+use slurm_sys::process::own_user;
+use std::ffi::c_int;
+use std::time::Instant;
+
+/// What Slurm answers where a rule names no error: `SLURM_ERROR`, as `slurm.ERROR` in Lua.
+const GENERAL_ERROR: c_int = slurm_sys::bindings::SLURM_ERROR;
+
+/// A request as the rules in force judge it.
+#[derive(Clone, Copy)]
+pub(crate) struct Judged<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) store: &'a RuleStore,
+    pub(crate) in_force: &'a InForce,
+    pub(crate) request: Request,
+    /// Who asks; the job may be another user's.
+    pub(crate) asker: UserId,
+    pub(crate) now: UnixTime,
+    /// Where forecasts are.
+    pub(crate) located: Option<&'a Located>,
+}
+
+/// That rules refuse a request, with Slurm's number of the error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused(pub(crate) c_int);
+
+/// What is to be done after rules were evaluated; it borrows nothing of the job's description.
+struct Ruled {
+    refusal: Option<(c_int, String)>,
+    warnings: Vec<String>,
+    writes: Option<Writes>,
+}
+
+impl Judged<'_> {
+    /// Evaluates the rules, and writes what they want into the job description: all of it, or
+    /// nothing. The user is told what they say.
+    ///
+    /// # Errors
+    /// Where they refuse the request.
+    pub(crate) fn apply(&self, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Result<(), Refused> {
+        // A panic here is an error of the evaluation, and the rules say what becomes of that.
+        let ruled = caught(|| self.evaluated(description)).unwrap_or_else(|| {
+            self.state.count(Counter::Panics);
+            self.failed("E_RULE_FAILED: the site's rules can't be evaluated")
+        });
+        for warning in &ruled.warnings {
+            message.add(warning);
+        }
+        if let Some((number, refusal)) = ruled.refusal {
+            message.add(&refusal);
+            return Err(Refused(number));
+        }
+        if let Some(writes) = ruled.writes {
+            writes.apply(description);
+        }
+        Ok(())
+    }
+
+    /// What becomes of a request where no rule can be told to have failed: it is refused, unless
+    /// all rules pass over what can't be evaluated.
+    fn failed(&self, refusal: &str) -> Ruled {
+        let is_refused = self.in_force.rules.set.rules.iter().any(|rule| self.concerns(rule) && refuses_on_error(rule));
+        Ruled { refusal: is_refused.then(|| (GENERAL_ERROR, refusal.to_owned())), warnings: Vec::new(), writes: None }
+    }
+
+    fn concerns(&self, rule: &Rule) -> bool {
+        match self.request {
+            Request::Submit => rule.on_submit,
+            Request::Modify => rule.on_modify,
+        }
+    }
+
+    fn evaluated(&self, description: &JobDescription<'_>) -> Ruled {
+        let set = &self.in_force.rules.set;
+        let mut observer = Tally::new(set, self.asker, description);
+        #[cfg(panics_when_told)]
+        assert!(description.name() != Some("queuecast-panics-in-rules"));
+        let ruled = self.with_submission(description, |submission| {
+            let mut memory = [0; SCRATCH];
+            let outcome = apply(set, submission, &mut memory, &mut observer);
+            let warnings = outcome.warnings.into_iter().map(|warning| warning.message).collect();
+            if let Some(refusal) = outcome.refusal {
+                return Ruled { refusal: Some((number_of(&refusal), refusal.message)), warnings, writes: None };
+            }
+            if outcome.writes.is_empty() {
+                return Ruled { refusal: None, warnings, writes: None };
+            }
+            match Writes::prepare(description, outcome.writes) {
+                Ok(writes) => Ruled { refusal: None, warnings, writes: Some(writes) },
+                Err(error) => {
+                    slurm_sys::log::error(&format!("job_submit/queuecast: what the site's rules want can't be written: {error}"));
+                    Ruled { warnings, ..self.failed(&format!("E_RULE_FAILED: what the site's rules want can't be written: {error}")) }
+                }
+            }
+        });
+        self.store.counting.add(self.in_force.rules.number, &observer.asked);
+        ruled
+    }
+
+    /// Whether rules leave a job as it is to be after a decision about it, whose changes are given:
+    /// the name of the first rule that would refuse it, or write one of the fields.
+    ///
+    /// # Errors
+    /// That name.
+    pub(crate) fn allows(&self, description: &JobDescription<'_>, changes: &[(Name, Value<'_>)]) -> Result<(), String> {
+        let set = &self.in_force.rules.set;
+        let mut objector = Objector { set, changes, rule: None };
+        let asked = caught(|| {
+            self.with_submission(description, |submission| {
+                let mut overlay = Overlay::new(submission.job);
+                for (name, value) in changes {
+                    overlay.write(Write { field: FieldNumber::from(*name), value: Some(*value) });
+                }
+                let mut memory = [0; SCRATCH];
+                apply(set, &Submission { job: &overlay, ..*submission }, &mut memory, &mut objector);
+            });
+        });
+        match (asked, objector.rule) {
+            (Some(()), None) => Ok(()),
+            (_, name) => Err(name.unwrap_or_default()),
+        }
+    }
+
+    /// Gives `work` the submission as rules see it.
+    fn with_submission<T>(&self, description: &JobDescription<'_>, work: impl FnOnce(&Submission<'_>) -> T) -> T {
+        let data = self.in_force.data.as_deref();
+        let fields = JobFields::of(description);
+        let is_modified = self.request == Request::Modify;
+        let known = data.filter(|_| is_modified).and_then(|data| known_job(data, description));
+        let current = known.as_ref().map(|job| Current { fields: job, age: (self.now - job.read_at).max(Seconds::ZERO) });
+        let forecasts = SnapshotForecasts::new(self.located, description, self.now);
+        let forecasts: &dyn Forecasts = if is_modified { &NoForecasts } else { &forecasts };
+        let user = data.and_then(|data| data.user(self.asker));
+        let is_root = self.asker == UserId(0) || self.asker == own_user();
+        let user = User {
+            name: user.map(|user| user.name),
+            id: self.asker,
+            groups: user.map(|user| user.groups),
+            is_root,
+            // Slurm takes both for operators (`validate_operator` in src/slurmctld/proc_req.c).
+            is_operator: is_root || data.is_some_and(|data| data.is_operator(self.asker)),
+            submissions_last_hour: self.store.throttle.count(self.asker, self.now),
+        };
+        work(&Submission { request: self.request, now: self.now, job: &fields, current, user, forecasts })
+    }
+}
+
+fn refuses_on_error(rule: &Rule) -> bool {
+    rule.mode == Mode::Enforce && rule.on_error == OnError::Refuse
+}
+
+fn number_of(refusal: &Refusal<'_>) -> c_int {
+    // What this release of Slurm does not know is its general error.
+    refusal.error.and_then(error_number::of).unwrap_or(GENERAL_ERROR)
+}
+
+/// The job that is to be modified, as the daemon read it. slurmctld takes the text, where there is
+/// one, before the number (`_slurm_rpc_update_job` in src/slurmctld/proc_req.c).
+fn known_job<'d>(data: &'d DataFile, description: &JobDescription<'_>) -> Option<KnownJob<'d>> {
+    let Some(text) = description.text(TextField::JobIdStr) else {
+        return data.job(JobId(description.job_id()?));
+    };
+    let text = text.to_str().ok()?;
+    let number = |text: &str| text.parse::<u32>().ok();
+    match text.split_once('_') {
+        None => data.job(JobId(number(text)?)),
+        // Of several tasks that are named together, the array stands for all.
+        Some((array, tasks)) => match number(tasks) {
+            Some(task) => data.task(JobId(number(array)?), task),
+            None => data.job(JobId(number(array)?)),
+        },
+    }
+}
+
+/// Notes what became of each rule that is asked, and logs what those would do that are observed.
+struct Tally<'a> {
+    set: &'a RuleSet,
+    asker: UserId,
+    description: &'a JobDescription<'a>,
+    asked: ArrayVec<Asked, MOST_RULES>,
+    since: Instant,
+}
+
+impl<'a> Tally<'a> {
+    fn new(set: &'a RuleSet, asker: UserId, description: &'a JobDescription<'a>) -> Tally<'a> {
+        Tally { set, asker, description, asked: ArrayVec::new(), since: Instant::now() }
+    }
+
+    /// What an observed rule would do, beside what is there.
+    fn log(&self, rule: &Rule, report: &Report<'_, '_>) {
+        let mut line = format!("job_submit/queuecast: rule {} is observed; of a job of user {} it would have", rule.name, self.asker);
+        let fields = JobFields::of(self.description);
+        let mut separator = " ";
+        for write in report.writes {
+            let Some(field) = write.field.get() else { continue };
+            line.push_str(&format!("{separator}written {}: ", field.name));
+            put(&mut line, write.value);
+            line.push_str(", it is ");
+            put(&mut line, fields.field(write.field));
+            separator = "; ";
+        }
+        for (verb, text) in [("warned", report.warning), ("refused", report.refusal)] {
+            if let Some(text) = text {
+                line.push_str(&format!("{separator}{verb}: "));
+                words::put(&mut line, Value::Text(text));
+                separator = "; ";
+            }
+        }
+        slurm_sys::log::info(&line);
+    }
+}
+
+fn put(line: &mut String, value: Option<Value<'_>>) {
+    match value {
+        Some(value) => words::put(line, value),
+        None => line.push_str("absent"),
+    }
+}
+
+impl Observer for Tally<'_> {
+    fn rule(&mut self, report: &Report<'_, '_>) {
+        let Some(rule) = self.set.rules.get(usize::from(report.rule.0)) else { return };
+        let does_something = !report.writes.is_empty() || report.warning.is_some() || report.refusal.is_some();
+        let is_observed = rule.mode == Mode::Observe && does_something;
+        if is_observed {
+            self.log(rule, report);
+        }
+        let warns = report.warning.is_some() || (rule.mode == Mode::Warn && report.refusal.is_some());
+        let now = Instant::now();
+        let asked = Asked {
+            rule: report.rule,
+            has_matched: report.verdict == Verdict::Matched,
+            has_failed: matches!(report.verdict, Verdict::Failed(_)),
+            has_refused: rule.mode == Mode::Enforce && report.refusal.is_some(),
+            has_warned: rule.mode != Mode::Observe && warns,
+            is_observed,
+            steps: report.steps,
+            nanoseconds: u32::try_from(now.duration_since(self.since).as_nanos()).unwrap_or(u32::MAX),
+        };
+        self.since = now;
+        // No set has more rules than there is room for.
+        let _ = self.asked.try_push(asked);
+    }
+}
+
+/// Looks for a rule that does not leave a job as it is.
+struct Objector<'a> {
+    set: &'a RuleSet,
+    changes: &'a [(Name, Value<'a>)],
+    /// The name of the first such rule.
+    rule: Option<String>,
+}
+
+impl Observer for Objector<'_> {
+    fn rule(&mut self, report: &Report<'_, '_>) {
+        let Some(rule) = self.set.rules.get(usize::from(report.rule.0)) else { return };
+        let is_changed = |write: &Write<'_>| self.changes.iter().any(|(name, _)| FieldNumber::from(*name) == write.field);
+        let refuses = rule.mode == Mode::Enforce && report.refusal.is_some();
+        let writes = rule.mode != Mode::Observe && report.writes.iter().any(is_changed);
+        if self.rule.is_none() && (refuses || writes) {
+            self.rule = Some(rule.name.to_string());
+        }
+    }
+}
