@@ -295,10 +295,26 @@ fn rules_that_can_not_be_used_leave_the_last_good_ones_in_force_over_a_restart_a
     assert!(!is_open(&state));
     fs::write(path.join("rules"), "garbage").unwrap();
     assert!(!is_open(&State::over(path)));
-    fs::remove_file(path.join("rules")).unwrap();
-    assert!(!is_open(&state), "rules don't lapse because their file has gone");
     put(path, "rules", &good);
     assert!(is_open(&state));
+}
+
+#[test]
+fn rules_are_out_of_force_when_their_file_is_removed_but_not_when_the_directory_is() {
+    let (directory, state) = with_rules(REFUSES);
+    let (path, elsewhere) = (directory.path().join("."), tempfile::tempdir().unwrap());
+    assert!(!is_open(&state));
+    let moved = elsewhere.path().join("moved");
+    fs::rename(directory.path(), &moved).unwrap();
+    // The path of the directory is followed once in each second.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    assert!(!is_open(&state));
+    fs::rename(&moved, directory.path()).unwrap();
+    fs::remove_file(path.join("rules")).unwrap();
+    assert!(is_open(&state));
+    // What is damaged later does not bring them back.
+    put(&path, "rules", b"damaged");
+    assert!(is_open(&state) && is_open(&State::over(&path)));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! state directory.
 //!
 //! Rules are the site's policy and don't lapse: a file that can't be used leaves those in force that
-//! were good last, and so does one that is gone. A copy of these is kept in the directory for the
-//! next start of slurmctld. What a submission is judged by it takes at once, so that no other rules
-//! come in between.
+//! were good last, and so does a directory that is gone. A copy of these is kept in the directory
+//! for the next start of slurmctld. Whoever takes the site's rules out of force removes their file.
+//! What a submission is judged by it takes at once, so that no other rules come in between.
 
 use super::counting::Counting;
 use super::throttle::Throttle;
@@ -113,7 +113,8 @@ impl RuleStore {
     pub(crate) fn look(&self, state: Option<DirectoryState>) -> Option<InForce> {
         let is_off = self.off.known(state).unwrap_or_else(|| {
             let is_off = self.off.is_on();
-            if is_off || self.refresh() {
+            // Of a directory that can't be looked at nothing is known, and all stays as it is.
+            if is_off || (state.is_some() && self.refresh()) {
                 self.off.looked_through(state, is_off);
             }
             is_off
@@ -148,7 +149,7 @@ impl RuleStore {
             seen.rules = rules;
             match rules {
                 Some(_) => self.take_rules(seen.data.clone()),
-                None => error_line("the file of rules is gone; those that were in force stay until slurmctld is started again"),
+                None => self.remove(),
             }
         }
         let hand_over = Identity::of(&self.hand_over);
@@ -186,6 +187,19 @@ impl RuleStore {
                     self.rules.display()
                 )),
             },
+        }
+    }
+
+    /// Takes the rules out of force, with the copy of them.
+    fn remove(&self) {
+        let before = self.in_force.write().take();
+        drop(before);
+        self.counting.begin(0, 0);
+        error_line("the file of rules was removed: no rule of the site is in force");
+        if let Err(error) = fs::remove_file(self.directory.join(RULES_IN_FORCE))
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            error_line(&format!("the copy of the rules that were in force can't be removed: {error}"));
         }
     }
 
