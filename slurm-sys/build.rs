@@ -66,7 +66,7 @@ fn main() {
         .unwrap_or_else(|error| lacks(error));
     let bindings = bindings.to_string();
     fs::write(out.join("bindings.rs"), &bindings).expect("OUT_DIR is writable");
-    fs::write(out.join("error_numbers.rs"), error_numbers(&bindings)).expect("OUT_DIR is writable");
+    fs::write(out.join("error_numbers.rs"), error_numbers(&found, &bindings)).expect("OUT_DIR is writable");
 
     let functions = LIBSLURM.iter().fold(builder(&include), |builder, names| builder.allowlist_function(names));
     let functions = functions
@@ -110,7 +110,7 @@ fn main() {
 }
 
 /// The numbers of slurm/slurm_errno.h by their names, as a list in the order of the names.
-fn error_numbers(bindings: &str) -> String {
+fn error_numbers(found: &str, bindings: &str) -> String {
     let mut numbers: Vec<(&str, i32)> = bindings
         .lines()
         .filter_map(|line| {
@@ -122,7 +122,7 @@ fn error_numbers(bindings: &str) -> String {
     numbers.sort_unstable();
     numbers.dedup();
     if numbers.is_empty() {
-        fail("slurm/slurm_errno.h names no errors");
+        fail(&format!("{found} lacks what wrapper.h takes from it: the numbers of errors"));
     }
     format!("&{numbers:?}")
 }

@@ -280,25 +280,31 @@ fn not_carried_out(
     is_reserved: bool,
     clears_deadline: bool,
 ) -> Answer {
-    let (counter, why) = match reason {
-        NotCarriedOut::NotWritable => (Counter::RewriteFailed, "what was decided could not be written into the job".to_owned()),
-        NotCarriedOut::AgainstRule(rule) => (Counter::Unchanged, format!("what was decided would not keep to the site's rule {rule}")),
-    };
-    state.count(counter);
+    state.count(match reason {
+        NotCarriedOut::NotWritable => Counter::RewriteFailed,
+        NotCarriedOut::AgainstRule(_) => Counter::Unchanged,
+    });
     if is_reserved {
         message.add(&match reason {
             NotCarriedOut::NotWritable => {
                 "queuecast: no reservation: it could not be written into the job; submit without --reserve-at, or try again later"
                     .to_owned()
             }
-            NotCarriedOut::AgainstRule(_) => format!("queuecast: no reservation: {why}; submit without --reserve-at"),
+            NotCarriedOut::AgainstRule(rule) => {
+                format!("queuecast: no reservation: what was decided would not keep to the site's rule {rule}; submit without --reserve-at")
+            }
         });
         return Answer::Refused;
     }
-    if clears_deadline {
-        message.add(&format!("queuecast: the deadline is left to Slurm: {why}"));
-    } else if matches!(reason, NotCarriedOut::AgainstRule(_)) {
-        message.add(&format!("queuecast: the job is left as it is: {why}"));
+    match reason {
+        NotCarriedOut::NotWritable if clears_deadline => {
+            message.add("queuecast: the deadline is left to Slurm: what was decided could not be written into the job");
+        }
+        NotCarriedOut::NotWritable => {}
+        NotCarriedOut::AgainstRule(rule) => {
+            let left = if clears_deadline { "the deadline is left to Slurm" } else { "the job is left as it is" };
+            message.add(&format!("queuecast: {left}: what was decided would not keep to the site's rule {rule}"));
+        }
     }
     Answer::Accepted
 }

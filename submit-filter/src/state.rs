@@ -138,7 +138,7 @@ impl State {
                 Located::new(directory, configuration.policy, self.rules_of(directory))
             })),
             Err(error) => {
-                slurm_sys::log::error(&format!("job_submit/queuecast: jobs are left as the site's rules have them: {error}"));
+                slurm_sys::log::error(&format!("job_submit/queuecast: jobs are left as they are, but for the site's own rules: {error}"));
                 None
             }
         }

@@ -258,7 +258,7 @@ fn a_broken_configuration_leaves_jobs_until_it_is_mended() {
     let left = submit();
     assert_eq!(left.field("NumNodes"), "8-8");
     assert!(left.said.contains("queuecast is not set up on this cluster"), "{}", left.said);
-    assert!(cluster.log("slurmctld").contains("job_submit/queuecast: jobs are left as they are:"));
+    assert!(cluster.log("slurmctld").contains("job_submit/queuecast: jobs are left as they are, but for the site's own rules:"));
     cluster.configure("");
     wait_for("the configuration to be looked at again", SOON, || (submit().field("NumNodes") == "2-2").then_some(()));
 }
