@@ -13,8 +13,8 @@
 //!   ([`pattern`]), parts of moments ([`calendar`]), and evaluation ([`mod@evaluate`]).
 //! - Rules: what they ask and do ([`rules`]), how they are applied in their order to a job and what
 //!   those before have written into it ([`mod@apply`], [`overlay`]), what comes of it
-//!   ([`outcome`]), values in words for users ([`words`]), the file that they are kept in ([`file`]), and what is counted of each
-//!   ([`counts`]).
+//!   ([`outcome`]), values in words for users ([`words`]), the file that they are kept in
+//!   ([`file`]), and what is counted of each ([`counts`]).
 //! - What the daemon knows about users and jobs, in a file of its own ([`data`]).
 //!
 //! # Faults are values

@@ -1,7 +1,7 @@
 //! One submission or modification, from the job description to the answer.
 //!
-//! The site's own rules come first: what they refuse is not looked at any further, and forecasts and
-//! decisions are about the job as they have written it. A decision that would go past what they
+//! The site's own rules come first: what they refuse is not looked at any further, and forecasts
+//! and decisions are about the job as they have written it. A decision that would go past what they
 //! allow is not carried out.
 
 use crate::admitted::{AdmittedTable, Turn};
@@ -46,8 +46,8 @@ pub enum Answer {
 /// The snapshot as the decisions are given it.
 pub type Forecasts = Snapshot<Memory>;
 
-/// Filters a submission of `submitter` at the present time: by the site's own rules, and then by the
-/// gate and the decisions of `predictor_core`.
+/// Filters a submission of `submitter` at the present time: by the site's own rules, and then by
+/// the gate and the decisions of `predictor_core`.
 pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>, submitter: UserId) -> Answer {
     let now = state::now();
     let located = state.locate(now.0);

@@ -1,10 +1,11 @@
 //! Takes up the compiled rules and what the daemon knows of users and jobs, from their files in the
 //! state directory.
 //!
-//! Rules are the site's policy and don't lapse: a file that can't be used leaves those in force that
-//! were good last, and so does a directory that is gone. A copy of these is kept in the directory
-//! for the next start of slurmctld. Whoever takes the site's rules out of force removes their file.
-//! What a submission is judged by it takes at once, so that no other rules come in between.
+//! Rules are the site's policy and don't lapse: a file that can't be used leaves those in force
+//! that were good last, and so does a directory that is gone. A copy of these is kept in the
+//! directory for the next start of slurmctld. Whoever takes the site's rules out of force removes
+//! their file. What a submission is judged by it takes at once, so that no other rules come in
+//! between.
 
 use super::counting::Counting;
 use super::throttle::Throttle;
