@@ -36,10 +36,11 @@ const ADMINISTRATORS: [(&str, &str, bool); 8] = [
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 8] = [
+const WITHOUT_COMMANDS: [&str; 9] = [
     "docs/README.md",
     "docs/design.md",
     "docs/forecasts.md",
+    "docs/from-lua.md",
     "docs/how-it-works.md",
     "docs/molding.md",
     "docs/reservations.md",
