@@ -72,6 +72,11 @@ impl Judged<'_> {
         }
         if let Some((number, refusal)) = ruled.refusal {
             message.add(&refusal);
+            if self.request == Request::Modify {
+                // 22.05 and scontrol don't hand it on to the user (`update_job` in
+                // src/slurmctld/job_mgr.c), so that administrators can at least tell.
+                slurm_sys::log::info(&format!("job_submit/queuecast: a modification by user {} is refused: {refusal}", self.asker));
+            }
             return Err(Refused(number));
         }
         if let Some(writes) = ruled.writes {

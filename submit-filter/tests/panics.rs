@@ -4,9 +4,10 @@
 
 mod common;
 
-use common::{Description, Plugin, Site, text};
+use common::{Description, Plugin, Site, free, put_rules, read, text};
 use made_up_site::enforcing;
 use predictor_core::counters::Counter;
+use slurm_sys::bindings;
 
 /// The name of a job that the test's plugin panics about.
 const PANICS: &str = "queuecast-panics";
@@ -34,7 +35,23 @@ fn a_panic_ends_in_the_plugin_is_counted_and_leaves_the_job_as_written() {
     assert_eq!(plugin.submit(&mut job).0, 0);
     assert_eq!(job.0.min_nodes, 4);
     assert_eq!((site.counter(Counter::Panics), site.counter(Counter::Molded)), (3, 1));
+    a_panic_in_rules_is_an_error_of_theirs(&site, &plugin);
     assert_eq!(plugin.call("fini"), 0);
+}
+
+/// Where the evaluation itself fails, what rules say of errors holds.
+fn a_panic_in_rules_is_an_error_of_theirs(site: &Site, plugin: &Plugin) {
+    for (on_error, refused) in [("refuse", true), ("pass", false)] {
+        put_rules(site.path(), &format!("[[rule]]\nname = 'seen'\non_error = '{on_error}'\nset = {{ partition = 'other' }}\n"));
+        let panics = site.counter(Counter::Panics);
+        let mut job = Description::batch(16, 64);
+        job.0.name = text("queuecast-panics-in-rules");
+        let (answer, said) = plugin.submit(&mut job);
+        assert_eq!(answer, if refused { bindings::SLURM_ERROR } else { 0 }, "{on_error}: {said:?}");
+        assert_eq!(said.is_some_and(|said| said.contains("E_RULE_FAILED")), refused, "{on_error}");
+        assert_eq!((read(job.0.partition).as_deref(), site.counter(Counter::Panics)), (Some("batch"), panics + 1));
+        free(&mut job.0.name);
+    }
 }
 
 #[test]

@@ -1,0 +1,185 @@
+//! The site's own rules on a real cluster: what a submission or a modification comes to, as an
+//! ordinary user, as an operator and as root, and that nothing lets them lapse.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
+
+use end_to_end::{Cluster, Job, Options, Submitted, now, skipped};
+use job_types::number::{JobId, UserId};
+use job_types::time::{Seconds, UnixTime};
+use rules_compiler::{Source, compile, in_force};
+use site_rules::data::{OwnedValue, SiteData, SiteJob, SiteUser, encode};
+use site_rules::field::{FieldNumber, Name};
+use std::process::Output;
+
+/// An ordinary user, and one who is an operator by what the plugin is told.
+const USER: &str = "games";
+const OPERATOR: &str = "man";
+
+const RULES: &str = r#"
+[rules]
+help = "https://hpc.example.org/queuecast"
+
+[[rule]]
+name = "route"
+when = '!has(job.partition)'
+route = [{ partition = "short", when = 'has(job.time_limit) && job.time_limit <= limit("30")' }, { partition = "main" }]
+
+[[rule]]
+name = "limits"
+default = { time_limit = "40" }
+cap = { time_limit = "1:00:00" }
+append = { features = "ssd" }
+set = { comment = { cel = '"of " + user.?name.orValue("nobody known")' } }
+warn = "jobs here have an hour at the most"
+
+[[rule]]
+name = "observed"
+mode = "observe"
+when = 'job.?name.orValue("") == "observed"'
+set = { comment = "was observed" }
+reject = "never"
+
+[[rule]]
+name = "nodes"
+bypass = ["operators"]
+when = 'has(job.min_nodes) && job.min_nodes > 4'
+
+[rule.reject]
+code = "E_NODES"
+error = "ESLURM_INVALID_NODE_COUNT"
+message = "{job.min_nodes} nodes are too many"
+
+[[rule]]
+name = "no-longer"
+on = ["modify"]
+bypass = ["operators"]
+when = 'has(job.time_limit) && has(current.time_limit) && job.time_limit > current.time_limit'
+reject = { code = "E_LONGER", message = "a time limit is not made longer", error = "ESLURM_INVALID_TIME_LIMIT" }
+
+[[rule]]
+name = "at-most"
+on = ["modify"]
+cap = { time_limit = "2:00:00" }
+"#;
+
+fn put_rules(cluster: &Cluster) {
+    let read_file = |_: &str| Err("there are no files".to_owned());
+    let source = Source { name: "rules.toml".to_owned(), text: RULES.to_owned(), is_configuration: false, read_file: &read_file };
+    let compiled = compile(&[source]);
+    let rules = compiled.rules.unwrap_or_else(|| panic!("{:?}", compiled.problems));
+    in_force::put(&cluster.state_directory(), &rules).unwrap();
+}
+
+/// Puts a file into the state directory by a rename.
+fn put(cluster: &Cluster, name: &str, bytes: &[u8]) {
+    let path = cluster.state_directory().join(name);
+    let new = path.with_extension("new");
+    std::fs::write(&new, bytes).unwrap();
+    std::fs::rename(new, path).unwrap();
+}
+
+/// What the daemon would tell of the users, and of a job that has a time limit.
+fn put_data(cluster: &Cluster, job: &Job<'_>, minutes: i64) {
+    let number = |user: &str| UserId(cluster.output("id", &["-u", user]).parse().unwrap());
+    let limit = (FieldNumber::from(Name::TimeLimit), OwnedValue::Duration(Seconds(minutes * 60)));
+    let data = SiteData {
+        written_at: UnixTime(now()),
+        operators: vec![number(OPERATOR)],
+        users: vec![SiteUser { id: number(USER), name: USER.to_owned(), groups: Vec::new() }],
+        jobs: vec![SiteJob { number: JobId(job.id.parse().unwrap()), task: None, read_at: UnixTime(now()), fields: vec![limit] }],
+    };
+    put(cluster, "rules-data", &encode(&data).bytes);
+}
+
+/// Submits a held job.
+fn submit<'c>(cluster: &'c Cluster, user: &str, arguments: &[&str]) -> Submitted<'c> {
+    cluster.submit_for(user, &[&["--hold"], arguments].concat(), "true")
+}
+
+fn change(cluster: &Cluster, user: &str, job: &Job<'_>, limit: &str) -> Output {
+    let arguments = ["update".to_owned(), format!("JobId={}", job.id), format!("TimeLimit={limit}")];
+    cluster.prepare_for(user, "scontrol").args(arguments).output().unwrap()
+}
+
+#[test]
+fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_of_files() {
+    if skipped() {
+        return;
+    }
+    let options = Options::with_plugins("")
+        .option("partition", "main")
+        .option("partition", "short MaxTime=60")
+        .option("node-attributes", "Features=ssd,fast");
+    let cluster = Cluster::up(&options);
+    put_rules(&cluster);
+
+    // What rules write.
+    let short = submit(&cluster, USER, &["-n1", "-t10"]).job();
+    assert!(short.said.contains("jobs here have an hour at the most"), "{}", short.said);
+    assert_eq!([short.field("Partition"), short.field("TimeLimit"), short.field("Features")], ["short", "00:10:00", "ssd"]);
+    let shown = cluster.output("scontrol", &["show", "job", &short.id]);
+    assert!(shown.contains("Comment=of nobody known"), "{shown}");
+    let job = submit(&cluster, USER, &["-n1", "-C", "fast"]).job();
+    assert_eq!([job.field("Partition"), job.field("TimeLimit"), job.field("Features")], ["main", "00:40:00", "fast&ssd"]);
+    let capped = submit(&cluster, USER, &["-n1", "-p", "main", "-t", "5:00:00"]).job();
+    assert_eq!(capped.field("TimeLimit"), "01:00:00");
+    let unlimited = submit(&cluster, USER, &["-n1", "-p", "main", "-t", "UNLIMITED"]).job();
+    assert_eq!(unlimited.field("TimeLimit"), "01:00:00");
+
+    // What they refuse, and to whom.
+    let refused = || {
+        let said = submit(&cluster, USER, &["-N5"]).refusal();
+        assert!(said.contains("sbatch: error: E_NODES: 5 nodes are too many (see https://hpc.example.org/queuecast#E_NODES)"), "{said}");
+        assert!(said.contains("Node count specification invalid"), "{said}");
+    };
+    refused();
+    assert!(submit(&cluster, OPERATOR, &["-N5"]).refusal().contains("E_NODES"), "nobody is known to be an operator");
+    put_data(&cluster, &job, 40);
+    let of_operator = submit(&cluster, OPERATOR, &["-N5"]).job();
+    let of_root = cluster.submit(&["-N5", "--hold"], "true").job();
+    assert_eq!([of_operator.field("NumNodes"), of_root.field("NumNodes")], ["5-5", "5-5"]);
+    refused();
+    let known = submit(&cluster, USER, &["-n1"]).job();
+    let shown = cluster.output("scontrol", &["show", "job", &known.id]);
+    assert!(shown.contains(&format!("Comment=of {USER}")), "{shown}");
+
+    // Modifications, beside the job as it is.
+    let longer = change(&cluster, USER, &job, "50");
+    let said = String::from_utf8_lossy(&longer.stderr) + String::from_utf8_lossy(&longer.stdout);
+    // Not all releases hand the message itself on.
+    assert!(!longer.status.success() && said.contains("Requested time limit is invalid"), "{said}");
+    assert!(cluster.log("slurmctld").contains("is refused: E_LONGER: a time limit is not made longer"), "{said}");
+    assert_eq!(job.field("TimeLimit"), "00:40:00");
+    assert!(change(&cluster, USER, &job, "30").status.success());
+    assert_eq!(job.field("TimeLimit"), "00:30:00");
+    assert!(change(&cluster, "root", &job, "5:00:00").status.success());
+    assert_eq!(job.field("TimeLimit"), "02:00:00");
+    // A job of which nothing is known, for a rule that has to know it.
+    let unknown = change(&cluster, USER, &short, "5");
+    assert!(!unknown.status.success(), "{}", String::from_utf8_lossy(&unknown.stderr));
+    assert_eq!(short.field("TimeLimit"), "00:10:00");
+
+    // Only observed, and switched off by the switch of rules alone.
+    let observed = submit(&cluster, USER, &["-n1", "-J", "observed"]).job();
+    let shown = cluster.output("scontrol", &["show", "job", &observed.id]);
+    assert!(shown.contains(&format!("Comment=of {USER}")), "{shown}");
+    let log = cluster.log("slurmctld");
+    assert!(log.contains("job_submit/queuecast: rule observed is observed;") && log.contains("written comment: was observed"), "{log}");
+    put(&cluster, "off", b"");
+    refused();
+    put(&cluster, "rules-off", b"");
+    assert_eq!(submit(&cluster, USER, &["-N5"]).job().field("NumNodes"), "5-5");
+    std::fs::remove_file(cluster.state_directory().join("rules-off")).unwrap();
+    refused();
+
+    // Neither a damaged file nor a broken configuration lets them lapse, and no restart does.
+    put(&cluster, "rules", b"damaged");
+    refused();
+    cluster.configure("[policy\n");
+    cluster.daemon("restart", "slurmctld");
+    refused();
+    let log = cluster.log("slurmctld");
+    assert!(log.contains("the new rules are not used, and those before stay in force"), "{log}");
+    assert!(log.contains("the rules are not used, and those that were in force last are"), "{log}");
+    assert!(log.contains("jobs are left as they are, but for the site's own rules:"), "{log}");
+}
