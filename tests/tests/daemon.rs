@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
-use job_types::number::UserId;
+use job_types::number::{JobId, UserId};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
@@ -17,6 +17,8 @@ use job_types::size::Unit;
 use predictor_core::forecast::RunTimeForecaster;
 use predictor_core::site::Site;
 use predictor_core::snapshot::Snapshot;
+use site_rules::data::DataFile;
+use site_rules::field::{FieldNumber, Fields, Name};
 
 fn ended_jobs(snapshot: &Snapshot<Vec<u8>>) -> u64 {
     snapshot.provenance().ended_jobs
@@ -208,6 +210,18 @@ fn it_publishes_at_once_when_asked_and_tells_prometheus() {
         cluster.snapshot().filter(|snapshot| ended_jobs(snapshot) == 1 && snapshot.generation() > first)
     });
 
+    let answer = metrics(&cluster);
+    for line in ["queuecast_ended_jobs_read_total 1", "queuecast_source_up{source=\"slurmdbd\"} 1", "queuecast_configuration_good 1"] {
+        assert!(answer.lines().any(|other| other == line), "{line} is not in {answer}");
+    }
+    for name in ["queuecast_snapshot_age_seconds ", "queuecast_publishing_seconds_count ", "queuecast_jobs{state=\"running\"} "] {
+        assert!(answer.lines().any(|line| line.starts_with(name)), "{name} is not in {answer}");
+    }
+    the_sites_own_rules_follow_their_files(&cluster, &daemon);
+}
+
+/// What Prometheus is told.
+fn metrics(cluster: &Cluster) -> String {
     let log = cluster.log("queuecastd");
     let line = log.lines().find(|line| line.contains("metrics are served")).unwrap();
     let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -215,12 +229,68 @@ fn it_publishes_at_once_when_asked_and_tells_prometheus() {
     stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    for line in ["queuecast_ended_jobs_read_total 1", "queuecast_source_up{source=\"slurmdbd\"} 1", "queuecast_configuration_good 1"] {
-        assert!(answer.lines().any(|other| other == line), "{line} is not in {answer}");
-    }
-    for name in ["queuecast_snapshot_age_seconds ", "queuecast_publishing_seconds_count ", "queuecast_jobs{state=\"running\"} "] {
-        assert!(answer.lines().any(|line| line.starts_with(name)), "{name} is not in {answer}");
-    }
+    answer
+}
+
+/// Rules are put in force when the daemon is told, a broken file keeps those before and is visible
+/// wherever somebody looks, and what the rules can ask about jobs and users is written down.
+fn the_sites_own_rules_follow_their_files(cluster: &Cluster, daemon: &Daemon) {
+    let report = |command: &str| -> serde_json::Value {
+        serde_json::from_slice(&cluster.run("queuecast", &[command, "--format", "json"]).stdout).unwrap()
+    };
+    let loaded = |what: &str, file: &str, text: &str, wish: &dyn Fn(&serde_json::Value) -> bool| {
+        std::fs::create_dir_all(cluster.path("etc/rules.d")).unwrap();
+        std::fs::write(cluster.path("etc/rules.d").join(file), text).unwrap();
+        daemon.signal("HUP");
+        wait_for(what, PATIENCE, || Some(report("status")["rules"].clone()).filter(wish))
+    };
+    let is_told = |line: &str| metrics(cluster).lines().any(|other| other == line);
+    assert!(!cluster.state_directory().join("rules").exists() && is_told("queuecast_rules 0"), "the site has no rules yet");
+    let rule = "[[rule]]\nname = \"first\"\non = [\"modify\"]\nwhen = 'has(current.comment)'\nset = { comment = \"x\" }\n";
+    let first = loaded("the first rule", "10.toml", rule, &|rules| rules["in_force"] == 1);
+    assert_eq!((&first["broken"], &first["by"]), (&false.into(), &"queuecastd".into()));
+    assert!(is_told("queuecast_rules 1") && is_told("queuecast_rules_broken 0"));
+
+    let broken =
+        loaded("that a file is broken", "20.toml", "[[rule]]\nname = \"second\"\nset = { qos = 1 }\n", &|rules| rules["broken"] == true);
+    assert_eq!((&broken["in_force"], &broken["number"]), (&1.into(), &first["number"]), "the rules before are in force");
+    assert!(broken["errors"][0].as_str().unwrap().contains("rules.d/20.toml:3:"), "{broken}");
+    let checks = report("doctor")["checks"].clone();
+    let check = checks.as_array().unwrap().iter().find(|check| check["name"] == "their files").unwrap();
+    assert!(check["outcome"] == "failed" && check["found"].as_str().unwrap().contains("rules.d/20.toml:3:"), "{check}");
+    wait_for("the metrics to say so", PATIENCE, || is_told("queuecast_rules_broken 1").then_some(()));
+    let log = cluster.log("queuecastd");
+    assert_eq!(log.lines().filter(|line| line.contains("the rules can't be used")).count(), 1, "{log}");
+
+    let rule = "[[rule]]\nname = \"second\"\nset = { qos = \"high\" }\n";
+    let mended = loaded("the file mended", "20.toml", rule, &|rules| rules["broken"] == false);
+    assert_eq!(mended["in_force"], 2);
+
+    let script = ["--hold", "-t7", "-Jheld", "--comment=as it is", "-N2", "--wrap=true", "--parsable"];
+    let held: u32 = cluster.output("sbatch", &script).parse().unwrap();
+    let known = wait_for("what rules can ask about the job", PATIENCE, || {
+        daemon.signal("USR1");
+        std::thread::sleep(Duration::from_millis(500));
+        let file = DataFile::decode(std::fs::read(cluster.state_directory().join("rules-data")).ok()?).ok()?;
+        let (job, field) = (file.job(JobId(held))?, |name: Name| FieldNumber::from(name));
+        let texts = [Name::JobName, Name::TimeLimit, Name::Comment, Name::MinNodes, Name::Partition, Name::IsHeld, Name::IsBatch];
+        let texts = texts.map(|name| job.field(field(name)).map(|value| value.to_string()).unwrap_or_default());
+        // Groups are asked for on a thread of their own.
+        let own = file.user(UserId(job_owner()))?.groups.iter().map(str::to_owned).collect::<Vec<_>>();
+        Some((texts, own, file.is_operator(UserId(job_owner()))))
+    });
+    let partition = cluster.output("squeue", &["-h", "-o%P", &format!("-j{held}")]);
+    assert_eq!(known.0, ["held", "420s", "as it is", "2", &partition, "true", "true"]);
+    let groups = Command::new("id").arg("-Gn").output().unwrap();
+    let mut groups: Vec<String> = String::from_utf8_lossy(&groups.stdout).split_whitespace().map(str::to_owned).collect();
+    groups.sort();
+    assert_eq!(known.1, groups);
+    let _ = cluster.output("scancel", &[&held.to_string()]);
+}
+
+/// Whoever runs the tests submits their jobs.
+fn job_owner() -> u32 {
+    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap())
 }
 
 #[test]
