@@ -24,13 +24,14 @@ use crate::names::{first_partition, shared};
 use crate::reserved::Reserved;
 use crate::shared_nodes::SharedNodes;
 use crate::site_data;
+use crate::site_tables::KnownTables;
 
 /// Reads at each request, until the main thread has dropped its end.
-pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>, site_data: &site_data::Rounds) {
+pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>, site_data: &site_data::Rounds, tables: &KnownTables) {
     let mut names = HashSet::new();
     let mut rules = KnownRules::default();
     for () in requests {
-        let answer = read(&mut names, &mut rules, site_data).map(Arc::new);
+        let answer = read(&mut names, &mut rules, site_data, tables).map(Arc::new);
         if sender.send(Message::Controller(answer)).is_err() {
             return;
         }
@@ -56,11 +57,12 @@ struct KnownRules {
 }
 
 impl KnownRules {
-    fn current(&mut self) -> Result<Rules, ClientError> {
+    fn current(&mut self, tables: &KnownTables) -> Result<Rules, ClientError> {
         match &self.read {
             Some((at, rules)) if at.elapsed() < RULES_AGE => Ok(rules.clone()),
             _ => {
                 let accounts = controller::accounts()?;
+                tables.take(&accounts);
                 let limits = Arc::new(limits::accounting(&accounts));
                 let priorities = Arc::new(controller::priorities()?);
                 tracing::debug!(qos = limits.qos.len(), associations = limits.associations.len(), ?priorities, "read limits");
@@ -72,8 +74,13 @@ impl KnownRules {
     }
 }
 
-fn read(names: &mut HashSet<Arc<str>>, rules: &mut KnownRules, site_data: &site_data::Rounds) -> Result<Cluster, ClientError> {
-    let Rules { limits, priorities, users } = rules.current()?;
+fn read(
+    names: &mut HashSet<Arc<str>>,
+    rules: &mut KnownRules,
+    site_data: &site_data::Rounds,
+    tables: &KnownTables,
+) -> Result<Cluster, ClientError> {
+    let Rules { limits, priorities, users } = rules.current(tables)?;
     let partitions = controller::partitions()?;
     let nodes = controller::nodes(&partitions)?;
     let partition_limits = partitions.iter().map(|partition| limits::of_partition(partition, &nodes)).collect();

@@ -40,6 +40,7 @@ use crate::settings::Settings;
 use crate::shared_memory::SharedMemory;
 use crate::signals;
 use crate::site_data;
+use crate::site_tables::KnownTables;
 use crate::state_directory::{Previous, StateDirectory};
 
 /// How many messages may wait for the main thread; a batch of ended jobs is at most some megabytes.
@@ -96,8 +97,10 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start("accounting", sender.clone(), move || reader.run(&requests))?;
     let (controller, requests) = bounded(1);
     let controller_sender = sender.clone();
+    let tables = KnownTables::load(directory.path(), directory.mode());
+    let of_controller = tables.clone();
     let site_data = site_data::start(directory.path(), directory.mode(), |name, body| start(name, sender.clone(), body))?;
-    start("controller", sender.clone(), move || controller::run(&requests, &controller_sender, &site_data))?;
+    start("controller", sender.clone(), move || controller::run(&requests, &controller_sender, &site_data, &of_controller))?;
     let (learner, tasks) = learner::Asked::new();
     let learner_sender = sender.clone();
     start(learner::NAME, sender.clone(), move || learner::run(kept_learner, &tasks, &learner_sender))?;
@@ -109,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let cluster = site.cluster.clone();
     start(changes::NAME, sender.clone(), move || changes::run(&rounds, off, change_metrics, cluster))?;
     let (mut rules, looks) = rules::Asked::new();
-    let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned());
+    let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned(), tables);
     start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &sender))?;
     if !arguments.once {
         rules.ask(true);
@@ -362,6 +365,10 @@ impl Daemon {
                         self.controller_clock.look(cluster.controller_ahead);
                         self.metrics.queue(&cluster);
                         self.publisher.set_cluster(cluster);
+                        // Qualities of service or associations may have changed.
+                        if !self.once {
+                            self.rules.ask(false);
+                        }
                         None
                     }
                     Err(error) => Some(error),

@@ -58,6 +58,7 @@ mod shared_memory;
 mod shared_nodes;
 mod signals;
 mod site_data;
+mod site_tables;
 mod state_directory;
 
 use std::process::ExitCode;

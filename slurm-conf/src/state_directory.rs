@@ -31,6 +31,9 @@ pub const RULES: &str = "rules";
 /// What became of the rules when they were last compiled, and which are in force.
 pub const RULES_STATE: &str = "rules-state";
 
+/// Qualities of service, associations and users, which rules look up.
+pub const RULES_TABLES: &str = "rules-tables";
+
 /// What was counted of each rule.
 pub const RULE_COUNTERS: &str = "rule-counters";
 

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use rules_compiler::difference::Difference;
-use rules_compiler::files::{compile_files, of_site};
+use rules_compiler::files::{compile_files_with, of_site};
 use rules_compiler::in_force::{self, InForce, LoadState, Loader};
 use serde::Serialize;
 use site_rules::rules::RuleSet;
@@ -94,7 +94,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         arguments.files.clone()
     };
-    let mut compiled = compile_files(&files, configuration);
+    let tables = in_force::site_tables(&place.directory).map_err(|error| Failure::Input(error.into()))?;
+    let mut compiled = compile_files_with(&files, configuration, tables.as_ref());
     let mut report = Report {
         files: files.iter().map(|file| file.display().to_string()).collect(),
         rules: compiled.rules.as_ref().map(|rules| rules.rules.len()),
@@ -108,6 +109,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         if rules.rules.is_empty() && !arguments.files.is_empty() {
             return Err(Failure::No(anyhow!(
                 "there are no rules in these files; to switch rules off make the file rules-off in the state directory"
+            )));
+        }
+        if compiled.asks_for_site_tables && tables.is_none() {
+            return Err(Failure::No(anyhow!(
+                "the rules ask for qualities of service, associations or users, which queuecastd has not written into {} yet",
+                place.directory.display()
             )));
         }
         let before = before(&place.directory)?;

@@ -6,12 +6,17 @@ use std::time::Duration;
 
 use job_types::time::UnixTime;
 use rules_compiler::difference::Difference;
-use rules_compiler::files::{Seen, compile_files, of_site};
+use rules_compiler::files::{Seen, compile_files_with, of_site};
 use rules_compiler::in_force::{self, InForce, InForceError, LoadState, Loader as By};
+use rules_compiler::site_tables::SiteTables;
 use site_rules::rules::RuleSet;
 use slurm_conf::state_directory::{RULES, RULES_DATA};
 
 use super::RuleNames;
+use crate::site_tables::KnownTables;
+
+/// Why rules can't be put in force yet.
+const LACKS_TABLES: &str = "the rules ask for qualities of service, associations or users, and slurmctld has not told them yet";
 
 /// How long a file has to be left alone before it is taken up without being asked: a half of one
 /// might compile.
@@ -23,6 +28,10 @@ pub(crate) struct Loader {
     configuration: PathBuf,
     /// The state directory.
     directory: PathBuf,
+    /// Qualities of service and associations.
+    tables: KnownTables,
+    /// Those that the rules were compiled with, where they ask for them.
+    used: Option<Option<Arc<SiteTables>>>,
     /// How long a file has to be left alone before it is taken up without being asked.
     rest: Duration,
     /// The files that were compiled last, in their order.
@@ -39,8 +48,19 @@ pub(crate) struct Loader {
 
 impl Loader {
     /// Has compiled nothing yet.
-    pub(crate) fn new(configuration: PathBuf, directory: PathBuf) -> Self {
-        Self { configuration, directory, rest: REST, files: Vec::new(), seen: Vec::new(), logged: Vec::new(), named: None, is_told: false }
+    pub(crate) fn new(configuration: PathBuf, directory: PathBuf, tables: KnownTables) -> Self {
+        Self {
+            configuration,
+            directory,
+            tables,
+            used: None,
+            rest: REST,
+            files: Vec::new(),
+            seen: Vec::new(),
+            logged: Vec::new(),
+            named: None,
+            is_told: false,
+        }
     }
 
     /// Compiles the rules if a file has changed, or if it must, and puts them in force. Returns
@@ -64,7 +84,8 @@ impl Loader {
         let has_changed = files != self.files || is_lost || self.seen.iter().any(Seen::has_changed);
         let is_at_rest =
             || files.iter().map(|file| Seen::now(file)).chain(self.seen.iter().map(Seen::again)).all(|file| file.is_at_rest(self.rest));
-        if !(must || has_changed && is_at_rest()) {
+        let has_other_tables = self.used.as_ref().is_some_and(|used| *used != self.tables.current());
+        if !(must || (has_changed || has_other_tables) && is_at_rest()) {
             return before;
         }
         let state = self.compile(files, &before, now);
@@ -117,12 +138,20 @@ impl Loader {
     }
 
     fn compile(&mut self, files: Vec<PathBuf>, before: &LoadState, now: UnixTime) -> LoadState {
-        let compiled = compile_files(&files, &self.configuration);
+        let tables = self.tables.current();
+        let compiled = compile_files_with(&files, &self.configuration, tables.as_deref());
+        let lacks_tables = compiled.asks_for_site_tables && tables.is_none();
+        self.used = compiled.asks_for_site_tables.then_some(tables);
         self.seen.clone_from(&compiled.seen);
         self.files = files;
         let mut state = LoadState { compiled_at: now.0, in_force: before.in_force.clone(), ..LoadState::default() };
         state.take_problems(&compiled);
         let Some(rules) = compiled.rules else { return state };
+        if lacks_tables {
+            // Without rows they would find no key, and mean something else.
+            state.errors.push(format!("error: {LACKS_TABLES}"));
+            return state;
+        }
         let outcome = if rules.rules.is_empty() { self.without_rules() } else { self.put(&rules, before, now).map(Some) };
         match outcome {
             Ok(in_force) => state.in_force = in_force,
@@ -179,6 +208,7 @@ fn log_change(before: &RuleSet, after: &RuleSet) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rules_compiler::site_tables::Limits;
     use std::fs;
     use std::time::SystemTime;
 
@@ -206,7 +236,7 @@ mod tests {
         }
 
         fn loader(&self) -> Loader {
-            Loader::new(self.0.path().join("queuecast.toml"), self.state())
+            Loader::new(self.0.path().join("queuecast.toml"), self.state(), KnownTables::load(&self.state(), 0o644))
         }
 
         /// The rules that are in force.
@@ -310,5 +340,29 @@ mod tests {
         fs::write(site.state().join(RULES), "spoilt").unwrap();
         loader.look(true, UnixTime(300));
         assert_eq!(site.rules(), ["one"]);
+    }
+
+    #[test]
+    fn rules_that_ask_for_qualities_of_service_wait_for_them_and_follow_them() {
+        let when =
+            "has(job.qos) && has(job.time_limit) && has(tables.qos[job.qos].max_wall) && job.time_limit > tables.qos[job.qos].max_wall";
+        let site = Site::new(&format!("[[rule]]\nname = \"wall\"\nwhen = '{when}'\nreject = \"longer than the QOS allows\"\n"));
+        let mut loader = site.loader();
+        let state = loader.look(true, UnixTime(100));
+        assert!(state.errors[0].contains(LACKS_TABLES) && site.rules().is_empty(), "{:?}", state.errors);
+        let wall = |seconds: i64| {
+            let limits = Limits { max_wall: Some(seconds), ..Limits::default() };
+            SiteTables { qos: [("high".to_owned(), limits)].into(), ..SiteTables::default() }
+        };
+        let mut known = |tables: &SiteTables, now: i64| {
+            in_force::put_site_tables(&site.state(), tables, 0o644).unwrap();
+            loader.tables = KnownTables::load(&site.state(), 0o644);
+            loader.look(false, UnixTime(now))
+        };
+        assert_eq!(known(&wall(60), 200).in_force.unwrap().since, 200);
+        let number = known(&wall(60), 300).in_force.unwrap();
+        assert_eq!(number.since, 200);
+        let changed = known(&wall(120), 400).in_force.unwrap();
+        assert!(changed.since == 400 && changed.number != number.number);
     }
 }

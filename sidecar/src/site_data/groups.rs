@@ -124,12 +124,10 @@ mod tests {
         known.lock().insert(gone, vec!["physics".to_owned()]);
         let root = User::from_uid(0.into()).unwrap().unwrap();
         let users: Arc<[Named]> = [(UserId(0), root.name.clone()), (gone, "nobody-has-this-name".to_owned())].into();
-        let (mut resolver, requests) = Resolver::new();
+        let (resolver, requests) = Resolver::new();
         let own = Known::clone(&known);
         let thread = thread::spawn(move || run(&requests, &own));
-        while resolver.busy_since.is_none() {
-            resolver.ask(&users);
-        }
+        resolver.requests.send(users).unwrap();
         drop(resolver);
         thread.join().unwrap();
         let known = known.lock();

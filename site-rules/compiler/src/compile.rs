@@ -9,6 +9,7 @@ use crate::expression::on_large_stack;
 use crate::files::Seen;
 use crate::problem::{Problem, Severity, line_and_column, suggestion};
 use crate::rule_test::{self, RuleTest};
+use crate::site_tables::{self, SiteTables};
 use crate::tables::{ReadFile, table};
 use crate::values::Context;
 use site_rules::field::{FIELDS, Field, FieldNumber};
@@ -53,6 +54,9 @@ pub struct Compiled {
     pub problems: Vec<Problem>,
     /// The files that were read, those of tables among them, as they were before they were read.
     pub seen: Vec<Seen>,
+    /// Whether the rules ask for qualities of service, associations or users, so that they are as
+    /// good as the rows that were given of these.
+    pub asks_for_site_tables: bool,
 }
 
 /// Where a rule stands.
@@ -66,10 +70,18 @@ pub struct Origin {
     pub ended_by: Option<String>,
 }
 
-/// Compiles files to a set of rules, in the order in which they are given.
+/// Compiles files to a set of rules, in the order in which they are given, without rows of
+/// qualities of service, associations and users.
 #[must_use]
 pub fn compile(sources: &[Source<'_>]) -> Compiled {
-    match on_large_stack(|| compile_here(sources)) {
+    compile_with(sources, None)
+}
+
+/// The same with such rows.
+#[must_use]
+pub fn compile_with(sources: &[Source<'_>], rows: Option<&SiteTables>) -> Compiled {
+    let none = SiteTables::default();
+    match on_large_stack(|| compile_here(sources, rows.unwrap_or(&none))) {
         Ok(compiled) => compiled,
         Err(message) => {
             let file = sources.first().map_or_else(String::new, |source| source.name.clone());
@@ -79,6 +91,7 @@ pub fn compile(sources: &[Source<'_>]) -> Compiled {
                 tests: Vec::new(),
                 problems: vec![Problem { severity: Severity::Error, file, line: 1, column: 1, message }],
                 seen: Vec::new(),
+                asks_for_site_tables: false,
             }
         }
     }
@@ -94,7 +107,7 @@ struct Settings {
     steps: Option<u32>,
 }
 
-fn compile_here(sources: &[Source<'_>]) -> Compiled {
+fn compile_here(sources: &[Source<'_>], rows: &SiteTables) -> Compiled {
     let documents: Vec<Document<'_>> = sources.iter().map(|source| Document::new(&source.name, &source.text)).collect();
     let parsed: Vec<Option<Spanned<DeTable<'_>>>> = documents.iter().map(parse).collect();
     let mut sections = Vec::new();
@@ -114,6 +127,8 @@ fn compile_here(sources: &[Source<'_>]) -> Compiled {
         read_settings(*section, &mut settings);
         read_tables(*section, source.read_file, &mut tables, &mut names);
     }
+    let own_tables = tables.len();
+    site_tables::add(rows, &mut tables, &mut names);
     let budget = settings.expression_steps.unwrap_or(EXPRESSION_STEPS);
     let names = Names { fields: FIELDS, tables: &names };
     let mut compiler = Compiler {
@@ -132,18 +147,14 @@ fn compile_here(sources: &[Source<'_>]) -> Compiled {
     for (_, section) in &sections {
         rule_test::read::read(*section, &rules, &mut tests);
     }
-    let set = RuleSet {
-        program: context.emitter.finish(),
-        rules,
-        help: settings.help,
-        expression_steps: budget,
-        steps: settings.steps.unwrap_or(STEPS),
-    };
+    let mut program = context.emitter.finish();
+    let asks_for_site_tables = site_tables::leave_out_unused(&mut program, own_tables);
+    let set = RuleSet { program, rules, help: settings.help, expression_steps: budget, steps: settings.steps.unwrap_or(STEPS) };
     drop(sections);
     drop(parsed);
     let problems: Vec<Problem> = documents.into_iter().flat_map(Document::into_problems).collect();
     let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
-    Compiled { rules: (!has_errors).then_some(set), origins, tests, problems, seen: Vec::new() }
+    Compiled { rules: (!has_errors).then_some(set), origins, tests, problems, seen: Vec::new(), asks_for_site_tables }
 }
 
 fn parse<'d>(document: &Document<'d>) -> Option<Spanned<DeTable<'d>>> {
@@ -187,6 +198,10 @@ fn read_tables(section: Section<'_>, read_file: &ReadFile<'_>, tables: &mut Vec<
     for (name, at, entry) in section.get("tables")?.section("tables by their names")?.entries() {
         if !is_identifier(name) {
             section.document.error::<()>(at, "the name of a table has letters, digits and _ alone");
+            continue;
+        }
+        if site_tables::NAMES.contains(&name) {
+            section.document.error::<()>(at, format!("tables.{name} is made by queuecastd: give yours another name"));
             continue;
         }
         if names.iter().any(|other| other.name == name) {

@@ -1,7 +1,8 @@
 //! The files that a site's rules stand in: `queuecast.toml`, and `rules.d/*.toml` beside it.
 
-use crate::compile::{Compiled, LARGEST_FILE, Source, compile};
+use crate::compile::{Compiled, LARGEST_FILE, Source, compile_with};
 use crate::problem::{Problem, Severity};
+use crate::site_tables::SiteTables;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -97,6 +98,12 @@ pub fn of_site(configuration: &Path) -> io::Result<Vec<PathBuf>> {
 /// `queuecast.toml`; they are not looked at here.
 #[must_use]
 pub fn compile_files(files: &[PathBuf], configuration: &Path) -> Compiled {
+    compile_files_with(files, configuration, None)
+}
+
+/// The same with rows of qualities of service, associations and users.
+#[must_use]
+pub fn compile_files_with(files: &[PathBuf], configuration: &Path, rows: Option<&SiteTables>) -> Compiled {
     let seen = Mutex::new(Vec::new());
     let note = |path: &Path| {
         let file = Seen::now(path);
@@ -131,7 +138,7 @@ pub fn compile_files(files: &[PathBuf], configuration: &Path) -> Compiled {
             }
         }
     }
-    let mut compiled = compile(&sources);
+    let mut compiled = compile_with(&sources, rows);
     if !unreadable.is_empty() {
         compiled.rules = None;
         compiled.problems.splice(0..0, unreadable);

@@ -6,10 +6,11 @@
 
 use crate::compile::Compiled;
 use crate::problem::Severity;
+use crate::site_tables::SiteTables;
 use serde::{Deserialize, Serialize};
 use site_rules::file::{self, FileError, LARGEST};
 use site_rules::rules::RuleSet;
-use slurm_conf::state_directory::{RULES, RULES_STATE};
+use slurm_conf::state_directory::{RULES, RULES_STATE, RULES_TABLES};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
@@ -24,6 +25,9 @@ const FOR_ALL: u32 = 0o644;
 
 /// The most that is read of what became of the rules, in bytes.
 const LARGEST_STATE: u64 = 1 << 20;
+
+/// The most that is read of tables, in bytes.
+const LARGEST_TABLES: u64 = 256 << 20;
 
 /// The most problems that are kept.
 const MOST_PROBLEMS: usize = 50;
@@ -199,6 +203,30 @@ pub fn state(directory: &Path) -> Result<Option<LoadState>, InForceError> {
 pub fn put_state(directory: &Path, state: &LoadState) -> Result<(), InForceError> {
     let json = serde_json::to_vec(state).map_err(|error| InForceError::File { path: directory.join(RULES_STATE), source: error.into() })?;
     put_file(directory, RULES_STATE, &json, FOR_ALL)
+}
+
+/// Qualities of service, associations and users as the daemon knew them last; `None` where it never
+/// did, or the file is of another release.
+///
+/// # Errors
+/// [`InForceError`] where the file can't be read.
+pub fn site_tables(directory: &Path) -> Result<Option<SiteTables>, InForceError> {
+    let path = directory.join(RULES_TABLES);
+    match read_bounded(&path, LARGEST_TABLES) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(InForceError::File { path, source }),
+    }
+}
+
+/// Keeps qualities of service, associations and users.
+///
+/// # Errors
+/// [`InForceError`] where they can't be written.
+pub fn put_site_tables(directory: &Path, tables: &SiteTables, mode: u32) -> Result<(), InForceError> {
+    let json =
+        serde_json::to_vec(tables).map_err(|error| InForceError::File { path: directory.join(RULES_TABLES), source: error.into() })?;
+    put_file(directory, RULES_TABLES, &json, mode)
 }
 
 fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {

@@ -59,6 +59,7 @@ pub mod in_force;
 pub mod literal;
 pub mod problem;
 pub mod rule_test;
+pub mod site_tables;
 mod tables;
 mod template;
 pub mod trace;

@@ -244,7 +244,7 @@ fn finished(name: &str, entry: Entry<'_>, rows: &Rows) -> Option<(Table, TableNa
         keys: rows.keys().map(|key| key.as_str().into()).collect(),
         columns: columns.into_iter().map(|(_, values)| values).collect(),
     };
-    Some((table, TableNames { name: name.to_owned(), columns: names }))
+    Some((table, TableNames { name: name.to_owned(), columns: names, sparse: Vec::new() }))
 }
 
 fn empty(kind: Kind) -> Column {

@@ -43,8 +43,8 @@ fn tables() -> (Vec<Table>, Vec<TableNames>) {
     let keys = ["GPU-long", "short"].map(Into::into).to_vec();
     let columns = vec![Column::Integers(vec![8, 1]), Column::Texts(["a", "b"].map(Into::into).to_vec())];
     let names = [("nodes".to_owned(), site_rules::value::Kind::Integer), ("owner".to_owned(), site_rules::value::Kind::Text)];
-    let wide = TableNames { name: "limits".to_owned(), columns: names.to_vec() };
-    let narrow = TableNames { name: "nodes".to_owned(), columns: names[..1].to_vec() };
+    let wide = TableNames { name: "limits".to_owned(), columns: names.to_vec(), sparse: Vec::new() };
+    let narrow = TableNames { name: "nodes".to_owned(), columns: names[..1].to_vec(), sparse: Vec::new() };
     let table = Table { keys: keys.clone(), columns };
     (vec![table.clone(), Table { keys, columns: table.columns[..1].to_vec() }], vec![wide, narrow])
 }

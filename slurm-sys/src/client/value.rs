@@ -10,6 +10,9 @@ pub const TRES_CPU: u32 = 1;
 /// Trackable resource number of nodes.
 pub const TRES_NODE: u32 = 4;
 
+/// The number of memory among trackable resources, which is counted in MiB.
+pub const TRES_MEMORY: u32 = 2;
+
 /// Text from C: `None` for null and for the empty string, which Slurm uses alike.
 ///
 /// # Safety

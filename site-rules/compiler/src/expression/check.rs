@@ -31,6 +31,19 @@ pub struct TableNames {
     pub name: String,
     /// Its columns beside the key.
     pub columns: Vec<(String, Kind)>,
+    /// Columns in which not every row has a value.
+    pub sparse: Vec<SparseColumn>,
+}
+
+/// A column in which not every row has a value: a table of its own, with one column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SparseColumn {
+    /// Its name.
+    pub name: String,
+    /// The kind of its values.
+    pub kind: Kind,
+    /// Where its table stands.
+    pub table: u16,
 }
 
 /// An expression that was checked, and what is known where it is true or false.
@@ -225,6 +238,12 @@ impl Checker<'_> {
             && let Some(name) = table_name(table)
         {
             if select.test {
+                let (_, names) = self.table(at, name)?;
+                if !names.columns.iter().any(|(column, _)| *column == select.field) && !names.sparse.is_empty() {
+                    let (node, fact) = self.row(at, name, key, Some(&select.field), known)?;
+                    let Form::LookUp { table, key, .. } = node.form else { return self.error(at, "this is no table") };
+                    return Ok(test(Form::HasKey(table, key), fact));
+                }
                 return self.error(at, format!("each row has all columns: write key in tables.{name}"));
             }
             return self.look_up(at, name, key, Some(&select.field), known);
@@ -290,6 +309,16 @@ impl Checker<'_> {
     fn look_up(&mut self, at: &IdedExpr, name: &str, key: &IdedExpr, column: Option<&str>, known: &Facts) -> Result<Checked> {
         let (node, fact) = self.row(at, name, key, column, known)?;
         if !known.has(&fact) {
+            let (_, names) = self.table(at, name)?;
+            if let Some(sparse) = names.sparse.iter().find(|sparse| Some(sparse.name.as_str()) == column) {
+                let column = &sparse.name;
+                return self.error(
+                    at,
+                    format!(
+                        "there may be no {column}: test it before, as in has(tables.{name}[key].{column}) && ..., or say what holds then, as in tables.{name}[?key].{column}.orValue(...)"
+                    ),
+                );
+            }
             return self.error(
                 at,
                 format!(
@@ -302,17 +331,23 @@ impl Checker<'_> {
 
     fn row(&mut self, at: &IdedExpr, name: &str, key: &IdedExpr, column: Option<&str>, known: &Facts) -> Result<(Node, Fact)> {
         let (table, names) = self.table(at, name)?;
-        let columns = names.columns.clone();
+        let (columns, sparse) = (names.columns.clone(), names.sparse.clone());
+        let all = || columns.iter().map(|(name, _)| name.as_str()).chain(sparse.iter().map(|column| column.name.as_str()));
+        if let Some(found) = sparse.iter().find(|sparse| Some(sparse.name.as_str()) == column) {
+            let key = self.of_kind(key, Kind::Text, known)?.node;
+            let fact = Fact::Key(found.table, key.clone());
+            return Ok((Node { kind: found.kind, form: Form::LookUp { table: found.table, column: 0, key: Box::new(key) } }, fact));
+        }
         let place = match (column, columns.as_slice()) {
-            (None, [_]) => 0,
+            (None, [_]) if sparse.is_empty() => 0,
             (None, _) => {
-                let list: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+                let list: Vec<&str> = all().collect();
                 return self.error(at, format!("which column? tables.{name}[key] has {}", list.join(", ")));
             }
             (Some(column), _) => match columns.iter().position(|(name, _)| name == column) {
                 Some(place) => place,
                 None => {
-                    let closest = suggestion(column, columns.iter().map(|(name, _)| name.as_str()));
+                    let closest = suggestion(column, all());
                     return self.error(at, format!("tables.{name} has no column {column}{closest}"));
                 }
             },

@@ -1,0 +1,197 @@
+//! Qualities of service, associations and users as the tables that rules look them up in.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use job_types::number::QosId;
+use parking_lot::Mutex;
+use rules_compiler::in_force;
+use rules_compiler::site_tables::{Limits, SiteTables, UserRow};
+use slurm_sys::client::controller::{Accounts, AssociationRecord};
+use slurm_sys::client::{TRES_CPU, TRES_MEMORY, TRES_NODE, tres_count};
+
+/// Bytes of a MiB, in which Slurm counts memory.
+const MEBIBYTE: u64 = 1 << 20;
+
+/// The tables as slurmctld told them last, and kept for a daemon that is started while slurmctld is
+/// away.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownTables {
+    directory: PathBuf,
+    mode: u32,
+    tables: Arc<Mutex<Option<Arc<SiteTables>>>>,
+}
+
+impl KnownTables {
+    /// Those that an earlier daemon has kept.
+    pub(crate) fn load(directory: &Path, mode: u32) -> Self {
+        let kept = in_force::site_tables(directory).unwrap_or_else(|error| {
+            tracing::warn!(%error, "what was known of qualities of service and associations can't be read");
+            None
+        });
+        Self { directory: directory.to_owned(), mode, tables: Arc::new(Mutex::new(kept.map(Arc::new))) }
+    }
+
+    /// Takes what slurmctld tells.
+    pub(crate) fn take(&self, accounts: &Accounts) {
+        let tables = of(accounts);
+        let is_same = self.tables.lock().as_deref() == Some(&tables);
+        if is_same {
+            return;
+        }
+        if let Err(error) = in_force::put_site_tables(&self.directory, &tables, self.mode) {
+            tracing::warn!(%error, "qualities of service and associations are not kept for rules");
+        }
+        *self.tables.lock() = Some(Arc::new(tables));
+    }
+
+    /// What is known; `None` where nothing is.
+    pub(crate) fn current(&self) -> Option<Arc<SiteTables>> {
+        self.tables.lock().clone()
+    }
+}
+
+fn of(accounts: &Accounts) -> SiteTables {
+    let names: HashMap<QosId, &str> = accounts.qos.iter().map(|qos| (qos.id, qos.name.as_str())).collect();
+    let qos = accounts.qos.iter().map(|qos| {
+        // Of percentages of what the cluster has no amounts are known.
+        let list = |list: &str| if qos.is_relative { String::new() } else { list.to_owned() };
+        let limits =
+            limits(qos.max_wall_seconds, &list(&qos.max_resources), &list(&qos.max_resources_per_node), &list(&qos.group_resources));
+        let least = list(&qos.min_resources);
+        (qos.name.clone(), Limits { min_cpus: amount(&least, TRES_CPU), min_nodes: amount(&least, TRES_NODE), ..limits })
+    });
+    let associations = accounts.associations.iter().filter_map(|record| {
+        let limits = limits(record.max_wall_seconds, &record.max_resources, &record.max_resources_per_node, &record.group_resources);
+        let default_qos = record.default_qos.and_then(|id| names.get(&id)).map(|name| (*name).to_owned());
+        Some((key(record)?, Limits { default_qos, ..limits }))
+    });
+    let users = accounts.users.iter().map(|user| {
+        let row = UserRow { default_account: user.default_account.clone(), is_operator: user.is_operator };
+        (user.name.clone(), row)
+    });
+    SiteTables { qos: qos.collect(), associations: associations.collect(), users: users.collect() }
+}
+
+fn key(record: &AssociationRecord) -> Option<String> {
+    match (&record.user, &record.partition) {
+        (None, None) if record.is_account => Some(record.account.clone()),
+        (Some(user), None) => Some(format!("{}/{user}", record.account)),
+        (Some(user), Some(partition)) => Some(format!("{}/{user}/{partition}", record.account)),
+        (None, _) => None,
+    }
+}
+
+fn limits(max_wall: Option<i64>, most: &str, per_node: &str, group: &str) -> Limits {
+    let memory = tres_count(most, TRES_MEMORY).map(|mebibytes| mebibytes.saturating_mul(MEBIBYTE));
+    Limits {
+        max_wall,
+        max_cpus: amount(most, TRES_CPU),
+        max_nodes: amount(most, TRES_NODE),
+        max_memory: memory.and_then(|bytes| i64::try_from(bytes).ok()),
+        max_cpus_per_node: amount(per_node, TRES_CPU),
+        group_cpus: amount(group, TRES_CPU),
+        group_nodes: amount(group, TRES_NODE),
+        ..Limits::default()
+    }
+}
+
+fn amount(list: &str, resource: u32) -> Option<i64> {
+    tres_count(list, resource).and_then(|count| i64::try_from(count).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job_types::number::UserId;
+    use slurm_sys::client::controller::{QosRecord, UserRecord};
+
+    fn qos(id: u32, name: &str, max_resources: &str, is_relative: bool) -> QosRecord {
+        QosRecord {
+            id: QosId(id),
+            name: name.to_owned(),
+            over_partition_qos: false,
+            over_partition_time: false,
+            over_partition_max_nodes: false,
+            over_partition_min_nodes: false,
+            is_relative,
+            limit_factor: None,
+            max_wall_seconds: Some(3_600),
+            group_wall_seconds: None,
+            max_resources: max_resources.to_owned(),
+            max_resources_per_node: String::new(),
+            max_resource_minutes: String::new(),
+            min_resources: "4=2".to_owned(),
+            group_resources: String::new(),
+            group_resource_minutes: Default::default(),
+            member_resources: Default::default(),
+            member_resource_minutes: Default::default(),
+        }
+    }
+
+    fn association(account: &str, user: Option<&str>, partition: Option<&str>, default_qos: Option<u32>) -> AssociationRecord {
+        AssociationRecord {
+            id: 1,
+            parent: 0,
+            user_id: user.map(|_| UserId(7)),
+            user: user.map(str::to_owned),
+            is_account: user.is_none(),
+            account: account.to_owned(),
+            partition: partition.map(str::to_owned),
+            is_default: true,
+            default_qos: default_qos.map(QosId),
+            allowed_qos: Vec::new(),
+            max_wall_seconds: None,
+            group_wall_seconds: None,
+            max_resources: "1=64".to_owned(),
+            max_resources_per_node: String::new(),
+            max_resource_minutes: String::new(),
+            max_running_minutes: String::new(),
+            group_resources: "4=10".to_owned(),
+            group_resource_minutes: Default::default(),
+        }
+    }
+
+    fn accounts() -> Accounts {
+        Accounts {
+            qos: vec![qos(1, "normal", "1=16,2=1024,4=4", false), qos(2, "relative", "1=50", true)],
+            associations: vec![
+                association("physics", None, None, None),
+                association("physics", Some("anna"), None, Some(1)),
+                association("physics", Some("anna"), Some("gpu"), None),
+            ],
+            users: vec![UserRecord {
+                id: Some(UserId(7)),
+                name: "anna".to_owned(),
+                is_operator: true,
+                default_account: Some("physics".to_owned()),
+            }],
+        }
+    }
+
+    #[test]
+    fn tables_have_the_limits_that_slurmctld_tells() {
+        let tables = of(&accounts());
+        let normal = &tables.qos["normal"];
+        assert_eq!((normal.max_wall, normal.max_cpus, normal.max_nodes), (Some(3_600), Some(16), Some(4)));
+        assert_eq!((normal.max_memory, normal.min_nodes, normal.group_cpus), (Some(1 << 30), Some(2), None));
+        assert_eq!((tables.qos["relative"].max_cpus, tables.qos["relative"].min_nodes), (None, None), "percentages are no amounts");
+        let keys: Vec<&str> = tables.associations.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["physics", "physics/anna", "physics/anna/gpu"]);
+        assert_eq!(tables.associations["physics/anna"].default_qos.as_deref(), Some("normal"));
+        assert_eq!((tables.associations["physics"].max_cpus, tables.associations["physics"].group_nodes), (Some(64), Some(10)));
+        assert!(tables.users["anna"].is_operator && tables.users["anna"].default_account.as_deref() == Some("physics"));
+    }
+
+    #[test]
+    fn tables_are_known_over_a_restart() {
+        let directory = tempfile::tempdir().unwrap();
+        let known = KnownTables::load(directory.path(), 0o640);
+        assert!(known.current().is_none());
+        known.take(&accounts());
+        let again = KnownTables::load(directory.path(), 0o640);
+        assert_eq!(again.current(), known.current());
+        assert!(again.current().is_some());
+    }
+}
