@@ -470,6 +470,7 @@ where
     let mut deferral = None;
     if reserved.is_none() && is_to_be_deferred(submission, &policy) {
         let result = match &decided {
+            _ if admission::starts_at_once(&context) => Err(NotDeferred::Immediate),
             // By the plan that chose the size, nothing that becomes eligible later starts sooner.
             Some(decided) if is_by_plan => Err(NotDeferred::GainTooSmall { now: decided.response(), deferred: decided.response() }),
             Some(decided) => deferral::defer(&context, decided, matches!(molding, Some(Ok(())))),

@@ -9,7 +9,7 @@ use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, situation, submission};
 use predictor_core::admission::NeededShare;
 use predictor_core::decision::{
-    Alternatives, Decision, LeftToSlurm, NodeRange, NotAdmitted, Situation, Submission, Tie, TimeLimit, decide,
+    Alternatives, Decision, LeftToSlurm, NodeRange, NotAdmitted, NotDeferred, Situation, Submission, Tie, TimeLimit, decide,
 };
 use predictor_core::forecast::{Claimed, Claims};
 use predictor_core::shared_nodes::SharingJob;
@@ -114,6 +114,14 @@ fn what_was_admitted_since_counts_on_its_nodes_and_not_as_work_of_the_whole_part
     let claimed = Claimed { admitted, ..Claimed::default() };
     let decision = decide(&Situation { claimed, ..situation(&site, &job) });
     assert!(matches!(decision.admission, Some(Ok(_))), "{:?}", decision.admission);
+}
+
+#[test]
+fn a_job_that_gets_a_share_of_nodes_begins_at_once() {
+    let asked = Asked { auto_defer: true, ..Asked::default() };
+    let decision = decided(&site(&[&[]]), &Submission { asked, ..due_in(1, 3 * HOUR) });
+    assert!(matches!(decision.deferral, Some(Err(NotDeferred::Immediate))), "{:?}", decision.deferral);
+    assert_eq!((decision.changes().begin, nodes(&decision)), (None, vec![0]));
 }
 
 #[test]

@@ -188,6 +188,27 @@ pub(super) enum Verdict {
     Judged(Result<Granted, NotAdmitted>),
 }
 
+/// Whether a job with a deadline starts at once if it is admitted, because it shares its nodes: it
+/// needs all of the time that is left to it.
+pub(super) fn starts_at_once<F>(context: &Context<'_, F>) -> bool {
+    context.submission.deadline.is_some() && shares_nodes(context) && left(context).is_none()
+}
+
+/// Why a deadline stays Slurm's own under the partition's rule, if it does.
+fn left<F>(context: &Context<'_, F>) -> Option<LeftToSlurm> {
+    let (submission, rule) = (context.submission, context.policy.admission);
+    match submission.tie {
+        Some(Tie::Heterogeneous) => Some(LeftToSlurm::Heterogeneous),
+        _ if submission.chooses_clusters => Some(LeftToSlurm::ChoosesClusters),
+        // By time limits alone, what holds for one of its jobs holds for each.
+        _ if submission.is_array && rule != Admission::Edf => Some(LeftToSlurm::Array),
+        _ if !shares_nodes(context) => None,
+        Some(tie @ (Tie::NodeList | Tie::SeveralPartitions | Tie::CountedFeatures)) => Some(LeftToSlurm::Tied(tie)),
+        _ if submission.whole_nodes => Some(LeftToSlurm::WholeNodes),
+        _ => submission.placement.map(LeftToSlurm::Placed),
+    }
+}
+
 /// Whether a job is admitted as it was decided.
 pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>) -> Verdict
 where
@@ -197,17 +218,7 @@ where
     let rule = context.policy.admission;
     let deadline = submission.deadline.filter(|_| submission.asked.reserve_at.is_none() && rule != Admission::Off);
     let Some(deadline) = deadline else { return Verdict::NotInQuestion };
-    let left = match submission.tie {
-        Some(Tie::Heterogeneous) => Some(LeftToSlurm::Heterogeneous),
-        _ if submission.chooses_clusters => Some(LeftToSlurm::ChoosesClusters),
-        // By time limits alone, what holds for one of its jobs holds for each.
-        _ if submission.is_array && rule != Admission::Edf => Some(LeftToSlurm::Array),
-        _ if !shares_nodes(context) => None,
-        Some(tie @ (Tie::NodeList | Tie::SeveralPartitions | Tie::CountedFeatures)) => Some(LeftToSlurm::Tied(tie)),
-        _ if submission.whole_nodes => Some(LeftToSlurm::WholeNodes),
-        _ => submission.placement.map(LeftToSlurm::Placed),
-    };
-    if let Some(left) = left {
+    if let Some(left) = left(context) {
         return Verdict::Left(left);
     }
     let ahead = deadline - context.now;
