@@ -141,6 +141,35 @@ fn a_job_that_has_started_is_left_to_its_limit_and_its_user_is_told_once() {
     }
 }
 
+/// A job that was admitted with a share of its nodes until [`DEADLINE`], of a user of whom nothing
+/// is known. Its limit reaches to the deadline, and its estimate is so long.
+fn with_share(admission: Admission, estimate: Seconds) -> AdmittedJob {
+    let mut job = AdmittedJob { user: UserId(7), limit: Some(HOUR + HOUR), ..admitted(Admission::Probability) };
+    let written = job.record.written.as_mut().unwrap();
+    (written.admitted_by, written.own_limit_s) = (Some(admission), Some(estimate.0));
+    job
+}
+
+#[test]
+fn a_job_with_a_share_is_not_at_risk_because_its_limit_reaches_to_its_deadline() {
+    let half = Seconds(1_800);
+    let later = HOUR + HOUR + HOUR;
+    // By its limit none of these would be done in time, if they start a second after they came.
+    for (rule, estimate) in [(Admission::Libra, half), (Admission::Probability, half), (Admission::Probability, later)] {
+        let waits = with_share(rule, estimate);
+        let found = look(&waits, NOW + Seconds(1));
+        assert_eq!((found.state, wanted(&found)), (AdmissionState::Waiting, None), "{rule:?} {estimate:?}");
+        let runs = AdmittedJob { started: Some(NOW + Seconds(1)), ..waits };
+        for after in [10, 3_000, 5_000] {
+            let found = look(&runs, NOW + Seconds(after));
+            assert_eq!((found.state, wanted(&found)), (AdmissionState::Running, None), "{rule:?} {estimate:?} after {after} s");
+        }
+    }
+    // It is where its estimate itself does not fit any more.
+    let late = AdmittedJob { started: Some(DEADLINE - Seconds(1_500)), ..with_share(Admission::Libra, half) };
+    assert_eq!(look(&late, DEADLINE - Seconds(1_000)).state, AdmissionState::AtRisk);
+}
+
 #[test]
 fn a_job_whose_node_has_failed_is_forecast_anew_and_its_user_is_told() {
     let job = AdmittedJob { restarts: 1, eligible: Some(NOW + HOUR), ..admitted(Admission::Probability) };

@@ -14,7 +14,7 @@ use crate::site::Site;
 use job_types::number::{JobId, UserId};
 use job_types::options::Mode;
 use job_types::policy::Admission;
-use job_types::record::{Changed, Record};
+use job_types::record::{Changed, Record, Written};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt::Write;
@@ -311,9 +311,19 @@ pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &Admi
         };
         return AdmissionUpkeep { wanted: wanted.map(|wanted| (wanted, deadline)), ..keep(AdmissionState::Late) };
     }
-    let shape =
-        JobShape { user: job.user, association: association(job, site), partition: partition.index, size: job.size, limit: job.limit };
-    let present = Present { shape, eligible: job.eligible.unwrap_or(now), started: job.started, suspended: job.suspended, now };
+    // The limit of a job that has a share reaches to its deadline, and says nothing of its run time.
+    let share = job.record.written.as_ref().and_then(Written::share);
+    let limit = share.map(|(_, estimate)| estimate).or(job.limit);
+    let shape = JobShape { user: job.user, association: association(job, site), partition: partition.index, size: job.size, limit };
+    let present = Present {
+        shape,
+        has_share: share.is_some(),
+        is_forecast: by == Admission::Probability,
+        eligible: job.eligible.unwrap_or(now),
+        started: job.started,
+        suspended: job.suspended,
+        now,
+    };
     let probability = present_probability(&present, deadline, site);
     let is_at_risk = probability.is_some_and(|probability| probability < AT_RISK);
     let told_restarts = job.changed().and_then(|changed| changed.told_restarts);
