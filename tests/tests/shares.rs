@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use end_to_end::{Cluster, Job, Options, QUICK, built, now, skipped, wait_for};
+use predictor_core::site::Site;
 
 const SOON: Duration = Duration::from_secs(40);
 
@@ -225,16 +226,17 @@ fn jobs_are_admitted_to_the_nodes_that_libra_chooses_share_them_and_the_next_is_
     if skipped() {
         return;
     }
-    let policy = "[policy]\nmode = \"enforce\"\nadmission = \"libra\"\n";
+    let policy = "[policy]\nmode = \"enforce\"\nadmission = \"libra\"\n[policy.partition.forecast]\nadmission = \"probability\"\n";
     let options = Options::with_plugins(&format!("{QUICK}{policy}"))
         .option("nodes", "2")
         .option("cpus", "1")
-        .option("partition", "shared OverSubscribe=FORCE:3");
+        .option("partition", "shared OverSubscribe=FORCE:3")
+        .option("partition", "forecast OverSubscribe=FORCE:3");
     let cluster = Cluster::up(&options);
     let _daemon = cluster.start_queuecastd();
     let knows = |jobs: usize| {
         cluster.snapshot_with("a snapshot of the nodes", |snapshot| {
-            let nodes: Vec<_> = snapshot.partitions().flat_map(|partition| partition.shared_nodes).collect();
+            let nodes = snapshot.partition("shared").map(|partition| partition.shared_nodes).unwrap_or_default();
             nodes.len() == 2 && nodes.iter().filter_map(|node| node.load(1)).map(|load| load.jobs as usize).sum::<usize>() == jobs
         })
     };
@@ -269,5 +271,49 @@ fn jobs_are_admitted_to_the_nodes_that_libra_chooses_share_them_and_the_next_is_
         let had = jobs.each_ref().map(ticks);
         println!("{had:?} ticks for shares of 0.6, 0.3 and 0.3");
         assert!((1.8..=2.2).contains(&(had[0] / had[1])) && (1.8..=2.2).contains(&(had[0] / had[2])), "{had:?}");
+    }
+    nodes_are_chosen_by_forecast_run_times(&cluster);
+}
+
+/// In a partition that admits by probability the jobs of a user of whom nothing is known are
+/// admitted to the nodes that need least, each step sets its share, and the daemon publishes what
+/// is forecast to remain of them. What is refused is admitted with the deadline that was told.
+fn nodes_are_chosen_by_forecast_run_times(cluster: &Cluster) {
+    let submit = |limit: &str, deadline: &str, command: &str| {
+        cluster.submit_for("games", &["-pforecast", "-n1", "-t", limit, &format!("--deadline=now+{deadline}minutes")], command)
+    };
+    let knows = |what: &str, jobs: u32| {
+        cluster.snapshot_with(what, |snapshot| {
+            let nodes = snapshot.partition("forecast").map(|partition| partition.shared_nodes).unwrap_or_default();
+            let mut loads = nodes.iter().filter_map(|node| node.load(1));
+            nodes.len() == 2 && loads.all(|load| load.jobs == jobs && (load.variance > 0.0) == (jobs > 0))
+        })
+    };
+    knows("a snapshot of idle nodes", 0);
+    let jobs = [(); 2].map(|()| submit("20", "60", "echo share $QUEUECAST_SHARE; exec sleep 600").job());
+    for job in &jobs {
+        assert!(job.said.contains("queuecast: admitted: done by the deadline in 1 h with probability"), "{}", job.said);
+        assert_eq!(job.wait(&["RUNNING"], SOON), "RUNNING");
+        assert!(["00:59:00", "01:00:00"].contains(&job.field("TimeLimit").as_str()), "{}", job.field("TimeLimit"));
+        wait_for("what the job prints", SOON, || job.printed().contains("share 1").then_some(()));
+        if has_version_1() {
+            // By the estimate it needs a third of its CPU.
+            let group = wait_for("a cgroup", SOON, || cgroups(job).pop());
+            let shares: i64 = fs::read_to_string(group.join("cpu.shares")).expect("it is there").trim().parse().expect("a number");
+            assert!((3_300..=3_600).contains(&shares), "{shares}");
+        }
+    }
+    assert_eq!(jobs.each_ref().map(|job| job.field("NodeList")), ["n1", "n2"], "the second needs less");
+    knows("a snapshot of what remains of both", 1);
+    // An hour at the most, of which two minutes are not likely enough.
+    let said = submit("60", "2", "true").refusal();
+    assert!(said.contains("queuecast: not admitted: done by the deadline with probability"), "{said}");
+    let minutes = number_behind(&said, "--deadline=now+").to_string();
+    let taken = submit("60", &minutes, "true").job();
+    assert!(taken.said.contains("queuecast: admitted"), "{}", taken.said);
+    assert_eq!(taken.end(Duration::from_secs(60)), "COMPLETED");
+    for job in &jobs {
+        job.cancel();
+        assert_eq!(job.end(SOON), "CANCELLED");
     }
 }
