@@ -2,8 +2,8 @@
 //!
 //! In most tests slurmctld runs a job_submit.lua that takes a record for the job's `admin_comment`
 //! from its comment, and leaves the variable for the node, as the submit filter does of a job that
-//! it has admitted; in the last all parts are those that are installed. A forged variable is left by
-//! the same script: the client's plugin removes what users have in their environment, and with
+//! it has admitted; in the last all parts are those that are installed. A forged variable is left
+//! by the same script: the client's plugin removes what users have in their environment, and with
 //! `--export=ALL,NAME=VALUE` Slurm 26.05 refuses to start jobs of users who have no login shell.
 
 #![allow(clippy::expect_used, clippy::panic)] // helpers of tests

@@ -33,9 +33,10 @@ pub(super) struct Present {
 /// for longer than is known of it, which it may do and be in time.
 ///
 /// The run time is that of the user's past jobs of that size, or else the time limit, or anything
-/// up to that for a job that was admitted so; of a job that runs, that of those which ran longer than it has. The wait of a job that has just become
-/// eligible, as after a requeue, is forecast anew from the present state of the cluster; that of
-/// one which has waited for longer is that of waits which were at least as long as its own so far.
+/// up to that for a job that was admitted so; of a job that runs, that of those which ran longer
+/// than it has. The wait of a job that has just become eligible, as after a requeue, is forecast
+/// anew from the present state of the cluster; that of one which has waited for longer is that of
+/// waits which were at least as long as its own so far.
 pub(super) fn present_probability<F>(job: &Present, deadline: UnixTime, forecasts: &F) -> Option<f64>
 where
     F: WaitForecaster + RunTimeForecaster,

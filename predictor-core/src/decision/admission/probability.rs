@@ -19,8 +19,8 @@
 //!    CPUs from short jobs that have little.
 //!
 //! What was admitted since the queue was read has one place in the plan before the job: all of its
-//! CPUs together, for as long as its jobs are expected to run in the mean, at the earliest moment at
-//! which there is room for them.
+//! CPUs together, for as long as its jobs are expected to run in the mean, at the earliest moment
+//! at which there is room for them.
 //!
 //! Without a plan the forecast of the wait takes its place, and more is asked than is wanted where
 //! promises of that size and time ahead were kept too seldom

@@ -311,7 +311,7 @@ pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &Admi
         };
         return AdmissionUpkeep { wanted: wanted.map(|wanted| (wanted, deadline)), ..keep(AdmissionState::Late) };
     }
-    // The limit of a job that has a share reaches to its deadline, and says nothing of its run time.
+    // The limit of a job that has a share reaches to its deadline: its estimate counts.
     let share = job.record.written.as_ref().and_then(Written::share);
     let limit = share.map(|(_, estimate)| estimate).or(job.limit);
     let shape = JobShape { user: job.user, association: association(job, site), partition: partition.index, size: job.size, limit };
