@@ -1,13 +1,11 @@
 //! Jobs in the queue that were admitted with a deadline.
 
-use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::AdmittedJob;
-use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
-use crate::reserved::Seen;
+use crate::promised::{Promised, Seen};
 
 /// A job that was admitted with a deadline, and what a change of it has to find unchanged.
 #[derive(Debug, Clone)]
@@ -22,18 +20,8 @@ impl Admitted {
     /// `None` for a job without the record of an admission, of which there are most, for an array,
     /// and for a job that neither waits nor runs.
     pub(crate) fn of(job: &QueuedJob, size: Size) -> Option<Self> {
-        let (waits, is_suspended) = match job.state {
-            JobState::Pending => (true, false),
-            JobState::Running => (false, false),
-            JobState::Suspended => (false, true),
-            _ => return None,
-        };
-        let comment = job.admin_comment.as_deref().filter(|comment| comment.starts_with('{') && comment.contains("\"admitted_by\""))?;
-        let (record, rest) = Record::split(comment)?;
+        let Promised { record, rest, seen, started, is_blocked } = Promised::of(job, "\"admitted_by\"")?;
         record.written.as_ref()?.admitted_by?;
-        if job.array_job_id.is_some() {
-            return None;
-        }
         let admitted = AdmittedJob {
             id: job.job_id,
             user: job.user_id,
@@ -44,9 +32,9 @@ impl Admitted {
             limit: job.time_limit_seconds.map(Seconds),
             shortest_limit: job.shortest_limit_seconds.map(Seconds),
             eligible: job.eligible.map(UnixTime),
-            started: if waits { None } else { Some(UnixTime(job.started?)) },
+            started,
             suspended: Seconds(job.suspended_seconds),
-            is_blocked: is_suspended || (waits && (job.priority == 0 || job.has_dependency)),
+            is_blocked,
             restarts: job.restarts,
             priority: job.priority,
             site_factor: job.site_factor,
@@ -54,6 +42,6 @@ impl Admitted {
             comment: job.comment.clone(),
             record,
         };
-        Some(Self { job: admitted, seen: Seen::of(job), rest: rest.to_owned() })
+        Some(Self { job: admitted, seen, rest })
     }
 }

@@ -45,6 +45,7 @@ mod names;
 mod notification;
 mod plan;
 mod promise_metrics;
+mod promised;
 mod publisher;
 mod refusals;
 mod reserved;

@@ -17,7 +17,8 @@ use slurm_sys::client::controller::{self, ChangeError, JobUpdate};
 use crate::accounting::now;
 use crate::admitted::Admitted;
 use crate::change_metrics::{ChangeMetrics, ChangeOutcome};
-use crate::reserved::{Reserved, Seen};
+use crate::promised::Seen;
+use crate::reserved::Reserved;
 
 /// One step of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
