@@ -15,7 +15,8 @@
 //!   those before have written into it ([`mod@apply`], [`overlay`]), what comes of it
 //!   ([`outcome`]), values in words for users ([`words`]), the file that they are kept in
 //!   ([`file`]), and what is counted of each ([`counts`]).
-//! - What the daemon knows about users and jobs, in a file of its own ([`data`]).
+//! - What the daemon knows about users and jobs, in a file of its own ([`data`]), and how many jobs
+//!   each user has submitted of late ([`throttle`]).
 //!
 //! # Faults are values
 //!
@@ -50,6 +51,7 @@ pub mod rules;
 pub mod scratch;
 pub mod submission;
 pub mod table;
+pub mod throttle;
 pub mod value;
 pub mod verify;
 pub mod words;

@@ -64,7 +64,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     let arrived = Arrived { state, located, is_off, judged, now };
     let answer = forecast(&arrived, description, message);
     if answer == Answer::Accepted {
-        store.throttle.note(submitter, now);
+        store.throttle.lock().note(submitter, now);
     }
     answer
 }

@@ -3,7 +3,6 @@
 
 mod counting;
 mod store;
-mod throttle;
 
 pub(crate) use counting::Asked;
 pub(crate) use store::{InForce, RuleStore};

@@ -168,7 +168,7 @@ impl Judged<'_> {
             is_root,
             // Slurm takes both for operators (`validate_operator` in src/slurmctld/proc_req.c).
             is_operator: is_root || data.is_some_and(|data| data.is_operator(self.asker)),
-            submissions_last_hour: self.store.throttle.count(self.asker, self.now),
+            submissions_last_hour: self.store.throttle.lock().count(self.asker, self.now),
         };
         work(&Submission { request: self.request, now: self.now, job: &fields, current, user, forecasts })
     }

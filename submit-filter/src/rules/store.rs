@@ -8,13 +8,13 @@
 //! between.
 
 use super::counting::Counting;
-use super::throttle::Throttle;
 use crate::watch::{DirectoryState, Identity, Switch, Watch};
 use job_types::time::UnixTime;
 use parking_lot::{Mutex, RwLock};
 use site_rules::data::{self, DataError, DataFile};
 use site_rules::file::{self, FileError};
 use site_rules::rules::RuleSet;
+use site_rules::throttle::Throttle;
 use slurm_conf::state_directory::{HAND_OVER, RULES, RULES_DATA, RULES_IN_FORCE, RULES_OFF};
 use slurm_sys::memory::{HandOver, open_trusted, read_start};
 use std::fs::{self, OpenOptions};
@@ -70,7 +70,8 @@ pub(crate) struct RuleStore {
     in_force: RwLock<Option<InForce>>,
     seen: Mutex<Seen>,
     pub(crate) counting: Counting,
-    pub(crate) throttle: Throttle,
+    /// What users have submitted since this process began.
+    pub(crate) throttle: Mutex<Throttle>,
 }
 
 /// What was looked at last.
@@ -95,7 +96,7 @@ impl RuleStore {
             in_force: RwLock::new(None),
             seen: Mutex::new(Seen::default()),
             counting: Counting::new(),
-            throttle: Throttle::new(),
+            throttle: Mutex::new(Throttle::new()),
         }
     }
 
