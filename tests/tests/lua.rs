@@ -8,6 +8,7 @@ use job_types::record::Record;
 use job_types::time::UnixTime;
 use made_up_site::enforcing;
 use rules_compiler::command_line::{self, Setting};
+use rules_compiler::{Source, compile, in_force};
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 use site_rules::resources;
 use std::collections::BTreeMap;
@@ -62,8 +63,35 @@ fn a_lua_script_before_and_after_the_plugin_works_as_the_plugin_does() {
         // Where nothing is asked, the script alone has its way.
         let plain = cluster.submit(&["-N8", "--exclusive", "--hold"], "true").job();
         assert_eq!((plain.field("NumNodes").as_str(), plain.field("TimeLimit").as_str()), ("8-8", "00:10:00"), "{order}");
+        if order.starts_with("lua") {
+            rules_are_held_against_the_script(&cluster);
+        }
     }
     what_rules_read_of_a_job_is_what_its_command_line_says(&cluster, record.path());
+}
+
+/// Rules that are only observed say where the script has not done what they would do.
+fn rules_are_held_against_the_script(cluster: &Cluster) {
+    let rules = r#"
+        [rules]
+        mode = "observe"
+        [[rule]]
+        name = "same-limit"
+        cap = { time_limit = "10" }
+        [[rule]]
+        name = "shorter-limit"
+        cap = { time_limit = "5" }
+        "#;
+    let read_file = |_: &str| Err("there are no files".to_owned());
+    let source = Source { name: "rules.toml".to_owned(), text: rules.to_owned(), is_configuration: false, read_file: &read_file };
+    let rules = compile(&[source]).rules.unwrap();
+    in_force::put(&cluster.state_directory(), &rules).unwrap();
+    let job = cluster.submit(&["-N1", "--hold"], "true").job();
+    assert_eq!(job.field("TimeLimit"), "00:10:00");
+    let log = cluster.log("slurmctld");
+    assert!(log.contains("rule shorter-limit is observed; of a job of user 0 it would have written time_limit: 00:05:00, it is 00:10:00"));
+    assert!(!log.contains("rule same-limit is observed"));
+    in_force::remove(&cluster.state_directory()).unwrap();
 }
 
 /// The command lines that are held against what the real sbatch makes of them.
