@@ -3,6 +3,11 @@
 mod check;
 mod explain;
 mod load;
+mod people;
+mod reasons;
+mod recorded;
+mod scan;
+mod shadow;
 mod sources;
 mod test;
 
@@ -29,6 +34,10 @@ Examples:
       whether the rules do what the tests beside them expect
   queuecast filter explain -- sbatch -p gpu --gres=gpu:2 job.sh
       which rules match such a submission, and what each does
+  queuecast filter scan --rules new.toml
+      which jobs of the queue and of the last thirty days such rules would touch or refuse
+  queuecast filter shadow --rules new.toml
+      what they would do otherwise than the rules in force
   queuecast filter load
       put the site's rules in force, and print what changes";
 
@@ -37,6 +46,8 @@ enum Command {
     Check(check::Arguments),
     Test(test::Arguments),
     Explain(Box<explain::Arguments>),
+    Scan(scan::Arguments),
+    Shadow(Box<shadow::Arguments>),
     Load(load::Arguments),
 }
 
@@ -45,6 +56,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Check(arguments) => check::run(arguments),
         Command::Test(arguments) => test::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Scan(arguments) => scan::run(arguments),
+        Command::Shadow(arguments) => shadow::run(arguments),
         Command::Load(arguments) => load::run(arguments),
     }
 }

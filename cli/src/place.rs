@@ -14,7 +14,8 @@ use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
 use predictor_core::refusals::Refusals;
 use predictor_core::snapshot::{Snapshot, SnapshotError};
-use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, SNAPSHOT};
+use site_rules::data::{self, DataFile};
+use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, RULES_DATA, SNAPSHOT};
 use slurm_conf::{Configuration, ConfigurationError};
 use slurm_sys::memory::distrust;
 use thiserror::Error;
@@ -162,6 +163,11 @@ impl Place {
         Counted::read(|| fs::read(self.counters_path()))
     }
 
+    /// What the daemon has written for rules about users and jobs, where it can be read.
+    pub(crate) fn rules_data(&self) -> Option<DataFile> {
+        DataFile::decode(read_bounded(&self.directory.join(RULES_DATA), data::LARGEST).ok()?).ok()
+    }
+
     /// Where it is kept whose submissions were refused for their deadlines.
     pub(crate) fn refusals_path(&self) -> PathBuf {
         self.directory.join(REFUSALS)
@@ -222,6 +228,17 @@ pub(crate) fn ahead(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> String {
         "the snapshot is dated {} ahead of this machine's clock, and is not used; where the clock is right, restart queuecastd",
         snapshot.published_at() - now
     )
+}
+
+/// Reads a file of at most so many bytes.
+pub(crate) fn read_bounded(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    // Nobody waits for what lies there in the file's place.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(u64::try_from(most).unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, NoSnapshot> {

@@ -3,7 +3,7 @@
 mod class;
 mod deadlines;
 mod interval;
-mod past;
+pub(crate) mod past;
 mod reliability;
 mod reservations;
 

@@ -131,3 +131,37 @@ fn explain_reads_the_options_in_the_script_and_refuses_what_it_does_not_know() {
     let unknown = filter(RULES, &["explain", "--", "sbatch", "--gress=gpu:1", "job.sh"]);
     assert!(unknown.status == 2 && unknown.error.contains("the option --gress is not known"), "{}", unknown.error);
 }
+
+#[test]
+fn shadow_tells_what_would_differ_from_the_rules_in_force() {
+    let site = Site::empty();
+    let write = |name: &str, text: &str| std::fs::write(site.path().join(name), text).unwrap();
+    let directory = site.path().to_str().unwrap();
+    // Neither the clock nor who runs the test decides.
+    let rules = RULES.replace("bypass = [\"operators\"]\n", "").replace("now.getHours() < 6", "now.getHours() < 0");
+    write("queuecast.toml", &format!("state_directory = {directory:?}\n{rules}"));
+    write("new.toml", &rules.replace("cap = { time_limit = \"1-0\" }", "cap = { time_limit = \"2-0\" }"));
+    let commands = "# the week's submissions\nsbatch -t 5-0 job.sh\n\nsbatch -p debug -t 60 job.sh\nsalloc -t 5-0\nsbatch --gress=1 j\n";
+    write("commands.txt", commands);
+    let shadow = |arguments: &[&str]| {
+        let all = [&["filter", "shadow", "--commands", "commands.txt"], arguments].concat();
+        said(site.command(&all).current_dir(site.path()))
+    };
+    let none = shadow(&[]);
+    assert!(none.status == 1 && none.output.contains("no rules are in force"), "{} {}", none.output, none.error);
+    let loaded = said(&mut site.command(&["filter", "load"]));
+    assert_eq!(loaded.status, 0, "{} {}", loaded.output, loaded.error);
+    let same = shadow(&[]);
+    assert!(same.status == 0 && same.output.contains("4 submissions held against the rules in force"), "{} {}", same.output, same.error);
+    let other = shadow(&["--rules", "new.toml", "--format", "json", "--jobs", "1"]);
+    assert_eq!(other.status, 1, "{}", other.error);
+    let report: Value = serde_json::from_str(&other.output).unwrap();
+    let counts = ["looked_at", "different", "same", "not_understood", "left_out"].map(|key| report[key].as_u64().unwrap());
+    assert_eq!(counts, [4, 2, 1, 1, 1], "{report}");
+    let difference = &report["differences"][0];
+    assert_eq!(difference["line"], 2);
+    assert_eq!(difference["before"], "accepted with partition = \"batch\", time_limit = \"1-00:00:00\"; told: at most a day");
+    assert_eq!(difference["after"], "accepted with partition = \"batch\", time_limit = \"2-00:00:00\"; told: at most a day");
+    assert!(report["reasons"][0]["reason"].as_str().unwrap().contains("--gress"), "{report}");
+    assert_eq!(shadow(&["--against", "records"]).status, 2);
+}

@@ -144,6 +144,33 @@ fn explain_says_what_it_takes_where_there_is_no_record() {
     let (status, text, error) = said(&cluster, &["explain", "999999"]);
     assert_eq!((status, text.as_str()), (1, ""));
     assert!(error.contains("neither slurmctld nor slurmdbd knows a job 999999"), "{error}");
+    rules_are_held_against_the_queue_and_the_past(&cluster, &plain.id);
+}
+
+/// A rule that refuses the job that has ended, and one that changes a job in the queue.
+fn rules_are_held_against_the_queue_and_the_past(cluster: &Cluster, ended: &str) {
+    let rules = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+    let text = "[[rule]]\nname = \"short\"\nwhen = 'has(job.time_limit) && job.time_limit == limit(\"10\")'\n\
+                reject = { code = \"E_TEN\", message = \"ten minutes\" }\n\
+                [[rule]]\nname = \"comment\"\nset = { comment = \"seen\" }\n";
+    std::fs::write(rules.path(), text).unwrap();
+    let path = rules.path().to_str().unwrap();
+    let queued = cluster.submit(&["-N2", "-t20", "--hold"], "true").job();
+    let scan = || {
+        let (status, report) = json(cluster, &["filter", "scan", "--rules", path]);
+        assert_eq!(status, 0, "{report}");
+        Some(report).filter(|report| report["refused"] == 1)
+    };
+    let report = wait_for("the job's end in slurmdbd", SOON, scan);
+    let counts = ["looked_at", "in_queue", "refused", "changed", "not_understood"].map(|key| report[key].as_u64().unwrap());
+    assert_eq!(counts, [2, 1, 1, 1, 0], "{report}");
+    let number = |id: &str| Value::from(id.parse::<u32>().unwrap());
+    let [in_queue, in_past] = [&report["jobs"][0], &report["jobs"][1]];
+    assert_eq!((&in_queue["job_id"], &in_queue["writes"][0]), (&number(&queued.id), &Value::from("comment = \"seen\"")), "{report}");
+    assert_eq!((&in_past["job_id"], &in_past["code"]), (&number(ended), &Value::from("E_TEN")), "{report}");
+    let (status, report) = json(cluster, &["filter", "shadow", "--rules", path]);
+    assert_eq!((status, &report["different"], &report["differences"][0]["job_id"]), (1, &Value::from(1), &number(ended)), "{report}");
+    assert_eq!(report["differences"][0]["before"], "accepted", "{report}");
 }
 
 #[test]

@@ -7,9 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use jiff::tz::TimeZone;
-use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
-use nix::unistd::{Group, User, getgrouplist};
 use rules_compiler::command_line::{self, Setting};
 use rules_compiler::described::{DescribedForecasts, DescribedSubmission, DescribedUser};
 use rules_compiler::problem::Severity;
@@ -21,9 +19,11 @@ use site_rules::rules::{Mode, RuleSet};
 use site_rules::submission::Request;
 use slurm_conf::{duration, moment};
 
+use super::people::People;
 use super::sources::{ProblemLine, Sources, problem_lines};
 use crate::Format;
 use crate::failure::Failure;
+use crate::place::PlaceArguments;
 use crate::{output, user};
 
 const EXAMPLES: &str = "\
@@ -58,7 +58,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "USER")]
     user: Option<String>,
 
-    /// The user's groups, by name; once for each [default: those that this machine knows].
+    /// The user's groups, by name; once for each [default: those that queuecastd has resolved, or
+    /// else those that this machine knows].
     #[arg(long, value_name = "GROUP")]
     group: Vec<String>,
 
@@ -89,6 +90,9 @@ pub(crate) struct Arguments {
     /// Show the rules that are not asked or do not match as well.
     #[arg(short, long)]
     all: bool,
+
+    #[command(flatten)]
+    place: PlaceArguments,
 
     /// How the answer is written.
     #[arg(long, value_enum, default_value_t)]
@@ -174,30 +178,23 @@ fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
         environment: std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect(),
     };
     let job = command_line::of(&arguments.command, &setting, |script| std::fs::read_to_string(script).ok())?;
-    let groups = if arguments.group.is_empty() { groups_of(name.as_deref()) } else { Some(arguments.group.clone()) };
-    let is_root = arguments.root || id == UserId(0);
+    let known = People::of(&arguments.place.place()).user(id, name);
+    let is_root = arguments.root || known.is_root;
+    let groups = if arguments.group.is_empty() { known.groups.clone() } else { Some(arguments.group.clone()) };
     Ok(DescribedSubmission {
         request: Request::Submit,
         now,
         job,
         current: None,
         user: DescribedUser {
-            name,
-            id,
             groups,
             is_root,
-            is_operator: arguments.operator || is_root,
+            is_operator: arguments.operator || is_root || known.is_operator,
             submissions_last_hour: Some(arguments.submissions_last_hour),
+            ..known
         },
         forecasts: DescribedForecasts { waits: waits(&arguments.forecast)?, soonest_partition: arguments.soonest.clone() },
     })
-}
-
-/// The names of a user's groups, where this machine knows the user.
-fn groups_of(name: Option<&str>) -> Option<Vec<String>> {
-    let user = User::from_name(name?).ok().flatten()?;
-    let numbers = getgrouplist(&std::ffi::CString::new(user.name).ok()?, user.gid).ok()?;
-    Some(numbers.into_iter().filter_map(|number| Group::from_gid(number).ok().flatten()).map(|group| group.name).collect())
 }
 
 fn waits(given: &[String]) -> anyhow::Result<BTreeMap<String, Seconds>> {

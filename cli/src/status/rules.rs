@@ -1,17 +1,13 @@
 //! What is told of the site's own rules.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::Path;
 
 use rules_compiler::counted::{self, CountedRules};
 use rules_compiler::in_force::{self, LoadState};
 use serde::Serialize;
-use site_rules::data::{self, DataFile};
-use slurm_conf::state_directory::{RULE_COUNTERS, RULES_DATA, RULES_OFF};
+use slurm_conf::state_directory::{RULE_COUNTERS, RULES_OFF};
 
-use crate::place::Place;
+use crate::place::{Place, read_bounded};
 
 /// The site's own rules.
 #[derive(Debug, Serialize)]
@@ -119,17 +115,7 @@ fn counted(place: &Place) -> Option<RulesCounted> {
 }
 
 fn data(place: &Place) -> Option<DataReport> {
-    let file = DataFile::decode(read_bounded(&place.directory.join(RULES_DATA), data::LARGEST).ok()?).ok()?;
+    let file = place.rules_data()?;
     let ((users, jobs), left_out) = (file.counts(), file.left_out());
     Some(DataReport { written_at: file.written_at().0, users, jobs, left_out: u64::from(left_out.users) + u64::from(left_out.jobs) })
-}
-
-fn read_bounded(path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    // Nobody waits for what lies there in the file's place.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(u64::try_from(most).unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

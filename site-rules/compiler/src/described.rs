@@ -54,9 +54,17 @@ impl DescribedJob {
         self.note_gpu_types();
     }
 
-    /// Gives it a field that nothing was said of yet.
-    pub fn add(&mut self, name: Name, value: OwnedValue) {
-        self.values.entry(name).or_insert(value);
+    /// Gives it the fields that nothing was said of yet, in another form of the same either.
+    pub fn fill(&mut self, known: &BTreeMap<Name, OwnedValue>) {
+        let is_said = |values: &BTreeMap<Name, OwnedValue>, name: &Name| {
+            let is_other = |other: &&Name| name.displaces().contains(other) || other.displaces().contains(name);
+            values.contains_key(name) || values.iter().any(|(other, value)| is_other(&other) && *value != OwnedValue::Truth(false))
+        };
+        for (name, value) in known {
+            if !is_said(&self.values, name) {
+                self.values.insert(*name, value.clone());
+            }
+        }
         self.note_gpu_types();
     }
 

@@ -107,7 +107,7 @@ fn what_is_not_understood_is_an_error_with_its_name() {
         ("sbatch -n -4 --wrap x", "the option -n does not take \"-4\": it takes a whole number that is not negative"),
         ("sbatch -N 4-2 --wrap x", "the option -N does not take \"4-2\": it takes a number of nodes or a range such as 2-4"),
         ("sbatch", "there is no script: name one, or give --wrap"),
-        ("srun hostname", "a command line begins with sbatch, not with \"srun\""),
+        ("qsub job.sh", "a command line begins with sbatch, salloc or srun, not with \"qsub\""),
         ("sbatch --wrap 'x", "a quotation mark is not closed in \"sbatch --wrap 'x\""),
         ("sbatch a.sh : b.sh", "components of a heterogeneous job are not evaluated here"),
     ] {
@@ -136,4 +136,17 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn jobs_of_salloc_and_srun_are_interactive_and_share_the_options_of_sbatch() {
+    let job = parse("salloc -p gpu -N2 --gres=gpu:1 -t 30 -I").unwrap();
+    let fields =
+        [Name::IsBatch, Name::IsInteractive, Name::JobName, Name::Gpus, Name::TimeLimit, Name::Immediate, Name::Script, Name::StdIn];
+    let read_of = |job: &DescribedJob| fields.map(|name| read(job, name).unwrap_or_default());
+    assert_eq!(read_of(&job), ["false", "true", "interactive", "2", "1800s", "true", "", ""]);
+    let job = parse("/usr/bin/srun --pty --mpi=pmix -u -t 30 /bin/hostname -p x").unwrap();
+    assert_eq!(read_of(&job), ["false", "true", "hostname", "0", "1800s", "false", "", ""]);
+    assert!(read(&job, Name::Partition).is_none());
+    assert_eq!(parse("sbatch --pty job.sh").unwrap_err().to_string(), "the option --pty is not known");
 }

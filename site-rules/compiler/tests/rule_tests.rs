@@ -99,7 +99,7 @@ fn errors_in_tests_have_their_line_and_column() {
         ("comand = \"sbatch x\"", 5, 1, "unknown key comand; did you mean command?"),
         ("command = \"sbatch --gress=gpu:1 x\"\nexpect = { accept = true }", 5, 19, "the option --gress is not known"),
         ("command = \"sbatch -t soon x\"\nexpect = { accept = true }", 5, 19, "it takes a time"),
-        ("command = \"qsub x\"\nexpect = { accept = true }", 5, 12, "a command line begins with sbatch"),
+        ("command = \"qsub x\"\nexpect = { accept = true }", 5, 12, "a command line begins with sbatch, salloc or srun"),
         ("fields = { partitoin = \"x\" }\nexpect = { accept = true }", 5, 12, "unknown field partitoin; did you mean partition?"),
         ("fields = { gpus = 2 }\nexpect = { accept = true }", 5, 12, "gpus follows from other fields"),
         ("fields = { time_limit = 60 }\nexpect = { accept = true }", 5, 25, "a duration in quotes"),

@@ -62,6 +62,17 @@ pub struct EndedJobRecord<'a> {
     pub partition: Option<Cow<'a, str>>,
     /// Number of the quality of service.
     pub qos_id: QosId,
+    /// The job's name.
+    pub name: Option<Cow<'a, str>>,
+    /// The features of nodes that it asked for.
+    pub features: Option<Cow<'a, str>>,
+    /// The key by which its work is accounted; an asterisk is before one that Slurm has chosen.
+    pub wckey: Option<Cow<'a, str>>,
+    /// The directory that it ran in.
+    pub work_dir: Option<Cow<'a, str>>,
+    /// The command by which it was submitted, its words with spaces between them and without the
+    /// quotation marks that a shell took away.
+    pub submit_line: Option<Cow<'a, str>>,
     /// CPUs requested.
     pub requested_cpus: u32,
     /// CPUs allocated; absent where the job never started.
@@ -275,6 +286,11 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
         account: text(record.account),
         partition: text(record.partition),
         qos_id: QosId(record.qosid),
+        name: text(record.jobname),
+        features: text(record.constraints),
+        wckey: text(record.wckey),
+        work_dir: text(record.work_dir),
+        submit_line: text(record.submit_line),
         requested_cpus: value::number(record.req_cpus).unwrap_or(0),
         allocated_cpus: tres(&allocated_tres, value::TRES_CPU),
         requested_nodes: tres(&requested_tres, value::TRES_NODE),

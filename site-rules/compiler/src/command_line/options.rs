@@ -163,6 +163,49 @@ const KNOWN: &[Known] = &[
     known("wrap", None, Value, Says::Nothing),
 ];
 
+/// Those that salloc and srun have beside them, as far as they are evaluated.
+const OF_INTERACTIVE: &[Known] = &[
+    known("bell", None, Takes::Nothing, Says::Nothing),
+    known("cpu-bind", None, Value, Says::Nothing),
+    known("exact", None, Takes::Nothing, Says::Nothing),
+    known("immediate", Some('I'), Perhaps, Is(Name::Immediate, true)),
+    known("kill-command", Some('K'), Perhaps, Says::Nothing),
+    known("kill-on-bad-exit", Some('K'), Perhaps, Says::Nothing),
+    known("label", Some('l'), Takes::Nothing, Says::Nothing),
+    known("mem-bind", None, Value, Says::Nothing),
+    known("mpi", None, Value, Says::Nothing),
+    known("no-bell", None, Takes::Nothing, Says::Nothing),
+    known("no-shell", None, Takes::Nothing, Says::Nothing),
+    known("overlap", None, Takes::Nothing, Says::Nothing),
+    known("pty", None, Perhaps, Says::Nothing),
+    known("unbuffered", Some('u'), Takes::Nothing, Says::Nothing),
+];
+
+/// The programs that submit jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Program {
+    Sbatch,
+    Salloc,
+    Srun,
+}
+
+impl Program {
+    /// The program of that name or path.
+    pub(super) fn of(path: &str) -> Option<Program> {
+        match path.rsplit('/').next()? {
+            "sbatch" => Some(Program::Sbatch),
+            "salloc" => Some(Program::Salloc),
+            "srun" => Some(Program::Srun),
+            _ => None,
+        }
+    }
+
+    fn options(self) -> impl Iterator<Item = &'static Known> {
+        let more = if self == Program::Sbatch { &[][..] } else { OF_INTERACTIVE };
+        KNOWN.iter().chain(more)
+    }
+}
+
 /// An option as it was given.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
@@ -176,7 +219,7 @@ pub(super) struct Given {
 }
 
 /// The options at the beginning of some words, and the words behind them.
-pub(super) fn split(words: &[String]) -> Result<(Vec<Given>, &[String]), CommandLineError> {
+pub(super) fn split(program: Program, words: &[String]) -> Result<(Vec<Given>, &[String]), CommandLineError> {
     let mut given = Vec::new();
     let mut rest = words;
     while let Some((word, behind)) = rest.split_first() {
@@ -184,10 +227,10 @@ pub(super) fn split(words: &[String]) -> Result<(Vec<Given>, &[String]), Command
             return Ok((given, behind));
         } else if let Some(long) = word.strip_prefix("--") {
             let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
-            let option = by_name(name)?;
+            let option = by_name(program, name)?;
             rest = take(&mut given, option, format!("--{}", option.name), value, behind)?;
         } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
-            rest = take_letters(&mut given, letters, behind)?;
+            rest = take_letters(program, &mut given, letters, behind)?;
         } else {
             break;
         }
@@ -196,10 +239,15 @@ pub(super) fn split(words: &[String]) -> Result<(Vec<Given>, &[String]), Command
 }
 
 /// Takes the options of one word such as `-Hn4`.
-fn take_letters<'w>(given: &mut Vec<Given>, letters: &str, behind: &'w [String]) -> Result<&'w [String], CommandLineError> {
+fn take_letters<'w>(
+    program: Program,
+    given: &mut Vec<Given>,
+    letters: &str,
+    behind: &'w [String],
+) -> Result<&'w [String], CommandLineError> {
     for (place, letter) in letters.char_indices() {
         let written = format!("-{letter}");
-        let option = KNOWN.iter().find(|known| known.letter == Some(letter));
+        let option = program.options().find(|known| known.letter == Some(letter));
         let option = option.ok_or_else(|| CommandLineError::UnknownOption(written.clone()))?;
         if option.takes == Takes::Nothing {
             take(given, option, written, None, behind)?;
@@ -232,12 +280,12 @@ fn take<'w>(
 }
 
 /// The option of that name, or the only one that begins with it.
-fn by_name(name: &str) -> Result<&'static Known, CommandLineError> {
+fn by_name(program: Program, name: &str) -> Result<&'static Known, CommandLineError> {
     let written = || format!("--{name}");
-    if let Some(exact) = KNOWN.iter().find(|known| known.name == name) {
+    if let Some(exact) = program.options().find(|known| known.name == name) {
         return Ok(exact);
     }
-    let mut begun = KNOWN.iter().filter(|known| !name.is_empty() && known.name.starts_with(name));
+    let mut begun = program.options().filter(|known| !name.is_empty() && known.name.starts_with(name));
     match (begun.next(), begun.next()) {
         (Some(only), None) => Ok(only),
         (Some(_), Some(_)) => Err(CommandLineError::AmbiguousOption(written())),
