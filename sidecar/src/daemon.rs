@@ -161,6 +161,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         planner,
         changes,
         rules,
+        has_rules: false,
         is_planned: true,
         previous,
         has_published: false,
@@ -280,6 +281,8 @@ struct Daemon {
     planner: plan::Asked,
     changes: changes::Asked,
     rules: rules::Asked,
+    /// Whether the site has rules in force.
+    has_rules: bool,
     /// Whether the last snapshot had a plan, as far as there was a queue to plan.
     is_planned: bool,
     /// The snapshot of an earlier daemon, until the first one of this is published.
@@ -391,6 +394,11 @@ impl Daemon {
                 if let Some(rules) = &looked.in_force {
                     self.rule_counters.know(rules);
                 }
+                // The first rules need not wait for the next round to know users and jobs.
+                if looked.in_force.is_some() && !self.has_rules {
+                    self.controller.ask(());
+                }
+                self.has_rules = looked.in_force.is_some();
             }
             Message::Died(rules::NAME) => {
                 self.rules_fail("the thread that compiles the rules has panicked: those before stay in force; restart queuecastd");

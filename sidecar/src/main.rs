@@ -66,6 +66,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use daemon_arguments::Arguments;
+use rules_compiler::files::{compile_files, of_site};
 use slurm_conf::Configuration;
 
 fn main() -> ExitCode {
@@ -83,16 +84,30 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says whether the configuration is good.
+/// Says whether the configuration and the site's own rules are good.
 fn check(path: &std::path::Path) -> ExitCode {
-    match Configuration::load(path) {
-        Ok(_configuration) => {
-            println!("{}: good", path.display());
+    if let Err(error) = Configuration::load(path) {
+        eprintln!("queuecastd: {error}");
+        return ExitCode::FAILURE;
+    }
+    println!("{}: good", path.display());
+    let files = match of_site(path) {
+        Ok(files) => files,
+        Err(error) => {
+            eprintln!("queuecastd: the rules beside {} can't be read: {error}", path.display());
+            return ExitCode::FAILURE;
+        }
+    };
+    let compiled = compile_files(&files, path);
+    for problem in &compiled.problems {
+        eprintln!("queuecastd: {problem}");
+    }
+    match compiled.rules {
+        Some(rules) if rules.rules.is_empty() => ExitCode::SUCCESS,
+        Some(rules) => {
+            println!("{} rules: good", rules.rules.len());
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("queuecastd: {error}");
-            ExitCode::FAILURE
-        }
+        None => ExitCode::FAILURE,
     }
 }

@@ -136,6 +136,10 @@ fn a_broken_configuration_is_refused_at_the_start_and_by_check() {
     assert!(String::from_utf8_lossy(&checked.stderr).contains("1s to 1h"), "{checked:?}");
     cluster.configure(QUICK);
     assert!(cluster.run("queuecastd", &["--check"]).status.success());
+    cluster.configure(&format!("{QUICK}[[rule]]\nname = \"r\"\nset = {{ qos = 1 }}\n"));
+    let checked = cluster.run("queuecastd", &["--check"]);
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&checked.stderr).contains("queuecast.toml:"), "{checked:?}");
 }
 
 #[test]

@@ -17,10 +17,10 @@ pub struct Arguments {
     #[arg(long)]
     pub once: bool,
 
-    /// Say whether the configuration file is good, and end
+    /// Say whether the configuration file and the site's own rules are good, and end
     ///
-    /// Nothing is started. The exit status is 0 if the file is good, and 1 if it is missing or has
-    /// an error, which is told with its line.
+    /// Nothing is started. The exit status is 0 if they are good, and 1 if the file is missing, or
+    /// one of them has an error, which is told with its line.
     #[arg(long, conflicts_with = "once")]
     pub check: bool,
 }

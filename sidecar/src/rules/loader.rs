@@ -117,7 +117,9 @@ impl Loader {
         }
         let was_broken = !self.logged.is_empty() && before.is_broken();
         let rules_in_force = state.in_force.as_ref().map_or(0, |in_force| in_force.rules);
-        for problem in state.errors.iter().filter(|problem| !self.logged.contains(problem)) {
+        // At the start slurmctld mostly answers some milliseconds later.
+        let is_new_lack = |problem: &&String| problem.contains(LACKS_TABLES) && !before.errors.contains(problem);
+        for problem in state.errors.iter().filter(|problem| !self.logged.contains(problem) && !is_new_lack(problem)) {
             tracing::error!(problem, rules_in_force, "the rules can't be used; those before stay in force");
         }
         for problem in state.warnings.iter().filter(|problem| !self.logged.contains(problem)) {
@@ -126,7 +128,7 @@ impl Loader {
         if was_broken && !state.is_broken() {
             tracing::info!(rules_in_force, "the rules can be used again");
         }
-        self.logged = [state.errors.as_slice(), &state.warnings].concat();
+        self.logged = state.errors.iter().filter(|problem| !is_new_lack(problem)).chain(&state.warnings).cloned().collect();
         state
     }
 

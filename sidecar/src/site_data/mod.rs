@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, bounded};
@@ -35,6 +36,9 @@ pub(crate) const RESOLVER: &str = "groups";
 
 /// How old the file may become while nothing changes: rules see how old a job's reading is.
 const OLDEST: Duration = Duration::from_secs(60);
+
+/// How long the first file waits for the groups of users.
+const FIRST_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The groups of users, as far as they are known.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +129,9 @@ impl Writer {
         let Round { read_at, users, jobs } = round;
         let named: Arc<[Named]> = users.iter().filter_map(|user| Some((user.id?, user.name.clone()))).collect();
         self.resolver.ask(&named);
+        if self.written.is_none() {
+            self.await_first_groups(named.len());
+        }
         let mut data = SiteData {
             written_at: UnixTime(0),
             operators: users.iter().filter(|user| user.is_operator).filter_map(|user| user.id).collect(),
@@ -138,6 +145,14 @@ impl Writer {
         data.written_at = read_at;
         data.jobs.iter_mut().for_each(|job| job.read_at = read_at);
         self.write(&data, number);
+    }
+
+    /// Lets the first file have the groups of users, where they are quick to be had.
+    fn await_first_groups(&self, users: usize) {
+        let begin = Instant::now();
+        while begin.elapsed() < FIRST_PATIENCE && self.known.lock().len() < users {
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// The users of whose groups something is known. Of the others rules see neither name nor
