@@ -38,6 +38,7 @@ mod kept;
 mod learner;
 mod limits;
 mod logging;
+mod looked_at_rules;
 mod message;
 mod metrics;
 mod named_partitions;

@@ -11,7 +11,7 @@ use slurm_sys::client::ClientError;
 
 use crate::cluster::{Cluster, Ended};
 use crate::kept::Reading;
-use crate::rules::Looked;
+use crate::looked_at_rules::Looked;
 
 /// A message to the main thread.
 #[derive(Debug)]

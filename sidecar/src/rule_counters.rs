@@ -10,7 +10,7 @@ use slurm_sys::memory::{open_trusted, read_start};
 
 use crate::accounting::now;
 use crate::filter_counters::store;
-use crate::rules::RuleNames;
+use crate::looked_at_rules::RuleNames;
 
 /// How many sets of rules are known by their numbers: slurmctld takes up the last one at the next
 /// submission.

@@ -12,7 +12,7 @@ use rules_compiler::site_tables::SiteTables;
 use site_rules::rules::RuleSet;
 use slurm_conf::state_directory::{RULES, RULES_DATA};
 
-use super::RuleNames;
+use crate::looked_at_rules::RuleNames;
 use crate::site_tables::KnownTables;
 
 /// Why rules can't be put in force yet.

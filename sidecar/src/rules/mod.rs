@@ -6,14 +6,13 @@
 
 mod loader;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, bounded};
 use job_types::time::UnixTime;
-use rules_compiler::in_force::LoadState;
 
 use crate::accounting::now;
+use crate::looked_at_rules::Looked;
 use crate::message::Message;
 
 pub(crate) use loader::Loader;
@@ -29,24 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Request {
     /// Whether it compiles also where no file has changed.
     must: bool,
-}
-
-/// What the thread has found.
-#[derive(Debug)]
-pub(crate) struct Looked {
-    /// What became of the rules.
-    pub(crate) state: LoadState,
-    /// Those that are in force.
-    pub(crate) in_force: Option<Arc<RuleNames>>,
-}
-
-/// The rules of a set by their names.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct RuleNames {
-    /// By which the set is told from others.
-    pub(crate) number: u64,
-    /// The names, in the order in which the rules apply.
-    pub(crate) names: Vec<String>,
 }
 
 /// Looks after the rules at each request, until the main thread has dropped its end.
