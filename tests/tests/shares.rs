@@ -154,6 +154,9 @@ fn it_ends_with_the_step(cluster: &Cluster) {
     wait_for("the next second", SOON, || (now() > began + 1).then_some(()));
     let _ = cluster.output("scontrol", &["requeue", &job.id]);
     wait_for("the cgroup to be removed", SOON, || (!first.exists()).then_some(()));
+    // slurmd launches nothing of a job with a credential of the second in which it killed the job.
+    let killed = now();
+    wait_for("the next second", SOON, || (now() > killed + 1).then_some(()));
     // slurmctld puts a requeued job off, and takes no other begin before the job is pending again.
     wait_for("the job to run again", Duration::from_secs(180), || {
         let _ = cluster.run("scontrol", &["update", &format!("JobId={}", job.id), "StartTime=now"]);
