@@ -148,7 +148,7 @@ struct RefusalLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read(&arguments.rules)?;
+    let sources = Sources::read_at(&arguments.rules, &arguments.place.place())?;
     let problems = sources.problems();
     let Some(rules) = &sources.compiled.rules else {
         debug_assert!(sources.count(Severity::Error) > 0);

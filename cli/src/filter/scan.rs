@@ -137,7 +137,7 @@ struct JobLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read(&arguments.rules)?;
+    let sources = Sources::read_at(&arguments.rules, &arguments.place.place())?;
     let Some(rules) = &sources.compiled.rules else {
         return Err(Failure::No(anyhow!("the rules have errors:\n{}", problem_lines(&sources.problems()).trim_end())));
     };

@@ -144,7 +144,7 @@ struct DifferenceLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read(&arguments.rules)?;
+    let sources = Sources::read_at(&arguments.rules, &arguments.place.place())?;
     let problems = sources.problems();
     let Some(mut rules) = sources.compiled.rules else {
         return Err(Failure::No(anyhow!("the rules have errors:\n{}", problem_lines(&problems).trim_end())));

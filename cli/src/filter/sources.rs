@@ -5,13 +5,16 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use rules_compiler::Compiled;
-use rules_compiler::files::{compile_files, of_site};
+use rules_compiler::files::{compile_files_with, of_site};
+use rules_compiler::in_force;
 use rules_compiler::problem::{Problem, Severity};
+use rules_compiler::site_tables::SiteTables;
 use serde::Serialize;
 use slurm_conf::Configuration;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::place::Place;
 
 /// Something that is wrong at a place of a file.
 #[derive(Debug, Serialize)]
@@ -34,6 +37,16 @@ pub(super) struct Sources {
 impl Sources {
     /// Compiles the files that are named, or else those of the site.
     pub(super) fn read(named: &[PathBuf]) -> Result<Self, Failure> {
+        Self::read_with(named, None)
+    }
+
+    /// The same with the rows of qualities of service, associations and users that the daemon has
+    /// left in the state directory, where they can be read.
+    pub(super) fn read_at(named: &[PathBuf], place: &Place) -> Result<Self, Failure> {
+        Self::read_with(named, in_force::site_tables(&place.directory).ok().flatten().as_ref())
+    }
+
+    fn read_with(named: &[PathBuf], rows: Option<&SiteTables>) -> Result<Self, Failure> {
         let configuration = Configuration::path();
         let files = if named.is_empty() {
             of_site(&configuration)
@@ -42,7 +55,7 @@ impl Sources {
         } else {
             named.to_vec()
         };
-        let compiled = compile_files(&files, &configuration);
+        let compiled = compile_files_with(&files, &configuration, rows);
         Ok(Self { files, compiled })
     }
 
