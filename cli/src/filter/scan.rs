@@ -193,7 +193,7 @@ impl<'r> Scan<'r> {
             Ok(submission) => submission,
             Err(reason) => {
                 self.report.not_understood += 1;
-                self.reasons.note(reason);
+                self.reasons.note(&reason);
                 return;
             }
         };

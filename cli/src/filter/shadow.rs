@@ -249,8 +249,8 @@ impl<'r> Shadow<'r> {
                 let after = outcome(&trace(self.rules, &submission));
                 self.compare(told, before, after);
             }
-            Ok(_) => self.not_understood(format!("a command of more than {LONGEST_COMMAND} bytes")),
-            Err(error) => self.not_understood(error.to_string()),
+            Ok(_) => self.not_understood(&format!("a command of more than {LONGEST_COMMAND} bytes")),
+            Err(error) => self.not_understood(&error.to_string()),
         }
     }
 
@@ -258,11 +258,11 @@ impl<'r> Shadow<'r> {
         self.report.looked_at += 1;
         let filled = if self.before.is_some() { Filled::CommandAndRecord } else { Filled::Command };
         if filled == Filled::Command && job.submit_line.is_none() {
-            return self.not_understood("no command is recorded".to_owned());
+            return self.not_understood("no command is recorded");
         }
         let submission = match job.submission(filled, people) {
             Ok(submission) => submission,
-            Err(reason) => return self.not_understood(reason),
+            Err(reason) => return self.not_understood(&reason),
         };
         let told = DifferenceLine {
             job_id: Some(job.id.0),
@@ -284,7 +284,7 @@ impl<'r> Shadow<'r> {
         }
     }
 
-    fn not_understood(&mut self, reason: String) {
+    fn not_understood(&mut self, reason: &str) {
         self.report.not_understood += 1;
         self.reasons.note(reason);
     }
