@@ -2,10 +2,23 @@
 # What the benchmarks of submissions share: states of slurmctld to begin from, its plugins, and the
 # time that it takes for a submission.
 # Sourced by scripts that have sourced bench.sh and set what it sets.
-: "${root=}" "${cluster=}"
+: "${root=}" "${cluster=}" "${daemon=}"
 
 # cancel NAME [USER]: the jobs of that name that wait, of the caller or of that user.
 cancel() { scancel --state=PENDING --user="${2:-$(id -un)}" --name="$1"; }
+
+# Waits until another snapshot than the one now is in place, at most $1 seconds; with an argument
+# more, sends the daemon that signal first.
+await_snapshot() {
+  local before deadline=$((SECONDS + $1))
+  before=$(stat --format=%i,%y "$cluster/queuecast/snapshot")
+  [[ ! ${2-} ]] || kill -s "$2" "$daemon"
+  while [[ $(stat --format=%i,%y "$cluster/queuecast/snapshot") == "$before" ]]; do
+    require_daemon
+    ((SECONDS <= deadline)) || fail "queuecastd published nothing in $1 s"
+    sleep 0.1
+  done
+}
 
 # save_state Q: stops slurmctld and keeps what it has saved, as the state with Q held jobs.
 save_state() {
