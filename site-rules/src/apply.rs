@@ -9,23 +9,20 @@ use crate::overlay::{Overlay, Write};
 use crate::rules::{
     Action, Assignment, ExpressionNumber, Mode, OnError, Piece, RefusalTemplate, Rule, RuleNumber, RuleSet, Template, separator,
 };
-use crate::scratch::Scratch;
+use crate::scratch::{Memory, Scratch};
 use crate::submission::{Request, Submission};
 use crate::value::{Kind, Resources, Texts, Value};
 use crate::{evaluate::Written, words};
-
-/// How much memory [`apply`] needs for the texts that rules make, in bytes.
-pub const SCRATCH: usize = 16 << 10;
 
 /// The longest message to a user, in bytes; what is behind it is left out.
 const LONGEST_MESSAGE: usize = 1_024;
 
 /// Applies rules to a submission. Nothing is allocated but by rules that match and write something,
-/// warn or refuse.
+/// warn or refuse, and once where conditions make texts of more than 2 KiB.
 ///
-/// The first refusal ends it: what is refused is not changed. `memory` has [`SCRATCH`] bytes, or as
-/// many as are to be spent on texts; the outcome borrows from it.
-pub fn apply<'a>(rules: &'a RuleSet, submission: &Submission<'a>, memory: &'a mut [u8], observer: &mut dyn Observer) -> Outcome<'a> {
+/// The first refusal ends it: what is refused is not changed. `memory` is for the texts that rules
+/// make; the outcome borrows from it.
+pub fn apply<'a>(rules: &'a RuleSet, submission: &Submission<'a>, memory: &'a mut Memory, observer: &mut dyn Observer) -> Outcome<'a> {
     let mut run =
         Run { rules, submission, overlay: Overlay::new(submission.job), scratch: Scratch::new(memory), steps: Steps(rules.steps) };
     let mut outcome = Outcome::default();

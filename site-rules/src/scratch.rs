@@ -3,17 +3,45 @@
 use crate::fault::Fault;
 use std::fmt::Write as _;
 
+/// What [`Memory`] has at once, in bytes: little enough that a thread's stack, of which Slurm keeps
+/// 16 KiB from one request to the next, does not grow by it.
+const AT_ONCE: usize = 2 << 10;
+
+/// What it has beyond that, in bytes.
+const BEYOND: usize = 16 << 10;
+
+/// Memory for the texts of one request. What most requests need is on the stack; only for more than
+/// that is anything allocated, once.
+#[derive(Debug)]
+pub struct Memory {
+    at_once: [u8; AT_ONCE],
+    beyond: Option<Box<[u8]>>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { at_once: [0; AT_ONCE], beyond: None }
+    }
+}
+
 /// What is left of a piece of memory that texts are put into, one behind the other.
 #[derive(Debug)]
 pub struct Scratch<'a> {
     rest: &'a mut [u8],
+    beyond: Option<&'a mut Option<Box<[u8]>>>,
 }
 
 impl<'a> Scratch<'a> {
     /// All of `memory`.
     #[must_use]
-    pub fn new(memory: &'a mut [u8]) -> Self {
-        Scratch { rest: memory }
+    pub fn new(memory: &'a mut Memory) -> Self {
+        Scratch { rest: &mut memory.at_once, beyond: Some(&mut memory.beyond) }
+    }
+
+    /// All of `memory`, and nothing beyond it.
+    #[must_use]
+    pub fn within(memory: &'a mut [u8]) -> Self {
+        Scratch { rest: memory, beyond: None }
     }
 
     /// Texts put behind each other.
@@ -37,6 +65,9 @@ impl<'a> Scratch<'a> {
     /// # Errors
     /// [`Fault::TextsTooLong`] if there is no room.
     pub fn changed(&mut self, text: &str, change: fn(&mut str)) -> Result<&'a str, Fault> {
+        if self.rest.len() < text.len() {
+            self.go_beyond()?;
+        }
         let memory = std::mem::take(&mut self.rest);
         if memory.len() < text.len() {
             self.rest = memory;
@@ -50,18 +81,31 @@ impl<'a> Scratch<'a> {
         Ok(copy)
     }
 
-    fn filled(&mut self, fill: impl FnOnce(&mut Writer<'_>) -> bool) -> Result<&'a str, Fault> {
+    fn filled(&mut self, fill: impl Fn(&mut Writer<'_>) -> bool) -> Result<&'a str, Fault> {
+        let length = match self.try_to_fill(&fill) {
+            Some(length) => length,
+            None => {
+                self.go_beyond()?;
+                self.try_to_fill(&fill).ok_or(Fault::TextsTooLong)?
+            }
+        };
         let memory = std::mem::take(&mut self.rest);
-        let mut writer = Writer { memory: &mut *memory, length: 0 };
-        let has_room = fill(&mut writer);
-        let length = writer.length;
-        if !has_room {
-            self.rest = memory;
-            return Err(Fault::TextsTooLong);
-        }
         let (used, rest) = memory.split_at_mut_checked(length).ok_or(Fault::Program)?;
         self.rest = rest;
         std::str::from_utf8(used).map_err(|_| Fault::Program)
+    }
+
+    /// How many bytes were filled; `None` where there was no room.
+    fn try_to_fill(&mut self, fill: impl Fn(&mut Writer<'_>) -> bool) -> Option<usize> {
+        let mut writer = Writer { memory: &mut *self.rest, length: 0 };
+        fill(&mut writer).then_some(writer.length)
+    }
+
+    /// Goes on in the memory beyond, if that was not done yet.
+    fn go_beyond(&mut self) -> Result<(), Fault> {
+        let beyond = self.beyond.take().ok_or(Fault::TextsTooLong)?;
+        self.rest = beyond.insert(vec![0; BEYOND].into_boxed_slice());
+        Ok(())
     }
 }
 
@@ -86,11 +130,23 @@ mod tests {
     #[test]
     fn texts_stay_beside_each_other_until_there_is_no_room() {
         let mut memory = [0; 12];
-        let mut scratch = Scratch::new(&mut memory);
+        let mut scratch = Scratch::within(&mut memory);
         let first = scratch.joined(&["ab", "cd"]).unwrap();
         let second = scratch.formatted(format_args!("{}", 12345)).unwrap();
         assert_eq!(scratch.joined(&["1234"]), Err(Fault::TextsTooLong));
         let third = scratch.changed("Ab", str::make_ascii_lowercase).unwrap();
         assert_eq!((first, second, third), ("abcd", "12345", "ab"));
+    }
+    #[test]
+    fn texts_that_are_too_long_for_the_stack_go_on_beyond_it_and_no_further() {
+        let mut memory = Memory::default();
+        let mut scratch = Scratch::new(&mut memory);
+        let first = scratch.joined(&["ab"]).unwrap();
+        let long = "A".repeat(AT_ONCE);
+        let second = scratch.changed(&long, str::make_ascii_lowercase).unwrap();
+        let third = scratch.joined(&[&long, "c"]).unwrap();
+        assert_eq!((first, second.len(), third.len()), ("ab", AT_ONCE, AT_ONCE + 1));
+        assert_eq!(scratch.joined(&[&"d".repeat(BEYOND)]), Err(Fault::TextsTooLong));
+        assert_eq!(scratch.joined(&["e"]), Ok("e"));
     }
 }

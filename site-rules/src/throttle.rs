@@ -132,7 +132,9 @@ mod tests {
     #[test]
     fn in_a_full_table_there_is_room_once_others_have_not_submitted_for_an_hour() {
         let mut throttle = Throttle { most: 2, ..Throttle::new() };
-        [1, 2, 3].map(|user| throttle.note(UserId(user), NOW));
+        for user in [1, 2, 3] {
+            throttle.note(UserId(user), NOW);
+        }
         assert_eq!([1, 2, 3].map(|user| throttle.count(UserId(user), NOW)), [Some(1), Some(1), None]);
         throttle.note(UserId(3), later(7_200));
         assert_eq!((throttle.count(UserId(3), later(7_200)), throttle.users.len()), (Some(1), 1));

@@ -11,12 +11,13 @@ use forecasts::SnapshotForecasts;
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::Counter;
-use site_rules::apply::{SCRATCH, apply};
+use site_rules::apply::apply;
 use site_rules::data::{DataFile, KnownJob};
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::outcome::{Observer, Refusal, Report, Verdict};
 use site_rules::overlay::{Overlay, Write};
-use site_rules::rules::{MOST_RULES, Mode, OnError, Rule, RuleSet};
+use site_rules::rules::{Mode, OnError, Rule, RuleSet};
+use site_rules::scratch::Memory;
 use site_rules::submission::{Current, Forecasts, NoForecasts, Request, Submission, User};
 use site_rules::value::Value;
 use site_rules::words;
@@ -101,11 +102,11 @@ impl Judged<'_> {
 
     fn evaluated(&self, description: &JobDescription<'_>) -> Ruled {
         let set = &self.in_force.rules.set;
-        let mut observer = Tally::new(set, self.asker, description);
+        let mut observer = Tally::new(self, description);
         #[cfg(panics_when_told)]
         assert!(description.name() != Some("queuecast-panics-in-rules"));
         let ruled = self.with_submission(description, |submission| {
-            let mut memory = [0; SCRATCH];
+            let mut memory = Memory::default();
             let outcome = apply(set, submission, &mut memory, &mut observer);
             let warnings = outcome.warnings.into_iter().map(|warning| warning.message).collect();
             if let Some(refusal) = outcome.refusal {
@@ -122,7 +123,7 @@ impl Judged<'_> {
                 }
             }
         });
-        self.store.counting.add(self.in_force.rules.number, &observer.asked);
+        observer.hand_over();
         ruled
     }
 
@@ -140,7 +141,7 @@ impl Judged<'_> {
                 for (name, value) in changes {
                     overlay.write(Write { field: FieldNumber::from(*name), value: Some(*value) });
                 }
-                let mut memory = [0; SCRATCH];
+                let mut memory = Memory::default();
                 apply(set, &Submission { job: &overlay, ..*submission }, &mut memory, &mut objector);
             });
         });
@@ -201,23 +202,34 @@ fn known_job<'d>(data: &'d DataFile, description: &JobDescription<'_>) -> Option
     }
 }
 
+/// So many rules are counted at a time: few enough to leave the thread's stack small, of which
+/// glibc gives back what is beyond 16 KiB when the thread ends.
+const COUNTED_AT_ONCE: usize = 32;
+
 /// Notes what became of each rule that is asked, and logs what those would do that are observed.
 struct Tally<'a> {
-    set: &'a RuleSet,
-    asker: UserId,
+    judged: &'a Judged<'a>,
     description: &'a JobDescription<'a>,
-    asked: ArrayVec<Asked, MOST_RULES>,
+    asked: ArrayVec<Asked, COUNTED_AT_ONCE>,
     since: Instant,
 }
 
 impl<'a> Tally<'a> {
-    fn new(set: &'a RuleSet, asker: UserId, description: &'a JobDescription<'a>) -> Tally<'a> {
-        Tally { set, asker, description, asked: ArrayVec::new(), since: Instant::now() }
+    fn new(judged: &'a Judged<'a>, description: &'a JobDescription<'a>) -> Tally<'a> {
+        Tally { judged, description, asked: ArrayVec::new(), since: Instant::now() }
+    }
+
+    /// Has what was noted counted.
+    fn hand_over(&mut self) {
+        let Judged { store, in_force, .. } = self.judged;
+        store.counting.add(in_force.rules.number, &self.asked);
+        self.asked.clear();
     }
 
     /// What an observed rule would do, beside what is there.
     fn log(&self, rule: &Rule, report: &Report<'_, '_>) {
-        let mut line = format!("job_submit/queuecast: rule {} is observed; of a job of user {} it would have", rule.name, self.asker);
+        let mut line =
+            format!("job_submit/queuecast: rule {} is observed; of a job of user {} it would have", rule.name, self.judged.asker);
         let fields = JobFields::of(self.description);
         let mut separator = " ";
         for write in report.writes {
@@ -248,7 +260,7 @@ fn put(line: &mut String, value: Option<Value<'_>>) {
 
 impl Observer for Tally<'_> {
     fn rule(&mut self, report: &Report<'_, '_>) {
-        let Some(rule) = self.set.rules.get(usize::from(report.rule.0)) else { return };
+        let Some(rule) = self.judged.in_force.rules.set.rules.get(usize::from(report.rule.0)) else { return };
         let does_something = !report.writes.is_empty() || report.warning.is_some() || report.refusal.is_some();
         let is_observed = rule.mode == Mode::Observe && does_something;
         if is_observed {
@@ -267,7 +279,10 @@ impl Observer for Tally<'_> {
             nanoseconds: u32::try_from(now.duration_since(self.since).as_nanos()).unwrap_or(u32::MAX),
         };
         self.since = now;
-        // No set has more rules than there is room for.
+        if self.asked.is_full() {
+            self.hand_over();
+        }
+        // There is room for one now.
         let _ = self.asked.try_push(asked);
     }
 }

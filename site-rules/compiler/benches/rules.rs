@@ -16,7 +16,7 @@ fn submissions() -> usize {
 
 fn evaluation(criterion: &mut Criterion) {
     let rules = fifty::rules();
-    let mut memory = [0; site_rules::apply::SCRATCH];
+    let mut memory = site_rules::scratch::Memory::default();
     let submissions = submissions();
     let mut times: Vec<Duration> = Vec::with_capacity(submissions);
     for _ in 0..submissions {

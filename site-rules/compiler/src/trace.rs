@@ -1,13 +1,14 @@
 //! What rules did to a submission, rule by rule.
 
 use crate::described::{DescribedJob, DescribedSubmission};
-use site_rules::apply::{SCRATCH, apply};
+use site_rules::apply::apply;
 use site_rules::data::OwnedValue;
 use site_rules::fault::Fault;
 use site_rules::field::Name;
 use site_rules::outcome::{Observer, Report, Taken, Verdict};
 use site_rules::overlay::Write;
 use site_rules::rules::{Rule, RuleNumber, RuleSet};
+use site_rules::scratch::Memory;
 use site_rules::submission::Request;
 
 /// What became of a rule.
@@ -106,7 +107,7 @@ fn owned(writes: &[Write<'_>]) -> Vec<WrittenField> {
 #[must_use]
 pub fn trace(rules: &RuleSet, described: &DescribedSubmission) -> Trace {
     let submission = described.submission();
-    let mut memory = vec![0; SCRATCH];
+    let mut memory = Memory::default();
     let mut reports = Reports::default();
     let outcome = apply(rules, &submission, &mut memory, &mut reports);
     let mut asked = reports.0.into_iter().peekable();

@@ -111,7 +111,7 @@ fn by_ours(program: &Program, job: &Job) -> Result<String, Fault> {
         program,
         submission: &submission,
         written: &NothingWritten,
-        scratch: &mut Scratch::new(&mut memory),
+        scratch: &mut Scratch::within(&mut memory),
         steps: &mut Steps(1_000_000),
     };
     Ok(match evaluate(evaluator, program.expressions[0])? {

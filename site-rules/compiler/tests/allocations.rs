@@ -36,7 +36,7 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn rules_that_do_not_match_allocate_nothing() {
     let rules = fifty::rules();
-    let mut memory = [0; site_rules::apply::SCRATCH];
+    let mut memory = site_rules::scratch::Memory::default();
     assert_eq!(fifty::apply_to_plain_job(&rules, &mut memory), (0, 0));
     let before = ALLOCATIONS.get();
     fifty::apply_to_plain_job(&rules, &mut memory);
@@ -51,7 +51,7 @@ fn rules_are_applied_in_64_kib_of_stack() {
     let rules = fifty::rules();
     let thread = std::thread::Builder::new().stack_size(64 << 10);
     let applied = thread.spawn(move || {
-        let mut memory = [0; site_rules::apply::SCRATCH];
+        let mut memory = site_rules::scratch::Memory::default();
         fifty::apply_to_gpu_job(&rules, &mut memory)
     });
     assert_eq!(applied.unwrap().join().unwrap(), (4, 1));

@@ -34,7 +34,7 @@ proptest! {
         let checksum = xxh3_64(&bytes[CHECKSUM.end..]);
         bytes[CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
         if let Ok(rules) = decode(&bytes) {
-            let mut memory = [0; site_rules::apply::SCRATCH];
+            let mut memory = site_rules::scratch::Memory::default();
             fifty::apply_any(&rules, &mut memory);
         }
     }

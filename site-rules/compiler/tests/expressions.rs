@@ -81,7 +81,7 @@ fn value(text: &str) -> Result<String, Fault> {
             program: &program,
             submission: &submission,
             written: &NothingWritten,
-            scratch: &mut Scratch::new(&mut memory),
+            scratch: &mut Scratch::within(&mut memory),
             steps: &mut Steps(10_000),
         },
         program.expressions[0],

@@ -6,11 +6,12 @@ use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use rules_compiler::problem::{Problem, Severity};
 use rules_compiler::{Compiled, Source, compile};
-use site_rules::apply::{SCRATCH, apply};
+use site_rules::apply::apply;
 use site_rules::field::{FieldNumber, Fields};
 use site_rules::file::{FileError, decode, encode};
 use site_rules::outcome::{Observer, Report, Verdict};
 use site_rules::rules::RuleSet;
+use site_rules::scratch::Memory;
 use site_rules::submission::{NoForecasts, Request, Submission, User};
 use site_rules::value::{Resources, Value};
 use std::collections::BTreeMap;
@@ -73,7 +74,7 @@ impl Observer for Matches {
 
 /// What rules do, in one line for each effect.
 fn effects_for(rules: &RuleSet, request: Request, user: User<'_>, job: &Job) -> Vec<String> {
-    let mut memory = [0; SCRATCH];
+    let mut memory = Memory::default();
     let now = UnixTime(1_795_425_000);
     let submission = Submission { request, now, job, current: None, user, forecasts: &NoForecasts };
     let mut matches = Matches::default();

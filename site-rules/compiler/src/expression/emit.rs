@@ -288,7 +288,7 @@ fn value_of(node: &Node) -> Option<Constant> {
     emitter.add(node).ok()?;
     let program = emitter.finish();
     let mut memory = vec![0; 4 * super::parse::LONGEST];
-    let mut scratch = Scratch::new(&mut memory);
+    let mut scratch = Scratch::within(&mut memory);
     let mut steps = Steps(u32::MAX);
     let user = User {
         name: None,

@@ -9,6 +9,7 @@ use site_rules::apply::apply;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::outcome::NoObserver;
 use site_rules::rules::RuleSet;
+use site_rules::scratch::Memory;
 use site_rules::submission::{NoForecasts, Request, Submission, User};
 use site_rules::value::{Resources, Texts, Value};
 use std::fmt::Write as _;
@@ -101,7 +102,7 @@ pub(crate) fn rules() -> RuleSet {
 }
 
 /// How many fields are written and warnings given.
-fn apply_to(job: &Job, rules: &RuleSet, memory: &mut [u8]) -> (usize, usize) {
+fn apply_to(job: &Job, rules: &RuleSet, memory: &mut Memory) -> (usize, usize) {
     let user = User {
         name: Some("ann"),
         id: UserId(1_000),
@@ -117,17 +118,17 @@ fn apply_to(job: &Job, rules: &RuleSet, memory: &mut [u8]) -> (usize, usize) {
 }
 
 /// Both submissions, whatever the rules make of them.
-pub(crate) fn apply_any(rules: &RuleSet, memory: &mut [u8]) {
+pub(crate) fn apply_any(rules: &RuleSet, memory: &mut Memory) {
     apply_to_gpu_job(rules, memory);
     apply_to_plain_job(rules, memory);
 }
 
 /// A submission that five rules match.
-pub(crate) fn apply_to_gpu_job(rules: &RuleSet, memory: &mut [u8]) -> (usize, usize) {
+pub(crate) fn apply_to_gpu_job(rules: &RuleSet, memory: &mut Memory) -> (usize, usize) {
     apply_to(&Job { has_gpus: true }, rules, memory)
 }
 
 /// A submission that none matches.
-pub(crate) fn apply_to_plain_job(rules: &RuleSet, memory: &mut [u8]) -> (usize, usize) {
+pub(crate) fn apply_to_plain_job(rules: &RuleSet, memory: &mut Memory) -> (usize, usize) {
     apply_to(&Job { has_gpus: false }, rules, memory)
 }

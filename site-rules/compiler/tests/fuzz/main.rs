@@ -25,10 +25,11 @@ use jobs::AnyJob;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rules_compiler::{Source, compile};
-use site_rules::apply::{SCRATCH, apply};
+use site_rules::apply::apply;
 use site_rules::file::{decode, encode};
 use site_rules::outcome::{Observer, Report, Verdict};
 use site_rules::rules::RuleSet;
+use site_rules::scratch::Memory;
 use site_rules::submission::{Current, Forecasts, Request, Submission, User};
 use site_rules::value::{Kind, Texts};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -102,7 +103,7 @@ impl Forecasts for AnyForecasts {
 }
 
 /// Applies rules to a job, on a stack as small as those of slurmctld's threads.
-fn evaluate(rules: &RuleSet, random: &mut SmallRng, memory: &mut [u8], counts: &mut Counts) {
+fn evaluate(rules: &RuleSet, random: &mut SmallRng, memory: &mut Memory, counts: &mut Counts) {
     let (job, before) = (AnyJob::new(random), AnyJob::new(random));
     let request = if random.random() { Request::Submit } else { Request::Modify };
     let current = random.random_bool(0.7).then_some(Current { fields: &before, age: Seconds(random.random_range(-10..100)) });
@@ -125,7 +126,7 @@ fn evaluate(rules: &RuleSet, random: &mut SmallRng, memory: &mut [u8], counts: &
 const JOBS: u64 = 8;
 
 /// Compiles a text. What compiles is read as a plugin reads it, and evaluated.
-fn compiled_and_evaluated(text: String, random: &mut SmallRng, memory: &mut [u8], counts: &mut Counts) -> bool {
+fn compiled_and_evaluated(text: String, random: &mut SmallRng, memory: &mut Memory, counts: &mut Counts) -> bool {
     let read_file = |_: &str| Ok("key,nodes\na,1\n".to_owned());
     let shown = text.clone();
     let compiled = compile(&[Source { name: "rules.toml".to_owned(), text, is_configuration: false, read_file: &read_file }]);
@@ -166,7 +167,7 @@ const MOST_GROWN: usize = 256 << 10;
 fn no_file_no_expression_and_no_job_makes_rules_crash_or_keep_memory() {
     let evaluations: u64 = setting("QUEUECAST_FUZZ", 12_000);
     let random = &mut SmallRng::seed_from_u64(setting("QUEUECAST_FUZZ_SEED", 1));
-    let memory = &mut vec![0; SCRATCH][..];
+    let memory = &mut Memory::default();
 
     let fifty = fifty::rules();
     let live = run("jobs", evaluations * 8 / 10, |counts| {
