@@ -166,8 +166,11 @@ fn the_options_are_those_of_sbatch(cluster: &Cluster) {
 /// What docs/metrics.md lists is what the daemon serves, with type and labels; and it names no
 /// other metric anywhere.
 fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
-    // All of them are there once slurmctld has called the filter and the learner has scored.
-    let served = reader.metrics();
+    // All of them are there once slurmctld has called the filter, a submission has met rules, and
+    // the learner has scored.
+    let served = wait_for("counts of rules among the metrics", SOON, || {
+        Some(reader.metrics()).filter(|served| served.contains("# TYPE queuecast_rule_events counter"))
+    });
     let families: BTreeSet<(&str, &str)> = served.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
     assert!(families.len() >= 20, "{served}");
     let page = Page::read("docs/metrics.md");
@@ -246,8 +249,8 @@ fn every_page_is_read_and_every_block_has_a_kind() {
         assert!(is_read || WITHOUT_COMMANDS.contains(&name) || name == INSTALLATION, "{name} is in no list");
         for block in blocks {
             let Block::Other { language, text } = block else { continue };
-            let is_installed = name == INSTALLATION && (language.starts_with("sh") || language == "text");
-            let allowed = ["toml", "yaml", "bash", "ini", "csv", "lua", "mermaid"].contains(&language.as_str()) || is_installed;
+            let is_installed = name == INSTALLATION && language.starts_with("sh");
+            let allowed = ["toml", "yaml", "bash", "ini", "csv", "lua", "text", "mermaid"].contains(&language.as_str()) || is_installed;
             assert!(allowed, "{name}: a block of {language:?}; commands stand in ```console");
             if language == "toml" {
                 Configuration::parse(&text, std::path::Path::new(name)).unwrap_or_else(|error| panic!("{error}"));
