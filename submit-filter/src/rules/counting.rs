@@ -19,9 +19,9 @@ pub(crate) struct Asked {
     pub(crate) nanoseconds: u32,
 }
 
-/// The counts of the rules in force. They are added to under a lock, for many rules at a time: a rule
-/// has a line of the cache to itself, and to add to each number by itself would cost as much as
-/// evaluation does.
+/// The counts of the rules in force. They are added to under a lock, for many rules at a time: a
+/// rule has a line of the cache to itself, and to add to each number by itself would cost as much
+/// as evaluation does.
 #[derive(Debug)]
 pub(crate) struct Counting(Mutex<Inner>);
 
