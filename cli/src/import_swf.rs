@@ -18,16 +18,18 @@ use jiff::tz::TimeZone;
 
 use self::names::MappedUser;
 use self::past::{JobNumbers, TimeScale};
-use crate::Format;
 use crate::failure::Failure;
+use crate::log_file::{self, LogFileOptions};
+use crate::output::{self, FormatArguments};
 
 /// Fill slurmdbd with the jobs of a workload log, as records of the past.
 ///
-/// The log is in the Standard Workload Format (plain, or packed with gzip, xz or zstd), or is made
-/// on the spot with --embedded. Its jobs are shifted in time so that the log ends now, and written
-/// with users, accounts, partition, sizes, time limits and times; `sacct` then shows them as it
-/// shows any job, and queuecastd learns from them. Nothing is submitted, and no user of the log
-/// needs to exist on the machine.
+/// The log is in the Standard Workload Format or what sacct printed (plain, or packed with gzip, xz
+/// or zstd), or is made on the spot with --embedded, for a machine of 128 processors where
+/// --processors says no other. Its jobs are shifted in time so that the log ends now, and written
+/// with users, accounts, partition, sizes, time limits and times; those that are larger than the
+/// machine are left out. `sacct` then shows them as it shows any job, and queuecastd learns from
+/// them. Nothing is submitted, and no user of the log needs to exist on the machine.
 ///
 /// The records go through slurmdbd itself, so no database password is needed, but slurmdbd takes
 /// them only from root, SlurmUser and its administrators. All of them are written, or none.
@@ -51,10 +53,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     cluster: Option<String>,
 
-    /// Processors of the machine that the log is from; larger jobs are left out
-    /// [default: MaxProcs of the log's header; 128 for --embedded].
-    #[arg(long, value_name = "N")]
-    processors: Option<NonZeroU64>,
+    #[command(flatten)]
+    log_file: LogFileOptions,
 
     /// Processors to a node: a job has as many nodes as it takes to hold its processors
     /// [default: MaxProcs / MaxNodes of the log's header].
@@ -118,9 +118,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     dry_run: bool,
 
-    /// How to write the summary.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 
     #[command(flatten)]
     model: log::ModelArguments,
@@ -150,17 +149,21 @@ enum Destination {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let began = Instant::now();
-    let log = log::open(arguments.file.as_deref(), arguments.processors, &arguments.model).map_err(Failure::Input)?;
+    let mut log = log::open(arguments.file.as_deref(), &arguments.log_file, &arguments.model).map_err(Failure::Input)?;
+    let source = arguments.file.as_deref().map_or_else(|| "the log".to_owned(), |path| path.display().to_string());
     if arguments.into == Destination::Swf {
-        return log.write(io::stdout().lock()).map_err(Failure::Input);
+        log.write(io::stdout().lock()).map_err(Failure::Input)?;
+        log_file::tell(&source, &log.remarks());
+        return Ok(());
     }
     let ends_at = moment(&arguments.ends_at).map_err(Failure::Input)?;
-    let machine = past::Machine::of(log.header(), arguments.processors, arguments.cpus_per_node);
+    let machine = past::Machine::of(log.header(), arguments.log_file.processors, arguments.cpus_per_node);
     let mut selection = past::Selection::new(arguments.jobs, arguments.last, machine);
     let (name, header) = (log.name().to_owned(), log.header().clone());
     for record in log.records() {
         selection.add(&record.map_err(Failure::Input)?);
     }
+    let remarks = log.remarks();
     let selected = selection.finish(ends_at, arguments.time_scale);
     if selected.jobs.is_empty() {
         let skipped = report::skipped_text(&selected.skipped);
@@ -192,13 +195,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 (_, true) => slurmdbd::Earlier::Replace,
                 _ => slurmdbd::Earlier::Refuse,
             },
-            show_progress: arguments.format == Format::Text,
+            show_progress: arguments.format.is_text(),
         };
         Some(slurmdbd::write(&plan).map_err(Failure::No)?)
     };
-    report::print(arguments.format, &report::Summary::new(&name, machine, &selected, &names, written, began.elapsed()))
-        .context("cannot write the summary")
-        .map_err(Failure::Input)
+    let summary = report::Summary::new(&name, machine, (&selected, &remarks), &names, written, began.elapsed());
+    output::print(arguments.format, &summary, report::Summary::text)?;
+    log_file::tell(&source, &remarks);
+    Ok(())
 }
 
 /// Reads a time as this machine's clock shows it; Unix seconds.

@@ -1,5 +1,7 @@
 //! The Standard Workload Format, read and written.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::io::{Cursor, Write};
 use std::path::PathBuf;
 
@@ -69,10 +71,83 @@ fn an_error_names_line_field_and_text() {
         read(&wrong).unwrap_err().to_string(),
         "line 5: field 9 (requested time): \"2h\" is not a whole number, or -1 for not known"
     );
-    let wrong = TWO_JOBS.replace("-1  5 3", "-1  9 3");
-    assert_eq!(read(&wrong).unwrap_err().to_string(), "line 7: field 11 (status): \"9\" is not a status from 0 to 5, or -1 for not known");
-    let wrong = TWO_JOBS.replace("16 7200", "-16 7200");
-    assert!(matches!(read(&wrong).unwrap_err(), ReadError::Field { line: 5, field: 8, .. }));
+    let wrong = TWO_JOBS.replace("0.5 -1.0", "half -1.0");
+    assert_eq!(read(&wrong).unwrap_err().to_string(), "line 7: field 6 (average CPU time): \"half\" is not a number, or -1 for not known");
+}
+
+/// Reads a log whose values may have no meaning; what is to be said of it as lines.
+fn read_with_remarks(text: &str) -> (Vec<Record>, Vec<String>) {
+    let mut reader = Reader::new(text.as_bytes()).unwrap();
+    let records = reader.by_ref().collect::<Result<Vec<_>, _>>().unwrap();
+    let told = reader.remarks().iter().map(|remark| format!("{} {}", remark.records.unwrap(), remark.what)).collect();
+    (records, told)
+}
+
+#[test]
+fn a_value_without_meaning_is_not_known_and_counted() {
+    // Exit codes in the field of the status, as in the log of Sandia's Ross.
+    let (records, told) = read_with_remarks(&TWO_JOBS.replace("-1 1 3 1 7", "-1 265 3 1 7").replace("-1  5 3", "-1  256 3"));
+    assert_eq!(records.iter().map(|record| record.status).collect::<Vec<_>>(), [None, None]);
+    assert_eq!(told, ["2 with an undefined status"]);
+    let read_again = read(TWO_JOBS).unwrap().records;
+    assert_eq!(records, read_again.into_iter().map(|record| Record { status: None, ..record }).collect::<Vec<_>>());
+
+    let line = |fields: &str| read_with_remarks(&format!("{fields}\n"));
+    let (records, told) = line("-1 0 12 nan 16 -7 inf -16 7200 -1 1 3 99999999999999999999 -2 1 -1 -1 -1");
+    assert_eq!(
+        told,
+        [
+            "1 with an undefined job number",
+            "1 with an undefined run time",
+            "1 with an undefined average CPU time",
+            "1 with an undefined used memory",
+            "1 with an undefined requested processors",
+            "1 with an undefined group",
+            "1 with an undefined executable",
+        ]
+    );
+    let known = Record {
+        submit_time_seconds: Some(0),
+        wait_time_seconds: Some(12),
+        allocated_processors: Some(16),
+        requested_time_seconds: Some(7_200),
+        status: Some(Status::Completed),
+        user: Some(3),
+        queue: Some(1),
+        ..Record::default()
+    };
+    assert_eq!(records, [known]);
+    let (records, told) = line("1 0 12.0 3599.6 16 -1 -1 16 7.2e3 -1 1 3 1 7 1 -1 -1 -1");
+    assert_eq!((records[0].wait_time_seconds, records[0].run_time_seconds), (Some(12), Some(3_600)), "fractions are rounded off");
+    assert_eq!((records[0].requested_time_seconds, told.len()), (Some(7_200), 0));
+}
+
+#[test]
+fn fields_behind_the_last_of_the_format_are_passed_over_and_counted() {
+    let extended = TWO_JOBS.replace(" -1 -1 -1\n", " -1 -1 -1 17 site 4.5\n");
+    let (records, told) = read_with_remarks(&extended);
+    assert_eq!(records, read(TWO_JOBS).unwrap().records);
+    assert_eq!(told, ["1 with more than 18 fields, of which the first 18 were read"]);
+}
+
+#[test]
+fn tabs_and_all_line_ends_are_read() {
+    let expected = read(TWO_JOBS).unwrap();
+    for text in [TWO_JOBS.replace(' ', "\t"), TWO_JOBS.replace('\n', "\r\n"), TWO_JOBS.replace('\n', "\r"), format!("\u{feff}{TWO_JOBS}")] {
+        let log = read(&text).unwrap();
+        assert_eq!(log.records, expected.records, "{text:?}");
+        assert_eq!(log.header.max_processors(), Some(128), "{text:?}");
+    }
+    let without_header: String = TWO_JOBS.lines().filter(|line| !line.starts_with(';')).map(|line| format!("{line}\n")).collect();
+    assert_eq!(read(&without_header).unwrap().records, expected.records);
+}
+
+#[test]
+fn a_line_without_end_is_an_error_and_the_next_line_is_read() {
+    let text = format!("{}\n{TWO_JOBS}", "1 ".repeat(1 << 20));
+    let read = Vec::from_iter(Reader::new(text.as_bytes()).unwrap());
+    assert!(matches!(read[0], Err(ReadError::LineLength { line: 1 })), "{:?}", read[0]);
+    assert_eq!(read.len(), 3);
 }
 
 #[test]
@@ -153,6 +228,25 @@ proptest! {
         if let Ok(reader) = Reader::detecting_compression(Cursor::new(bytes)) {
             reader.for_each(drop);
         }
+    }
+
+    #[test]
+    fn lines_that_are_nearly_jobs_are_read_or_refused_one_by_one(
+        lines in proptest::collection::vec("[0-9. \t;a-z\u{e9}-]{0,60}|(-?[0-9.e]{1,22} ){17,20}(\r|\r\n)?", 0..20),
+    ) {
+        let mut reader = Reader::new(Cursor::new(lines.join("\n"))).unwrap();
+        let mut read = 0;
+        for record in reader.by_ref() {
+            read += 1;
+            if let Err(error) = record {
+                let is_of_input = matches!(error, ReadError::Input { .. });
+                prop_assert!(!is_of_input, "{}", error);
+            }
+        }
+        // A return ends a line as well.
+        prop_assert!(read <= 2 * lines.len(), "{} of {}", read, lines.len());
+        let told: u64 = reader.remarks().iter().filter_map(|remark| remark.records).sum();
+        prop_assert!(told <= 19 * read as u64);
     }
 }
 

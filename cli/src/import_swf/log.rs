@@ -1,14 +1,16 @@
 //! Where the jobs come from: a file, standard input, or the model.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::num::NonZeroU64;
 use std::path::Path;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use simulator::lublin::{self, Mix};
-use simulator::swf::{self, Header, Reader, Record};
+use simulator::remarks::Remarks;
+use simulator::swf::{self, Header, Record};
+
+use crate::log_file::{self, LogFile, LogFileOptions};
 
 /// Options of the workload model.
 #[derive(Debug, Args)]
@@ -53,20 +55,18 @@ pub(super) enum Log {
     Stream {
         /// The file's name without its endings.
         name: String,
-        /// The file as the user called it.
-        source: String,
-        reader: Reader<Box<dyn BufRead>>,
+        file: Box<LogFile>,
     },
     /// A log that the Lublin-Feitelson model makes.
     Made { name: String, log: swf::Log },
 }
 
 /// Opens the file, or makes a workload where there is none.
-pub(super) fn open(file: Option<&Path>, processors: Option<NonZeroU64>, model: &ModelArguments) -> anyhow::Result<Log> {
+pub(super) fn open(file: Option<&Path>, log_file: &LogFileOptions, model: &ModelArguments) -> anyhow::Result<Log> {
     let Some(path) = file else {
         let options = lublin::Options {
             jobs: model.model_jobs.get(),
-            processors: processors.map_or(MODEL_PROCESSORS, NonZeroU64::get),
+            processors: log_file.processors.map_or(MODEL_PROCESSORS, |processors| u64::from(processors.get())),
             users: model.model_users.get(),
             load: Some(model.load),
             mix: match model.mix {
@@ -79,28 +79,12 @@ pub(super) fn open(file: Option<&Path>, processors: Option<NonZeroU64>, model: &
         let log = lublin::workload(&options).context("--embedded")?;
         return Ok(Log::Made { name, log });
     };
-    let source = path.display().to_string();
-    let reader = if path == Path::new("-") {
-        Reader::detecting_compression(io::stdin())
-    } else {
-        let file = File::open(path).with_context(|| format!("cannot open the log {source}"))?;
-        Reader::detecting_compression(file)
-    };
-    let reader = reader.with_context(|| source.clone())?;
-    Ok(Log::Stream { name: log_name(path), source, reader })
+    Ok(Log::Stream { name: log_name(path), file: Box::new(LogFile::open(path, log_file)?) })
 }
 
-/// The file's name without folder and endings, of characters that need no quoting anywhere.
+/// The log's name, of characters that need no quoting anywhere.
 fn log_name(path: &Path) -> String {
-    let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut name = file_name.as_str();
-    for ending in [".gz", ".xz", ".zst", ".swf", ".txt"] {
-        name = name.strip_suffix(ending).unwrap_or(name);
-    }
-    match name {
-        "" | "-" => "standard-input".into(),
-        name => name.replace(|character: char| !character.is_ascii_alphanumeric() && !"._-".contains(character), "_"),
-    }
+    log_file::name(path).replace(|character: char| !character.is_ascii_alphanumeric() && !"._-".contains(character), "_")
 }
 
 impl Log {
@@ -114,21 +98,29 @@ impl Log {
     /// What the log says of its machine.
     pub(super) fn header(&self) -> &Header {
         match self {
-            Self::Stream { reader, .. } => reader.header(),
+            Self::Stream { file, .. } => file.header(),
             Self::Made { log, .. } => &log.header,
         }
     }
 
-    /// The log's records, in its order.
-    pub(super) fn records(self) -> Box<dyn Iterator<Item = anyhow::Result<Record>>> {
+    /// The log's records that were not read yet, in its order.
+    pub(super) fn records(&mut self) -> Box<dyn Iterator<Item = anyhow::Result<Record>> + '_> {
         match self {
-            Self::Stream { source, reader, .. } => Box::new(reader.map(move |record| record.with_context(|| source.clone()))),
-            Self::Made { log, .. } => Box::new(log.records.into_iter().map(Ok)),
+            Self::Stream { file, .. } => Box::new(file),
+            Self::Made { log, .. } => Box::new(std::mem::take(&mut log.records).into_iter().map(Ok)),
+        }
+    }
+
+    /// What was left out of the records that were read, or taken as not known.
+    pub(super) fn remarks(&self) -> Remarks {
+        match self {
+            Self::Stream { file, .. } => file.remarks(),
+            Self::Made { .. } => Remarks::default(),
         }
     }
 
     /// Writes the log as it is.
-    pub(super) fn write(self, output: impl Write) -> anyhow::Result<()> {
+    pub(super) fn write(&mut self, output: impl Write) -> anyhow::Result<()> {
         let header = self.header().clone();
         let records = self.records().collect::<anyhow::Result<Vec<_>>>()?;
         match swf::write(BufWriter::new(output), &header, &records) {
@@ -151,7 +143,7 @@ mod tests {
             ("/logs/SDSC-SP2-1998-4.2-cln.swf.gz", "SDSC-SP2-1998-4.2-cln"),
             ("my log (1).swf", "my_log__1_"),
             ("log.txt.zst", "log"),
-            ("-", "standard-input"),
+            ("-", "standard_input"),
         ] {
             assert_eq!(log_name(Path::new(path)), name);
         }

@@ -190,7 +190,7 @@ fn check_name(option: &str, name: &str) -> anyhow::Result<()> {
 
 fn named_partitions(jobs: &[Job], header: &Header) -> anyhow::Result<Partitions> {
     let numbers = |of: fn(&Job) -> Option<u64>| jobs.iter().filter_map(of).collect::<BTreeSet<u64>>();
-    let name = |kind: &str, number: u64, text: Option<&&str>| {
+    let name = |kind: &str, number: u64, text: Option<&String>| {
         let word = text.and_then(|text| text.split_whitespace().next()).unwrap_or_default();
         let word = word.trim_matches(|character: char| !character.is_ascii_alphanumeric());
         let usable = !word.is_empty() && check_name(kind, word).is_ok();

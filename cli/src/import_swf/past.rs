@@ -7,7 +7,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
 use job_types::time::Seconds;
-use simulator::swf::{Header, Record, Status};
+use simulator::swf::{Header, NO_LIMIT_SECONDS, Record, Status};
 use simulator::workload::LoggedJob;
 use slurm_sys::accounting::{EndState, TimeLimit};
 
@@ -66,13 +66,13 @@ pub(super) struct Machine {
 
 impl Machine {
     /// The machine as the user has it, or else the header.
-    pub(super) fn of(header: &Header, processors: Option<NonZeroU64>, cpus_per_node: Option<NonZeroU32>) -> Self {
+    pub(super) fn of(header: &Header, processors: Option<NonZeroU32>, cpus_per_node: Option<NonZeroU32>) -> Self {
         let by_header = || {
             let whole = header.max_processors()?.checked_div(header.max_nodes()?)?;
             u32::try_from(whole).ok().filter(|&whole| whole > 0)
         };
         Self {
-            processors: processors.map(NonZeroU64::get).or_else(|| header.max_processors()),
+            processors: processors.map(|processors| u64::from(processors.get())).or_else(|| header.max_processors()),
             cpus_per_node: cpus_per_node.map(NonZeroU32::get).or_else(by_header).unwrap_or(1),
         }
     }
@@ -273,9 +273,9 @@ fn end_state(status: Option<Status>) -> EndState {
     }
 }
 
-/// Whole minutes, rounded up, at least 1. Logs write "no limit" as the largest number of 31 bits.
+/// Whole minutes, rounded up, at least 1.
 fn time_limit(limit: Option<Seconds>, scale: TimeScale) -> TimeLimit {
-    const NO_LIMIT: i64 = i32::MAX as i64;
+    const NO_LIMIT: i64 = NO_LIMIT_SECONDS as i64;
     match limit {
         None => TimeLimit::NotGiven,
         Some(Seconds(NO_LIMIT..)) => TimeLimit::Unlimited,

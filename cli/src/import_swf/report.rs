@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use std::time::Duration;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use job_types::time::UnixTime;
 use serde::Serialize;
+use simulator::remarks::Remarks;
 
 use super::names::Names;
 use super::past::{Machine, Selected, Skipped};
 use super::slurmdbd::Written;
-use crate::Format;
+use crate::output::moment;
 
 /// What was read and what was written. Times are Unix seconds.
 #[derive(Debug, Serialize)]
@@ -27,6 +26,8 @@ pub(super) struct Summary<'a> {
     processors: Option<u64>,
     cpus_per_node: u32,
     skipped: BTreeMap<&'static str, u64>,
+    /// What was left out of the log before that, or taken as not known.
+    remarks: &'a Remarks,
     /// `None` after a dry run.
     written: Option<Written>,
     wall_s: f64,
@@ -39,7 +40,7 @@ impl<'a> Summary<'a> {
     pub(super) fn new(
         log: &'a str,
         machine: Machine,
-        selected: &'a Selected,
+        (selected, remarks): (&'a Selected, &'a Remarks),
         names: &Names,
         written: Option<Written>,
         wall: Duration,
@@ -55,6 +56,7 @@ impl<'a> Summary<'a> {
             last_end: jobs.iter().map(|job| job.ended).max(),
             processors: machine.processors,
             cpus_per_node: machine.cpus_per_node,
+            remarks,
             skipped: selected.skipped.iter().map(|(reason, &count)| (reason.key(), count)).collect(),
             written,
             wall_s: wall.as_secs_f64(),
@@ -62,13 +64,14 @@ impl<'a> Summary<'a> {
         }
     }
 
-    fn text(&self) -> String {
+    /// The summary for people.
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let verb = if self.written.is_some() { "imported" } else { "would import" };
         let _ = writeln!(text, "{verb} {} jobs of {} ({} never started)", self.jobs, self.log, self.jobs_never_started);
         let _ = writeln!(text, "  users      {}, in {} accounts", self.users, self.accounts);
         if let (Some(first), Some(last)) = (self.first_submit, self.last_end) {
-            let _ = writeln!(text, "  time       from {} to {}", moment(first), moment(last));
+            let _ = writeln!(text, "  time       from {} to {}", moment(UnixTime(first)), moment(UnixTime(last)));
         }
         let machine = self.processors.map_or("processors not known".into(), |processors| format!("{processors} processors"));
         let _ = writeln!(text, "  machine    {machine}, {} to a node", self.cpus_per_node);
@@ -90,26 +93,8 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// A moment as this machine's clock shows it.
-fn moment(seconds: i64) -> String {
-    Timestamp::from_second(seconds)
-        .map_or_else(|_| seconds.to_string(), |moment| moment.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
-}
-
 /// The reasons and how often each: `: wait not known 805`; empty if there are none.
 pub(super) fn skipped_text(skipped: &BTreeMap<Skipped, u64>) -> String {
     let reasons: Vec<String> = skipped.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) }
-}
-
-/// Writes the summary to standard output.
-pub(super) fn print(format: Format, summary: &Summary<'_>) -> io::Result<()> {
-    let mut output = io::stdout().lock();
-    match format {
-        Format::Text => output.write_all(summary.text().as_bytes()),
-        Format::Json => {
-            serde_json::to_writer(&mut output, summary)?;
-            writeln!(output)
-        }
-    }
 }

@@ -8,7 +8,7 @@ use std::hash::Hash;
 use job_types::size::Size;
 use job_types::time::Seconds;
 
-use crate::swf::Log;
+use crate::swf::{Log, NO_LIMIT_SECONDS};
 use crate::workload::{IN_QUEUE, LoggedJob};
 
 /// What a log says, as far as forecasts are concerned.
@@ -31,6 +31,23 @@ pub struct Workload {
     /// What the log calls the queues that the jobs' `partition` counts: the number of the queue,
     /// and behind a slash that of the partition; `-` stands for what it does not say.
     pub queues: Vec<String>,
+}
+
+impl Workload {
+    /// The last so many of the jobs that ran, with what else was in the queue from the first of
+    /// them on: a shorter past of the same cluster. What ran or waited then already is not in it.
+    #[must_use]
+    pub fn last_jobs(&self, jobs: usize) -> Self {
+        let left_out = self.jobs.len().saturating_sub(jobs);
+        let ran = |(_, job): &(usize, &EndedJob)| ran(job);
+        let first = self.queue.iter().enumerate().filter(ran).nth(left_out).map_or(self.queue.len(), |(row, _)| row);
+        Self {
+            jobs: self.jobs.get(left_out..).unwrap_or_default().to_vec(),
+            queue: self.queue.get(first..).unwrap_or_default().to_vec(),
+            queues: self.queues.clone(),
+            ..*self
+        }
+    }
 }
 
 /// Takes from a log what was in the queue.
@@ -99,7 +116,7 @@ fn ended_job(logged: &LoggedJob, begin: Seconds, partitions: &mut Indices<Queue>
         partition: u16::try_from(partitions.of((logged.queue, logged.partition))).ok().map(PartitionIndex)?,
         qos: QosIndex(0),
         size: asked,
-        limit: logged.limit.filter(|limit| *limit > Seconds::ZERO),
+        limit: logged.limit.filter(|limit| (1..NO_LIMIT_SECONDS as i64).contains(&limit.0)),
         eligible,
     };
     Some(EndedJob {
@@ -137,6 +154,19 @@ mod tests {
             .map(|job| (job.submitted.eligible.0, job.submitted.size.cpus, job.wait().map(|wait| wait.0), job.end.0))
             .collect();
         assert_eq!(told, [(100, 4, Some(5), 165), (110, 8, None, 117), (120, 4, Some(9), 129), (130, 2, None, 141)]);
+        let (last, none) = (workload.last_jobs(1), workload.last_jobs(0));
+        assert_eq!((last.jobs.len(), last.queue.len(), none.jobs.len(), none.queue.len()), (1, 4, 0, 0));
+    }
+
+    #[test]
+    fn a_limit_without_end_is_none() {
+        let workload = read_text(
+            "1 100 5 60 4 -1 -1 4 2147483647 -1 1 3 1 -1 1 -1 -1 -1\n\
+             2 100 5 60 4 -1 -1 4 2147483646 -1 1 3 1 -1 1 -1 -1 -1\n\
+             3 100 5 60 4 -1 -1 4 0 -1 1 3 1 -1 1 -1 -1 -1\n",
+        );
+        let limits: Vec<_> = workload.jobs.iter().map(|job| job.submitted.limit.map(|limit| limit.0)).collect();
+        assert_eq!((limits, workload.has_limits), (vec![None, Some(2_147_483_646), None], false));
     }
 
     #[test]

@@ -56,9 +56,9 @@ pub struct WaitReport {
     /// Part of the jobs whose forecasts the rule of the daemon takes from `blended` (the default),
     /// from `qbets`, and from nobody (`nothing`).
     pub in_force: BTreeMap<&'static str, f64>,
-    /// Coverage by queue, in the order in which the queues first appear in the log.
+    /// Errors and coverage by queue, in the order in which the queues first appear in the log.
     pub by_queue: Vec<QueueReport>,
-    /// Coverage by class of size, ascending.
+    /// Errors and coverage by class of size, ascending.
     pub by_size: Vec<SizeReport>,
     /// What methods were left out, and other remarks.
     pub notes: Vec<String>,
@@ -67,33 +67,37 @@ pub struct WaitReport {
     pub forecasts: Vec<JobForecast>,
 }
 
-/// Coverage among the jobs of one queue.
+/// Errors and coverage among the jobs of one queue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct QueueReport {
+pub struct QueueReport<P = PartReport> {
     /// What the log calls it.
     pub queue: String,
     /// Its jobs.
     #[serde(flatten)]
-    pub part: PartReport,
+    pub part: P,
 }
 
-/// Coverage among the jobs of one class of size.
+/// Errors and coverage among the jobs of one class of size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SizeReport {
+pub struct SizeReport<P = PartReport> {
     /// Fewest processors of its jobs.
     pub at_least_processors: u32,
     /// Most processors; `None` for the last.
     pub at_most_processors: Option<u32>,
     /// Its jobs.
     #[serde(flatten)]
-    pub part: PartReport,
+    pub part: P,
 }
 
-/// Coverage among some of the jobs.
+/// Errors and coverage among some of the jobs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartReport {
     /// How many of the test part.
     pub jobs: usize,
+    /// As [`WaitReport::aae_hours`].
+    pub aae_hours: ByMethod<f64>,
+    /// As [`WaitReport::median_ae_hours_by_method`].
+    pub median_ae_hours_by_method: ByMethod<f64>,
     /// As [`WaitReport::coverage`].
     pub coverage: BTreeMap<&'static str, f64>,
     /// As [`WaitReport::qbets_coverage`].

@@ -10,18 +10,20 @@ mod report;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use job_types::job::EndedJob;
+use job_types::job::{EndedJob, WaitingJob};
+use job_types::number::PartitionIndex;
 use learning::run_times::RunTimePrediction;
 use learning::sweep::events;
+use predictor_core::class::{cpus_of_size_class, size_class};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-pub use self::report::{RunTimeClassReport, RunTimeReport};
+pub use self::report::{RunTimeClassReport, RunTimePartReport, RunTimeReport};
 
 use self::methods::{Forecast, HISTORY_JOBS, Method, Way};
 use super::averages::{mean, median};
-use super::{ByMethod, EvaluationError, Workload};
+use super::{ByMethod, EvaluationError, Methods, QueueReport, SizeReport, Workload};
 
 /// Which jobs of a log to forecast, and the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +34,14 @@ pub struct RunTimeOptions {
     pub to: usize,
     /// Seed of all that is random.
     pub seed: u64,
+    /// Which methods are asked.
+    pub methods: Methods,
 }
 
 impl Default for RunTimeOptions {
     /// Hariharan et al.'s test part: all jobs from the 20,001st on (V).
     fn default() -> Self {
-        Self { from: 20_001, to: usize::MAX, seed: 1 }
+        Self { from: 20_001, to: usize::MAX, seed: 1, methods: Methods::All }
     }
 }
 
@@ -80,7 +84,9 @@ pub fn evaluate_run_times(
     }
     let events = events(jobs);
     let way = Way { jobs, events: &events, processors: workload.processors, test: test.clone(), seed: options.seed };
-    let methods: Vec<Method> = Method::ALL.into_iter().filter(|method| workload.has_limits || *method != Method::Requested).collect();
+    let is_wanted = |method: &Method| options.methods == Methods::All || method.is_inexpensive();
+    let methods: Vec<Method> =
+        Method::ALL.into_iter().filter(is_wanted).filter(|method| workload.has_limits || *method != Method::Requested).collect();
 
     let (done, all) = (AtomicUsize::new(0), methods.len() * events.len());
     let pass = |count: usize| progress((done.fetch_add(count, Ordering::Relaxed) + count).min(all), all);
@@ -125,7 +131,7 @@ fn score(job: &EndedJob, forecast: &Forecast, uniform: f64) -> Option<RunTimeSco
     })
 }
 
-fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method, Vec<RunTimeScore>, Option<String>)]) -> RunTimeReport {
+fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &Results) -> RunTimeReport {
     let of = |wanted: Method| results.iter().find(|(method, _, _)| *method == wanted).map_or(&[][..], |(_, scores, _)| scores);
     let baseline = of(Method::Baseline);
     let best = of(Method::Best);
@@ -172,6 +178,9 @@ fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method
             percent(scores.iter().zip(baseline).filter(|(_, baseline)| baseline.has_range).map(|(score, _)| score.length_s).sum())
         }),
         aae_minutes: by_method(&|scores| mean(scores.iter().map(|score| score.error_s / 60.0))),
+        median_ae_minutes: by_method(&|scores| median(scores.iter().map(|score| score.error_s / 60.0).collect())),
+        by_queue: by_queue(workload, test, results),
+        by_size: by_size(workload, test, results),
         pit_coverage: coverage(&transforms),
         from: test.start + 1,
         to: test.end,
@@ -186,6 +195,49 @@ fn report(workload: &Workload, test: &std::ops::Range<usize>, results: &[(Method
         reliability: (1..20).map(|step| f64::from(step) / 20.0).map(|nominal| [nominal, at_most(&transforms, nominal)]).collect(),
         block_pit_coverage: transforms.chunks(BLOCK_JOBS).map(coverage).collect(),
         notes,
+    }
+}
+
+/// What each method forecast of the test part, and a remark of it.
+type Results = [(Method, Vec<RunTimeScore>, Option<String>)];
+
+/// Places in the test part of the jobs that have something in common.
+fn grouped<K: Ord>(workload: &Workload, test: &std::ops::Range<usize>, key: impl Fn(&WaitingJob) -> K) -> BTreeMap<K, Vec<usize>> {
+    let mut places: BTreeMap<K, Vec<usize>> = BTreeMap::new();
+    for (place, job) in workload.jobs.get(test.clone()).unwrap_or_default().iter().enumerate() {
+        places.entry(key(&job.submitted)).or_default().push(place);
+    }
+    places
+}
+
+fn by_queue(workload: &Workload, test: &std::ops::Range<usize>, results: &Results) -> Vec<QueueReport<RunTimePartReport>> {
+    let name = |index: PartitionIndex| workload.queues.get(usize::from(index.0)).cloned().unwrap_or_else(|| index.to_string());
+    let places = grouped(workload, test, |job| job.partition);
+    places.into_iter().map(|(queue, places)| QueueReport { queue: name(queue), part: part(results, &places) }).collect()
+}
+
+fn by_size(workload: &Workload, test: &std::ops::Range<usize>, results: &Results) -> Vec<SizeReport<RunTimePartReport>> {
+    let report = |(class, places): (u8, Vec<usize>)| {
+        let cpus = cpus_of_size_class(class);
+        SizeReport {
+            at_least_processors: *cpus.start(),
+            at_most_processors: Some(*cpus.end()).filter(|most| *most < u32::MAX),
+            part: part(results, &places),
+        }
+    };
+    grouped(workload, test, |job| size_class(job.size)).into_iter().map(report).collect()
+}
+
+fn part(results: &Results, places: &[usize]) -> RunTimePartReport {
+    let minutes =
+        |scores: &[RunTimeScore]| -> Vec<f64> { places.iter().filter_map(|place| Some(scores.get(*place)?.error_s / 60.0)).collect() };
+    let best = results.iter().find(|(method, _, _)| *method == Method::Best).map_or(&[][..], |(_, scores, _)| scores);
+    let transforms: Vec<f64> = places.iter().filter_map(|place| best.get(*place)?.transform).collect();
+    RunTimePartReport {
+        jobs: places.len(),
+        aae_minutes: results.iter().map(|(method, scores, _)| (method.name(), mean(minutes(scores)))).collect(),
+        median_ae_minutes: results.iter().map(|(method, scores, _)| (method.name(), median(minutes(scores)))).collect(),
+        pit_coverage: coverage(&transforms),
     }
 }
 

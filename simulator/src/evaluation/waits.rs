@@ -19,7 +19,7 @@ use learning::sweep::{Arrivals, Event, EventKind, Sweep, events};
 
 use self::methods::Method;
 use super::log::ran;
-use super::{WaitReport, Workload};
+use super::{Methods, WaitReport, Workload};
 
 /// Which jobs of a log to forecast, and the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +30,14 @@ pub struct WaitOptions {
     pub to: usize,
     /// Seed of all that is random.
     pub seed: u64,
+    /// Which methods are asked.
+    pub methods: Methods,
 }
 
 impl Default for WaitOptions {
     /// Hariharan et al.'s test part: jobs 20,001 to 60,000 (V).
     fn default() -> Self {
-        Self { from: 20_001, to: 60_000, seed: 1 }
+        Self { from: 20_001, to: 60_000, seed: 1, methods: Methods::All }
     }
 }
 
@@ -155,7 +157,7 @@ pub fn evaluate_waits(
         return Err(EvaluationError::TooFewJobs { found, wanted: options.from });
     }
     let replay = Replay::new(&workload.queue, workload.processors, first..end, options.seed);
-    let forecasts = methods::forecast_all(&replay, progress)?;
+    let forecasts = methods::forecast_all(options.methods, &replay, progress)?;
     let mut report = measures::report(&replay, &workload.queues, options, forecasts);
     let did_not_run = workload.queue.len() - workload.jobs.len();
     if did_not_run + workload.left_out > 0 {

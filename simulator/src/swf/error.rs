@@ -13,7 +13,13 @@ pub enum ReadError {
         /// What the system or the decompressor said.
         source: std::io::Error,
     },
-    /// A line that is no comment has too few or too many fields.
+    /// A line is so long that it can be no job.
+    #[error("line {line}: longer than a mebibyte, where a job has 18 numbers; is this a Standard Workload Format log?")]
+    LineLength {
+        /// The line.
+        line: u64,
+    },
+    /// A line that is no comment has too few fields.
     #[error("line {line}: {found} fields where a job has 18; is this a Standard Workload Format log?")]
     FieldCount {
         /// The line.
@@ -21,7 +27,7 @@ pub enum ReadError {
         /// How many fields it has.
         found: usize,
     },
-    /// A field holds something else than the number that belongs there.
+    /// A field holds no number.
     #[error("line {line}: field {field} ({}): {text:?} is not {expected}", FIELD_NAMES[usize::from(*field) - 1])]
     Field {
         /// The line.
@@ -39,7 +45,7 @@ impl ReadError {
     /// The line that could not be read, from 1.
     pub fn line(&self) -> u64 {
         match self {
-            Self::Input { line, .. } | Self::FieldCount { line, .. } | Self::Field { line, .. } => *line,
+            Self::Input { line, .. } | Self::LineLength { line } | Self::FieldCount { line, .. } | Self::Field { line, .. } => *line,
         }
     }
 }

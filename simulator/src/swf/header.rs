@@ -25,6 +25,13 @@ impl Header {
         self.lines.push(format!(" {key}: {value}").replace(['\n', '\r'], " "));
     }
 
+    /// Says how many processors the machine has, in the place of what the log says.
+    pub fn set_max_processors(&mut self, processors: u64) {
+        let is_size = |line: &String| line.split_once(':').is_some_and(|(key, _)| key.trim().eq_ignore_ascii_case("MaxProcs"));
+        self.lines.retain(|line| !is_size(line));
+        self.push("MaxProcs", &processors.to_string());
+    }
+
     /// The comment lines, each without its `;`.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(String::as_str)
@@ -54,13 +61,13 @@ impl Header {
     }
 
     /// What the queues' numbers stand for (`Queue: 3 normal`): the text after the number, which may
-    /// be empty.
-    pub fn queues(&self) -> BTreeMap<u64, &str> {
+    /// be empty, without control characters, which a terminal would obey.
+    pub fn queues(&self) -> BTreeMap<u64, String> {
         self.numbered("Queue")
     }
 
     /// What the partitions' numbers stand for (`Partition: 2  batch`).
-    pub fn partitions(&self) -> BTreeMap<u64, &str> {
+    pub fn partitions(&self) -> BTreeMap<u64, String> {
         self.numbered("Partition")
     }
 
@@ -76,12 +83,13 @@ impl Header {
         })
     }
 
-    fn numbered<'a>(&'a self, key: &'a str) -> BTreeMap<u64, &'a str> {
+    fn numbered(&self, key: &str) -> BTreeMap<u64, String> {
         self.values(key)
             .filter_map(|value| {
                 let number = value.split_whitespace().next()?;
                 let name = value.get(number.len()..)?;
-                Some((number.parse().ok()?, name.trim().trim_start_matches("- ")))
+                let name = name.trim().trim_start_matches("- ").replace(char::is_control, "");
+                Some((number.parse().ok()?, name))
             })
             .collect()
     }
@@ -89,7 +97,7 @@ impl Header {
 
 #[cfg(test)]
 mod tests {
-    use super::Header;
+    use super::{BTreeMap, Header};
 
     fn header(text: &str) -> Header {
         let mut header = Header::new();
@@ -110,10 +118,23 @@ mod tests {
     }
 
     #[test]
+    fn a_size_that_is_set_is_the_only_one() {
+        let mut header = header(" MaxProcs: 128\n MaxNodes: 64\n maxprocs: 256");
+        header.set_max_processors(100);
+        assert_eq!((header.max_processors(), header.lines().count()), (Some(100), 2));
+    }
+
+    #[test]
     fn queues_and_partitions_are_named_by_number() {
         let header = header(" Queue:  0  interactive    \n Queue: 1 - All jobs\n Queue:  2\n Partition: 10  standard");
-        assert_eq!(Vec::from_iter(header.queues()), [(0, "interactive"), (1, "All jobs"), (2, "")]);
-        assert_eq!(Vec::from_iter(header.partitions()), [(10, "standard")]);
+        let named = |names: BTreeMap<u64, String>| names.into_iter().map(|(number, name)| format!("{number} {name}")).collect::<Vec<_>>();
+        assert_eq!(named(header.queues()), ["0 interactive", "1 All jobs", "2 "]);
+        assert_eq!(named(header.partitions()), ["10 standard"]);
+    }
+
+    #[test]
+    fn names_have_no_control_characters() {
+        assert_eq!(header(" Partition: 1 \x1b[31mred\x07").partitions(), BTreeMap::from([(1, "[31mred".to_owned())]));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::{Header, ReadError, Record, Status};
+use super::{FIELD_NAMES, Header, ReadError, Record, Status};
+use crate::lines::{Line, Lines};
+use crate::remarks::Remarks;
 
 /// A whole log in memory.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,17 +15,26 @@ pub struct Log {
     pub records: Vec<Record>,
 }
 
+/// The most of a log's header that is kept, in bytes.
+const LONGEST_HEADER: usize = 1 << 20;
+
 /// Reads a log job by job: an iterator of [`Record`]s. After an error in one line, the next call
 /// goes on with the next line; after an error of the input it ends.
+///
+/// A value that the format gives no meaning to, such as a status of 265 or a negative number of
+/// processors, is taken as not known, and counted ([`Reader::remarks`]); so are fields behind the
+/// 18th, which are passed over.
 #[derive(Debug)]
 pub struct Reader<R> {
-    input: R,
+    lines: Lines<R>,
     header: Header,
-    /// The line in hand: the first job's line after `new`, which reads one line too far.
-    line: Vec<u8>,
-    line_number: u64,
-    line_is_ahead: bool,
+    /// `new` reads one line too far: what it found there.
+    ahead: Option<Line>,
     ended: bool,
+    /// How many records have an undefined value, by field.
+    undefined: [u64; FIELD_NAMES.len()],
+    /// How many records have more fields than the format.
+    longer: u64,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -33,23 +44,49 @@ impl<R: BufRead> Reader<R> {
     ///
     /// [`ReadError::Input`] if the bytes cannot be had.
     pub fn new(input: R) -> Result<Self, ReadError> {
-        let mut reader = Self { input, header: Header::new(), line: Vec::new(), line_number: 0, line_is_ahead: false, ended: false };
-        while reader.read_line()? {
-            match reader.line.trim_ascii().split_first() {
-                Some((b';', comment)) => reader.header.push_line(&String::from_utf8_lossy(comment)),
-                Some(_) => {
-                    reader.line_is_ahead = true;
-                    break;
+        let mut reader = Self {
+            lines: Lines::new(input),
+            header: Header::new(),
+            ahead: None,
+            ended: false,
+            undefined: [0; FIELD_NAMES.len()],
+            longer: 0,
+        };
+        let mut header_bytes = 0;
+        loop {
+            let line = reader.next_line()?;
+            if matches!(line, Line::Read) {
+                match reader.lines.line().split_first() {
+                    Some((b';', comment)) => {
+                        header_bytes += comment.len();
+                        if header_bytes <= LONGEST_HEADER {
+                            reader.header.push_line(&String::from_utf8_lossy(comment));
+                        }
+                        continue;
+                    }
+                    Some(_) => {}
+                    None => continue,
                 }
-                None => {}
             }
+            reader.ahead = Some(line);
+            return Ok(reader);
         }
-        Ok(reader)
     }
 
     /// The comments before the first job.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// What was taken as not known, or passed over, in what was read so far.
+    #[must_use]
+    pub fn remarks(&self) -> Remarks {
+        let mut remarks = Remarks::default();
+        for (records, name) in self.undefined.iter().zip(FIELD_NAMES) {
+            remarks.count(*records, format!("with an undefined {name}"));
+        }
+        remarks.count(self.longer, "with more than 18 fields, of which the first 18 were read");
+        remarks
     }
 
     /// Reads all that is left.
@@ -62,22 +99,37 @@ impl<R: BufRead> Reader<R> {
         Ok(Log { header: self.header, records })
     }
 
-    /// Takes the next line in hand; false at the end.
-    fn read_line(&mut self) -> Result<bool, ReadError> {
-        if std::mem::take(&mut self.line_is_ahead) {
-            return Ok(true);
+    /// Takes the next line in hand.
+    fn next_line(&mut self) -> Result<Line, ReadError> {
+        if let Some(line) = self.ahead.take() {
+            return Ok(line);
         }
-        self.line.clear();
-        self.line_number += 1;
-        match self.input.read_until(b'\n', &mut self.line) {
-            Ok(0) => self.ended = true,
-            Ok(_) => {}
-            Err(source) => {
-                self.ended = true;
-                return Err(ReadError::Input { line: self.line_number, source });
+        self.lines.next().map_err(|source| {
+            self.ended = true;
+            ReadError::Input { line: self.lines.number(), source }
+        })
+    }
+
+    /// The job in the line in hand.
+    fn record(&mut self) -> Result<Record, ReadError> {
+        let line = self.lines.line();
+        let mut fields = Fields { rest: line, line: self.lines.number(), field: 0, text: b"", undefined: 0 };
+        let record = match fields.record() {
+            Ok(record) => record,
+            Err(error) => {
+                // A line with too few fields is of another format: that is told first.
+                let found = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+                let is_short = found < FIELD_NAMES.len();
+                return Err(if is_short { ReadError::FieldCount { line: self.lines.number(), found } } else { error });
+            }
+        };
+        self.longer += u64::from(!fields.rest.is_empty());
+        if fields.undefined != 0 {
+            for (place, count) in self.undefined.iter_mut().enumerate() {
+                *count += u64::from(fields.undefined >> place & 1);
             }
         }
-        Ok(!self.ended)
+        Ok(record)
     }
 }
 
@@ -97,14 +149,15 @@ impl<R: BufRead> Iterator for Reader<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.ended {
-            match self.read_line() {
-                Ok(true) => {}
-                Ok(false) => return None,
+            match self.next_line() {
+                Ok(Line::Read) => {}
+                Ok(Line::TooLong) => return Some(Err(ReadError::LineLength { line: self.lines.number() })),
+                Ok(Line::End) => self.ended = true,
                 Err(error) => return Some(Err(error)),
             }
-            let line = self.line.trim_ascii();
-            if !line.is_empty() && !line.starts_with(b";") {
-                return Some(record(line, self.line_number));
+            let line = self.lines.line();
+            if !self.ended && !line.is_empty() && !line.starts_with(b";") {
+                return Some(self.record());
             }
         }
         None
@@ -139,9 +192,11 @@ struct Fields<'a> {
     line: u64,
     field: u8,
     text: &'a [u8],
+    /// A bit for each field whose value the format gives no meaning to, the first field's lowest.
+    undefined: u32,
 }
 
-impl<'a> Fields<'a> {
+impl Fields<'_> {
     fn error(&self, expected: &'static str) -> ReadError {
         let text = String::from_utf8_lossy(self.text).chars().take(40).collect();
         ReadError::Field { line: self.line, field: self.field, text, expected }
@@ -154,8 +209,10 @@ impl<'a> Fields<'a> {
         (self.text, self.rest) = self.rest.split_at(end);
     }
 
-    fn text(&self) -> Result<&'a str, ReadError> {
-        std::str::from_utf8(self.text).map_err(|_| self.error("a number"))
+    /// Notes that the value of the field in hand has no meaning.
+    fn undefined<T>(&mut self) -> Option<T> {
+        self.undefined |= 1_u32.wrapping_shl(u32::from(self.field.wrapping_sub(1)));
+        None
     }
 
     /// The next field if it is written as almost all are, in digits alone or as -1, in one pass
@@ -175,55 +232,55 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A whole number, or `None` for -1. Some logs write whole numbers with a fraction of zero, as
-    /// in `3.0`.
+    /// A whole number, or `None` for -1 and for a value without meaning. Some logs write whole
+    /// numbers with a fraction, as in `3.0`; it is rounded off.
     fn count(&mut self) -> Result<Option<u64>, ReadError> {
-        const EXPECTED: &str = "a whole number, or -1 for not known";
         if let Some(number) = self.next_in_digits() {
             return Ok(number);
         }
-        self.advance();
-        let text = self.text()?;
-        let digits = match text.split_once('.') {
-            Some((digits, fraction)) if fraction.bytes().all(|byte| byte == b'0') => digits,
-            _ => text,
-        };
-        match digits.parse::<i64>() {
-            Ok(-1) => Ok(None),
-            Ok(number) => u64::try_from(number).map(Some).map_err(|_| self.error(EXPECTED)),
-            Err(_) => Err(self.error(EXPECTED)),
-        }
+        // Digits alone, and none too many, are read to the last one.
+        let whole = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok().filter(|number| *number <= i64::MAX as u64);
+        let number = self.real_in_words("a whole number, or -1 for not known")?;
+        Ok(match (whole(self.text), number) {
+            (Some(number), _) => Some(number),
+            (None, Some(number)) if number < i64::MAX as f64 => Some(number.round() as u64),
+            (None, Some(_)) => self.undefined(),
+            (None, None) => None,
+        })
     }
 
     fn real(&mut self) -> Result<Option<f64>, ReadError> {
-        if let Some(number) = self.next_in_digits() {
-            return Ok(number.map(|number| number as f64));
-        }
-        self.advance();
-        match self.text()?.parse::<f64>() {
-            Ok(-1.0) => Ok(None),
-            Ok(number) if number.is_finite() && number >= 0.0 => Ok(Some(number)),
-            _ => Err(self.error("a number, or -1 for not known")),
+        match self.next_in_digits() {
+            Some(number) => Ok(number.map(|number| number as f64)),
+            None => self.real_in_words("a number, or -1 for not known"),
         }
     }
 
+    /// A number in any form; `None` for -1 and for one without meaning.
+    fn real_in_words(&mut self, expected: &'static str) -> Result<Option<f64>, ReadError> {
+        self.advance();
+        let number = std::str::from_utf8(self.text).ok().and_then(|text| text.parse::<f64>().ok());
+        match number.ok_or_else(|| self.error(expected))? {
+            -1.0 => Ok(None),
+            number if number.is_finite() && number >= 0.0 => Ok(Some(number)),
+            _ => Ok(self.undefined()),
+        }
+    }
+
+    /// A status. Some logs have the exit codes of jobs here.
     fn status(&mut self) -> Result<Option<Status>, ReadError> {
         let number = self.count()?;
         let status = number.map(|number| i64::try_from(number).ok().and_then(Status::from_number));
-        match status {
-            None => Ok(None),
-            Some(Some(status)) => Ok(Some(status)),
-            Some(None) => Err(self.error("a status from 0 to 5, or -1 for not known")),
-        }
+        Ok(status.and_then(|known| known.or_else(|| self.undefined())))
     }
 
     fn record(&mut self) -> Result<Record, ReadError> {
-        let job_number = match self.count()? {
-            Some(number) => number,
-            None => return Err(self.error("the number of a job")),
-        };
         Ok(Record {
-            job_number,
+            // The number serves to name a job; what the log does not know is none.
+            job_number: match self.count()? {
+                Some(number) => number,
+                None => self.undefined().unwrap_or_default(),
+            },
             submit_time_seconds: self.count()?,
             wait_time_seconds: self.count()?,
             run_time_seconds: self.count()?,
@@ -243,17 +300,4 @@ impl<'a> Fields<'a> {
             think_time_seconds: self.count()?,
         })
     }
-}
-
-fn record(line: &[u8], line_number: u64) -> Result<Record, ReadError> {
-    let mut fields = Fields { rest: line, line: line_number, field: 0, text: b"" };
-    let record = fields.record();
-    // A line with another number of fields is of another format: that is told first.
-    if record.is_err() || !fields.rest.is_empty() {
-        let found = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
-        if found != 18 {
-            return Err(ReadError::FieldCount { line: line_number, found });
-        }
-    }
-    record
 }

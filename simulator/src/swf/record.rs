@@ -66,10 +66,14 @@ impl Status {
     }
 }
 
+/// How logs write a requested time without end, in seconds: the largest number of 31 bits.
+pub const NO_LIMIT_SECONDS: u64 = i32::MAX as u64;
+
 /// One job. What the log does not know is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Record {
-    /// Field 1: the job's number in the log, from 1; cleaned logs have gaps.
+    /// Field 1: the job's number in the log, from 1; cleaned logs have gaps. 0 where it is not
+    /// known.
     pub job_number: u64,
     /// Field 2: seconds from the beginning of the log.
     pub submit_time_seconds: Option<u64>,
@@ -85,7 +89,7 @@ pub struct Record {
     pub used_memory_kilobytes: Option<f64>,
     /// Field 8: processors asked for.
     pub requested_processors: Option<u64>,
-    /// Field 9: the time limit that the user gave.
+    /// Field 9: the time limit that the user gave; [`NO_LIMIT_SECONDS`] or more is none.
     pub requested_time_seconds: Option<u64>,
     /// Field 10: memory asked for per processor.
     pub requested_memory_kilobytes: Option<f64>,

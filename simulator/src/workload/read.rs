@@ -6,7 +6,7 @@ use job_types::time::Seconds;
 
 use super::{LoggedJob, Rules, UnknownRequests};
 use crate::engine::Job;
-use crate::swf::{Header, ReadError, Reader};
+use crate::swf::{Header, ReadError, Reader, Record};
 
 /// A log as the engine runs it.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub struct Workload {
     pub jobs: Vec<Job>,
     /// Records that the rules left out.
     pub left_out: usize,
+    /// Jobs that had more processors than the machine has: each gets the whole machine.
+    pub larger_than_machine: usize,
 }
 
 /// Why a log can't be replayed.
@@ -35,21 +37,38 @@ pub enum Unusable {
     NoJobs,
 }
 
-/// Reads a log as a stream. The machine has `processors`, or as many as the log's header says.
+/// Reads a log in the Standard Workload Format as a stream. The machine has `processors`, or as
+/// many as the log's header says.
 ///
 /// # Errors
 ///
 /// [`Unusable`]; a line and field that can't be read are named.
 pub fn read(reader: Reader<impl BufRead>, processors: Option<u32>, rules: &Rules) -> Result<Workload, Unusable> {
     let header = reader.header().clone();
+    of_records(header, reader, processors, rules)
+}
+
+/// Makes the engine's jobs of the records of a log, from wherever they come. The machine has
+/// `processors`, or as many as the header says.
+///
+/// # Errors
+///
+/// What the records say, and [`Unusable`].
+pub fn of_records<E, F: From<E> + From<Unusable>>(
+    header: Header,
+    records: impl IntoIterator<Item = Result<Record, E>>,
+    processors: Option<u32>,
+    rules: &Rules,
+) -> Result<Workload, F> {
     let stated = || header.max_processors().and_then(|stated| u32::try_from(stated).ok());
     let processors = processors.or_else(stated).filter(|&processors| processors > 0).ok_or(Unusable::NoProcessors)?;
-    let (mut jobs, mut left_out) = (Vec::new(), 0);
+    let (mut jobs, mut left_out, mut larger_than_machine) = (Vec::new(), 0, 0);
     let (mut has_requests, mut without_request) = (false, Vec::new());
-    for record in reader {
+    for record in records {
         let logged = LoggedJob::of(&record?);
         match rules.job(&logged, processors) {
             Some(job) => {
+                larger_than_machine += usize::from(logged.allocated.is_some_and(|allocated| allocated > processors));
                 match logged.limit {
                     Some(_) => has_requests = true,
                     None => without_request.push(jobs.len()),
@@ -60,7 +79,7 @@ pub fn read(reader: Reader<impl BufRead>, processors: Option<u32>, rules: &Rules
         }
     }
     if jobs.is_empty() {
-        return Err(Unusable::NoJobs);
+        return Err(Unusable::NoJobs.into());
     }
     if has_requests && rules.unknown_requests == UnknownRequests::OneSecondAmongOthers {
         without_request.iter().for_each(|&place| jobs[place].run_time = Seconds(1));
@@ -69,7 +88,7 @@ pub fn read(reader: Reader<impl BufRead>, processors: Option<u32>, rules: &Rules
         jobs.sort_by_key(|job| job.submit);
     }
     jobs.shrink_to_fit();
-    Ok(Workload { header, processors, jobs, left_out })
+    Ok(Workload { header, processors, jobs, left_out, larger_than_machine })
 }
 
 #[cfg(test)]
@@ -90,6 +109,16 @@ mod tests {
         assert_eq!(run_times(NOT_ASKED, Rules::default()), [70]);
         let as_run = Rules { unknown_requests: UnknownRequests::AsRun, ..Rules::default() };
         assert_eq!(run_times(&format!("{ASKED}{NOT_ASKED}"), as_run), [60, 70]);
+    }
+
+    #[test]
+    fn jobs_larger_than_the_machine_are_counted_and_get_all_of_it() {
+        let log = format!("{ASKED}{NOT_ASKED}");
+        let on = |processors| {
+            let workload = read(Reader::new(log.as_bytes()).unwrap(), Some(processors), &Rules::default()).unwrap();
+            (workload.larger_than_machine, workload.jobs.iter().map(|job| job.processors).collect::<Vec<_>>())
+        };
+        assert_eq!((on(4), on(3)), ((0, vec![4, 4]), (2, vec![3, 3])));
     }
 
     #[test]

@@ -15,8 +15,10 @@ use crate::client::library::libslurm;
 
 mod one_job;
 mod recorded;
+mod windows;
 
 pub use recorded::RecordedRun;
+pub use windows::WindowWidth;
 
 /// Every run of a requeued job, not only its last; no steps, which are one more query for each job;
 /// times as they were, not cut to the window.
@@ -81,8 +83,12 @@ pub struct EndedJobRecord<'a> {
     pub requested_nodes: Option<u32>,
     /// Nodes allocated; 0 where the job never started.
     pub allocated_nodes: u32,
-    /// The time limit in seconds; `None` where there was none.
+    /// Memory requested for the whole job, in MiB, where the record tells.
+    pub requested_memory_mebibytes: Option<u64>,
+    /// The time limit in seconds; `None` where there was none, or where nobody noted it.
     pub time_limit_seconds: Option<i64>,
+    /// Whether the record says that there was no time limit.
+    pub is_unlimited: bool,
     /// When the job was submitted (or requeued).
     pub submitted: Option<i64>,
     /// When nothing but resources and priority kept the job waiting.
@@ -300,7 +306,9 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
             .filter(|_nodes| has_nodes(record))
             .or_else(|| tres(&allocated_tres, value::TRES_NODE))
             .unwrap_or(0),
+        requested_memory_mebibytes: value::tres_count(requested_tres.as_deref().unwrap_or_default(), value::TRES_MEMORY),
         time_limit_seconds: value::limit_seconds(record.timelimit),
+        is_unlimited: record.timelimit == bindings::INFINITE,
         submitted: value::moment(record.submit),
         eligible: value::moment(record.eligible),
         started,

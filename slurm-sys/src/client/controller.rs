@@ -42,6 +42,8 @@ pub struct QueuedJob {
     pub array_job_id: Option<JobId>,
     /// How many tasks of an array this record stands for; 1 for any other job.
     pub task_count: u32,
+    /// Its name, as its user chose it: any text.
+    pub name: Option<String>,
     /// The user's number.
     pub user_id: UserId,
     /// The user's name, where slurmctld told.
@@ -383,6 +385,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         job_id: JobId(record.job_id),
         array_job_id: (record.array_job_id != 0).then_some(JobId(record.array_job_id)),
         task_count,
+        name: text(record.name),
         user_id: UserId(record.user_id),
         user: text(record.user_name),
         account: text(record.account),

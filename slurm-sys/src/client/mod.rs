@@ -28,7 +28,7 @@ mod state;
 mod symbols;
 pub(crate) mod value;
 
-pub use accounting::{AccountingConnection, ArrayTask, EndedJobRecord, RecordedRun};
+pub use accounting::{AccountingConnection, ArrayTask, EndedJobRecord, RecordedRun, WindowWidth};
 pub use error::ClientError;
 pub use local::{LocalConfiguration, local_configuration};
 pub use start::{Site, initialise, site};

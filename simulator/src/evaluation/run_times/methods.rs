@@ -52,6 +52,11 @@ impl Method {
         }
     }
 
+    /// Whether it is asked where only inexpensive methods are (`Methods::Inexpensive`).
+    pub(super) fn is_inexpensive(self) -> bool {
+        !matches!(self, Method::Li | Method::Smith | Method::RangeSets)
+    }
+
     /// Whether it gives a point that is yet to be turned into a range.
     fn gives_points(self) -> bool {
         matches!(self, Method::Li | Method::Smith | Method::LastTwo | Method::Requested)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::evaluation::ByMethod;
+use crate::evaluation::{ByMethod, QueueReport, SizeReport};
 
 /// Forecasts of run times held against a log, by the protocol of Hariharan et al. 2020 (V). Methods
 /// are `baseline`, `range_sets` (Hariharan et al.'s), `smith`, `li`, `last_two`, `requested` and
@@ -44,6 +44,12 @@ pub struct RunTimeReport {
     pub median_coverage_percent: ByMethod<f64>,
     /// Part of the jobs that the method gave a range for.
     pub with_range: ByMethod<f64>,
+    /// Median absolute error of the point forecast in minutes.
+    pub median_ae_minutes: ByMethod<f64>,
+    /// Errors and coverage by queue, in the order in which the queues first appear in the log.
+    pub by_queue: Vec<QueueReport<RunTimePartReport>>,
+    /// Errors and coverage by class of size, ascending.
+    pub by_size: Vec<SizeReport<RunTimePartReport>>,
     /// Jobs and mean absolute errors by class of run time.
     pub by_run_time: Vec<RunTimeClassReport>,
     /// Reliability of the default: nominal probabilities 0.05 to 0.95 and the part of the jobs
@@ -53,6 +59,19 @@ pub struct RunTimeReport {
     pub block_pit_coverage: Vec<BTreeMap<&'static str, f64>>,
     /// What methods were left out, what was chosen on the validation part, and other remarks.
     pub notes: Vec<String>,
+}
+
+/// Errors and coverage among some of the jobs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunTimePartReport {
+    /// How many of the test part.
+    pub jobs: usize,
+    /// As [`RunTimeReport::aae_minutes`].
+    pub aae_minutes: ByMethod<f64>,
+    /// As [`RunTimeReport::median_ae_minutes`].
+    pub median_ae_minutes: ByMethod<f64>,
+    /// As [`RunTimeReport::pit_coverage`].
+    pub pit_coverage: BTreeMap<&'static str, f64>,
 }
 
 /// The jobs of one class of run time.

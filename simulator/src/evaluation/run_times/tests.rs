@@ -76,11 +76,19 @@ fn no_forecast_changes_when_the_future_does() {
 
 #[test]
 fn the_report_follows_from_the_seed_and_the_default_knows_its_users() {
-    let options = RunTimeOptions { from: 201, to: 600, seed: 5 };
+    let options = RunTimeOptions { from: 201, to: 600, seed: 5, ..RunTimeOptions::default() };
     let report = evaluate_run_times(&workload(), &options, &|_, _| {}).unwrap();
     assert_eq!(report, evaluate_run_times(&workload(), &options, &|_, _| {}).unwrap());
     assert_eq!((report.test_jobs, report.from, report.to), (400, 201, 600));
     assert_eq!(report.coverage_percent["baseline"], 100.0);
+    // One queue of sizes 1 to 4: its part is the whole.
+    let [queue] = report.by_queue.as_slice() else { panic!("{:?}", report.by_queue) };
+    assert_eq!((queue.part.jobs, &queue.part.aae_minutes), (400, &report.aae_minutes));
+    assert_eq!((&queue.part.median_ae_minutes, &queue.part.pit_coverage), (&report.median_ae_minutes, &report.pit_coverage));
+    assert_eq!(report.by_size.iter().map(|size| size.part.jobs).collect::<Vec<_>>(), [100, 300]);
+    let inexpensive = evaluate_run_times(&workload(), &RunTimeOptions { methods: Methods::Inexpensive, ..options }, &|_, _| {}).unwrap();
+    assert_eq!(inexpensive.aae_minutes.keys().copied().collect::<Vec<_>>(), ["baseline", "best", "last_two", "requested"]);
+    assert_eq!(inexpensive.aae_minutes["best"], report.aae_minutes["best"]);
     assert!(report.aae_minutes["best"] < 2.0, "{:?}", report.aae_minutes);
     assert!(report.aae_minutes["best"] < report.aae_minutes["last_two"]);
     assert!(report.success_rate["best"] > 0.9 && report.coverage_percent["best"] < 30.0, "{report:?}");
@@ -93,7 +101,8 @@ fn without_limits_the_requested_time_is_left_out() {
     for job in &mut workload.jobs {
         job.submitted.limit = None;
     }
-    let report = evaluate_run_times(&workload, &RunTimeOptions { from: 201, to: 600, seed: 5 }, &|_, _| {}).unwrap();
+    let report =
+        evaluate_run_times(&workload, &RunTimeOptions { from: 201, to: 600, seed: 5, ..RunTimeOptions::default() }, &|_, _| {}).unwrap();
     assert!(!report.aae_minutes.contains_key("requested"));
     assert!(report.notes.iter().any(|note| note.contains("no requested times")));
 }

@@ -9,7 +9,8 @@ use predictor_core::class::{cpus_of_size_class, size_class};
 
 use super::coverage::{bound_coverage, coverage, percentile};
 use super::methods::Bounds;
-use crate::evaluation::report::{JobForecast, PartReport, QUANTILES, QueueReport, SizeReport};
+use crate::evaluation::averages::{mean, median};
+use crate::evaluation::report::{ByMethod, JobForecast, PartReport, QUANTILES, QueueReport, SizeReport};
 
 /// The jobs of the test part and what was forecast for them; all slices are in the order of the
 /// jobs.
@@ -18,6 +19,8 @@ pub(super) struct Tried<'a> {
     /// What the log calls the jobs' partitions.
     pub(super) queues: &'a [String],
     pub(super) waits_s: &'a [f64],
+    /// The absolute errors of the point forecasts by method, in hours.
+    pub(super) errors_hours: &'a ByMethod<Vec<f64>>,
     /// The default's point forecasts, in seconds.
     pub(super) points_s: &'a [f64],
     pub(super) bounds: &'a [Option<Bounds>],
@@ -92,8 +95,11 @@ impl Tried<'_> {
     fn part(&self, places: &[usize]) -> PartReport {
         let transforms: Vec<f64> = places.iter().filter_map(|place| self.transforms.get(*place).copied()).collect();
         let of_qbets = places.iter().filter_map(|place| Some((self.qbets_bounds.get(*place)?, self.waits_s.get(*place)?)));
+        let errors_hours = |errors: &Vec<f64>| -> Vec<f64> { places.iter().filter_map(|place| errors.get(*place).copied()).collect() };
         PartReport {
             jobs: places.len(),
+            aae_hours: self.errors_hours.iter().map(|(name, errors)| (*name, mean(errors_hours(errors)))).collect(),
+            median_ae_hours_by_method: self.errors_hours.iter().map(|(name, errors)| (*name, median(errors_hours(errors)))).collect(),
             coverage: coverage(&transforms),
             qbets_coverage: bound_coverage(of_qbets),
             in_force: parts(places.iter().filter_map(|place| self.in_force.get(*place).copied())),
@@ -152,6 +158,7 @@ mod tests {
             queues: &["1".to_owned(), "2/3".to_owned()],
             waits_s: &[0.0, 0.0, 500.0, 500.0],
             points_s: &[50.0; 4],
+            errors_hours: &[("best", vec![50.0, 50.0, 450.0, 452.0])].into(),
             bounds: &bounds,
             transforms: &[0.004, 0.006, 0.996, 0.994],
             qbets_bounds: &bounds,
@@ -164,6 +171,8 @@ mod tests {
         );
         assert_eq!((second.queue.as_str(), second.part.jobs, second.part.coverage["0.95"]), ("2/3", 2, 0.0));
         assert_eq!((second.part.qbets_coverage["0.95"], second.part.in_force["qbets"]), (0.0, 0.5));
+        assert_eq!((first.part.aae_hours["best"], second.part.aae_hours["best"]), (50.0, 451.0));
+        assert_eq!(second.part.median_ae_hours_by_method["best"], 452.0, "the upper one of two");
         let sizes: Vec<_> =
             tried.by_size().iter().map(|size| (size.at_least_processors, size.at_most_processors, size.part.jobs)).collect();
         assert_eq!(sizes, [(1, Some(1), 1), (2, Some(4), 1), (17, Some(64), 2)]);

@@ -38,6 +38,8 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
         .iter()
         .map(|(name, points_s)| (*name, points_s.iter().zip(&waits_s).map(|(point, wait)| (point - wait).abs()).collect()))
         .collect();
+    let errors_hours: ByMethod<Vec<f64>> =
+        errors.iter().map(|(name, errors)| (*name, errors.iter().map(|error| error / HOUR_S).collect())).collect();
     let by_method =
         |measure: &dyn Fn(&[f64]) -> f64| -> ByMethod<f64> { errors.iter().map(|(name, errors)| (*name, measure(errors))).collect() };
     let within: ByMethod<f64> = points.iter().map(|(name, points_s)| (*name, within_factor_2(points_s, &waits_s))).collect();
@@ -58,6 +60,7 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
         jobs: &jobs,
         queues,
         waits_s: &waits_s,
+        errors_hours: &errors_hours,
         points_s: best.map_or(&[], |best| &best.points_s),
         bounds: best.map_or(&no_bounds, |best| &best.bounds),
         transforms: &transforms,

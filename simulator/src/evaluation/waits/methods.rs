@@ -19,6 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::{EvaluationError, Forecasts, Replay};
+use crate::evaluation::Methods;
 
 /// Upper bounds in seconds on the percentiles 1 to 99.
 pub(super) type Bounds = [u32; PERCENTILES];
@@ -55,14 +56,24 @@ impl Method {
             Method::Zero => "zero",
         }
     }
+
+    /// Whether it is asked where only inexpensive methods are ([`Methods::Inexpensive`]).
+    fn is_inexpensive(self) -> bool {
+        !matches!(self, Method::Apq | Method::Ibl)
+    }
 }
 
-/// Asks all methods, side by side.
-pub(super) fn forecast_all(replay: &Replay, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Vec<Forecasts>, EvaluationError> {
+/// Asks the methods that are wanted, side by side.
+pub(super) fn forecast_all(
+    wanted: Methods,
+    replay: &Replay,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<Forecasts>, EvaluationError> {
+    let methods: Vec<Method> = Method::ALL.into_iter().filter(|method| wanted == Methods::All || method.is_inexpensive()).collect();
     let done = AtomicUsize::new(0);
-    let total = Method::ALL.len() * replay.rows();
+    let total = methods.len() * replay.rows();
     let step = |rows: usize| progress(done.fetch_add(rows, Ordering::Relaxed) + rows, total);
-    Method::ALL.par_iter().with_max_len(1).map(|method| forecast(*method, replay, &step)).collect()
+    methods.par_iter().with_max_len(1).map(|method| forecast(*method, replay, &step)).collect()
 }
 
 fn forecast(method: Method, replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, EvaluationError> {

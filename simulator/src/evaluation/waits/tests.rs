@@ -7,6 +7,7 @@ use job_types::time::{Seconds, UnixTime};
 
 use super::Replay;
 use super::methods::{self, Method};
+use crate::evaluation::Methods;
 
 const JOBS: i64 = 760;
 /// The first job of the test part among those that ran: enough have started by then to train trees
@@ -56,7 +57,7 @@ fn no_forecast_changes_when_the_future_does() {
             EndedJob { submitted, start: job.start.map(later), end: later(job.end), ..*job }
         })
         .collect();
-    let [as_it_was, otherwise] = [&jobs, &changed].map(|jobs| methods::forecast_all(&replay(jobs), &|_, _| ()).unwrap());
+    let [as_it_was, otherwise] = [&jobs, &changed].map(|jobs| methods::forecast_all(Methods::All, &replay(jobs), &|_, _| ()).unwrap());
     let before = FIRST..jobs[..701].iter().filter(|job| job.start.is_some()).count();
     assert!(before.len() > 50);
     assert_eq!(as_it_was.len(), 6);

@@ -1,0 +1,66 @@
+//! What Slurm's accounting tells of the past, as a workload log.
+//!
+//! The same jobs come as what `sacct` printed ([`sacct`](crate::sacct)) or from slurmdbd itself.
+//! Either reader hands each run of a job to a [`LogBuilder`], which puts numbers in the place of
+//! names and makes the log.
+
+mod build;
+mod machine;
+
+pub use build::{Choices, LogBuilder};
+
+use crate::swf::Status;
+
+/// The time limit of a job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// Nobody has noted it: the partition's, mostly of a job that never started.
+    #[default]
+    NotKnown,
+    /// There was none.
+    Unlimited,
+    /// So many seconds.
+    Seconds(u64),
+}
+
+/// One run of a job as accounting has it. A job that was requeued has several. Times are Unix
+/// seconds; what is not known is `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AccountedRun<'a> {
+    /// What tells the job from others, for each task of an array its own.
+    pub id: u64,
+    /// Submission, or the moment at which it was requeued.
+    pub submitted: Option<i64>,
+    /// When nothing but resources and priority kept it waiting.
+    pub eligible: Option<i64>,
+    /// When it started; `None` where it never did, or nobody noted it.
+    pub started: Option<i64>,
+    /// When it ended; `None` while it has not.
+    pub ended: Option<i64>,
+    /// How long it ran, without the time for which it was suspended; the time from its start to its
+    /// end, less `suspended_seconds`, where that is not known.
+    pub run_seconds: Option<u64>,
+    /// How long it was suspended.
+    pub suspended_seconds: u64,
+    /// CPUs that it had.
+    pub allocated_cpus: Option<u64>,
+    /// CPUs that it asked for.
+    pub requested_cpus: Option<u64>,
+    /// Memory that it asked for, in kilobytes for each CPU.
+    pub requested_kilobytes_per_cpu: Option<f64>,
+    /// Its time limit.
+    pub limit: Limit,
+    /// How it ended.
+    pub ending: Option<Status>,
+    /// Whether it was put back into the queue while it ran.
+    pub is_requeued: bool,
+    /// Its user; empty where not known.
+    pub user: &'a str,
+    /// The account that it was charged to; empty where not known.
+    pub account: &'a str,
+    /// Its partition, or those that it was submitted to, separated by commas, of which the first
+    /// counts; empty where not known.
+    pub partition: &'a str,
+    /// Its name; empty where not known.
+    pub name: &'a str,
+}

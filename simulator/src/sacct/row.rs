@@ -1,0 +1,178 @@
+//! One line of sacct's output as a run of a job.
+
+use jiff::tz::TimeZone;
+use slurm_conf::printed;
+
+use super::ReadError;
+use super::columns::{Column, Columns};
+use super::value::{self, JobNumber, Memory, Said, State};
+use crate::accounting::{AccountedRun, Limit};
+use crate::swf::Status;
+
+/// What a line is.
+#[derive(Debug)]
+pub(super) enum Row<'a> {
+    /// A run of a job.
+    Run(Box<AccountedRun<'a>>),
+    /// A step of a job.
+    Step,
+    /// A job that went to another cluster of the federation.
+    Elsewhere,
+}
+
+/// A line whose columns are known.
+pub(super) struct Fields<'a> {
+    pub(super) columns: &'a Columns,
+    pub(super) line: &'a [u8],
+    /// Where its columns begin and end.
+    pub(super) ends: &'a [(usize, usize)],
+    pub(super) number: u64,
+    pub(super) zone: &'a TimeZone,
+    /// The columns whose values have no meaning.
+    pub(super) undefined: Vec<Column>,
+}
+
+impl<'a> Fields<'a> {
+    fn text(&self, column: Column) -> Option<&'a str> {
+        self.columns.text(column, self.line, self.ends)
+    }
+
+    fn error(&self, column: Column, expected: &'static str) -> ReadError {
+        let text = self.text(column).unwrap_or_default().chars().take(40).collect();
+        ReadError::Value { line: self.number, column: column.name(), text, expected }
+    }
+
+    /// What a column says; `None` where it is not there, says nothing, or has no meaning.
+    fn value<T>(
+        &mut self,
+        column: Column,
+        read: impl FnOnce(&'a str) -> Option<Said<T>>,
+        expected: &'static str,
+    ) -> Result<Option<T>, ReadError> {
+        let Some(text) = self.text(column) else { return Ok(None) };
+        match read(text).ok_or_else(|| self.error(column, expected))? {
+            Said::Known(value) => Ok(Some(value)),
+            Said::Nothing => Ok(None),
+            Said::Undefined => {
+                self.undefined.push(column);
+                Ok(None)
+            }
+        }
+    }
+
+    /// What the first of some columns says that says anything.
+    fn first<T>(
+        &mut self,
+        columns: &[Column],
+        read: impl Fn(&'a str) -> Option<Said<T>>,
+        expected: &'static str,
+    ) -> Result<Option<T>, ReadError> {
+        for column in columns {
+            if let Some(value) = self.value(*column, &read, expected)? {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    }
+
+    fn moment(&mut self, column: Column) -> Result<Option<i64>, ReadError> {
+        let Some(text) = self.text(column) else { return Ok(None) };
+        printed::read(text, self.zone).map_err(|_| self.error(column, printed::ACCEPTED_FORMS))
+    }
+
+    /// The first of some columns that says a name.
+    fn name(&self, columns: &[Column]) -> &'a str {
+        columns.iter().filter_map(|column| self.text(*column)).find(|name| !name.is_empty()).unwrap_or_default()
+    }
+
+    fn job(&self) -> Result<JobNumber, ReadError> {
+        let number = self.columns.job(self.line, self.ends).and_then(value::job_number);
+        number.ok_or_else(|| self.error(self.columns.of_job(), "the number of a job, as in 1234, 1234_7 or 1234+1"))
+    }
+
+    fn limit(&mut self) -> Result<Limit, ReadError> {
+        const EXPECTED: &str = "a time limit as in 1-00:00:00, UNLIMITED or Partition_Limit";
+        let limit = match self.value(Column::TimeLimit, value::limit, EXPECTED)? {
+            None => self.value(Column::TimeLimitRaw, value::raw_limit, "a time limit in minutes, UNLIMITED or Partition_Limit")?,
+            known => known,
+        };
+        Ok(limit.unwrap_or_default())
+    }
+
+    fn kilobytes_per_cpu(&mut self, cpus: Option<u64>) -> Result<Option<f64>, ReadError> {
+        let memory = self.value(Column::ReqMem, value::memory, "memory as in 4000M")?;
+        Ok(match (memory, cpus.filter(|cpus| *cpus > 0)) {
+            (Some(Memory::PerCpu(kilobytes)), _) => Some(kilobytes),
+            (Some(Memory::Whole(kilobytes)), Some(cpus)) => Some((kilobytes / cpus as f64).round()),
+            _ => None,
+        })
+    }
+
+    /// What the line is.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::Value`] for the first value that can't be read.
+    pub(super) fn row(&mut self) -> Result<Row<'a>, ReadError> {
+        const TIME: &str = "a length of time as in 1-02:03:04";
+        const COUNT: &str = "a number of CPUs";
+        let job = self.job()?;
+        if job.is_step {
+            return Ok(Row::Step);
+        }
+        let state = self.value(Column::State, |text| Some(value::state(text)), "a state of a job")?;
+        if state == Some(State::Elsewhere) {
+            return Ok(Row::Elsewhere);
+        }
+        let requested_cpus = match self.value(Column::ReqTres, value::cpus, "resources with cpu=NUMBER")? {
+            None => self.value(Column::ReqCpus, value::count, COUNT)?,
+            known => known,
+        };
+        let allocated_tres = self.value(Column::AllocTres, value::cpus, "resources with cpu=NUMBER")?;
+        let allocated_cpus = match allocated_tres {
+            None => self.first(&[Column::AllocCpus, Column::NCpus], value::count, COUNT)?,
+            known => known,
+        };
+        let allocated_nodes = self.value(Column::AllocNodes, value::count, "a number of nodes")?;
+        let started = self.moment(Column::Start)?;
+        let ended = self.moment(Column::End)?.filter(|_| state != Some(State::NotEnded));
+        // Of a job that was cancelled while it waited, some releases (22.05) record that moment as
+        // its start too, and the CPUs that it asked for as those that it had.
+        let had_nothing = (self.columns.has(Column::AllocTres) && allocated_tres.is_none()) || allocated_nodes == Some(0);
+        let says_what_it_had = self.columns.has(Column::AllocTres) || self.columns.has(Column::AllocNodes);
+        let is_cancelled = state == Some(State::Ended(Status::Cancelled));
+        let started = started.filter(|started| Some(*started) != ended || !(had_nothing || is_cancelled && !says_what_it_had));
+        let elapsed = match self.value(Column::ElapsedRaw, value::raw_seconds, "a number of seconds")? {
+            None => self.value(Column::Elapsed, value::seconds, TIME)?,
+            known => known,
+        };
+        let suspended_seconds = self.value(Column::Suspended, value::seconds, TIME)?.unwrap_or(0);
+        Ok(Row::Run(Box::new(AccountedRun {
+            id: job.id,
+            submitted: self.moment(Column::Submit)?,
+            eligible: match self.moment(Column::Eligible)? {
+                // Without the column the submission is all that is known.
+                None if !self.columns.has(Column::Eligible) => self.moment(Column::Submit)?,
+                eligible => eligible,
+            },
+            started,
+            ended,
+            run_seconds: elapsed,
+            suspended_seconds,
+            allocated_cpus: started.and(allocated_cpus),
+            requested_cpus,
+            requested_kilobytes_per_cpu: self.kilobytes_per_cpu(requested_cpus.or(allocated_cpus))?,
+            limit: self.limit()?,
+            ending: match state {
+                Some(State::Ended(status)) => Some(status),
+                Some(State::Requeued) => Some(Status::Failed),
+                _ => None,
+            },
+            is_requeued: state == Some(State::Requeued),
+            user: self.name(&[Column::User, Column::Uid]),
+            account: self.name(&[Column::Account, Column::Group, Column::Gid]),
+            partition: self.name(&[Column::Partition]),
+            name: self.name(&[Column::JobName]),
+        })))
+    }
+}

@@ -1,0 +1,241 @@
+//! What sacct printed, read as a log.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+use simulator::accounting::Choices;
+use simulator::sacct::{ReadError, Reader, is_header};
+use simulator::swf::{Log, Record, Status};
+
+/// What `sacct --allusers --duplicates --parsable2` of Slurm 22.05 prints of jobs of each kind: one
+/// that ended, with its steps; one without a limit; one that was cancelled while it waited, whose
+/// start that release notes as its end; one that was requeued while it ran, and its second run;
+/// tasks of an array, the last of which never ran; the parts of a heterogeneous job; one that was
+/// suspended; one that its user cancelled while it ran; one that was never eligible; one that runs.
+const PRINTED: &str = "\
+JobID|JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Suspended|ReqCPUS|AllocCPUS|AllocNodes|Timelimit|ReqMem|State|AllocTRES
+1|1|root|root|normal|2026-11-23T17:10:13|2026-11-23T17:10:13|2026-11-23T17:10:20|2026-11-23T17:10:23|00:00:03|00:00:00|4|4|1|00:10:00|1M|COMPLETED|billing=4,cpu=4,node=1
+1.batch|1.batch||root||2026-11-23T17:10:20|2026-11-23T17:10:20|2026-11-23T17:10:20|2026-11-23T17:10:23|00:00:03|00:00:00|4|4|1|||COMPLETED|cpu=4,mem=0,node=1
+1.0|1.0||root||2026-11-23T17:10:20|2026-11-23T17:10:20|2026-11-23T17:10:20|2026-11-23T17:10:23|00:00:03|00:00:00|4|4|1|||COMPLETED|cpu=4,mem=0,node=1
+2|2|root|root|normal|2026-11-23T17:10:13|2026-11-23T17:10:13|2026-11-23T17:10:13|2026-11-23T17:10:18|00:00:05|00:00:00|4|4|1|UNLIMITED|1T|COMPLETED|billing=4,cpu=4,node=1
+4|4|root|root|short,normal|2026-11-23T17:10:13|2026-11-23T17:10:13|2026-11-23T17:10:43|2026-11-23T17:10:43|00:00:00|00:00:00|2|2|0|Partition_Limit|1T|CANCELLED by 0|
+6|6|root|root|normal|2026-11-23T17:10:13|2026-11-23T17:10:13|None|2026-11-23T17:10:16|00:00:00|00:00:00|1|1|1|Partition_Limit|1T|REQUEUED|billing=1,cpu=1,node=1
+6|6|root|root|normal|2026-11-23T17:10:16|2026-11-23T17:12:17|2026-11-23T17:12:18|2026-11-23T17:12:38|00:00:20|00:00:00|1|1|1|UNLIMITED|1T|COMPLETED|billing=1,cpu=1,node=1
+3_1|7|root|root|normal|2026-11-23T17:10:13|2026-11-23T17:10:13|2026-11-23T17:10:13|2026-11-23T17:10:14|00:00:01|00:00:00|1|1|1|00:05:00|4K|TIMEOUT|billing=1,cpu=1,node=1
+3_[4-5]|3|root|root|normal|2026-11-23T17:10:13|2026-11-23T17:10:13|2026-11-23T17:10:15|2026-11-23T17:10:15|00:00:00|00:00:00|1|1|0|00:05:00|4K|CANCELLED by 1000|
+12+0|12|games|main|normal|2026-11-23T17:10:16|2026-11-23T17:10:16|2026-11-23T17:10:19|2026-11-23T17:10:23|00:00:04|00:00:00|2|2|1|1-00:00:00|1T|COMPLETED|billing=2,cpu=2,node=1
+12+1|13|games|main|normal|2026-11-23T17:10:16|2026-11-23T17:10:16|2026-11-23T17:10:19|2026-11-23T17:10:23|00:00:04|00:00:00|1|1|1|1-00:00:00|1T|COMPLETED|billing=1,cpu=1,node=1
+14|14|root|root|normal|2026-11-23T17:10:16|2026-11-23T17:10:16|2026-11-23T17:10:16|2026-11-23T17:10:24|00:00:06|00:00:02|1|1|1|365-00:00:00|1T|COMPLETED|billing=1,cpu=1,node=1
+15|15|games|main|normal|2026-11-23T17:10:19|2026-11-23T17:10:19|2026-11-23T17:10:19|2026-11-23T17:10:20|00:00:01|00:00:00|2|2|2|UNLIMITED|3000M|CANCELLED by 0|billing=2,cpu=2,node=2
+16|16|root|root|normal|2026-11-23T17:10:19|Unknown|2026-11-23T17:10:30|2026-11-23T17:10:30|00:00:00|00:00:00|1|0|0|UNLIMITED|1T|CANCELLED by 0|
+17|17|root|root|normal|2026-11-23T17:10:19|2026-11-23T17:10:19|2026-11-23T17:10:30|Unknown|00:00:09|00:00:00|1|1|1|UNLIMITED|1T|RUNNING|billing=1,cpu=1,node=1
+";
+
+fn read_in(text: &str, zone: TimeZone) -> Result<(Log, Vec<String>), ReadError> {
+    let mut reader = Reader::new(text.as_bytes(), zone)?;
+    while let Some(read) = reader.read_next() {
+        read?;
+    }
+    let (log, remarks) = reader.finish(&Choices { with_partition_names: true, ..Choices::default() });
+    let told = remarks.iter().map(|remark| remark.records.map_or(String::new(), |records| format!("{records} ")) + &remark.what).collect();
+    Ok((log, told))
+}
+
+fn read(text: &str) -> Result<(Log, Vec<String>), ReadError> {
+    read_in(text, TimeZone::UTC)
+}
+
+/// Submission, wait, run time, CPUs that a job had, and its limit.
+type Figures = (u64, Option<u64>, Option<u64>, Option<u64>, Option<u64>);
+
+fn figures(record: &Record) -> Figures {
+    let Record { wait_time_seconds, run_time_seconds, allocated_processors, requested_time_seconds, .. } = record;
+    (record.submit_time_seconds.unwrap(), *wait_time_seconds, *run_time_seconds, *allocated_processors, *requested_time_seconds)
+}
+
+#[test]
+fn jobs_of_each_kind_are_read() {
+    let (log, told) = read(PRINTED).unwrap();
+    let unlimited = Some(2_147_483_647);
+    assert_eq!(
+        log.records.iter().map(figures).collect::<Vec<_>>(),
+        [
+            (0, Some(7), Some(3), Some(4), Some(600)),
+            (0, Some(0), Some(5), Some(4), unlimited),
+            // The task whose record is job 3's, before that of the others.
+            (0, Some(2), None, None, Some(300)),
+            (0, Some(30), None, None, None),
+            (0, None, None, None, None),
+            (0, Some(0), Some(1), Some(1), Some(300)),
+            (3, Some(3), Some(4), Some(2), Some(86_400)),
+            (3, Some(3), Some(4), Some(1), Some(86_400)),
+            (3, Some(0), Some(6), Some(1), Some(31_536_000)),
+            (6, Some(0), Some(1), Some(2), unlimited),
+            (124, Some(1), Some(20), Some(1), unlimited),
+        ] as [Figures; 11]
+    );
+    let ends: Vec<_> = log.records.iter().map(|record| record.status).collect();
+    let (completed, failed, cancelled) = (Some(Status::Completed), Some(Status::Failed), Some(Status::Cancelled));
+    assert_eq!(ends, [completed, completed, cancelled, cancelled, None, failed, completed, completed, completed, cancelled, completed]);
+    assert_eq!(log.header.unix_start_time(), Some(1_795_453_813));
+    assert_eq!(Vec::from_iter(log.header.partitions()), [(1, "normal".to_owned()), (2, "short".to_owned())]);
+    assert_eq!(log.records[6].user, Some(2));
+    assert_eq!(log.records[9].requested_memory_kilobytes, Some(1_536_000.0));
+    assert_eq!(
+        told,
+        [
+            "2 of job steps, left out",
+            "1 of jobs that had not ended, left out",
+            "1 of jobs that were never eligible to run, as held ones, left out",
+            "1 of requeued jobs whose start is not known",
+            "1 of jobs that were suspended, for a time that is taken off their run times",
+            "the machine is taken to have 8 processors, the most that were in use at once",
+        ]
+    );
+}
+
+/// The lines with their columns in another order, and other delimiters.
+fn turned(delimiter: &str, end: &str) -> String {
+    let turned = |line: &str| line.split('|').rev().collect::<Vec<_>>().join(delimiter) + end;
+    PRINTED.lines().map(turned).collect()
+}
+
+#[test]
+fn columns_are_found_by_their_names_in_any_order() {
+    let expected = read(PRINTED).unwrap();
+    for text in [turned("|", "\n"), turned("|", "|\n"), turned(";", "\r\n"), turned("@#", "\n"), PRINTED.replacen("JobID|", "jobid|", 1)] {
+        assert_eq!(read(&text).unwrap(), expected, "{text}");
+    }
+}
+
+#[test]
+fn outputs_that_stand_behind_each_other_are_one_past() {
+    let (log, told) = read(PRINTED).unwrap();
+    let (again, told_again) = read(&format!("{PRINTED}\n{}", turned("|", "\n"))).unwrap();
+    assert_eq!(again, log);
+    assert!(told_again.contains(&format!("{} that were there twice, of which one was taken", log.records.len())), "{told_again:?}");
+    assert!(told.iter().all(|told| !told.contains("twice")));
+}
+
+#[test]
+fn times_are_those_of_the_zone_or_unix_seconds() {
+    let text = |times: [&str; 3]| format!("JobID|User|State|NCPUS|Submit|Start|End\n1|a|COMPLETED|1|{}\n", times.join("|"));
+    let expected = (0, Some(60), Some(3_600), Some(1), None);
+    for times in [
+        ["2026-11-23T08:00:00", "2026-11-23T08:01:00", "2026-11-23T09:01:00"],
+        ["1795417200", "1795417260", "1795420860"],
+        ["2026/11/23 08:00:00", "2026/11/23 08:01:00", "2026/11/23 09:01:00"],
+        ["23.11.2026 08:00", "23.11.2026 08:01", "23.11.2026 09:01"],
+    ] {
+        let (log, told) = read(&text(times)).unwrap();
+        assert_eq!(figures(&log.records[0]), expected, "{times:?}");
+        assert!(told.iter().any(|told| told.contains("no column Timelimit")), "{told:?}");
+    }
+    let zone = TimeZone::fixed(jiff::tz::offset(1));
+    let (log, _) = read_in(&text(["2026-11-23T08:00:00", "2026-11-23T08:01:00", "2026-11-23T09:01:00"]), zone).unwrap();
+    assert_eq!(log.header.unix_start_time(), Some(1_795_417_200));
+    let error = read(&text(["08:00:00", "08:01:00", "09:01:00"])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 2: Start: \"08:01:00\" is not a time as in 2026-03-27T14:30:00, or Unix seconds (SLURM_TIME_FORMAT=%s)"
+    );
+}
+
+#[test]
+fn columns_that_are_missing_are_named() {
+    let error = |text: &str| read(text).unwrap_err().to_string();
+    assert_eq!(
+        error("JobID|User|Start|End|NCPUS\n"),
+        "line 1: sacct's output lacks how it ended (State), when it was submitted (Eligible or Submit); name the columns in sacct's --format"
+    );
+    assert!(error("JobID           JobName  Partition\n------------ ---------- ----------\n").contains("--parsable2"));
+    assert!(error("1|alice|COMPLETED\n").contains("without --noheader"));
+}
+
+#[test]
+fn anything_may_stand_in_a_name() {
+    let text = |name: &str| {
+        format!("JobID|JobName|User|State|NCPUS|Submit|Start|End\n1|{name}|a|COMPLETED|1|100|160|220\n2|sleep|b|COMPLETED|1|100|160|220\n")
+    };
+    for name in ["model", "a|b", "|||", "two\nlines", "a|b\nc\n\nd|", ""] {
+        let (log, _) = read(&text(name)).unwrap();
+        let users: Vec<_> = log.records.iter().map(|record| (record.user, record.run_time_seconds)).collect();
+        assert_eq!(users, [(Some(1), Some(60)), (Some(2), Some(60))], "{name:?}");
+    }
+}
+
+#[test]
+fn a_line_that_was_cut_is_one_error_and_the_others_are_read() {
+    let cut = PRINTED.replace("|COMPLETED|billing=2,cpu=2,node=1\n", "\n");
+    let mut reader = Reader::new(cut.as_bytes(), TimeZone::UTC).unwrap();
+    let mut errors = Vec::new();
+    while let Some(read) = reader.read_next() {
+        errors.extend(read.err());
+    }
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].is_of_one_line());
+    assert_eq!(errors[0].to_string(), "line 11: 16 columns where the header names 18");
+    assert_eq!(reader.finish(&Choices::default()).0.records.len(), 10);
+}
+
+#[test]
+fn a_state_that_is_not_known_is_counted() {
+    let (log, told) = read(&PRINTED.replace("TIMEOUT", "HAUNTED")).unwrap();
+    assert_eq!((log.records[5].status, told[0].as_str()), (None, "1 with an undefined State"));
+}
+
+#[test]
+fn a_log_is_no_header_of_sacct() {
+    for line in ["; MaxProcs: 128", "1 0 5 3600 16 -1", "", "JobID", "1|JobID"] {
+        assert!(!is_header(line.as_bytes()), "{line}");
+    }
+    assert!(is_header(b"State|JobIDRaw"));
+}
+
+const HEADER: &str = "JobID|JobName|User|State|AllocTRES|AllocNodes|Eligible|Start|End|Elapsed|Timelimit|ReqMem|Suspended\n";
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(
+        lines in proptest::collection::vec("\\PC{0,80}|([0-9A-Z:|T_.+\\[\\]-]{0,12}\\|){10,14}", 0..20),
+        bytes in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        for text in [lines.join("\n").into_bytes(), bytes.clone(), [HEADER.as_bytes(), lines.join("\n").as_bytes(), &bytes].concat()] {
+            let Ok(mut reader) = Reader::new(text.as_slice(), TimeZone::UTC) else { continue };
+            let mut lines = 0;
+            while let Some(read) = reader.read_next() {
+                lines += 1;
+                if let Err(error) = read {
+                    let is_of_input = matches!(error, ReadError::Input { .. });
+                    prop_assert!(!is_of_input, "{}", error);
+                }
+            }
+            prop_assert!(lines <= text.len() + 1);
+            let (log, _) = reader.finish(&Choices::default());
+            prop_assert!(log.records.len() <= lines);
+        }
+    }
+
+    #[test]
+    fn a_record_with_some_values_changed_is_read_or_refused(
+        place in 0_usize..18,
+        value in "INVALID|None|Unknown|-?[0-9]{1,25}|[0-9:-]{1,15}|[0-9.]{1,6}[KMGTPEcn]{1,2}|\\PC{0,12}",
+    ) {
+        let changed = |line: &str| {
+            let mut columns: Vec<&str> = line.split('|').collect();
+            columns[place] = &value;
+            columns.join("|")
+        };
+        let mut lines = PRINTED.lines();
+        let header = lines.next().unwrap().to_owned();
+        let text = std::iter::once(header).chain(lines.map(changed)).collect::<Vec<_>>().join("\n");
+        let mut reader = Reader::new(text.as_bytes(), TimeZone::UTC).unwrap();
+        while reader.read_next().is_some() {}
+        let (log, _) = reader.finish(&Choices::default());
+        prop_assert!(log.records.len() <= 15);
+        for record in &log.records {
+            prop_assert!(record.submit_time_seconds.is_some());
+        }
+    }
+}
