@@ -3,6 +3,7 @@
 mod block;
 mod files;
 mod log;
+mod not_modelled;
 mod picture;
 mod policy;
 mod progress;
@@ -10,7 +11,6 @@ mod report;
 mod scheduler;
 mod text;
 
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -21,13 +21,16 @@ use simulator::engine::{Block, Machine, simulate};
 
 use self::files::FileArguments;
 use self::log::LogArguments;
+pub(crate) use self::not_modelled::{NotModelled, tell as tell_not_modelled};
 use self::picture::Window;
 use self::policy::PolicyArguments;
-use self::report::Report;
+use self::report::{Report, Told};
 use self::scheduler::SchedulerArguments;
-use crate::Format;
+pub(crate) use self::scheduler::site_settings;
 use crate::failure::Failure;
-use crate::{output, plot};
+use crate::log_file;
+use crate::output::{self, FormatArguments};
+use crate::plot;
 
 const EXAMPLES: &str = "Examples:
   queuecast simulate KTH-SP2-1996-2.1-cln.swf.xz --scheduler easy
@@ -49,12 +52,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     log: LogArguments,
 
-    /// Size of the machine [default: what the log's header says].
-    #[arg(long, value_name = "N")]
-    processors: Option<NonZeroU32>,
-
     /// Processors that are not for jobs for a time, as in an advance reservation:
-    /// START-END:PROCESSORS, in hours since the first submission. May be given several times.
+    /// START-END:PROCESSORS, counted from the first submission, as in 24h-2d:64. May be given
+    /// several times.
     #[arg(long = "block", value_name = "BLOCK", value_parser = block::block)]
     blocks: Vec<Block>,
 
@@ -72,20 +72,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", value_parser = plot::file)]
     plot: Option<PathBuf>,
 
-    /// What the Gantt chart shows: FROM-TO, in hours since the first submission
-    /// [default: the day around the longest queue].
-    #[arg(long, value_name = "HOURS", value_parser = picture::window, requires = "plot")]
+    /// What the Gantt chart shows, counted from the first submission, as in 24h-2d [default: the
+    /// day around the longest queue].
+    #[arg(long, value_name = "FROM-TO", value_parser = picture::window, requires = "plot")]
     window: Option<Window>,
 
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let report = simulated(arguments).map_err(Failure::Input)?;
     output::print(arguments.format, &report, text::text)?;
+    log_file::tell(&report.log, &report.told.remarks);
+    not_modelled::tell(&report.told.not_modelled);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -93,16 +94,16 @@ fn simulated(arguments: &Arguments) -> anyhow::Result<Report> {
     let started = Instant::now();
     plot::check_folder(arguments.plot.as_deref())?;
     let source = arguments.log.source();
-    let workload = arguments.log.read(arguments.processors.map(NonZeroU32::get))?;
+    let (workload, remarks) = arguments.log.read()?;
     let begin = workload.jobs.first().map(|job| job.submit).unwrap_or_default();
     let machine = Machine { processors: workload.processors, blocks: block::from(begin, &arguments.blocks) };
-    let mut scheduler = arguments.scheduler.scheduler(&workload)?;
+    let (mut scheduler, not_modelled) = arguments.scheduler.scheduler(&workload)?;
     let policy = arguments.policy.policy(&workload.jobs, workload.processors);
     let mut policy = progress::Shown::new(workload.jobs.len(), policy);
     let records = simulate(&workload.jobs, &machine, &mut scheduler, &mut policy).with_context(|| source.clone())?;
     drop(policy);
     let names = (arguments.scheduler.name(), arguments.policy.name());
-    let report = Report::of(source, names, &workload, &records, started);
+    let report = Report::of(source, names, &workload, &records, Told { remarks, not_modelled }, started);
     arguments.files.write(Path::new(&report.log), &workload, &records)?;
     if let Some(path) = &arguments.plot {
         picture::draw(path, &report, &workload.jobs, &records, arguments.window)?;

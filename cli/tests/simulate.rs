@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,20 @@ impl Logs {
         assert_eq!((said.status, said.output.as_str()), (2, ""), "{}", said.error);
         said.error
     }
+}
+
+#[test]
+fn jobs_larger_than_the_machine_are_counted_and_told() {
+    let logs = Logs::new();
+    assert_eq!(logs.run(&["model.swf"]).error, "");
+    let said = logs.run(&["model.swf", "--processors=4", "--format=json"]);
+    let told = said.error.strip_prefix("queuecast: model.swf: ").unwrap();
+    let (records, what) = told.trim_end().split_once(" records ").unwrap();
+    assert_eq!(what, "of jobs larger than the machine of 4 processors, which run on all of it");
+    let records: u64 = records.parse().unwrap();
+    assert!(records > 0 && records < 300, "{records}");
+    let report: Value = serde_json::from_str(&said.output).unwrap();
+    assert_eq!(report["remarks"][0], serde_json::json!({ "records": records, "what": what }));
 }
 
 /// Log, processors; jobs simulated and counted; mean wait and response in minutes, mean bounded
@@ -110,6 +125,16 @@ fn the_report_names_what_it_shows() {
 }
 
 #[test]
+fn means_of_few_jobs_are_said_to_be_over_all_of_them() {
+    // The only job ends after the last submission, which is its own.
+    let said = Logs::new().run(&["model.swf", "--to=1"]);
+    assert_eq!(said.status, 0, "{}", said.error);
+    assert!(said.output.contains("1 simulated, the means are over all of them"), "{}", said.output);
+    let mean = said.output.lines().find(|line| line.starts_with("mean wait")).unwrap();
+    assert!(mean.ends_with(" 0.0 min"), "{mean}");
+}
+
+#[test]
 fn a_policy_in_front_changes_jobs_only_where_it_is_adopted() {
     let logs = Logs::new();
     let response = |arguments: &[&str]| logs.json(&[&["model.swf"], arguments].concat())["all"]["response_s"]["mean"].as_f64().unwrap();
@@ -125,7 +150,7 @@ fn a_policy_in_front_changes_jobs_only_where_it_is_adopted() {
 fn a_block_keeps_its_processors_from_jobs() {
     let logs = Logs::new();
     let wait = |arguments: &[&str]| logs.json(&[&["model.swf"], arguments].concat())["all"]["wait_s"]["mean"].as_f64().unwrap();
-    assert!(wait(&["--block=0-200:60"]) > wait(&[]));
+    assert!(wait(&["--block=0-200h:60"]) > wait(&[]));
 }
 
 #[test]
@@ -153,7 +178,7 @@ fn a_schedule_can_be_read_again() {
 #[test]
 fn pictures_are_drawn_as_svg_and_png() {
     let logs = Logs::new();
-    logs.json(&["model.swf", "--plot=model.svg", "--window=0-24"]);
+    logs.json(&["model.swf", "--plot=model.svg", "--window=0-24h"]);
     let svg = fs::read_to_string(logs.path("model.svg")).unwrap();
     for text in ["Utilisation, easy", "jobs waiting", "Wait by job size", "Slowdown", "Jobs on the machine from hour 0 to 24"] {
         assert!(svg.contains(text), "{text}");
@@ -171,6 +196,112 @@ fn what_can_not_be_replayed_is_told_with_what_to_do() {
     assert!(logs.refused(&["broken.swf", "--processors=8"]).contains("line 1: field 4 (run time)"));
     assert!(logs.refused(&["nowhere.swf"]).contains("nowhere.swf"));
     assert!(logs.refused(&["model.swf", "--from=301"]).contains("--from"));
-    assert!(logs.refused(&["model.swf", "--block=5"]).contains("24-48:64"));
+    assert!(logs.refused(&["model.swf", "--block=5"]).contains("24h-2d:64"));
     assert!(logs.refused(&["model.swf", "--plot=waits.pdf"]).contains(".svg or .png"));
+}
+
+/// The made-up log with the defects of logs as they are: exit codes in the field of the status, as
+/// in the log of Sandia's Ross, more fields than the format has, tabs, other line ends, and no
+/// header.
+fn with_defects(logs: &Logs, further: &str) -> String {
+    let model = fs::read_to_string(logs.path("model.swf")).unwrap();
+    let jobs = model.lines().filter(|line| !line.starts_with(';')).enumerate().map(|(place, line)| {
+        let mut fields: Vec<&str> = line.split(' ').collect();
+        if place % 10 == 0 {
+            fields[10] = "265";
+        }
+        if place % 100 == 0 {
+            fields.push("0.5");
+        }
+        fields.join("\t")
+    });
+    jobs.chain([further.to_owned()]).collect::<Vec<_>>().join("\r\n")
+}
+
+#[test]
+fn a_log_with_defects_is_replayed_as_it_would_be_without_and_they_are_told_once_at_the_end() {
+    let logs = Logs::new();
+    fs::write(logs.path("defects.swf"), with_defects(&logs, "")).unwrap();
+    let without = logs.json(&["model.swf", "--processors=64"]);
+    let said = logs.run(&["defects.swf", "--processors=64", "--format=json"]);
+    assert_eq!(
+        said.error,
+        "queuecast: defects.swf: 30 records with an undefined status\n\
+         queuecast: defects.swf: 3 records with more than 18 fields, of which the first 18 were read\n"
+    );
+    let with: Value = serde_json::from_str(&said.output).unwrap();
+    assert_eq!(with["mean_wait_s"], without["mean_wait_s"]);
+    assert_eq!((&without["remarks"], with["remarks"][0]["records"].as_u64()), (&Value::Array(Vec::new()), Some(30)));
+    assert!(logs.refused(&["defects.swf"]).contains("--processors"));
+}
+
+#[test]
+fn lines_that_cannot_be_read_end_the_replay_or_are_left_out_and_counted() {
+    let logs = Logs::new();
+    let log = with_defects(&logs, "301 9 two-hours 60 4 -1 -1 4 90 -1 1 3 1 -1 1 -1 -1 -1\n302 9 5");
+    fs::write(logs.path("defects.swf"), log).unwrap();
+    let error = logs.refused(&["defects.swf", "--processors=64"]);
+    assert!(error.contains("defects.swf: line 301: field 3 (wait time): \"two-hours\" is not a whole number"), "{error}");
+    assert!(error.contains("--bad-lines leave-out"), "{error}");
+    let said = logs.run(&["defects.swf", "--processors=64", "--bad-lines=leave-out"]);
+    assert_eq!(said.status, 0, "{}", said.error);
+    assert!(
+        said.error.starts_with("queuecast: defects.swf: 2 records that can't be read, left out; the first: line 301: field 3"),
+        "{}",
+        said.error
+    );
+}
+
+#[test]
+fn what_sacct_printed_is_replayed_as_the_log_of_the_same_jobs() {
+    let logs = Logs::new();
+    let model = Reader::new(fs::read(logs.path("model.swf")).unwrap().as_slice()).unwrap().into_log().unwrap();
+    let mut printed = "JobIDRaw|User|State|Eligible|Start|End|ReqCPUS|AllocTRES|TimelimitRaw\n".to_owned();
+    for record in &model.records {
+        let submit = 1_700_000_000 + record.submit_time_seconds.unwrap();
+        let (run, cpus) = (record.run_time_seconds.unwrap(), record.allocated_processors.unwrap());
+        // Slurm's limits are whole minutes, and so are the model's.
+        let limit = record.requested_time_seconds.unwrap() / 60;
+        let _ = writeln!(
+            printed,
+            "{}|u{}|COMPLETED|{submit}|{submit}|{}|{cpus}|cpu={cpus}|{limit}",
+            record.job_number,
+            record.user.unwrap(),
+            submit + run
+        );
+    }
+    fs::write(logs.path("past.txt"), printed).unwrap();
+    let arguments = ["--processors=64", "--bad-records=leave-out"];
+    let [of_sacct, of_log] = ["past.txt", "model.swf"].map(|log| logs.json(&[&[log], &arguments[..]].concat()));
+    for figure in ["jobs_simulated", "mean_wait_s", "mean_response_s", "utilisation"] {
+        assert_eq!(of_sacct[figure], of_log[figure], "{figure}");
+    }
+}
+
+#[test]
+fn what_the_simulation_does_not_have_of_slurm_conf_is_told_line_by_line_and_left_out() {
+    let logs = Logs::new();
+    let write = |parameters: &str| {
+        let text = format!(
+            "SchedulerParameters={parameters}\nPriorityType=priority/multifactor\nPriorityFlags=MAX_TRES\nPreemptType=preempt/qos\n"
+        );
+        fs::write(logs.path("slurm.conf"), text).unwrap();
+    };
+    write("max_rpc_cnt=150,bf_window=60,bf_max_job_user=20");
+    let arguments = ["model.swf", "--scheduler=slurm", "--slurm-conf=slurm.conf"];
+    let said = logs.run(&[&arguments[..], &["--format=json"]].concat());
+    assert_eq!(said.status, 0, "{}", said.error);
+    let of = [
+        "PreemptType=preempt/qos",
+        "SchedulerParameters=max_rpc_cnt=150",
+        "SchedulerParameters=bf_max_job_user=20",
+        "PriorityFlags=MAX_TRES",
+    ];
+    let lines: String = of.iter().map(|parameter| format!("queuecast: the simulation has no {parameter}, and goes without it\n")).collect();
+    assert_eq!(said.error, lines);
+    let report: Value = serde_json::from_str(&said.output).unwrap();
+    assert_eq!(report["not_modelled"], serde_json::json!(of));
+    write("max_rpc_cnt=150,bf_window=day");
+    assert!(logs.refused(&arguments).contains("slurm.conf: bf_window: \"day\" is not a whole number"));
+    assert!(logs.refused(&["model.swf", "--scheduler=slurm", "--slurm-parameters=bf_widow=60"]).contains("bf_widow"));
 }

@@ -2,20 +2,21 @@
 
 use job_types::time::{Seconds, UnixTime};
 use simulator::engine::Block;
+use slurm_conf::duration::DAY_SECONDS;
 
-/// Reads a block: `START-END:PROCESSORS` in hours, as in `24-48:64`. The times are seconds since
-/// the first submission.
+use crate::duration;
+
+/// Longer than any log.
+pub(super) const LONGEST_LOG: Seconds = Seconds(1_000 * 365 * DAY_SECONDS);
+
+/// Reads a block: `START-END:PROCESSORS`, as in `24h-2d:64`. The times are seconds since the first
+/// submission.
 pub(super) fn block(text: &str) -> Result<Block, String> {
-    let parts = text.split_once(':').and_then(|(hours, processors)| {
-        let (start, end) = hours.split_once('-')?;
-        Some((start.parse::<f64>().ok()?, end.parse::<f64>().ok()?, processors.parse::<u32>().ok()?))
+    let parts = text.rsplit_once(':').and_then(|(times, processors)| {
+        let (start, end) = duration::range(times).filter(|(_, end)| *end < LONGEST_LOG)?;
+        Some(Block { start: UnixTime(start.0), end: UnixTime(end.0), processors: processors.parse().ok()? })
     });
-    match parts {
-        Some((start, end, processors)) if 0.0 <= start && start < end && end < 1e9 => {
-            Ok(Block { start: UnixTime((start * 3_600.0) as i64), end: UnixTime((end * 3_600.0) as i64), processors })
-        }
-        _ => Err("a block is START-END:PROCESSORS, in hours since the first submission, as in 24-48:64".to_owned()),
-    }
+    parts.ok_or_else(|| "a block is START-END:PROCESSORS, counted from the first submission, as in 24h-2d:64".to_owned())
 }
 
 /// The blocks in the log's own time.
@@ -31,10 +32,10 @@ mod tests {
 
     #[test]
     fn a_block_is_a_time_and_a_size() {
-        assert_eq!(block("1-2.5:8"), Ok(Block { start: UnixTime(3_600), end: UnixTime(9_000), processors: 8 }));
-        for wrong in ["", "1-2", "2-1:8", "1-2:x", "-1-2:8", "a-b:8"] {
+        assert_eq!(block("1h-2h30m:8"), Ok(Block { start: UnixTime(3_600), end: UnixTime(9_000), processors: 8 }));
+        for wrong in ["", "1h-2h", "2h-1h:8", "1h-2h:x", "-1h-2h:8", "a-b:8"] {
             assert!(block(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(from(UnixTime(100), &[block("0-1:2").unwrap()])[0].start, UnixTime(100));
+        assert_eq!(from(UnixTime(100), &[block("0-1h:2").unwrap()])[0].start, UnixTime(100));
     }
 }

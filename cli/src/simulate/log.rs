@@ -1,22 +1,25 @@
 //! The log to replay.
 
-use std::fs::File;
-use std::io;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
-use simulator::swf::Reader;
-use simulator::workload::{self, BadRecords, Overruns, Rules, UnknownRequests, Workload};
+use simulator::remarks::Remarks;
+use simulator::workload::{BadRecords, Overruns, Rules, UnknownRequests, Workload};
+
+use crate::log_file::{LogFileOptions, read_workload};
 
 /// Which log, and by which rules its records become jobs.
 #[derive(Debug, Args)]
 pub(super) struct LogArguments {
-    /// The log, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is
-    /// standard input.
+    /// The log, in the Standard Workload Format or as sacct printed it, plain or packed with gzip,
+    /// xz or zstd; `-` is standard input.
     #[arg(value_name = "LOG")]
     path: PathBuf,
+
+    #[command(flatten)]
+    log_file: LogFileOptions,
 
     /// The first job to replay, counted from 1 in order of submission.
     #[arg(long, value_name = "N", default_value = "1")]
@@ -72,12 +75,12 @@ impl LogArguments {
         self.path.display().to_string()
     }
 
-    /// Reads the log's jobs.
+    /// Reads the log's jobs, and says what was left out of it or taken as not known.
     ///
     /// # Errors
     ///
     /// A log that can't be read or used; the file is named.
-    pub(super) fn read(&self, processors: Option<u32>) -> anyhow::Result<Workload> {
+    pub(super) fn read(&self) -> anyhow::Result<(Workload, Remarks)> {
         let rules = Rules {
             bad_records: match self.bad_records {
                 BadRecordsRule::OneSecond => BadRecords::OneSecond,
@@ -93,20 +96,13 @@ impl LogArguments {
             },
         };
         let source = self.source();
-        let reader = if self.path == Path::new("-") {
-            Reader::detecting_compression(io::stdin())
-        } else {
-            let file = File::open(&self.path).with_context(|| format!("cannot open the log {source}"))?;
-            Reader::detecting_compression(file)
-        };
-        let workload = reader.map_err(Into::into).and_then(|reader| workload::read(reader, processors, &rules));
-        let mut workload = workload.with_context(|| source.clone())?;
+        let (mut workload, remarks) = read_workload(&self.path, &self.log_file, &rules)?;
         let (from, to) = (self.from.get(), self.to.map_or(usize::MAX, NonZeroUsize::get));
         let jobs = workload.jobs.len();
         ensure!(from <= to, "--from {from} lies behind --to {to}");
         ensure!(from <= jobs, "{source}: --from asks for job {from}, and there are {jobs}; choose a smaller --from");
         workload.jobs.truncate(to);
         workload.jobs.drain(..from - 1);
-        Ok(workload)
+        Ok((workload, remarks))
     }
 }

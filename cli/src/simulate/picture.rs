@@ -7,7 +7,9 @@ use simulator::engine::{Job, Record};
 use simulator::metrics::{self, Class, Series};
 use simulator::output::allocate;
 
+use super::block::LONGEST_LOG;
 use super::report::Report;
+use crate::duration;
 use crate::plot::{self, DIAGRAM, ErrorsByClass, Gantt, GanttJob, OverTime, Values};
 
 const HOUR_S: f64 = 3_600.0;
@@ -28,13 +30,9 @@ pub(super) struct Window {
 
 /// Reads a window: two numbers of hours since the first submission, as in `24-48`.
 pub(super) fn window(text: &str) -> Result<Window, String> {
-    let parsed = text.split_once('-').and_then(|(from, to)| Some((from.parse::<f64>().ok()?, to.parse::<f64>().ok()?)));
-    match parsed {
-        Some((from, to)) if from.is_finite() && to.is_finite() && 0.0 <= from && from < to && to < 1e9 => {
-            Ok(Window { from: Seconds((from * HOUR_S) as i64), to: Seconds((to * HOUR_S) as i64) })
-        }
-        _ => Err("a window is two numbers of hours since the first submission, as in 24-48".to_owned()),
-    }
+    let parsed = duration::range(text).filter(|(_, to)| *to < LONGEST_LOG);
+    let refused = || "a window is two durations since the first submission, as in 24h-2d".to_owned();
+    parsed.map(|(from, to)| Window { from, to }).ok_or_else(refused)
 }
 
 /// Draws utilisation and queue over time, waits by size, the distribution of the slowdown, and who
@@ -149,8 +147,8 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_two_hours_in_order() {
-        assert_eq!(window("1-2.5"), Ok(Window { from: Seconds(3_600), to: Seconds(9_000) }));
+    fn a_window_is_two_durations_in_order() {
+        assert_eq!(window("1h-2h30m"), Ok(Window { from: Seconds(3_600), to: Seconds(9_000) }));
         for wrong in ["", "5", "5-2", "a-b", "0-inf"] {
             assert!(window(wrong).is_err(), "{wrong}");
         }

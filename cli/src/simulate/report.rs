@@ -5,7 +5,10 @@ use std::time::Instant;
 use serde::Serialize;
 use simulator::engine::Record;
 use simulator::metrics::{self, Class, Counted, Summary};
+use simulator::remarks::Remarks;
 use simulator::workload::Workload;
+
+use super::not_modelled::NotModelled;
 
 /// What a simulation came to. The means of the contract are those of [`Counted`], or over all jobs
 /// where none counts.
@@ -24,8 +27,19 @@ pub(super) struct Report {
     pub(super) all: Summary,
     pub(super) by_size: Vec<Class>,
     pub(super) by_user: Vec<Class>,
+    #[serde(flatten)]
+    pub(super) told: Told,
     /// Of the whole, reading the log included.
     pub(super) wall_s: f64,
+}
+
+/// What is to be known beside the figures, which standard error says as well.
+#[derive(Debug, Serialize)]
+pub(super) struct Told {
+    /// What was left out of the log, or taken as not known.
+    pub(super) remarks: Remarks,
+    /// What the simulation does not have of --slurm-conf.
+    pub(super) not_modelled: Vec<NotModelled>,
 }
 
 impl Report {
@@ -34,6 +48,7 @@ impl Report {
         (scheduler, policy): (&'static str, &'static str),
         workload: &Workload,
         records: &[Record],
+        told: Told,
         started: Instant,
     ) -> Self {
         let (all, (counted, (by_size, by_user))) = rayon::join(
@@ -62,6 +77,7 @@ impl Report {
             all,
             by_size,
             by_user,
+            told,
             wall_s: started.elapsed().as_secs_f64(),
         }
     }

@@ -1,7 +1,7 @@
 //! The options that choose the scheduler.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -10,6 +10,8 @@ use simulator::engine::estimates::{LastTwo, Requested};
 use simulator::engine::order::{Associations, FirstCome, Multifactor, PrioritySettings, ShortestFirst};
 use simulator::engine::{Backfill, Estimates, Order, Scheduler};
 use simulator::workload::Workload;
+
+use super::not_modelled::{self, NotModelled};
 
 /// The scheduler and its parts.
 #[derive(Debug, Args)]
@@ -36,7 +38,8 @@ pub(super) struct SchedulerArguments {
     slurm_parameters: Option<String>,
 
     /// Of Slurm: a slurm.conf, or what `scontrol show config` prints, with the weights of
-    /// priorities and the SchedulerParameters. All users have equal shares.
+    /// priorities and the SchedulerParameters. All users have equal shares. What the simulation
+    /// does not have of it is said on standard error, a line for each, and left out.
     #[arg(long, value_name = "FILE")]
     slurm_conf: Option<PathBuf>,
 }
@@ -93,16 +96,25 @@ impl SchedulerArguments {
         }
     }
 
-    /// A scheduler that has seen nothing yet.
+    /// A scheduler that has seen nothing yet, and what it does not have of --slurm-conf.
     ///
     /// # Errors
     ///
     /// Slurm's settings can't be read; what is wrong is named.
-    pub(super) fn scheduler(&self, workload: &Workload) -> anyhow::Result<Scheduler> {
+    pub(super) fn scheduler(&self, workload: &Workload) -> anyhow::Result<(Scheduler, Vec<NotModelled>)> {
         let configuration = self.configuration()?;
-        let written = self.slurm_parameters.as_deref();
-        let parameters = written.or_else(|| configuration.as_deref().and_then(scheduler_parameters)).unwrap_or_default();
-        let parameters = SlurmParameters::parse(parameters)?;
+        let source = || self.slurm_conf.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let mut not_modelled: Vec<NotModelled> = configuration.as_deref().map(not_modelled::other_settings).unwrap_or_default();
+        let parameters = match &self.slurm_parameters {
+            // Whoever types a parameter wants it.
+            Some(written) => SlurmParameters::parse(written).context("--slurm-parameters")?,
+            None => {
+                let found = configuration.as_deref().and_then(scheduler_parameters).unwrap_or_default();
+                let (parameters, unknown) = SlurmParameters::parse_known(found).with_context(source)?;
+                not_modelled.extend(unknown.into_iter().map(NotModelled::of_scheduler));
+                parameters
+            }
+        };
         let candidates = match self.candidates {
             CandidatesKind::Queue => backfill::Candidates::InOrder,
             CandidatesKind::Shortest => backfill::Candidates::ShortestFirst,
@@ -118,7 +130,9 @@ impl SchedulerArguments {
             OrderKind::Fcfs => Box::new(FirstCome),
             OrderKind::Shortest => Box::new(ShortestFirst),
             OrderKind::Multifactor => {
-                let settings = PrioritySettings::parse(configuration.as_deref().unwrap_or_default())?;
+                let (settings, unknown) =
+                    PrioritySettings::parse_known(configuration.as_deref().unwrap_or_default()).with_context(source)?;
+                not_modelled.extend(unknown.into_iter().map(|unknown| NotModelled::of_priorities(unknown.setting)));
                 let first = workload.jobs.first().map(|job| job.submit).unwrap_or_default();
                 Box::new(Multifactor::new(settings, Associations::of_users(&workload.jobs), workload.processors, first))
             }
@@ -127,13 +141,30 @@ impl SchedulerArguments {
             EstimatesKind::Requested => Box::new(Requested),
             EstimatesKind::LastTwo => Box::<LastTwo>::default(),
         };
-        Ok(Scheduler { order, backfill, estimates })
+        Ok((Scheduler { order, backfill, estimates }, not_modelled))
     }
 
     fn configuration(&self) -> anyhow::Result<Option<String>> {
         let read = |path: &PathBuf| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
         self.slurm_conf.as_ref().map(read).transpose()
     }
+}
+
+/// What a file says of a site's own scheduler, as far as the simulation has it, and what the
+/// simulation does not have of it.
+///
+/// # Errors
+///
+/// The file can't be read, or a setting that the simulation has; they are named.
+pub(crate) fn site_settings(path: &Path) -> anyhow::Result<(SlurmParameters, PrioritySettings, Vec<NotModelled>)> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let source = || path.display().to_string();
+    let mut not_modelled = not_modelled::other_settings(&text);
+    let (parameters, unknown) = SlurmParameters::parse_known(scheduler_parameters(&text).unwrap_or_default()).with_context(source)?;
+    not_modelled.extend(unknown.into_iter().map(NotModelled::of_scheduler));
+    let (priorities, unknown) = PrioritySettings::parse_known(&text).with_context(source)?;
+    not_modelled.extend(unknown.into_iter().map(|unknown| NotModelled::of_priorities(unknown.setting)));
+    Ok((parameters, priorities, not_modelled))
 }
 
 /// The value of `SchedulerParameters` in lines of slurm.conf.

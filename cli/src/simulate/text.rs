@@ -17,13 +17,13 @@ pub(super) fn text(report: &Report) -> String {
     );
     lines.line("makespan", format!("{:.1} days", report.makespan_s as f64 / 86_400.0));
     let left_out = if report.left_out == 0 { String::new() } else { format!("; {} records left out", count(report.left_out as u64)) };
-    lines.line(
-        "jobs",
-        format!("{} simulated, {} count for the means{left_out}", count(counted.jobs_simulated as u64), count(counted.jobs_counted as u64)),
-    );
-    lines.line("mean wait", minutes(counted.mean_wait_s));
-    lines.line("mean response", minutes(counted.mean_response_s));
-    lines.line("mean slowdown", format!("{:.6} (bounded: run times under 10 s count as 10 s)", counted.mean_bounded_slowdown));
+    lines.line("jobs", format!("{} simulated, {}{left_out}", count(counted.jobs_simulated as u64), over(counted.jobs_counted)));
+    // So many digits as other simulators' means are compared by; of a few jobs they say nothing.
+    let digits = if counted.jobs_counted == 0 { 1 } else { 6 };
+    lines.line("mean wait", minutes(counted.mean_wait_s, digits));
+    lines.line("mean response", minutes(counted.mean_response_s, digits));
+    let slowdown = format!("{:.digits$} (bounded: run times under 10 s count as 10 s)", counted.mean_bounded_slowdown);
+    lines.line("mean slowdown", slowdown);
     lines.line("computed in", format!("{:.3} s, reading the log included", report.wall_s));
 
     lines.heading("All jobs");
@@ -64,8 +64,16 @@ fn classes(lines: &mut Lines, heading: &str, what: &str, classes: &[Class]) {
     lines.table(&rows);
 }
 
-fn minutes(seconds: f64) -> String {
-    format!("{:.6} min", seconds / 60.0)
+/// Which jobs the means are over.
+fn over(jobs_counted: usize) -> String {
+    match jobs_counted {
+        0 => "the means are over all of them: none ends between the first hundredth and the last submission".to_owned(),
+        counted => format!("{} count for the means", count(counted as u64)),
+    }
+}
+
+fn minutes(seconds: f64, digits: usize) -> String {
+    format!("{:.digits$} min", seconds / 60.0)
 }
 
 fn figure_text(figure: f64) -> String {

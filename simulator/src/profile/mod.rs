@@ -129,6 +129,18 @@ impl Profile {
             .flat_map(|(block, summary)| block.times.iter().zip(&block.free).map(|(&time, &free)| (UnixTime(time), free + summary.added)))
     }
 
+    /// From `from` until `until`: the times from when on so many processors are free, in their
+    /// order. The first is `from`, or the profile's beginning where that is later.
+    pub fn steps_between(&self, from: UnixTime, until: UnixTime) -> impl Iterator<Item = (UnixTime, i64)> + '_ {
+        let first = self.place(from.0);
+        let steps = self.blocks.iter().zip(&self.summaries).enumerate().skip(first.block).flat_map(move |(place, (block, summary))| {
+            let skipped = if place == first.block { first.index } else { 0 };
+            let points = block.times.iter().zip(&block.free).skip(skipped);
+            points.map(move |(&time, &free)| (UnixTime(time.max(from.0)), free + summary.added))
+        });
+        steps.take_while(move |(time, _)| *time < until)
+    }
+
     /// When the profile begins.
     #[must_use]
     pub fn begins(&self) -> UnixTime {

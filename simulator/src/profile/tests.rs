@@ -153,3 +153,14 @@ proptest! {
         prop_assert_eq!(self::steps::<BTreeMap<_, _>>(&profile), naive.steps());
     }
 }
+
+#[test]
+fn steps_between_two_times_begin_with_the_first() {
+    let mut profile = Profile::new(UnixTime(10), 8);
+    profile.take(UnixTime(20), UnixTime(40), 3);
+    let between = |from, until| profile.steps_between(UnixTime(from), UnixTime(until)).map(|(at, free)| (at.0, free)).collect::<Vec<_>>();
+    assert_eq!(between(15, 40), [(15, 8), (20, 5)]);
+    assert_eq!(between(20, 41), [(20, 5), (40, 8)]);
+    assert_eq!(between(50, 60), [(50, 8)]);
+    assert_eq!(between(30, 30), []);
+}

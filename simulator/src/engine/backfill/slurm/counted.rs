@@ -3,6 +3,7 @@
 use super::super::super::Cluster;
 use super::{Planned, SlurmParameters};
 use crate::profile::Profile;
+use job_types::time::UnixTime;
 
 /// Whether the job at a position fits now, until its limit.
 pub(super) fn fits(cluster: &Cluster, position: usize) -> bool {
@@ -23,9 +24,23 @@ pub(super) fn plan(profile: &mut Profile, cluster: &Cluster, position: usize, pa
         return Planned::Started;
     }
     if may_plan && start <= now + parameters.bf_window {
-        let resolution = parameters.bf_resolution;
-        let down = |time| parameters.rounded_down(time);
-        profile.take(down(start), down(end).max(down(start) + resolution), processors);
+        let (from, until) = (parameters.rounded_down(start), parameters.rounded_down(end));
+        take_what_is_free(profile, from.max(now), start, processors);
+        profile.take(start, until.max(from + parameters.bf_resolution), processors);
     }
     Planned::Tried
+}
+
+/// Takes what a plan has of the free processors before it can start, since `from`, to which its
+/// start was rounded down. It is on nodes of jobs that run until then as far as there are as many,
+/// and those nodes are nobody else's before: no processor is taken twice.
+fn take_what_is_free(profile: &mut Profile, from: UnixTime, start: UnixTime, processors: i64) {
+    let at_start = profile.free_at(start);
+    let mut steps: Vec<(UnixTime, i64)> = profile.steps_between(from, start).collect();
+    let mut until = start;
+    while let Some((at, free)) = steps.pop() {
+        let freed_until_start = at_start - free;
+        profile.take(at, until, (processors - freed_until_start).clamp(0, processors));
+        until = at;
+    }
 }

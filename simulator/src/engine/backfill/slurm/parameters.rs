@@ -83,15 +83,36 @@ impl SlurmParameters {
     /// beyond Slurm's own bounds (which slurmctld would replace by the default, with a line in its
     /// log).
     pub fn parse(text: &str) -> Result<Self, ParameterError> {
-        let mut parameters = Self::default();
+        let (parameters, unknown) = Self::parse_known(text)?;
+        match unknown.into_iter().next() {
+            None => Ok(parameters),
+            Some(part) => {
+                let name = part.split('=').next().unwrap_or_default().trim().to_owned();
+                Err(ParameterError::Unknown { name, known: KNOWN })
+            }
+        }
+    }
+
+    /// Reads what [`SlurmParameters::parse`] does, and returns the parameters that this model does
+    /// not have beside those that it has, as they are written.
+    ///
+    /// # Errors
+    ///
+    /// [`ParameterError`] for a parameter that the model has, with a value that can't be read or is
+    /// beyond Slurm's bounds.
+    pub fn parse_known(text: &str) -> Result<(Self, Vec<String>), ParameterError> {
+        let (mut parameters, mut unknown) = (Self::default(), Vec::new());
         let text = text.trim();
         if text.is_empty() || text == "(null)" {
-            return Ok(parameters);
+            return Ok((parameters, unknown));
         }
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            parameters.set(part)?;
+            match parameters.set(part) {
+                Err(ParameterError::Unknown { .. }) => unknown.push(part.to_owned()),
+                set => set?,
+            }
         }
-        Ok(parameters)
+        Ok((parameters, unknown))
     }
 
     /// A planned start or end, rounded down to a multiple of the resolution.
@@ -163,6 +184,14 @@ mod tests {
             "{}",
             error("bf_licenses")
         );
+    }
+
+    #[test]
+    fn what_the_model_does_not_have_is_told_beside_what_it_has() {
+        let (parameters, unknown) = SlurmParameters::parse_known("max_rpc_cnt=150,bf_window=2880,bf_max_job_user=20,defer").unwrap();
+        assert_eq!(parameters, SlurmParameters { bf_window: Seconds(172_800), ..SlurmParameters::default() });
+        assert_eq!(unknown, ["max_rpc_cnt=150", "bf_max_job_user=20", "defer"]);
+        assert_eq!(SlurmParameters::parse_known("defer,bf_window=day").unwrap_err().to_string(), error("bf_window=day"));
     }
 
     #[test]

@@ -91,6 +91,17 @@ fn rounding_moves_a_plan_ahead() {
 }
 
 #[test]
+fn a_rounded_plan_takes_no_processor_twice() {
+    // The second is planned for 160 on processors that the first has until then, three quarters of
+    // the machine. The third has room beside both for as long as it likes, although the plan begins
+    // at 120 in steps of a minute.
+    let jobs = [job(100, 6, 60, 60), job(101, 6, 10, 60), job(102, 2, 500, 500)];
+    for found in both(&SlurmParameters::default(), &jobs) {
+        assert_eq!(found, [100, 160, 130]);
+    }
+}
+
+#[test]
 fn what_starts_beyond_the_window_is_not_planned() {
     // The first may run for two hours, and the second is not planned within one: nothing holds the
     // third up.

@@ -95,12 +95,12 @@ pub enum SettingsError {
         text: String,
     },
     /// This model knows no such setting.
-    #[error("line {line}: the model of Slurm's priorities knows no {key}")]
+    #[error("line {line}: the model of Slurm's priorities knows no {setting}")]
     Unknown {
         /// Number of the line, counted from 1.
         line: usize,
-        /// The setting.
-        key: String,
+        /// The setting, or the flag of a setting, as it is written.
+        setting: String,
     },
     /// A value is none that this model knows.
     #[error("line {line}: {key}: {value:?} is not {expected}")]
@@ -116,6 +116,15 @@ pub enum SettingsError {
     },
 }
 
+/// A setting of priorities that this model does not have, or has not with that value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownSetting {
+    /// Number of the line, counted from 1.
+    pub line: usize,
+    /// The setting as it is written, or the flag of a setting.
+    pub setting: String,
+}
+
 impl PrioritySettings {
     /// Reads lines of slurm.conf, or of what `scontrol show config` prints: those of priorities
     /// (`Priority...`, `FairShareDampeningFactor`) and `AccountingStorageEnforce`; the others,
@@ -125,7 +134,22 @@ impl PrioritySettings {
     ///
     /// [`SettingsError`] with the line that can't be read or asks for what this model leaves out.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let mut settings = Self::default();
+        let (settings, unknown) = Self::parse_known(text)?;
+        match unknown.into_iter().next() {
+            None => Ok(settings),
+            Some(unknown) => Err(SettingsError::Unknown { line: unknown.line, setting: unknown.setting }),
+        }
+    }
+
+    /// Reads what [`PrioritySettings::parse`] does, and returns the settings that this model does
+    /// not have beside those that it has.
+    ///
+    /// # Errors
+    ///
+    /// [`SettingsError`] with the line that is no setting, or has a setting that the model has with
+    /// a value that can't be read.
+    pub fn parse_known(text: &str) -> Result<(Self, Vec<UnknownSetting>), SettingsError> {
+        let (mut settings, mut unknown) = (Self::default(), Vec::new());
         for (place, written) in text.lines().enumerate() {
             let written = written.split('#').next().unwrap_or_default().trim();
             let lower = written.to_ascii_lowercase();
@@ -135,12 +159,14 @@ impl PrioritySettings {
             }
             let form = || SettingsError::Form { line: place + 1, text: written.to_owned() };
             let (key, value) = written.split_once('=').ok_or_else(form)?;
-            settings.set(place + 1, key.trim(), value.trim())?;
+            let not_had = settings.set(place + 1, key.trim(), value.trim())?;
+            unknown.extend(not_had.into_iter().map(|setting| UnknownSetting { line: place + 1, setting }));
         }
-        Ok(settings)
+        Ok((settings, unknown))
     }
 
-    fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), SettingsError> {
+    /// Takes a setting; returns what of it the model does not have.
+    fn set(&mut self, line: usize, key: &str, value: &str) -> Result<Vec<String>, SettingsError> {
         let wrong = |expected| SettingsError::Value { line, key: key.to_owned(), value: value.to_owned(), expected };
         let weight = || value.parse::<u32>().map_err(|_| wrong("a whole number"));
         // Slurm rounds these up to whole minutes (time_str2mins).
@@ -149,7 +175,7 @@ impl PrioritySettings {
             Err(_) => Err(wrong("a duration as in 7-00:00:00")),
         };
         let is_none = value.is_empty() || value == "(null)" || value.eq_ignore_ascii_case("none");
-        let only_none = || if is_none { Ok(()) } else { Err(wrong("left out, which is all that the model of Slurm's priorities knows")) };
+        let as_written = || vec![format!("{key}={value}")];
         match key.to_ascii_lowercase().as_str() {
             "priorityweightage" => self.weight_age = weight()?,
             "priorityweightfairshare" => self.weight_fair_share = weight()?,
@@ -167,26 +193,27 @@ impl PrioritySettings {
                     _ => return Err(wrong("yes or no")),
                 }
             }
-            "priorityflags" => self.set_flags(if is_none { "" } else { value }).map_err(|()| {
-                wrong("a list of NO_FAIR_TREE, SMALL_RELATIVE_TO_TIME and ACCRUE_ALWAYS, which are the flags that the model of Slurm's priorities knows")
-            })?,
+            "priorityflags" => return Ok(self.set_flags(if is_none { "" } else { value })),
             "prioritytype" if value == "priority/multifactor" => {}
-            "prioritytype" => return Err(wrong("priority/multifactor")),
             "accountingstorageenforce" => {
                 let enforced = value.to_ascii_lowercase();
                 self.charges_at_end = enforced.split(',').any(|what| ["limits", "safe", "all", "1"].contains(&what.trim()));
             }
             "fairsharedampeningfactor" => self.dampening_factor = weight()?.max(1),
-            "priorityweighttres" | "priorityusageresetperiod" | "prioritysitefactorplugin" | "prioritysitefactorparameters" | "priorityparameters" => {
-                only_none()?;
-            }
-            "priorityweightassoc" => return Err(wrong("0, which is all that the model of Slurm's priorities knows")),
-            _ => return Err(SettingsError::Unknown { line, key: key.to_owned() }),
+            "priorityweighttres"
+            | "priorityusageresetperiod"
+            | "prioritysitefactorplugin"
+            | "prioritysitefactorparameters"
+            | "priorityparameters"
+                if is_none => {}
+            _ => return Ok(as_written()),
         }
-        Ok(())
+        Ok(Vec::new())
     }
 
-    fn set_flags(&mut self, flags: &str) -> Result<(), ()> {
+    /// Takes the flags of priorities; returns those that the model does not have.
+    fn set_flags(&mut self, flags: &str) -> Vec<String> {
+        let mut unknown = Vec::new();
         for flag in flags.split(',').map(str::trim).filter(|flag| !flag.is_empty()) {
             match flag.to_ascii_uppercase().as_str() {
                 "NO_FAIR_TREE" => self.fair_share = FairShare::Classic,
@@ -194,10 +221,10 @@ impl PrioritySettings {
                 // Jobs age from when they come into the queue in either case: the model has no
                 // dependencies.
                 "ACCRUE_ALWAYS" => {}
-                _ => return Err(()),
+                _ => unknown.push(format!("PriorityFlags={flag}")),
             }
         }
-        Ok(())
+        unknown
     }
 }
 
@@ -237,10 +264,27 @@ mod tests {
     #[test]
     fn what_is_not_known_is_named_with_its_line() {
         let error = |text: &str| PrioritySettings::parse(text).unwrap_err().to_string();
-        assert_eq!(error("\nPriorityWeightLuck=1"), "line 2: the model of Slurm's priorities knows no PriorityWeightLuck");
+        assert_eq!(error("\nPriorityWeightLuck=1"), "line 2: the model of Slurm's priorities knows no PriorityWeightLuck=1");
         assert_eq!(error("PriorityWeightAge=much"), "line 1: PriorityWeightAge: \"much\" is not a whole number");
         assert_eq!(error("PriorityMaxAge=old"), "line 1: PriorityMaxAge: \"old\" is not a duration as in 7-00:00:00");
         assert!(error("PriorityFlags=DEPTH_OBLIVIOUS").contains("DEPTH_OBLIVIOUS"));
-        assert!(error("PriorityWeightTRES=cpu=10").contains("left out"));
+        assert!(error("PriorityWeightTRES=cpu=10").contains("PriorityWeightTRES=cpu=10"));
+    }
+
+    #[test]
+    fn what_the_model_does_not_have_is_told_beside_what_it_has() {
+        let text = "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityFlags=MAX_TRES,NO_FAIR_TREE\nPriorityWeightTRES=cpu=10\n\
+                    PriorityUsageResetPeriod=MONTHLY\nPriorityWeightAssoc=7";
+        let (settings, unknown) = PrioritySettings::parse_known(text).unwrap();
+        assert_eq!((settings.weight_age, settings.fair_share), (1_000, FairShare::Classic));
+        let told: Vec<_> = unknown.iter().map(|unknown| (unknown.line, unknown.setting.as_str())).collect();
+        let expected = [
+            (3, "PriorityFlags=MAX_TRES"),
+            (4, "PriorityWeightTRES=cpu=10"),
+            (5, "PriorityUsageResetPeriod=MONTHLY"),
+            (6, "PriorityWeightAssoc=7"),
+        ];
+        assert_eq!(told, expected);
+        assert!(PrioritySettings::parse_known("PriorityFlags=MAX_TRES\nPriorityWeightAge=much").is_err());
     }
 }
