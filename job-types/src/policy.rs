@@ -116,6 +116,11 @@ pub struct Policy {
     pub if_missed: IfMissed,
     /// Probability of a virtual reservation, where its user does not say.
     pub success_probability: f64,
+    /// The part of its response time, 0 to 1, that a job must at least gain to be molded or
+    /// deferred.
+    pub min_gain: f64,
+    /// The time that it must at least gain as well.
+    pub min_gain_time: Seconds,
     /// By which part a deferred response must be shorter than the present one.
     pub defer_threshold: f64,
     /// Longest deferral, where the user does not say.
@@ -138,6 +143,9 @@ impl Default for Policy {
             early_start: EarlyStart::Wait,
             if_missed: IfMissed::Run,
             success_probability: 0.95,
+            // What is less is not worth another size or begin time to a person.
+            min_gain: 0.05,
+            min_gain_time: Seconds::MINUTE,
             // Hariharan et al. 2020, IV.B.
             defer_threshold: 0.3,
             max_defer: Seconds(12 * 3_600),

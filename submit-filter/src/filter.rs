@@ -100,6 +100,7 @@ struct Arrived<'a> {
 fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
     let Arrived { state, located, is_off, judged, now } = *arrived;
     let asked = request::asked(description);
+    let is_promised = description.deadline().is_some() || asked.as_ref().is_ok_and(|asked| asked.reserve_at.is_some());
     let standing = located.map(|located| {
         state.count(Counter::Submissions);
         Standing { is_off, is_transparent: located.snapshots.has_transparent_policy() }
@@ -110,7 +111,7 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
         is_cron: description.is_cron(),
         is_sibling_copy: description.is_sibling_copy(),
         chooses_clusters: description.chooses_clusters(),
-        configured: located.filter(|_| description.deadline().is_some()).map(|located| located.configured(description.partition())),
+        configured: located.filter(|_| is_promised).map(|located| located.configured(description.partition())),
     };
     let (mut current, mut governing) = (None, None);
     let (current_slot, governing_slot) = (&mut current, &mut governing);

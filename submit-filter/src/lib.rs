@@ -101,6 +101,9 @@ pub mod entry {
             Some(Answer::Accepted) => SUCCESS,
             None => {
                 state::current().count(Counter::Panics);
+                slurm_sys::log::error(
+                    "job_submit/queuecast: after this error the job goes on as its user and the site's rules have written it",
+                );
                 SUCCESS
             }
         }

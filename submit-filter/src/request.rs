@@ -54,36 +54,33 @@ pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: Asked) 
 }
 
 fn obstacle(description: &JobDescription<'_>) -> Option<Obstacle> {
-    let obstacles = [
-        (description.has_reservation(), Obstacle::Reservation),
-        (description.has_dependency(), Obstacle::Dependency),
-        (description.is_held(), Obstacle::Held),
-    ];
-    obstacles.into_iter().find_map(|(is_there, obstacle)| is_there.then_some(obstacle))
+    Obstacle::first(|obstacle| match obstacle {
+        Obstacle::Reservation => description.has_reservation(),
+        Obstacle::Dependency => description.has_dependency(),
+        Obstacle::Held => description.is_held(),
+    })
 }
 
 fn placement(description: &JobDescription<'_>) -> Option<Placement> {
-    let placements = [
-        (description.wants_features(), Placement::Features),
-        (description.excludes_nodes(), Placement::ExcludedNodes),
-        (description.wants_generic_resources(), Placement::GenericResources),
-        (description.wants_memory(), Placement::Memory),
-        (description.shapes_nodes(), Placement::NodeShape),
-    ];
-    placements.into_iter().find_map(|(is_asked, placement)| is_asked.then_some(placement))
+    Placement::first(|placement| match placement {
+        Placement::Features => description.wants_features(),
+        Placement::ExcludedNodes => description.excludes_nodes(),
+        Placement::GenericResources => description.wants_generic_resources(),
+        Placement::Memory => description.wants_memory(),
+        Placement::NodeShape => description.shapes_nodes(),
+    })
 }
 
 fn tie(description: &JobDescription<'_>) -> Option<Tie> {
-    let ties = [
-        (description.is_heterogeneous(), Tie::Heterogeneous),
-        (!description.is_batch(), Tie::Interactive),
-        (description.names_nodes(), Tie::NodeList),
-        (description.has_reservation(), Tie::Reservation),
-        (description.wants_licences(), Tie::Licences),
-        (description.wants_resources_per_job(), Tie::GenericResourcesPerJob),
-        (description.counts_features(), Tie::CountedFeatures),
-        (description.max_cpus().is_some(), Tie::MostCpus),
-        (description.partition().is_some_and(|names| names.contains(',')), Tie::SeveralPartitions),
-    ];
-    ties.into_iter().find_map(|(ties, tie)| ties.then_some(tie))
+    Tie::first(|tie| match tie {
+        Tie::Heterogeneous => description.is_heterogeneous(),
+        Tie::Interactive => !description.is_batch(),
+        Tie::NodeList => description.names_nodes(),
+        Tie::Reservation => description.has_reservation(),
+        Tie::Licences => description.wants_licences(),
+        Tie::GenericResourcesPerJob => description.wants_resources_per_job(),
+        Tie::CountedFeatures => description.counts_features(),
+        Tie::MostCpus => description.max_cpus().is_some(),
+        Tie::SeveralPartitions => description.partition().is_some_and(|names| names.contains(',')),
+    })
 }

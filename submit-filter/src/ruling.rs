@@ -66,7 +66,10 @@ impl Judged<'_> {
         // A panic here is an error of the evaluation, and the rules say what becomes of that.
         let ruled = caught(|| self.evaluated(description)).unwrap_or_else(|| {
             self.state.count(Counter::Panics);
-            self.failed("E_RULE_FAILED: the site's rules can't be evaluated")
+            let ruled = self.failed("E_RULE_FAILED: the site's rules can't be evaluated");
+            let outcome = if ruled.refusal.is_some() { "is refused" } else { "goes on, as the rules pass over errors" };
+            slurm_sys::log::error(&format!("job_submit/queuecast: after this error the request, which met the site's rules, {outcome}"));
+            ruled
         });
         for warning in &ruled.warnings {
             message.add(warning);

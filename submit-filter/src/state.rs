@@ -65,7 +65,8 @@ pub(crate) fn current() -> &'static State {
 
 /// Brings the state up; on failure the log says why, and it is tried again at later submissions.
 pub(crate) fn start() {
-    std::panic::set_hook(Box::new(|panic| slurm_sys::log::error(&format!("job_submit/queuecast: {panic}; the job is left as it is"))));
+    // What becomes of the request is said by whoever catches the panic.
+    std::panic::set_hook(Box::new(|panic| slurm_sys::log::error(&format!("job_submit/queuecast: an error of the plugin itself: {panic}"))));
     let located = STATE.locate(0);
     // So that the first submission finds rules and a snapshot, and not files to read.
     let rules = STATE.rules(located);

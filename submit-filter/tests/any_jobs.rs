@@ -24,8 +24,12 @@ use site_rules::value::Kind;
 use slurm_sys::bindings::{INFINITE, NO_VAL};
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use std::fmt::Write;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::ptr;
 use std::str::FromStr;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 fn setting<N: FromStr>(name: &str, default: N) -> N {
@@ -89,6 +93,33 @@ fn number(random: &mut SmallRng) -> u64 {
 /// keeps for the next who wants one count as allocated.
 const MOST_GROWN: usize = 256 << 10;
 
+/// Standard error as it was, while libslurm writes its lines to nowhere: one for each modification
+/// that rules refuse.
+static STANDARD_ERROR: OnceLock<OwnedFd> = OnceLock::new();
+
+fn silence_libslurm() {
+    let kept = io::stderr().as_fd().try_clone_to_owned().unwrap();
+    assert!(STANDARD_ERROR.set(kept).is_ok());
+    put_in_place_of_standard_error(&File::options().write(true).open("/dev/null").unwrap());
+    // A panic is told where it can be read.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let_libslurm_speak();
+        hook(panic);
+    }));
+}
+
+fn let_libslurm_speak() {
+    if let Some(kept) = STANDARD_ERROR.get() {
+        put_in_place_of_standard_error(kept);
+    }
+}
+
+fn put_in_place_of_standard_error(file: &impl AsRawFd) {
+    // SAFETY: both descriptors are open; the second is left open, on another file.
+    assert!(unsafe { libc::dup2(file.as_raw_fd(), libc::STDERR_FILENO) } >= 0);
+}
+
 /// What is allocated now, by Rust, by libslurm and by the library of C alike.
 fn allocated() -> usize {
     // SAFETY: it takes nothing, and only reads what the allocator counts.
@@ -105,6 +136,7 @@ fn no_job_description_makes_the_plugin_crash_under_rules_or_keep_memory() {
     let directory = tempfile::tempdir().unwrap();
     put_rules(directory.path(), &rules());
     let state = State::over(directory.path());
+    silence_libslurm();
     let begin = Instant::now();
     let (mut refused, mut changed, mut told) = (0_u64, 0_u64, 0_u64);
     let mut after_tenths = [0; 10];
@@ -137,6 +169,7 @@ fn no_job_description_makes_the_plugin_crash_under_rules_or_keep_memory() {
         }
         *allocated_then = allocated();
     }
+    let_libslurm_speak();
     println!(
         "{calls} calls, {refused} refused, {changed} changed, {told} told, {:.1?}, allocated after each tenth: {after_tenths:?}",
         begin.elapsed()

@@ -1,5 +1,5 @@
-//! Jobs with deadlines where there was never a snapshot: the plugin goes by the configuration as it
-//! was when slurmctld started, and by the snapshot from the first one on.
+//! Jobs with deadlines or reserved times where there was never a snapshot: the plugin goes by the
+//! configuration as it was when slurmctld started, and by the snapshot from the first one on.
 #![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -36,7 +36,7 @@ fn job(partitions: Option<&str>) -> Description {
 }
 
 #[test]
-fn the_configuration_says_whether_deadlines_pass_until_there_is_a_snapshot() {
+fn the_configuration_says_whether_deadlines_and_promises_pass_until_there_is_a_snapshot() {
     let site = Site::configured(CONFIGURATION);
     let plugin = Plugin::open();
     assert_eq!(plugin.call("init"), 0);
@@ -63,6 +63,18 @@ fn the_configuration_says_whether_deadlines_pass_until_there_is_a_snapshot() {
     ] {
         assert_eq!(submitted(partitions), (answer, said.to_owned()), "{partitions:?}");
     }
+    let reserved = |partitions| {
+        let control = format!("QUEUECAST_RESERVE_AT={}", now().0 + 20_000);
+        let mut job = job(Some(partitions)).with_control(&[&control]);
+        job.0.deadline = 0;
+        let (answer, said) = plugin.submit(&mut job);
+        assert!(job.0.admin_comment.is_null() && job.0.begin_time == 0, "{partitions}");
+        (answer, said.unwrap_or_default())
+    };
+    let refused = "queuecast: no reservation: there is no forecast yet; submit without --reserve-at, or try again later";
+    assert_eq!(reserved("strict"), (bindings::ESLURM_RESERVATION_NOT_USABLE as c_int, refused.to_owned()));
+    // A partition that only advises gives no promises, and so refuses none.
+    assert_eq!(reserved("advised"), (0, "queuecast: the job was submitted as you wrote it: there is no forecast yet".to_owned()));
     let mut without_deadline = Description::batch(4, 16);
     assert_eq!(plugin.submit(&mut without_deadline), (0, None));
 

@@ -318,6 +318,21 @@ fn rules_are_out_of_force_when_their_file_is_removed_but_not_when_the_directory_
 }
 
 #[test]
+fn rules_that_were_removed_while_slurmctld_was_down_do_not_come_back() {
+    let (directory, state) = with_rules(REFUSES);
+    let path = directory.path();
+    assert!(!is_open(&state) && path.join("rules-in-force").exists());
+    fs::remove_file(path.join("rules")).unwrap();
+    // slurmctld is started again, and finds what is damaged only later.
+    let state = State::over(path);
+    assert!(is_open(&state) && !path.join("rules-in-force").exists());
+    put(path, "rules", b"damaged");
+    assert!(is_open(&state) && is_open(&State::over(path)));
+    put_rules(path, REFUSES);
+    assert!(!is_open(&state));
+}
+
+#[test]
 fn where_no_rules_were_ever_good_none_are_in_force_until_there_are_some() {
     let directory = tempfile::tempdir().unwrap();
     put(directory.path(), "rules", b"damaged");

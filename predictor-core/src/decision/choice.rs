@@ -17,15 +17,13 @@ pub struct Offer {
     pub wait: Seconds,
 }
 
-/// What is assumed of a job at another size, and how much a change has to gain.
+/// What is assumed of a job at another size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
     /// Run time on a part of the CPUs: one over that part to this power.
     pub slower: f64,
     /// Run time on a multiple of the CPUs: one over that multiple to this power.
     pub faster: f64,
-    /// The part of the response as written that has to be gained.
-    pub margin: f64,
     /// The part of the CPUs that stays free where a job is made larger.
     pub spare: f64,
     /// A job that is forecast to run longer is not made larger: that nobody waits now says nothing
@@ -36,7 +34,7 @@ pub struct Terms {
 impl Default for Terms {
     /// Chosen by what they were worth on workload logs: docs/molding.md.
     fn default() -> Terms {
-        Terms { slower: 1.0, faster: 0.5, margin: 0.05, spare: 0.5, longest_to_grow: Seconds(3_600) }
+        Terms { slower: 1.0, faster: 0.5, spare: 0.5, longest_to_grow: Seconds(3_600) }
     }
 }
 
@@ -52,15 +50,20 @@ impl Terms {
         Seconds((run_time.0 as f64 * factor).ceil() as i64)
     }
 
-    /// The place of the offer with the shortest response: wait, and run time as far as it follows
-    /// from that forecast for the job as written. `None` where none gains enough. Of equals the one
-    /// nearer to the front is taken.
+    /// What is expected of an offer to a job that is forecast to run so long on `from`: wait and
+    /// run time.
+    #[must_use]
+    pub fn response(&self, run_time: Seconds, from: u32, offer: Offer) -> Seconds {
+        offer.wait + self.run_time(run_time, from, offer.cpus)
+    }
+
+    /// The place of the offer with the shortest response, where that is shorter than the response
+    /// as written. Of equals the one nearer to the front is taken.
     #[must_use]
     pub fn best(&self, run_time: Seconds, written: Offer, others: &[Offer]) -> Option<usize> {
-        let response = |offer: &Offer| (offer.wait + self.run_time(run_time, written.cpus, offer.cpus)).0;
-        let enough = (response(&written) as f64 * (1.0 - self.margin)).floor() as i64;
-        let best = others.iter().enumerate().map(|(place, offer)| (response(offer), place)).min();
-        best.filter(|(response, _)| *response < enough).map(|(_, place)| place)
+        let response = |offer: Offer| self.response(run_time, written.cpus, offer);
+        let best = others.iter().enumerate().map(|(place, offer)| (response(*offer), place)).min();
+        best.filter(|(best, _)| *best < response(written)).map(|(_, place)| place)
     }
 
     /// The most CPUs that a job may be made larger to, which starts at once on `written`: twice as
@@ -135,7 +138,8 @@ mod tests {
         assert_eq!(terms.run_time(Seconds(1_000), 4, 16), Seconds(500));
         assert_eq!(terms.run_time(Seconds(1_000), 16, 4), Seconds(4_000));
         assert_eq!(terms.best(Seconds(1_000), offer(4, 0), &[offer(16, 0)]), Some(0));
-        assert_eq!(terms.best(Seconds(1_000), offer(4, 0), &[offer(16, 460)]), None, "960 is not 5 % less");
+        assert_eq!(terms.best(Seconds(1_000), offer(4, 0), &[offer(16, 499)]), Some(0));
+        assert_eq!(terms.best(Seconds(1_000), offer(4, 0), &[offer(16, 500)]), None, "no sooner");
     }
 
     #[test]
@@ -178,7 +182,7 @@ mod tests {
             let others: Vec<Offer> = others.into_iter().map(|(cpus, wait)| offer(cpus, wait)).collect();
             if let Some(chosen) = terms.best(Seconds(run_time), offer(64, wait), &others) {
                 let response = others[chosen].wait + terms.run_time(Seconds(run_time), 64, others[chosen].cpus);
-                prop_assert!((response.0 as f64) < (wait + run_time) as f64 * 0.95);
+                prop_assert!(response.0 < wait + run_time);
             }
         }
     }

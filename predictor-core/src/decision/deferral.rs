@@ -6,7 +6,7 @@
 //! because it is the user who waits.
 
 use super::molding::{self, Assumption, Candidate};
-use super::{Context, LIMIT_ROUNDING, Obstacle};
+use super::{Context, LIMIT_ROUNDING, LeastGain, Obstacle};
 use crate::forecast::Forecaster;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
@@ -45,12 +45,14 @@ pub enum NotDeferred {
     NoWaits,
     /// Its time limit from then on would reach beyond the deadline.
     BeyondDeadline,
-    /// It would gain less than the threshold.
+    /// It would gain too little, or nothing.
     GainTooSmall {
         /// Forecast response now.
         now: Seconds,
         /// Forecast response when deferred.
         deferred: Seconds,
+        /// What it has to gain.
+        least: LeastGain,
     },
 }
 
@@ -69,8 +71,9 @@ impl fmt::Display for NotDeferred {
             NotDeferred::NoEndExpected => f.write_str("no running job is expected to end within the longest deferral"),
             NotDeferred::NoWaits => f.write_str("no past waits are known for this partition"),
             NotDeferred::BeyondDeadline => f.write_str("it would reach beyond its deadline"),
-            NotDeferred::GainTooSmall { now, deferred } => {
-                write!(f, "waiting gains too little: done in about {deferred} instead of {now}")
+            NotDeferred::GainTooSmall { now, deferred, .. } if deferred >= now => f.write_str("waiting gains nothing"),
+            NotDeferred::GainTooSmall { now, deferred, least } => {
+                write!(f, "waiting gains too little: done about {} sooner than in {now}, and {least} are wanted here", *now - *deferred)
             }
         }
     }
@@ -137,9 +140,9 @@ where
         return Err(NotDeferred::BeyondDeadline);
     }
     let (response_now, response_deferred) = (now.response(), then.response());
-    let enough = response_deferred.0 as f64 <= response_now.0 as f64 * (1.0 - context.policy.defer_threshold);
-    if !enough || response_deferred >= response_now {
-        return Err(NotDeferred::GainTooSmall { now: response_now, deferred: response_deferred });
+    let least = LeastGain::of_deferral(&context.policy);
+    if !least.is_reached(response_now, response_deferred) {
+        return Err(NotDeferred::GainTooSmall { now: response_now, deferred: response_deferred, least });
     }
     Ok((Deferral { begin, response_now, response_deferred }, then))
 }

@@ -25,7 +25,7 @@ pub struct Arrival<'a> {
     /// Whether it says on which clusters of a federation it may run (`--cluster-constraint`).
     pub chooses_clusters: bool,
     /// What the site says of its partition, as far as that is known where nothing is known of the
-    /// state of the cluster; looked at only where it has a deadline.
+    /// state of the cluster; looked at only where it has a deadline or asks for a promise.
     pub configured: Option<Policy>,
 }
 
@@ -202,8 +202,8 @@ impl Gate {
 /// `policy` looks up the policy of the partition that forecasts are about, and is called only where
 /// the answer depends on it.
 ///
-/// A promise that can't be given for want of a state is refused; a wish is left, and a deadline as
-/// the site says.
+/// A promise that can't be given for want of a state is refused, unless the site is known to give
+/// none; a wish is left, and a deadline as the site says.
 pub fn gate(arrival: &Arrival<'_>, standing: Option<Standing>, policy: impl FnOnce() -> Result<Policy, NoState>) -> Gate {
     let Some(standing) = standing else {
         return match arrival.asked {
@@ -279,7 +279,9 @@ fn without_state(arrival: &Arrival<'_>, asked: &Asked, why: NoState) -> Gate {
         let message = || format!("the deadline is left to Slurm: {why}");
         return Gate::Leave(Why::NoState(why), deadline.map(|_| message()));
     }
-    if asked.reserve_at.is_some() && asked.mode.is_none_or(|mode| mode == Mode::Enforce) {
+    // Of a site whose mode nobody can know it is taken to keep promises.
+    let mode = arrival.configured.map_or_else(|| asked.mode.unwrap_or(Mode::Enforce), |policy| mode_of(asked, &policy));
+    if asked.reserve_at.is_some() && mode == Mode::Enforce {
         let message = format!("no reservation: {why}; submit without --reserve-at, or try again later");
         return Gate::Refuse(Why::NoState(why), Some(message));
     }
@@ -371,6 +373,20 @@ mod tests {
             let off = Asked { mode: Some(Mode::Off), ..reserve() };
             assert_eq!(gate(&of(&off), Some(STANDING), || Err(why)).message(), None);
         }
+    }
+
+    #[test]
+    fn without_a_state_a_site_that_gives_no_promises_refuses_none() {
+        let promise = reserve();
+        let of_site = |mode| {
+            let configured = Some(Policy { mode, ..Policy::default() });
+            gate(&Arrival { configured, ..of(&promise) }, Some(STANDING), || Err(NoState::TooOld))
+        };
+        for mode in [Mode::Off, Mode::Observe, Mode::Advise] {
+            let message = "the job was submitted as you wrote it: the forecast is too old to rely on";
+            assert_eq!(of_site(mode), Gate::Leave(Why::NoState(NoState::TooOld), Some(message.to_owned())), "{mode:?}");
+        }
+        assert!(matches!(of_site(Mode::Enforce), Gate::Refuse(..)));
     }
 
     #[test]

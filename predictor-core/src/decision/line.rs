@@ -57,8 +57,14 @@ impl Decision {
                 {
                     let _ = write!(part, ", time limit {limit}");
                 }
-                let _ = write!(part, ": forecast to be done in about {} instead of {}", decided.response(), written.response());
-                parts.push(part);
+                let (before, after) = (written.response(), decided.response());
+                parts.push(match &self.reservation {
+                    // Both begin at the reserved time.
+                    Some(Ok(_)) => format!("{part}: forecast to run {} instead of {}", decided.run_time, written.run_time),
+                    _ if after < before => format!("{part}: {}", sooner(before, after)),
+                    // Another size that is no faster is taken for a deadline alone.
+                    _ => format!("{part}: more likely to be done by the deadline"),
+                });
             }
             Some(Err(why)) if submission.asked.auto_mold => parts.push(format!("not molded: {why}")),
             _ => {}
@@ -92,10 +98,9 @@ impl Decision {
         }
         match &self.deferral {
             Some(Ok(deferral)) => parts.push(format!(
-                "begin deferred by {}: forecast to be done in about {} instead of {}",
+                "begin deferred by {}: {}",
                 deferral.begin - now,
-                deferral.response_deferred,
-                deferral.response_now,
+                sooner(deferral.response_now, deferral.response_deferred),
             )),
             Some(Err(why)) if submission.asked.auto_defer && policy.mode >= Mode::Advise => parts.push(format!("not deferred: {why}")),
             _ => {}
@@ -123,6 +128,16 @@ impl Decision {
         }
         parts.push(part);
     }
+}
+
+/// What is gained: both responses, or the difference where they read the same, as two of more than
+/// a day do that differ by minutes.
+fn sooner(before: Seconds, after: Seconds) -> String {
+    let [told_before, told_after] = [before, after].map(|response| response.to_string());
+    if told_before == told_after {
+        return format!("forecast to be done about {} sooner, in {told_before}", before - after);
+    }
+    format!("forecast to be done in about {told_after} instead of {told_before}")
 }
 
 /// Why a submission is refused, with what could be had.

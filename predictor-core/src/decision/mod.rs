@@ -9,6 +9,7 @@ mod choice;
 mod deferral;
 mod gain;
 mod gate;
+mod least_gain;
 mod line;
 mod molding;
 mod record;
@@ -25,6 +26,7 @@ pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
 pub use gain::gain;
 pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, gate};
+pub use least_gain::LeastGain;
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{
     GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, ReservationState,
@@ -36,12 +38,13 @@ pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit,
 use crate::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
 use crate::reliability::WaitSourceReason;
 use crate::site::Partition;
-use admission::Verdict;
+use admission::{DeadlinePlan, Verdict};
 use job_types::options::{Asked, EarlyStart, IfMissed, Mode, SuccessProbability};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use molding::{Assumption, Molding};
+use std::cell::OnceCell;
 
 /// Room that is left between our begin time plus time limit and a deadline: limits are whole
 /// minutes.
@@ -79,6 +82,8 @@ struct Context<'a, F> {
     association: Association,
     size: Size,
     limit: Option<Seconds>,
+    /// Read when the first question about a deadline needs it, and once for all of them.
+    deadline_plan: &'a OnceCell<Option<DeadlinePlan>>,
 }
 
 impl<F> Context<'_, F> {
@@ -415,7 +420,8 @@ where
     let size = submission.size(&partition);
     let limit = bounds.limit();
     let association = forecasts.association(submission.user, submission.account, submission.qos);
-    let context = Context { forecasts, partition, policy, submission, bounds, now, claimed, association, size, limit };
+    let deadline_plan = &OnceCell::new();
+    let context = Context { forecasts, partition, policy, submission, bounds, now, claimed, association, size, limit, deadline_plan };
     let asked = &submission.asked;
     let reserved = asked.reserve_at.map(UnixTime);
 
@@ -472,7 +478,11 @@ where
         let result = match &decided {
             _ if admission::starts_at_once(&context) => Err(NotDeferred::Immediate),
             // By the plan that chose the size, nothing that becomes eligible later starts sooner.
-            Some(decided) if is_by_plan => Err(NotDeferred::GainTooSmall { now: decided.response(), deferred: decided.response() }),
+            Some(decided) if is_by_plan => Err(NotDeferred::GainTooSmall {
+                now: decided.response(),
+                deferred: decided.response(),
+                least: LeastGain::of_deferral(&policy),
+            }),
             Some(decided) => deferral::defer(&context, decided, matches!(molding, Some(Ok(())))),
             None => Err(NotDeferred::NoWaits),
         };

@@ -11,7 +11,7 @@ pub use result::NotMolded;
 
 use super::choice::limit_at;
 use super::gain::gain;
-use super::{Context, LIMIT_ROUNDING};
+use super::{Context, LIMIT_ROUNDING, LeastGain};
 use crate::forecast::{Forecaster, RunTimeForecast, RunTimeRange};
 use candidate::{Draft, NoDraft, forecast};
 use job_types::size::Size;
@@ -170,14 +170,31 @@ where
         let ((probability, score), (other_probability, other_score)) = (worth(one), worth(other));
         probability > other_probability || (probability == other_probability && score > other_score)
     };
-    let mut best = written.clone();
-    for other in others.iter().map(scored) {
-        if other.wait.is_some() && better(&other, &best) {
-            best = other;
+    let least = LeastGain::of(&context.policy);
+    let mut best: Option<Candidate> = None;
+    let mut passed_over: Option<Candidate> = None;
+    for other in others.iter().map(scored).filter(|other| other.wait.is_some() && better(other, &written)) {
+        let place = if is_worth_it(&written, &other, assumption, least) { &mut best } else { &mut passed_over };
+        if place.as_ref().is_none_or(|best| better(&other, best)) {
+            *place = Some(other);
         }
     }
-    let better = if best.count == original_count { Err(NotMolded::AlreadyBest) } else { Ok(best) };
+    let too_small = |other: &Candidate| {
+        let [written, sooner] = [&written, other].map(|candidate| candidate.response() - assumption.delay);
+        (sooner < written).then_some(NotMolded::GainTooSmall { count: other.count, unit, written, other: sooner, least })
+    };
+    let better = best.ok_or_else(|| passed_over.as_ref().and_then(too_small).unwrap_or(NotMolded::AlreadyBest));
     Molding { as_written: Some(written), better, by_plan: false }
+}
+
+/// Whether another size gains so much that the change is worth it: of the response from when the
+/// job may begin, which no size changes, or, where there is a deadline, of the probability of being
+/// done by then, for which the least part holds as well.
+fn is_worth_it(written: &Candidate, other: &Candidate, assumption: &Assumption, least: LeastGain) -> bool {
+    let probabilities = written.deadline_probability.zip(other.deadline_probability);
+    let is_likelier = probabilities.is_some_and(|(written, other)| other > written && other - written >= least.part);
+    let [before, after] = [written, other].map(|candidate| candidate.response() - assumption.delay);
+    is_likelier || least.is_reached(before, after)
 }
 
 /// The time limit at another size (VI.C): the original one for a larger size; for a smaller one the

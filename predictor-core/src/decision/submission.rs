@@ -64,6 +64,27 @@ pub enum Tie {
     SeveralPartitions,
 }
 
+impl Tie {
+    /// In the order in which the first that holds is told.
+    const ORDER: [Self; 9] = [
+        Self::Heterogeneous,
+        Self::Interactive,
+        Self::NodeList,
+        Self::Reservation,
+        Self::Licences,
+        Self::GenericResourcesPerJob,
+        Self::CountedFeatures,
+        Self::MostCpus,
+        Self::SeveralPartitions,
+    ];
+
+    /// The first that holds for a job.
+    #[must_use]
+    pub fn first(holds: impl Fn(Self) -> bool) -> Option<Self> {
+        Self::ORDER.into_iter().find(|one| holds(*one))
+    }
+}
+
 impl fmt::Display for Tie {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -96,6 +117,17 @@ pub enum Placement {
     NodeShape,
 }
 
+impl Placement {
+    /// In the order in which the first that holds is told.
+    const ORDER: [Self; 5] = [Self::Features, Self::ExcludedNodes, Self::GenericResources, Self::Memory, Self::NodeShape];
+
+    /// The first that holds for a job.
+    #[must_use]
+    pub fn first(holds: impl Fn(Self) -> bool) -> Option<Self> {
+        Self::ORDER.into_iter().find(|one| holds(*one))
+    }
+}
+
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -118,6 +150,17 @@ pub enum Obstacle {
     Held,
     /// It runs inside a reservation of Slurm's.
     Reservation,
+}
+
+impl Obstacle {
+    /// In the order in which the first that holds is told.
+    const ORDER: [Self; 3] = [Self::Reservation, Self::Dependency, Self::Held];
+
+    /// The first that holds for a job.
+    #[must_use]
+    pub fn first(holds: impl Fn(Self) -> bool) -> Option<Self> {
+        Self::ORDER.into_iter().find(|one| holds(*one))
+    }
 }
 
 /// A submission.
@@ -237,13 +280,16 @@ pub fn governing<'a>(partitions: Option<&str>, site: &'a impl Site) -> Option<(P
     Some((first, policy))
 }
 
-/// What two policies both allow; in all else the first of them.
+/// What two policies both allow, with the greater of their least gains; in all else the first of
+/// them.
 fn most_careful(policy: &Policy, other: &Policy) -> Policy {
     Policy {
         mode: policy.mode.min(other.mode),
         mold: policy.mold.min(other.mold),
         defer: policy.defer.min(other.defer),
         reserve: policy.reserve && other.reserve,
+        min_gain: policy.min_gain.max(other.min_gain),
+        min_gain_time: policy.min_gain_time.max(other.min_gain_time),
         // A promise that holds in one of them only is none.
         admission: if policy.admission == other.admission { policy.admission } else { Admission::Off },
         ..*policy

@@ -95,6 +95,8 @@ impl From<&Policy> for PolicyRecord {
             },
             deadline_probability: (policy.deadline_probability as f32).into(),
             success_probability: (policy.success_probability as f32).into(),
+            min_gain: (policy.min_gain as f32).into(),
+            min_gain_time_s: policy.min_gain_time.clamped_u32().into(),
             defer_threshold: (policy.defer_threshold as f32).into(),
             max_defer_s: policy.max_defer.clamped_u32().into(),
         }
@@ -122,6 +124,8 @@ impl From<&PolicyRecord> for Policy {
             early_start: if record.early_start == 1 { EarlyStart::Run } else { EarlyStart::Wait },
             if_missed: if record.if_missed == 1 { IfMissed::Cancel } else { IfMissed::Run },
             success_probability: decimal(record.success_probability),
+            min_gain: decimal(record.min_gain),
+            min_gain_time: Seconds(i64::from(record.min_gain_time_s.get())),
             defer_threshold: decimal(record.defer_threshold),
             max_defer: Seconds(i64::from(record.max_defer_s.get())),
             admission: match record.admission {

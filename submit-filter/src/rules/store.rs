@@ -4,8 +4,8 @@
 //! Rules are the site's policy and don't lapse: a file that can't be used leaves those in force
 //! that were good last, and so does a directory that is gone. A copy of these is kept in the
 //! directory for the next start of slurmctld. Whoever takes the site's rules out of force removes
-//! their file. What a submission is judged by it takes at once, so that no other rules come in
-//! between.
+//! their file, and the copy goes with it, also where slurmctld was down meanwhile. A submission
+//! takes all that it is judged by at once, so that no other rules come in between.
 
 use super::counting::Counting;
 use crate::watch::{DirectoryState, Identity, Switch, Watch};
@@ -77,7 +77,8 @@ pub(crate) struct RuleStore {
 /// What was looked at last.
 #[derive(Debug, Default)]
 struct Seen {
-    rules: Option<Identity>,
+    /// `None` before the first look.
+    rules: Option<Option<Identity>>,
     data_file: Option<Identity>,
     hand_over: Option<Identity>,
     /// What is known of users and jobs, also where there are no rules yet.
@@ -147,10 +148,12 @@ impl RuleStore {
             }
         }
         let rules = Identity::of(&self.rules);
-        if rules != seen.rules {
-            seen.rules = rules;
+        if seen.rules != Some(rules) {
+            let is_first = seen.rules.replace(rules).is_none();
             match rules {
                 Some(_) => self.take_rules(seen.data.clone()),
+                // There never were any, or none since their copy was removed.
+                None if is_first && !self.has_copy() => {}
                 None => self.remove(),
             }
         }
@@ -190,6 +193,11 @@ impl RuleStore {
                 )),
             },
         }
+    }
+
+    /// Whether there is a copy of rules that were in force.
+    fn has_copy(&self) -> bool {
+        self.directory.join(RULES_IN_FORCE).symlink_metadata().is_ok()
     }
 
     /// Takes the rules out of force, with the copy of them.

@@ -12,7 +12,7 @@ use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Refusal, Reservable, Reservation, Situation, Submission, Tie,
-    TimeLimit, decide, trajectory,
+    TimeLimit, configured_policy, decide, trajectory,
 };
 use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
 use predictor_core::snapshot::PartitionState;
@@ -236,6 +236,58 @@ fn bounds_by_class_know_no_load_so_that_nothing_is_gained_by_deferral() {
     let busy = Cluster { ends: vec![NOW + Seconds(600)], ..cluster(waits, batch(enforcing())) };
     let decision = decided(&busy, &submission(4, Asked { auto_defer: true, ..Asked::default() }));
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))), "{:?}", decision.deferral);
+}
+
+#[test]
+fn a_deferral_must_gain_what_the_site_wants_of_every_change_as_well() {
+    // As submitted the job is done in 10,500 s; deferred, 500 s after the end.
+    let deferral = |ends_in, min_gain, min_gain_time_s| {
+        let policy = Policy { defer_threshold: 0.0, min_gain, min_gain_time: Seconds(min_gain_time_s), ..enforcing() };
+        let cluster = pressed(&[ends_in]);
+        let asked = submission(4, Asked { auto_defer: true, ..Asked::default() });
+        let decision = decide(&Situation { policy, ..cluster.situation(&asked) });
+        decision.deferral.unwrap().map(|deferral| deferral.response_deferred.0).map_err(|why| why.to_string())
+    };
+    assert_eq!(deferral(9_400, 0.05, 60), Ok(9_900));
+    let too_little = "waiting gains too little: done about 8 min sooner than in 2 h 55 min, and 5 % and 1 min are wanted here";
+    assert_eq!(deferral(9_500, 0.05, 60), Err(too_little.to_owned()));
+    assert_eq!(deferral(9_500, 0.0, 60), Ok(10_000));
+    assert!(deferral(9_500, 0.0, 501).is_err());
+    assert!(deferral(9_999, 0.0, 0).is_ok());
+    assert!(deferral(10_001, 0.0, 0).is_err());
+}
+
+#[test]
+fn a_size_that_past_waits_favour_by_less_than_the_least_gain_is_passed_over() {
+    // By their past waits large jobs wait so much longer than small ones, and all run for 500 s.
+    let choice = |large_wait: u32, submission: &Submission<'_>| {
+        let jobs = past().map(|job| EndedJob { end: job.start.unwrap() + Seconds(500), ..job });
+        let wait = move |job: &JobShape, _: &Moment| if job.size.cpus > 16 { large_wait } else { 100 };
+        let cluster = Cluster { wait: Some(Box::new(wait)), ..cluster(jobs, batch(enforcing())) };
+        let decision = decided(&cluster, submission);
+        let line = decision.line(submission, &enforcing(), NOW).unwrap();
+        (decision.changes().size.map(|(size, _)| size.nodes), line)
+    };
+    let plain = submission(16, mold());
+    let (molded, line) = choice(155, &plain);
+    assert_eq!(molded, None);
+    let told = "not molded: 4 nodes would gain too little: done about 55 s sooner than in 10 min, and 5 % and 1 min are wanted here";
+    assert_eq!(line, told);
+    assert_eq!(choice(165, &plain).0, Some(4));
+    // What counts is the response from when the job may begin, however far that is ahead.
+    let tomorrow = Submission { begin: Some(NOW + Seconds(86_400)), ..submission(16, mold()) };
+    assert_eq!(choice(155, &tomorrow).0, None);
+    let (molded, line) = choice(165, &tomorrow);
+    assert_eq!(molded, Some(4));
+    assert!(line.ends_with(": forecast to be done about 1 min sooner, in 1 d"), "{line}");
+}
+
+#[test]
+fn of_two_partitions_the_greater_least_gain_holds() {
+    let of = |min_gain, seconds| Policy { min_gain, min_gain_time: Seconds(seconds), ..enforcing() };
+    let (first, second) = (of(0.1, 60), of(0.05, 600));
+    let policy = configured_policy(Some("first,second"), &first, |name| if name == "first" { &first } else { &second });
+    assert_eq!((policy.min_gain, policy.min_gain_time), (0.1, Seconds(600)));
 }
 
 fn reserve(ahead: i64, probability: f64) -> Asked {

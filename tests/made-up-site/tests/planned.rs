@@ -6,7 +6,7 @@ use job_types::number::UserId;
 use job_types::options::{Asked, MoldSizes};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
-use job_types::time::{Seconds, UnixTime};
+use job_types::time::Seconds;
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{Decision, NotDeferred, NotMolded, Situation, Submission, decide};
 use predictor_core::forecast::{Claimed, Claims, FreePlan};
@@ -14,8 +14,13 @@ use predictor_core::forecast::{Claimed, Claims, FreePlan};
 /// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds;
 /// then all are. The user has run jobs of 500 seconds on 16 nodes.
 fn planned(policy: Policy, free: u32, pending_jobs: u64) -> Cluster {
-    let past = (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, 500));
-    let steps = vec![(NOW, free), (UnixTime(NOW.0 + 10_000), 256)];
+    planned_until(policy, free, pending_jobs, 10_000, 500)
+}
+
+/// The same, where all CPUs are free in so many seconds, and the user's jobs ran for so long.
+fn planned_until(policy: Policy, free: u32, pending_jobs: u64, all_free_in: i64, run: i64) -> Cluster {
+    let past = (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, run));
+    let steps = vec![(NOW, free), (NOW + Seconds(all_free_in), 256)];
     Cluster {
         plan: Some(FreePlan { steps: steps.into(), pending_jobs }),
         ..MadeUpSite::new(NOW).partition(batch(policy)).ended_jobs(past).state()
@@ -42,6 +47,41 @@ fn a_job_is_made_as_small_as_it_needs_to_be_to_start_now() {
     let (written, decided) = (decision.as_written.unwrap(), decision.decided.unwrap());
     assert_eq!((written.wait.unwrap().0, decided.wait.unwrap().0), (Seconds(10_000), Seconds::ZERO));
     assert!((decided.run_time.0 - 800).abs() <= 2, "{}", decided.run_time);
+}
+
+#[test]
+fn a_size_that_gains_less_than_a_person_would_want_is_passed_over_and_told() {
+    // On 16 nodes the job waits until all CPUs are free; on ten it runs at once, and 16/10 as long.
+    let molding = |policy, all_free_in, run| {
+        let decision = decided(&planned_until(policy, 40, 3, all_free_in, run), mold(), Claimed::default());
+        let changed = decision.changes().size.map(|(size, _)| size.nodes);
+        (changed, decision.molding.unwrap().err().map(|why| why.to_string()))
+    };
+    let told = |text: &str| (None, Some(text.to_owned()));
+    let wanted = "and 5 % and 1 min are wanted here";
+    // 850 s as written and 800 s on ten nodes are 5.9 %, and not a minute.
+    assert_eq!(
+        molding(enforcing(), 350, 500),
+        told(&format!("10 nodes would gain too little: done about 50 s sooner than in 14 min, {wanted}"))
+    );
+    // 3,100 s and 2,880 s are minutes, and 7 %; 2,980 s and 2,880 s are 3.4 %.
+    assert_eq!(molding(enforcing(), 1_300, 1_800), (Some(10), None));
+    assert_eq!(
+        molding(enforcing(), 1_180, 1_800),
+        told(&format!("10 nodes would gain too little: done about 1 min sooner than in 49 min, {wanted}"))
+    );
+    assert_eq!(molding(enforcing(), 360, 500), (Some(10), None));
+    // 12 s and 11.2 s.
+    assert_eq!(molding(enforcing(), 5, 7), told("its size is the one forecast to finish first"));
+    assert_eq!(molding(enforcing(), 6, 7), told(&format!("10 nodes would gain too little: done about 1 s sooner than in 13 s, {wanted}")));
+    // A site may want less, or more.
+    let wanting = |min_gain, seconds| Policy { min_gain, min_gain_time: Seconds(seconds), ..enforcing() };
+    assert_eq!(molding(wanting(0.0, 0), 6, 7), (Some(10), None));
+    assert_eq!(molding(wanting(0.0, 0), 350, 500), (Some(10), None));
+    assert_eq!(molding(wanting(0.2, 0), 400, 500).0, None);
+    assert_eq!(molding(wanting(0.1, 0), 400, 500).0, Some(10));
+    assert_eq!(molding(wanting(0.0, 3_600), 4_399, 500).0, Some(10));
+    assert_eq!(molding(wanting(0.0, 3_600), 3_899, 500).0, None);
 }
 
 #[test]
@@ -75,9 +115,27 @@ fn only_named_sizes_are_tried_where_some_are_named_and_only_past_ones_where_nobo
 }
 
 #[test]
+fn who_asks_is_molded_to_sizes_never_run_and_who_does_not_to_any_that_was() {
+    // Sixteen nodes were run often, twelve and six once each. Ten would start at once, and so would
+    // eight and six.
+    let jobs = [12, 6].map(|nodes| ended_job(UserId(USER), NOW - Seconds(900_000 - 100_000), nodes, 3_600, 5_000, 500));
+    let with_few = |policy| {
+        let past = (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 16, 3_600, 5_000, 500));
+        let state = MadeUpSite::new(NOW).partition(batch(policy)).ended_jobs(past.chain(jobs)).state();
+        Cluster { plan: planned(policy, 40, 3).plan, ..state }
+    };
+    let nodes = |cluster: &Cluster, asked| decided(cluster, asked, Claimed::default()).changes().size.map(|(size, _)| size.nodes);
+    assert_eq!(nodes(&with_few(enforcing()), mold()), Some(10), "never run, and larger than six");
+    let transparent = Policy { mold: When::Always, ..enforcing() };
+    assert_eq!(nodes(&with_few(transparent), Asked::default()), Some(6), "run once");
+}
+
+#[test]
 fn what_was_molded_by_a_plan_is_not_deferred() {
     let both = Asked { auto_defer: true, ..mold() };
     let decision = decided(&planned(enforcing(), 40, 3), both, Claimed::default());
     assert_eq!(decision.molding, Some(Ok(())));
-    assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))), "{:?}", decision.deferral);
+    let why = decision.deferral.unwrap().unwrap_err();
+    assert!(matches!(why, NotDeferred::GainTooSmall { .. }), "{why:?}");
+    assert_eq!(why.to_string(), "waiting gains nothing");
 }

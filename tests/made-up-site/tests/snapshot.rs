@@ -363,7 +363,7 @@ fn shared_nodes_are_read_back_for_their_partition_alone_and_for_every_reader() {
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v12");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v13");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),

@@ -15,6 +15,7 @@ mod upkeep;
 
 pub use alternatives::{AlternativeSize, Alternatives};
 pub use outcome::{DeadlineState, GivenDeadline, given_deadline};
+pub(super) use probability::DeadlinePlan;
 pub use shares::GivenShare;
 pub use uncertain::SharingRequest;
 pub use upkeep::{

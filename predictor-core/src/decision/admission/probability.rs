@@ -69,7 +69,7 @@ impl Terms {
 /// How a job with a deadline fares by the plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Prospect {
-    /// The probability that it is done in time, before it is corrected.
+    /// The probability that it is done in time, corrected by how such promises were kept.
     probability: f64,
     /// When it is planned to start.
     start: UnixTime,
@@ -82,13 +82,12 @@ where
 {
     let wanted = context.policy.deadline_probability;
     let (partition, cpus, ahead) = (context.partition.index, context.size.cpus, deadline - context.now);
-    let history = context.forecasts.deadline_history(partition);
-    let by_plan = history.as_ref().and_then(|history| prospect(context, decided?, deadline, history));
+    let by_plan = decided.and_then(|decided| prospect(context, decided, deadline));
     // Either forecast is corrected by what became of others, once: by how promises at the border
     // were kept, or by size and time ahead.
-    let (probability, asked) = match (by_plan, &history) {
-        (Some(prospect), Some(history)) => (history.corrected(prospect.probability, wanted), wanted),
-        _ => {
+    let (probability, asked) = match by_plan {
+        Some(Prospect { probability, .. }) => (probability, wanted),
+        None => {
             let Some(forecast) = decided.and_then(|decided| decided.deadline_probability) else { return Err(NotAdmitted::NoWaits) };
             (forecast, context.forecasts.level_to_ask(PromiseKind::Deadline, partition, cpus, ahead, wanted))
         }
@@ -102,13 +101,55 @@ where
     Ok(Admitted { by: Admission::Probability, deadline, probability: Some(probability), wanted: Some(wanted), begin })
 }
 
+/// What all questions about deadlines in one decision have in common, of which a refusal asks some
+/// fifty: what the forecasts say of the partition, with what was claimed since.
+#[derive(Debug)]
+pub(in crate::decision) struct DeadlinePlan {
+    history: DeadlineHistory,
+    /// From when on how many CPUs are free, with what was claimed in its place, or without it where
+    /// there is never room for it.
+    steps: Vec<(UnixTime, u32)>,
+    /// The jobs that were admitted to the partition.
+    admitted: Vec<PromisedJob>,
+    /// Whether something was claimed that has a place, if not within the time that it takes.
+    has_place_for_claimed: bool,
+}
+
+impl DeadlinePlan {
+    /// `None` where the queue is not planned or nobody has learnt from deadlines.
+    fn of<F>(context: &Context<'_, F>) -> Option<DeadlinePlan>
+    where
+        F: Forecaster,
+    {
+        let (forecasts, partition) = (context.forecasts, context.partition.index);
+        let history = forecasts.deadline_history(partition)?;
+        let FreePlan { steps, .. } = forecasts.queue_plan(partition)?;
+        let claimed = place_of_claimed(context);
+        let free_at_last = steps.last().map_or(0, |(_, free)| u64::from(*free));
+        let behind = claimed.and_then(|(cpus, length)| steps_behind(&steps, context.now, cpus, length));
+        Some(DeadlinePlan {
+            history,
+            steps: behind.unwrap_or_else(|| steps.into_owned()),
+            admitted: forecasts.promised_jobs(partition).into_owned(),
+            has_place_for_claimed: claimed.is_some_and(|(cpus, _)| cpus <= free_at_last),
+        })
+    }
+
+    fn in_decision<'a, F>(context: &Context<'a, F>) -> Option<&'a DeadlinePlan>
+    where
+        F: Forecaster,
+    {
+        context.deadline_plan.get_or_init(|| DeadlinePlan::of(context)).as_ref()
+    }
+}
+
 /// How the job as decided fares by the plan; `None` where there is none.
-fn prospect<F>(context: &Context<'_, F>, decided: &Candidate, deadline: UnixTime, history: &DeadlineHistory) -> Option<Prospect>
+fn prospect<F>(context: &Context<'_, F>, decided: &Candidate, deadline: UnixTime) -> Option<Prospect>
 where
     F: Forecaster,
 {
+    let DeadlinePlan { history, steps, admitted, .. } = DeadlinePlan::in_decision(context)?;
     let (forecasts, partition) = (context.forecasts, &context.partition);
-    let plan = forecasts.queue_plan(partition.index)?;
     let now = context.now;
     let left_s = (deadline - now).0 as f64;
     let past = forecasts.run_time(context.submission.user, partition.index, context.submission.unit(), decided.count);
@@ -121,10 +162,7 @@ where
     let cpus = u64::from(decided.size.cpus);
     let beside = Some(Terms::default().room_beside(expected, all)).filter(|beside| cpus + beside <= u64::from(all)).unwrap_or(0);
     let not_before = now + context.delay_as_written();
-    let admitted = forecasts.promised_jobs(partition.index);
     let giving_way = |job: &&PromisedJob| job.gives_way(deadline, expected);
-    let behind = place_of_claimed(context).and_then(|(cpus, length)| steps_behind(&plan.steps, now, cpus, length));
-    let steps = behind.as_deref().unwrap_or(&plan.steps);
     let room = Room::before(steps, admitted.iter().filter(giving_way), not_before, cpus + beside);
 
     let mut starts = room.starts();
@@ -133,7 +171,8 @@ where
         let Some(start) = starts.start(Seconds(run_s.ceil() as i64)) else { break };
         probability += weight * history.starts_within(left_s - run_s, (start - now).0 as f64);
     }
-    Some(Prospect { probability: probability.clamp(0.0, 1.0), start: room.earliest(expected).unwrap_or(not_before) })
+    let probability = history.corrected(probability.clamp(0.0, 1.0), context.policy.deadline_probability);
+    Some(Prospect { probability, start: room.earliest(expected).unwrap_or(not_before) })
 }
 
 /// The CPUs that were claimed since the queue was read that was planned, and for how long each is
@@ -153,10 +192,7 @@ pub(super) fn has_place_for_claimed<F>(context: &Context<'_, F>) -> bool
 where
     F: Forecaster,
 {
-    let (forecasts, partition) = (context.forecasts, context.partition.index);
-    let Some((cpus, _)) = place_of_claimed(context) else { return false };
-    let has_place = |plan: FreePlan<'_>| plan.steps.last().is_some_and(|(_, free)| u64::from(*free) >= cpus);
-    forecasts.deadline_history(partition).is_some() && forecasts.queue_plan(partition).is_some_and(has_place)
+    DeadlinePlan::in_decision(context).is_some_and(|plan| plan.has_place_for_claimed)
 }
 
 #[cfg(test)]

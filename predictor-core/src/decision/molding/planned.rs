@@ -1,7 +1,7 @@
 //! Molding by a plan of the queue, where the daemon has published one: [`Terms`] decide.
 
-use super::super::Context;
 use super::super::choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
+use super::super::{Context, LeastGain};
 use super::candidate::{Assumption, Candidate, Draft, NoDraft, forecast};
 use super::result::{Forbidden, Molding, NotMolded};
 use super::sizes::{allowed_counts, candidate_counts, resize};
@@ -53,11 +53,14 @@ where
         offers.extend(wait.map(|wait| (Offer { cpus, wait }, draft)));
     }
     let others: Vec<Offer> = offers.iter().map(|(offer, _)| *offer).collect();
-    let chosen = terms.best(run_time, as_written, &others).and_then(|place| offers.into_iter().nth(place));
+    let soonest = terms.best(run_time, as_written, &others).and_then(|place| offers.into_iter().nth(place)).ok_or(why);
     let written_again = Draft { ranges: written.ranges.clone(), ..*written };
-    let Some((offer, mut draft)) = chosen else {
-        let as_written = forecast(context, vec![written_again], assumption).pop().map(|(candidate, _)| candidate);
-        return Some(Molding { as_written, better: Err(why), by_plan: true });
+    let (offer, mut draft) = match soonest.and_then(|soonest| worth_it(context, &terms, run_time, as_written, soonest)) {
+        Ok(chosen) => chosen,
+        Err(why) => {
+            let as_written = forecast(context, vec![written_again], assumption).pop().map(|(candidate, _)| candidate);
+            return Some(Molding { as_written, better: Err(why), by_plan: true });
+        }
     };
     let stretched = |seconds: Seconds| terms.run_time(seconds, cpus_written, offer.cpus).clamped_u32();
     draft.ranges = written.ranges.iter().map(|range| range.with_ends(stretched(range.lower()), stretched(range.upper()))).collect();
@@ -70,6 +73,22 @@ where
     let as_written = told.next().map(|candidate| planned(candidate, as_written));
     let better = told.next().map(|candidate| planned(candidate, offer)).ok_or(NotMolded::NoOtherSize);
     Some(Molding { as_written, better, by_plan: true })
+}
+
+/// An offer, if it gains so much that the change is worth it.
+fn worth_it<F>(
+    context: &Context<'_, F>,
+    terms: &Terms,
+    run_time: Seconds,
+    as_written: Offer,
+    (offer, draft): (Offer, Draft),
+) -> Result<(Offer, Draft), NotMolded> {
+    let least = LeastGain::of(&context.policy);
+    let [written, other] = [as_written, offer].map(|offer| terms.response(run_time, as_written.cpus, offer));
+    if least.is_reached(written, other) {
+        return Ok((offer, draft));
+    }
+    Err(NotMolded::GainTooSmall { count: draft.count, unit: context.submission.unit(), written, other, least })
 }
 
 /// Sizes to try: those that the user named; or else parts of the size as written and its double

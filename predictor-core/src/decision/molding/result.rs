@@ -1,9 +1,10 @@
 //! What molding comes to, and why a job is left at its size.
 
-use super::super::Limit;
 use super::super::submission::Tie;
+use super::super::{LeastGain, Limit};
 use super::candidate::{Candidate, Draft, NoDraft};
 use job_types::size::Unit;
+use job_types::time::Seconds;
 use std::fmt;
 
 /// Why a job is not molded.
@@ -27,6 +28,19 @@ pub enum NotMolded {
     Forbidden(Limit),
     /// The size as written is forecast to finish first.
     AlreadyBest,
+    /// Another size is forecast to finish sooner, and not by so much that it would be worth it.
+    GainTooSmall {
+        /// That size.
+        count: u32,
+        /// Its unit.
+        unit: Unit,
+        /// Forecast response at the size as written.
+        written: Seconds,
+        /// Forecast response at that size.
+        other: Seconds,
+        /// What it has to gain.
+        least: LeastGain,
+    },
     /// The site molds none in this partition.
     NotOffered,
     /// A better size could not be reserved, the one as written can.
@@ -48,6 +62,12 @@ impl fmt::Display for NotMolded {
             NotMolded::NoOtherSize => f.write_str("no other size that you have run or named fits its tasks and limits"),
             NotMolded::Forbidden(limit) => write!(f, "other sizes are forbidden by {limit}"),
             NotMolded::AlreadyBest => f.write_str("its size is the one forecast to finish first"),
+            NotMolded::GainTooSmall { count, unit, written, other, least } => write!(
+                f,
+                "{count} {} would gain too little: done about {} sooner than in {written}, and {least} are wanted here",
+                unit.word(*count),
+                *written - *other,
+            ),
             NotMolded::NotOffered => f.write_str("this partition molds no jobs"),
             NotMolded::NotReservable => f.write_str("only its own size can be had at the reserved time"),
             NotMolded::NotAdmitted => f.write_str("only at its own size it is admitted with its deadline"),

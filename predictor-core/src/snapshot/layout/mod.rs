@@ -35,7 +35,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 12;
+pub const LAYOUT_VERSION: u32 = 13;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -119,9 +119,9 @@ const _: () = {
     assert!(size_of::<Header>() == 48);
     assert!(std::mem::offset_of!(Header, checksum) == CHECKSUM_AT.start);
     assert!(size_of::<SectionRecord>() == 24);
-    assert!(size_of::<PolicyRecord>() == 24);
-    assert!(size_of::<SiteRecord>() == 104);
-    assert!(size_of::<PartitionRecord>() == 128);
+    assert!(size_of::<PolicyRecord>() == 32);
+    assert!(size_of::<SiteRecord>() == 112);
+    assert!(size_of::<PartitionRecord>() == 136);
     assert!(size_of::<SetAside>() == 28);
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<WaitRegionRecord>() == 24);

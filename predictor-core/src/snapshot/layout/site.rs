@@ -30,6 +30,10 @@ pub struct PolicyRecord {
     pub success_probability: F32,
     /// Probability with which admitted jobs are to be done by their deadlines.
     pub deadline_probability: F32,
+    /// The part of its response time that a job must at least gain to be molded or deferred.
+    pub min_gain: F32,
+    /// The time in seconds that it must at least gain as well.
+    pub min_gain_time_s: U32,
     /// The part of its response by which a job must be done sooner to be deferred.
     pub defer_threshold: F32,
     /// Longest deferral in seconds.
