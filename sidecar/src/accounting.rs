@@ -24,12 +24,11 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::{AdmissionOutcome, PromiseOutcome, RecordedForecast, Run, RunId};
 use slurm_conf::configuration::HistorySettings;
-use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
+use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, WindowWidth};
 
 use crate::awaited::Awaited;
 use crate::clock::ClockWatch;
 use crate::cluster::{Cluster, Ended};
-use crate::history_windows::Width;
 use crate::kept::Reading;
 use crate::message::{AccountingRead, Message};
 use crate::names::{first_partition, shared};
@@ -75,7 +74,7 @@ pub(crate) struct AccountingReader {
     maximum_jobs: u64,
     /// What of the past is still to be read, and how many jobs at most.
     past: Option<(Range<i64>, u64)>,
-    width: Width,
+    width: WindowWidth,
     /// Everything that ended from the start on and before this has been read.
     read_until: i64,
     /// The first reading is of the past alone, which ends with the second of `read_until`.
@@ -108,7 +107,7 @@ impl AccountingReader {
             maximum_jobs: settings.maximum_jobs,
             // With this second, of which the next reading takes what is still to come.
             past: Some((now - settings.window_seconds..now + 1, settings.maximum_jobs)),
-            width: Width::new(),
+            width: WindowWidth::new(),
             read_until: now,
             is_first: true,
             last_deep: Some(Instant::now()),
@@ -132,7 +131,7 @@ impl AccountingReader {
         self.seen = Seen::new(now - REMEMBERED_SECONDS, MOST_REMEMBERED);
         (self.awaited, self.last_awaited) = (Awaited::default(), None);
         self.past = Some((now - self.window_seconds..now + 1, self.maximum_jobs));
-        (self.width, self.read_until, self.is_first) = (Width::new(), now, true);
+        (self.width, self.read_until, self.is_first) = (WindowWidth::new(), now, true);
         (self.last_deep, self.failing_since, self.settling) = (Some(Instant::now()), None, None);
     }
 

@@ -11,6 +11,7 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use job_types::record::WaitSource;
+use predictor_core::counters::Counted;
 use predictor_core::reliability::{DECISION_LEVELS, PartitionScore};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
@@ -27,7 +28,7 @@ use crate::change_metrics::ChangeMetrics;
 use crate::cluster::{Cluster, Ended};
 use crate::deadline_metrics::DeadlineMetrics;
 use crate::failure::Failure;
-use crate::filter_counters;
+use crate::kept_sums;
 use crate::message::Learnt;
 use crate::promise_metrics::PromiseMetrics;
 use crate::publisher::Published;
@@ -356,7 +357,7 @@ struct FilterCounters {
 
 impl Collector for FilterCounters {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let Some(counted) = filter_counters::read(&self.file) else { return Ok(()) };
+        let Some(counted) = kept_sums::read::<Counted>(&self.file) else { return Ok(()) };
         let mut metric =
             encoder.encode_descriptor("filter_events", "What the filter inside slurmctld did, by event", None, MetricType::Counter)?;
         for (event, number) in counted.named() {

@@ -1,39 +1,49 @@
-//! Keeps what was counted of each rule, over the ends of slurmctld and of this process.
+//! Keeps what was counted of each rule.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use rules_compiler::counted::{CountedRules, LARGEST};
+use job_types::time::UnixTime;
+use rules_compiler::counted::{self, CountedRules};
 use site_rules::counts;
-use slurm_sys::memory::{open_trusted, read_start};
 
-use crate::accounting::now;
-use crate::filter_counters::store;
+use crate::kept_sums::{KeptSums, Sums};
 use crate::looked_at_rules::RuleNames;
 
 /// How many sets of rules are known by their numbers: slurmctld takes up the last one at the next
 /// submission.
 const KNOWN_SETS: usize = 4;
 
-/// The sums, and their file.
+/// The sums by rule, and the sets of rules that are known.
 #[derive(Debug)]
 pub(crate) struct RuleCounters {
-    path: PathBuf,
-    counted: CountedRules,
-    /// What the file holds; `None` where that is not known.
-    stored: Option<CountedRules>,
+    kept: KeptSums<CountedRules>,
     sets: VecDeque<Arc<RuleNames>>,
-    /// Whether the log says that the file can't be written.
-    is_told: bool,
+}
+
+impl Sums for CountedRules {
+    const LARGEST: usize = counted::LARGEST;
+    const NOT_WRITTEN: &'static str = "what was counted of rules is not written; it is kept in memory";
+
+    fn begun(now: UnixTime) -> Self {
+        CountedRules::begun(now.0)
+    }
+
+    fn read(look: impl Fn() -> io::Result<Vec<u8>>) -> io::Result<Option<Self>> {
+        CountedRules::read(look)
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        CountedRules::to_bytes(self)
+    }
 }
 
 impl RuleCounters {
-    /// Goes on where the file ends; from 0 where there is none, or another one.
+    /// Goes on where the file ends.
     pub(crate) fn load(path: PathBuf) -> Self {
-        let stored = read(&path);
-        let counted = stored.clone().unwrap_or_else(|| CountedRules::begun(now()));
-        Self { path, counted, stored, sets: VecDeque::new(), is_told: false }
+        Self { kept: KeptSums::load(path), sets: VecDeque::new() }
     }
 
     /// Knows the rules that are in force.
@@ -44,40 +54,23 @@ impl RuleCounters {
         }
     }
 
-    /// Adds what the page tells, and writes the file if anything has changed.
+    /// Adds what the page tells of rules that are known.
     pub(crate) fn refresh(&mut self, page: Option<(u64, Vec<u64>)>) {
         let Some((owner, numbers)) = page else { return };
         let Some((number, _)) = counts::read(&numbers, 0) else { return };
         let Some(rules) = self.sets.iter().find(|rules| rules.number == number) else { return };
         let Some((_, counts)) = counts::read(&numbers, rules.names.len()) else { return };
-        self.counted.take(owner, &rules.names, counts);
-        if self.stored.as_ref() == Some(&self.counted) {
-            return;
-        }
-        match store(&self.path, &self.counted.to_bytes()) {
-            Ok(()) => {
-                self.stored = Some(self.counted.clone());
-                self.is_told = false;
-            }
-            Err(error) if !self.is_told => {
-                self.is_told = true;
-                tracing::warn!(path = %self.path.display(), %error, "what was counted of rules is not written; it is kept in memory");
-            }
-            Err(_) => {}
-        }
+        self.kept.refresh(|counted| counted.take(owner, &rules.names, counts));
     }
-}
-
-/// What the file holds; `None` where that is not known.
-pub(crate) fn read(path: &Path) -> Option<CountedRules> {
-    CountedRules::read(|| read_start(&open_trusted(path)?.0, LARGEST)).ok().flatten()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kept_sums::read;
     use site_rules::counts::{PAGE, RULE_SET, RuleCount, place};
     use site_rules::rules::RuleNumber;
+    use std::path::Path;
 
     fn page(set: u64, matched: u64) -> Vec<u64> {
         let mut numbers = vec![0; PAGE];
@@ -91,7 +84,8 @@ mod tests {
     }
 
     fn matched(path: &Path) -> Option<Vec<(String, u64)>> {
-        read(path).map(|counted| counted.rules.iter().map(|rule| (rule.name.clone(), rule.sum(RuleCount::Matched))).collect())
+        read::<CountedRules>(path)
+            .map(|counted| counted.rules.iter().map(|rule| (rule.name.clone(), rule.sum(RuleCount::Matched))).collect())
     }
 
     #[test]

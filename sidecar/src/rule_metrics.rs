@@ -9,11 +9,11 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
-use rules_compiler::counted::CountedRule;
+use rules_compiler::counted::{CountedRule, CountedRules};
 use rules_compiler::in_force::LoadState;
 use site_rules::counts::{COUNTS, RuleCount};
 
-use crate::rule_counters;
+use crate::kept_sums;
 
 /// The most rules that are told one by one; of further ones the sums are.
 const MOST_RULES: usize = 200;
@@ -82,7 +82,7 @@ struct ByRule {
 
 impl Collector for ByRule {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let Some(counted) = rule_counters::read(&self.counters) else { return Ok(()) };
+        let Some(counted) = kept_sums::read::<CountedRules>(&self.counters) else { return Ok(()) };
         let mut rules = counted.rules;
         let further = rules.split_off(rules.len().min(MOST_RULES));
         if !further.is_empty() {

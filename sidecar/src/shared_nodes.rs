@@ -224,6 +224,7 @@ mod tests {
             job_id: JobId(7),
             array_job_id: None,
             task_count: 1,
+            name: None,
             user_id: UserId(5),
             user: None,
             account: None,

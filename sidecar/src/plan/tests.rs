@@ -28,6 +28,7 @@ fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
         job_id: JobId(job_id),
         array_job_id: None,
         task_count: 1,
+        name: None,
         user_id: UserId(7),
         user: None,
         account: None,
