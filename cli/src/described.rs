@@ -1,11 +1,16 @@
 //! A job that is described on the command line: what it would be as a submission, and what the
 //! submit filter would do with it.
 
+pub(crate) mod arguments;
+pub(crate) mod effect;
 pub(crate) mod filter;
+pub(crate) mod given;
 pub(crate) mod job;
+mod plugins;
+mod script;
 pub(crate) mod trajectory;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use job_types::number::UserId;
 use job_types::options::Mode;
 use job_types::policy::{Admission, Policy};
@@ -71,6 +76,21 @@ impl JobReport {
     pub(crate) fn counts_in(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> (Unit, u32) {
         let unit = situation.submission.unit();
         (unit, situation.submission.size(&situation.partition).count(unit))
+    }
+}
+
+/// Refuses a job that is meant for other clusters than the one whose snapshot this is.
+pub(crate) fn check_clusters(job: &job::Job, snapshot: &Snapshot<Vec<u8>>) -> anyhow::Result<()> {
+    let own = snapshot.provenance().cluster;
+    match job.clusters() {
+        None => Ok(()),
+        Some(named) if named == own => Ok(()),
+        Some(named) if named.contains(',') || named.eq_ignore_ascii_case("all") => {
+            bail!("--clusters: sbatch chooses one of {named}; name one, whose forecast it is to be (this snapshot is of {own})")
+        }
+        Some(named) => {
+            bail!("--clusters: this snapshot is of cluster {own}; name the state directory of {named} with --state-directory")
+        }
     }
 }
 

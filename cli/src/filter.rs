@@ -6,6 +6,7 @@ mod load;
 mod people;
 mod reasons;
 mod recorded;
+mod replay;
 mod scan;
 mod shadow;
 mod sources;

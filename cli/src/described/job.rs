@@ -1,109 +1,26 @@
-//! The job that is described on the command line, as sbatch would submit it.
+//! The job that is described by options, by a script and by the environment, as sbatch would submit
+//! it.
 
-use job_types::number::UserId;
-use std::num::NonZeroU32;
-use std::str::FromStr;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::env;
 
-use anyhow::{Context, bail};
-use clap::Args;
+use anyhow::{Context, anyhow, bail};
 use jiff::tz::TimeZone;
+use job_types::number::UserId;
 use job_types::options::Asked;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{NodeRange, Submission, Tie, TimeLimit};
-use slurm_conf::{duration, moment};
+use predictor_core::decision::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
+use rules_compiler::command_line::{self, CommandLineError, Given, Origin, Sbatch, Setting};
+use rules_compiler::described::DescribedJob;
+use site_rules::field::{FieldNumber, Fields, Name};
+use site_rules::value::Value;
 
+use super::arguments::JobArguments;
+use super::effect::{Effect, effect};
+use super::{plugins, script};
+use crate::asked::AskedArguments;
 use crate::user;
-
-/// The job, by options named as sbatch's.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "The job, by options as sbatch's")]
-pub(crate) struct JobArguments {
-    /// The partition, or several separated by commas [default: the cluster's default partition].
-    #[arg(short, long, value_name = "NAMES")]
-    partition: Option<String>,
-
-    /// The account [default: that of the user's last job].
-    #[arg(short = 'A', long, value_name = "NAME")]
-    account: Option<String>,
-
-    /// The quality of service [default: that of the user's last job].
-    #[arg(short, long, value_name = "NAME")]
-    qos: Option<String>,
-
-    /// Nodes: a number, or the least and the most, as 2-8.
-    #[arg(short = 'N', long, value_name = "N[-MAX]")]
-    nodes: Option<NodesArgument>,
-
-    /// Tasks.
-    #[arg(short = 'n', long, value_name = "N")]
-    ntasks: Option<NonZeroU32>,
-
-    /// CPUs of each task.
-    #[arg(short, long, value_name = "N")]
-    cpus_per_task: Option<NonZeroU32>,
-
-    /// Tasks on each node.
-    #[arg(long, value_name = "N")]
-    ntasks_per_node: Option<NonZeroU32>,
-
-    /// Ask for whole nodes.
-    #[arg(long)]
-    exclusive: bool,
-
-    /// Time limit: minutes, minutes:seconds, hours:minutes:seconds, days-hours, ..., or UNLIMITED
-    /// [default: the partition's].
-    #[arg(short, long, value_name = "TIME")]
-    time: Option<LimitArgument>,
-
-    /// Whose past run times to forecast from, by name or number [default: you].
-    #[arg(short, long, value_name = "USER")]
-    user: Option<String>,
-
-    /// When the job must have ended, as sbatch --deadline takes it: 18:00, 2026-03-27T14:30,
-    /// now+2hours.
-    #[arg(long, value_name = "TIME")]
-    deadline: Option<String>,
-
-    /// When the job may begin at the earliest, as sbatch --begin takes it.
-    #[arg(short, long, value_name = "TIME")]
-    begin: Option<String>,
-}
-
-/// A node count, or a range of them.
-#[derive(Debug, Clone, Copy)]
-struct NodesArgument(NodeRange);
-
-impl FromStr for NodesArgument {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.parse::<NonZeroU32>().map(NonZeroU32::get);
-        let (least, most) = text.split_once('-').unwrap_or((text, text));
-        match (number(least), number(most)) {
-            (Ok(least), Ok(most)) if least <= most => Ok(Self(NodeRange { least, most })),
-            _ => Err("use a number of nodes, as 4, or the least and the most, as 2-8".to_owned()),
-        }
-    }
-}
-
-/// A time limit as sbatch takes it: no time at all means that there is none.
-#[derive(Debug, Clone, Copy)]
-struct LimitArgument(TimeLimit);
-
-impl FromStr for LimitArgument {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if ["unlimited", "infinite"].contains(&text.to_ascii_lowercase().as_str()) {
-            return Ok(Self(TimeLimit::Unlimited));
-        }
-        match duration::parse(text) {
-            Ok(0) => Ok(Self(TimeLimit::Unlimited)),
-            Ok(seconds) => Ok(Self(TimeLimit::Limited(Seconds(seconds).rounded_up_to_minutes()))),
-            Err(error) => Err(format!("{error}, or UNLIMITED")),
-        }
-    }
-}
 
 /// A described job.
 #[derive(Debug)]
@@ -111,161 +28,272 @@ pub(crate) struct Job {
     user: UserId,
     /// The user's name, where there is one.
     pub(crate) user_name: Option<String>,
-    partition: Option<String>,
-    account: Option<String>,
-    qos: Option<String>,
-    nodes: Option<NodeRange>,
-    tasks: Option<u32>,
-    tasks_per_node: Option<u32>,
-    cpus_per_task: Option<u32>,
-    min_cpus: u32,
-    whole_nodes: bool,
-    limit: TimeLimit,
-    begin: Option<UnixTime>,
-    deadline: Option<UnixTime>,
+    fields: DescribedJob,
+    /// The options that hold, each once, in the order in which sbatch takes them.
+    pub(crate) given: Vec<Given>,
     asked: Asked,
+    /// Options behind the script, which are its arguments.
+    pub(super) behind_script: Vec<String>,
 }
 
 impl JobArguments {
-    /// Whether a user is named.
-    pub(crate) fn is_of_another_user(&self) -> bool {
-        self.user.is_some()
-    }
-
-    /// The same options for sbatch; which user's past is looked at is none of them.
-    pub(crate) fn for_sbatch(&self) -> Vec<String> {
-        let Self { partition, account, qos, nodes, ntasks, cpus_per_task, ntasks_per_node, exclusive, time, user: _, deadline, begin } =
-            self;
-        let text = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
-        let number = |name: &str, value: &Option<NonZeroU32>| value.map(|value| format!("--{name}={value}"));
-        let limit = time.map(|LimitArgument(limit)| match limit {
-            TimeLimit::Limited(limit) => format!("--time={}", limit.minutes_rounded_up()),
-            TimeLimit::Unlimited | TimeLimit::Unset => "--time=UNLIMITED".to_owned(),
-        });
-        let options = [
-            text("partition", partition),
-            text("account", account),
-            text("qos", qos),
-            nodes.map(|NodesArgument(nodes)| format!("--nodes={}-{}", nodes.least, nodes.most)),
-            number("ntasks", ntasks),
-            number("cpus-per-task", cpus_per_task),
-            number("ntasks-per-node", ntasks_per_node),
-            exclusive.then(|| "--exclusive".to_owned()),
-            limit,
-            text("deadline", deadline),
-            text("begin", begin),
-        ];
-        options.into_iter().flatten().collect()
-    }
-
-    /// The job, with what sbatch adds: tasks from the tasks per node of a fixed number of nodes,
-    /// and the fewest CPUs from the tasks, of which there is one on each node where none are given
-    /// (src/sbatch/opt.c, src/sbatch/sbatch.c).
-    pub(crate) fn job(&self, asked: &Asked, now: UnixTime) -> anyhow::Result<Job> {
+    /// The job that sbatch would submit, with `more` of its arguments behind those that were given
+    /// here, and what it asks of queuecast.
+    ///
+    /// # Errors
+    /// What sbatch would refuse, and what can't be read here, with the reason.
+    pub(crate) fn job(&self, more: &[String], asked: &AskedArguments, now: UnixTime) -> anyhow::Result<Job> {
         let (user, user_name) = user::find(self.user.as_deref())?;
-        let number = |number: Option<NonZeroU32>| number.map(NonZeroU32::get);
-        let nodes = self.nodes.map(|nodes| nodes.0);
-        let tasks_per_node = number(self.ntasks_per_node);
-        let fixed = nodes.filter(|nodes| nodes.least == nodes.most).map(|nodes| nodes.least);
-        let tasks = number(self.ntasks).or_else(|| Some(fixed?.saturating_mul(tasks_per_node?)));
-        let cpus_per_task = number(self.cpus_per_task);
-        let tasks_at_least = tasks.or(nodes.map(|nodes| nodes.least)).unwrap_or(1);
-        let moment_of = |text: Option<&str>, name: &str| {
-            let parse = |text: &str| moment::parse(text, now.0, &TimeZone::system()).with_context(|| format!("--{name}"));
-            text.map(parse).transpose().map(|seconds| seconds.map(UnixTime))
+        let text = |value: std::ffi::OsString| value.into_string().ok();
+        let setting = Setting {
+            now,
+            zone: TimeZone::system(),
+            user,
+            directory: env::current_dir().map(|directory| directory.display().to_string()).unwrap_or_default(),
+            environment: env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect(),
         };
-        let deadline = moment_of(self.deadline.as_deref(), "deadline")?;
+        let Sbatch { job: fields, given } = read(&self.with(more), &setting)?;
+        let given = that_hold(given);
+        for option in &given {
+            refuse(option)?;
+        }
+        let in_script: BTreeMap<String, String> = given
+            .iter()
+            .filter(|given| given.is_of_plugin())
+            .map(|given| (given.name.clone(), given.value.clone().unwrap_or_else(|| "1".to_owned())))
+            .collect();
+        let asked = asked.asked(&in_script, now)?;
+        let job = Job { user, user_name, fields, given, asked, behind_script: self.options_behind_script() };
+        let View { deadline, begin, .. } = job.view();
         if let Some(deadline) = deadline.filter(|deadline| *deadline <= now) {
             bail!("--deadline: {} ago; sbatch refuses a deadline that has passed", now - deadline);
         }
-        Ok(Job {
-            user,
-            user_name,
-            partition: self.partition.clone(),
-            account: self.account.clone(),
-            qos: self.qos.clone(),
-            nodes,
-            tasks,
-            tasks_per_node,
-            cpus_per_task,
-            min_cpus: tasks_at_least.saturating_mul(cpus_per_task.unwrap_or(1)),
-            whole_nodes: self.exclusive,
-            limit: self.time.map_or(TimeLimit::Unset, |limit| limit.0),
-            begin: moment_of(self.begin.as_deref(), "begin")?,
-            deadline,
-            asked: asked.clone(),
+        if begin.zip(deadline).is_some_and(|(begin, deadline)| deadline < begin) {
+            bail!("--deadline lies before --begin; sbatch refuses that");
+        }
+        Ok(job)
+    }
+}
+
+/// Reads the words as sbatch does. Where one is not known, sbatch is asked which options its
+/// plugins have.
+fn read(words: &[String], setting: &Setting) -> anyhow::Result<Sbatch> {
+    let (name, failure) = (RefCell::new(None), RefCell::new(None));
+    let text = RefCell::new(None::<String>);
+    let script = |named: &str| {
+        name.replace(Some(named.to_owned()));
+        // Standard input can be read only once.
+        if text.borrow().is_none() {
+            match script::text(named) {
+                Ok(read) => text.replace(Some(read)),
+                Err(error) => failure.replace(Some(error)).map(|_| String::new()),
+            };
+        }
+        text.borrow().clone()
+    };
+    let own = plugins::own();
+    let mut outcome = command_line::sbatch(words, setting, &own, script);
+    if let Err(error) = &outcome
+        && matches!(error.fault(), CommandLineError::UnknownOption { .. })
+    {
+        let all = [own, plugins::others()].concat();
+        outcome = command_line::sbatch(words, setting, &all, script);
+    }
+    if let Some(error) = failure.take() {
+        return Err(error);
+    }
+    outcome.map_err(|error| match (&error, name.take()) {
+        (CommandLineError::InScript { .. }, Some(name)) => anyhow!(error).context(name),
+        _ => anyhow!(error),
+    })
+}
+
+/// The last of each option.
+fn that_hold(given: Vec<Given>) -> Vec<Given> {
+    let mut holding: Vec<Given> = Vec::new();
+    for option in given {
+        holding.retain(|other| other.name != option.name);
+        holding.push(option);
+    }
+    holding
+}
+
+/// Refuses what can't be read here.
+fn refuse(option: &Given) -> anyhow::Result<()> {
+    if option.is_of_plugin() {
+        return Ok(());
+    }
+    if option.name == "nodes" && option.value.as_deref().is_some_and(|nodes| nodes.trim().parse() == Ok(0)) {
+        bail!("{}: a job without nodes is not forecast", named(option));
+    }
+    match effect(&option.name) {
+        Effect::Refused(why) => Err(anyhow!("{why}")).with_context(|| named(option)),
+        Effect::Ends => bail!("{}: sbatch prints something and submits nothing", named(option)),
+        Effect::Counted | Effect::NotCounted(_) | Effect::Nothing => Ok(()),
+    }
+}
+
+/// An option with the place where it was given, if that is not the command line.
+fn named(option: &Given) -> String {
+    match option.origin {
+        Origin::CommandLine => format!("--{}", option.name),
+        Origin::Environment(variable) => format!("{variable} in the environment"),
+        Origin::Script(line) => format!("line {line} of the script: --{}", option.name),
+    }
+}
+
+/// What the decisions see of a job's fields.
+struct View<'a> {
+    job: &'a DescribedJob,
+    begin: Option<UnixTime>,
+    deadline: Option<UnixTime>,
+}
+
+impl<'a> View<'a> {
+    fn value(&self, name: Name) -> Option<Value<'a>> {
+        self.job.field(FieldNumber::from(name))
+    }
+
+    fn text(&self, name: Name) -> Option<&'a str> {
+        match self.value(name) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn number(&self, name: Name) -> Option<u32> {
+        match self.value(name) {
+            Some(Value::Integer(number)) => u32::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    fn span(&self, name: Name) -> Option<Seconds> {
+        match self.value(name) {
+            Some(Value::Duration(seconds)) => Some(seconds),
+            _ => None,
+        }
+    }
+
+    fn is(&self, name: Name) -> bool {
+        matches!(self.value(name), Some(Value::Truth(true)))
+    }
+
+    fn has(&self, name: Name) -> bool {
+        self.value(name).is_some()
+    }
+
+    fn limit(&self) -> TimeLimit {
+        match self.span(Name::TimeLimit) {
+            Some(limit) => TimeLimit::Limited(limit),
+            None if self.is(Name::TimeLimitIsUnlimited) => TimeLimit::Unlimited,
+            None => TimeLimit::Unset,
+        }
+    }
+
+    fn nodes(&self) -> Option<NodeRange> {
+        let least = self.number(Name::MinNodes)?;
+        Some(NodeRange { least, most: self.number(Name::MaxNodes).unwrap_or(least).max(least) })
+    }
+
+    /// Tasks, as the releases before 23.02 send them for a fixed number of nodes as well.
+    fn tasks(&self) -> Option<u32> {
+        self.number(Name::NumTasks).or_else(|| {
+            let nodes = self.nodes().filter(|nodes| nodes.least == nodes.most)?;
+            Some(nodes.least.saturating_mul(self.number(Name::NtasksPerNode)?))
         })
+    }
+
+    fn keeps_from_starting(&self, obstacle: Obstacle) -> bool {
+        match obstacle {
+            Obstacle::Reservation => self.has(Name::Reservation),
+            Obstacle::Dependency => self.has(Name::Dependency),
+            Obstacle::Held => self.is(Name::IsHeld),
+        }
+    }
+
+    fn is_placed_by(&self, placement: Placement) -> bool {
+        match placement {
+            Placement::Features => self.has(Name::Features) || self.has(Name::ClusterFeatures),
+            Placement::ExcludedNodes => self.has(Name::ExcNodes),
+            Placement::GenericResources => [Name::TresPerNode, Name::TresPerSocket, Name::TresPerTask].into_iter().any(|name| {
+                let Some(Value::Resources(list)) = self.value(name) else { return false };
+                list.0.split(',').any(|entry| !entry.is_empty() && !matches!(entry.split_once([':', '=']), Some(("cpu", _))))
+            }),
+            Placement::Memory => {
+                [Name::MemoryPerNode, Name::MemoryPerCpu, Name::MemPerTres].into_iter().any(|name| self.has(name))
+                    || self.is(Name::MemIsZero)
+            }
+            Placement::NodeShape => {
+                let shapes = [Name::SocketsPerNode, Name::CoresPerSocket, Name::ThreadsPerCore, Name::PnMinTmpDisk, Name::ReqSwitch];
+                let of_task = self.number(Name::CpusPerTask).unwrap_or(1);
+                shapes.into_iter().any(|name| self.has(name))
+                    || self.is(Name::Contiguous)
+                    || self.number(Name::PnMinCpus).is_some_and(|cpus| cpus > of_task)
+            }
+        }
+    }
+
+    fn is_tied_by(&self, tie: Tie) -> bool {
+        match tie {
+            // Their components are refused before, and sbatch submits batch jobs alone.
+            Tie::Heterogeneous | Tie::Interactive => false,
+            Tie::NodeList => self.has(Name::ReqNodes),
+            Tie::Reservation => self.has(Name::Reservation),
+            Tie::Licences => self.has(Name::Licenses),
+            Tie::GenericResourcesPerJob => self.has(Name::TresPerJob),
+            Tie::CountedFeatures => self.text(Name::Features).is_some_and(|features| features.contains('*')),
+            Tie::MostCpus => self.has(Name::MaxCpus),
+            Tie::SeveralPartitions => self.text(Name::Partition).is_some_and(|names| names.contains(',')),
+        }
     }
 }
 
 impl Job {
+    /// The same job, asking for something else of queuecast.
+    pub(crate) fn asking(self, asked: Asked) -> Self {
+        Self { asked, ..self }
+    }
+
+    fn view(&self) -> View<'_> {
+        let moment = |name: Name| match self.fields.field(FieldNumber::from(name)) {
+            Some(Value::Moment(moment)) => Some(moment),
+            _ => None,
+        };
+        View { job: &self.fields, begin: moment(Name::BeginTime), deadline: moment(Name::Deadline) }
+    }
+
+    /// The clusters that it may be sent to, where it names any.
+    pub(super) fn clusters(&self) -> Option<&str> {
+        self.view().text(Name::Clusters)
+    }
+
     /// The submission that the filter would see.
     pub(crate) fn submission(&self) -> Submission<'_> {
+        let view = self.view();
         Submission {
             user: self.user,
-            partition: self.partition.as_deref(),
-            account: self.account.as_deref(),
-            qos: self.qos.as_deref(),
-            nodes: self.nodes,
-            tasks: self.tasks,
-            tasks_per_node: self.tasks_per_node,
-            cpus_per_task: self.cpus_per_task,
-            min_cpus: Some(self.min_cpus),
-            whole_nodes: self.whole_nodes,
-            limit: self.limit,
-            shortest_limit: None,
-            begin: self.begin,
-            deadline: self.deadline,
-            is_array: false,
+            partition: view.text(Name::Partition),
+            account: view.text(Name::Account),
+            qos: view.text(Name::Qos),
+            nodes: view.nodes(),
+            tasks: view.tasks(),
+            tasks_per_node: view.number(Name::NtasksPerNode),
+            cpus_per_task: view.number(Name::CpusPerTask),
+            min_cpus: view.number(Name::MinCpus),
+            whole_nodes: view.is(Name::Exclusive),
+            limit: view.limit(),
+            shortest_limit: view.span(Name::TimeMin),
+            begin: view.begin,
+            deadline: view.deadline,
+            is_array: view.is(Name::IsArray),
             is_immediate: false,
             is_interactive: false,
-            chooses_clusters: false,
-            obstacle: None,
-            placement: None,
-            tie: self.partition.as_deref().is_some_and(|names| names.contains(',')).then_some(Tie::SeveralPartitions),
+            chooses_clusters: view.has(Name::ClusterFeatures),
+            obstacle: Obstacle::first(|obstacle| view.keeps_from_starting(obstacle)),
+            placement: Placement::first(|placement| view.is_placed_by(placement)),
+            tie: Tie::first(|tie| view.is_tied_by(tie)),
             asked: self.asked.clone(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn node_counts_are_numbers_or_ranges() {
-        let read = |text: &str| text.parse::<NodesArgument>().map(|nodes| (nodes.0.least, nodes.0.most));
-        assert_eq!((read("4"), read("2-8")), (Ok((4, 4)), Ok((2, 8))));
-        for wrong in ["0", "8-2", "a", "2-", "-2", ""] {
-            assert!(read(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn sbatch_is_given_the_options_that_the_job_was_described_by() {
-        #[derive(clap::Parser)]
-        struct Line {
-            #[command(flatten)]
-            job: JobArguments,
-        }
-        let described = |arguments: &[&str]| {
-            let line = <Line as clap::Parser>::try_parse_from([&["queuecast"], arguments].concat()).unwrap();
-            (line.job.for_sbatch(), line.job.is_of_another_user())
-        };
-        let (all, _) = described(&["-pbatch", "-Aacct", "-qlong", "-N2", "-n8", "-c2", "--ntasks-per-node=4", "--exclusive", "-t1:00:30"]);
-        let expected = ["partition=batch", "account=acct", "qos=long", "nodes=2-2", "ntasks=8", "cpus-per-task=2", "ntasks-per-node=4"];
-        assert_eq!(all[..7], expected.map(|option| format!("--{option}")));
-        assert_eq!(all[7..], ["--exclusive", "--time=61"]);
-        assert_eq!(
-            described(&["-t0", "--user=1", "--deadline=now+2hours"]),
-            (vec!["--time=UNLIMITED".to_owned(), "--deadline=now+2hours".to_owned()], true)
-        );
-    }
-
-    #[test]
-    fn a_limit_is_whole_minutes_and_none_is_unlimited() {
-        let read = |text: &str| text.parse::<LimitArgument>().unwrap().0;
-        assert_eq!(read("0:30"), TimeLimit::Limited(Seconds(60)));
-        assert_eq!((read("0"), read("Unlimited")), (TimeLimit::Unlimited, TimeLimit::Unlimited));
     }
 }

@@ -9,9 +9,8 @@ use rules_compiler::problem::Severity;
 use serde::Serialize;
 
 use super::sources::{ProblemLine, Sources, counted, problem_lines};
-use crate::Format;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, FormatArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,9 +31,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// How the answer is written.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 /// The answer.

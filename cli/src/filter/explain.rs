@@ -21,10 +21,10 @@ use slurm_conf::{duration, moment};
 
 use super::people::People;
 use super::sources::{ProblemLine, Sources, problem_lines};
-use crate::Format;
 use crate::failure::Failure;
+use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
-use crate::{output, user};
+use crate::user;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,9 +94,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     place: PlaceArguments,
 
-    /// How the answer is written.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 
     /// The command, behind --.
     #[arg(last = true, required = true, value_name = "COMMAND")]

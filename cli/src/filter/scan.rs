@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::anyhow;
 use clap::Args;
 use job_types::number::JobId;
 use job_types::time::UnixTime;
@@ -13,15 +12,15 @@ use rules_compiler::trace::{Asked, Trace, trace};
 use serde::Serialize;
 use site_rules::rules::RuleSet;
 use slurm_sys::client::controller::{self, QueuedJob};
-use slurm_sys::client::{AccountingConnection, site};
+use slurm_sys::client::site;
 
 use super::people::People;
 use super::reasons::{self, ReasonLine, Reasons};
 use super::recorded::{Filled, RecordedJob};
-use super::sources::{Sources, counted, problem_lines};
-use crate::Format;
+use super::replay::{AboutJob, recorded_jobs, rules_of, say_left_out, show};
+use super::sources::{Sources, counted};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 use crate::report::past::PastArguments;
 
@@ -60,8 +59,8 @@ Keys of --format json (times in Unix seconds, null where not known):
 /// site filled in can't be told from what the user wrote, so that a rule for what is absent finds
 /// little. The text of scripts, environments, forecasts and counts of submissions are absent.
 ///
-/// Exit status: 0 if slurmdbd has answered; 1 if the rules have errors; 2 for wrong usage, or where
-/// slurmdbd does not answer.
+/// Exit status: 0 if slurmdbd has answered; 1 if the rules have errors; 2 for wrong usage; 4 where
+/// Slurm cannot be asked at all; 5 where slurmdbd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -84,9 +83,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     place: PlaceArguments,
 
-    /// How the answer is written.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 /// The answer.
@@ -125,10 +123,8 @@ struct RuleLine {
 /// What becomes of a job.
 #[derive(Debug, Serialize)]
 struct JobLine {
-    job_id: u32,
-    user: Option<String>,
-    partition: Option<String>,
-    submitted: Option<i64>,
+    #[serde(flatten)]
+    about: AboutJob,
     outcome: &'static str,
     code: Option<String>,
     message: Option<String>,
@@ -137,11 +133,8 @@ struct JobLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read_at(&arguments.rules, &arguments.place.place())?;
-    let Some(rules) = &sources.compiled.rules else {
-        return Err(Failure::No(anyhow!("the rules have errors:\n{}", problem_lines(&sources.problems()).trim_end())));
-    };
-    let report = report(arguments, rules).map_err(Failure::Input)?;
+    let rules = rules_of(Sources::read_at(&arguments.rules, &arguments.place.place())?)?;
+    let report = report(arguments, &rules).map_err(Failure::Input)?;
     output::print(arguments.format, &report, text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -164,8 +157,7 @@ fn report(arguments: &Arguments, rules: &RuleSet) -> anyhow::Result<Report> {
         Err(error) => scan.report.notes.push(format!("the queue is not among them: {error}")),
     }
     if !arguments.queue {
-        let qos = AccountingConnection::open()?.qos_names()?;
-        arguments.past.read(&cluster, past, |record, _| scan.add(&RecordedJob::of(record, &qos)))?;
+        recorded_jobs(&arguments.past, &cluster, past, |job| scan.add(job))?;
     }
     let (since, until) = (past.since.0, past.until.0);
     Ok(Report { cluster, since, until, ..scan.finish() })
@@ -213,22 +205,10 @@ impl<'r> Scan<'r> {
             report.untouched += 1;
             return;
         };
-        if report.jobs.len() >= self.most_jobs {
-            report.left_out += 1;
-            return;
-        }
         let (code, message) = trace.refusal.map_or((None, None), |refusal| (refusal.code, Some(refusal.message)));
-        report.jobs.push(JobLine {
-            job_id: job.id.0,
-            user: job.user.clone(),
-            partition: job.partition.clone(),
-            submitted: job.submitted.map(|at| at.0),
-            outcome,
-            code,
-            message,
-            writes: trace.writes.iter().map(written_in_words).collect(),
-            warnings: trace.warnings,
-        });
+        let writes = trace.writes.iter().map(written_in_words).collect();
+        let line = JobLine { about: AboutJob::of(job), outcome, code, message, writes, warnings: trace.warnings };
+        show(line, &mut report.jobs, self.most_jobs, &mut report.left_out);
     }
 
     fn count_rules(&mut self, trace: &Trace) {
@@ -282,15 +262,13 @@ fn text(report: &Report) -> String {
     if !report.jobs.is_empty() {
         lines.heading("Jobs");
         for job in &report.jobs {
-            let user = job.user.as_deref().unwrap_or("unknown user");
             let mut effects = job.writes.clone();
             effects.extend(job.warnings.iter().map(|warning| format!("told: {warning}")));
             effects.extend(job.message.clone());
-            lines.plain(format!("job {} of {user}: {}: {}", job.job_id, job.outcome, effects.join(", ")));
+            let number = job.about.job_id.unwrap_or_default();
+            lines.plain(format!("job {number} of {}: {}: {}", job.about.user_name(), job.outcome, effects.join(", ")));
         }
-        if *left_out > 0 {
-            lines.plain(format!("and {} more; --jobs says how many are shown", output::count(*left_out as u64)));
-        }
+        say_left_out(*left_out, &mut lines);
     }
     reasons::show(&report.reasons, &mut lines);
     lines.text()

@@ -20,15 +20,15 @@ use site_rules::data::OwnedValue;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::rules::{Mode, RuleSet};
 use site_rules::submission::Request;
-use slurm_sys::client::{AccountingConnection, site};
+use slurm_sys::client::site;
 
 use super::people::People;
 use super::reasons::{self, ReasonLine, Reasons};
 use super::recorded::{Filled, RecordedJob};
-use super::sources::{Sources, counted, problem_lines};
-use crate::Format;
+use super::replay::{AboutJob, recorded_jobs, rules_of, say_left_out, show};
+use super::sources::{Sources, counted};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 use crate::report::past::PastArguments;
 use crate::user;
@@ -101,9 +101,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     place: PlaceArguments,
 
-    /// How the answer is written.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 /// What rules are held against.
@@ -134,21 +133,15 @@ struct Report {
 /// A submission that would end otherwise.
 #[derive(Debug, Default, Serialize)]
 struct DifferenceLine {
-    job_id: Option<u32>,
+    #[serde(flatten)]
+    about: AboutJob,
     line: Option<usize>,
-    user: Option<String>,
-    partition: Option<String>,
-    submitted: Option<i64>,
     before: String,
     after: String,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read_at(&arguments.rules, &arguments.place.place())?;
-    let problems = sources.problems();
-    let Some(mut rules) = sources.compiled.rules else {
-        return Err(Failure::No(anyhow!("the rules have errors:\n{}", problem_lines(&problems).trim_end())));
-    };
+    let mut rules = rules_of(Sources::read_at(&arguments.rules, &arguments.place.place())?)?;
     if arguments.as_enforced {
         rules.rules.iter_mut().for_each(|rule| rule.mode = Mode::Enforce);
     }
@@ -175,9 +168,8 @@ fn report(arguments: &Arguments, rules: &RuleSet) -> anyhow::Result<Report> {
     } else {
         let past = arguments.past.past()?;
         let cluster = site()?.cluster;
-        let qos = AccountingConnection::open()?.qos_names()?;
         let mut people = People::of(&place);
-        arguments.past.read(&cluster, past, |record, _| shadow.add_recorded(&RecordedJob::of(record, &qos), &mut people))?;
+        recorded_jobs(&arguments.past, &cluster, past, |job| shadow.add_recorded(job, &mut people))?;
     }
     Ok(shadow.finish())
 }
@@ -244,7 +236,8 @@ impl<'r> Shadow<'r> {
                     user: user.clone(),
                     forecasts: DescribedForecasts::default(),
                 };
-                let told = DifferenceLine { line: Some(line), user: user.name.clone(), ..DifferenceLine::default() };
+                let about = AboutJob { user: user.name.clone(), ..AboutJob::default() };
+                let told = DifferenceLine { about, line: Some(line), ..DifferenceLine::default() };
                 let before = self.before.map(|before| outcome(&trace(before, &submission))).unwrap_or_default();
                 let after = outcome(&trace(self.rules, &submission));
                 self.compare(told, before, after);
@@ -264,13 +257,7 @@ impl<'r> Shadow<'r> {
             Ok(submission) => submission,
             Err(reason) => return self.not_understood(&reason),
         };
-        let told = DifferenceLine {
-            job_id: Some(job.id.0),
-            user: job.user.clone(),
-            partition: job.partition.clone(),
-            submitted: job.submitted.map(|at| at.0),
-            ..DifferenceLine::default()
-        };
+        let told = DifferenceLine { about: AboutJob::of(job), ..DifferenceLine::default() };
         let after = trace(self.rules, &submission);
         match self.before {
             Some(before) => {
@@ -294,12 +281,9 @@ impl<'r> Shadow<'r> {
             self.report.same += 1;
             return;
         }
-        self.report.different += 1;
-        if self.report.differences.len() >= self.most {
-            self.report.left_out += 1;
-        } else {
-            self.report.differences.push(DifferenceLine { before, after, ..told });
-        }
+        let report = &mut self.report;
+        report.different += 1;
+        show(DifferenceLine { before, after, ..told }, &mut report.differences, self.most, &mut report.left_out);
     }
 
     fn finish(self) -> Report {
@@ -367,17 +351,15 @@ fn text(report: &Report) -> String {
     if !report.differences.is_empty() {
         lines.heading("Differences");
         for difference in &report.differences {
-            let DifferenceLine { job_id, line, user, submitted, before, after, .. } = difference;
-            let which = job_id.map_or_else(|| format!("line {}", line.unwrap_or(0)), |job| format!("job {job}"));
-            let user = user.as_deref().unwrap_or("unknown user");
-            let when = submitted.map_or_else(String::new, |at| format!(", {}", output::moment(UnixTime(at))));
+            let DifferenceLine { about, line, before, after } = difference;
+            let which = about.job_id.map_or_else(|| format!("line {}", line.unwrap_or(0)), |job| format!("job {job}"));
+            let user = about.user_name();
+            let when = about.submitted.map_or_else(String::new, |at| format!(", {}", output::moment(UnixTime(at))));
             lines.plain(format!("{which} of {user}{when}"));
             lines.plain(format!("    before: {before}"));
             lines.plain(format!("    after:  {after}"));
         }
-        if report.left_out > 0 {
-            lines.plain(format!("and {} more; --jobs says how many are shown", output::count(report.left_out as u64)));
-        }
+        say_left_out(report.left_out, &mut lines);
     }
     reasons::show(&report.reasons, &mut lines);
     lines.text()

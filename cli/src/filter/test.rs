@@ -14,9 +14,8 @@ use serde::Serialize;
 use site_rules::rules::{RuleNumber, RuleSet};
 
 use super::sources::{ProblemLine, Sources, counted, problem_lines};
-use crate::Format;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, FormatArguments};
 
 const EXAMPLES: &str = "\
 A test, beside the rules that it is about:
@@ -58,9 +57,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     require_coverage: bool,
 
-    /// How the answer is written.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 /// The answer.

@@ -57,14 +57,17 @@ pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
 /// `; did you mean ...?` where one of the known names is much like what was written, or nothing.
 #[must_use]
 pub fn suggestion<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    closest(written, known).map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+}
+
+/// The known name that is most like what was written, unless it is a rather different word.
+#[must_use]
+pub fn closest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     /// Below it names are rather different words.
     const LIKENESS: f64 = 0.6;
     let closest = known
         .into_iter()
         .map(|name| (strsim::normalized_damerau_levenshtein(written, name), name))
         .max_by(|one, other| one.0.total_cmp(&other.0));
-    match closest {
-        Some((likeness, name)) if likeness >= LIKENESS => format!("; did you mean {name}?"),
-        _ => String::new(),
-    }
+    closest.filter(|(likeness, _)| *likeness >= LIKENESS).map(|(_, name)| name)
 }

@@ -5,7 +5,7 @@
 use job_types::number::UserId;
 use job_types::time::UnixTime;
 use proptest::prelude::*;
-use rules_compiler::command_line::{self, CommandLineError, Setting};
+use rules_compiler::command_line::{self, CommandLineError, Origin, PluginOption, Setting, Takes};
 use rules_compiler::described::DescribedJob;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 
@@ -59,7 +59,6 @@ fn options_become_the_fields_that_sbatch_makes_of_them() {
         ),
         ("sbatch --gpus-per-task=v100:1 -n4 --wrap x", &[(Gpus, "4"), (GpusPerTask, "1"), (GpuTypes, "v100")]),
         ("sbatch --mem=64G -N2 --wrap x", &[(MemoryPerNode, "68719476736"), (Memory, "137438953472"), (MemIsZero, "false")]),
-        ("sbatch --mem=64G --mem-per-cpu=1G --wrap x", &[(MemoryPerCpu, "1073741824")]),
         ("sbatch --mem=0 --wrap x", &[(MemIsZero, "true")]),
         ("sbatch -a 0-99%10 --wrap x", &[(ArrayInx, "0-99%10"), (IsArray, "true"), (ArraySize, "100")]),
         ("sbatch --exclusive --wrap x", &[(Exclusive, "true"), (Shared, "none")]),
@@ -74,7 +73,7 @@ fn options_become_the_fields_that_sbatch_makes_of_them() {
         ("sbatch --mail-type=END,FAIL --mail-user a@b --wrap x", &[(MailType, "END|FAIL"), (MailUser, "a@b")]),
         ("sbatch -D /data/x -o out/%j --wrap x", &[(WorkDir, "/data/x"), (StdOut, "/data/x/out/%j"), (StdIn, "/dev/null")]),
         ("sbatch job.sh one 'two three'", &[(Argc, "3"), (Argv, "job.sh|one|two three"), (Partition, "short"), (Comment, "of the script")]),
-        ("sbatch -p gpu --mem-per-cpu=1G job.sh", &[(Partition, "gpu"), (MemoryPerCpu, "1073741824"), (ScriptSize, "84")]),
+        ("sbatch -p gpu --mem=1G job.sh", &[(Partition, "gpu"), (MemoryPerNode, "1073741824"), (ScriptSize, "84")]),
         ("sbatch -t UNLIMITED --wrap x", &[(TimeLimitIsUnlimited, "true")]),
         ("sbatch --ntasks-per-gpu=2 -n8 --wrap x", &[(Gpus, "4"), (HasUntypedGpus, "true")]),
         ("sbatch --part=gpu --wrap x", &[(Partition, "gpu"), (UserId, "1000"), (IsBatch, "true"), (IsInteractive, "false")]),
@@ -97,13 +96,16 @@ fn what_is_not_said_is_absent() {
 #[test]
 fn what_is_not_understood_is_an_error_with_its_name() {
     for (line, message) in [
-        ("sbatch --partitoin=gpu --wrap x", "the option --partitoin is not known"),
+        ("sbatch --partitoin=gpu --wrap x", "the option --partitoin is not known; did you mean --partition?"),
+        ("sbatch --xyzzy --wrap x", "the option --xyzzy is not known"),
         ("sbatch -Z --wrap x", "the option -Z is not known"),
-        ("sbatch --cpu-freq=low --wrap x", "the option --cpu-freq is not known"),
+        ("sbatch --cpu-freq=low --wrap x", "the option --cpu-freq is not evaluated here"),
+        ("sbatch --mem=64G --mem-per-cpu=1G --wrap x", "--mem and --mem-per-cpu exclude each other"),
+        ("sbatch --mem-per-cpu=1G job.sh", "--mem and --mem-per-cpu exclude each other"),
         ("sbatch --mem-p=1 --wrap x", "the option --mem-p could be several"),
         ("sbatch --hold=1 --wrap x", "the option --hold takes no value"),
         ("sbatch -p", "the option -p needs a value"),
-        ("sbatch -t soon --wrap x", "the option -t does not take \"soon\": it takes a time such as 1-12:00:00"),
+        ("sbatch -t soon --wrap x", "the option -t does not take \"soon\": it takes a time such as 90 (minutes), 2:00:00 or 1-12:00:00"),
         ("sbatch -n -4 --wrap x", "the option -n does not take \"-4\": it takes a whole number that is not negative"),
         ("sbatch -N 4-2 --wrap x", "the option -N does not take \"4-2\": it takes a number of nodes or a range such as 2-4"),
         ("sbatch", "there is no script: name one, or give --wrap"),
@@ -149,4 +151,93 @@ fn jobs_of_salloc_and_srun_are_interactive_and_share_the_options_of_sbatch() {
     assert_eq!(read_of(&job), ["false", "true", "hostname", "0", "1800s", "false", "", ""]);
     assert!(read(&job, Name::Partition).is_none());
     assert_eq!(parse("sbatch --pty job.sh").unwrap_err().to_string(), "the option --pty is not known");
+}
+
+fn read_by(line: &[&str], environment: &[(&str, &str)], script: &str, name: Name) -> Option<String> {
+    let setting =
+        Setting { environment: environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(), ..setting() };
+    let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
+    read(&command_line::of(&words, &setting, |_| Some(script.to_owned())).unwrap(), name)
+}
+
+#[test]
+fn the_environment_wins_over_the_script_and_the_command_line_over_both() {
+    let script = "#!/bin/sh\n#SBATCH -p script --exclusive --overcommit --mem=4G\n";
+    let environment =
+        [("SBATCH_PARTITION", "environment"), ("SBATCH_OVERCOMMIT", "no"), ("SBATCH_TIMELIMIT", "1:00:00"), ("SBATCH_MEM_PER_CPU", "1G")];
+    let line = ["sbatch", "-p", "line", "job.sh"];
+    let of = |line: &[&str], environment: &[(&str, &str)], name: Name| read_by(line, environment, script, name).unwrap_or_default();
+    let partition = [
+        of(&["sbatch", "job.sh"], &[], Name::Partition),
+        of(&["sbatch", "job.sh"], &environment, Name::Partition),
+        of(&line, &environment, Name::Partition),
+    ];
+    assert_eq!(partition, ["script", "environment", "line"]);
+    let overcommit = [of(&line, &[], Name::Overcommit), of(&line, &environment, Name::Overcommit)];
+    assert_eq!(overcommit, ["true", "false"]);
+    assert_eq!(of(&line, &environment, Name::TimeLimit), "3600s");
+    // Memory of the script excludes that of the environment.
+    assert_eq!(
+        (of(&line, &environment, Name::MemoryPerNode).as_str(), of(&line, &environment, Name::MemoryPerCpu).as_str()),
+        ("4294967296", "")
+    );
+    assert_eq!(of(&line, &[("SBATCH_EXCLUSIVE", "user")], Name::Shared), "user");
+    assert_eq!(of(&line, &[("SBATCH_WAIT4SWITCH", "10")], Name::Wait4switch), "600s");
+}
+
+#[test]
+fn what_is_wrong_in_the_script_or_the_environment_is_told_with_its_place() {
+    let error = |environment: &[(&str, &str)], script: &str| {
+        let setting = Setting {
+            environment: environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            ..setting()
+        };
+        command_line::of(&["sbatch".to_owned(), "job.sh".to_owned()], &setting, |_| Some(script.to_owned())).unwrap_err().to_string()
+    };
+    for (script, message) in [
+        ("#!/bin/sh\n\n#SBATCH --partiton=x\n", "line 3 of the script: the option --partiton is not known; did you mean --partition?"),
+        (
+            "#!/bin/sh\n#SBATCH -N\n#SBATCH x\n",
+            "line 2 of the script: the option -N does not take \"x\": it takes a number of nodes or a range such as 2-4",
+        ),
+        ("#!/bin/sh\n#SBATCH foo\n", "line 2 of the script: \"foo\" is no option"),
+        (
+            "#!/bin/sh\n#SBATCH -t 2h\n",
+            "line 2 of the script: the option -t does not take \"2h\": it takes a time such as 90 (minutes), 2:00:00 or 1-12:00:00",
+        ),
+        ("#!/bin/sh\n#SBATCH hetjob\n", "line 2 of the script: components of a heterogeneous job are not evaluated here"),
+        (
+            "#!/bin/sh\n#PBS -l nodes=2\n",
+            "line 2 of the script: sbatch translates #PBS and #BSUB lines, which is not done here; with --ignore-pbs it passes over them",
+        ),
+    ] {
+        assert_eq!(error(&[], script), message);
+    }
+    let said = error(&[("SBATCH_TIMELIMIT", "soon")], "#!/bin/sh\n");
+    assert!(said.starts_with("SBATCH_TIMELIMIT in the environment: the option --time does not take \"soon\""), "{said}");
+}
+
+#[test]
+fn options_of_plugins_and_what_is_not_evaluated_are_passed_on() {
+    let plugins =
+        [("auto-mold", Takes::Nothing), ("reserve-at", Takes::Value)].map(|(name, takes)| PluginOption { name: name.to_owned(), takes });
+    let words = ["--res", "now"].map(str::to_owned);
+    let script = "#!/bin/sh\n#SBATCH --auto-mold -N4\n";
+    let with = |words: &[String]| command_line::sbatch(words, &setting(), &plugins, |_| Some(script.to_owned()));
+    assert!(matches!(with(&words).unwrap_err(), CommandLineError::AmbiguousOption(_)), "--reservation and others begin so as well");
+    let words = ["--reserve-a", "now", "-N2", "--cpu-freq=low", "job.sh"].map(str::to_owned);
+    let read_of = with(&words).unwrap();
+    let given: Vec<_> =
+        read_of.given.iter().map(|given| (given.name.as_str(), given.value.as_deref(), given.origin, given.is_of_plugin())).collect();
+    let expected = [
+        ("auto-mold", None, Origin::Script(2), true),
+        ("nodes", Some("4"), Origin::Script(2), false),
+        ("reserve-at", Some("now"), Origin::CommandLine, true),
+        ("nodes", Some("2"), Origin::CommandLine, false),
+        ("cpu-freq", Some("low"), Origin::CommandLine, false),
+    ];
+    assert_eq!(given, expected);
+    assert_eq!(read(&read_of.job, Name::MinNodes).as_deref(), Some("2"));
+    // Without a script there is nothing that it could say.
+    assert_eq!(read(&with(&["-n3".to_owned()]).unwrap().job, Name::NumTasks).as_deref(), Some("3"));
 }

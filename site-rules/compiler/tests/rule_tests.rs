@@ -97,7 +97,12 @@ fn errors_in_tests_have_their_line_and_column() {
     let rule = "[[rule]]\nname = \"r\"\nreject = { code = \"E_GPU\", message = \"m\" }\n[[test]]\n";
     for (test, line, column, message) in [
         ("comand = \"sbatch x\"", 5, 1, "unknown key comand; did you mean command?"),
-        ("command = \"sbatch --gress=gpu:1 x\"\nexpect = { accept = true }", 5, 19, "the option --gress is not known"),
+        (
+            "command = \"sbatch --gress=gpu:1 x\"\nexpect = { accept = true }",
+            5,
+            19,
+            "the option --gress is not known; did you mean --gres?",
+        ),
         ("command = \"sbatch -t soon x\"\nexpect = { accept = true }", 5, 19, "it takes a time"),
         ("command = \"qsub x\"\nexpect = { accept = true }", 5, 12, "a command line begins with sbatch, salloc or srun"),
         ("fields = { partitoin = \"x\" }\nexpect = { accept = true }", 5, 12, "unknown field partitoin; did you mean partition?"),

@@ -142,6 +142,12 @@ pub(super) fn prefixed(list: &str, kind: &str) -> String {
     parts.map(|part| format!("gres/{kind}{}", bare(part))).collect::<Vec<_>>().join(",")
 }
 
+/// The map of a binding to memory, which stands behind its words (`slurm_verify_mem_bind` in
+/// src/common/proc_args.c).
+pub(super) fn memory_map(text: &str) -> Option<&str> {
+    ["map_mem:", "mask_mem:"].iter().find_map(|word| text.split_once(word)).map(|(_, map)| map)
+}
+
 /// Slurm's number of a layout of tasks, and the size of a plane (slurm/slurm.h,
 /// `task_dist_states_t`).
 pub(super) fn distribution(text: &str) -> Option<(i64, Option<i64>)> {

@@ -1,7 +1,7 @@
 //! Reads `[[test]]` entries.
 
 use super::{Expected, ExpectedRefusal, RuleTest};
-use crate::command_line::{self, CommandLineError, Setting};
+use crate::command_line::{self, Setting};
 use crate::described::{DescribedForecasts, DescribedJob, DescribedSubmission, DescribedUser};
 use crate::document::{Entry, Section};
 use crate::expression::node::Constant;
@@ -195,15 +195,7 @@ fn from_command(entry: Entry<'_>, line: &str, setting: &Setting, script: Option<
     match command_line::parse(line, setting, |_| script.map(str::to_owned)) {
         Ok(job) => Some(job),
         Err(error) => {
-            let option = match &error {
-                CommandLineError::UnknownOption(option)
-                | CommandLineError::AmbiguousOption(option)
-                | CommandLineError::NoValue(option)
-                | CommandLineError::TakesNoValue(option)
-                | CommandLineError::WrongValue { option, .. } => option.as_str(),
-                _ => "",
-            };
-            let place = line.find(option).unwrap_or(0);
+            let place = line.find(error.option().unwrap_or_default()).unwrap_or(0);
             entry.document.error(entry.place_in_text(place), error.to_string())
         }
     }

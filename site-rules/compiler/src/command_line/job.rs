@@ -1,297 +1,13 @@
-//! The options of sbatch, and the fields that it makes of them.
+//! A job of which options are taken one by one.
 
-use super::values::{distribution, mail_types, memory, named_nodes, nodes, prefixed, signal, time};
+use super::given::Given;
+use super::known::Says;
+use super::values::{distribution, mail_types, memory, memory_map, named_nodes, nodes, prefixed, signal, time};
 use super::{CommandLineError, Setting};
 use job_types::time::{Seconds, UnixTime};
 use site_rules::data::OwnedValue;
 use site_rules::field::{Name, PROFILES};
 use std::collections::BTreeMap;
-
-/// Whether an option takes a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    /// Only behind `=`, or behind a letter without a space.
-    Perhaps,
-    Value,
-}
-
-/// What an option says.
-#[derive(Clone, Copy, Debug)]
-enum Says {
-    /// A text, as it stands.
-    Text(Name),
-    /// A path, from the job's directory where it does not begin with `/`.
-    Path(Name),
-    /// A whole number.
-    Number(Name),
-    /// A time in Slurm's forms.
-    Time(Name),
-    /// A moment.
-    Moment(Name),
-    /// An amount of memory.
-    Memory(Name),
-    /// That something is so.
-    Is(Name, bool),
-    /// What is read in a way of its own, by the option's name.
-    Own,
-    /// Nothing that a job has a field for.
-    Nothing,
-}
-
-/// An option of sbatch.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    name: &'static str,
-    letter: Option<char>,
-    takes: Takes,
-    says: Says,
-}
-
-const fn known(name: &'static str, letter: Option<char>, takes: Takes, says: Says) -> Known {
-    Known { name, letter, takes, says }
-}
-
-use Says::{Is, Memory, Moment, Number, Own, Path, Text, Time};
-use Takes::{Perhaps, Value};
-
-/// Those that are evaluated. What sbatch has beside them (`--bbf`, `--cpu-freq`, `--mem-bind`,
-/// `--nodefile`, ...) is said to be not known.
-const KNOWN: &[Known] = &[
-    known("account", Some('A'), Value, Text(Name::Account)),
-    known("acctg-freq", None, Value, Text(Name::AcctgFreq)),
-    known("array", Some('a'), Value, Text(Name::ArrayInx)),
-    known("batch", None, Value, Text(Name::BatchFeatures)),
-    known("bb", None, Value, Text(Name::BurstBuffer)),
-    known("begin", Some('b'), Value, Moment(Name::BeginTime)),
-    known("chdir", Some('D'), Value, Own),
-    known("cluster", None, Value, Text(Name::Clusters)),
-    known("cluster-constraint", None, Value, Text(Name::ClusterFeatures)),
-    known("clusters", Some('M'), Value, Text(Name::Clusters)),
-    known("comment", None, Value, Text(Name::Comment)),
-    known("constraint", Some('C'), Value, Text(Name::Features)),
-    known("container", None, Value, Text(Name::Container)),
-    known("container-id", None, Value, Text(Name::ContainerId)),
-    known("container-type", None, Value, Text(Name::ContainerType)),
-    known("context", None, Value, Text(Name::ReqContext)),
-    known("contiguous", None, Takes::Nothing, Is(Name::Contiguous, true)),
-    known("core-spec", Some('S'), Value, Own),
-    known("cores-per-socket", None, Value, Number(Name::CoresPerSocket)),
-    known("cpus-per-gpu", None, Value, Own),
-    known("cpus-per-task", Some('c'), Value, Number(Name::CpusPerTask)),
-    known("deadline", None, Value, Moment(Name::Deadline)),
-    known("delay-boot", None, Value, Time(Name::DelayBoot)),
-    known("dependency", Some('d'), Value, Text(Name::Dependency)),
-    known("distribution", Some('m'), Value, Own),
-    known("error", Some('e'), Value, Path(Name::StdErr)),
-    known("exclude", Some('x'), Value, Text(Name::ExcNodes)),
-    known("exclusive", None, Perhaps, Own),
-    known("export", None, Value, Says::Nothing),
-    known("export-file", None, Value, Says::Nothing),
-    known("extra", None, Value, Text(Name::Extra)),
-    known("extra-node-info", Some('B'), Value, Own),
-    known("get-user-env", None, Perhaps, Says::Nothing),
-    known("gid", None, Value, Number(Name::GroupId)),
-    known("gpu-bind", None, Value, Own),
-    known("gpu-freq", None, Value, Own),
-    known("gpus", Some('G'), Value, Own),
-    known("gpus-per-node", None, Value, Own),
-    known("gpus-per-socket", None, Value, Own),
-    known("gpus-per-task", None, Value, Own),
-    known("gres", None, Value, Own),
-    known("gres-flags", None, Value, Own),
-    known("hint", None, Value, Own),
-    known("hold", Some('H'), Takes::Nothing, Own),
-    known("ignore-pbs", None, Takes::Nothing, Says::Nothing),
-    known("input", Some('i'), Value, Path(Name::StdIn)),
-    known("job-name", Some('J'), Value, Text(Name::JobName)),
-    known("kill-on-invalid-dep", None, Value, Own),
-    known("licenses", Some('L'), Value, Text(Name::Licenses)),
-    known("mail-type", None, Value, Own),
-    known("mail-user", None, Value, Text(Name::MailUser)),
-    known("mcs-label", None, Value, Text(Name::McsLabel)),
-    known("mem", None, Value, Memory(Name::MemoryPerNode)),
-    known("mem-per-cpu", None, Value, Memory(Name::MemoryPerCpu)),
-    known("mem-per-gpu", None, Value, Own),
-    known("mincpus", None, Value, Number(Name::PnMinCpus)),
-    known("network", None, Value, Text(Name::Network)),
-    known("nice", None, Perhaps, Own),
-    known("no-kill", Some('k'), Perhaps, Own),
-    known("no-requeue", None, Takes::Nothing, Is(Name::Requeue, false)),
-    known("nodelist", Some('w'), Value, Text(Name::ReqNodes)),
-    known("nodes", Some('N'), Value, Own),
-    known("ntasks", Some('n'), Value, Number(Name::NumTasks)),
-    known("ntasks-per-core", None, Value, Number(Name::NtasksPerCore)),
-    known("ntasks-per-gpu", None, Value, Number(Name::NtasksPerTres)),
-    known("ntasks-per-node", None, Value, Number(Name::NtasksPerNode)),
-    known("ntasks-per-socket", None, Value, Number(Name::NtasksPerSocket)),
-    known("open-mode", None, Value, Own),
-    known("output", Some('o'), Value, Path(Name::StdOut)),
-    known("overcommit", Some('O'), Takes::Nothing, Is(Name::Overcommit, true)),
-    known("oversubscribe", Some('s'), Takes::Nothing, Own),
-    known("parsable", None, Takes::Nothing, Says::Nothing),
-    known("partition", Some('p'), Value, Text(Name::Partition)),
-    known("prefer", None, Value, Text(Name::Prefer)),
-    known("priority", None, Value, Own),
-    known("profile", None, Value, Own),
-    known("propagate", None, Perhaps, Says::Nothing),
-    known("qos", Some('q'), Value, Text(Name::Qos)),
-    known("quiet", Some('Q'), Takes::Nothing, Says::Nothing),
-    known("reboot", None, Takes::Nothing, Is(Name::Reboot, true)),
-    known("requeue", None, Perhaps, Is(Name::Requeue, true)),
-    known("reservation", None, Value, Text(Name::Reservation)),
-    known("segment", None, Value, Number(Name::SegmentSize)),
-    known("signal", None, Value, Own),
-    known("sockets-per-node", None, Value, Number(Name::SocketsPerNode)),
-    known("spread-job", None, Takes::Nothing, Is(Name::SpreadJob, true)),
-    known("switches", None, Value, Own),
-    known("tasks-per-node", None, Value, Number(Name::NtasksPerNode)),
-    known("test-only", None, Takes::Nothing, Is(Name::IsTestOnly, true)),
-    known("thread-spec", None, Value, Own),
-    known("threads-per-core", None, Value, Number(Name::ThreadsPerCore)),
-    known("time", Some('t'), Value, Own),
-    known("time-min", None, Value, Time(Name::TimeMin)),
-    known("tmp", None, Value, Memory(Name::PnMinTmpDisk)),
-    known("tres-bind", None, Value, Text(Name::TresBind)),
-    known("tres-per-task", None, Value, Own),
-    known("uid", None, Value, Number(Name::UserId)),
-    known("use-min-nodes", None, Takes::Nothing, Is(Name::UseMinNodes, true)),
-    known("verbose", Some('v'), Takes::Nothing, Says::Nothing),
-    known("wait", Some('W'), Takes::Nothing, Says::Nothing),
-    known("wait-all-nodes", None, Value, Own),
-    known("wckey", None, Value, Text(Name::Wckey)),
-    known("wrap", None, Value, Says::Nothing),
-];
-
-/// Those that salloc and srun have beside them, as far as they are evaluated.
-const OF_INTERACTIVE: &[Known] = &[
-    known("bell", None, Takes::Nothing, Says::Nothing),
-    known("cpu-bind", None, Value, Says::Nothing),
-    known("exact", None, Takes::Nothing, Says::Nothing),
-    known("immediate", Some('I'), Perhaps, Is(Name::Immediate, true)),
-    known("kill-command", Some('K'), Perhaps, Says::Nothing),
-    known("kill-on-bad-exit", Some('K'), Perhaps, Says::Nothing),
-    known("label", Some('l'), Takes::Nothing, Says::Nothing),
-    known("mem-bind", None, Value, Says::Nothing),
-    known("mpi", None, Value, Says::Nothing),
-    known("no-bell", None, Takes::Nothing, Says::Nothing),
-    known("no-shell", None, Takes::Nothing, Says::Nothing),
-    known("overlap", None, Takes::Nothing, Says::Nothing),
-    known("pty", None, Perhaps, Says::Nothing),
-    known("unbuffered", Some('u'), Takes::Nothing, Says::Nothing),
-];
-
-/// The programs that submit jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Program {
-    Sbatch,
-    Salloc,
-    Srun,
-}
-
-impl Program {
-    /// The program of that name or path.
-    pub(super) fn of(path: &str) -> Option<Program> {
-        match path.rsplit('/').next()? {
-            "sbatch" => Some(Program::Sbatch),
-            "salloc" => Some(Program::Salloc),
-            "srun" => Some(Program::Srun),
-            _ => None,
-        }
-    }
-
-    fn options(self) -> impl Iterator<Item = &'static Known> {
-        let more = if self == Program::Sbatch { &[][..] } else { OF_INTERACTIVE };
-        KNOWN.iter().chain(more)
-    }
-}
-
-/// An option as it was given.
-#[derive(Clone, Debug)]
-pub(super) struct Given {
-    /// Its long name.
-    pub(super) name: &'static str,
-    /// As it was written.
-    written: String,
-    /// Its value.
-    pub(super) value: Option<String>,
-    says: Says,
-}
-
-/// The options at the beginning of some words, and the words behind them.
-pub(super) fn split(program: Program, words: &[String]) -> Result<(Vec<Given>, &[String]), CommandLineError> {
-    let mut given = Vec::new();
-    let mut rest = words;
-    while let Some((word, behind)) = rest.split_first() {
-        if word == "--" {
-            return Ok((given, behind));
-        } else if let Some(long) = word.strip_prefix("--") {
-            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
-            let option = by_name(program, name)?;
-            rest = take(&mut given, option, format!("--{}", option.name), value, behind)?;
-        } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
-            rest = take_letters(program, &mut given, letters, behind)?;
-        } else {
-            break;
-        }
-    }
-    Ok((given, rest))
-}
-
-/// Takes the options of one word such as `-Hn4`.
-fn take_letters<'w>(
-    program: Program,
-    given: &mut Vec<Given>,
-    letters: &str,
-    behind: &'w [String],
-) -> Result<&'w [String], CommandLineError> {
-    for (place, letter) in letters.char_indices() {
-        let written = format!("-{letter}");
-        let option = program.options().find(|known| known.letter == Some(letter));
-        let option = option.ok_or_else(|| CommandLineError::UnknownOption(written.clone()))?;
-        if option.takes == Takes::Nothing {
-            take(given, option, written, None, behind)?;
-            continue;
-        }
-        let attached = &letters[place + letter.len_utf8()..];
-        return take(given, option, written, (!attached.is_empty()).then(|| attached.to_owned()), behind);
-    }
-    Ok(behind)
-}
-
-/// Takes an option with its value, which may be the next word; returns the words behind.
-fn take<'w>(
-    given: &mut Vec<Given>,
-    option: &Known,
-    written: String,
-    value: Option<String>,
-    behind: &'w [String],
-) -> Result<&'w [String], CommandLineError> {
-    let (value, behind) = match (option.takes, value) {
-        (Takes::Nothing, Some(_)) => return Err(CommandLineError::TakesNoValue(written)),
-        (Takes::Value, None) => {
-            let (next, behind) = behind.split_first().ok_or_else(|| CommandLineError::NoValue(written.clone()))?;
-            (Some(next.clone()), behind)
-        }
-        (_, value) => (value, behind),
-    };
-    given.push(Given { name: option.name, written, value, says: option.says });
-    Ok(behind)
-}
-
-/// The option of that name, or the only one that begins with it.
-fn by_name(program: Program, name: &str) -> Result<&'static Known, CommandLineError> {
-    let written = || format!("--{name}");
-    if let Some(exact) = program.options().find(|known| known.name == name) {
-        return Ok(exact);
-    }
-    let mut begun = program.options().filter(|known| !name.is_empty() && known.name.starts_with(name));
-    match (begun.next(), begun.next()) {
-        (Some(only), None) => Ok(only),
-        (Some(_), Some(_)) => Err(CommandLineError::AmbiguousOption(written())),
-        _ => Err(CommandLineError::UnknownOption(written())),
-    }
-}
 
 /// A job of which options are taken one by one.
 pub(super) struct Job<'a> {
@@ -326,21 +42,29 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Takes an option, over what was said before.
-    pub(super) fn take(&mut self, given: &Given) -> Result<(), CommandLineError> {
+    /// Takes options one after the other, each over what was said before.
+    ///
+    /// # Errors
+    /// The first that does not take its value, with the place where it was given.
+    pub(super) fn take_all(&mut self, given: &[Given]) -> Result<(), CommandLineError> {
+        given.iter().try_for_each(|given| self.take(given).map_err(|error| error.at(given.origin)))
+    }
+
+    fn take(&mut self, given: &Given) -> Result<(), CommandLineError> {
         let text = given.value.as_deref().unwrap_or_default();
         let wrong = |expected: &str| CommandLineError::WrongValue {
             option: given.written.clone(),
             value: text.to_owned(),
             expected: expected.to_owned(),
         };
-        match given.says {
-            Says::Nothing => {}
-            Text(name) => self.set(name, OwnedValue::Text(text.to_owned())),
-            Path(name) => {
+        let Some(says) = given.says else { return Ok(()) };
+        match says {
+            Says::Nothing | Says::Unread => {}
+            Says::Text(name) => self.set(name, OwnedValue::Text(text.to_owned())),
+            Says::Path(name) => {
                 self.paths.insert(name, text.to_owned());
             }
-            Number(name) => {
+            Says::Number(name) => {
                 let number: i64 = text.trim().parse().map_err(|_| wrong("it takes a whole number"))?;
                 if number < 0 || number > i64::from(i32::MAX) {
                     return Err(wrong("it takes a whole number that is not negative"));
@@ -348,22 +72,22 @@ impl<'a> Job<'a> {
                 self.shapes_nodes |= matches!(name, Name::SocketsPerNode | Name::CoresPerSocket | Name::ThreadsPerCore);
                 self.set(name, OwnedValue::Integer(number));
             }
-            Time(name) => {
-                let seconds = time(text).flatten().ok_or_else(|| wrong("it takes a time such as 1-12:00:00"))?;
+            Says::Time(name) => {
+                let seconds = time(text).flatten().ok_or_else(|| wrong("it takes a time such as 90 (minutes), 2:00:00 or 1-12:00:00"))?;
                 let seconds = if name == Name::TimeMin { (seconds + 59) / 60 * 60 } else { seconds };
                 self.set(name, OwnedValue::Duration(Seconds(seconds)));
             }
-            Moment(name) => {
+            Says::Moment(name) => {
                 let moment = slurm_conf::moment::parse(text, self.setting.now.0, &self.setting.zone);
                 let moment = moment.map_err(|error| wrong(&error.to_string()))?;
                 self.set(name, OwnedValue::Moment(UnixTime(moment)));
             }
-            Memory(name) => {
+            Says::Memory(name) => {
                 let bytes = memory(text).ok_or_else(|| wrong("it takes an amount of memory such as 64G"))?;
                 self.set_memory(name, bytes);
             }
-            Is(name, truth) => self.set(name, OwnedValue::Truth(truth)),
-            Own => self.take_own(given.name, given.value.as_deref()).map_err(|expected| wrong(&expected))?,
+            Says::Is(name, truth) => self.set(name, OwnedValue::Truth(truth)),
+            Says::Own => self.take_own(&given.name, given.value.as_deref()).map_err(|expected| wrong(&expected))?,
         }
         Ok(())
     }
@@ -417,6 +141,12 @@ impl<'a> Job<'a> {
             "mem-per-gpu" => {
                 let bytes = memory(text).ok_or("it takes an amount of memory such as 64G")?;
                 self.set(Name::MemPerTres, OwnedValue::Resources(format!("gres/gpu:{}", bytes >> 20)));
+            }
+            "mem-bind" => {
+                self.values.remove(&Name::MemBind);
+                if let Some(map) = memory_map(text) {
+                    self.set(Name::MemBind, OwnedValue::Text(map.to_owned()));
+                }
             }
             "distribution" => {
                 let (number, plane) = distribution(text).ok_or("it takes a layout such as block:cyclic or plane=4")?;
@@ -525,7 +255,7 @@ impl<'a> Job<'a> {
                 }
             }
             "time" => {
-                let seconds = time(text).ok_or("it takes a time such as 1-12:00:00")?;
+                let seconds = time(text).ok_or("it takes a time such as 90 (minutes), 2:00:00 or 1-12:00:00")?;
                 let limit = seconds.map(|seconds| (seconds + 59) / 60 * 60).filter(|limit| *limit > 0);
                 self.set(Name::TimeLimitIsUnlimited, OwnedValue::Truth(limit.is_none()));
                 self.values.remove(&Name::TimeLimit);
@@ -670,18 +400,5 @@ fn truth(text: &str, yes: &str, no: &str) -> Result<bool, String> {
         word if word == yes => Ok(true),
         word if word == no => Ok(false),
         _ => Err(format!("it takes {yes} or {no}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_letters_of_options_are_unique_and_sorted() {
-        assert!(KNOWN.windows(2).all(|pair| pair[0].name < pair[1].name));
-        let mut letters: Vec<char> = KNOWN.iter().filter_map(|known| known.letter).collect();
-        letters.sort_unstable();
-        assert!(letters.windows(2).all(|pair| pair[0] != pair[1]));
     }
 }
