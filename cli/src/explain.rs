@@ -5,9 +5,7 @@ mod outcome;
 mod source;
 mod text;
 
-use job_types::number::JobId;
 use std::process::ExitCode;
-use std::str::FromStr;
 
 use anyhow::anyhow;
 use clap::Args;
@@ -18,9 +16,12 @@ use serde::Serialize;
 use self::deadline::DeadlineReport;
 use self::outcome::{Change, JobOutcome};
 use self::source::Job;
+use crate::cluster::ClusterArguments;
 use crate::expected;
 use crate::failure::Failure;
-use crate::output;
+use crate::job_name::JobName;
+use crate::live::{self, IterateArguments};
+use crate::output::{self, Written};
 use crate::place::ReportArguments;
 
 /// Show what queuecast decided about a job and why, and hold the forecast against what happened.
@@ -29,13 +30,20 @@ use crate::place::ReportArguments;
 /// job has left it, from slurmdbd.
 ///
 /// Exit status: 0 if there is an answer; 1 if the job is not known or carries no record; 2 for
-/// wrong usage, or where neither slurmctld nor slurmdbd answers.
+/// wrong usage; 4 where slurmctld does not answer and slurmdbd does not know the job either; 5
+/// where slurmctld does not know the job and slurmdbd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The job's number; of an array's task its number, as 1234_5, or its own.
     #[arg(value_name = "JOBID")]
     job: JobName,
+
+    #[command(flatten)]
+    iterate: IterateArguments,
+
+    #[command(flatten)]
+    cluster: ClusterArguments,
 
     #[command(flatten)]
     report: ReportArguments,
@@ -45,9 +53,12 @@ const EXAMPLES: &str = "\
 Examples:
   queuecast explain 1234
   queuecast explain 1234_5
-  queuecast explain 1234 --format json | jq .outcome.reservation_kept
+  queuecast explain 1234 --iterate 10
+      anew every ten seconds, until Ctrl-C
+  queuecast explain 1234 --json | jq .outcome.reservation_kept
 
-Keys of --format json (times in Unix seconds, *_s in seconds, null where not known or not yet):
+Keys of --json (times in Unix seconds and *_s in seconds, each but those of the record with a
+*_text beside it as Slurm prints it; null where not known or not yet):
   job            id, array_task, source (slurmctld or slurmdbd), state, user, user_id, partition,
                  nodes, cpus, limit_s (null: unlimited), submitted, eligible, started,
                  expected_start, ended, suspended_s, runs
@@ -70,37 +81,6 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   changed_since  where the job is not any more what was written last: list of what, written, now
   problem        why there is no record";
 
-/// A job as users name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct JobName {
-    id: JobId,
-    task: Option<u32>,
-}
-
-impl FromStr for JobName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (id, task) = match text.split_once('_') {
-            Some((id, task)) => (id, Some(task)),
-            None => (text, None),
-        };
-        let wrong = || "use a job's number, as 1234, or that of an array's task, as 1234_5".to_owned();
-        let id = id.parse().ok().filter(|id| *id > 0).map(JobId).ok_or_else(wrong)?;
-        let task = task.map(str::parse).transpose().map_err(|_| wrong())?;
-        Ok(Self { id, task })
-    }
-}
-
-impl std::fmt::Display for JobName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.task {
-            Some(task) => write!(f, "{}_{task}", self.id),
-            None => write!(f, "{}", self.id),
-        }
-    }
-}
-
 /// The whole report.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
@@ -117,6 +97,12 @@ pub(super) struct Report {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    arguments.cluster.is_of_slurm_here()?;
+    live::show(arguments.iterate, arguments.report.format, || told(arguments))
+}
+
+/// The job as it is now. A job that carries no record is shown as well, before the reason is told.
+fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
     let name = arguments.job;
     let job = source::find(name)?.ok_or_else(|| {
         Failure::No(anyhow!(
@@ -125,10 +111,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     })?;
     let expected_start = if job.started.is_none() { expected_start(&job, arguments) } else { None };
     let report = Report::of(job, expected_start, output::now());
-    output::print(arguments.report.format, &report, text::text)?;
+    let written = output::tell(arguments.report.format, &report, text::text)?;
     match report.problem {
-        Some(problem) => Err(Failure::No(anyhow!("job {name}: {problem}"))),
-        None => Ok(ExitCode::SUCCESS),
+        Some(problem) => {
+            written.print()?;
+            Err(Failure::No(anyhow!("job {name}: {problem}")))
+        }
+        None => Ok((written, ExitCode::SUCCESS)),
     }
 }
 
@@ -164,19 +153,5 @@ fn no_record(job: &Job) -> String {
               job gets one if it is submitted with an option such as --auto-mold, --auto-defer or --reserve-at, or with --deadline, to a \
               partition whose mode is at least `observe`; `queuecast status` says whether the filter acts"
             .to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jobs_are_named_by_number_or_by_array_and_task() {
-        let read = |text: &str| text.parse::<JobName>().map(|name| (name.id.0, name.task));
-        assert_eq!((read("12"), read("12_0")), (Ok((12, None)), Ok((12, Some(0)))));
-        for wrong in ["0", "", "a", "12_", "_1", "12_a", "-1", "12+0"] {
-            assert!(read(wrong).is_err(), "{wrong}");
-        }
     }
 }

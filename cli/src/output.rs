@@ -1,18 +1,22 @@
 //! How reports are written: lines for people, one JSON object for programs.
 
+mod spelt_out;
+
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write as _};
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
+use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use job_types::time::{Seconds, UnixTime};
 use serde::Serialize;
+use slurm_conf::time_format::{self, TimeFormat};
 
-use crate::Format;
 use crate::failure::Failure;
 
 /// The style of headings.
@@ -30,17 +34,38 @@ pub(crate) fn now() -> UnixTime {
     UnixTime(Timestamp::now().as_second())
 }
 
-/// Writes a report to standard output. Colours are left out where that is not a terminal.
-pub(crate) fn print<T: Serialize>(format: Format, report: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
-    let written = match format {
-        Format::Text => anstream::stdout().lock().write_all(text(report).as_bytes()),
-        Format::Json => json(report),
-    };
-    match written {
-        // The reader has closed the pipe, as `head` does.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("cannot write to standard output").map_err(Failure::Input),
+/// How a report is written to standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum Format {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// Says how a report is written.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct FormatArguments {
+    /// How to write the report.
+    #[arg(long, value_enum, default_value_t, help_heading = None)]
+    format: Format,
+
+    /// The same as --format json, as Slurm's commands have it.
+    #[arg(long, conflicts_with = "format", help_heading = None)]
+    json: bool,
+}
+
+impl FormatArguments {
+    /// Whether the report is for people.
+    pub(crate) fn is_text(self) -> bool {
+        !self.json && self.format == Format::Text
     }
+}
+
+/// Writes a report to standard output. Colours are left out where that is not a terminal.
+pub(crate) fn print<T: Serialize>(format: FormatArguments, report: &T, text: impl FnOnce(&T) -> String) -> Result<(), Failure> {
+    written(if format.is_text() { anstream::stdout().lock().write_all(text(report).as_bytes()) } else { json(report) })
 }
 
 fn json<T: Serialize>(report: &T) -> io::Result<()> {
@@ -49,15 +74,83 @@ fn json<T: Serialize>(report: &T) -> io::Result<()> {
     writeln!(output)
 }
 
+/// A report as it goes to standard output.
+#[derive(Debug)]
+pub(crate) struct Written {
+    text: String,
+    is_bare: bool,
+}
+
+/// Puts a report about jobs into lines for people or into JSON, there with times and durations
+/// spelt out.
+pub(crate) fn tell<T: Serialize>(format: FormatArguments, report: &T, text: impl FnOnce(&T) -> String) -> Result<Written, Failure> {
+    if format.is_text() {
+        return Ok(Written { text: text(report), is_bare: false });
+    }
+    let mut value = serde_json::to_value(report).context("cannot write JSON").map_err(Failure::Input)?;
+    spelt_out::spell_out(&mut value);
+    Ok(Written { text: format!("{value}\n"), is_bare: true })
+}
+
+impl Written {
+    /// The same, where nothing is to stand above it if `is_bare`.
+    pub(crate) fn bare(self, is_bare: bool) -> Self {
+        Self { is_bare: self.is_bare || is_bare, ..self }
+    }
+
+    /// Whether nothing is to stand above it.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.is_bare
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Writes it to standard output. Colours are left out where that is not a terminal.
+    pub(crate) fn print(&self) -> Result<(), Failure> {
+        written(anstream::stdout().lock().write_all(self.text.as_bytes()))
+    }
+}
+
+/// What comes of writing to standard output.
+fn written(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
+        // The reader has closed the pipe, as `head` does.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to standard output").map_err(Failure::Input),
+    }
+}
+
 /// Says something to standard error that does not keep the command from its work.
 pub(crate) fn warn(message: &str) {
     let _ = writeln!(anstream::stderr(), "queuecast: {message}");
 }
 
-/// A moment as this machine's clock shows it.
+/// A moment as Slurm's commands would write it here: in this machine's time zone, in the form that
+/// SLURM_TIME_FORMAT asks for.
 pub(crate) fn moment(at: UnixTime) -> String {
-    let shown = Timestamp::from_second(at.0).map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string());
-    shown.unwrap_or_else(|_| at.0.to_string())
+    static FORMAT: OnceLock<TimeFormat> = OnceLock::new();
+    let format = FORMAT.get_or_init(|| {
+        let value = std::env::var_os(time_format::VARIABLE).unwrap_or_default();
+        TimeFormat::read(&value.to_string_lossy()).unwrap_or_else(|error| {
+            warn(&error.to_string());
+            TimeFormat::default()
+        })
+    });
+    format.show(at.0, now().0, &TimeZone::system())
+}
+
+/// A moment in the form that Slurm's options take, whatever is asked for elsewhere.
+pub(crate) fn moment_for_options(at: UnixTime) -> String {
+    TimeFormat::Standard.show(at.0, at.0, &TimeZone::system())
+}
+
+/// A duration in the column of a table, as squeue writes it: `1:47:00`. In a sentence its own
+/// form, `1 h 47 min`, is easier to read.
+pub(crate) fn duration(length: Seconds) -> String {
+    slurm_conf::duration::format(length.0)
 }
 
 /// A moment, and how far it is from now.
@@ -124,6 +217,13 @@ impl Lines {
     /// Adds a table.
     pub(crate) fn table(&mut self, table: &Table) {
         for line in table.lines() {
+            let _ = writeln!(self.0, "{}", line.trim_end());
+        }
+    }
+
+    /// Adds the rows of a table.
+    pub(crate) fn table_without_header(&mut self, table: &Table) {
+        for line in table.lines().skip(1) {
             let _ = writeln!(self.0, "{}", line.trim_end());
         }
     }

@@ -8,6 +8,7 @@ mod text;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use anyhow::Context;
 use clap::Args;
@@ -20,28 +21,33 @@ use slurm_conf::moment;
 
 use self::forecast::{DoneReport, RunTimeReport, WaitReport};
 use self::plan::PlanReport;
-use crate::Format;
 use crate::asked::AskedArguments;
+use crate::described::arguments::JobArguments;
 use crate::described::filter::FilterReport;
-use crate::described::job::JobArguments;
+use crate::described::given::{OptionReport, remarks};
 use crate::described::trajectory::TrajectoryReport;
-use crate::described::{JobReport, notes, partition_of};
+use crate::described::{JobReport, check_clusters, effect, notes, partition_of};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
 ///
-/// Describe the job with sbatch's own options; nothing is submitted. Waits are forecast from the
-/// state of the cluster by what followed such states, or, where too little of that is known, from
-/// past jobs of the same class (partition, size, time limit, and how pressed the partition is); run
-/// times from your own past jobs of the same size. Beside that stands when the job would start by
-/// the daemon's plan of the queue, which knows the jobs that wait and none that are still to come.
+/// Describe the job as to sbatch: by the script, whose #SBATCH lines are read, by options, which
+/// win over them, or by both; nothing is submitted. The environment's SBATCH_ variables stand
+/// between the two, as for sbatch. What stands behind the script belongs to the script, so that
+/// this command's own options stand before it. All options of sbatch are known; which of them the
+/// forecast does not count is listed below, and told with each forecast. Waits are forecast from
+/// the state of the cluster by what followed such states, or, where too little of that is known,
+/// from past jobs of the same class (partition, size, time limit, and how pressed the partition
+/// is); run times from your own past jobs of the same size. Beside that stands when the job would
+/// start by the daemon's plan of the queue, which knows the jobs that wait and none that are still
+/// to come.
 ///
-/// Exit status: 0 if there is an answer; 1 if the job would be refused; 2 for wrong usage, or
+/// Exit status: 0 if there is an answer; 1 if the job would be refused; 2 for wrong usage; 3
 /// without a snapshot.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = HELP.as_str(), infer_long_args = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     job: JobArguments,
@@ -62,13 +68,19 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", value_parser = crate::plot::file, help_heading = "Options")]
     plot: Option<PathBuf>,
 
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t, help_heading = "Options")]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 }
+
+/// What stands behind the options in the long help.
+static HELP: LazyLock<String> = LazyLock::new(|| format!("{EXAMPLES}\n\n{}", effect::in_words()));
 
 const EXAMPLES: &str = "\
 Examples:
+  queuecast predict job.sh
+      when would this script start, and how long would it run
+  queuecast predict -N 8 -t 4:00:00 job.sh
+      the same on eight nodes, with another time limit
   queuecast predict -p batch -N 4 -t 2:00:00
       when would it start, how long would it run
   queuecast predict -N 16 -n 64 -t 1:00:00 --auto-mold
@@ -81,7 +93,8 @@ Examples:
       the forecasts as a picture
   queuecast predict -N 4 -t 1:00:00 --format json | jq '.wait.bounds_s[\"0.95\"]'
 
-Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
+prints it; null where not known):
   generation, snapshot_age_s, cluster
   job          user, user_name, partition, nodes, cpus, tasks, limit_s (null: unlimited), begin,
                deadline, reserve_at
@@ -103,6 +116,10 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
                hold_until, clears_deadline), record (as in the job's admin_comment)
   trajectory   for --reserve-at: list of begin, padded_limit_s, probability, and of the cost beyond
                the job most_node_hours, expected_node_hours
+  sbatch_options
+               those that hold: option, value, origin (script, environment or command line), line
+               (of the script), variable, effect (counted; not counted, or not in full; no effect;
+               queuecast: one of ours; not known: another plugin's)
   notes        what else is to be known";
 
 /// The whole report.
@@ -118,6 +135,7 @@ pub(super) struct Report {
     done: Vec<DoneReport>,
     filter: FilterReport,
     trajectory: Option<TrajectoryReport>,
+    sbatch_options: Vec<OptionReport>,
     notes: Vec<String>,
     #[serde(skip)]
     now: UnixTime,
@@ -132,9 +150,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .map(|text| moment::parse(text, now.0, &TimeZone::system()).map(UnixTime).context("--by"))
         .collect::<anyhow::Result<Vec<_>>>()
         .map_err(Failure::Input)?;
-    let job = arguments.job.job(&arguments.asked.0, now).map_err(Failure::Input)?;
+    let job = arguments.job.job(&[], &arguments.asked, now).map_err(Failure::Input)?;
     let place = arguments.place.place();
     let snapshot = place.needed_snapshot()?;
+    check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
     let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
     let bounds = Bounds::of(&submission, &partition, &snapshot);
@@ -153,12 +172,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         done: DoneReport::all(&situation, &by),
         trajectory: TrajectoryReport::of(&situation, filter.decided_size()),
         filter,
-        notes: place.privacy_note().into_iter().chain(notes(&situation)).collect(),
+        sbatch_options: OptionReport::all(&job),
+        notes: place.privacy_note().into_iter().chain(notes(&situation)).chain(remarks(&job)).collect(),
         now,
     };
     if let Some(path) = &arguments.plot {
         plot::draw(path, &report).map_err(Failure::Input)?;
     }
-    output::print(arguments.format, &report, text::text)?;
+    output::tell(arguments.format, &report, text::text)?.print()?;
     Ok(ExitCode::from(u8::from(report.filter.is_refused())))
 }

@@ -15,7 +15,8 @@ use crate::failure::Failure;
 
 /// Hold what was promised on this cluster against what happened, from slurmdbd's records.
 ///
-/// Exit status: 0 if slurmdbd has answered; 2 for wrong usage, or where slurmdbd does not answer.
+/// Exit status: 0 if slurmdbd has answered; 2 for wrong usage; 4 where Slurm cannot be asked at
+/// all; 5 where slurmdbd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -8,6 +8,7 @@ mod text;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use anyhow::Context;
 use clap::Args;
@@ -20,13 +21,14 @@ use serde::Serialize;
 use slurm_conf::moment;
 
 use self::offer::Offer;
-use crate::Format;
+use crate::asked::AskedArguments;
+use crate::described::arguments::JobArguments;
 use crate::described::filter::{FilterReport, SubmissionOutcome};
-use crate::described::job::JobArguments;
+use crate::described::given::{OptionReport, passed_over, remarks};
 use crate::described::trajectory::TrajectoryReport;
-use crate::described::{JobReport, notes, partition_of};
+use crate::described::{JobReport, check_clusters, effect, notes, partition_of};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 
 /// Say what it takes to have nodes at a time, and with which probability.
@@ -39,8 +41,10 @@ use crate::place::PlaceArguments;
 /// job itself, at the most and in the mean of the forecast waits; and the same for other
 /// probabilities, so that what is worth its price can be chosen.
 ///
-/// Describe the job with sbatch's own options. The decision is that of the submit filter: what is
-/// refused here is refused there, with the same reason.
+/// Describe the job as to sbatch: by the script, whose #SBATCH lines are read, by options, which
+/// win over them, or by both, with the environment's SBATCH_ variables between the two. The
+/// decision is that of the submit filter: what is refused here is refused there, with the same
+/// reason.
 ///
 /// Nothing is submitted but with --clusters and sbatch's arguments behind two dashes: then a job
 /// goes to each cluster of the set that was found, and once one of them has its nodes, the others
@@ -48,9 +52,9 @@ use crate::place::PlaceArguments;
 /// do not suffice, nothing stays submitted.
 ///
 /// Exit status: 0 if the nodes can be had with the probability; 1 if that would be refused, or was;
-/// 2 for wrong usage, or without a snapshot.
+/// 2 for wrong usage; 3 without a snapshot.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = HELP.as_str(), infer_long_args = true)]
 pub(crate) struct Arguments {
     /// When the nodes are wanted, as sbatch --begin takes it: 18:00, 2026-03-27T14:30, now+2hours.
     #[arg(long, value_name = "TIME", help_heading = "Options")]
@@ -84,20 +88,25 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", value_parser = crate::plot::file, help_heading = "Options")]
     plot: Option<PathBuf>,
 
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t, help_heading = "Options")]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 
-    /// Submit the set: sbatch's further arguments, and the script or --wrap. What describes the job
-    /// stands before the two dashes. Without anything here, nothing is submitted.
+    /// Submit the set: sbatch's further arguments, and the script or --wrap, which describe the job
+    /// together with what stands before the two dashes. Without anything here, nothing is
+    /// submitted.
     #[arg(last = true, value_name = "SBATCH ARGUMENTS", requires = "clusters", help_heading = "Options")]
     sbatch: Vec<OsString>,
 }
+
+/// What stands behind the options in the long help.
+static HELP: LazyLock<String> = LazyLock::new(|| format!("{EXAMPLES}\n\n{}", effect::in_words()));
 
 const EXAMPLES: &str = "\
 Examples:
   queuecast reserve --at 18:00 --nodes 4 --time 1:00:00
       four nodes for an hour at 18:00: how likely, and at which price
+  queuecast reserve --at 18:00 job.sh
+      the nodes and the time that this script asks for
   queuecast reserve --at tomorrow-08:00 -p batch -N 4 -t 1:00:00 --probability 0.9
       with a probability of 0.9
   queuecast reserve --at now+2hours -N 16 -t 30 --probability best --plot reserve.svg
@@ -108,7 +117,8 @@ Examples:
       the same, and submits them
   queuecast reserve --at 18:00 -N 4 -t 60 --format json | jq '.offers[] | [.wanted, .expected_node_hours]'
 
-Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
+prints it; null where not known):
   generation, snapshot_age_s, cluster
   job          user, user_name, partition, nodes, cpus, tasks, limit_s, begin, deadline, reserve_at
   asked        the probability that was asked for, or that of the site; \"best\" for the highest
@@ -121,6 +131,8 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   offers       for several probabilities: wanted, the keys of reservation (null where refused),
                refused, later_at (a later TIME at which nodes could be had with it, as forecast now)
   trajectory   list of begin, padded_limit_s, probability, most_node_hours, expected_node_hours
+  sbatch_options
+               as of queuecast predict
   notes        what else is to be known
 Keys with --clusters:
   asked, given, refused, notes, most_node_hours, expected_node_hours (of the whole set)
@@ -148,6 +160,7 @@ struct Report {
     offers: Vec<Offer>,
     trajectory: Option<TrajectoryReport>,
     notes: Vec<String>,
+    sbatch_options: Vec<OptionReport>,
     #[serde(skip)]
     at: UnixTime,
     #[serde(skip)]
@@ -159,12 +172,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
     let at = moment::parse(&arguments.at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;
     let asked = Asked { reserve_at: Some(at.0), early_start: arguments.early_start, ..Asked::default() };
-    let job = arguments.job.job(&asked, now).map_err(Failure::Input)?;
+    let more: Vec<String> = arguments.sbatch.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let job = arguments.job.job(&more, &AskedArguments::default(), now).map_err(Failure::Input)?.asking(asked.clone());
     if !arguments.clusters.is_empty() {
         return joint::run(arguments, &asked, &job, now);
     }
     let place = arguments.place.place();
     let snapshot = place.needed_snapshot()?;
+    check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
     let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
     let bounds = Bounds::of(&submission, &partition, &snapshot);
@@ -189,14 +204,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         mode: filter.mode,
         offers: Offer::several(&situation, wanted),
         trajectory: TrajectoryReport::of(&situation, None),
-        notes: place.privacy_note().into_iter().chain(notes(&situation)).chain(not_done(&filter)).collect(),
+        sbatch_options: OptionReport::all(&job),
+        notes: place
+            .privacy_note()
+            .into_iter()
+            .chain(notes(&situation))
+            .chain(not_done(&filter))
+            .chain(remarks(&job))
+            .chain(passed_over(&job))
+            .collect(),
         at,
         now,
     };
     if let Some(path) = &arguments.plot {
         plot::draw(path, &report).map_err(Failure::Input)?;
     }
-    output::print(arguments.format, &report, text::text)?;
+    output::tell(arguments.format, &report, text::text)?.print()?;
     Ok(ExitCode::from(u8::from(!report.given)))
 }
 

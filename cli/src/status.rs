@@ -22,8 +22,10 @@ use slurm_conf::ConfigurationError;
 
 use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;
-use crate::failure::Failure;
-use crate::output;
+use crate::cluster::ClusterArguments;
+use crate::failure::{Failure, NO_SNAPSHOT};
+use crate::live::{self, IterateArguments};
+use crate::output::{self, Written};
 use crate::place::{Place, ReportArguments, ahead};
 use crate::policy_report::PolicyReport;
 
@@ -31,11 +33,17 @@ use crate::policy_report::PolicyReport;
 /// what the submit filter did.
 ///
 /// Exit status: 0 if the submit filter can act on the snapshot; 1 if it can't, because the snapshot
-/// is absent, damaged or too old, the kill switch is on, or the mode is off everywhere; 2 for wrong
-/// usage.
+/// is too old, the kill switch is on, or the mode is off everywhere; 2 for wrong usage; 3 without a
+/// snapshot that can be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    iterate: IterateArguments,
+
+    #[command(flatten)]
+    cluster: ClusterArguments,
+
     #[command(flatten)]
     report: ReportArguments,
 }
@@ -43,13 +51,16 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   queuecast status
-  queuecast status --format json | jq .snapshot.age_s
+  queuecast status --iterate 10
+      anew every ten seconds, until Ctrl-C
+  queuecast status --json | jq .snapshot.age_s
   queuecast status > /dev/null || echo 'the submit filter leaves all jobs alone'
   touch /var/spool/queuecast/off
       the kill switch: from the next submission on the filter leaves every job alone, until
       the file is removed
 
-Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
+prints it; null where not known):
   acts, problem     whether the filter can act on the snapshot, and why not
   state_directory, kill_switch
   snapshot          state (usable, too_old, ahead, absent, unreadable, untrusted, damaged), path, error,
@@ -61,8 +72,8 @@ Keys of --format json (times in Unix seconds, *_s in seconds, null where not kno
   configuration     path, error (of the file as it is), error_in_force (as the daemon found it),
                     loaded_at, changed_since
   policy            mode, mold, defer, reserve, early_start, if_missed,
-                    success_probability, defer_threshold, max_defer_s, admission,
-                    admission_without_forecast, deadline_probability
+                    success_probability, min_gain, min_gain_time_s, defer_threshold,
+                    max_defer_s, admission, admission_without_forecast, deadline_probability
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
                     wait_forecasts, shared_nodes (that take jobs, where admission is by
@@ -171,9 +182,18 @@ struct PartitionReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let report = Report::of(&arguments.report.place(), output::now());
-    output::print(arguments.report.format, &report, text::text)?;
-    Ok(ExitCode::from(u8::from(!report.acts)))
+    live::show(arguments.iterate, arguments.report.format, || told(arguments))
+}
+
+/// The report as of now, and the exit status.
+fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
+    let place = arguments.cluster.place(arguments.report.place())?;
+    let report = Report::of(&place, output::now());
+    let status = match report.snapshot.content {
+        None => NO_SNAPSHOT,
+        Some(_) => u8::from(!report.acts),
+    };
+    Ok((output::tell(arguments.report.format, &report, text::text)?, ExitCode::from(status)))
 }
 
 impl Report {

@@ -18,7 +18,7 @@ pub const WEEK_SECONDS: i64 = 7 * DAY_SECONDS;
 
 /// What [`parse`] accepts, for messages and help texts.
 pub const ACCEPTED_FORMS: &str = "minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes, days-hours:minutes:seconds, \
-     or a number with s, m, h, d or w, as in 90m";
+     or numbers with w, d, h, m or s, as in 90m or 1h30m";
 
 /// Why a text is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -54,18 +54,8 @@ pub fn parse(text: &str) -> Result<i64, DurationError> {
     let wrong_form = || DurationError::Form { text: job_types::text::shortened(text) };
     let too_long = || DurationError::TooLong { text: job_types::text::shortened(text) };
 
-    let suffix_seconds = match trimmed.as_bytes().last() {
-        Some(b's') => Some(1),
-        Some(b'm') => Some(MINUTE_SECONDS),
-        Some(b'h') => Some(HOUR_SECONDS),
-        Some(b'd') => Some(DAY_SECONDS),
-        Some(b'w') => Some(WEEK_SECONDS),
-        _ => None,
-    };
-    if let Some(unit_seconds) = suffix_seconds {
-        let digits = trimmed.get(..trimmed.len().saturating_sub(1)).unwrap_or("");
-        let count = number(digits).ok_or_else(wrong_form)?.ok_or_else(too_long)?;
-        return count.checked_mul(unit_seconds).ok_or_else(too_long);
+    if trimmed.ends_with(|last: char| last.is_ascii_alphabetic()) {
+        return with_units(trimmed).ok_or_else(wrong_form)?.ok_or_else(too_long);
     }
 
     let (days, clock) = match trimmed.split_once('-') {
@@ -92,13 +82,14 @@ pub fn parse(text: &str) -> Result<i64, DurationError> {
     Ok(seconds)
 }
 
-/// Writes seconds as Slurm shows a time limit: `[days-]hours:minutes:seconds`
-/// (src/common/parse_time.c, `secs2time_str`).
+/// Writes seconds as squeue does: `0:45`, `1:47:00`, `2-03:00:00` (src/squeue/print.c,
+/// `_print_secs`). All of these are forms that [`parse`] reads.
 ///
 /// A negative duration gets a leading minus sign, which [`parse`] does not read back.
 ///
 /// ```
 /// assert_eq!(slurm_conf::duration::format(93_784), "1-02:03:04");
+/// assert_eq!(slurm_conf::duration::format(6_420), "1:47:00");
 /// ```
 #[must_use]
 pub fn format(seconds: i64) -> String {
@@ -108,11 +99,53 @@ pub fn format(seconds: i64) -> String {
     }
     let seconds = seconds.unsigned_abs();
     let (day, hour, minute) = (DAY_SECONDS.unsigned_abs(), HOUR_SECONDS.unsigned_abs(), MINUTE_SECONDS.unsigned_abs());
-    if seconds >= day {
-        let _ = write!(text, "{}-", seconds / day);
-    }
-    let _ = write!(text, "{:02}:{:02}:{:02}", seconds % day / hour, seconds % hour / minute, seconds % minute);
+    let (hours, minutes, rest) = (seconds % day / hour, seconds % hour / minute, seconds % minute);
+    let _ = if seconds >= day {
+        write!(text, "{}-{hours:02}:{minutes:02}:{rest:02}", seconds / day)
+    } else if hours > 0 {
+        write!(text, "{hours}:{minutes:02}:{rest:02}")
+    } else {
+        write!(text, "{minutes}:{rest:02}")
+    };
     text
+}
+
+/// Writes seconds in the largest unit that divides them: `90s`, `10m`, `6h`, `1d`.
+///
+/// ```
+/// assert_eq!(slurm_conf::duration::suffixed(7_200), "2h");
+/// ```
+#[must_use]
+pub fn suffixed(seconds: i64) -> String {
+    let units = [(DAY_SECONDS, 'd'), (HOUR_SECONDS, 'h'), (MINUTE_SECONDS, 'm')];
+    let unit = units.into_iter().find(|(unit, _suffix)| seconds > 0 && seconds % unit == 0);
+    unit.map_or_else(|| format!("{seconds}s"), |(unit, suffix)| format!("{}{suffix}", seconds / unit))
+}
+
+/// Seconds of numbers with units, each unit smaller than the one before: `None` if it is not of
+/// that form, `Some(None)` if they do not fit.
+fn with_units(text: &str) -> Option<Option<i64>> {
+    let (mut sum, mut unit_before, mut rest) = (Some(0_i64), i64::MAX, text);
+    while !rest.is_empty() {
+        let end = rest.find(|character: char| !character.is_ascii_digit())?;
+        let (digits, behind) = rest.split_at(end);
+        let mut letters = behind.chars();
+        let unit_seconds = match letters.next()? {
+            's' => 1,
+            'm' => MINUTE_SECONDS,
+            'h' => HOUR_SECONDS,
+            'd' => DAY_SECONDS,
+            'w' => WEEK_SECONDS,
+            _ => return None,
+        };
+        if unit_seconds >= unit_before {
+            return None;
+        }
+        let part = number(digits)?.and_then(|count| count.checked_mul(unit_seconds));
+        sum = sum.zip(part).and_then(|(sum, part)| sum.checked_add(part));
+        (unit_before, rest) = (unit_seconds, letters.as_str());
+    }
+    Some(sum)
 }
 
 /// A number of ASCII digits: `None` if it is not one, `Some(None)` if it does not fit.
@@ -149,15 +182,38 @@ mod tests {
 
     #[test]
     fn suffixed_forms_are_read() {
-        for (text, seconds) in [("30s", 30), ("10m", 600), ("2h", 7_200), ("90d", 7_776_000), ("1w", 604_800)] {
+        for (text, seconds) in
+            [("30s", 30), ("10m", 600), ("2h", 7_200), ("90d", 7_776_000), ("1w", 604_800), ("1h30m", 5_400), ("1d2h3m4s", 93_784)]
+        {
             assert_eq!(parse(text), Ok(seconds), "{text}");
         }
     }
 
     #[test]
     fn other_texts_are_refused_with_the_accepted_forms() {
-        for text in ["", "-", "1-", "-1", ":", "1:", ":1", "1:2:3:4", "1-2:3:4:5", "1-2-3", "s", "1.5h", "ten", "+1", "1h30m", "1 0", "١"]
-        {
+        for text in [
+            "",
+            "-",
+            "1-",
+            "-1",
+            ":",
+            "1:",
+            ":1",
+            "1:2:3:4",
+            "1-2:3:4:5",
+            "1-2-3",
+            "s",
+            "1.5h",
+            "ten",
+            "+1",
+            "1m1h",
+            "1h1h",
+            "1h30",
+            "m",
+            "1 0",
+            "١",
+            "1é",
+        ] {
             let error = parse(text).unwrap_err();
             assert!(error.to_string().contains("hours:minutes:seconds"), "{text}: {error}");
         }
@@ -173,11 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn seconds_are_written_as_slurm_shows_them() {
-        assert_eq!(format(0), "00:00:00");
-        assert_eq!(format(3_661), "01:01:01");
-        assert_eq!(format(DAY_SECONDS), "1-00:00:00");
-        assert_eq!(format(-60), "-00:01:00");
+    fn seconds_are_written_as_squeue_shows_them() {
+        for (seconds, text) in [(0, "0:00"), (45, "0:45"), (720, "12:00"), (3_661, "1:01:01"), (6_420, "1:47:00")] {
+            assert_eq!(format(seconds), text);
+        }
+        assert_eq!(format(2 * DAY_SECONDS + 3 * HOUR_SECONDS), "2-03:00:00");
+        assert_eq!(format(-60), "-1:00");
         assert_eq!(format(i64::MIN), "-106751991167300-15:30:08");
     }
 

@@ -4,6 +4,8 @@
 pub mod configuration;
 pub mod duration;
 pub mod moment;
+pub mod printed;
 pub mod state_directory;
+pub mod time_format;
 
 pub use configuration::{Configuration, ConfigurationError};

@@ -1,14 +1,13 @@
 //! What slurmctld or slurmdbd tells of a job.
 
-use anyhow::anyhow;
 use job_types::job::Ending;
 use job_types::number::{JobId, UserId};
 use serde::Serialize;
 use slurm_sys::client::controller::{self, KnownJob};
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, JobState, site};
 
-use super::JobName;
 use crate::failure::Failure;
+use crate::job_name::JobName;
 use crate::{output, user};
 
 /// A job, as far as it matters here.
@@ -78,7 +77,10 @@ pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
         }
         (Ok(None), Err(error)) | (Err(error), Ok(_)) => Err(Failure::Input(error.into())),
         (Err(accounting), Err(queue)) if accounting == queue => Err(Failure::Input(queue.into())),
-        (Err(accounting), Err(queue)) => Err(Failure::Input(anyhow!("{queue}; {accounting}"))),
+        (Err(accounting), Err(queue)) => {
+            output::warn(&accounting.to_string());
+            Err(Failure::Input(queue.into()))
+        }
     }
 }
 

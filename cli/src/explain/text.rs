@@ -11,7 +11,7 @@ use super::Report;
 use super::deadline::{DeadlineReport, Reason};
 use super::outcome::{Change, JobOutcome};
 use crate::asked;
-use crate::output::{BAD, GOOD, Lines, count, moment, moment_and_distance, table};
+use crate::output::{BAD, GOOD, Lines, count, duration, moment, moment_and_distance, moment_for_options, table};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
@@ -78,7 +78,7 @@ fn decision(lines: &mut Lines, record: &Record) {
         lines.line("", options.join(" "));
     }
     if let Some(deadline) = asked.deadline {
-        lines.line("", format!("--deadline={}", moment(UnixTime(deadline)).replace(' ', "T")));
+        lines.line("", format!("--deadline={}", moment_for_options(UnixTime(deadline))));
     }
     let label = if record.mode == Mode::Enforce { "written" } else { "would be" };
     match &record.written {
@@ -238,26 +238,29 @@ fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Job
     let job = &report.job;
     let mut rows = table(&["", "forecast", "happened", ""], &[]);
     let so_far = |seconds: Option<i64>, is_over: bool, none: &str| match (seconds, is_over) {
-        (Some(seconds), true) => Seconds(seconds).to_string(),
-        (Some(seconds), false) => format!("{} so far", Seconds(seconds)),
+        (Some(seconds), true) => duration(Seconds(seconds)),
+        (Some(seconds), false) => format!("{} so far", duration(Seconds(seconds))),
         (None, _) => none.to_owned(),
     };
     if let Some(forecast) = &report.forecast {
         let past = |jobs: u32| format!("from {} past {}", count(jobs.into()), if jobs == 1 { "job" } else { "jobs" });
         let wait = match (forecast.wait_s, forecast.wait_95_s) {
-            (Some(median), Some(bound)) if median == bound => Seconds(median).to_string(),
+            (Some(median), Some(bound)) if median == bound => duration(Seconds(median)),
             (Some(median), Some(bound)) => {
-                format!("about {}, with 0.95 at most {}, {}", Seconds(median), Seconds(bound), past(forecast.wait_jobs))
+                format!("about {}, with 0.95 at most {}, {}", duration(Seconds(median)), duration(Seconds(bound)), past(forecast.wait_jobs))
             }
-            (Some(median), None) => format!("about {}, {}", Seconds(median), past(forecast.wait_jobs)),
+            (Some(median), None) => format!("about {}, {}", duration(Seconds(median)), past(forecast.wait_jobs)),
             (None, _) => "not known".to_owned(),
         };
         let waits = so_far(outcome.wait_s, job.started.is_some(), "it never started");
         rows.add_row(["wait".to_owned(), wait, waits, verdict(outcome.wait_within_bound, "within the bound", "beyond the bound")]);
         let (shortest, longest) = forecast.run_range_s;
         let run = match forecast.run_jobs {
-            0 => format!("{}, the time limit, as there are no past jobs", Seconds(forecast.run_s)),
-            jobs => format!("about {}, {} to {}, {}", Seconds(forecast.run_s), Seconds(shortest), Seconds(longest), past(jobs)),
+            0 => format!("{}, the time limit, as there are no past jobs", duration(Seconds(forecast.run_s))),
+            jobs => {
+                let [run, shortest, longest] = [forecast.run_s, shortest, longest].map(|seconds| duration(Seconds(seconds)));
+                format!("about {run}, {shortest} to {longest}, {}", past(jobs))
+            }
         };
         let runs = so_far(outcome.run_s, job.ended.is_some(), "not yet");
         rows.add_row(["run time".to_owned(), run, runs, verdict(outcome.run_time_in_range, "in its range", "outside its range")]);
@@ -267,7 +270,7 @@ fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Job
         let probability = record.forecast.as_ref().and_then(|forecast| forecast.reservation_probability);
         let probability = probability.map(|probability| format!(" with {probability:.2}")).unwrap_or_default();
         let promised = format!("{}{probability}", moment(UnixTime(reserved)));
-        let held = outcome.held_s.map(|held| format!(", waited {} on its nodes", Seconds(held))).unwrap_or_default();
+        let held = outcome.held_s.map(|held| format!(", waited {} on its nodes", duration(Seconds(held)))).unwrap_or_default();
         let happened = format!("{started}{held}");
         rows.add_row(["reservation".to_owned(), promised, happened, verdict(outcome.reservation_kept, "kept", "broken")]);
     }

@@ -7,7 +7,8 @@ use super::Report;
 use super::forecast::{ClassReport, DoneReport, RunTimeReport, WaitReport};
 use super::plan::PlanReport;
 use crate::described::filter::{FilterReport, SubmissionOutcome};
-use crate::output::{BAD, GOOD, Lines, bar, count, moment_and_distance, table};
+use crate::described::given::OptionReport;
+use crate::output::{BAD, GOOD, Lines, bar, count, duration, moment_and_distance, table};
 
 /// Width of the bar of a certain event.
 const BAR_WIDTH: usize = 40;
@@ -16,6 +17,9 @@ const BAR_WIDTH: usize = 40;
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
     lines.line("job", report.job.text());
+    if let Some(read) = OptionReport::text(&report.sbatch_options) {
+        lines.line("read", read);
+    }
     let age = Seconds(report.snapshot_age_s);
     lines.line("forecast from", format!("snapshot {} of cluster {}, {age} old", report.generation, report.cluster));
     for note in &report.notes {
@@ -59,10 +63,10 @@ fn waits(lines: &mut Lines, wait: &WaitReport, report: &Report) {
     if let Some(pressure) = wait.pressure {
         lines.line("pressure now", format!("{pressure:.2} (CPUs of running and eligible jobs and this one, over the partition's)"));
     }
-    lines.line(if wait.class.is_some() { "median" } else { "about" }, Seconds(wait.median_s).to_string());
+    lines.line(if wait.class.is_some() { "median" } else { "about" }, duration(Seconds(wait.median_s)));
     let mut bounds = table(&["with probability", "it waits at most"], &["with probability"]);
     for (probability, bound) in &wait.bounds_s {
-        let bound = bound.map_or("not known: too few past jobs".to_owned(), |bound| Seconds(bound).to_string());
+        let bound = bound.map_or("not known: too few past jobs".to_owned(), |bound| duration(Seconds(bound)));
         bounds.add_row([(*probability).to_owned(), bound]);
     }
     lines.table(&bounds);
@@ -75,8 +79,8 @@ fn waits(lines: &mut Lines, wait: &WaitReport, report: &Report) {
     let highest = wait.starts_within.last().map_or(0.0, |start| start.probability);
     let telling = wait.starts_within.iter().position(|start| start.probability >= highest).map_or(0, |last| last + 1);
     for start in wait.starts_within.iter().take(telling) {
-        let duration = Seconds(start.duration_s).to_string();
-        starts.add_row([duration, format!("{:.2}", start.probability), bar(start.probability, BAR_WIDTH)]);
+        let within = duration(Seconds(start.duration_s));
+        starts.add_row([within, format!("{:.2}", start.probability), bar(start.probability, BAR_WIDTH)]);
     }
     lines.plain("");
     lines.table(&starts);
@@ -130,10 +134,10 @@ fn run_times(lines: &mut Lines, run_time: &RunTimeReport) {
     };
     let jobs = if run_time.jobs == 1 { "job" } else { "jobs" };
     lines.line("rests on", format!("{} past {jobs} of this user with this {unit}", count(run_time.jobs.into())));
-    lines.line("about", Seconds(point).to_string());
+    lines.line("about", duration(Seconds(point)));
     let mut ranges = table(&["from", "to", "probability", ""], &["from", "to", "probability"]);
     for range in &run_time.ranges {
-        let (lower, upper) = (Seconds(range.lower_s).to_string(), Seconds(range.upper_s).to_string());
+        let (lower, upper) = (duration(Seconds(range.lower_s)), duration(Seconds(range.upper_s)));
         ranges.add_row([lower, upper, format!("{:.2}", range.probability), bar(range.probability, BAR_WIDTH)]);
     }
     lines.table(&ranges);
@@ -147,7 +151,7 @@ fn done_by(lines: &mut Lines, done: &DoneReport, now: UnixTime) {
 fn filter(lines: &mut Lines, filter: &FilterReport) {
     let outcome = match filter.outcome {
         SubmissionOutcome::Left => "leaves the job as it is".to_owned(),
-        SubmissionOutcome::Observed => "records its decision and changes nothing".to_owned(),
+        SubmissionOutcome::Observed => "records its decision in admin_comment and changes nothing else".to_owned(),
         SubmissionOutcome::Advised => "tells its decision and changes nothing".to_owned(),
         SubmissionOutcome::Unchanged => "finds nothing to change".to_owned(),
         SubmissionOutcome::Changed => format!("{GOOD}changes the job{GOOD:#}"),

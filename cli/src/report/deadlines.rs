@@ -23,9 +23,11 @@ use self::tally::{Counts, Row};
 use super::interval::CONFIDENCE;
 use super::past::PastArguments;
 use super::reliability;
+use crate::cluster::ClusterArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::place::{Place, ReportArguments};
+use crate::selection::{Selection, WhoseArguments};
 
 /// Show how often jobs that were admitted with deadlines were done in time, beside the probability
 /// that was promised.
@@ -44,13 +46,19 @@ use crate::place::{Place, ReportArguments};
 /// more than a hundred users were refused in one partition, the others are counted together. The
 /// report says since when they are counted.
 ///
-/// Exit status: 0 if slurmdbd has answered, also where no job was admitted; 2 for wrong usage, or
-/// where slurmdbd does not answer.
+/// Exit status: 0 if slurmdbd has answered, also where no job was admitted; 2 for wrong usage; 4
+/// where Slurm cannot be asked at all; 5 where slurmdbd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     past: PastArguments,
+
+    #[command(flatten)]
+    whose: WhoseArguments,
+
+    #[command(flatten)]
+    cluster: ClusterArguments,
 
     /// List the admitted jobs in the queue as well, the next to fall due first.
     #[arg(long)]
@@ -69,14 +77,17 @@ const EXAMPLES: &str = "\
 Examples:
   queuecast report deadlines
       of the last thirty days, and what is open
+  queuecast report deadlines --me --since now-7days
+      of my own jobs
   queuecast report deadlines --open
       with the admitted jobs in the queue, and when they are expected to be done
   queuecast report deadlines --since 2026-01-01 --plot kept.svg
       since then, with a picture
-  queuecast report deadlines --format json | jq '.by_user[] | select(.upper < .promised)'
+  queuecast report deadlines --json | jq '.by_user[] | select(.upper < .promised)'
       users whose deadlines were kept less often than chance explains
 
-Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
+prints it; null where not known):
   cluster, since, until
                 what was looked at
   confidence    of the intervals
@@ -125,18 +136,20 @@ struct Submissions {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let report = report(arguments).map_err(Failure::Input)?;
+    arguments.cluster.is_of_slurm_here()?;
+    let whose = arguments.whose.selection()?;
+    let report = report(arguments, &whose).map_err(Failure::Input)?;
     if let Some(path) = &arguments.plot {
         let points = report.reliability.iter().map(|row| (row.partition.as_deref(), row.promised, row.kept_part));
         let (title, observed) = (format!("{}: deadlines of admitted jobs", report.cluster), "part of the deadlines that were kept");
         let nothing = "there were no deadlines that were promised with a probability and are decided";
         reliability::draw(path, title, observed, nothing, points).map_err(Failure::Input)?;
     }
-    output::print(arguments.report.format, &report, text::text)?;
+    output::tell(arguments.report.format, &report, text::text)?.print()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(arguments: &Arguments) -> anyhow::Result<Report> {
+fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     crate::plot::check_folder(arguments.plot.as_deref())?;
     let past = arguments.past.past()?;
     let cluster = site()?.cluster;
@@ -144,17 +157,22 @@ fn report(arguments: &Arguments) -> anyhow::Result<Report> {
     let mut notes = Vec::new();
 
     let mut found = AdmittedJobs::default();
-    arguments.past.read(&cluster, past, |record, partition| found.add_ended(record, partition))?;
+    arguments.past.read(&cluster, past, |record, partition| {
+        if whose.means_user(record.user_id) && whose.means_account(record.account.as_deref()) {
+            found.add_ended(record, partition);
+        }
+    })?;
     let queued = controller::jobs().unwrap_or_else(|error| {
         notes.push(format!("{error}; nothing is known here of jobs in the queue"));
         Vec::new()
     });
+    let is_meant = |job: &&QueuedJob| whose.means_user(job.user_id) && whose.means_account(job.account.as_deref());
     let queued: Vec<(&QueuedJob, &str)> =
-        queued.iter().filter_map(|job| Some((job, arguments.past.wanted(job.partition.as_deref())?))).collect();
+        queued.iter().filter(is_meant).filter_map(|job| Some((job, arguments.past.wanted(job.partition.as_deref())?))).collect();
     queued.iter().for_each(|(job, partition)| found.add_queued(job, partition));
 
     let now = past.until;
-    let refused = RefusedJobs::of(&place, past, &arguments.past, &mut notes);
+    let refused = RefusedJobs::of(&place, past, &arguments.past, whose, &mut notes);
     let by =
         |refused: Option<BTreeMap<String, u64>>, name: fn(&AdmittedJob) -> String| tally::by(found.iter(), refused.as_ref(), now, name);
     Ok(Report {

@@ -16,9 +16,10 @@ use self::tally::Row;
 use super::interval::CONFIDENCE;
 use super::past::PastArguments;
 use super::reliability;
-use crate::Format;
+use crate::cluster::ClusterArguments;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, FormatArguments};
+use crate::selection::{Selection, WhoseArguments};
 
 /// Show how often virtual reservations were kept, beside the probability that was promised, and
 /// what they cost.
@@ -33,21 +34,26 @@ use crate::output;
 /// without a start count for nobody.
 ///
 /// Exit status: 0 if slurmdbd has answered, also where there were no reservations; 2 for wrong
-/// usage, or where slurmdbd does not answer.
+/// usage; 4 where Slurm cannot be asked at all; 5 where slurmdbd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     past: PastArguments,
 
+    #[command(flatten)]
+    whose: WhoseArguments,
+
+    #[command(flatten)]
+    cluster: ClusterArguments,
+
     /// Also draw the part that was kept over the probability that was promised into this file,
     /// which has to end in .svg or .png.
     #[arg(long, value_name = "FILE", value_parser = crate::plot::file)]
     plot: Option<PathBuf>,
 
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -56,10 +62,11 @@ Examples:
       of the last thirty days
   queuecast report reservations --since 2026-01-01 --plot kept.svg
       since then, with a picture
-  queuecast report reservations --format json | jq '.rows[] | select(.upper < .promised)'
+  queuecast report reservations --json | jq '.rows[] | select(.upper < .promised)'
       where promises were kept less often than chance explains
 
-Keys of --format json (times in Unix seconds, null where not known):
+Keys of --json (times in Unix seconds, each with a *_text beside it as Slurm prints it; null where
+not known):
   cluster, since, until
                 what was looked at
   confidence    of the intervals
@@ -84,22 +91,28 @@ struct Report {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let report = report(arguments).map_err(Failure::Input)?;
+    arguments.cluster.is_of_slurm_here()?;
+    let whose = arguments.whose.selection()?;
+    let report = report(arguments, &whose).map_err(Failure::Input)?;
     if let Some(path) = &arguments.plot {
         let points = report.rows.iter().chain(&report.all).map(|row| (row.partition.as_deref(), row.promised, row.kept_part));
         let (title, observed) = (format!("{}: virtual reservations", report.cluster), "part of the reservations that were kept");
         reliability::draw(path, title, observed, "there were no reservations", points).map_err(Failure::Input)?;
     }
-    output::print(arguments.format, &report, text::text)?;
+    output::tell(arguments.format, &report, text::text)?.print()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(arguments: &Arguments) -> anyhow::Result<Report> {
+fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     crate::plot::check_folder(arguments.plot.as_deref())?;
     let past = arguments.past.past()?;
     let cluster = site()?.cluster;
     let mut found = EndedReservations::default();
-    arguments.past.read(&cluster, past, |record, partition| found.add(record, partition))?;
+    arguments.past.read(&cluster, past, |record, partition| {
+        if whose.means_user(record.user_id) && whose.means_account(record.account.as_deref()) {
+            found.add(record, partition);
+        }
+    })?;
     let (rows, all) = (tally::by_partition(found.reservations()), tally::of_all(found.reservations()));
     Ok(Report { cluster, since: past.since.0, until: past.until.0, confidence: CONFIDENCE, withdrawn: found.withdrawn(), rows, all })
 }

@@ -26,6 +26,7 @@ use self::submission::Submitted;
 use super::offer::Given;
 use super::{Arguments, is_left, not_done, options};
 use crate::described::filter::FilterReport;
+use crate::described::given::{passed_over, remarks};
 use crate::described::job::Job;
 use crate::described::trajectory::CostReport;
 use crate::described::{JobReport, notes, partition_of};
@@ -132,13 +133,13 @@ pub(super) fn run(arguments: &Arguments, asked: &Asked, job: &Job, now: UnixTime
         refused: (!given).then(|| format!("one of them would be kept with probability {:.3} at best", set.probability)),
         clusters,
         submitted: false,
-        notes: vec![INDEPENDENCE.to_owned()],
+        notes: [INDEPENDENCE.to_owned()].into_iter().chain(remarks(job)).chain(passed_over(job)).collect(),
         now,
     };
     if given && !arguments.sbatch.is_empty() {
         submission::submit(&mut report, arguments).map_err(Failure::Input)?;
     }
-    output::print(arguments.format, &report, text::text)?;
+    output::tell(arguments.format, &report, text::text)?.print()?;
     let is_done = report.given && (report.submitted || arguments.sbatch.is_empty());
     Ok(ExitCode::from(u8::from(!is_done)))
 }

@@ -5,12 +5,16 @@ use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
 use super::offer::{Given, Offer};
-use crate::output::{BAD, GOOD, Lines, moment, moment_and_distance, node_hours, table};
+use crate::described::given::OptionReport;
+use crate::output::{BAD, GOOD, Lines, duration, moment, moment_and_distance, node_hours, table};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
     lines.line("job", report.job.text());
+    if let Some(read) = OptionReport::text(&report.sbatch_options) {
+        lines.line("read", read);
+    }
     lines.line("nodes wanted", format!("{}, {}", moment_and_distance(report.at, report.now), probability(report.asked)));
     let age = Seconds(report.snapshot_age_s);
     lines.line("forecast from", format!("snapshot {} of cluster {}, {age} old", report.generation, report.cluster));
@@ -78,8 +82,8 @@ fn row(offer: &Offer, now: UnixTime) -> [String; 8] {
         wanted,
         format!("{:.2}", given.probability),
         moment(begin),
-        (begin - now).max(Seconds::ZERO).to_string(),
-        Seconds(given.padded_limit_s).to_string(),
+        duration((begin - now).max(Seconds::ZERO)),
+        duration(Seconds(given.padded_limit_s)),
         node_hours(given.cost.most_node_hours),
         node_hours(given.cost.expected_node_hours),
         String::new(),

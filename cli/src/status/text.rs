@@ -3,10 +3,11 @@
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::COUNTERS;
+use predictor_core::decision::LeastGain;
 
 use super::rules::{RulesCounted, RulesReport};
 use super::{ConfigurationReport, Content, Report, wait_forecasts};
-use crate::output::{BAD, GOOD, Lines, apart, count, moment_and_distance, table};
+use crate::output::{BAD, GOOD, Lines, apart, count, duration, moment_and_distance, table};
 use crate::policy_report::PolicyReport;
 
 /// The report for people.
@@ -97,7 +98,19 @@ fn snapshot(lines: &mut Lines, content: &Content, now: UnixTime) {
 fn policies(lines: &mut Lines, site: &PolicyReport, report: &Report) {
     lines.heading("Modes");
     let mut policies = table(
-        &["partition", "mode", "mold", "defer", "reserve", "early start", "probability", "gain to defer", "longest deferral", "admission"],
+        &[
+            "partition",
+            "mode",
+            "mold",
+            "defer",
+            "reserve",
+            "early start",
+            "probability",
+            "gain to defer",
+            "longest deferral",
+            "least gain",
+            "admission",
+        ],
         &["probability", "gain to defer"],
     );
     let named = report.partitions.iter().map(|partition| (partition.name.as_str(), &partition.policy));
@@ -111,7 +124,8 @@ fn policies(lines: &mut Lines, site: &PolicyReport, report: &Report) {
             policy.early_start.to_owned(),
             policy.success_probability.to_string(),
             policy.defer_threshold.to_string(),
-            Seconds(policy.max_defer_s).to_string(),
+            duration(Seconds(policy.max_defer_s)),
+            LeastGain { part: policy.min_gain, time: Seconds(policy.min_gain_time_s) }.to_string(),
             policy.admission.to_owned(),
         ]);
     }
@@ -142,8 +156,8 @@ fn partitions(lines: &mut Lines, report: &Report) {
             if known { format!("{demand:.2}") } else { "-".to_owned() },
             match (known, partition.max_time_s) {
                 (false, _) => "not in slurmctld".to_owned(),
-                (true, None) => "unlimited".to_owned(),
-                (true, Some(limit)) => Seconds(limit).to_string(),
+                (true, None) => "UNLIMITED".to_owned(),
+                (true, Some(limit)) => duration(Seconds(limit)),
             },
         ]);
     }

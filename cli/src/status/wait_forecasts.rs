@@ -9,7 +9,7 @@ use predictor_core::reliability::{DECISION_LEVELS, PartitionScore, RELIABILITY, 
 use serde::Serialize;
 
 use super::Report;
-use crate::output::{Lines, count, table};
+use crate::output::{Lines, count, duration, table};
 
 /// What the daemon found in one partition.
 #[derive(Debug, Serialize)]
@@ -62,7 +62,7 @@ pub(super) fn text(lines: &mut Lines, report: &Report) {
         let is_scored = waits.jobs_scored > 0;
         let mut row =
             vec![(*name).to_owned(), waits.in_force.name().to_owned(), waits.reason.in_short().to_owned(), count(waits.jobs_scored.into())];
-        row.push(if is_scored { Seconds(waits.median_error_s.round() as i64).to_string() } else { "-".to_owned() });
+        row.push(if is_scored { duration(Seconds(waits.median_error_s.round() as i64)) } else { "-".to_owned() });
         row.extend(levels.map(|level| waits.coverage.get(level).map_or("-".to_owned(), |share| format!("{share:.3}"))));
         forecasts.add_row(row);
     }

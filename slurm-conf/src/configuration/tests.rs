@@ -32,7 +32,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 22, "{uncommented}");
+    assert_eq!(keys, 24, "{uncommented}");
 }
 
 #[test]
@@ -55,6 +55,8 @@ fn every_key_is_taken() {
         reserve = "never"
         success_probability = 0.5
         max_defer = "90m"
+        min_gain = 0.1
+        min_gain_time = "90s"
         defer_threshold = 0
         early_start = "run"
         if_missed = "cancel"
@@ -86,6 +88,8 @@ fn every_key_is_taken() {
                 reserve: false,
                 success_probability: 0.5,
                 max_defer: Seconds(5_400),
+                min_gain: 0.1,
+                min_gain_time: Seconds(90),
                 defer_threshold: 0.0,
                 early_start: EarlyStart::Run,
                 if_missed: IfMissed::Cancel,
@@ -125,6 +129,8 @@ fn a_wrong_value_is_told_with_its_line_and_with_what_is_allowed() {
         ("[history]\nwindow = \"11000d\"", ":2: ", "1d to 3650d"),
         ("[wait]\nconfidence = 1.0", ":2: ", "0.5 to 0.999"),
         ("[wait]\nconfidence = nan", ":2: ", "0.5 to 0.999"),
+        ("[policy]\nmin_gain = 5", ":2: ", "0 to 0.999"),
+        ("[policy]\nmin_gain_time = \"2d\"", ":2: ", "0s to 1d"),
         ("[policy]\nmode = \"enforced\"", ":2: ", "`off`, `observe`, `advise`, `enforce`"),
         ("[policy]\nadmission = \"on\"", ":2: ", "`off`, `edf`, `libra`, `libra-risk`, `probability`"),
         ("[policy]\nreserve = \"always\"", ":2: ", "`asked` or `never`"),
@@ -165,7 +171,7 @@ fn a_half_written_file_is_an_error_with_its_line() {
 #[test]
 fn values_that_contradict_each_other_are_an_error() {
     let complaint = complaint("[snapshot]\ninterval = \"10m\"\nmaximum_age = \"5m\"");
-    assert!(complaint.contains("snapshot.maximum_age (00:05:00) is shorter than snapshot.interval (00:10:00)"), "{complaint}");
+    assert!(complaint.contains("snapshot.maximum_age (5:00) is shorter than snapshot.interval (10:00)"), "{complaint}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ impl<'de, const LEAST: i64, const MOST: i64> Deserialize<'de> for Duration<LEAST
         let text = String::deserialize(deserializer)?;
         let seconds = duration::parse(&text).map_err(D::Error::custom)?;
         if !(LEAST..=MOST).contains(&seconds) {
-            let (least, most) = (with_suffix(LEAST), with_suffix(MOST));
+            let (least, most) = (duration::suffixed(LEAST), duration::suffixed(MOST));
             return Err(not_allowed(&text, format!("a duration from {least} to {most}")));
         }
         Ok(Self(seconds))
@@ -88,11 +88,4 @@ impl<'de> Deserialize<'de> for AbsolutePath {
 
 fn not_allowed<E: Error>(found: impl Display, allowed: impl Display) -> E {
     E::custom(format_args!("{found} is not allowed: use {allowed}"))
-}
-
-/// Seconds in the largest unit that divides them, in the suffixed form that the file is written in.
-fn with_suffix(seconds: i64) -> String {
-    let units = [(duration::DAY_SECONDS, 'd'), (duration::HOUR_SECONDS, 'h'), (duration::MINUTE_SECONDS, 'm')];
-    let unit = units.into_iter().find(|(unit, _suffix)| seconds > 0 && seconds % unit == 0);
-    unit.map_or_else(|| format!("{seconds}s"), |(unit, suffix)| format!("{}{suffix}", seconds / unit))
 }

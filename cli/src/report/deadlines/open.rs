@@ -11,6 +11,7 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
 use crate::expected;
+use crate::output::duration;
 use crate::place::{Place, ahead};
 use crate::user;
 
@@ -93,5 +94,5 @@ pub(super) fn open_jobs(queued: &[(&QueuedJob, &str)], place: &Place, now: UnixT
 
 /// How far a moment is, in words.
 pub(super) fn distance(at: UnixTime, now: UnixTime) -> String {
-    if at > now { format!("in {}", at - now) } else { format!("{} ago", (now - at).max(Seconds::ZERO)) }
+    if at > now { format!("in {}", duration(at - now)) } else { format!("{} ago", duration((now - at).max(Seconds::ZERO))) }
 }

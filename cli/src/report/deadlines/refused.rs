@@ -7,6 +7,7 @@ use predictor_core::refusals::{Refusals, Refused};
 
 use super::super::past::{Past, PastArguments};
 use crate::place::Place;
+use crate::selection::Selection;
 use crate::user;
 
 /// In the place of users beyond the most that are told apart, and of what is not known.
@@ -23,9 +24,17 @@ pub(super) struct RefusedJobs {
 impl RefusedJobs {
     /// Those of the partitions and days that are asked for; `None`, with a note, where they can't
     /// be read.
-    pub(super) fn of(place: &Place, past: Past, arguments: &PastArguments, notes: &mut Vec<String>) -> Option<Self> {
+    pub(super) fn of(place: &Place, past: Past, arguments: &PastArguments, whose: &Selection, notes: &mut Vec<String>) -> Option<Self> {
+        if whose.has_accounts() {
+            notes.push("of jobs that were refused the account is not kept; how many of these accounts were is not known".to_owned());
+            return None;
+        }
+        let is_wanted = |refused: &Refused| {
+            let is_meant = refused.user.map_or(!whose.has_users(), |user| whose.means_user(user));
+            is_meant && arguments.wanted(Some(refused.partition.as_deref().unwrap_or_default())).is_some()
+        };
         let why = match place.refusals() {
-            Ok(Some(refusals)) => return Some(Self::counted(&refusals, past, |partition| arguments.wanted(Some(partition)).is_some())),
+            Ok(Some(refusals)) => return Some(Self::counted(&refusals, past, is_wanted)),
             Ok(None) => "damaged, or of another release".to_owned(),
             Err(error) => error.to_string(),
         };
@@ -33,8 +42,8 @@ impl RefusedJobs {
         None
     }
 
-    fn counted(refusals: &Refusals, past: Past, is_wanted: impl Fn(&str) -> bool) -> Self {
-        let counts = refusals.counts(past.since).filter(|(refused, _)| is_wanted(refused.partition.as_deref().unwrap_or_default()));
+    fn counted(refusals: &Refusals, past: Past, is_wanted: impl Fn(&Refused) -> bool) -> Self {
+        let counts = refusals.counts(past.since).filter(|(refused, _)| is_wanted(refused));
         let day = past.since.0 - past.since.0.rem_euclid(86_400);
         Self { counts: counts.map(|(refused, count)| (refused.clone(), count)).collect(), since: refusals.since().max(UnixTime(day)) }
     }

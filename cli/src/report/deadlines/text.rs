@@ -6,7 +6,7 @@ use job_types::time::{Seconds, UnixTime};
 use super::Report;
 use super::open::{OpenJob, distance};
 use super::tally::Counts;
-use crate::output::{BAD, GOOD, Lines, count, moment, table};
+use crate::output::{BAD, GOOD, Lines, count, duration, moment, table};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
@@ -109,7 +109,7 @@ fn in_the_queue(jobs: &[OpenJob], now: UnixTime) -> Table {
         let [number, user] = job.job_and_user();
         let deadline = UnixTime(job.deadline);
         let done = job.expected_end.map_or_else(String::new, |end| {
-            let late = job.late_s.map(|late| format!(", {BAD}{} late{BAD:#}", Seconds(late))).unwrap_or_default();
+            let late = job.late_s.map(|late| format!(", {BAD}{} late{BAD:#}", duration(Seconds(late)))).unwrap_or_default();
             format!("{}{late}", distance(UnixTime(end), now))
         });
         table.add_row([
