@@ -1,5 +1,6 @@
 //! `queuecast queue`: the jobs that wait, and when the plan of the daemon expects them to start.
 
+mod columns;
 mod text;
 
 use job_types::number::{JobId, UserId};
@@ -13,10 +14,15 @@ use predictor_core::decision::Timeliness;
 use predictor_core::queue_plan::PlannedJob;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
+use slurm_sys::client::controller::{self, QueuedJob};
 
+use crate::cluster::ClusterArguments;
+use crate::columns::{Layout, TableArguments};
 use crate::failure::Failure;
-use crate::output;
+use crate::live::{self, IterateArguments};
+use crate::output::{self, Written};
 use crate::place::{ReportArguments, ahead};
+use crate::selection::{JobsArguments, Selection, SelectionArguments};
 use crate::user;
 
 /// List the jobs that wait, with the starts that are expected of them.
@@ -24,21 +30,32 @@ use crate::user;
 /// queuecastd plans the queue at each snapshot: it places the pending jobs in the order of their
 /// priority, each at the first time at which there is room for as long as it is forecast to run.
 /// The earliest start is that if all jobs end early, the latest that if all run to their time
-/// limits. Jobs that are submitted later with a higher priority are not foreseen.
+/// limits. Jobs that are submitted later with a higher priority are not foreseen. A job that may
+/// run in several partitions is listed under the first that it names.
 ///
-/// Exit status: 0 if there is a plan, also of an empty queue; 1 without a plan; 2 for wrong usage,
-/// or without a snapshot.
+/// Options, columns and letters are squeue's, where squeue has them; but -h is help here, as in
+/// sacct, and -n leaves the header out. The queue comes from the snapshot; slurmctld is asked only
+/// for what the snapshot lacks: names, accounts, qualities of service and times of submission.
+///
+/// Exit status: 0 if there is a plan, also of an empty queue; 1 without a plan; 2 for wrong usage;
+/// 3 without a snapshot; 4 where slurmctld is asked and does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Only jobs of this user, by name or number.
-    #[arg(short, long, value_name = "USER")]
-    user: Option<String>,
+    #[command(flatten)]
+    selection: SelectionArguments,
 
-    /// Only jobs of these partitions, separated by commas. A job that may run in several is listed
-    /// under the first that it names.
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
-    partition: Vec<String>,
+    #[command(flatten)]
+    jobs: JobsArguments,
+
+    #[command(flatten)]
+    table: TableArguments,
+
+    #[command(flatten)]
+    iterate: IterateArguments,
+
+    #[command(flatten)]
+    cluster: ClusterArguments,
 
     #[command(flatten)]
     report: ReportArguments,
@@ -48,20 +65,36 @@ const EXAMPLES: &str = "\
 Examples:
   queuecast queue
       all jobs that wait, the next to be served first
-  queuecast queue --user $USER
-      mine
-  queuecast queue --partition batch --format json | jq '.jobs[] | [.job_id, .expected_start]'
+  queuecast queue --me --iterate 10
+      mine, anew every ten seconds until Ctrl-C
+  queuecast queue -p batch -S -D,starttime
+      those of a partition, the largest first
+  queuecast queue -n -O jobid,starttime,reason:20
+      three columns without a header, for a program
+  queuecast queue -o '%.18i %.9P %.8j %.8u %.2t %.6D %S'
+      columns by squeue's letters
+  queuecast queue --partition batch --json | jq '.jobs[] | [.job_id, .expected_start]'
 
-Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+Columns of --columns, with squeue's letter for -o and --sort:
+  jobid (i), partition (P), name (j), username (u), userid (U), account (a), qos (q),
+  numnodes (D), numcpus (C), arraytasks, timelimit (l), priority (p), statecompact (t), state (T),
+  timeused (M), submittime (V), starttime (S), startin, earlieststart, earliestin, lateststart,
+  latestin, reason (r), reasonlist (R). Without a wish there are jobid, partition, username,
+  numnodes, numcpus, arraytasks, timelimit, starttime, startin, earliestin, latestin and reason;
+  without --sort the order in which jobs are served. What is not known comes last.
+
+Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
+prints it; null where not known):
   generation, snapshot_age_s, cluster
   plan_at      as of when the queue was planned; null without a plan
   is_complete  whether all jobs were placed; if not, starts may be later than they say
   pending_jobs how many jobs wait, whoever's; tasks of an array that wait together count once
-  jobs         list of job_id, user, user_name, partition, nodes, cpus, tasks, limit_s (null:
-               unlimited), priority, expected_start, earliest_start, latest_start (null where no
-               start is expected), obstacle (why: held, dependency, licences, limit,
-               partition_down, partition_limit, too_large, reservation, too_far_behind);
-               of an array the start of its first task
+  jobs         list of job_id, user, user_name, name, account, qos, submitted (these four null unless
+               slurmctld was asked, for --account or for one of them in --columns, -o or --sort),
+               partition, nodes, cpus, tasks, limit_s (null: unlimited), priority, expected_start,
+               earliest_start, latest_start (null where no start is expected), obstacle (why:
+               held, dependency, licences, limit, partition_down, partition_limit, too_large,
+               reservation, too_far_behind); of an array the start of its first task
   notes        what else is to be known";
 
 /// The whole report.
@@ -79,6 +112,8 @@ struct Report {
     now: UnixTime,
     #[serde(skip)]
     is_filtered: bool,
+    #[serde(skip)]
+    layout: Layout<JobReport>,
 }
 
 /// A job that waits.
@@ -87,6 +122,10 @@ struct JobReport {
     job_id: JobId,
     user: UserId,
     user_name: Option<String>,
+    name: Option<String>,
+    account: Option<String>,
+    qos: Option<String>,
+    submitted: Option<i64>,
     partition: String,
     nodes: u32,
     cpus: u32,
@@ -104,45 +143,67 @@ struct JobReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    live::show(arguments.iterate, arguments.report.format, || told(arguments))
+}
+
+/// The queue as it is now, and the exit status.
+fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
+    let report = report(arguments)?;
+    let status = ExitCode::from(u8::from(report.plan_at.is_none()));
+    Ok((output::tell(arguments.report.format, &report, text::text)?.bare(arguments.table.noheader), status))
+}
+
+fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let now = output::now();
-    let of_user = arguments.user.as_deref().map(|given| user::find(Some(given))).transpose().map_err(Failure::Input)?;
-    let place = arguments.report.place();
+    let wanted = arguments.selection.selection(&arguments.jobs)?;
+    let layout = arguments.table.layout(&columns::COLUMNS, columns::DEFAULT).map_err(Failure::Input)?;
+    let place = arguments.cluster.place(arguments.report.place())?;
     let snapshot = place.needed_snapshot()?;
-    let names: Vec<&str> = snapshot.partitions().map(|partition| partition.name).collect();
-    if let Some(unknown) = arguments.partition.iter().find(|name| !names.contains(&name.as_str())) {
-        return Err(Failure::Input(anyhow!("no partition {unknown:?} in the snapshot; there are: {}", names.join(", "))));
+    let partitions: Vec<&str> = snapshot.partitions().map(|partition| partition.name).collect();
+    if let Some(unknown) = wanted.partitions().iter().find(|name| !partitions.contains(&name.as_str())) {
+        return Err(Failure::Input(anyhow!("no partition {unknown:?} in the snapshot; there are: {}", partitions.join(", "))));
     }
+    let queued = if wanted.has_accounts() || layout.asks_for(&columns::OF_SLURMCTLD) { queued(arguments)? } else { BTreeMap::new() };
     let plan = snapshot.plan();
-    let is_wanted = |job: &JobReport| {
-        of_user.as_ref().is_none_or(|(number, _)| *number == job.user)
-            && (arguments.partition.is_empty() || arguments.partition.contains(&job.partition))
-    };
     let mut user_names = BTreeMap::new();
-    let jobs = plan.iter().flat_map(|plan| plan.jobs()).map(|job| JobReport::of(&job, &names, &mut user_names)).filter(is_wanted);
-    let report = Report {
+    let planned = plan.iter().flat_map(|plan| plan.jobs());
+    let jobs = planned.map(|job| JobReport::of(&job, &partitions, queued.get(&job.job), &mut user_names));
+    let mut jobs: Vec<JobReport> = jobs.filter(|job| job.is_meant(&wanted, queued.get(&job.job_id))).collect();
+    layout.sort(&mut jobs);
+    Ok(Report {
         generation: snapshot.generation(),
         snapshot_age_s: snapshot.age(now).0,
         cluster: snapshot.provenance().cluster.to_owned(),
         plan_at: plan.map(|plan| plan.at.0),
         is_complete: plan.map(|plan| plan.is_complete),
         pending_jobs: plan.map(|plan| plan.pending_jobs),
-        jobs: jobs.collect(),
+        jobs,
         notes: place.privacy_note().into_iter().chain(notes(&snapshot, now)).collect(),
         now,
-        is_filtered: of_user.is_some() || !arguments.partition.is_empty(),
-    };
-    output::print(arguments.report.format, &report, text::text)?;
-    Ok(ExitCode::from(u8::from(report.plan_at.is_none())))
+        is_filtered: !wanted.is_all(),
+        layout,
+    })
+}
+
+/// What slurmctld tells of the jobs, by their numbers.
+fn queued(arguments: &Arguments) -> Result<BTreeMap<JobId, QueuedJob>, Failure> {
+    arguments.cluster.is_of_slurm_here()?;
+    let jobs = controller::jobs().map_err(|error| Failure::Input(error.into()))?;
+    Ok(jobs.into_iter().map(|job| (job.job_id, job)).collect())
 }
 
 impl JobReport {
-    fn of(job: &PlannedJob, partitions: &[&str], user_names: &mut BTreeMap<UserId, Option<String>>) -> Self {
+    fn of(job: &PlannedJob, partitions: &[&str], queued: Option<&QueuedJob>, user_names: &mut BTreeMap<UserId, Option<String>>) -> Self {
         let start = job.start.ok();
         let user_name = user_names.entry(job.user).or_insert_with(|| user::name(job.user)).clone();
         Self {
             job_id: job.job,
             user: job.user,
             user_name,
+            name: queued.and_then(|queued| queued.name.clone()),
+            account: queued.and_then(|queued| queued.account.clone()),
+            qos: queued.and_then(|queued| queued.qos.clone()),
+            submitted: queued.and_then(|queued| queued.submitted),
             partition: partitions.get(usize::from(job.partition.0)).map_or_else(String::new, |name| (*name).to_owned()),
             nodes: job.size.nodes,
             cpus: job.size.cpus,
@@ -155,6 +216,21 @@ impl JobReport {
             obstacle: job.start.err().map(|obstacle| obstacle.name()),
             why: job.start.err().map(|obstacle| obstacle.to_string()),
         }
+    }
+}
+
+impl JobReport {
+    /// Whether the job is one of those asked for.
+    fn is_meant(&self, wanted: &Selection, queued: Option<&QueuedJob>) -> bool {
+        wanted.means_user(self.user)
+            && wanted.means_partition(&self.partition)
+            && wanted.means_account(self.account.as_deref())
+            && wanted.means_job(self.job_id, queued.and_then(|queued| queued.array_job_id))
+    }
+
+    /// Its user for people.
+    fn user(&self) -> String {
+        self.user_name.clone().unwrap_or_else(|| self.user.to_string())
     }
 }
 

@@ -1,6 +1,7 @@
 //! `queuecast reservations`: the virtual reservations that exist, and how likely each is to be
 //! kept.
 
+mod columns;
 mod state;
 mod text;
 
@@ -20,10 +21,14 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{self, QueuedJob};
 
 use self::state::State;
+use crate::cluster::ClusterArguments;
+use crate::columns::{Layout, TableArguments};
 use crate::expected;
 use crate::failure::Failure;
+use crate::live::{self, IterateArguments};
 use crate::output;
 use crate::place::{ReportArguments, ahead};
+use crate::selection::{JobsArguments, SelectionArguments};
 use crate::user;
 
 /// List the virtual reservations in the queue, with their state and the present forecast.
@@ -36,18 +41,25 @@ use crate::user;
 /// States: deferred (not eligible yet), waiting (for nodes), early (on its nodes before the time,
 /// waiting for it), running, missed (the time has passed without a start).
 ///
-/// Exit status: 0 if slurmctld has answered, also where there are none; 2 for wrong usage, or
-/// where slurmctld does not answer.
+/// Exit status: 0 if slurmctld has answered, also where there are none; 2 for wrong usage; 4 where
+/// slurmctld does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Only those of this user, by name or number.
-    #[arg(short, long, value_name = "USER")]
-    user: Option<String>,
+    #[command(flatten)]
+    selection: SelectionArguments,
 
-    /// Only those in these partitions, separated by commas.
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',')]
-    partition: Vec<String>,
+    #[command(flatten)]
+    jobs: JobsArguments,
+
+    #[command(flatten)]
+    table: TableArguments,
+
+    #[command(flatten)]
+    iterate: IterateArguments,
+
+    #[command(flatten)]
+    cluster: ClusterArguments,
 
     #[command(flatten)]
     report: ReportArguments,
@@ -57,15 +69,23 @@ const EXAMPLES: &str = "\
 Examples:
   queuecast reservations
       all of them, the next to fall due first
-  queuecast reservations --user $USER
-      mine
-  queuecast reservations --format json | jq '.reservations[] | select(.forecast < .promised) | .job_id'
+  queuecast reservations --me --iterate 10
+      mine, anew every ten seconds until Ctrl-C
+  queuecast reservations -S forecast -O jobid,username,reservedat,promised,forecast
+      five columns, the least likely to be kept first
+  queuecast reservations --json | jq '.reservations[] | select(.forecast < .promised) | .job_id'
       those that are less likely to be kept than was promised
 
-Keys of --format json (times in Unix seconds, *_s in seconds, null where not known):
+Columns of --columns, with squeue's letter for -o and --sort:
+  jobid (i), username (u), account (a), partition (P), numnodes (D), reservedat (S), reservedin,
+  state (t), eligibletime, timelimit (l), ownlimit, promised, forecast. Without --columns all but
+  account; without --sort the next to fall due first. What is not known comes last.
+
+Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
+prints it; null where not known):
   generation, snapshot_age_s
                 the snapshot that is forecast from; null without one
-  reservations  list of job_id, user, user_name, partition, nodes, reserved_at, state (deferred,
+  reservations  list of job_id, user, user_name, account, partition, nodes, reserved_at, state (deferred,
                 waiting, early, running, missed), kept (true or false once it is certain), begin
                 (when the job becomes or became eligible), started, expected_start (by the plan of
                 the queue, of a job that waits), limit_s, own_limit_s (as its user wrote it),
@@ -84,6 +104,8 @@ struct Report {
     now: UnixTime,
     #[serde(skip)]
     is_filtered: bool,
+    #[serde(skip)]
+    layout: Layout<ReservationReport>,
 }
 
 /// A job with a reservation.
@@ -92,6 +114,7 @@ struct ReservationReport {
     job_id: JobId,
     user: UserId,
     user_name: Option<String>,
+    account: Option<String>,
     partition: String,
     nodes: u32,
     reserved_at: i64,
@@ -108,21 +131,32 @@ struct ReservationReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    arguments.cluster.is_of_slurm_here()?;
+    live::show(arguments.iterate, arguments.report.format, || {
+        let written = output::tell(arguments.report.format, &report(arguments)?, text::text)?;
+        Ok((written.bare(arguments.table.noheader), ExitCode::SUCCESS))
+    })
+}
+
+fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let now = output::now();
-    let of_user = arguments.user.as_deref().map(|given| user::find(Some(given))).transpose().map_err(Failure::Input)?;
+    let wanted = arguments.selection.selection(&arguments.jobs)?;
+    let layout = arguments.table.layout(&columns::COLUMNS, columns::DEFAULT).map_err(Failure::Input)?;
     let jobs = controller::jobs().map_err(|error| Failure::Input(error.into()))?;
     let place = arguments.report.place();
     let snapshot = place.snapshot();
     let known = snapshot.as_ref().ok();
     let expected = expected::starts(known);
-    let is_wanted = |job: &ReservationReport| {
-        of_user.as_ref().is_none_or(|(number, _)| *number == job.user)
-            && (arguments.partition.is_empty()
-                || job.partition.split(',').any(|name| arguments.partition.iter().any(|wanted| wanted == name)))
+    let is_meant = |job: &&QueuedJob| {
+        wanted.means_user(job.user_id)
+            && wanted.means_account(job.account.as_deref())
+            && wanted.means_partition(job.partition.as_deref().unwrap_or_default())
+            && wanted.means_job(job.job_id, job.array_job_id)
     };
     let mut reservations: Vec<_> =
-        jobs.iter().filter_map(|job| ReservationReport::of(job, known, &expected, now)).filter(is_wanted).collect();
+        jobs.iter().filter(is_meant).filter_map(|job| ReservationReport::of(job, known, &expected, now)).collect();
     reservations.sort_by_key(|reservation| (reservation.reserved_at, reservation.job_id));
+    layout.sort(&mut reservations);
     let mut notes: Vec<String> = place.privacy_note().into_iter().collect();
     match &snapshot {
         Err(error) => notes.push(format!("nothing is forecast: {error}")),
@@ -132,16 +166,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Timeliness::Ahead => notes.push(ahead(snapshot, now)),
         },
     }
-    let report = Report {
+    Ok(Report {
         generation: known.map(Snapshot::generation),
         snapshot_age_s: known.map(|snapshot| snapshot.age(now).0),
         reservations,
         notes,
         now,
-        is_filtered: of_user.is_some() || !arguments.partition.is_empty(),
-    };
-    output::print(arguments.report.format, &report, text::text)?;
-    Ok(ExitCode::SUCCESS)
+        is_filtered: !wanted.is_all(),
+        layout,
+    })
 }
 
 impl ReservationReport {
@@ -166,6 +199,7 @@ impl ReservationReport {
             job_id: job.job_id,
             user: job.user_id,
             user_name: job.user.clone().or_else(|| user::name(job.user_id)),
+            account: job.account.clone(),
             partition: job.partition.clone().unwrap_or_default(),
             nodes: size.nodes,
             reserved_at: reserved.0,
