@@ -31,8 +31,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use ::slurm_conf::duration::HOUR_SECONDS;
 use anyhow::anyhow;
 use clap::Args;
+use job_types::time::Seconds;
 use slurm_sys::version::Version;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -43,7 +45,8 @@ use self::programs::Programs;
 use self::report::{ConfigurationFile, Report};
 use self::role::Role;
 use self::slurm::Slurm;
-use crate::failure::Failure;
+use crate::duration::between;
+use crate::failure::{Failure, NoSlurmctld};
 use crate::output;
 use crate::place::{Place, ReportArguments};
 
@@ -53,8 +56,8 @@ use crate::place::{Place, ReportArguments};
 /// queuecast does not do what it should: on the host of slurmctld, on one where users submit, or on
 /// a node. It changes nothing, needs no libslurm, and goes on where slurmctld is down.
 ///
-/// Exit status: 0 if nothing failed, though there may be warnings; 1 if something failed; 2 for
-/// wrong usage.
+/// Exit status: 0 if nothing failed, though there may be warnings; 1 if something failed, be it
+/// that there is no snapshot; 2 for wrong usage; 4 for --nodes ALL where slurmctld does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -79,9 +82,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes {node}", requires = "nodes")]
     through: String,
 
-    /// How long a node may take to answer, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600), requires = "nodes")]
-    timeout: u64,
+    /// How long a node may take to answer, up to an hour.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = between::<1, HOUR_SECONDS>, requires = "nodes")]
+    timeout: Seconds,
 
     #[command(flatten)]
     report: ReportArguments,
@@ -121,9 +124,12 @@ fn version(text: &str) -> Result<Version, String> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let way =
-        Way::new(&arguments.through, Duration::from_secs(arguments.timeout), arguments.slurm_version.map(|version| version.to_string()))
-            .map_err(Failure::Input)?;
+    let way = Way::new(
+        &arguments.through,
+        Duration::from_secs(arguments.timeout.0.unsigned_abs()),
+        arguments.slurm_version.map(|version| version.to_string()),
+    )
+    .map_err(Failure::Input)?;
     let report = examine(arguments, &way)?;
     output::print(arguments.report.format, &report, text::text)?;
     Ok(ExitCode::from(u8::from(report.failed > 0)))
@@ -189,7 +195,7 @@ fn nodes_of(list: &str, answer: Option<&Answer>) -> Result<Vec<String>, Failure>
     }
     match answer {
         Some(answer) => Ok(answer.nodes.iter().map(|node| node.name.clone()).collect()),
-        None => Err(Failure::Input(anyhow!("--nodes ALL: slurmctld does not answer; name the nodes, as in n[1-16]"))),
+        None => Err(Failure::Input(anyhow!(NoSlurmctld).context("--nodes ALL (name the nodes, as in n[1-16])"))),
     }
 }
 

@@ -8,20 +8,19 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::anyhow;
 use clap::Args;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
 use predictor_core::refusals::Refusals;
-use predictor_core::snapshot::{Snapshot, SnapshotError};
+use predictor_core::snapshot::Snapshot;
 use site_rules::data::{self, DataFile};
 use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, RULES_DATA, SNAPSHOT};
 use slurm_conf::{Configuration, ConfigurationError};
 use slurm_sys::memory::distrust;
-use thiserror::Error;
 
-use crate::Format;
 use crate::failure::Failure;
+use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
+use crate::output::FormatArguments;
 
 /// How long the daemon is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -52,50 +51,14 @@ pub(crate) struct Place {
     pub(crate) clusters: BTreeMap<String, PathBuf>,
 }
 
-/// Why there is no snapshot to be had.
-#[derive(Debug, Error)]
-pub(crate) enum NoSnapshot {
-    /// There is no snapshot.
-    #[error(
-        "no snapshot in {}: is queuecastd running? start it with `systemctl start queuecastd`, or name another place with --state-directory",
-        .0.display()
-    )]
-    Absent(PathBuf),
-    /// The snapshot can't be read.
-    #[error("{}: {}", .0.display(), .1)]
-    Unreadable(PathBuf, io::Error),
-    /// Others than its owner may write it, so that the filter does not trust it.
-    #[error("{}: others than its owner may write it, so the filter does not use it; `chmod go-w` it", .0.display())]
-    Untrusted(PathBuf),
-    /// The file is not a snapshot that can be used.
-    #[error(
-        "{}: {}; restart queuecastd, which writes a new one (the filter goes on with the last good one until that is too old)",
-        .0.display(), .1
-    )]
-    Damaged(PathBuf, SnapshotError),
-}
-
-impl NoSnapshot {
-    /// A word for it, for programs.
-    pub(crate) fn word(&self) -> &'static str {
-        match self {
-            Self::Absent(_) => "absent",
-            Self::Unreadable(..) => "unreadable",
-            Self::Untrusted(_) => "untrusted",
-            Self::Damaged(..) => "damaged",
-        }
-    }
-}
-
 /// What a command takes that reports on the snapshot.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
     place: PlaceArguments,
 
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
 }
 
 impl ReportArguments {
@@ -216,7 +179,7 @@ impl Place {
     /// As [`Place::snapshot`], for a command that can't do anything without it.
     pub(crate) fn needed_snapshot(&self) -> Result<Snapshot<Vec<u8>>, Failure> {
         self.snapshot().map_err(|none| match &self.configuration_error {
-            Some(error) => Failure::Input(anyhow!("{none} ({error})")),
+            Some(error) => Failure::Input(NoSnapshotHere { none, configuration: error.to_string() }.into()),
             None => Failure::Input(none.into()),
         })
     }

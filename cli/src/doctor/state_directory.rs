@@ -15,8 +15,9 @@ use super::permissions;
 use super::report::Checks;
 use super::role::Role;
 use super::slurm::Slurm;
+use crate::no_snapshot::NoSnapshot;
 use crate::output::moment_and_distance;
-use crate::place::{NoSnapshot, Place, ahead};
+use crate::place::{Place, ahead};
 
 /// The checks, and the snapshot where there is one.
 pub(super) fn check(place: &Place, slurm: &Slurm, role: Role, now: UnixTime) -> (Checks, Option<Snapshot<Vec<u8>>>) {
