@@ -1,6 +1,7 @@
 //! Pictures of figures, as SVG and PNG.
 
 mod axis;
+mod changes;
 mod classes;
 mod distribution;
 mod forecast;
@@ -25,6 +26,7 @@ use plotters::style::colors::WHITE;
 use plotters::style::{BLACK, Color, RGBAColor, RGBColor, ShapeStyle, TextStyle};
 use plotters::style::{FontDesc, FontFamily, FontStyle, IntoTextStyle};
 
+pub(crate) use self::changes::{Change, Changes, changes};
 pub(crate) use self::classes::{ErrorsByClass, errors_by_class};
 pub(crate) use self::distribution::{Values, distribution};
 pub(crate) use self::forecast::{CumulativeStart, RunTimeRanges, cumulative_start, run_time_ranges};
@@ -125,6 +127,15 @@ pub(crate) fn write_rows<R>(
         let areas = area.split_evenly((rows.len().max(1), columns));
         areas.chunks(columns.max(1)).zip(rows).try_for_each(|(areas, row)| draw_row(areas, row))
     })
+}
+
+/// A picture of the given width and height as SVG, for a page that has it in itself.
+///
+/// # Errors
+///
+/// It can't be drawn.
+pub(crate) fn inline(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> anyhow::Result<()>) -> anyhow::Result<String> {
+    svg(size, draw).context("cannot draw the picture")
 }
 
 fn svg(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> anyhow::Result<()>) -> anyhow::Result<String> {

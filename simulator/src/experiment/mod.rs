@@ -55,6 +55,7 @@ use job_types::time::{Seconds, UnixTime};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use self::progress::Shown;
 use crate::engine::backfill::Easy;
 use crate::engine::estimates::Requested;
 use crate::engine::order::FirstCome;
@@ -176,8 +177,47 @@ pub struct Comparison {
     pub unmolded_baseline_response_s: f64,
     /// Their mean response with the policy.
     pub unmolded_response_s: f64,
+    /// The jobs of the window whose users let the policy change them ([`Options::adoption`]).
+    pub adopters: ResponseChange,
+    /// The other jobs of the window: what they pay for it, or gain. Both are drawn job by job, so
+    /// that they are alike but for that.
+    pub others: ResponseChange,
     /// By the work of the jobs as written (figures 7 and 9 of Hariharan et al. 2020).
     pub by_work: Vec<WorkClass>,
+}
+
+/// Responses of some of the jobs without the policy and with it; all 0 where there are no such
+/// jobs.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct ResponseChange {
+    /// How many jobs.
+    pub jobs: usize,
+    /// Mean response in the log as it is.
+    pub baseline_response_s: f64,
+    /// Mean response with the policy, in seconds.
+    pub response_s: f64,
+    /// 95 % of them end within this time from their submission in the log as it is.
+    pub baseline_p95_response_s: f64,
+    /// 95 % of them do with the policy.
+    pub p95_response_s: f64,
+}
+
+impl ResponseChange {
+    /// Of the jobs in these places.
+    fn of(places: &[usize], baseline: &[Record], records: &[Record]) -> Self {
+        let of = |records: &[Record]| {
+            let responses = places.iter().filter_map(|place| records.get(*place)).map(|record| record.response().0 as f64);
+            crate::metrics::Distribution::of(responses)
+        };
+        let (before, with) = (of(baseline), of(records));
+        Self {
+            jobs: places.len(),
+            baseline_response_s: before.mean,
+            response_s: with.mean,
+            baseline_p95_response_s: before.p95,
+            p95_response_s: with.p95,
+        }
+    }
 }
 
 /// The scheduler of the experiments: first come, first served with EASY backfilling.
@@ -192,6 +232,21 @@ fn scheduler() -> Scheduler {
 /// [`ExperimentError`] where the window lies behind the last job, or a job is larger than the
 /// machine.
 pub fn compare(jobs: &[Job], processors: u32, options: &Options) -> Result<Comparison, ExperimentError> {
+    compare_shown(jobs, processors, options, &|_, _| ())
+}
+
+/// As [`compare`]; `progress` is told how many jobs of the replay with the policy have been
+/// submitted, of how many.
+///
+/// # Errors
+///
+/// As [`compare`].
+pub fn compare_shown(
+    jobs: &[Job],
+    processors: u32,
+    options: &Options,
+    progress: &dyn Fn(usize, usize),
+) -> Result<Comparison, ExperimentError> {
     let (found, first) = (jobs.len(), options.from.saturating_sub(1));
     let end = options.to.min(found);
     if first >= end {
@@ -200,7 +255,9 @@ pub fn compare(jobs: &[Job], processors: u32, options: &Options) -> Result<Compa
     let jobs = jobs.get(..end).unwrap_or_default();
     let machine = Machine::new(processors);
     let baseline = simulate(jobs, &machine, &mut scheduler(), &mut AsSubmitted)?;
-    let (records, changed, is_changed) = with_policy(jobs, &machine, first, options)?;
+    let (records, changed, is_changed) = with_policy(jobs, &machine, first, options, progress)?;
+    let adopts = adopters(jobs.len(), options.adoption, options.seed);
+    let (adopting, others): (Vec<usize>, Vec<usize>) = (first..end).partition(|place| adopts.get(*place).copied().unwrap_or(false));
     let kept = || is_changed.iter().enumerate().skip(first).filter(|(_, changed)| !**changed).map(|(place, _)| place);
     let mean = |records: &[Record]| {
         let responses = kept().filter_map(|place| records.get(place)).map(|record| record.response().0 as f64);
@@ -213,6 +270,8 @@ pub fn compare(jobs: &[Job], processors: u32, options: &Options) -> Result<Compa
         unmolded_jobs: kept().count(),
         unmolded_baseline_response_s: mean(&baseline),
         unmolded_response_s: mean(&records),
+        adopters: ResponseChange::of(&adopting, &baseline, &records),
+        others: ResponseChange::of(&others, &baseline, &records),
         by_work: by_work(jobs, &baseline, &records, first),
     })
 }
@@ -242,9 +301,11 @@ fn with_policy(
     machine: &Machine,
     first: usize,
     options: &Options,
+    progress: &dyn Fn(usize, usize),
 ) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
-    let mut policy = experiment_policy(jobs, machine.processors, first, options);
-    let records = simulate(jobs, machine, &mut scheduler(), &mut policy)?;
+    let mut shown = Shown::new(experiment_policy(jobs, machine.processors, first, options), jobs.len(), progress);
+    let records = simulate(jobs, machine, &mut scheduler(), &mut shown)?;
+    let policy = shown.policy();
     let held = records.iter().map(|record| record.eligible > record.submit);
     let is_changed = policy.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
     Ok((records, policy.changed(), is_changed))

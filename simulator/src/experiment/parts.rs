@@ -1,7 +1,9 @@
 //! Which parts of the shipped decision a replay has in force, on which cluster, and what its users
 //! ask for.
 
+use job_types::policy::Policy;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::LeastGain;
 use published_methods::varq::Choice;
 
 /// What a simulated cluster is like, on which the shipped decision is replayed.
@@ -73,7 +75,7 @@ impl Default for Reviewed {
 }
 
 /// What of the shipped decision is in force, to see what each part is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parts {
     /// Jobs are made larger where many processors are free. Without it each job is one that asks
     /// for nodes of a certain shape, of which more may not exist.
@@ -90,12 +92,15 @@ pub struct Parts {
     /// What was decided about a user's jobs since the state was published is counted for their
     /// later ones.
     pub claims: bool,
+    /// What a change has to gain.
+    pub least_gain: LeastGain,
     /// What follows the queue of a reservation that was given.
     pub reviewed: Reviewed,
 }
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { growth: true, any_size: true, first_runs: false, plan: true, claims: true, reviewed: Reviewed::default() }
+        let least_gain = LeastGain::of(&Policy::default());
+        Self { growth: true, any_size: true, first_runs: false, plan: true, claims: true, least_gain, reviewed: Reviewed::default() }
     }
 }

@@ -13,8 +13,8 @@ use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::policy::{Admission, Policy, When};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{
-    Admitted, Arrival, Bounds, Decision, Gate, NoState, NotAdmitted, NotReserved, Placement, Refusal, Situation, Standing, Submission,
-    TimeLimit, Timeliness, TrajectoryPoint, decide, gate,
+    Admitted, Arrival, Bounds, Decision, Gate, LeastGain, NoState, NotAdmitted, NotReserved, Placement, Refusal, Situation, Standing,
+    Submission, TimeLimit, Timeliness, TrajectoryPoint, decide, gate,
 };
 use predictor_core::forecast::{Claimed, Claims};
 use published_methods::varq::Choice;
@@ -94,7 +94,8 @@ impl Shipped {
             (true, true) => When::Asked,
             (true, false) => When::Always,
         };
-        let policy = Policy { mode: Mode::Enforce, mold, ..Policy::default() };
+        let LeastGain { part: min_gain, time: min_gain_time } = parts.least_gain;
+        let policy = Policy { mode: Mode::Enforce, mold, min_gain, min_gain_time, ..Policy::default() };
         let queues: BTreeSet<u32> = jobs.iter().map(|job| job.queue).collect();
         let site = PublishedSite { site: *site, policy, partitions: u16::try_from(queues.len()).unwrap_or(u16::MAX) };
         // With a plan molding asks for no forecast of past waits, and to learn them takes most of

@@ -1,7 +1,7 @@
 //! The decision from the simulation's own state, held against the one from a snapshot of it; and
 //! what becomes of reservations and deadlines.
 
-use predictor_core::decision::{Admitted, NotAdmitted};
+use predictor_core::decision::{Admitted, LeastGain, NotAdmitted};
 use predictor_core::forecast::QueueForecaster;
 use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::snapshot::Snapshot;
@@ -181,6 +181,7 @@ fn molding_in_the_simulation_is_as_from_a_snapshot_of_its_state() {
         (Seconds(3_600), Parts::default()),
         (HALF_A_MINUTE, Parts { any_size: false, ..Parts::default() }),
         (HALF_A_MINUTE, Parts { growth: false, ..Parts::default() }),
+        (HALF_A_MINUTE, Parts { least_gain: LeastGain { part: 0.15, time: Seconds(7) }, ..Parts::default() }),
     ] {
         let (changed, _) = replayed_against_snapshots(&jobs, refresh, Wishes::default(), parts);
         assert!(changed.smaller > 20, "{changed:?}");
@@ -192,17 +193,17 @@ fn molding_in_the_simulation_is_as_from_a_snapshot_of_its_state() {
 fn molding_without_a_plan_is_as_from_a_snapshot() {
     let parts = Parts { plan: false, ..Parts::default() };
     let (changed, _) = replayed_against_snapshots(&jobs(), HALF_A_MINUTE, Wishes::default(), parts);
-    assert!(changed.smaller > 20, "{changed:?}");
+    assert!(changed.smaller > 10, "{changed:?}");
 }
 
 #[test]
 fn deferral_is_as_from_a_snapshot_with_a_plan_and_without() {
     // Enough jobs for the default forecasts to be in force: by those of QBETS, which know nothing
     // of the state, no wait becomes shorter by coming later.
-    let jobs = so_many_jobs(2_000);
+    let jobs = so_many_jobs(3_000);
     let wishes = Wishes { deferral: true, ..Wishes::default() };
     for plan in [true, false] {
-        let (changed, _) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Parts { plan, ..Parts::default() });
+        let (changed, _) = replayed_against_snapshots(&jobs, HALF_A_MINUTE, wishes, Parts { plan, ..Parts::default() });
         assert!(plan || changed.deferred > 0, "{changed:?}");
     }
 }

@@ -1,0 +1,167 @@
+//! Whether it would pay on the cluster that a past is from: who waited how long there, how well
+//! waits and run times would have been forecast, what molding would have done to those who use it
+//! and to those who don't, and what other settings of the scheduler would have done.
+//!
+//! Nothing here is a model of its own: forecasts are those of [`evaluation`](crate::evaluation),
+//! molding is replayed by [`experiment`](crate::experiment) and schedulers by
+//! [`engine`](crate::engine), so that what ships is what is measured. What is its own is the choice
+//! of the jobs (the latest ones, so that a past of any length is assessed in bounded time), the
+//! [verdict](verdict), and the list of what can't be said from the data at hand
+//! ([`not_said`]).
+
+mod forecasts;
+mod molding;
+mod names;
+pub mod not_said;
+mod past;
+mod replayed;
+mod schedulers;
+pub mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+pub use self::forecasts::Forecasts;
+pub use self::molding::{Adoption, Molding};
+use self::names::QueueNames;
+pub use self::not_said::NotSaid;
+pub use self::past::{Past, WaitClass};
+use self::replayed::ReplayedPast;
+pub use self::schedulers::{Schedule, Schedulers, SiteScheduler};
+pub use self::verdict::Verdict;
+use crate::evaluation;
+use crate::swf::Log;
+
+/// How a past is assessed.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What is known of the site's own scheduler.
+    pub scheduler: SiteScheduler,
+    /// How much of the past is used.
+    pub most: Most,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+/// How many of the latest jobs each part looks at. The time that an assessment takes is bounded by
+/// these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Most {
+    /// Jobs for forecasts; the first third of them is history that is only learnt from.
+    pub forecast_jobs: usize,
+    /// Jobs for molding; the first third of them is not changed.
+    pub molding_jobs: usize,
+    /// Jobs for schedulers; the first tenth of them fills the machine and is not counted.
+    pub scheduled_jobs: usize,
+}
+
+impl Default for Most {
+    fn default() -> Self {
+        Self { forecast_jobs: 60_000, molding_jobs: 30_000, scheduled_jobs: 60_000 }
+    }
+}
+
+/// A part of an assessment that takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Forecasts of waits.
+    Waits,
+    /// Forecasts of run times.
+    RunTimes,
+    /// Replays with molding.
+    Molding,
+    /// Replays under schedulers.
+    Schedulers,
+}
+
+impl Stage {
+    /// All of them, in the order of [`Stage::place`].
+    pub const ALL: [Stage; 4] = [Stage::Waits, Stage::RunTimes, Stage::Molding, Stage::Schedulers];
+
+    /// Its place among all.
+    #[must_use]
+    pub fn place(self) -> usize {
+        match self {
+            Stage::Waits => 0,
+            Stage::RunTimes => 1,
+            Stage::Molding => 2,
+            Stage::Schedulers => 3,
+        }
+    }
+}
+
+/// Is told how much of a stage is done, of how much.
+pub type Progress<'a> = &'a (dyn Fn(Stage, usize, usize) + Sync);
+
+/// What one past says of the cluster that it is from.
+#[derive(Debug, Clone, Serialize)]
+pub struct Assessment {
+    /// Whether it would pay, and by which figures.
+    pub verdict: Verdict,
+    /// What was read, and who waited how long.
+    pub past: Past,
+    /// How well waits and run times would have been forecast; `None` where there are too few jobs.
+    pub forecasts: Option<Forecasts>,
+    /// What molding would have done; `None` where there are too few jobs.
+    pub molding: Option<Molding>,
+    /// What other schedulers and settings would have done; `None` where there are too few jobs.
+    pub schedulers: Option<Schedulers>,
+    /// What can't be said from this past.
+    pub not_said: Vec<NotSaid>,
+}
+
+/// Why a past can't be assessed at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AssessmentError {
+    /// No job of which a forecast could be made.
+    #[error(
+        "none of the {records} jobs of this past says all of: when it was submitted, how long it waited and ran, how large it was, and whose it is"
+    )]
+    NoJobs {
+        /// The jobs that were read.
+        records: usize,
+    },
+    /// Forecasts can't be made.
+    #[error(transparent)]
+    Forecasts(#[from] evaluation::EvaluationError),
+    /// Replays can't be made.
+    #[error(transparent)]
+    Replays(#[from] crate::engine::DoesNotFit),
+    /// Replays with molding can't be made.
+    #[error(transparent)]
+    Molding(#[from] crate::experiment::ExperimentError),
+}
+
+/// Fewer jobs than this are described, and neither forecast nor replayed.
+pub const FEWEST_JOBS: usize = 60;
+
+/// Assesses a past. The same past, options and seed give the same assessment, whatever the number
+/// of threads.
+///
+/// # Errors
+///
+/// [`AssessmentError`] where no job of it can be used.
+pub fn assess(log: &Log, options: &Options, progress: Progress<'_>) -> Result<Assessment, AssessmentError> {
+    let workload = evaluation::read(log);
+    if workload.jobs.is_empty() {
+        return Err(AssessmentError::NoJobs { records: log.records.len() });
+    }
+    let names = QueueNames::of(&log.header);
+    let replayed = ReplayedPast::of(log, workload.processors);
+    let past = Past::of(log, &workload, &names, &replayed);
+    if workload.jobs.len() < FEWEST_JOBS || replayed.jobs.len() < FEWEST_JOBS {
+        let not_said = not_said::of(log, &past, None, None, &options.scheduler);
+        let verdict = Verdict::of(&past, None, None, None);
+        return Ok(Assessment { verdict, past, forecasts: None, molding: None, schedulers: None, not_said });
+    }
+    let (forecasts, (molding, schedulers)) = rayon::join(
+        || forecasts::forecasts(&workload, &names, options, progress),
+        || rayon::join(|| molding::molding(&replayed, options, progress), || schedulers::schedulers(&replayed, options, progress)),
+    );
+    let (forecasts, molding, schedulers) = (forecasts?, molding?, schedulers?);
+    let not_said = not_said::of(log, &past, Some(&forecasts), Some(&schedulers), &options.scheduler);
+    let verdict = Verdict::of(&past, Some(&forecasts), Some(&molding), Some(&schedulers));
+    Ok(Assessment { verdict, past, forecasts: Some(forecasts), molding: Some(molding), schedulers: Some(schedulers), not_said })
+}

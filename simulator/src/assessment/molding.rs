@@ -1,0 +1,101 @@
+//! What molding would have done to the latest jobs.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use serde::Serialize;
+
+use super::replayed::ReplayedPast;
+use super::{AssessmentError, Options, Progress, Stage};
+use crate::experiment::{self, Comparison, compare_shown};
+
+/// How often each question is asked, with other curves of speed-up and other users who use it.
+const DRAWS: u64 = 3;
+
+/// The parts of the jobs that use it.
+const ADOPTIONS: [f64; 2] = [0.5, 1.0];
+
+/// The latest jobs replayed with molding as it ships and without, under EASY backfilling. A job is
+/// the same computation at every size, along a curve of speed-up that is drawn for each
+/// application, because no past says what a job would have run at another size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Molding {
+    /// Jobs before those that may be changed.
+    pub history_jobs: usize,
+    /// Jobs that may be changed.
+    pub jobs: usize,
+    /// By how many of them use it, ascending.
+    pub adoptions: Vec<Adoption>,
+}
+
+/// What molding does where so many use it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Adoption {
+    /// The part of the jobs that use it, drawn job by job.
+    pub adoption: f64,
+    /// What was found with each draw of curves and users.
+    pub draws: Vec<Comparison>,
+}
+
+impl Adoption {
+    /// By which part the mean response of all jobs fell, by draw; below 0 where it rose.
+    #[must_use]
+    pub fn gains(&self) -> Vec<f64> {
+        self.draws.iter().map(|draw| -change(draw.baseline.mean_response_s, draw.ours.mean_response_s)).collect()
+    }
+
+    /// By how many seconds the mean response of all jobs fell, over the draws.
+    #[must_use]
+    pub fn gain_s(&self) -> f64 {
+        mean(self.draws.iter().map(|draw| draw.baseline.mean_response_s - draw.ours.mean_response_s))
+    }
+
+    /// By which part the mean response of those who use it changed, over the draws.
+    #[must_use]
+    pub fn adopters_change(&self) -> f64 {
+        mean(self.draws.iter().map(|draw| change(draw.adopters.baseline_response_s, draw.adopters.response_s)))
+    }
+
+    /// By which part the mean response of the others changed, over the draws: their price, where it
+    /// is above 0. `None` where there are no others.
+    #[must_use]
+    pub fn others_change(&self) -> Option<f64> {
+        let has_others = self.draws.iter().all(|draw| draw.others.jobs > 0);
+        has_others.then(|| mean(self.draws.iter().map(|draw| change(draw.others.baseline_response_s, draw.others.response_s))))
+    }
+}
+
+/// From one figure to another, as a part of the first.
+fn change(from: f64, to: f64) -> f64 {
+    if from > 0.0 { to / from - 1.0 } else { 0.0 }
+}
+
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
+    sum / count.max(1) as f64
+}
+
+/// Replays the latest jobs, by adoption and draw, side by side.
+pub(super) fn molding(past: &ReplayedPast, options: &Options, progress: Progress<'_>) -> Result<Molding, AssessmentError> {
+    let (jobs, _) = past.last(options.most.molding_jobs);
+    let history_jobs = jobs.len() / 3;
+    let cells: Vec<(f64, u64)> =
+        ADOPTIONS.into_iter().flat_map(|adoption| (0..DRAWS).map(move |draw| (adoption, options.seed + draw))).collect();
+    let (done, all) = (AtomicUsize::new(0), cells.len() * jobs.len());
+    let replay = |(adoption, seed): &(f64, u64)| {
+        let told = AtomicUsize::new(0);
+        let shown = |submitted: usize, _: usize| {
+            let more = submitted.saturating_sub(told.swap(submitted, Ordering::Relaxed));
+            progress(Stage::Molding, done.fetch_add(more, Ordering::Relaxed) + more, all);
+        };
+        let (from, to) = (history_jobs + 1, jobs.len());
+        let options = experiment::Options { adoption: *adoption, from, to, seed: *seed, ..experiment::Options::default() };
+        compare_shown(jobs, past.processors, &options, &shown)
+    };
+    let found: Result<Vec<Comparison>, _> = cells.par_iter().with_max_len(1).map(replay).collect();
+    let mut found = found?.into_iter();
+    let adoptions =
+        ADOPTIONS.into_iter().map(|adoption| Adoption { adoption, draws: found.by_ref().take(DRAWS as usize).collect() }).collect();
+    progress(Stage::Molding, all, all);
+    Ok(Molding { history_jobs, jobs: jobs.len() - history_jobs, adoptions })
+}
