@@ -1,21 +1,33 @@
 //! queuecast's own submission options on this command line, from the table that sbatch's come from
 //! as well.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use jiff::tz::TimeZone;
 use job_types::options::{self, Asked, Formats, Key, OPTIONS, Refused, UserOption};
+use job_types::time::UnixTime;
 use slurm_conf::{duration, moment};
 
 use crate::output;
 
-/// What a user asks of queuecast: each option from the command line, or else from its environment
-/// twin, as at a submission.
+/// What a user asks of queuecast on this command line: the options as they were written.
 #[derive(Debug, Default)]
-pub(crate) struct AskedArguments(pub(crate) Asked);
+pub(crate) struct AskedArguments(BTreeMap<&'static str, OsString>);
+
+impl AskedArguments {
+    /// What is asked, as at a submission: each option from the command line, or else from the
+    /// script, or else from its environment twin.
+    ///
+    /// # Errors
+    /// The first option or variable that can't be read.
+    pub(crate) fn asked(&self, in_script: &BTreeMap<String, String>, now: UnixTime) -> Result<Asked, Refused> {
+        let given = |option: &UserOption| self.0.get(option.name).cloned().or_else(|| Some(in_script.get(option.name)?.into()));
+        read(given, |variable| env::var_os(variable), now.0, &TimeZone::system())
+    }
+}
 
 impl Args for AskedArguments {
     fn augment_args(command: Command) -> Command {
@@ -50,8 +62,7 @@ impl FromArgMatches for AskedArguments {
             Some(_) => matches.get_one::<OsString>(option.name).cloned(),
             None => matches.get_flag(option.name).then(|| "1".into()),
         };
-        self.0 = read(given, |variable| env::var_os(variable), output::now().0, &TimeZone::system())
-            .map_err(|fault| clap::Error::raw(ErrorKind::ValueValidation, format!("{fault}\n")))?;
+        self.0 = OPTIONS.iter().filter_map(|option| Some((option.name, given(option)?))).collect();
         Ok(())
     }
 }
@@ -74,7 +85,7 @@ pub(crate) fn as_written(variable: &str, canonical: &str) -> String {
         return format!("--{}", option.name);
     }
     let value = match (option.key, canonical.parse::<i64>()) {
-        (Key::ReserveAt, Ok(seconds)) => output::moment(job_types::time::UnixTime(seconds)).replace(' ', "T"),
+        (Key::ReserveAt, Ok(seconds)) => output::moment_for_options(UnixTime(seconds)),
         (Key::MaxDefer, Ok(seconds)) => duration::format(seconds),
         _ => canonical.to_owned(),
     };
@@ -112,7 +123,7 @@ mod tests {
     #[test]
     fn a_canonical_value_is_shown_as_users_write_it() {
         assert_eq!(as_written("QUEUECAST_AUTO_MOLD", "1"), "--auto-mold");
-        assert_eq!(as_written("QUEUECAST_MAX_DEFER", "5400"), "--max-defer=01:30:00");
+        assert_eq!(as_written("QUEUECAST_MAX_DEFER", "5400"), "--max-defer=1:30:00");
         assert_eq!(as_written("QUEUECAST_MOLD_SIZES", "2-16"), "--mold-sizes=2-16");
     }
 }

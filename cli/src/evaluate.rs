@@ -4,7 +4,7 @@
 mod deadlines;
 mod deferral;
 mod log;
-mod methods;
+pub(crate) mod methods;
 mod molding;
 mod policies;
 mod published;
@@ -18,9 +18,13 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use simulator::remarks::Remarks;
 
 use self::log::EvaluatedLog;
 use self::published::{PublishedFigures, PublishedReport};
+use self::run::OfLogs;
+pub(crate) use self::run::bar;
+pub(crate) use self::tables::class_name;
 use crate::failure::Failure;
 
 /// Hold forecasts and policies against the past of a workload log, beside the published figures.
@@ -75,6 +79,8 @@ struct LogReport<R, F> {
     jobs: usize,
     processors: u32,
     published: Option<PublishedReport<F>>,
+    /// What was left out of the log, or taken as not known.
+    remarks: Remarks,
     #[serde(flatten)]
     found: R,
 }
@@ -85,10 +91,17 @@ impl<R, F: PublishedFigures> LogReport<R, F> {
             jobs: log.workload.jobs.len(),
             processors: log.workload.processors,
             published: log.published.map(PublishedReport::from),
+            remarks: log.remarks,
             log: log.name,
             file: log.source,
             found,
         }
+    }
+}
+
+impl<R, F> OfLogs for LogReport<R, F> {
+    fn logs(&self) -> Vec<(&str, &Remarks)> {
+        vec![(&self.file, &self.remarks)]
     }
 }
 

@@ -1,16 +1,25 @@
-//! queuecast: status, predict, reserve, reservations, queue, explain, report, doctor, evaluate,
-//! simulate, filter, import-swf.
+//! queuecast: status, predict, reserve, reservations, queue, explain, report, doctor, assess,
+//! evaluate, simulate, filter, import-swf, export-swf.
 
 mod asked;
+mod assess;
+mod cluster;
+mod columns;
 mod described;
 mod doctor;
 mod documentation;
+mod duration;
 mod evaluate;
 mod expected;
 mod explain;
+mod export_swf;
 mod failure;
 mod filter;
 mod import_swf;
+mod job_name;
+mod live;
+mod log_file;
+mod no_snapshot;
 mod output;
 mod place;
 mod plot;
@@ -20,18 +29,20 @@ mod queue;
 mod report;
 mod reservations;
 mod reserve;
+mod selection;
 mod simulate;
 mod status;
 mod user;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Forecasts of a Slurm queue, and what is made of them.
 ///
 /// Exit status: 0 done; 1 the answer is no (refused, or a check failed); 2 wrong usage or
-/// unreadable input.
+/// unreadable input; 3 there is no snapshot that can be read; 4 slurmctld does not answer; 5
+/// slurmdbd does not answer.
 #[derive(Debug, Parser)]
 #[command(name = "queuecast", version, max_term_width = 110, after_long_help = EXAMPLES)]
 struct CommandLine {
@@ -58,23 +69,16 @@ enum Command {
     Explain(explain::Arguments),
     Report(report::Arguments),
     Doctor(Box<doctor::Arguments>),
+    Assess(Box<assess::Arguments>),
     Evaluate(Box<evaluate::Arguments>),
     Simulate(Box<simulate::Arguments>),
     Filter(filter::Arguments),
     #[command(name = "import-swf")]
     ImportSwf(Box<import_swf::Arguments>),
+    #[command(name = "export-swf")]
+    ExportSwf(export_swf::Arguments),
     #[command(hide = true)]
     Documentation(documentation::Arguments),
-}
-
-/// How a report is written to standard output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-enum Format {
-    /// Lines for people.
-    #[default]
-    Text,
-    /// One JSON object.
-    Json,
 }
 
 fn main() -> ExitCode {
@@ -87,10 +91,12 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Assess(arguments) => assess::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),
         Command::ImportSwf(arguments) => import_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::ExportSwf(arguments) => export_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Documentation(arguments) => documentation::run(&arguments, CommandLine::command()),
     };
     outcome.unwrap_or_else(|failure| failure.report())

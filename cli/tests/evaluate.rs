@@ -85,6 +85,33 @@ fn wrong_usage_is_said_before_the_work() {
     assert!(error(&said).contains("there is no folder absent"), "{}", said.error);
 }
 
+#[test]
+fn a_log_without_a_header_is_evaluated_on_the_machine_that_is_said_and_its_defects_are_told_once() {
+    let logs = Logs::new();
+    logs.write("known.swf", |_| ());
+    let with_header = fs::read_to_string(logs.path("known.swf")).unwrap();
+    let jobs = with_header.lines().filter(|line| !line.starts_with(';')).enumerate().map(|(place, line)| {
+        let mut fields: Vec<&str> = line.split(' ').collect();
+        if place % 4 == 0 {
+            fields[10] = "265";
+        }
+        fields.join(" ")
+    });
+    fs::write(logs.path("bare.swf"), jobs.collect::<Vec<_>>().join("\n")).unwrap();
+    let molding = ["molding", "bare.swf", "--from=50", "--to=60"];
+    let said = logs.run(&molding);
+    assert!(error(&said).contains("--processors"), "{}", said.error);
+    let said = logs.run(&[&molding[..], &["--processors=64", "--format=json"]].concat());
+    // Two protocols are two reports on a log that was read once.
+    assert_eq!((said.status, said.error.as_str()), (0, "queuecast: bare.swf: 30 records with an undefined status\n"));
+    let report: Value = serde_json::from_str(&said.output).unwrap();
+    for part in report["logs"].as_array().unwrap() {
+        assert_eq!((&part["processors"], &part["remarks"][0]["records"]), (&64.into(), &30.into()));
+    }
+    let waits = logs.json(&["waits", "bare.swf", PART[0], PART[1], "--processors=128"]);
+    assert_eq!((&waits["processors"], &waits["remarks"][0]["what"]), (&128.into(), &"with an undefined status".into()));
+}
+
 /// The keys of an object that others rely on.
 fn assert_keys(object: &Value, keys: &[&str]) {
     for key in keys {

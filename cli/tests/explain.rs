@@ -8,7 +8,7 @@ use common::{Site, said};
 fn a_missing_slurm_conf_is_an_error_and_not_the_end_of_the_process() {
     let site = Site::empty();
     let said = said(site.command(&["explain", "12"]).env("SLURM_CONF", site.path().join("slurm.conf")));
-    assert_eq!((said.status, said.output.as_str()), (2, ""));
+    assert_eq!((said.status, said.output.as_str()), (4, ""));
     assert!(said.error.starts_with("queuecast: ") && said.error.contains("slurm.conf"), "{}", said.error);
 }
 

@@ -124,8 +124,8 @@ fn a_wrong_question_is_answered_as_such() {
         (vec!["--clusters=ea;st"], "use the name of a cluster"),
         (vec!["--clusters=east="], "use the name of a cluster"),
         (vec![&clusters, "--plot=reserve.svg"], "cannot be used with"),
-        (vec![&clusters, "--", "job.sh"], "jobs are submitted as yours"),
-        (vec!["--", "job.sh"], "--clusters"),
+        (vec![&clusters, "--", "--wrap=true"], "jobs are submitted as yours"),
+        (vec!["--", "--wrap=true"], "--clusters"),
     ] {
         let said = ask(&east, &[&JOB[..], &more].concat());
         assert!(said.status == 2 && said.error.contains(named), "{more:?}: {}", said.error);

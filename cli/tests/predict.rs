@@ -1,4 +1,5 @@
 //! `queuecast predict`: what is forecast for a described job, and what the filter would do with it.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
@@ -43,7 +44,8 @@ fn the_run_time_rests_on_the_users_own_past_or_on_the_limit() {
     let run_time = &report["run_time"];
     assert_eq!((&run_time["jobs"], &run_time["unit"], &run_time["point_s"]), (&200.into(), &"nodes".into(), &1_000.into()));
     // 1,000 s with 10 % on either side.
-    assert_eq!(run_time["ranges"], json!([{"lower_s": 900, "upper_s": 1_100, "probability": 1.0}]));
+    let range = json!({"lower_s": 900, "lower_text": "15:00", "upper_s": 1_100, "upper_text": "18:20", "probability": 1.0});
+    assert_eq!(run_time["ranges"], json!([range]));
     let (_, stranger) = site.json(&["predict", "--user=61235", "-N4", "-t2:00:00"]);
     assert_eq!((&stranger["run_time"]["jobs"], &stranger["run_time"]["point_s"]), (&0.into(), &7_200.into()));
     let said = site.run(&["predict", "--user=61235", "-N4", "-t2:00:00"]);
@@ -55,10 +57,10 @@ fn text_shows_bounds_ranges_and_pictures() {
     let said = Site::usable().run(&described(&["--by", "now+1hour"]));
     assert_eq!(said.status, 0, "{}", said.error);
     assert_eq!(line(&said.output, "job"), "job 4 nodes, 16 CPUs in batch, time limit 2 h, user 61234");
-    assert_eq!(line(&said.output, "median"), "median 1 min");
-    assert_eq!(line(&said.output, "0.95"), "0.95 1 min");
-    assert!(line(&said.output, "10 min 0.").ends_with("███"), "{}", said.output);
-    assert!(line(&said.output, "15 min").starts_with("15 min 18 min 1.00 █"), "{}", said.output);
+    assert_eq!(line(&said.output, "median"), "median 1:40");
+    assert_eq!(line(&said.output, "0.95"), "0.95 1:40");
+    assert!(line(&said.output, "10:00 0.").ends_with("███"), "{}", said.output);
+    assert!(line(&said.output, "15:00").starts_with("15:00 18:20 1.00 █"), "{}", said.output);
     assert!(line(&said.output, "mode enforce").contains("it asks for nothing"), "{}", said.output);
 }
 
@@ -191,7 +193,16 @@ fn what_cannot_be_read_is_named_with_status_2() {
     for (arguments, named) in [
         (vec!["predict", "-p", "nowhere"], "there are: batch, debug"),
         (vec!["predict", "-N", "0"], "--nodes"),
-        (vec!["predict", "-t", "1x"], "hours:minutes:seconds"),
+        (vec!["predict", "-t", "1x"], "--time does not take \"1x\": it takes a time such as 90 (minutes)"),
+        (vec!["predict", "--partiton=batch"], "a similar argument exists: '--partition'"),
+        (vec!["predict", "--nodefile=hosts"], "name its nodes by --nodelist"),
+        (vec!["predict", "--uid=1"], "--user says here"),
+        (vec!["predict", "--clusters=west"], "this snapshot is of cluster test"),
+        (vec!["predict", "--clusters=test,west"], "name one"),
+        (vec!["predict", "-n2", ":", "-n4"], "heterogeneous"),
+        (vec!["predict", "--mem=1G", "--mem-per-cpu=1G"], "exclude each other"),
+        (vec!["predict", "no-such-script.sh"], "no-such-script.sh: No such file"),
+        (vec!["predict", "--begin=now+2hours", "--deadline=now+1hour"], "sbatch refuses that"),
         (vec!["predict", "--deadline", "soon"], "--deadline"),
         (vec!["predict", "--deadline", "now-1hour"], "passed"),
         (vec!["predict", "--user", "no-such-user-here"], "no user"),
@@ -204,7 +215,7 @@ fn what_cannot_be_read_is_named_with_status_2() {
         assert!(said.error.contains(named), "{arguments:?}: {}", said.error);
     }
     let none = Site::empty().run(&JOB);
-    assert_eq!(none.status, 2);
+    assert_eq!(none.status, 3);
     assert!(none.error.contains("systemctl start queuecastd"), "{}", none.error);
 }
 
@@ -226,4 +237,135 @@ fn the_forecasts_are_drawn_with_their_units() {
         assert!(svg.contains(text), "{text}");
     }
     assert_eq!(site.run(&described(&["--plot", "forecast.pdf"])).status, 2);
+}
+
+/// Writes a script beside the snapshot.
+fn script(site: &Site, text: &str) -> String {
+    let path = site.path().join("job.sh");
+    fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+/// Runs `predict` for JSON with variables in the environment and with options before a script.
+fn of_script(site: &Site, variables: &[(&str, &str)], arguments: &[&str]) -> (i32, Value, String) {
+    let directory = site.path().display().to_string();
+    let mut command = site.command(&[&["predict", "--user=61234", "--format=json", "--state-directory", &directory], arguments].concat());
+    let said = common::said(command.envs(variables.iter().copied()));
+    (said.status, serde_json::from_str(&said.output).unwrap_or_default(), said.error)
+}
+
+const SCRIPT: &str = "#!/bin/sh\n#SBATCH --partition=batch -N 8\n#SBATCH --time=1:00:00 # an hour\n#SBATCH --mem=4G --mail-type=END\n\
+                      #SBATCH --auto-mold --mold-sizes=4,8\nsrun ./program\n#SBATCH -N 64\n";
+
+#[test]
+fn a_script_is_read_with_the_environment_over_it_and_the_command_line_over_both() {
+    let site = Site::usable();
+    let path = script(&site, SCRIPT);
+    let job = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let (status, report, error) = of_script(&site, variables, arguments);
+        assert_eq!(status, 0, "{error}");
+        (report["job"]["nodes"].as_i64().unwrap(), report["job"]["limit_s"].as_i64().unwrap(), report)
+    };
+    let (nodes, limit, report) = job(&[], &[&path]);
+    assert_eq!((nodes, limit), (8, 3_600));
+    let places: Vec<_> = report["sbatch_options"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|option| json!([option["option"], option["line"], option["effect"]]))
+        .collect();
+    let expected = json!([
+        ["partition", 2, "counted"],
+        ["nodes", 2, "counted"],
+        ["time", 3, "counted"],
+        ["mem", 4, "not counted"],
+        ["mail-type", 4, "no effect"],
+        ["auto-mold", 5, "queuecast"],
+        ["mold-sizes", 5, "queuecast"]
+    ]);
+    assert_eq!(json!(places), expected);
+    // What the script asks of queuecast is asked.
+    assert_eq!(report["filter"]["record"]["asked"]["options"], json!([["QUEUECAST_AUTO_MOLD", "1"], ["QUEUECAST_MOLD_SIZES", "4,8"]]));
+    let (nodes, limit, report) =
+        job(&[("SBATCH_TIMELIMIT", "2:00:00"), ("SBATCH_PARTITION", "debug")], &["-N16", "-p", "batch", &path, "--time=5"]);
+    assert_eq!((nodes, limit, &report["job"]["partition"]), (16, 7_200, &"batch".into()));
+    let time = report["sbatch_options"].as_array().unwrap().iter().find(|option| option["option"] == "time").unwrap();
+    assert_eq!((&time["origin"], &time["variable"]), (&"environment".into(), &"SBATCH_TIMELIMIT".into()));
+}
+
+#[test]
+fn what_the_forecast_does_not_count_is_told_and_what_changes_nothing_of_it() {
+    let site = Site::usable();
+    let path = script(&site, SCRIPT);
+    let said = site.run(&["predict", "--user=61234", "--gres=gpu:2", "--dependency=afterok:7", "-J", "x", &path]);
+    assert_ne!(said.status, 0, "what stands behind the script is the script's, so that the state directory is another");
+    let said = common::said(&mut site.command(&[
+        "predict",
+        "--user=61234",
+        "--state-directory",
+        site.path().to_str().unwrap(),
+        "--gres=gpu:2",
+        "--dependency=afterok:7",
+        "-J",
+        "x",
+        &path,
+        "--by",
+        "midnight",
+        "--its-own",
+        "--nodes=4",
+    ]));
+    assert_eq!(said.status, 0, "{}", said.error);
+    for told in [
+        "--mem=4G, --gres=gpu:2: forecasts count nodes, CPUs and time limit",
+        "--dependency=afterok:7: the wait is counted as if nothing had to end before",
+        "--mail-type, --job-name change nothing of the forecast",
+        "--by, --nodes stand behind the script and are its arguments",
+    ] {
+        assert!(said.output.contains(told), "{told}: {}", said.output);
+    }
+    assert!(line(&said.output, "read").contains("--nodes=8 (line 2), --time=1:00:00 (line 3)"), "{}", said.output);
+}
+
+#[test]
+fn a_job_that_not_every_node_can_run_is_not_made_larger() {
+    let site = Site::with(&Wanted { policy: Policy { mold: When::Always, ..enforcing() }, ..Wanted::default() });
+    let record = |more: &[&str]| {
+        site.json(&[&["predict", "--user=61234", "-N16", "-n64", "-t1:00:00", "--auto-mold"], more].concat()).1["filter"].clone()
+    };
+    // As the plugin, which ties such a job to its size.
+    assert_eq!(record(&[])["changes"]["nodes"], 4);
+    for tied in ["--nodelist=n[1-16]", "--licenses=matlab", "--gpus=4", "--constraint=[a*8&b*8]"] {
+        assert_eq!(record(&[tied])["changes"]["nodes"], Value::Null, "{tied}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_script_is_told_with_its_line_and_the_nearest() {
+    let site = Site::usable();
+    let wrong = |text: &str| {
+        let (status, _, error) = of_script(&site, &[], &[&script(&site, text)]);
+        assert_eq!(status, 2, "{error}");
+        error
+    };
+    let error = wrong("#!/bin/sh\n#SBATCH --nodes=4\n#SBATCH --tme=1:00:00\n");
+    assert!(error.contains("job.sh: line 3 of the script: the option --tme is not known; did you mean --time?"), "{error}");
+    assert!(wrong("#!/bin/sh\n#SBATCH --hepl\n").contains("did you mean --help?"));
+    assert!(wrong("#!/bin/sh\n#SBATCH --help\n").contains("line 2 of the script: --help: sbatch prints something"));
+    assert!(wrong("#!/bin/sh\n#SBATCH --max-defer=2h\n").contains("--max-defer needs --auto-defer"));
+    assert!(wrong("#!/bin/sh\n#SBATCH --mold-sizes=x --auto-mold\n").contains("--mold-sizes"));
+    let (status, _, error) = of_script(&site, &[("SBATCH_TIMELIMIT", "soon")], &["-N4"]);
+    assert!(status == 2 && error.contains("SBATCH_TIMELIMIT in the environment"), "{error}");
+}
+
+#[test]
+fn a_script_comes_from_standard_input_or_from_an_option_too() {
+    let site = Site::usable();
+    let path = script(&site, SCRIPT);
+    let directory = site.path().to_str().unwrap().to_owned();
+    let mut command = site.command(&["predict", "--user=61234", "--format=json", "--state-directory", &directory, "-"]);
+    let said = common::said(command.stdin(fs::File::open(&path).unwrap()));
+    let report: Value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}", said.error));
+    assert_eq!(report["job"]["nodes"], 8);
+    let (_, wrapped) = site.json(&["predict", "--user=61234", "-N2", "--wrap=hostname"]);
+    assert_eq!(wrapped["job"]["nodes"], 2);
 }

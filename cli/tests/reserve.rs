@@ -146,3 +146,20 @@ fn a_wrong_question_is_answered_as_such() {
         assert!(said.status == 2 && said.error.contains(named), "{arguments:?}: {}", said.error);
     }
 }
+
+#[test]
+fn the_nodes_of_a_script_are_reserved() {
+    let site = Site::usable();
+    let path = site.path().join("job.sh");
+    fs::write(&path, "#!/bin/sh\n#SBATCH -p batch -N4 -t 2:00:00 --gres=gpu:1 --if-missed=cancel --reserve-at=midnight\n").unwrap();
+    let (status, report) = site.json(&["reserve", "--user=61234", "--at=now+1hour", "--probability=0.9", "--wrap=true"]);
+    assert_eq!((status, &report["job"]["nodes"]), (0, &1.into()));
+    let directory = site.path().to_str().unwrap();
+    let arguments = ["reserve", "--user=61234", "--at=now+1hour", "--probability=0.9", "--format=json", "--state-directory", directory];
+    let said = common::said(&mut site.command(&[&arguments[..], &[path.to_str().unwrap()]].concat()));
+    let report: Value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}", said.error));
+    assert_eq!((said.status, &report["job"]["nodes"], &report["job"]["limit_s"]), (0, &4.into(), &7_200.into()));
+    assert!((3_590..=3_600).contains(&(report["job"]["reserve_at"].as_i64().unwrap() - now().0)), "{report}");
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("--gres=gpu:1: forecasts count") && notes.contains("--if-missed, --reserve-at of the script"), "{notes}");
+}

@@ -8,9 +8,9 @@ use common::{Site, said};
 #[test]
 fn without_a_slurm_conf_they_say_so() {
     let site = Site::empty();
-    for command in [&["reservations"][..], &["report", "reservations"]] {
+    for command in [&["reservations"][..], &["report", "reservations"], &["report", "deadlines"], &["filter", "scan"]] {
         let said = said(site.command(command).env("SLURM_CONF", site.path().join("slurm.conf")));
-        assert_eq!((said.status, said.output.as_str()), (2, ""), "{command:?}");
+        assert_eq!((said.status, said.output.as_str()), (4, ""), "{command:?}");
         assert!(said.error.starts_with("queuecast: ") && said.error.contains("slurm.conf"), "{}", said.error);
     }
 }

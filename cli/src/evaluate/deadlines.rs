@@ -13,17 +13,21 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use job_types::time::Seconds;
 use predictor_core::admission::SparePower;
 use rayon::ThreadPool;
 use serde::Serialize;
 use simulator::deadlines::{self, BaseJob, Choices, LastJobs, Projection, Settings, Urgencies};
 use simulator::engine::shared::{Late, Sharing};
+use simulator::remarks::Remarks;
 use simulator::workload::BadRecords;
 
 use self::report::DeadlineReport;
-use super::log;
+use super::policies::OLDEST_STATE;
 use super::run::{self as evaluation, CommonArguments};
+use crate::duration::between;
 use crate::failure::Failure;
+use crate::log_file::{self, read_log};
 
 /// Replay the last jobs of a log with deadlines, admitted by EDF, Libra and LibraRisk, and hold the
 /// published statements about them against the figures.
@@ -100,10 +104,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20_000, requires = "admission")]
     history: usize,
 
-    /// With --admission: how old the state gets that is decided from, in seconds: as a snapshot
-    /// that is published so often, by the daemon every 30.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "admission")]
-    refresh: u32,
+    /// With --admission: how old the state gets that is decided from: as a snapshot that is
+    /// published so often, by the daemon every 30s.
+    #[arg(long, value_name = "DURATION", default_value = "30s", requires = "admission", value_parser = between::<0, OLDEST_STATE>)]
+    refresh: Seconds,
 
     #[command(flatten)]
     common: CommonArguments,
@@ -179,6 +183,8 @@ Examples:
 Keys of --format json (one object for one LOG, for more {\"logs\": [...]}):
   log, file, jobs, nodes
                      the log, the jobs that were replayed and the machine
+  remarks            what was left out of the log, or taken as not known: list of records (how many; null
+                     where it is about the log as a whole) and what
   seed, seeds, deviation, spare, late, projection, bad_records, overruns
                      how
   points             a list of figure (1 to 4), varies, x, policy (edf, edf-without-admission, libra,
@@ -228,15 +234,18 @@ struct Replayed {
     source: String,
     nodes: u32,
     jobs: Vec<BaseJob>,
+    /// What was left out of the log, or taken as not known.
+    remarks: Remarks,
 }
 
 impl Replayed {
     fn read(path: &Path, arguments: &Arguments) -> anyhow::Result<Self> {
         let source = path.display().to_string();
-        let read = log::reader(path)?.into_log().with_context(|| source.clone())?;
+        let (read, remarks) = read_log(path, &arguments.common.log_file)?;
         let stated = || read.header.max_processors().and_then(|stated| u32::try_from(stated).ok()).filter(|stated| *stated > 0);
         let nodes = arguments.nodes.map(NonZeroU32::get).or_else(stated);
-        let nodes = nodes.with_context(|| format!("{source}: the log does not say how large its machine is; name it with --nodes"))?;
+        let nodes = nodes
+            .with_context(|| format!("{source}: the log does not say how large its machine is; name it with --nodes or --processors"))?;
         let bad_records = match arguments.bad_records {
             BadRecordsName::OneSecond => BadRecords::OneSecond,
             BadRecordsName::LeaveOut => BadRecords::LeaveOut,
@@ -246,7 +255,7 @@ impl Replayed {
             &LastJobs { count: arguments.last.get(), nodes, bad_records, cuts_overruns: arguments.overruns == OverrunsName::Cut },
         );
         ensure!(!jobs.is_empty(), "{source}: there are no jobs in it");
-        Ok(Self { name: log::name(path), source, nodes, jobs })
+        Ok(Self { name: log_file::name(path), source, nodes, jobs, remarks })
     }
 
     fn report(&self, arguments: &Arguments, pool: &ThreadPool) -> DeadlineReport {

@@ -1,15 +1,15 @@
 //! The log whose past is forecast again.
 
-use std::fs::File;
-use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use simulator::evaluation::{self, Workload};
-use simulator::swf::{Log, Reader};
+use simulator::remarks::Remarks;
+use simulator::swf::Log;
 use simulator::workload::{FOR_FORECAST, Lack, LoggedJob};
 
 use super::published::Published;
+use crate::log_file::{self, LogFileOptions, read_log};
 
 /// A log that was read whole.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(super) struct EvaluatedLog {
     pub(super) source: String,
     pub(super) workload: Workload,
     pub(super) published: Option<&'static Published>,
+    /// What was left out, or taken as not known.
+    pub(super) remarks: Remarks,
 }
 
 impl EvaluatedLog {
@@ -28,39 +30,15 @@ impl EvaluatedLog {
     /// # Errors
     ///
     /// A file that can't be read, or that lacks what forecasts are held against; the file is named.
-    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+    pub(super) fn read(path: &Path, options: &LogFileOptions) -> anyhow::Result<Self> {
         let source = path.display().to_string();
-        let log = reader(path)?.into_log().with_context(|| source.clone())?;
+        let (log, remarks) = read_log(path, options)?;
         let workload = evaluation::read(&log);
         if workload.jobs.is_empty() {
             return Err(anyhow!("{source}: {}", what_is_missing(&log)));
         }
-        let name = name(path);
-        Ok(Self { published: Published::about(&name, &log.header), name, source, workload })
-    }
-}
-
-/// A reader of a log, packed or not.
-///
-/// # Errors
-///
-/// A file that can't be opened or read; it is named.
-pub(super) fn reader(path: &Path) -> anyhow::Result<Reader<impl BufRead + use<>>> {
-    let source = path.display();
-    let file: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(path).with_context(|| format!("cannot open the log {source}"))?)
-    };
-    Reader::detecting_compression(file).with_context(|| source.to_string())
-}
-
-/// The file's name without folder and endings.
-pub(super) fn name(path: &Path) -> String {
-    let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    match file_name.split(".swf").next() {
-        Some("" | "-") | None => "standard input".to_owned(),
-        Some(name) => name.to_owned(),
+        let name = log_file::name(path);
+        Ok(Self { published: Published::about(&name, &log.header), name, source, workload, remarks })
     }
 }
 
@@ -86,20 +64,9 @@ fn what_is_missing(log: &Log) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use simulator::swf::Reader;
 
-    use super::{name, what_is_missing};
-
-    #[test]
-    fn a_log_is_called_by_its_file_without_folder_and_endings() {
-        for (path, called) in
-            [("/logs/KTH-SP2-1996-2.1-cln.swf.xz", "KTH-SP2-1996-2.1-cln"), ("log.txt", "log.txt"), ("-", "standard input")]
-        {
-            assert_eq!(name(Path::new(path)), called);
-        }
-    }
+    use super::what_is_missing;
 
     #[test]
     fn the_field_that_no_job_has_is_named() {

@@ -46,7 +46,7 @@ pub(super) fn ordered<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<&'a st
 
 /// Errors by class of jobs as lines of a diagram: for each class its jobs and the errors by method.
 /// Classes without jobs have no point.
-pub(super) fn series<'a>(classes: impl Iterator<Item = (usize, &'a ByMethod<f64>)> + Clone) -> Vec<Series<(usize, f64)>> {
+pub(crate) fn series<'a>(classes: impl Iterator<Item = (usize, &'a ByMethod<f64>)> + Clone) -> Vec<Series<(usize, f64)>> {
     let keys = ordered(classes.clone().flat_map(|(_, errors)| errors.keys().copied()));
     let one = |key: &str| Series {
         name: name(key),

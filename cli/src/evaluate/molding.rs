@@ -54,15 +54,20 @@ Examples:
       the policy of Hariharan et al. beside the default
   queuecast evaluate molding LOG --protocol work-conserving --adoption 0.1
       if one job in ten uses it
-  queuecast evaluate molding LOG --protocol work-conserving --refresh 300 --without claims
+  queuecast evaluate molding LOG --protocol work-conserving --refresh 5m --without claims
       if all decide from a state of up to five minutes ago, whatever was decided since
+  queuecast evaluate molding LOG --protocol work-conserving --min-gain-time 0s
+      if five per cent are gain enough, however short that is
   queuecast evaluate molding LOG --protocol paper --format json | jq '.ours.mean_response_s'
 
 Keys of --format json (one object for one LOG, one protocol and one policy; for more {\"logs\": [...]}):
   log, file, jobs, processors
                      the log; jobs are those that ran
+  remarks            what was left out of the log, or taken as not known: list of records (how many; null
+                     where it is about the log as a whole) and what
   from, to           which jobs may be changed
-  protocol, policy, speedup, adoption, refresh_s, without, first_runs
+  protocol, policy, speedup, adoption, refresh_s, without, first_runs,
+  min_gain, min_gain_time_s
                      how; speedup is null for their protocol
   baseline, ours     without and with the policy: mean_wait_s, mean_run_s, mean_response_s,
                      p95_response_s, slowest_tenth_response_s (mean of the tenth of the jobs with the
@@ -72,6 +77,8 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
                      time limit at another size before they were done
   unmolded_jobs, unmolded_baseline_response_s, unmolded_response_s
                      the jobs that may be changed and were not: how many, and their mean response
+  adopters, others   the jobs of those who use it and of those who don't: jobs, baseline_response_s,
+                     response_s, baseline_p95_response_s, p95_response_s
   by_work            list of at_least_processor_hours, jobs, baseline_response_s, response_s (figure 7)
   published          baseline and ours: mean_wait_s, mean_run_s, mean_response_s; source, remark;
                      null for a log that Hariharan et al. do not have";

@@ -11,17 +11,26 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use job_types::policy::Policy;
 use job_types::time::Seconds;
+use predictor_core::decision::LeastGain;
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
 use simulator::experiment::{Comparison, Method, Options, Parts, Protocol, SpeedUpModel, compare};
-use simulator::workload::{self, BadRecords, Rules, Workload};
+use simulator::remarks::Remarks;
+use simulator::workload::{BadRecords, Rules, Workload};
+use slurm_conf::duration::DAY_SECONDS;
 
 use super::published::{Published, PublishedMinutes};
-use super::run::{CellProgress, CommonArguments};
-use super::{log, run};
+use super::run;
+use super::run::{CellProgress, CommonArguments, OfLogs};
+use crate::duration::{self, between};
 use crate::failure::Failure;
+use crate::log_file::{self, LogFileOptions, read_workload};
+
+/// The oldest state that a replay can decide from, in seconds.
+pub(super) const OLDEST_STATE: i64 = 365 * DAY_SECONDS;
 
 /// Which logs, which of their jobs, and how.
 #[derive(Debug, Args)]
@@ -38,10 +47,10 @@ pub(super) struct PolicyArguments {
     #[arg(long, value_name = "PART", default_value_t = 1.0, value_parser = part)]
     adoption: f64,
 
-    /// How old the state gets that the default decides from, in seconds: as a snapshot that is
-    /// published so often, by the daemon every 30. With 0 it sees the present.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    refresh: u32,
+    /// How old the state gets that the default decides from: as a snapshot that is published so
+    /// often, by the daemon every 30s. With 0 it sees the present.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = between::<0, OLDEST_STATE>)]
+    refresh: Seconds,
 
     /// Leave a part of the default out, to see what it is worth.
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
@@ -50,6 +59,15 @@ pub(super) struct PolicyArguments {
     /// Also change jobs at sizes that their user never ran, which the plugin leaves alone.
     #[arg(long)]
     first_runs: bool,
+
+    /// The least part of its response time that a job has to gain to be changed by the default, as
+    /// the setting of that name: 0 to 0.999.
+    #[arg(long, value_name = "PART", default_value_t = Policy::default().min_gain, value_parser = least_part)]
+    min_gain: f64,
+
+    /// The least time that it has to gain as well, as the setting of that name.
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::any)]
+    min_gain_time: Seconds,
 
     /// The first job that may be changed, counted from 1 among the jobs that ran, in order of
     /// submission. Those before it are the history.
@@ -110,6 +128,11 @@ fn part(text: &str) -> Result<f64, String> {
     if (0.0..=1.0).contains(&part) { Ok(part) } else { Err("a part lies between 0 and 1".to_owned()) }
 }
 
+fn least_part(text: &str) -> Result<f64, String> {
+    let part: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=0.999).contains(&part) { Ok(part) } else { Err("it lies between 0 and 0.999".to_owned()) }
+}
+
 /// A policy by the name that it has on the command line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NamedMethod {
@@ -161,9 +184,11 @@ pub(super) struct PolicyReport {
     /// The speed-up curve of the work-conserving protocol; `None` under the other one.
     speedup: Option<SpeedUpName>,
     adoption: f64,
-    refresh_s: u32,
+    refresh_s: i64,
     without: Vec<Part>,
     first_runs: bool,
+    min_gain: f64,
+    min_gain_time_s: i64,
     published: Option<PublishedOutcomes>,
     #[serde(flatten)]
     found: Comparison,
@@ -179,6 +204,8 @@ pub(super) struct ReplayedJobs {
     pub(super) processors: u32,
     pub(super) from: usize,
     pub(super) to: usize,
+    /// What was left out of the log, or taken as not known.
+    pub(super) remarks: Remarks,
 }
 
 /// A log that is replayed.
@@ -187,6 +214,8 @@ pub(super) struct ReplayedLog {
     pub(super) source: String,
     pub(super) workload: Workload,
     published: Option<&'static Published>,
+    /// What was left out of the log, or taken as not known.
+    pub(super) remarks: Remarks,
 }
 
 impl ReplayedLog {
@@ -196,19 +225,19 @@ impl ReplayedLog {
     /// # Errors
     ///
     /// A log that can't be read, with its name.
-    pub(super) fn read(path: &std::path::Path) -> anyhow::Result<Self> {
+    pub(super) fn read(path: &std::path::Path, options: &LogFileOptions) -> anyhow::Result<Self> {
         let source = path.display().to_string();
         let rules = Rules { bad_records: BadRecords::LeaveOut, ..Rules::default() };
-        let workload = workload::read(log::reader(path)?, None, &rules).with_context(|| source.clone())?;
-        let name = log::name(path);
-        Ok(Self { published: Published::about(&name, &workload.header), name, source, workload })
+        let (workload, remarks) = read_workload(path, options, &rules)?;
+        let name = log_file::name(path);
+        Ok(Self { published: Published::about(&name, &workload.header), name, source, workload, remarks })
     }
 
     /// Its jobs `from` to `to`, or to its last.
     pub(super) fn replayed(&self, from: usize, to: usize) -> ReplayedJobs {
         let Workload { jobs, processors, .. } = &self.workload;
         let (log, file) = (self.name.clone(), self.source.clone());
-        ReplayedJobs { log, file, jobs: jobs.len(), processors: *processors, from, to: to.min(jobs.len()) }
+        ReplayedJobs { log, file, jobs: jobs.len(), processors: *processors, from, to: to.min(jobs.len()), remarks: self.remarks.clone() }
     }
 
     /// Replays each of `cells`, which belongs to the log that `log_of` says, on all threads of the
@@ -239,6 +268,19 @@ impl ReplayedLog {
     }
 }
 
+impl ReplayedJobs {
+    /// The file, with what was left out of it or taken as not known.
+    pub(super) fn read_log(&self) -> (&str, &Remarks) {
+        (&self.file, &self.remarks)
+    }
+}
+
+impl OfLogs for PolicyReport {
+    fn logs(&self) -> Vec<(&str, &Remarks)> {
+        vec![self.replayed.read_log()]
+    }
+}
+
 impl PolicyArguments {
     /// Answers a question about each log, each policy and each protocol, all side by side, and
     /// prints the report.
@@ -254,7 +296,8 @@ impl PolicyArguments {
     fn reports(&self, question: &Question<'_>) -> anyhow::Result<Vec<PolicyReport>> {
         let (from, to) = (self.from.get(), question.to.get());
         let pool = self.common.threads(from, Some(to))?;
-        let logs = self.common.logs.iter().map(|path| ReplayedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        let logs =
+            self.common.logs.iter().map(|path| ReplayedLog::read(path, &self.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
         let protocols = self.protocol.map_or_else(|| vec![ProtocolName::Paper, ProtocolName::WorkConserving], |protocol| vec![protocol]);
         let mut tasks = Vec::new();
         for log in &logs {
@@ -280,13 +323,14 @@ impl PolicyArguments {
             adoption: self.adoption,
             from: self.from.get(),
             to: question.to.get(),
-            refresh: Seconds(i64::from(self.refresh)),
+            refresh: self.refresh,
             parts: Parts {
                 growth: !left_out(Part::Growth),
                 any_size: !left_out(Part::OtherSizes),
                 first_runs: self.first_runs,
                 plan: !left_out(Part::Plan),
                 claims: !left_out(Part::Claims),
+                least_gain: LeastGain { part: self.min_gain, time: self.min_gain_time },
                 ..Parts::default()
             },
             seed: self.common.seed,
@@ -308,9 +352,11 @@ impl PolicyArguments {
             policy: policy.name,
             speedup: (protocol == ProtocolName::WorkConserving).then_some(self.speedup),
             adoption: self.adoption,
-            refresh_s: self.refresh,
+            refresh_s: self.refresh.0,
             without: self.without.clone(),
             first_runs: self.first_runs,
+            min_gain: self.min_gain,
+            min_gain_time_s: self.min_gain_time.0,
             published,
             found,
         })

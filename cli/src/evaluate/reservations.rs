@@ -13,19 +13,25 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use jiff::SignedDuration;
 use job_types::time::Seconds;
 use serde::Serialize;
 use simulator::experiment::{
     ReservationFigures, ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, Reviewed, VarqChoice,
     reservation_figures, reservations,
 };
+use simulator::remarks::Remarks;
+use slurm_conf::duration::{DAY_SECONDS, MINUTE_SECONDS};
 
 use self::published::Published;
 use self::queue::Queue;
-use super::policies::{ReplayedJobs, ReplayedLog};
-use super::run::{CellProgress, CommonArguments};
+use super::policies::{OLDEST_STATE, ReplayedJobs, ReplayedLog};
+use super::run::{CellProgress, CommonArguments, OfLogs};
+use crate::duration::between;
 use crate::failure::Failure;
+use crate::log_file::LogFileOptions;
+
+/// The farthest that the times which are asked for can lie apart, in seconds.
+const MOST_APART: i64 = 365 * DAY_SECONDS;
 
 /// Replay a log with some of its jobs asking for their nodes at a time, and show whether they had
 /// them by then.
@@ -99,14 +105,14 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "POINT", default_value_t)]
     point: PointName,
 
-    /// How far apart the times lie that are asked for: 6h, 90m, 1h30m.
-    #[arg(long, value_name = "DURATION", default_value = "6h", value_parser = duration)]
+    /// How far apart the times lie that are asked for, at least a minute.
+    #[arg(long, value_name = "DURATION", default_value = "6h", value_parser = between::<MINUTE_SECONDS, MOST_APART>)]
     every: Seconds,
 
-    /// How old the state gets that is decided from, in seconds: as a snapshot that is published so
-    /// often, by the daemon every 30. With 0 each decision sees the present.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    refresh: u32,
+    /// How old the state gets that is decided from: as a snapshot that is published so often, by
+    /// the daemon every 30s. With 0 each decision sees the present.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = between::<0, OLDEST_STATE>)]
+    refresh: Seconds,
 
     /// The first job that may ask, counted from 1 among the jobs that ran (of the queue, with
     /// --queue), in order of submission.
@@ -212,6 +218,8 @@ Examples:
 Keys of --format json (one object for one LOG, one share and one probability; for more {\"logs\": [...]}):
   log, file, queue, jobs, processors
                      the log; queue is null for all, or has number and name; jobs are those that ran
+  remarks            what was left out of the log, or taken as not known: list of records (how many; null
+                     where it is about the log as a whole) and what
   from, to           which jobs may ask
   method, point, share, probability, every_s, refresh_s, follow
                      how; share is null with --own-jobs
@@ -266,11 +274,6 @@ fn probability(text: &str) -> Result<f64, String> {
     probability.ok_or_else(|| "a probability is greater than 0 and less than 1".to_owned())
 }
 
-fn duration(text: &str) -> Result<Seconds, String> {
-    let seconds = text.parse::<SignedDuration>().ok().map(|duration| duration.as_secs());
-    seconds.filter(|seconds| *seconds >= 60).map(Seconds).ok_or_else(|| "at least a minute, as in 6h, 90m or 1h30m".to_owned())
-}
-
 /// What was found on one log with one share and one probability.
 #[derive(Debug, Serialize)]
 struct ReservationReport {
@@ -283,7 +286,7 @@ struct ReservationReport {
     share: Option<f64>,
     probability: f64,
     every_s: i64,
-    refresh_s: u32,
+    refresh_s: i64,
     follow: Follow,
     #[serde(flatten)]
     found: ReservationOutcome,
@@ -291,6 +294,12 @@ struct ReservationReport {
     /// For the picture alone.
     #[serde(skip)]
     figures: Option<Arc<ReservationFigures>>,
+}
+
+impl OfLogs for ReservationReport {
+    fn logs(&self) -> Vec<(&str, &Remarks)> {
+        vec![self.replayed.read_log()]
+    }
 }
 
 /// A log that is replayed, whole or one queue of it.
@@ -302,8 +311,8 @@ struct Replayed {
 }
 
 impl Replayed {
-    fn read(path: &Path, queue: Option<&str>) -> anyhow::Result<Self> {
-        let mut log = ReplayedLog::read(path)?;
+    fn read(path: &Path, queue: Option<&str>, options: &LogFileOptions) -> anyhow::Result<Self> {
+        let mut log = ReplayedLog::read(path, options)?;
         let queue = queue.map(|queue| Queue::keep(queue, &mut log.workload)).transpose().with_context(|| log.source.clone())?;
         Ok(Self { log, queue, figures: None })
     }
@@ -336,7 +345,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
     let pool = arguments.common.threads(arguments.from.get(), arguments.to.map(NonZeroUsize::get))?;
-    let read = |path: &PathBuf| Replayed::read(path, arguments.queue.as_deref());
+    let read = |path: &PathBuf| Replayed::read(path, arguments.queue.as_deref(), &arguments.common.log_file);
     let mut logs = arguments.common.logs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
     if arguments.common.has_picture() {
         for replayed in &mut logs {
@@ -368,7 +377,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>, progress: &CellProgress) -> an
         method: method.method(),
         from: arguments.from.get(),
         to: arguments.to.map_or(jobs.len(), NonZeroUsize::get),
-        refresh: Seconds(i64::from(arguments.refresh)),
+        refresh: arguments.refresh,
         reviewed: arguments.follow.reviewed(),
         seed: arguments.common.seed,
     };
@@ -380,7 +389,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>, progress: &CellProgress) -> an
         share,
         probability,
         every_s: arguments.every.0,
-        refresh_s: arguments.refresh,
+        refresh_s: arguments.refresh.0,
         follow: arguments.follow,
         found: reservations(jobs, processors, &options, &|done, all| progress.show(done, all))?,
         published: match share {
@@ -395,14 +404,18 @@ fn report(arguments: &Arguments, cell: &Cell<'_>, progress: &CellProgress) -> an
 mod tests {
     use super::*;
 
+    fn apart(text: &str) -> Result<Seconds, String> {
+        between::<MINUTE_SECONDS, MOST_APART>(text)
+    }
+
     #[test]
     fn shares_probabilities_and_distances_are_checked() {
         assert_eq!(
-            (share("1"), probability("0.95"), duration("6h"), duration("1h30m")),
+            (share("1"), probability("0.95"), apart("6h"), apart("1h30m")),
             (Ok(1.0), Ok(0.95), Ok(Seconds(21_600)), Ok(Seconds(5_400)))
         );
         assert!(["0", "1.1", "NaN", "some"].iter().all(|text| share(text).is_err()));
         assert!(["0", "1", "NaN"].iter().all(|text| probability(text).is_err()));
-        assert!(["0h", "-6h", "30s", "six"].iter().all(|text| duration(text).is_err()));
+        assert!(["0h", "-6h", "30s", "six"].iter().all(|text| apart(text).is_err()));
     }
 }

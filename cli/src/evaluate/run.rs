@@ -12,20 +12,25 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
+use simulator::remarks::Remarks;
 
 use super::Reports;
 use super::log::EvaluatedLog;
-use crate::Format;
 use crate::failure::Failure;
-use crate::{output, plot};
+use crate::log_file::{self, LogFileOptions};
+use crate::output::{self, FormatArguments};
+use crate::plot;
 
 /// What all evaluations take beside what each is about: which logs, and how.
 #[derive(Debug, Args)]
 pub(super) struct CommonArguments {
-    /// The logs, in the Standard Workload Format, plain or packed with gzip, xz or zstd; `-` is
-    /// standard input. Several are shown in one table.
+    /// The logs, in the Standard Workload Format or as sacct printed them, plain or packed with
+    /// gzip, xz or zstd; `-` is standard input. Several are shown in one table.
     #[arg(value_name = "LOG", required = true)]
     pub(super) logs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) log_file: LogFileOptions,
 
     /// Where random numbers begin: the same options and seed give the same figures, whatever the
     /// number of threads.
@@ -40,9 +45,8 @@ pub(super) struct CommonArguments {
     #[arg(long, value_name = "FILE", value_parser = plot::file)]
     plot: Option<PathBuf>,
 
-    /// How to write the report.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
 impl CommonArguments {
@@ -69,7 +73,7 @@ impl CommonArguments {
     /// # Errors
     ///
     /// A picture or a report that can't be written.
-    pub(super) fn report<L: Serialize>(
+    pub(super) fn report<L: Serialize + OfLogs>(
         &self,
         found: Vec<L>,
         draw: impl FnOnce(&Path, &[L]) -> anyhow::Result<()>,
@@ -79,8 +83,23 @@ impl CommonArguments {
         if let Some(path) = &self.plot {
             draw(path, reports.logs()).map_err(Failure::Input)?;
         }
-        output::print(self.format, &reports, text)
+        output::print(self.format, &reports, text)?;
+        let mut told: Vec<&str> = Vec::new();
+        for (file, remarks) in reports.logs().iter().flat_map(OfLogs::logs) {
+            // A log of which there are several reports was read once.
+            if !told.contains(&file) {
+                told.push(file);
+                log_file::tell(file, remarks);
+            }
+        }
+        Ok(())
     }
+}
+
+/// A report on logs that were read.
+pub(super) trait OfLogs {
+    /// The files, each with what was left out of it or taken as not known.
+    fn logs(&self) -> Vec<(&str, &Remarks)>;
 }
 
 /// Which logs, from which of their jobs on, and how.
@@ -136,7 +155,8 @@ impl RunArguments {
     ) -> anyhow::Result<Vec<(EvaluatedLog, R)>> {
         let from = self.from.get();
         let pool = self.common.threads(from, to)?;
-        let logs = self.common.logs.iter().map(|path| EvaluatedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        let logs =
+            self.common.logs.iter().map(|path| EvaluatedLog::read(path, &self.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
         for log in &logs {
             let (source, jobs) = (&log.source, log.workload.jobs.len());
             ensure!(from <= jobs, "{source}: --from asks for job {from}, and {jobs} jobs ran; choose a smaller --from");
@@ -185,7 +205,7 @@ impl CellProgress {
 }
 
 /// A bar on a terminal, nothing elsewhere.
-pub(super) fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
+pub(crate) fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
     let bar = bars.add(ProgressBar::new(1));
     let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3} %, {elapsed} since the start, about {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -58,6 +58,8 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}); \
 range_sets, smith, li, last_two, requested and best (the default):
   log, file, jobs, processors
                      the log; jobs are those that ran
+  remarks            what was left out of the log, or taken as not known: list of records (how many; null
+                     where it is about the log as a whole) and what
   from, to, test_jobs
                      which jobs were forecast, and how many
   success_rate       by method, 0 to 1
@@ -71,6 +73,9 @@ range_sets, smith, li, last_two, requested and best (the default):
   success_rate_beyond_limit, coverage_with_new_percent, median_coverage_percent, with_range
                      by method: success without the rule for limits; coverage where jobs without a like
                      one count; its median over the jobs; part of the jobs that got a range
+  median_ae_minutes  median absolute error by method
+  by_queue, by_size  lists with jobs, aae_minutes, median_ae_minutes and pit_coverage of the jobs of each
+                     queue (queue) and class of size (at_least_processors, at_most_processors; null: no end)
   by_run_time        list of from_s, below_s (null: the last), jobs, aae_minutes by method
   published          success_rate (0 to 1), coverage_percent and aae_minutes by method, source, remark;
                      null for a log that Hariharan et al. do not have
@@ -82,7 +87,7 @@ type RunTimesOfLog = LogReport<RunTimeReport, RunTimeFigures>;
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let found = arguments.run.run(arguments.to, |task| {
-        let options = RunTimeOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed };
+        let options = RunTimeOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed, ..RunTimeOptions::default() };
         evaluate_run_times(&task.log.workload, &options, &|done, all| task.progress(done, all))
     })?;
     let found: Vec<RunTimesOfLog> = found.into_iter().map(LogReport::of).collect();

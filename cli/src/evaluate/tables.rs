@@ -56,7 +56,7 @@ pub(super) fn probability(value: Option<&f64>) -> String {
 }
 
 /// What a class of times is called.
-pub(super) fn class_name(at_least_s: u64, below_s: Option<u64>) -> String {
+pub(crate) fn class_name(at_least_s: u64, below_s: Option<u64>) -> String {
     match below_s {
         Some(below) if at_least_s == 0 => format!("< {} s", count(below)),
         Some(below) => format!("{} to {} s", count(at_least_s), count(below)),

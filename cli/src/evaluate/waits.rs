@@ -82,6 +82,8 @@ Columns of --write-forecasts (times in seconds; empty where there is no forecast
 Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
   log, file, jobs, processors
                      the log; jobs are those that ran
+  remarks            what was left out of the log, or taken as not known: list of records (how many; null
+                     where it is about the log as a whole) and what
   from, to, test_jobs
                      which jobs were forecast, and how many
   aae_hours          mean absolute error by method: zero, knn, qbets, ibl, apq, best (the default),
@@ -95,9 +97,9 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
   block_coverage     the same in each block of 4,000 jobs
   reliability        list of nominal and observed probability
   qbets_coverage     part of the jobs that waited at most QBETS's bound on the quantile
-  by_queue, by_size  lists with coverage, qbets_coverage and in_force of the jobs of each queue (queue)
-                     and class of size (at_least_processors, at_most_processors; null: no end), and how many
-                     these are (jobs)
+  by_queue, by_size  lists with aae_hours, median_ae_hours_by_method, coverage, qbets_coverage and in_force
+                     of the jobs of each queue (queue) and class of size (at_least_processors,
+                     at_most_processors; null: no end), and how many these are (jobs)
   in_force           part of the jobs whose forecast the daemon would have taken from blended (the
                      default), qbets, or none
   pinball_hours      of best and qbets
@@ -115,7 +117,7 @@ type WaitsOfLog = LogReport<WaitReport, WaitFigures>;
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     plot::check_folder(arguments.write_forecasts.as_deref()).map_err(Failure::Input)?;
     let found = arguments.run.run(Some(arguments.to), |task| {
-        let options = WaitOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed };
+        let options = WaitOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed, ..WaitOptions::default() };
         evaluate_waits(&task.log.workload, &options, &|done, all| task.progress(done, all))
     })?;
     let found: Vec<WaitsOfLog> = found.into_iter().map(LogReport::of).collect();

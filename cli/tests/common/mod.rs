@@ -147,8 +147,12 @@ impl Site {
     /// nothing where there is none.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_queuecast"));
-        command.args(arguments).env("QUEUECAST_CONF", self.configuration()).env("TZ", "UTC").env_remove("SLURM_CONF");
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUEUECAST_") && name != "QUEUECAST_CONF") {
+        command.args(arguments).env("QUEUECAST_CONF", self.configuration()).env("TZ", "UTC");
+        for name in ["SLURM_CONF", "SLURM_CLUSTERS", "SLURM_TIME_FORMAT"] {
+            command.env_remove(name);
+        }
+        let is_read = |name: &str| ["QUEUECAST_", "SBATCH_", "SLURM_"].iter().any(|prefix| name.starts_with(prefix));
+        for (name, _) in std::env::vars().filter(|(name, _)| is_read(name) && name != "QUEUECAST_CONF") {
             command.env_remove(name);
         }
         command

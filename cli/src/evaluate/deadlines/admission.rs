@@ -2,23 +2,23 @@
 //! in time and on nodes that they have to themselves, beside the published methods on the same jobs
 //! and deadlines.
 
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use indicatif::{MultiProgress, ProgressDrawTarget};
-use job_types::time::{Seconds, UnixTime};
+use job_types::time::UnixTime;
 use serde::Serialize;
 use simulator::deadlines::{BaseJob, ByProbabilityOptions, Method, Outcome, StandardErrors, Urgencies, by_probability};
 use simulator::engine::Job;
 use simulator::experiment::{AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
-use simulator::workload::{self, BadRecords, Rules};
+use simulator::remarks::Remarks;
+use simulator::workload::{BadRecords, Rules};
 
 use super::Arguments;
-use crate::evaluate::log;
-use crate::evaluate::run::{self as evaluation};
+use crate::evaluate::run::{self as evaluation, OfLogs};
 use crate::evaluate::tables::{NOT_KNOWN, figure, figures_table, probability};
+use crate::log_file::{self, LogFileOptions, read_workload};
 use crate::output::{Lines, count};
 
 /// What is found on one log.
@@ -33,6 +33,14 @@ pub(super) struct AdmissionReport {
     nodes: u32,
     seed: u64,
     rows: Vec<Row>,
+    /// What was left out of the log, or taken as not known.
+    remarks: Remarks,
+}
+
+impl OfLogs for AdmissionReport {
+    fn logs(&self) -> Vec<(&str, &Remarks)> {
+        vec![(&self.file, &self.remarks)]
+    }
 }
 
 /// What became of the jobs under one policy.
@@ -124,13 +132,16 @@ struct WithDeadlines {
     deadlines: Vec<UnixTime>,
     /// How many of them count, the last.
     last: usize,
+    /// What was left out of the log, or taken as not known.
+    remarks: Remarks,
 }
 
 impl WithDeadlines {
     fn read(path: &Path, arguments: &Arguments) -> anyhow::Result<Self> {
         let source = path.display().to_string();
         let rules = Rules { bad_records: BadRecords::LeaveOut, ..Rules::default() };
-        let read = workload::read(log::reader(path)?, arguments.nodes.map(NonZeroU32::get), &rules).with_context(|| source.clone())?;
+        let options = LogFileOptions { processors: arguments.nodes.or(arguments.common.log_file.processors), ..arguments.common.log_file };
+        let (read, remarks) = read_workload(path, &options, &rules)?;
         let has_limits = read.jobs.iter().any(|job| job.estimate != job.run_time);
         ensure!(has_limits, "{source}: the log does not say how long jobs were asked to run at most (field 9)");
         let wanted = arguments.last.get().saturating_add(arguments.history);
@@ -139,7 +150,7 @@ impl WithDeadlines {
         let urgencies = Urgencies { deviation: arguments.deviation, ..Urgencies::default() };
         let drawn = urgencies.jobs(&base(&jobs), arguments.common.seed);
         let deadlines = drawn.iter().zip(&jobs).map(|(drawn, job)| job.submit + (drawn.deadline - drawn.submit)).collect();
-        Ok(Self { name: log::name(path), source, nodes: read.processors, jobs, deadlines, last })
+        Ok(Self { name: log_file::name(path), source, nodes: read.processors, jobs, deadlines, last, remarks })
     }
 
     fn report(&self, arguments: &Arguments) -> anyhow::Result<AdmissionReport> {
@@ -151,7 +162,7 @@ impl WithDeadlines {
         let published =
             |method: Method| Row::published(method, &Outcome::of_replay(counted, self.nodes as usize, method, &arguments.choices()));
         let mut rows: Vec<Row> = Method::ALL.into_iter().map(published).collect();
-        let refresh = Seconds(i64::from(arguments.refresh));
+        let refresh = arguments.refresh;
         for &wanted in &arguments.probability {
             let options = ByProbabilityOptions { wanted, refresh };
             let fates = by_probability(&self.jobs, &drawn, self.nodes as usize, arguments.choices().sharing, options);
@@ -195,6 +206,7 @@ impl WithDeadlines {
             nodes: self.nodes,
             seed: arguments.common.seed,
             rows,
+            remarks: self.remarks.clone(),
         })
     }
 }

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 use simulator::deadlines::{Outcome, Point, Spread, statements};
+use simulator::remarks::Remarks;
+
+use crate::evaluate::run::OfLogs;
 
 use super::{Arguments, BadRecordsName, LateName, OverrunsName, ProjectionName, Replayed, SpareName};
 
@@ -22,6 +25,14 @@ pub(super) struct DeadlineReport {
     pub(super) overruns: OverrunsName,
     pub(super) points: Vec<PointReport>,
     pub(super) statements: Vec<StatementReport>,
+    /// What was left out of the log, or taken as not known.
+    pub(super) remarks: Remarks,
+}
+
+impl OfLogs for DeadlineReport {
+    fn logs(&self) -> Vec<(&str, &Remarks)> {
+        vec![(&self.file, &self.remarks)]
+    }
 }
 
 /// A point of a figure: means over the seeds.
@@ -97,6 +108,7 @@ impl DeadlineReport {
             overruns: arguments.overruns,
             points: points.iter().map(PointReport::of).collect(),
             statements: statements.collect(),
+            remarks: replayed.remarks.clone(),
         }
     }
 

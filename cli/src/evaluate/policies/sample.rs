@@ -1,6 +1,6 @@
 //! Made-up reports for tests.
 
-use simulator::experiment::{Changed, Comparison, ReplayOutcome, WorkClass};
+use simulator::experiment::{Changed, Comparison, ReplayOutcome, ResponseChange, WorkClass};
 
 use super::{PolicyReport, ProtocolName, PublishedOutcome, PublishedOutcomes, ReplayedJobs, SpeedUpName};
 
@@ -24,6 +24,7 @@ pub(super) fn reports() -> Vec<PolicyReport> {
             file: "SDSC-SP2.swf".to_owned(),
             jobs: 54_000,
             processors: 128,
+            remarks: simulator::remarks::Remarks::default(),
             from: 10_001,
             to: 30_000,
         },
@@ -34,6 +35,8 @@ pub(super) fn reports() -> Vec<PolicyReport> {
         refresh_s: 0,
         without: Vec::new(),
         first_runs: false,
+        min_gain: 0.05,
+        min_gain_time_s: 60,
         published: Some(PublishedOutcomes {
             baseline: PublishedOutcome::of([198.0, 133.0, 331.0]),
             ours: PublishedOutcome::of([147.0, 98.0, 245.0]),
@@ -47,6 +50,8 @@ pub(super) fn reports() -> Vec<PolicyReport> {
             unmolded_jobs: 150,
             unmolded_baseline_response_s: 1_000.0,
             unmolded_response_s: 950.0,
+            adopters: change(200, 1_100.0, 900.0),
+            others: change(0, 0.0, 0.0),
             by_work: [0.0, 1.0, 10.0]
                 .map(|at_least_processor_hours| WorkClass {
                     at_least_processor_hours,
@@ -58,4 +63,9 @@ pub(super) fn reports() -> Vec<PolicyReport> {
         },
     };
     vec![report(ProtocolName::Paper), report(ProtocolName::WorkConserving)]
+}
+
+fn change(jobs: usize, baseline_response_s: f64, response_s: f64) -> ResponseChange {
+    let (baseline_p95_response_s, p95_response_s) = (5.0 * baseline_response_s, 5.0 * response_s);
+    ResponseChange { jobs, baseline_response_s, response_s, baseline_p95_response_s, p95_response_s }
 }

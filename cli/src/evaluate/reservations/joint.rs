@@ -6,13 +6,13 @@ mod text;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use job_types::time::Seconds;
 use serde::Serialize;
 use simulator::experiment::{JointLog, JointOptions, JointOutcome, ReservationWish, VarqChoice, joint_reservations};
+use simulator::remarks::Remarks;
 
 use super::{Arguments, Follow};
 use crate::evaluate::policies::{ReplayedJobs, ReplayedLog};
-use crate::evaluate::run::CellProgress;
+use crate::evaluate::run::{CellProgress, OfLogs};
 use crate::failure::Failure;
 
 /// The log that is laid beside another one.
@@ -22,6 +22,8 @@ struct Beside {
     file: String,
     jobs: usize,
     processors: u32,
+    /// What was left out of the log, or taken as not known.
+    remarks: Remarks,
 }
 
 /// What was found on two logs with one probability.
@@ -33,11 +35,17 @@ struct JointReport {
     weeks_later: i32,
     probability: f64,
     every_s: i64,
-    refresh_s: u32,
+    refresh_s: i64,
     follow: Follow,
     node_processors: u32,
     #[serde(flatten)]
     found: JointOutcome,
+}
+
+impl OfLogs for JointReport {
+    fn logs(&self) -> Vec<(&str, &Remarks)> {
+        vec![self.replayed.read_log(), (&self.beside.file, &self.beside.remarks)]
+    }
 }
 
 /// Two logs on one clock.
@@ -58,8 +66,9 @@ pub(super) fn run(arguments: &Arguments, beside: &Path) -> Result<(), Failure> {
 fn reports(arguments: &Arguments, beside: &Path) -> anyhow::Result<Vec<JointReport>> {
     let from = arguments.from.get();
     let pool = arguments.common.threads(from, arguments.to.map(NonZeroUsize::get))?;
-    let second = ReplayedLog::read(beside)?;
-    let logs = arguments.common.logs.iter().map(|path| ReplayedLog::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let second = ReplayedLog::read(beside, &arguments.common.log_file)?;
+    let logs =
+        arguments.common.logs.iter().map(|path| ReplayedLog::read(path, &arguments.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
     let aligned =
         |first| Pair { first, jobs: clock::Aligned::new(&first.workload, &second.workload, from, arguments.weeks_later), second: &second };
     let pairs: Vec<Pair<'_>> = logs.iter().map(aligned).collect();
@@ -80,7 +89,7 @@ fn report(arguments: &Arguments, pair: &Pair<'_>, probability: f64, progress: &C
         node: arguments.node_processors.get(),
         from: arguments.from.get(),
         to: arguments.to.map_or(usize::MAX, NonZeroUsize::get),
-        refresh: Seconds(i64::from(arguments.refresh)),
+        refresh: arguments.refresh,
         reviewed: arguments.follow.reviewed(),
         seed: arguments.common.seed,
     };
@@ -95,11 +104,12 @@ fn report(arguments: &Arguments, pair: &Pair<'_>, probability: f64, progress: &C
             file: second.source.clone(),
             jobs: second.workload.jobs.len(),
             processors: second.workload.processors,
+            remarks: second.remarks.clone(),
         },
         weeks_later: arguments.weeks_later,
         probability,
         every_s: arguments.every.0,
-        refresh_s: arguments.refresh,
+        refresh_s: arguments.refresh.0,
         follow: arguments.follow,
         node_processors: options.node,
         found: joint_reservations(&logs, &options, &|done, all| progress.show(done, all))?,

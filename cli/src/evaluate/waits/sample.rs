@@ -26,6 +26,8 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
     };
     let part = |jobs: usize, shift: f64| PartReport {
         jobs,
+        aae_hours: by_method(|place| 9.0 - place as f64),
+        median_ae_hours_by_method: by_method(|place| 1.0 - place as f64 / 10.0),
         coverage: coverage(shift),
         qbets_coverage: coverage(0.03),
         in_force: [("blended", 0.9), ("qbets", 0.1)].into(),
@@ -36,6 +38,7 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
         file: format!("{name}.swf"),
         jobs: 54_041,
         processors: 128,
+        remarks: simulator::remarks::Remarks::default(),
         published: published.map(Into::into),
         found: WaitReport {
             test_jobs: 34_041,

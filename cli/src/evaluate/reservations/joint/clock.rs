@@ -59,7 +59,7 @@ mod tests {
         header.push("UnixStartTime", start);
         header.push("TimeZone", zone);
         let jobs = submits.iter().map(|submit| Job { submit: UnixTime(*submit), ..Job::default() }).collect();
-        Workload { header, jobs, processors: 64, left_out: 0 }
+        Workload { header, jobs, processors: 64, left_out: 0, larger_than_machine: 0 }
     }
 
     #[test]
