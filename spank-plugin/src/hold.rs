@@ -1,7 +1,7 @@
 //! How long a job that is on its nodes early waits there.
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use slurm_conf::time_format::TimeFormat;
 
 /// Longest wait in seconds, 366 days: whoever asks for more made a mistake.
 const LONGEST_WAIT_SECONDS: i64 = 366 * 86_400;
@@ -38,16 +38,8 @@ pub(crate) fn decide(value: &str, now: i64, job_end: Option<i64>) -> Hold {
     }
 }
 
-/// Seconds that are left, as a clock shows them: `0:04:59`.
-pub(crate) fn clock(seconds: i64) -> String {
-    let minutes = seconds / 60;
-    format!("{}:{:02}:{:02}", minutes / 60, minutes % 60, seconds % 60)
-}
-
 /// What the job's standard error says while the job waits.
 pub(crate) fn announcement(until: i64, zone: &TimeZone) -> String {
-    let local = Timestamp::from_second(until)
-        .map(|moment| moment.to_zoned(zone.clone()).datetime().to_string())
-        .unwrap_or_else(|_| until.to_string());
+    let local = TimeFormat::Standard.show(until, until, zone);
     format!("queuecast: nodes are here; waiting until {local} for the reserved time")
 }

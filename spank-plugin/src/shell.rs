@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 use jiff::tz::TimeZone;
 use job_types::number::JobId;
+use slurm_conf::duration;
 use slurm_sys::process::{self, Woken};
 
 use crate::granted;
@@ -81,7 +82,7 @@ fn wait(job: JobId, until: i64) -> Woken {
     let woken = process::sleep_until_or_interrupted(until, |left| {
         if is_terminal {
             // Over the line before it, whose end is cleared.
-            say(&format!("\r{announcement}: {} (Ctrl-C: begin now)\x1b[K", hold::clock(left)));
+            say(&format!("\r{announcement}: {} (Ctrl-C: begin now)\x1b[K", duration::format(left)));
         }
         left % SECONDS_BETWEEN_LOOKS != 0 || !slurm_sys::allocation::has_ended(job)
     });

@@ -46,12 +46,6 @@ fn the_announcement_gives_local_time() {
     assert_eq!(hold::announcement(NOW, &zone), "queuecast: nodes are here; waiting until 2026-03-27T14:30:20 for the reserved time");
 }
 
-#[test]
-fn what_is_left_is_shown_as_a_clock_shows_it() {
-    let shown: Vec<String> = [1, 299, 3_600, 100_000].into_iter().map(hold::clock).collect();
-    assert_eq!(shown, ["0:00:01", "0:04:59", "1:00:00", "27:46:40"]);
-}
-
 proptest! {
     #[test]
     fn no_value_makes_a_job_wait_past_its_end_or_for_more_than_366_days(
