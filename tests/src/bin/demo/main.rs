@@ -6,6 +6,9 @@
 // A demonstration ends where it can't go on.
 #![allow(clippy::expect_used, clippy::panic)]
 
+mod assessment;
+mod filler;
+mod gain;
 mod promises;
 mod submissions;
 mod table;
@@ -13,6 +16,10 @@ mod workload;
 
 use clap::Parser;
 use end_to_end::{Cluster, Options, now, wait_for};
+use filler::Filler;
+use gain::Gain;
+use job_types::time::Seconds;
+use predictor_core::site::Site;
 use predictor_core::snapshot::Snapshot;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,6 +28,22 @@ use workload::Workload;
 
 /// Nodes of the cluster.
 pub(crate) const NODES: u32 = 8;
+
+/// What queuecast is set to. An hour of the log passes in seconds here, so that a gain is worth
+/// having from 10 s on, and a job is deferred for a tenth of its response. The port for metrics may
+/// be that of a daemon that the machine has already.
+const CONFIGURATION: &str = r#"
+[snapshot]
+interval = "2s"
+[history]
+window = "3650d"
+[policy]
+mode = "enforce"
+min_gain_time = "10s"
+defer_threshold = 0.1
+[metrics]
+listen = "off"
+"#;
 
 /// Brings up a private Slurm cluster, fills its accounting with a workload log, starts queuecastd,
 /// submits jobs of each kind, waits for them, and prints what was asked, written, forecast and what
@@ -63,10 +86,11 @@ fn main() -> ExitCode {
     println!("  {workload}");
 
     step("bringing up a private cluster");
-    let cpus = workload.processors.div_ceil(NODES);
-    let configuration = "[snapshot]\ninterval = \"2s\"\n[history]\nwindow = \"3650d\"\n[policy]\nmode = \"enforce\"\n";
-    let cluster = Cluster::up(&Options::with_plugins(configuration).option("cpus", &cpus.to_string()));
+    let cpus = workload.cpus_per_node();
+    let cluster = Cluster::up(&Options::with_plugins(CONFIGURATION).option("cpus", &cpus.to_string()));
     println!("  {NODES} nodes of {cpus} CPUs, {}", cluster.output("sinfo", &["--version"]));
+    let hour = Seconds((3_600.0 * arguments.time_scale).round() as i64);
+    println!("  an hour of the log passes in {hour}: a change has to gain 10 s here, in the place of a minute");
 
     step("importing the log's jobs into slurmdbd");
     let map = format!("{}:root", workload.user);
@@ -75,20 +99,27 @@ fn main() -> ExitCode {
     let import = ["import-swf", &log, "--into", "slurmdbd", "--cpus-per-node", &cpus, "--time-scale", &scale, "--map-user", &map];
     indented(&cluster.output("queuecast", &import));
 
+    step("asking whether queuecast would pay here, from slurmdbd alone");
+    let assessed = assessment::write(&cluster);
+    match &assessed {
+        Ok((page, verdict)) => {
+            indented(verdict);
+            println!("  the whole report is {}", page.display());
+        }
+        Err(why) => println!("  it can't be said: {why}"),
+    }
+
     step("starting queuecastd");
     let daemon = cluster.start_queuecastd();
     let jobs = wait_for("the whole history in a snapshot", Duration::from_secs(300), || history_of(&cluster, workload.jobs));
     println!("  the snapshot rests on {jobs} ended jobs");
+    wait_for("forecasts of waits that were held against the past", Duration::from_secs(300), || tried(&cluster));
     indented(&cluster.output("queuecast", &["status"]));
 
     step("filling the cluster, so that there is a queue");
-    let filler = cluster.submit(&["-N8", "--exclusive", "-t1", "--job-name=filler", "--queuecast=off"], "sleep 20").job();
-    let _ = filler.wait(&["RUNNING"], Duration::from_secs(30));
-    let running_since = now();
-    wait_for("a snapshot that knows of it", Duration::from_secs(30), || (published_at(&cluster)? > running_since + 1).then_some(()));
-
+    let filler = Filler::start(&cluster, &workload);
     step("submitting");
-    let jobs = submissions::submit_all(&cluster, &workload);
+    let jobs = submissions::submit_all(&cluster, &workload, &filler);
     step("waiting for the jobs to end");
     let submissions: Vec<_> = jobs.into_iter().map(|job| job.finish(&cluster)).collect();
 
@@ -102,7 +133,13 @@ fn main() -> ExitCode {
     if let Some(molded) = submissions.iter().find(|submission| submission.is_molded()) {
         indented(&cluster.output("queuecast", &["explain", &molded.id]));
     }
-    let promises = promises::check(&cluster, &submissions);
+    let gains: Vec<_> = submissions.iter().filter_map(Gain::of).collect();
+    step("what changed jobs gained");
+    for gain in &gains {
+        println!("  {gain}");
+    }
+    let mut promises = promises::check(&cluster, &submissions, &gains);
+    promises.push(("its past could be assessed".to_owned(), assessed.map(|_| ())));
     println!("\npromises");
     for (promise, kept) in &promises {
         match kept {
@@ -139,8 +176,18 @@ pub(crate) fn snapshot(cluster: &Cluster) -> Option<Snapshot<Vec<u8>>> {
     Snapshot::open(std::fs::read(cluster.state_directory().join("snapshot")).ok()?).ok()
 }
 
-fn published_at(cluster: &Cluster) -> Option<i64> {
-    Some(snapshot(cluster)?.published_at().0)
+/// Waits for a snapshot of what is in the cluster now.
+pub(crate) fn wait_for_snapshot(cluster: &Cluster) {
+    let since = now();
+    let is_later = || (snapshot(cluster)?.published_at().0 > since + 1).then_some(());
+    wait_for("a snapshot of the present", Duration::from_secs(30), is_later);
+}
+
+/// Whether the daemon has looked how well its forecasts of the past waits held.
+fn tried(cluster: &Cluster) -> Option<()> {
+    let snapshot = snapshot(cluster)?;
+    let partition = snapshot.default_partition()?;
+    (snapshot.score(partition.index)?.jobs > 0).then_some(())
 }
 
 fn history_of(cluster: &Cluster, at_least: u64) -> Option<u64> {

@@ -1,5 +1,6 @@
 //! The jobs of the demonstration, of each kind, and what becomes of them.
 
+use crate::filler::Filler;
 use crate::workload::Workload;
 use end_to_end::{Cluster, Submitted, now, wait_for};
 use job_types::number::UserId;
@@ -14,8 +15,18 @@ use std::time::Duration;
 /// Time limit of the jobs in minutes.
 const LIMIT_MINUTES: i64 = 5;
 
-/// Longest time ahead of a reservation that the demonstration waits for, in seconds.
-const LONGEST_AHEAD_S: i64 = 240;
+/// Longest time ahead of a reservation that the demonstration waits for, in minutes.
+const LONGEST_AHEAD_MINUTES: i64 = 5;
+
+/// How far ahead deadlines are, in minutes.
+const DEADLINE_MINUTES: i64 = 20;
+
+/// How long before the filler reaches its time limit a job asks to be deferred at the latest, in
+/// seconds.
+const LAST_DEFERRAL_S: i64 = 10;
+
+/// What a job that is to be deferred asks for.
+const DEFER: [&str; 2] = ["--auto-defer", "--max-defer=5m"];
 
 /// What a submission asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +48,6 @@ pub(crate) struct Submission {
     kind: Kind,
     tasks: u32,
     options: Vec<String>,
-    /// The reserved time or the deadline.
-    time: Option<i64>,
     submitted: i64,
     id: Option<String>,
     said: String,
@@ -50,6 +59,7 @@ pub(crate) struct FinishedSubmission {
     pub(crate) kind: Kind,
     pub(crate) tasks: u32,
     pub(crate) options: String,
+    /// The reserved time or the deadline.
     pub(crate) time: Option<i64>,
     /// Number of the job, empty where it was refused.
     pub(crate) id: String,
@@ -78,33 +88,55 @@ impl FinishedSubmission {
     }
 }
 
-/// Submits one job of each kind, and one to be molded of each size.
-pub(crate) fn submit_all(cluster: &Cluster, workload: &Workload) -> Vec<Submission> {
-    let script = script(workload);
+/// Submits one job of each kind, and one to be molded of each size: the largest first, of which
+/// half would fit beside the filler. The deferral is asked for last, behind a burst of somebody
+/// else's jobs, as soon as one is forecast to pay, or else when the filler is about to end.
+pub(crate) fn submit_all(cluster: &Cluster, workload: &Workload, filler: &Filler) -> Vec<Submission> {
     let usual = workload.sizes.first().map_or(1, |(size, _)| *size);
-    let submit = |kind, tasks, options: &[&str], time| submit(cluster, &script, kind, tasks, options, time);
-    let mut submissions = vec![submit(Kind::Plain, usual, &[], None), submit(Kind::Off, usual, &["--auto-mold", "--queuecast=off"], None)];
-    for (size, _) in &workload.sizes {
-        submissions.push(submit(Kind::Mold, *size, &["--auto-mold"], None));
+    let submit = |kind, tasks, options: &[&str]| submit(cluster, workload, kind, tasks, options);
+    let mut sizes: Vec<u32> = workload.sizes.iter().map(|(size, _)| *size).collect();
+    sizes.sort_by_key(|size| std::cmp::Reverse(*size));
+    let mut submissions: Vec<_> = sizes.iter().map(|size| submit(Kind::Mold, *size, &["--auto-mold"])).collect();
+    submissions.push(submit(Kind::Plain, usual, &[]));
+    submissions.push(submit(Kind::Off, usual, &["--auto-mold", "--queuecast=off"]));
+    let deadline = format!("--deadline=now+{DEADLINE_MINUTES}minutes");
+    submissions.push(submit(Kind::Deadline, usual, &[&deadline]));
+    submissions.push(submit(Kind::MoldForDeadline, usual, &[&deadline, "--auto-mold"]));
+    if let Some((size, minutes, probability)) = reservable(cluster, workload) {
+        let (reserve, likely) = (format!("--reserve-at=now+{minutes}minutes"), format!("--success-probability={probability}"));
+        submissions.push(submit(Kind::Reserve, size, &[&reserve, &likely]));
+        submissions.push(submit(Kind::ReserveAndRun, size, &[&reserve, &likely, "--early-start=run"]));
     }
-    submissions.push(submit(Kind::Defer, usual, &["--auto-defer", "--max-defer=5m"], None));
-    let deadline = now() + 1_200;
-    let until = format!("--deadline=uts{deadline}");
-    submissions.push(submit(Kind::Deadline, usual, &[&until], Some(deadline)));
-    submissions.push(submit(Kind::MoldForDeadline, usual, &[&until, "--auto-mold"], Some(deadline)));
-    if let Some((size, ahead, probability)) = reservable(cluster, workload) {
-        let at = now() + ahead;
-        let (reserve, likely) = (format!("--reserve-at=uts{at}"), format!("--success-probability={probability}"));
-        submissions.push(submit(Kind::Reserve, size, &[&reserve, &likely], Some(at)));
-        submissions.push(submit(Kind::ReserveAndRun, size, &[&reserve, &likely, "--early-start=run"], Some(at)));
-    }
-    let soon = now() + 60;
-    let reserve = format!("--reserve-at=uts{soon}");
-    submissions.push(submit(Kind::ReserveInVain, usual, &[&reserve, "--success-probability=0.999"], Some(soon)));
+    submissions.push(submit(Kind::ReserveInVain, usual, &["--reserve-at=now+1minute", "--success-probability=0.999"]));
+    Filler::burst(cluster, workload);
+    println!("  (the next once a deferral is forecast to pay)");
+    let size = deferrable(cluster, workload, filler).unwrap_or_else(|| workload.largest());
+    submissions.push(submit(Kind::Defer, size, &DEFER));
     submissions
 }
 
-/// Of the user's sizes the one that can be reserved soonest, how far ahead, and with which
+/// Asks again and again what would become of a job of each of the user's sizes, the largest first,
+/// until one would be deferred; `None` if none is until the filler is about to end.
+fn deferrable(cluster: &Cluster, workload: &Workload, filler: &Filler) -> Option<u32> {
+    let mut sizes: Vec<u32> = workload.sizes.iter().map(|(size, _)| *size).collect();
+    sizes.sort_by_key(|size| std::cmp::Reverse(*size));
+    let limit = format!("-t{LIMIT_MINUTES}");
+    let is_deferred = |size: &&u32| {
+        let tasks = format!("-n{size}");
+        let described = [&["predict", "--json", &tasks, &limit], &DEFER[..]].concat();
+        let predicted: serde_json::Value = serde_json::from_str(&cluster.output("queuecast", &described)).unwrap_or_default();
+        predicted["filter"]["proposed"]["begin"].is_i64()
+    };
+    while now() < filler.ends_by - LAST_DEFERRAL_S {
+        if let Some(size) = sizes.iter().find(is_deferred) {
+            return Some(*size);
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    None
+}
+
+/// Of the user's sizes the one that can be reserved soonest, how many minutes ahead, and with which
 /// probability: the highest that does not take too long to wait for.
 fn reservable(cluster: &Cluster, workload: &Workload) -> Option<(u32, i64, f64)> {
     let snapshot = crate::snapshot(cluster)?;
@@ -116,38 +148,38 @@ fn reservable(cluster: &Cluster, workload: &Workload) -> Option<(u32, i64, f64)>
             association: Association::default(),
             partition: partition.index,
             size: Size { nodes: cpus.div_ceil(per_node), cpus },
-            limit: Some(Seconds(LIMIT_MINUTES * 60 + LONGEST_AHEAD_S)),
+            limit: Some(Seconds((LIMIT_MINUTES + LONGEST_AHEAD_MINUTES) * 60)),
         };
         Some(snapshot.wait(&shape, None)?.bound(probability)?.0)
     };
     [0.95, 0.75, 0.5, 0.25].into_iter().find_map(|probability| {
         let bounds = workload.sizes.iter().filter_map(|(cpus, _)| Some((bound(*cpus, probability)?, *cpus)));
         let (soonest, cpus) = bounds.min()?;
-        let ahead = soonest.max(45) + 2 * STEP.0;
-        (ahead <= LONGEST_AHEAD_S).then_some((cpus, ahead, probability))
+        let minutes = Seconds(soonest.max(45) + 2 * STEP.0).minutes_rounded_up();
+        (minutes <= LONGEST_AHEAD_MINUTES).then_some((cpus, minutes, probability))
     })
 }
 
-fn submit(cluster: &Cluster, script: &str, kind: Kind, tasks: u32, options: &[&str], time: Option<i64>) -> Submission {
+fn submit(cluster: &Cluster, workload: &Workload, kind: Kind, tasks: u32, options: &[&str]) -> Submission {
     let (tasks_option, limit) = (format!("-n{tasks}"), format!("-t{LIMIT_MINUTES}"));
     let arguments = [&[tasks_option.as_str(), &limit], options].concat();
     let submitted = now();
-    let (id, said) = match cluster.submit(&arguments, script) {
+    let (id, said) = match cluster.submit(&arguments, &script(workload, tasks)) {
         Submitted::Job(job) => (Some(job.id), job.said),
         Submitted::Refused(said) => (None, said),
     };
     println!("  sbatch {}", arguments.join(" "));
     let options = options.iter().map(|option| (*option).to_owned()).collect();
-    Submission { kind, tasks, options, time, submitted, id, said }
+    Submission { kind, tasks, options, submitted, id, said }
 }
 
 /// A script that starts all its tasks, and then runs as long as the user's jobs of its size mostly
-/// did.
-fn script(workload: &Workload) -> String {
-    let cases: Vec<String> = workload.sizes.iter().map(|(size, seconds)| format!("{size}) sleep {seconds};;")).collect();
-    let cases = cases.join("\n");
+/// did; at another size as much longer or shorter as it has fewer or more tasks.
+fn script(workload: &Workload, tasks: u32) -> String {
+    let seconds = workload.sizes.iter().find(|(size, _)| *size == tasks).map_or(1, |(_, seconds)| *seconds);
+    let work = i64::from(tasks) * seconds;
     format!(
-        "echo began $(date +%s)\necho tasks $(srun --quiet echo task | grep -c task)\ncase $SLURM_NTASKS in\n{cases}\n*) sleep 2;;\nesac"
+        "echo began $(date +%s)\necho tasks $(srun --quiet echo task | grep -c task)\nsleep $((({work} + SLURM_NTASKS - 1) / SLURM_NTASKS))"
     )
 }
 
@@ -158,7 +190,7 @@ impl Submission {
             kind: self.kind,
             tasks: self.tasks,
             options: self.options.join(" "),
-            time: self.time,
+            time: None,
             id: String::new(),
             said: self.said,
             record: None,
@@ -181,6 +213,11 @@ impl Submission {
         let field = |name: &str| shown.split_whitespace().find_map(|field| field.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
         let comment = shown.split_once("AdminComment=").map(|(_, comment)| comment);
         submission.record = comment.and_then(Record::parse);
+        let times = submission
+            .record
+            .as_ref()
+            .map(|record| (record.written.as_ref().and_then(|written| written.reserved_at), record.asked.deadline));
+        submission.time = times.and_then(|(reserved, deadline)| reserved.or(deadline));
         submission.started = unix(field("StartTime"));
         submission.ended = unix(field("EndTime"));
         submission.tasks_given = field("NumTasks").parse().unwrap_or(0);

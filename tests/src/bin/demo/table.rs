@@ -16,16 +16,7 @@ pub(crate) fn of(submissions: &[FinishedSubmission]) -> Table {
 }
 
 fn asked(submission: &FinishedSubmission) -> String {
-    let mut asked = format!("{} tasks", submission.tasks);
-    let relative = |time: i64| Seconds(time - submission.submitted).to_string();
-    for option in submission.options.split_whitespace() {
-        asked += " ";
-        asked += &match (option.split_once("=uts"), submission.time) {
-            (Some((name, _)), Some(time)) => format!("{name}=now+{}", relative(time).replace(' ', "")),
-            _ => option.to_owned(),
-        };
-    }
-    asked
+    format!("{} tasks {}", submission.tasks, submission.options)
 }
 
 fn written(submission: &FinishedSubmission) -> String {

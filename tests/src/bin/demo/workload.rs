@@ -1,5 +1,6 @@
 //! The workload log of the demonstration, and the user of it in whose name jobs are submitted.
 
+use crate::NODES;
 use simulator::swf::{Reader, Record};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -10,7 +11,11 @@ use std::path::{Path, PathBuf};
 const MOST_PROCESSORS: u64 = 64;
 
 /// Longest run of a job of the demonstration in seconds.
-const LONGEST_RUN_S: i64 = 20;
+const LONGEST_RUN_S: i64 = 60;
+
+/// Shortest median run time at a size of which jobs are submitted, in seconds: what runs no longer
+/// gains nothing by another size.
+const SHORTEST_RUN_S: f64 = 5.0;
 
 /// A log, and what is taken from it.
 #[derive(Debug)]
@@ -39,8 +44,23 @@ impl fmt::Display for Workload {
 }
 
 impl Workload {
+    /// The largest of the user's sizes.
+    pub(crate) fn largest(&self) -> u32 {
+        self.sizes.iter().map(|(size, _)| *size).max().unwrap_or(1)
+    }
+
+    /// CPUs of the cluster, which are as many as the log's machine has or a few more.
+    pub(crate) fn cpus(&self) -> u32 {
+        self.cpus_per_node() * NODES
+    }
+
+    /// CPUs of each node.
+    pub(crate) fn cpus_per_node(&self) -> u32 {
+        self.processors.div_ceil(NODES)
+    }
+
     /// Reads a log. The user is the one with most jobs among those with the most sizes, up to four,
-    /// that can be run here.
+    /// that can be run here and take some seconds.
     pub(crate) fn of(path: &Path, time_scale: f64) -> Result<Workload, String> {
         let file = File::open(path).map_err(|error| error.to_string())?;
         let mut reader = Reader::detecting_compression(file).map_err(|error| error.to_string())?;
@@ -61,21 +81,22 @@ impl Workload {
             }
         }
         let processors = reader.header().max_processors().unwrap_or(largest);
-        let used_often = |sizes: &BTreeMap<u64, Vec<u64>>| sizes.values().filter(|runs| runs.len() >= 20).count().min(4);
+        for size in runs.values_mut().flat_map(BTreeMap::values_mut) {
+            size.sort_unstable();
+        }
+        let median = |runs: &[u64]| runs.get(runs.len() / 2).copied().unwrap_or_default() as f64 * time_scale;
+        let is_usable = |runs: &Vec<u64>| runs.len() >= 20 && median(runs) >= SHORTEST_RUN_S;
+        let used_often = |sizes: &BTreeMap<u64, Vec<u64>>| sizes.values().filter(|runs| is_usable(runs)).count().min(4);
         let total = |sizes: &BTreeMap<u64, Vec<u64>>| sizes.values().map(Vec::len).sum::<usize>();
         let (user, sizes) = runs
             .into_iter()
             .max_by_key(|(user, sizes)| (used_often(sizes), total(sizes), std::cmp::Reverse(*user)))
             .filter(|(_, sizes)| used_often(sizes) >= 2)
-            .ok_or("no user of the log ran twenty jobs at each of two sizes of at most 64 processors")?;
-        let mut sizes: Vec<(u64, Vec<u64>)> = sizes.into_iter().filter(|(_, runs)| runs.len() >= 20).collect();
+            .ok_or("no user of the log ran twenty jobs of some seconds at each of two sizes of at most 64 processors")?;
+        let mut sizes: Vec<(u64, Vec<u64>)> = sizes.into_iter().filter(|(_, runs)| is_usable(runs)).collect();
         sizes.sort_by_key(|(size, runs)| (std::cmp::Reverse(runs.len()), *size));
         sizes.truncate(4);
-        let sizes = sizes.into_iter().map(|(size, mut runs)| {
-            runs.sort_unstable();
-            let median = runs.get(runs.len() / 2).copied().unwrap_or(1);
-            (size as u32, ((median as f64 * time_scale).round() as i64).clamp(1, LONGEST_RUN_S))
-        });
+        let sizes = sizes.into_iter().map(|(size, runs)| (size as u32, (median(&runs).round() as i64).clamp(1, LONGEST_RUN_S)));
         Ok(Workload {
             name: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
             jobs,
@@ -86,13 +107,27 @@ impl Workload {
     }
 }
 
-/// Writes the embedded workload into a directory.
+/// Writes the embedded workload into a directory: one whose jobs run for hours, so that there is a
+/// queue, and not for seconds.
 pub(crate) fn embedded(directory: &Path) -> PathBuf {
     let path = directory.join("lublin-feitelson.swf");
     let file = File::create(&path).expect("the directory is ours");
     let queuecast = end_to_end::built().join("queuecast");
     let status = std::process::Command::new(queuecast)
-        .args(["import-swf", "--embedded", "--processors", "32", "--into", "swf"])
+        .args([
+            "import-swf",
+            "--embedded",
+            "--mix",
+            "typeless",
+            "--load",
+            "0.5",
+            "--model-jobs",
+            "5000",
+            "--processors",
+            "32",
+            "--into",
+            "swf",
+        ])
         .stdout(file)
         .stderr(std::process::Stdio::null())
         .status();
