@@ -118,7 +118,10 @@ fn a_job_is_suspended_and_requeued(cluster: &Cluster) {
     wait_for("the record to say so", PATIENCE, || (changed(&job).told_restarts == Some(1)).then_some(()));
     assert!(comment(cluster, &job).starts_with("queuecast: put back into the queue"), "{}", comment(cluster, &job));
     let deadline = Record::parse(&job.field("AdminComment")).unwrap().written.unwrap().deadline.unwrap();
-    // Slurm starts it again after two minutes, or when somebody says so.
+    // Slurm starts it again after two minutes, or when somebody says so; slurmd refuses what starts
+    // in the second in which the first run was ended (`slurm_cred_revoke`).
+    let ended = now();
+    wait_for("another second", SOON, || (now() > ended + 1).then_some(()));
     operator(cluster, &["update", &format!("JobId={}", job.id), "StartTime=now"]);
     assert_eq!(job.end(PATIENCE), "COMPLETED");
     assert!(now() <= deadline, "it was done in time");

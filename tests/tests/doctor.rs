@@ -123,7 +123,7 @@ fn all_is_well_on_a_good_cluster_and_on_all_of_its_nodes() {
     holds(&asked, "Nodes", "n3", "failed", "other/slurm.conf is not the ", "install one slurm.conf on all hosts");
 
     let _ = cluster.output("scontrol", &["update", "NodeName=n5", "State=DRAIN", "Reason=test"]);
-    let asked = report(&cluster, &["--nodes", "n[4-5]", "--through", &through, "--timeout", "10"]);
+    let asked = report(&cluster, &["--nodes", "n[4-5]", "--through", &through, "--timeout", "10s"]);
     holds(&asked, "Nodes", "n4", "ok", "all is well", "");
     holds(&asked, "Nodes", "n5", "failed", "no answer within 10 s", "srun --nodelist=n5");
     // What did not answer leaves no job behind.

@@ -24,24 +24,32 @@ const USERS: [&str; 4] = ["README.md", "docs/users.md", "docs/nodes-at-a-time.md
 /// Pages of what administrators do, with the configuration that each begins with, and whether most
 /// of the cluster is busy for two hours. They are read on a cluster with a history in slurmdbd and
 /// with the daemon.
-const ADMINISTRATORS: [(&str, &str, bool); 8] = [
+const ADMINISTRATORS: [(&str, &str, bool); 14] = [
+    ("docs/assess.md", "", false),
     ("docs/first-week.md", "", false),
     ("docs/one-policy.md", "", true),
     ("docs/settings.md", "", true),
     ("docs/metrics.md", "", true),
     ("docs/troubleshooting.md", "[policy]\nmode = \"enforce\"\n", true),
     ("docs/simulation.md", "", true),
+    ("docs/own-past.md", "", true),
     ("docs/deadlines.md", "", true),
+    ("docs/security.md", "", true),
+    ("docs/high-availability.md", "", true),
+    ("docs/upgrading.md", "", true),
+    ("docs/questions.md", "", true),
+    // Last: what it puts in force is among the metrics that are looked at afterwards.
     ("docs/rules.md", "", true),
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 9] = [
+const WITHOUT_COMMANDS: [&str; 10] = [
     "docs/README.md",
     "docs/design.md",
     "docs/forecasts.md",
     "docs/from-lua.md",
     "docs/how-it-works.md",
+    "docs/limits.md",
     "docs/molding.md",
     "docs/reservations.md",
     "docs/rule-fields.md",

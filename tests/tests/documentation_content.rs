@@ -105,7 +105,7 @@ fn ranges_in_the_page_are_the_code_s() {
             ranges += 1;
         }
     }
-    assert_eq!(ranges, 10, "durations, numbers and fractions");
+    assert_eq!(ranges, 12, "durations, numbers and fractions");
 }
 
 /// The nearest values below and beyond a range.
@@ -147,7 +147,7 @@ fn without_speaker(text: &str) -> &str {
     ["job_submit/queuecast: ", "queuecast: "].iter().find_map(|speaker| text.strip_prefix(speaker)).unwrap_or(text)
 }
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 12] = [
     "job-types/src",
     "slurm-sys/build.rs",
     "submit-filter/src",
@@ -158,6 +158,8 @@ const SOURCES: [&str; 10] = [
     "sidecar/src",
     "cli/src",
     "simulator/src",
+    "site-rules/compiler/src/command_line.rs",
+    "site-rules/compiler/src/command_line",
 ];
 
 #[test]
@@ -241,6 +243,7 @@ fn every_failure_and_warning_of_the_daemon_is_explained() {
 #[test]
 fn every_reason_for_having_no_snapshot_or_no_slurm_is_explained() {
     unexplained(&literals(&[
+        "cli/src/no_snapshot.rs",
         "cli/src/place.rs",
         "predictor-core/src/snapshot/reader.rs",
         "slurm-sys/src/client/error.rs",

@@ -138,7 +138,9 @@ fn a_promise_that_cant_be_given_is_refused_with_what_could_be() {
     assert!(refusal.contains("0.95 can be had in ") && refusal.contains("(--reserve-at=now+"), "{refusal}");
     let array = cluster.submit(&["-N2", "-t10", "--array=0-3", "--reserve-at=now+3hours"], "true").refusal();
     assert!(array.contains("an array of jobs can't be reserved"), "{array}");
+    // Without any snapshot the configuration says whether promises are given.
     std::fs::remove_file(cluster.state_directory().join("snapshot")).unwrap();
+    cluster.configure("[policy]\nmode = \"enforce\"\n");
     cluster.daemon("restart", "slurmctld");
     let absent = cluster.submit(&["-N2", "-t10", "--reserve-at=now+3hours"], "true").refusal();
     assert!(absent.contains("no reservation: there is no forecast yet"), "{absent}");

@@ -6,6 +6,7 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use end_to_end::{Cluster, Options, skipped, wait_for};
+use simulator::swf::{Log, Reader, Record, Status};
 
 /// Four jobs on a machine of 16 processors, four to a node: one that completed, one that failed,
 /// one that was cancelled while it ran, one that was cancelled before; then one whose wait is not
@@ -87,6 +88,8 @@ fn a_log_becomes_records_of_the_past() {
     let allocated = sacct(&cluster, "JobID,AllocCPUS");
     assert_eq!(allocated[..3], ["50000000|6", "50000001|1", "50000002|16"]);
 
+    the_past_is_read_back(&cluster);
+
     // Once more: refused, added, replaced.
     let output = import_tiny(&cluster, &[]);
     assert_eq!(output.status.code(), Some(1));
@@ -118,6 +121,79 @@ fn a_log_becomes_records_of_the_past() {
     // slurmdbd learns of the end before it learns what was asked for.
     let live = wait_for("the record", Duration::from_secs(30), || Some(cpus(&job.id)).filter(|cpus| cpus.ends_with("|4")));
     assert_eq!(cpus("50000003"), live);
+}
+
+/// Reads a log that a command wrote.
+fn log(text: &[u8]) -> Log {
+    Reader::new(text).unwrap().into_log().unwrap()
+}
+
+/// The jobs of the log come back from slurmdbd by `export-swf`, and the same from what sacct prints
+/// in either form of times.
+fn the_past_is_read_back(cluster: &Cluster) {
+    let (since, until) = (format!("@{}", ENDS_AT - 86_400), format!("@{ENDS_AT}"));
+    let output = cluster.run("queuecast", &["export-swf", "--since", &since, "--until", &until, "--partition-names"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let exported = log(&output.stdout);
+    // Submission, wait, run time, CPUs that it had and asked for, limit, status, user, account.
+    let figures = |record: &Record| {
+        let record = record.clone();
+        let times = [record.submit_time_seconds, record.wait_time_seconds, record.run_time_seconds, record.requested_time_seconds];
+        let sizes = [record.allocated_processors, record.requested_processors];
+        (times, sizes, record.status, [record.user, record.group])
+    };
+    let some = |numbers: [u64; 4]| numbers.map(Some);
+    assert_eq!(
+        exported.records.iter().map(figures).collect::<Vec<_>>(),
+        [
+            (some([0, 60, 3_600, 7_200]), [Some(6), Some(8)], Some(Status::Completed), [Some(1), Some(1)]),
+            // Slurm's limits are whole minutes.
+            (some([100, 100, 900, 120]), [Some(1), Some(1)], Some(Status::Failed), [Some(1), Some(1)]),
+            ([Some(5_000), Some(100), Some(4_000), None], [Some(16), Some(16)], Some(Status::Cancelled), [Some(2), Some(2)]),
+            ([Some(6_000), Some(300), None, Some(600)], [None, Some(4)], Some(Status::Cancelled), [Some(2), Some(1)]),
+        ]
+    );
+    let header = &exported.header;
+    assert_eq!((header.unix_start_time(), header.partitions().len()), (Some(ENDS_AT - 9_100), 1));
+    let nodes = cluster.output("scontrol", &["show", "nodes", "-o"]).lines().count() as u64;
+    assert_eq!((header.max_nodes(), header.max_processors().map(|processors| processors % nodes)), (Some(nodes), Some(0)));
+    let without_names = cluster.run("queuecast", &["export-swf", "--since", &since, "--until", &until]);
+    assert!(log(&without_names.stdout).header.partitions().is_empty());
+    let names = cluster.output("sacct", &["-X", "-a", "-n", "-P", "-S", "2000-01-01", "-o", "User,Account,JobName,Partition"]);
+    for name in names.split(['|', '\n']).filter(|name| !name.is_empty()) {
+        let is_said = String::from_utf8_lossy(&without_names.stdout).split_whitespace().any(|word| word == name);
+        assert!(!is_said, "{name} in {}", said(&without_names));
+    }
+
+    let columns = "JobIDRaw,JobName,User,Account,Partition,State,Submit,Eligible,Start,End,Elapsed,Suspended,ReqCPUS,AllocCPUS,ReqTRES,AllocTRES,Timelimit";
+    for form in ["%s", "standard"] {
+        let mut command = cluster.prepare("sacct");
+        command.args(["--allusers", "--duplicates", "--parsable2", "--starttime=2000-01-01", "--format", columns]);
+        let printed = command.env("SLURM_TIME_FORMAT", form).output().unwrap();
+        std::fs::write(cluster.path("log/past.txt"), &printed.stdout).unwrap();
+        let read = cluster.run("queuecast", &["import-swf", "past.txt", "--into", "swf"]);
+        assert!(read.status.success(), "{form}: {}", said(&read));
+        let read_back = log(&read.stdout);
+        assert_eq!(read_back.records, exported.records, "{form}: {}", String::from_utf8_lossy(&printed.stdout));
+        assert_eq!(read_back.header.partitions(), exported.header.partitions());
+    }
+    let summary = cluster.output("queuecast", &["simulate", "past.txt", "--scheduler", "easy", "--format", "json"]);
+    assert!(summary.contains(r#""processors":16"#) && summary.contains("the most that were in use at once"), "{summary}");
+    // The same past is assessed, whichever way it comes.
+    let assessed = |past: &[&str]| -> serde_json::Value {
+        let output = cluster.run("queuecast", &[&["assess", "--json", "--processors=16"], past].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    // A stretch of many empty years would take a minute.
+    let of_slurmdbd = assessed(&["--slurmdbd", "--since", &since, "--until", &until]);
+    let of_sacct = assessed(&["past.txt"]);
+    assert_eq!(of_slurmdbd["past"], of_sacct["past"]);
+    assert_eq!(of_slurmdbd["past"]["records"].as_u64(), Some(exported.records.len() as u64));
+    assert_eq!(of_slurmdbd["verdict"]["answer"], "cannot-be-said", "{}", of_slurmdbd["verdict"]);
+    let output = cluster.run("queuecast", &["export-swf", "--since", "@1000000000", "--until", "@1000000100"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("has no job of cluster"), "{}", said(&output));
 }
 
 #[test]

@@ -122,6 +122,15 @@ const COMMAND_LINES: &[&str] = &[
     "sbatch -D /tmp -o out -e /tmp/err -i /dev/zero --network=x --acctg-freq=30 --wrap true",
 ];
 
+/// Scripts with variables before `sbatch` and options behind it, held against the same.
+const SCRIPTS: &[(&str, &str, &str)] = &[
+    ("#!/bin/sh\n#SBATCH -p main -N2-4 # a note\n#SBATCH --comment='two # words' -J a\\#b\ntrue\n#SBATCH -n 9\n", "", "-t 20"),
+    ("#!/bin/sh\n#SBATCH -p absent --exclusive --mem=1G\n", "SBATCH_PARTITION=main SBATCH_EXCLUSIVE=user SBATCH_MEM_PER_CPU=1G", ""),
+    ("#!/bin/sh\n\n#SLURM -n 2\n #SBATCH -n 3\n#SBATCH-c 2\n", "SBATCH_TIMELIMIT=1:00:00 SBATCH_REQ_SWITCH=1 SBATCH_WAIT4SWITCH=5", "-c 1"),
+    ("#!/bin/sh\n#SBATCH -N\n#SBATCH 3 --no-requeue\n#SBATCH --gres=gpu:1 -O\n", "SBATCH_GRES=gpu:v100:1 SBATCH_OVERCOMMIT=no", "-n3"),
+    ("#!/bin/sh\n#SBATCH --comment \"\" -n 4\n#SBATCH --comment=\"it's \\\"so\\\"\"\n", "", ""),
+];
+
 /// What only the machine knows, or what the releases of Slurm do differently: what sbatch sends of
 /// the environment, the numbers of sessions and groups, and how tasks are bound.
 const NOT_COMPARED: &[Name] =
@@ -141,14 +150,25 @@ fn what_rules_read_of_a_job_is_what_its_command_line_says(cluster: &Cluster, rec
         directory: cluster.path("log").display().to_string(),
         environment: BTreeMap::new(),
     };
+    let scripts = tempfile::tempdir().unwrap();
+    let in_script = SCRIPTS.iter().enumerate().map(|(number, (text, variables, options))| {
+        let path = scripts.path().join(format!("{number}.sh"));
+        std::fs::write(&path, text).unwrap();
+        format!("{variables} sbatch {options} {}", path.display())
+    });
     let mut different = Vec::new();
-    for line in COMMAND_LINES {
+    for line in COMMAND_LINES.iter().map(|line| (*line).to_owned()).chain(in_script) {
+        let (variables, command) = line.split_at(line.find("sbatch").unwrap());
+        let variables = variables.split_whitespace().filter_map(|variable| variable.split_once('='));
+        let environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let setting = Setting { environment, ..setting.clone() };
         std::fs::write(record, "").unwrap();
-        let sent = cluster.run("sh", &["-c", line]);
+        let sent = cluster.run("sh", &["-c", &line]);
         let recorded = std::fs::read_to_string(record).unwrap();
         assert!(!recorded.is_empty(), "{line} was not seen: {}", String::from_utf8_lossy(&sent.stderr));
         let seen: BTreeMap<&str, &str> = recorded.lines().filter_map(|line| line.split_once('=')).collect();
-        let job = command_line::parse(line, &setting, |_| None).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let job = command_line::parse(command, &setting, |path| std::fs::read_to_string(path).ok())
+            .unwrap_or_else(|error| panic!("{line}: {error}"));
         // What some releases count themselves, and others leave to slurmctld; what follows from it
         // is the same.
         let is_counted = |name: &Name| match name {

@@ -12,6 +12,9 @@ const FOUR_NODES_S: i64 = 20;
 /// there is room, more on a busy machine.
 const TOLERANCE_S: i64 = 12;
 
+/// squeue's own columns, but the last, which has words of ours.
+const SQUEUES_LINE: &str = "%.18i %.9P %.12j %.8u %.2t %.10M %.6D|%C %T";
+
 fn submit<'a>(cluster: &'a Cluster, nodes: u32, seconds: i64, more: &[&str]) -> Job<'a> {
     let nodes = format!("-N{nodes}");
     cluster.submit(&[&[&nodes, "-t5", "--exclusive"], more].concat(), &format!("sleep {seconds}")).job()
@@ -53,7 +56,7 @@ fn jobs_start_when_the_plan_expects_them_to() {
     let third = submit(&cluster, 4, FOUR_NODES_S, &[]);
     let fourth = submit(&cluster, 4, FOUR_NODES_S, &[]);
     let fifth = submit(&cluster, 8, EIGHT_NODES_S, &[]);
-    let held = submit(&cluster, 1, 1, &["--hold"]);
+    let held = submit(&cluster, 1, 1, &["--hold", "--job-name=two words"]);
     let dependent = submit(&cluster, 1, 1, &["--dependency", &format!("afterok:{}", held.id)]);
     let later = submit(&cluster, 1, 1, &["--begin=now+1hour"]);
 
@@ -88,6 +91,7 @@ fn jobs_start_when_the_plan_expects_them_to() {
     assert!((moment(&planned(&cluster, &later), "expected_start") - now() - 3_600).abs() <= 60);
     let text = cluster.output("queuecast", &["queue", "--user", "root", "--partition", "main"]);
     assert!(text.contains("jobs wait on cluster queuecast") && text.contains("held"), "{text}");
+    has_the_words_of_squeue(&cluster, &held);
     let predicted = cluster.output("queuecast", &["predict", "-N8", "-t5", "--exclusive", "--format", "json"]);
     let predicted: Value = serde_json::from_str(&predicted).unwrap();
     assert!(moment(&predicted["plan"], "expected_start") >= moment(&plans[3], "expected_start"), "behind the last: {predicted}");
@@ -100,6 +104,38 @@ fn jobs_start_when_the_plan_expects_them_to() {
         assert!((started - expected).abs() <= TOLERANCE_S, "job {}: started {} s after it was expected to", job.id, started - expected);
         assert!(started <= moment(plan, "latest_start"));
     }
+}
+
+/// The same options choose and order the same jobs as with squeue, and times and durations are
+/// written in the same form.
+fn has_the_words_of_squeue(cluster: &Cluster, held: &Job<'_>) {
+    let words = |program: &str, arguments: &[&str]| {
+        let output = cluster.prepare(program).args(arguments).env("SLURM_TIME_FORMAT", "%a %T").output().unwrap();
+        String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let account = held.field("Account");
+    for chosen in
+        [&["--me", "-S", "-i"][..], &["-A", &account, "-S", "i"], &["-j", &held.id], &["-A", "nobodys"], &["-M", "queuecast", "-S", "i"]]
+    {
+        wait_for(&format!("the same jobs as squeue's for {chosen:?}"), PATIENCE, || {
+            let squeues = words("squeue", &[&["--noheader", "--states=PD", "-o", "%i %l %V"], chosen].concat());
+            // With --clusters squeue writes the cluster above the jobs, header or not.
+            let squeues = squeues.iter().skip_while(|word| word.parse::<u32>().is_err()).cloned().collect::<Vec<_>>();
+            let ours = words("queuecast", &[&["queue", "--noheader", "-O", "jobid,timelimit,submittime"], chosen].concat());
+            (ours == squeues && ours.is_empty() == chosen.contains(&"nobodys")).then_some(())
+        });
+    }
+    let table = |program: &str, arguments: &[&str]| {
+        let output = cluster.run(program, &[arguments, &["-S", "i", "-o", SQUEUES_LINE]].concat());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().skip_while(|line| !line.contains("JOBID")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let squeues = table("squeue", &["--states=PD"]);
+    assert!(squeues.len() > 1 && squeues.iter().any(|line| line.contains("two words")), "{squeues:?}");
+    assert_eq!(table("queuecast", &["queue"]), squeues);
+    assert_eq!(cluster.run("queuecast", &["queue", "-M", "west", "-A", "root"]).status.code(), Some(2));
+    let report: Value = serde_json::from_slice(&cluster.run("queuecast", &["queue", "--json", "-A", &account]).stdout).unwrap();
+    assert_eq!((&report["jobs"][0]["account"], &report["jobs"][0]["limit_text"]), (&account.into(), &"5:00".into()), "{report}");
 }
 
 #[test]

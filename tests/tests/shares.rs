@@ -17,6 +17,9 @@ use predictor_core::site::Site;
 
 const SOON: Duration = Duration::from_secs(40);
 
+/// The `cpu.shares` that the kernel gives to a cgroup.
+const OF_A_NEW_CGROUP: i64 = 1_024;
+
 const JOB_SUBMIT: &str = r#"
 function slurm_job_submit(job_desc, part_list, submit_uid)
    local comment = job_desc.comment or ""
@@ -98,6 +101,16 @@ fn cgroups(job: &Job<'_>) -> Vec<PathBuf> {
     entries.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy() == prefix)).collect()
 }
 
+/// A job's cgroup with its `cpu.shares`, once they are set: between the two there is a moment in
+/// which the cgroup weighs what the kernel gives to each new one.
+fn cgroup_with_share(job: &Job<'_>) -> (PathBuf, i64) {
+    wait_for("a cgroup whose share is set", SOON, || {
+        let group = cgroups(job).pop()?;
+        let shares = fs::read_to_string(group.join("cpu.shares")).ok()?.trim().parse().ok()?;
+        (shares != OF_A_NEW_CGROUP).then_some((group, shares))
+    })
+}
+
 /// When the job began, in Unix seconds.
 fn start(job: &Job<'_>) -> i64 {
     let time: jiff::civil::DateTime = job.field("StartTime").parse().expect("it has begun");
@@ -146,8 +159,7 @@ fn without_cgroups_it_is_nice_and_the_job_is_told() {
 fn it_ends_with_the_step(cluster: &Cluster) {
     let job = admitted(cluster, 1_000, &["--requeue"], "exec sleep 300");
     let _ = job.wait(&["RUNNING"], SOON);
-    let first = wait_for("a cgroup", SOON, || cgroups(&job).pop());
-    let shares: i64 = fs::read_to_string(first.join("cpu.shares")).expect("it is there").trim().parse().expect("a number");
+    let (first, shares) = cgroup_with_share(&job);
     assert!((4_900..=5_300).contains(&shares), "{shares}");
     // The name tells the two runs apart by the second in which they began.
     let began = start(&job);
@@ -303,8 +315,7 @@ fn nodes_are_chosen_by_forecast_run_times(cluster: &Cluster) {
         wait_for("what the job prints", SOON, || job.printed().contains("share 1").then_some(()));
         if has_version_1() {
             // By the estimate it needs a third of its CPU, and less by and by.
-            let group = wait_for("a cgroup", SOON, || cgroups(job).pop());
-            let shares: i64 = fs::read_to_string(group.join("cpu.shares")).expect("it is there").trim().parse().expect("a number");
+            let (_, shares) = cgroup_with_share(job);
             assert!((3_000..=3_600).contains(&shares), "{shares}");
         }
     }

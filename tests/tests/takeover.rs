@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// A second slurmctld of a cluster, on an address of its own.
+/// A second slurmctld of a cluster, on an address and with a state directory of its own.
 struct Backup(Child);
 
 impl Backup {
@@ -22,6 +22,13 @@ impl Backup {
         let written = std::fs::read_to_string(etc.join("slurm.conf")).unwrap();
         let own = written.replace("run/slurmctld.pid", "run/backup.pid").replace("log/slurmctld.log", "log/backup.log");
         std::fs::write(etc.join("slurm.conf"), own).unwrap();
+        // What a daemon on its machine would have published there.
+        let (state, own_state) = (cluster.state_directory(), cluster.path("run/backup-state"));
+        assert!(Command::new("cp").arg("-a").args([&state, &own_state]).status().unwrap().success());
+        let written = std::fs::read_to_string(etc.join("queuecast.toml")).unwrap();
+        let own = written.replace(state.to_str().unwrap(), own_state.to_str().unwrap());
+        assert_ne!(own, written);
+        std::fs::write(etc.join("queuecast.toml"), own).unwrap();
         let hosts = cluster.path("run/backup-hosts");
         let known = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
         std::fs::write(&hosts, format!("{known}\n127.0.0.2 backup\n")).unwrap();
@@ -71,6 +78,9 @@ fn the_plugin_works_in_the_slurmctld_that_takes_over_and_in_the_one_that_comes_b
         String::from_utf8_lossy(&said.stdout).lines().any(|line| line.contains(&format!("at {name} is UP")))
     };
     wait_for("the backup to stand by", SOON, || is_up("backup").then_some(()));
+    // The switch of one controller's host is not that of the other.
+    let off = cluster.state_directory().join("off");
+    std::fs::write(&off, "").unwrap();
     let _ = cluster.output("scontrol", &["takeover", "1"]);
     wait_for("the backup to take over", SOON, || {
         (!is_up(host) && cluster.log("backup").contains("Running as primary controller")).then_some(())
@@ -79,6 +89,7 @@ fn the_plugin_works_in_the_slurmctld_that_takes_over_and_in_the_one_that_comes_b
     assert_eq!(after.field("NumNodes"), "2-2", "{}", after.said);
     assert!(after.said.contains("queuecast: 2 nodes instead of 8"), "{}", after.said);
     assert_eq!(before.field("NumNodes"), "2-2", "what was decided stays");
+    std::fs::remove_file(off).unwrap();
 
     cluster.daemon("start", "slurmctld");
     let again = molded();
