@@ -1,7 +1,7 @@
 //! What the report says: the texts, tables and pictures of each section.
 
 use simulator::assessment::verdict::{percent, signed_percent, time};
-use simulator::assessment::{Forecasts, Molding, NotSaid, Past, Schedulers, WaitClass};
+use simulator::assessment::{Adoption, Forecasts, Molded, Molding, NotSaid, Past, Schedulers, WaitClass};
 
 use super::Report;
 use super::document::{Block, Cell, Document, Item, Section, Table, size_name};
@@ -270,13 +270,26 @@ fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
 
 fn molding(found: &Molding) -> anyhow::Result<Section> {
     let opening = format!(
-        "Molding runs a job on the number of processors on which it is forecast to be done first. The last {} jobs are replayed under EASY backfilling with it and without; the {} before them are history. A job is the same computation at every size: how well it runs there is drawn for each application, three times, because no past says it.",
+        "Molding runs a job on the number of processors on which it is forecast to be done first. The last {} jobs are replayed with it and without, {}; the {} before them are history. A job is the same computation at every size: how well it runs there is drawn for each application, three times, because no past says it.",
         jobs(found.jobs),
+        found.by_scheduler.iter().map(|molded| molded.under.how()).collect::<Vec<_>>().join(" and "),
         jobs(found.history_jobs)
     );
+    let mut blocks = vec![Block::Text(opening), Block::Picture(picture::molding(found)?)];
+    blocks.extend(found.by_scheduler.iter().map(|molded| Block::Table(molded_table(molded))));
+    blocks.push(Block::Text("\"The others\" are the jobs whose users don't use it: what stands there above 0 is the price that they pay. Users are drawn job by job, so that both groups are alike.".to_owned()));
+    Ok(Section { id: "molding", title: "What molding would do, and its price", blocks })
+}
+
+/// Whose jobs are molded.
+pub(super) fn who_uses_it(adoption: &Adoption) -> &'static str {
+    if adoption.adoption >= 1.0 { "all use it" } else { "half use it" }
+}
+
+fn molded_table(molded: &Molded) -> Table {
     let mut rows = Vec::new();
-    for adoption in &found.adoptions {
-        let who = if adoption.adoption >= 1.0 { "all use it".to_owned() } else { "half use it".to_owned() };
+    for adoption in &molded.adoptions {
+        let who = who_uses_it(adoption);
         for (place, draw) in adoption.draws.iter().enumerate() {
             let change = |from: f64, to: f64| signed_percent(if from > 0.0 { to / from - 1.0 } else { 0.0 });
             let of_others =
@@ -305,13 +318,7 @@ fn molding(found: &Molding) -> anyhow::Result<Section> {
         "made smaller",
         "larger",
     ]);
-    let blocks = vec![
-        Block::Text(opening),
-        Block::Picture(picture::molding(found)?),
-        Block::Table(Table { caption: "From submission to end, without molding and with it".to_owned(), header, rows }),
-        Block::Text("\"The others\" are the jobs whose users don't use it: what stands there above 0 is the price that they pay. Users are drawn job by job, so that both groups are alike.".to_owned()),
-    ];
-    Ok(Section { id: "molding", title: "What molding would do, and its price", blocks })
+    Table { caption: format!("From submission to end, without molding and with it, {}", molded.under.how()), header, rows }
 }
 
 fn schedulers(found: &Schedulers) -> anyhow::Result<Section> {

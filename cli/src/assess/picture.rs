@@ -3,6 +3,7 @@
 use simulator::assessment::{Forecasts, Molding, Past, Schedulers};
 use simulator::evaluation::WaitReport;
 
+use super::contents::who_uses_it;
 use super::document::{Picture, size_name};
 use crate::evaluate::{class_name, methods};
 use crate::plot::{self, AT_OR_BELOW, Change, Changes, DIAGRAM, ErrorsByClass, Reliability, Series};
@@ -72,8 +73,10 @@ pub(super) fn errors_by_wait(waits: &WaitReport) -> anyhow::Result<Picture> {
 /// How responses change by who uses molding.
 pub(super) fn molding(found: &Molding) -> anyhow::Result<Picture> {
     let mut rows = Vec::new();
-    for adoption in found.adoptions.iter().rev() {
-        let who = if adoption.adoption >= 1.0 { "all use it".to_owned() } else { "half use it".to_owned() };
+    let adoptions =
+        found.by_scheduler.iter().flat_map(|molded| molded.adoptions.iter().rev().map(move |adoption| (molded.under, adoption)));
+    for (under, adoption) in adoptions {
+        let who = format!("{}, {}", under.how(), who_uses_it(adoption));
         let of = |from_to: fn(&simulator::experiment::Comparison) -> (f64, f64)| -> Vec<f64> {
             let change = |(from, to): (f64, f64)| if from > 0.0 { 100.0 * (to / from - 1.0) } else { 0.0 };
             adoption.draws.iter().map(from_to).map(change).collect()

@@ -24,7 +24,7 @@ mod tests;
 use serde::Serialize;
 
 pub use self::forecasts::Forecasts;
-pub use self::molding::{Adoption, Molding};
+pub use self::molding::{Adoption, Molded, Molding, Under};
 use self::names::QueueNames;
 pub use self::not_said::NotSaid;
 pub use self::past::{Past, WaitClass};

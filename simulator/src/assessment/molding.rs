@@ -6,8 +6,9 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use serde::Serialize;
 
 use super::replayed::ReplayedPast;
+use super::schedulers::{EASY, Schedule, Schedulers};
 use super::{AssessmentError, Options, Progress, Stage};
-use crate::experiment::{self, Comparison, compare_shown};
+use crate::experiment::{self, Comparison, compare_under};
 
 /// How often each question is asked, with other curves of speed-up and other users who use it.
 const DRAWS: u64 = 3;
@@ -15,17 +16,59 @@ const DRAWS: u64 = 3;
 /// The parts of the jobs that use it.
 const ADOPTIONS: [f64; 2] = [0.5, 1.0];
 
-/// The latest jobs replayed with molding as it ships and without, under EASY backfilling. A job is
-/// the same computation at every size, along a curve of speed-up that is drawn for each
-/// application, because no past says what a job would have run at another size.
+/// The latest jobs replayed with molding as it ships and without. A job is the same computation at
+/// every size, along a curve of speed-up that is drawn for each application, because no past says
+/// what a job would have run at another size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Molding {
     /// Jobs before those that may be changed.
     pub history_jobs: usize,
     /// Jobs that may be changed.
     pub jobs: usize,
-    /// By how many of them use it, ascending.
+    /// By the scheduler that they are replayed under: Slurm's, with the settings of the site or
+    /// its defaults, and EASY. What is found under one alone may be that scheduler's.
+    pub by_scheduler: Vec<Molded>,
+}
+
+/// What molding does under one scheduler.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Molded {
+    /// Which.
+    pub under: Under,
+    /// By how many of the jobs use it, ascending.
     pub adoptions: Vec<Adoption>,
+}
+
+/// A scheduler that molding is replayed under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Under {
+    /// Slurm's schedulers with the site's own settings and priorities.
+    Site,
+    /// Slurm's schedulers with their defaults, first come, first served.
+    SlurmDefaults,
+    /// EASY backfilling, first come, first served.
+    Easy,
+}
+
+impl Under {
+    /// In words, behind "replayed".
+    #[must_use]
+    pub fn how(self) -> &'static str {
+        match self {
+            Under::Site => "with the site's settings",
+            Under::SlurmDefaults => "with Slurm's defaults",
+            Under::Easy => "under EASY",
+        }
+    }
+
+    /// Its schedule among those of all jobs.
+    pub(super) fn schedule(self, schedulers: &Schedulers) -> Option<&Schedule> {
+        match self {
+            Under::Site | Under::SlurmDefaults => schedulers.schedules.first(),
+            Under::Easy => schedulers.schedule(EASY),
+        }
+    }
 }
 
 /// What molding does where so many use it.
@@ -75,27 +118,34 @@ pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / count.max(1) as f64
 }
 
-/// Replays the latest jobs, by adoption and draw, side by side.
+/// Replays the latest jobs, by scheduler, adoption and draw, side by side.
 pub(super) fn molding(past: &ReplayedPast, options: &Options, progress: Progress<'_>) -> Result<Molding, AssessmentError> {
     let (jobs, _) = past.last(options.most.molding_jobs);
     let history_jobs = jobs.len() / 3;
-    let cells: Vec<(f64, u64)> =
-        ADOPTIONS.into_iter().flat_map(|adoption| (0..DRAWS).map(move |draw| (adoption, options.seed + draw))).collect();
+    let site = if options.scheduler.is_known { Under::Site } else { Under::SlurmDefaults };
+    let schedulers = [site, Under::Easy];
+    let of_scheduler = |under| ADOPTIONS.into_iter().flat_map(move |adoption| (0..DRAWS).map(move |draw| (under, adoption, draw)));
+    let cells: Vec<(Under, f64, u64)> = schedulers.into_iter().flat_map(of_scheduler).collect();
     let (done, all) = (AtomicUsize::new(0), cells.len() * jobs.len());
-    let replay = |(adoption, seed): &(f64, u64)| {
+    let replay = |(under, adoption, draw): &(Under, f64, u64)| {
         let told = AtomicUsize::new(0);
         let shown = |submitted: usize, _: usize| {
             let more = submitted.saturating_sub(told.swap(submitted, Ordering::Relaxed));
             progress(Stage::Molding, done.fetch_add(more, Ordering::Relaxed) + more, all);
         };
         let (from, to) = (history_jobs + 1, jobs.len());
-        let options = experiment::Options { adoption: *adoption, from, to, seed: *seed, ..experiment::Options::default() };
-        compare_shown(jobs, past.processors, &options, &shown)
+        let seed = options.seed.wrapping_add(*draw);
+        let asked = experiment::Options { adoption: *adoption, from, to, seed, ..experiment::Options::default() };
+        let scheduler = || match under {
+            Under::Site | Under::SlurmDefaults => options.scheduler.scheduler(jobs, past.processors),
+            Under::Easy => experiment::easy(),
+        };
+        compare_under(&scheduler, jobs, past.processors, &asked, &shown)
     };
     let found: Result<Vec<Comparison>, _> = cells.par_iter().with_max_len(1).map(replay).collect();
     let mut found = found?.into_iter();
-    let adoptions =
-        ADOPTIONS.into_iter().map(|adoption| Adoption { adoption, draws: found.by_ref().take(DRAWS as usize).collect() }).collect();
+    let mut adoption = |adoption| Adoption { adoption, draws: found.by_ref().take(DRAWS as usize).collect() };
+    let by_scheduler = schedulers.map(|under| Molded { under, adoptions: ADOPTIONS.into_iter().map(&mut adoption).collect() }).to_vec();
     progress(Stage::Molding, all, all);
-    Ok(Molding { history_jobs, jobs: jobs.len() - history_jobs, adoptions })
+    Ok(Molding { history_jobs, jobs: jobs.len() - history_jobs, by_scheduler })
 }

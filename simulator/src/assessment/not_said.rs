@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::FEWEST_JOBS;
 use super::forecasts::Forecasts;
+use super::molding::Under;
 use super::past::Past;
-use super::schedulers::{EASY, Schedule, Schedulers, SiteScheduler};
+use super::schedulers::{Schedule, Schedulers, SiteScheduler};
 use super::verdict::{self, percent, time};
 use crate::swf::Log;
 
@@ -48,11 +49,10 @@ pub(super) fn of(
         );
     }
     if let Some(schedulers) = schedulers {
-        let own = if schedulers.is_site_known { "with the site's settings" } else { "with Slurm's defaults" };
-        let of_settings = schedulers.schedules.first().map(|first| ("what other settings would do", own, first));
-        let of_molding = schedulers.schedule(EASY).map(|easy| ("how much molding would gain", "under EASY, as molding is replayed", easy));
-        for (about, how, schedule) in of_molding.into_iter().chain(of_settings) {
-            if let Some(why) = unlike(schedulers, schedule, how) {
+        let own = if schedulers.is_site_known { Under::Site } else { Under::SlurmDefaults };
+        for (about, under) in [("what molding and other settings would do", own), ("what molding would do under EASY", Under::Easy)] {
+            let why = under.schedule(schedulers).and_then(|schedule| unlike(schedulers, schedule, under.how()));
+            if let Some(why) = why {
                 add(true, about, why);
             }
         }

@@ -56,7 +56,7 @@ impl Schedulers {
     }
 }
 
-/// What EASY is called, under which molding is replayed.
+/// What EASY is called, under which molding is replayed as well.
 pub(super) const EASY: &str = "EASY";
 
 /// What one scheduler does.
@@ -87,6 +87,28 @@ enum Kind {
     Easy,
     Conservative,
     InOrder,
+}
+
+impl SiteScheduler {
+    /// Slurm's schedulers as the site has them, or with their defaults, for a replay of `jobs`.
+    pub(super) fn scheduler(&self, jobs: &[Job], processors: u32) -> Scheduler {
+        self.with_backfill(Box::new(Slurm::new(self.parameters.clone())), jobs, processors)
+    }
+
+    /// Another backfilling in the site's order of the queue.
+    fn with_backfill(&self, backfill: Box<dyn Backfill>, jobs: &[Job], processors: u32) -> Scheduler {
+        Scheduler { order: self.order(jobs, processors), backfill, estimates: Box::new(Requested) }
+    }
+
+    fn order(&self, jobs: &[Job], processors: u32) -> Box<dyn Order> {
+        match &self.priorities {
+            Some(settings) => {
+                let first = jobs.first().map(|job| job.submit).unwrap_or_default();
+                Box::new(Multifactor::new(settings.clone(), Associations::of_users(jobs), processors, first))
+            }
+            None => Box::new(FirstCome),
+        }
+    }
 }
 
 impl Kind {
@@ -157,16 +179,6 @@ fn candidates(site: &SiteScheduler, jobs: &[Job]) -> Vec<Candidate> {
     found
 }
 
-fn order(site: &SiteScheduler, jobs: &[Job], processors: u32) -> Box<dyn Order> {
-    match &site.priorities {
-        Some(settings) => {
-            let first = jobs.first().map(|job| job.submit).unwrap_or_default();
-            Box::new(Multifactor::new(settings.clone(), Associations::of_users(jobs), processors, first))
-        }
-        None => Box::new(FirstCome),
-    }
-}
-
 /// The jobs, each submitted up to a minute later.
 fn moved(jobs: &[Job], seed: u64) -> Vec<Job> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -187,8 +199,7 @@ pub(super) fn schedulers(past: &ReplayedPast, options: &Options, progress: Progr
     let machine = Machine::new(past.processors);
     let (done, all) = (AtomicUsize::new(0), candidates.len() + DRAWS as usize);
     let replay = |kind: &Kind, jobs: &[Job]| {
-        let order = order(site, jobs, past.processors);
-        let mut scheduler = Scheduler { order, backfill: kind.backfill(), estimates: Box::new(Requested) };
+        let mut scheduler = site.with_backfill(kind.backfill(), jobs, past.processors);
         let records = simulate(jobs, &machine, &mut scheduler, &mut AsSubmitted);
         progress(Stage::Schedulers, done.fetch_add(1, Ordering::Relaxed) + 1, all);
         records

@@ -33,13 +33,20 @@ fn an_assessment_follows_from_the_past_and_uses_the_code_of_the_evaluations() {
     assert_eq!(evaluated.coverage, forecasts.waits.coverage);
 
     let molding = found.molding.as_ref().unwrap();
-    let [half, all] = molding.adoptions.as_slice() else { panic!() };
-    assert_eq!((half.adoption, all.adoption, half.draws.len(), all.draws.len()), (0.5, 1.0, 3, 3));
-    for draw in &half.draws {
-        assert_eq!(draw.adopters.jobs + draw.others.jobs, molding.jobs);
-        assert!(draw.others.jobs > molding.jobs / 4, "{draw:?}");
+    let unders: Vec<Under> = molding.by_scheduler.iter().map(|molded| molded.under).collect();
+    assert_eq!(unders, [Under::SlurmDefaults, Under::Easy]);
+    for molded in &molding.by_scheduler {
+        let [half, all] = molded.adoptions.as_slice() else { panic!() };
+        assert_eq!((half.adoption, all.adoption, half.draws.len(), all.draws.len()), (0.5, 1.0, 3, 3));
+        for draw in &half.draws {
+            assert_eq!(draw.adopters.jobs + draw.others.jobs, molding.jobs);
+            assert!(draw.others.jobs > molding.jobs / 4, "{draw:?}");
+        }
+        assert_eq!((all.others_change(), half.others_change().is_some()), (None, true));
     }
-    assert_eq!((all.others_change(), half.others_change().is_some()), (None, true));
+    let baseline = |molded: &Molded| molded.adoptions.first().unwrap().draws.first().unwrap().baseline.mean_response_s;
+    let baselines: Vec<f64> = molding.by_scheduler.iter().map(baseline).collect();
+    assert_ne!(baselines.first(), baselines.last(), "two schedulers serve the jobs alike to the second");
 
     let schedulers = found.schedulers.as_ref().unwrap();
     let waits = |name: &str| schedulers.schedules.iter().find(|schedule| schedule.name == name).map(|schedule| schedule.wait_s.mean);

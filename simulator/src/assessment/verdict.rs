@@ -7,16 +7,16 @@ use job_types::time::Seconds;
 use serde::Serialize;
 
 use super::forecasts::Forecasts;
-use super::molding::{Adoption, Molding};
+use super::molding::{Adoption, Molding, Under, mean};
 use super::past::Past;
-use super::schedulers::{EASY, Schedule, Schedulers};
+use super::schedulers::{Schedule, Schedulers};
 
 /// With fewer jobs that ran nothing is said: forecasts are made of the past, and a replay of so
 /// short a time is one path of many.
 pub const FEWEST_JOBS: usize = 2_000;
 
 /// Molding pays if the mean response of all jobs falls by this part at least, in every draw, where
-/// all use it.
+/// all use it, under each scheduler that it is replayed under.
 pub const LEAST_GAIN: f64 = 0.05;
 
 /// And by this much time, over the draws.
@@ -103,25 +103,35 @@ fn span(changes: impl Iterator<Item = f64> + Clone) -> String {
     if lowest == highest { lowest } else { format!("{} to {highest}", lowest.trim_end_matches(" %")) }
 }
 
-/// What was found about molding.
+/// What was found about molding under one scheduler.
 struct MoldingFound<'a> {
+    under: Under,
     all: &'a Adoption,
     half: Option<&'a Adoption>,
     pays: bool,
 }
 
 impl<'a> MoldingFound<'a> {
-    fn of(molding: &'a Molding) -> Option<Self> {
-        let (all, half) = (molding.adoptions.last()?, molding.adoptions.first());
-        let enough = all.gains().into_iter().all(|gain| gain >= LEAST_GAIN) && all.gain_s() >= LEAST_GAIN_TIME.0 as f64;
-        let price = half.and_then(Adoption::others_change).unwrap_or(0.0);
-        Some(Self { all, half, pays: enough && price <= MOST_PRICE })
+    /// By scheduler.
+    fn of(molding: &'a Molding) -> Vec<Self> {
+        let of = |molded: &'a super::molding::Molded| {
+            let (all, half) = (molded.adoptions.last()?, molded.adoptions.first());
+            let enough = all.gains().into_iter().all(|gain| gain >= LEAST_GAIN) && all.gain_s() >= LEAST_GAIN_TIME.0 as f64;
+            let found = Self { under: molded.under, all, half, pays: enough };
+            Some(Self { pays: enough && found.price() <= MOST_PRICE, ..found })
+        };
+        molding.by_scheduler.iter().filter_map(of).collect()
     }
 
-    fn times(&self) -> Option<(f64, f64)> {
-        let count = self.all.draws.len().max(1) as f64;
-        let mean = |of: fn(&crate::experiment::Comparison) -> f64| self.all.draws.iter().map(of).sum::<f64>() / count;
-        Some((mean(|draw| draw.baseline.mean_response_s), mean(|draw| draw.ours.mean_response_s)))
+    /// By which part the others' jobs take longer while half of the jobs use it.
+    fn price(&self) -> f64 {
+        self.half.and_then(Adoption::others_change).unwrap_or(0.0)
+    }
+
+    /// Mean responses without molding and with it, in seconds, over the draws.
+    fn times(&self) -> (f64, f64) {
+        let over_draws = |of: fn(&crate::experiment::Comparison) -> f64| mean(self.all.draws.iter().map(of));
+        (over_draws(|draw| draw.baseline.mean_response_s), over_draws(|draw| draw.ours.mean_response_s))
     }
 }
 
@@ -137,27 +147,24 @@ pub fn are_forecasts_useful(past: &Past, forecasts: &Forecasts) -> bool {
 impl Verdict {
     /// By what was found; what is `None` was not found.
     pub(super) fn of(past: &Past, forecasts: Option<&Forecasts>, molding: Option<&Molding>, schedulers: Option<&Schedulers>) -> Self {
-        let molding = molding.and_then(MoldingFound::of);
+        let molding = molding.map(MoldingFound::of).unwrap_or_default();
         let mut findings = vec![waiting(past)];
         findings.extend(forecasts.map(forecast_finding));
-        if let Some(found) = &molding {
-            findings.extend(molding_findings(found));
-        }
-        // Molding is replayed under EASY.
-        let ratio = schedulers.and_then(|schedulers| wait_ratio(schedulers, schedulers.schedule(EASY)?));
+        findings.extend(molding_findings(&molding));
+        let ratio = schedulers.and_then(|schedulers| nearest_ratio(schedulers, &molding));
         let useful = forecasts.is_some_and(|forecasts| are_forecasts_useful(past, forecasts));
-        let pays = molding.as_ref().is_some_and(|found| found.pays);
+        let pays = !molding.is_empty() && molding.iter().all(|found| found.pays);
         let is_like = ratio.is_none_or(|ratio| (1.0 / MOST_WAIT_RATIO..=MOST_WAIT_RATIO).contains(&ratio));
         let (answer, sentences) = if past.ran < FEWEST_JOBS || forecasts.is_none() {
             (Answer::CannotBeSaid, too_few(past))
         } else if pays && is_like {
-            (Answer::Pays, vec![molding_pays(molding.as_ref()), forecast_sentence(past, forecasts, useful)])
+            (Answer::Pays, vec![molding_pays(&molding), forecast_sentence(past, forecasts, useful)])
         } else if useful {
-            (Answer::ForecastsOnly, vec![forecast_sentence(past, forecasts, true), molding_falls_short(molding.as_ref(), pays, ratio)])
+            (Answer::ForecastsOnly, vec![forecast_sentence(past, forecasts, true), molding_falls_short(&molding, pays, ratio)])
         } else if pays {
-            (Answer::CannotBeSaid, vec![molding_falls_short(molding.as_ref(), pays, ratio), forecast_sentence(past, forecasts, false)])
+            (Answer::CannotBeSaid, vec![molding_falls_short(&molding, pays, ratio), forecast_sentence(past, forecasts, false)])
         } else {
-            (Answer::DoesNotPay, vec![forecast_sentence(past, forecasts, false), molding_falls_short(molding.as_ref(), pays, ratio)])
+            (Answer::DoesNotPay, vec![forecast_sentence(past, forecasts, false), molding_falls_short(&molding, pays, ratio)])
         };
         let opening = match answer {
             Answer::Pays => "It would pay here.",
@@ -176,6 +183,13 @@ impl Verdict {
 pub fn wait_ratio(schedulers: &Schedulers, schedule: &Schedule) -> Option<f64> {
     let (replayed, logged) = (schedule.wait_s.mean, schedulers.logged_wait_s.mean);
     (replayed.max(logged) >= LEAST_WAIT.0 as f64).then(|| replayed.max(1.0) / logged.max(1.0))
+}
+
+/// That of the scheduler, among those that molding is replayed under, whose waits are nearest to
+/// what was waited.
+fn nearest_ratio(schedulers: &Schedulers, molding: &[MoldingFound<'_>]) -> Option<f64> {
+    let ratios = molding.iter().filter_map(|found| wait_ratio(schedulers, found.under.schedule(schedulers)?));
+    ratios.min_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()))
 }
 
 fn waiting(past: &Past) -> Finding {
@@ -200,26 +214,30 @@ fn forecast_finding(forecasts: &Forecasts) -> Finding {
     }
 }
 
-fn molding_findings(found: &MoldingFound<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let change = |adoption: &Adoption| -super::molding::mean(adoption.gains().into_iter());
-    let draws = |adoption: &Adoption| span(adoption.gains().into_iter().map(|gain| -gain));
-    findings.push(Finding {
+/// The figures of the first scheduler, which is the site's or has Slurm's defaults, with those of
+/// the other beside them.
+fn molding_findings(molding: &[MoldingFound<'_>]) -> Vec<Finding> {
+    let Some((first, others)) = molding.split_first() else { return Vec::new() };
+    let draws = |found: &MoldingFound<'_>| span(found.all.gains().into_iter().map(|gain| -gain));
+    let users = |half: &Adoption| {
+        let of_others = half.others_change().map_or_else(|| "-".to_owned(), signed_percent);
+        format!("{} for those who use it, {of_others} for the others", signed_percent(half.adopters_change()))
+    };
+    let of_others = |what: &dyn Fn(&MoldingFound<'_>) -> Option<String>| {
+        let others = others.iter().filter_map(|found| Some(format!("; {} {}", found.under.how(), what(found)?)));
+        others.collect::<String>()
+    };
+    let change = |adoption: &Adoption| signed_percent(-mean(adoption.gains().into_iter()));
+    let mut findings = vec![Finding {
         label: "mean time to a result, all molded",
-        figure: signed_percent(change(found.all)),
-        note: format!("{} by draw of how programs scale", draws(found.all)),
-    });
-    if let Some(half) = found.half {
-        let of_users = signed_percent(half.adopters_change());
-        findings.push(Finding {
-            label: "mean time to a result, half molded",
-            figure: signed_percent(change(half)),
-            note: format!(
-                "{of_users} for those who use it, {} for the others",
-                half.others_change().map_or_else(|| "-".to_owned(), signed_percent)
-            ),
-        });
-    }
+        figure: change(first.all),
+        note: format!("{} by draw, {}{}", draws(first), first.under.how(), of_others(&|found| Some(draws(found)))),
+    }];
+    findings.extend(first.half.map(|half| Finding {
+        label: "mean time to a result, half molded",
+        figure: change(half),
+        note: format!("{}{}", users(half), of_others(&|found| Some(format!("{}: {}", change(found.half?), users(found.half?))))),
+    }));
     findings
 }
 
@@ -230,43 +248,56 @@ fn too_few(past: &Past) -> Vec<String> {
     )]
 }
 
-fn molding_pays(found: Option<&MoldingFound<'_>>) -> String {
-    let Some((found, (from, to))) = found.and_then(|found| Some((found, found.times()?))) else { return String::new() };
-    let price = found.half.and_then(Adoption::others_change).map_or_else(String::new, |price| {
-        let others =
-            if price > 0.0 { format!("take {} longer", percent(price)) } else { format!("be done {} sooner as well", percent(-price)) };
-        format!(" If half of the jobs use it, those of the others would {others}.")
-    });
+fn molding_pays(molding: &[MoldingFound<'_>]) -> String {
+    let fall = |found: &MoldingFound<'_>| {
+        let (from, to) = found.times();
+        format!("by {} {} ({} to {})", span(found.all.gains().into_iter()), found.under.how(), time(from), time(to))
+    };
+    let falls: Vec<String> = molding.iter().map(fall).collect();
+    let price = molding.iter().map(MoldingFound::price).fold(f64::NEG_INFINITY, f64::max);
+    let others = if price > 0.0 {
+        format!("take {} longer at most", percent(price))
+    } else {
+        format!("be done {} sooner as well, or more", percent(-price))
+    };
     format!(
-        "Were users to let it choose the sizes of their jobs, the mean time from submission to result would fall by {} ({} to {}).{price}",
-        span(found.all.gains().into_iter()),
-        time(from),
-        time(to)
+        "Were users to let it choose the sizes of their jobs, the mean time from submission to result would fall: replayed, {}. If half of the jobs use it, those of the others would {others}.",
+        falls.join(", and ")
     )
 }
 
-fn molding_falls_short(found: Option<&MoldingFound<'_>>, pays: bool, ratio: Option<f64>) -> String {
-    let Some(found) = found else { return "What molding would do is not known.".to_owned() };
-    let change = span(found.all.gains().into_iter().map(|gain| -gain));
-    let half_price = found.half.and_then(Adoption::others_change).unwrap_or(0.0);
-    match (pays, ratio) {
-        (true, Some(ratio)) => {
-            let how = if ratio > 1.0 { format!("{ratio:.1} times as long as") } else { format!("a {:.1}th of what", 1.0 / ratio) };
-            format!(
-                "Molding seems to change the mean time to a result by {change}, but the replay that says so has jobs wait {how} they did: it is not this cluster."
-            )
-        }
-        _ if half_price > MOST_PRICE => format!(
-            "Molding would change the mean time to a result by {change}, but while half of the jobs use it those of the others would take {} longer.",
-            percent(half_price)
+fn molding_falls_short(molding: &[MoldingFound<'_>], pays: bool, ratio: Option<f64>) -> String {
+    if molding.is_empty() {
+        return "What molding would do is not known.".to_owned();
+    }
+    let change = |found: &MoldingFound<'_>| {
+        let gain_s = found.all.gain_s();
+        let later = if gain_s < 0.0 { "later" } else { "sooner" };
+        let changes = span(found.all.gains().into_iter().map(|gain| -gain));
+        format!("by {changes} {} ({} {later} in the mean)", found.under.how(), time(gain_s.abs()))
+    };
+    let changes: Vec<String> = molding.iter().map(change).collect();
+    let changes = changes.join(", and ");
+    if let (true, Some(ratio)) = (pays, ratio) {
+        let how = if ratio > 1.0 { format!("{ratio:.1} times as long as") } else { format!("a {:.1}th of what", 1.0 / ratio) };
+        return format!(
+            "Molding seems to change the mean time to a result {changes}, but the nearer of these replays has jobs wait {how} they did: it is not this cluster."
+        );
+    }
+    let dearest = molding.iter().max_by(|one, other| one.price().total_cmp(&other.price()));
+    let reason = match dearest.filter(|found| found.price() > MOST_PRICE) {
+        Some(found) => format!(
+            "But while half of the jobs use it, those of the others would take {} longer, replayed {}.",
+            percent(found.price()),
+            found.under.how()
         ),
-        _ => format!(
-            "Molding would change the mean time to a result by {change} ({} in the mean), less than {} and {} in every draw, which is what a person would notice.",
-            time(found.all.gain_s()),
+        None => format!(
+            "It would pay if that were {} in every draw and {} in the mean at the least, by both replays, which is what a person would notice.",
             percent(LEAST_GAIN),
             time(LEAST_GAIN_TIME.0 as f64)
         ),
-    }
+    };
+    format!("Replayed, molding would change the mean time to a result {changes}. {reason}")
 }
 
 fn forecast_sentence(past: &Past, forecasts: Option<&Forecasts>, useful: bool) -> String {
@@ -293,7 +324,51 @@ fn forecast_sentence(past: &Past, forecasts: Option<&Forecasts>, useful: bool) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::molding::Molded;
     use super::*;
+    use crate::engine::Job;
+    use crate::experiment::{self, Comparison};
+
+    /// As though the mean response of all jobs fell by `gain`, and that of the others rose by
+    /// `price`.
+    fn adoption(adoption: f64, gain: f64, price: f64) -> Adoption {
+        let jobs: Vec<Job> = (0..3).map(|number| Job { number, ..Job::default() }).collect();
+        let options = experiment::Options { from: 1, ..experiment::Options::default() };
+        let mut draw: Comparison = experiment::compare(&jobs, 8, &options).unwrap();
+        (draw.baseline.mean_response_s, draw.ours.mean_response_s) = (10_000.0, 10_000.0 * (1.0 - gain));
+        (draw.others.baseline_response_s, draw.others.response_s) = (10_000.0, 10_000.0 * (1.0 + price));
+        draw.others.jobs = usize::from(adoption < 1.0);
+        Adoption { adoption, draws: vec![draw; 3] }
+    }
+
+    fn molded(under: Under, gain: f64, price: f64) -> Molded {
+        Molded { under, adoptions: vec![adoption(0.5, gain, price), adoption(1.0, gain, 0.0)] }
+    }
+
+    /// Whether molding pays, and what is said of it.
+    fn said(slurm: (f64, f64), easy: (f64, f64)) -> (bool, String) {
+        let by_scheduler = vec![molded(Under::SlurmDefaults, slurm.0, slurm.1), molded(Under::Easy, easy.0, easy.1)];
+        let molding = Molding { history_jobs: 0, jobs: 3, by_scheduler };
+        let found = MoldingFound::of(&molding);
+        let pays = found.iter().all(|found| found.pays);
+        (pays, if pays { molding_pays(&found) } else { molding_falls_short(&found, pays, None) })
+    }
+
+    #[test]
+    fn molding_pays_only_where_both_replays_say_so() {
+        let (pays, sentence) = said((0.06, -0.02), (0.12, -0.01));
+        assert!(pays, "{sentence}");
+        for part in ["by 6.0 % with Slurm's defaults (2.8 h to 2.6 h), and by 12 % under EASY", "be done 1.0 % sooner as well, or more"] {
+            assert!(sentence.contains(part), "{sentence}");
+        }
+        let (pays, sentence) = said((-0.01, -0.02), (0.12, -0.01));
+        assert!(
+            !pays && sentence.contains("by 1.0 % with Slurm's defaults (2 min later in the mean), and by -12 % under EASY"),
+            "{sentence}"
+        );
+        let (pays, sentence) = said((0.06, -0.02), (0.12, 0.03));
+        assert!(!pays && sentence.contains("those of the others would take 3.0 % longer, replayed under EASY"), "{sentence}");
+    }
 
     #[test]
     fn figures_are_written_as_people_read_them() {

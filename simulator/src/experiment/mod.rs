@@ -1,6 +1,6 @@
 //! Molding, deferral and virtual reservations held against workload logs.
 //!
-//! A log is replayed under EASY twice: as it is, and with a policy in front that may change the
+//! A log is replayed twice, under EASY unless another scheduler is given: as it is, and with a policy in front that may change the
 //! jobs of a window. The jobs before the window are the history; none follows it. Figures are over
 //! the window's jobs.
 //!
@@ -220,8 +220,10 @@ impl ResponseChange {
     }
 }
 
-/// The scheduler of the experiments: first come, first served with EASY backfilling.
-fn scheduler() -> Scheduler {
+/// The scheduler of the experiments where no other is named: first come, first served with EASY
+/// backfilling.
+#[must_use]
+pub fn easy() -> Scheduler {
     Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(Requested) }
 }
 
@@ -247,6 +249,21 @@ pub fn compare_shown(
     options: &Options,
     progress: &dyn Fn(usize, usize),
 ) -> Result<Comparison, ExperimentError> {
+    compare_under(&easy, jobs, processors, options, progress)
+}
+
+/// As [`compare_shown`], under another scheduler, which is made anew for each replay.
+///
+/// # Errors
+///
+/// As [`compare`].
+pub fn compare_under(
+    scheduler: &dyn Fn() -> Scheduler,
+    jobs: &[Job],
+    processors: u32,
+    options: &Options,
+    progress: &dyn Fn(usize, usize),
+) -> Result<Comparison, ExperimentError> {
     let (found, first) = (jobs.len(), options.from.saturating_sub(1));
     let end = options.to.min(found);
     if first >= end {
@@ -255,7 +272,7 @@ pub fn compare_shown(
     let jobs = jobs.get(..end).unwrap_or_default();
     let machine = Machine::new(processors);
     let baseline = simulate(jobs, &machine, &mut scheduler(), &mut AsSubmitted)?;
-    let (records, changed, is_changed) = with_policy(jobs, &machine, first, options, progress)?;
+    let (records, changed, is_changed) = with_policy(&mut scheduler(), jobs, &machine, first, options, progress)?;
     let adopts = adopters(jobs.len(), options.adoption, options.seed);
     let (adopting, others): (Vec<usize>, Vec<usize>) = (first..end).partition(|place| adopts.get(*place).copied().unwrap_or(false));
     let kept = || is_changed.iter().enumerate().skip(first).filter(|(_, changed)| !**changed).map(|(place, _)| place);
@@ -297,6 +314,7 @@ fn by_work(jobs: &[Job], baseline: &[Record], records: &[Record], first: usize) 
 
 /// The records with the policy, what it did, and by job whether that was changed.
 fn with_policy(
+    scheduler: &mut Scheduler,
     jobs: &[Job],
     machine: &Machine,
     first: usize,
@@ -304,7 +322,7 @@ fn with_policy(
     progress: &dyn Fn(usize, usize),
 ) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
     let mut shown = Shown::new(experiment_policy(jobs, machine.processors, first, options), jobs.len(), progress);
-    let records = simulate(jobs, machine, &mut scheduler(), &mut shown)?;
+    let records = simulate(jobs, machine, scheduler, &mut shown)?;
     let policy = shown.policy();
     let held = records.iter().map(|record| record.eligible > record.submit);
     let is_changed = policy.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();

@@ -28,7 +28,7 @@ use self::varq::VarqDecider;
 use super::parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
 use super::progress::Shown;
 use super::shipped::{AskedReservation, Shipped};
-use super::{Decider, ExperimentError, ExperimentPolicy, MoldedRunTimes, ReplayOutcome, adopters, scheduler};
+use super::{Decider, ExperimentError, ExperimentPolicy, MoldedRunTimes, ReplayOutcome, adopters, easy};
 use crate::engine::policy::AsSubmitted;
 use crate::engine::{Job, JobIndex, Machine, Record, simulate};
 use crate::metrics::Distribution;
@@ -313,7 +313,7 @@ pub fn reservations(
         return Err(ExperimentError::NoTimeLimits);
     }
     let machine = Machine::new(processors);
-    let without = simulate(jobs, &machine, &mut scheduler(), &mut AsSubmitted)?;
+    let without = simulate(jobs, &machine, &mut easy(), &mut AsSubmitted)?;
     let (replayed, asks) = match options.own_jobs {
         Some(node) => own_jobs::beside(jobs, first, options.wish, node, processors, options.seed),
         None => {
@@ -335,7 +335,7 @@ pub fn reservations(
     let window = first as JobIndex..replayed.len() as JobIndex;
     let policy = ExperimentPolicy::new(decider, run_times, window, asks.clone(), None);
     let mut policy = Shown::new(policy, replayed.len(), progress);
-    let records = simulate(&replayed, &machine, &mut scheduler(), &mut policy)?;
+    let records = simulate(&replayed, &machine, &mut easy(), &mut policy)?;
     let answers = policy.policy().decider().answers().into_iter();
     let asked: Vec<(Answer, Record)> = answers.filter_map(|asked| Some((asked, *records.get(asked.job as usize)?))).collect();
     let mut refused = Refusals::default();

@@ -7,7 +7,7 @@ use job_types::time::{Seconds, UnixTime};
 use published_methods::varq::{Asked, Point, Varq};
 
 use super::super::expected_run_times::waiting_job;
-use super::super::{ExperimentError, scheduler};
+use super::super::{ExperimentError, easy};
 use crate::engine::policy::AsSubmitted;
 use crate::engine::{Job, Machine, simulate};
 
@@ -57,7 +57,7 @@ pub fn reservation_figures(jobs: &[Job], processors: u32, from: usize) -> Result
         return Err(ExperimentError::TooFewJobs { found: jobs.len(), wanted: from });
     };
     let jobs = jobs.get(..jobs.partition_point(|job| job.submit <= begin + SHOWN)).unwrap_or_default();
-    let records = simulate(jobs, &Machine::new(processors), &mut scheduler(), &mut AsSubmitted)?;
+    let records = simulate(jobs, &Machine::new(processors), &mut easy(), &mut AsSubmitted)?;
     let mut starts: Vec<_> = jobs.iter().zip(&records).collect();
     starts.sort_by_key(|(_, record)| record.start);
     let mut starts = starts.into_iter().peekable();

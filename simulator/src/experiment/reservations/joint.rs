@@ -27,7 +27,7 @@ use super::super::NEVER;
 use super::super::parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
 use super::super::progress::Shown;
 use super::super::shipped::Shipped;
-use super::super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, scheduler};
+use super::super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, easy};
 use super::own_jobs::{made_up, merged};
 use crate::engine::{Job, JobIndex, Machine, Simulation};
 
@@ -158,7 +158,7 @@ fn replay(
         // Side by side they come as far as each other.
         let all = jobs.len();
         let shown: &dyn Fn(usize, usize) = if place == 0 { progress } else { &|_, _| {} };
-        machines.push((jobs, Machine::new(log.processors), scheduler(), Shown::new(policy, all, shown)));
+        machines.push((jobs, Machine::new(log.processors), easy(), Shown::new(policy, all, shown)));
     }
     let mut simulations: Vec<_> = Vec::new();
     for (jobs, machine, scheduler, policy) in &mut machines {

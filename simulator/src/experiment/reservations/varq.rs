@@ -141,7 +141,7 @@ impl Decider for VarqDecider {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::jobs;
-    use super::super::super::{ExperimentPolicy, MoldedRunTimes, scheduler};
+    use super::super::super::{ExperimentPolicy, MoldedRunTimes, easy};
     use super::*;
     use crate::engine::{Machine, simulate};
 
@@ -152,7 +152,7 @@ mod tests {
         let decider = VarqDecider::new(wish, recomputes, None);
         let asks = (0..jobs.len()).map(|place| place >= 300 && place % 3 == 0).collect();
         let mut policy = ExperimentPolicy::new(decider, MoldedRunTimes::Computation(Vec::new()), 0..900, asks, None);
-        let records = simulate(&jobs, &Machine::new(64), &mut scheduler(), &mut policy).unwrap();
+        let records = simulate(&jobs, &Machine::new(64), &mut easy(), &mut policy).unwrap();
         for answer in policy.decider().answers.iter().filter(|answer| answer.answer.is_ok()) {
             let (job, record) = (&jobs[answer.job as usize], &records[answer.job as usize]);
             assert_eq!(record.estimate, job.estimate + (answer.at - record.eligible), "the limit reaches from the submission");

@@ -8,7 +8,7 @@ use predictor_core::snapshot::Snapshot;
 use predictor_core::wait_model::WaitModel;
 
 use super::super::tests::{jobs, so_many_jobs};
-use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, VarqChoice, scheduler, speed_ups};
+use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, VarqChoice, easy, speed_ups};
 use super::*;
 use crate::engine::{Machine, simulate};
 
@@ -157,7 +157,7 @@ fn shipped(jobs: &[Job], refresh: Seconds, wishes: Wishes, parts: Parts) -> Ship
 fn replay<D: Decider>(jobs: &[Job], decider: D) -> (Vec<Record>, ExperimentPolicy<D>) {
     let run_times = MoldedRunTimes::Computation(speed_ups(jobs, SpeedUpModel::Downey, 1));
     let mut policy = ExperimentPolicy::new(decider, run_times, 0..jobs.len() as JobIndex, vec![true; jobs.len()], None);
-    let records = simulate(jobs, &Machine::new(PROCESSORS), &mut scheduler(), &mut policy).unwrap();
+    let records = simulate(jobs, &Machine::new(PROCESSORS), &mut easy(), &mut policy).unwrap();
     (records, policy)
 }
 
