@@ -154,6 +154,9 @@ const CONTROLLER: &str = "Plugin inside slurmctld";
 const SPANK: &str = "SPANK plugin";
 const STATE: &str = "State directory";
 
+/// How long a node may take to answer on a machine that is busy.
+const ANSWER: &str = "--timeout=180s";
+
 #[test]
 fn nothing_but_what_is_absent_fails_where_all_is_well() {
     let installation = Installation::new();
@@ -385,7 +388,7 @@ fn nodes_are_asked_by_any_command_and_shown_as_one_line_each() {
     let program = Path::new(env!("CARGO_BIN_EXE_queuecast")).parent().unwrap().display().to_string();
     let through = |more: &str| format!("env NODE={{node}} PATH={program}:/usr/sbin:/usr/bin:/sbin:/bin {more}");
     let well = through("");
-    let report = installation.report(&["--nodes", "n[1-20]", "--through", &well]);
+    let report = installation.report(&["--nodes", "n[1-20]", "--through", &well, ANSWER]);
     for node in ["n1", "n20"] {
         holds(&find(&report, "Nodes", node), "ok", "all is well", "");
     }
@@ -395,14 +398,14 @@ fn nodes_are_asked_by_any_command_and_shown_as_one_line_each() {
     let there = Installation::new();
     there.write("plugstack.conf", "# nothing\n");
     let other = through(&format!("SLURM_CONF={}", there.path("slurm.conf").display()));
-    let report = installation.report(&["--nodes", "n7", "--through", &other]);
+    let report = installation.report(&["--nodes", "n7", "--through", &other, ANSWER]);
     let check = find(&report, "Nodes", "n7");
     holds(&check, "failed", "SPANK plugin, plugstack.conf: ", "there: add a line `optional spank_queuecast.so`");
     holds(&check, "failed", &format!("{} is not the", there.path("slurm.conf").display()), "install one slurm.conf on all hosts");
     assert!(report["nodes"][0]["checks"].as_array().unwrap().len() >= 3, "{report:#}");
 
     // A node that gives no answer.
-    let refused = installation.report(&["--nodes", "n1,n2", "--through", "sh -c 'echo no route to $0 >&2; exit 255' {node}"]);
+    let refused = installation.report(&["--nodes", "n1,n2", "--through", "sh -c 'echo no route to $0 >&2; exit 255' {node}", ANSWER]);
     holds(&find(&refused, "Nodes", "n2"), "failed", "no report: no route to n2 (exit status 255)", "queuecast has to be installed there");
     let slow = installation.report(&["--nodes", "n1", "--through", "sh -c 'sleep 60' {node}", "--timeout", "1s"]);
     holds(&find(&slow, "Nodes", "n1"), "failed", "no answer within 1 s", "sh -c");

@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
 use common::{Site, Wanted, now, plan, said};
@@ -90,15 +90,33 @@ fn on_a_terminal_it_has_a_screen_of_its_own_and_gives_it_back() {
     }
     let site = planned();
     let program = env!("CARGO_BIN_EXE_queuecast");
-    // script makes a terminal and writes what is written to it; timeout presses Ctrl-C in it.
+    // script makes a terminal and writes what is written to it; timeout presses Ctrl-C in it where
+    // the test does not.
+    let directory = site.path().display();
     let view = format!(
-        "timeout --foreground -s INT 3 {program} queue --iterate 1 --state-directory {}; echo ended with $?",
-        site.path().display()
+        "timeout --foreground -s INT 120 sh -c 'echo $$ >{directory}/process; \
+         exec {program} queue --iterate 1 --state-directory {directory}'; echo ended with $?"
     );
     let mut command = Command::new("script");
     command.args(["-qec", &view, "/dev/null"]).env("QUEUECAST_CONF", site.configuration()).env("TERM", "xterm").env("TZ", "UTC");
-    let said = said(command.stdin(Stdio::null()));
-    let screen = &said.output;
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let (mut screen, mut read, mut is_interrupted) = (Vec::new(), [0; 4_096], false);
+    loop {
+        let length = output.read(&mut read).unwrap();
+        if length == 0 {
+            break;
+        }
+        screen.extend_from_slice(&read[..length]);
+        // The first frame has been drawn, and the second has begun.
+        if !is_interrupted && String::from_utf8_lossy(&screen).matches("\x1b[H").count() >= 2 {
+            let process = std::fs::read_to_string(site.path().join("process")).unwrap();
+            kill(Pid::from_raw(process.trim().parse().unwrap()), Signal::SIGINT).unwrap();
+            is_interrupted = true;
+        }
+    }
+    child.wait().unwrap();
+    let screen = String::from_utf8(screen).unwrap();
     let at = |text: &str| screen.find(text).unwrap_or_else(|| panic!("no {text:?} in {screen:?}"));
     assert!(at("\x1b[?1049h") < at("Ctrl-C ends") && at("Ctrl-C ends") < at("JOBID"), "{screen:?}");
     assert!(at("JOBID") < at("\x1b[?1049l") && at("\x1b[?25h") < at("ended with"), "{screen:?}");

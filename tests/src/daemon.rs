@@ -119,7 +119,7 @@ impl Cluster {
 
     /// Waits until there is a snapshot.
     pub fn wait_for_snapshot(&self) {
-        wait_for("the first snapshot", Duration::from_secs(60), || self.state_directory().join("snapshot").exists().then_some(()));
+        wait_for("the first snapshot", PATIENCE, || self.state_directory().join("snapshot").exists().then_some(()));
     }
 }
 

@@ -42,7 +42,7 @@ fn a_burst_of_jobs_makes_a_deferred_job_eligible_earlier_and_its_promise_is_kept
     let _ = cluster.output("queuecast", &import);
     let mut daemon = cluster.start_queuecastd();
     cluster.snapshot_with("the past", |snapshot| snapshot.provenance().ended_jobs == 150);
-    let at = now() + 140;
+    let at = now() + 180;
     let option = format!("--reserve-at=uts{at}");
     let job = cluster.submit_for(USER, &[&SHAPE[..], &[&option, "--success-probability=0.9"]].concat(), TELLS_BEGIN).job();
     // Looked at again it stays near its time for as long as nobody waits.

@@ -10,7 +10,7 @@ use made_up_site::enforcing;
 use std::time::Duration;
 
 const USER: &str = "games";
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(90);
 
 /// A cluster on which jobs of [`USER`] on two nodes are taken to have waited from 0 to 99 times so
 /// many seconds, for as long as no daemon publishes what it knows.
@@ -71,7 +71,7 @@ fn moment(cluster: &Cluster, job: &Job<'_>, field: &str) -> i64 {
 fn a_waiting_job_sheds_its_padding_and_once_it_runs_ends_at_its_time_plus_its_users_limit() {
     let Some(cluster) = cluster(3) else { return };
     let blocker = blocker(&cluster);
-    let (job, at) = reserved(&cluster, 300, &[], "date +%s; sleep 50; echo whole");
+    let (job, at) = reserved(&cluster, 300, &[], "date +%s; sleep 40; echo whole");
     let first = limit(&job);
     assert!(first >= 4 && written(&job).own_limit_s == Some(60), "{first} min");
     let mut daemon = cluster.start_queuecastd();
@@ -104,9 +104,9 @@ fn a_waiting_job_sheds_its_padding_and_once_it_runs_ends_at_its_time_plus_its_us
     // What slurmdbd has in the end tells what was promised and what was changed.
     let kept = wait_for("slurmdbd to have the record", SOON, || {
         let shown = cluster.output("sacct", &["-X", "-n", "-P", "-j", &job.id, "-o", "AdminComment"]);
-        Record::parse(&shown).filter(|record| record.changed.is_some())
+        // Until it has heard of the end, it may have the record as it was at the start.
+        Record::parse(&shown).filter(|record| record.changed.as_ref() == Some(&last))
     });
-    assert_eq!(kept.changed, Some(last));
     let written = kept.written.unwrap();
     assert_eq!((written.reserved_at, written.own_limit_s, written.wanted), (Some(at), Some(60), Some(0.5)));
     assert!(kept.forecast.unwrap().reservation_probability.is_some());
@@ -140,8 +140,8 @@ fn what_its_user_or_an_operator_has_changed_is_left_alone() {
 fn a_missed_job_gets_its_users_limit_or_is_cancelled_and_the_kill_switch_ends_that() {
     let Some(cluster) = cluster(1) else { return };
     let blocker = blocker(&cluster);
-    let (runs, at) = reserved(&cluster, 75, &[], "true");
-    let (cancels, _) = reserved(&cluster, 75, &["--if-missed=cancel"], "true");
+    let (runs, at) = reserved(&cluster, 85, &[], "true");
+    let (cancels, _) = reserved(&cluster, 85, &["--if-missed=cancel"], "true");
     assert_eq!(written(&cancels).if_missed, IfMissed::Cancel);
     // What somebody else writes behind the record stays there.
     let comment = record(&cancels).to_json().unwrap();
@@ -179,9 +179,12 @@ fn a_deferred_job_begins_earlier_once_jobs_are_known_to_wait_longer() {
     let _ = cluster
         .output("queuecast", &["import-swf", path.to_str().unwrap(), "--into", "slurmdbd", "--map-user", &map, "--partition", "main"]);
     let _daemon = cluster.start_queuecastd();
-    wait_for("the job to be moved", PATIENCE, || (changed(&job).count > 0).then_some(()));
-    let changed = changed(&job);
-    let after = (moment(&cluster, &job, "EligibleTime"), limit(&job));
+    // The daemon may move it again between two looks at it.
+    let (changed, after) = wait_for("the job to be moved", PATIENCE, || {
+        let moved = changed(&job);
+        let after = (moment(&cluster, &job, "EligibleTime"), limit(&job));
+        (moved.count > 0 && changed(&job) == moved).then_some((moved, after))
+    });
     assert!(after.0 <= before.0 - 300 && after.0 < at - 1_200, "from {} s before its time to {} s", at - before.0, at - after.0);
     assert_eq!((changed.begin, changed.limit_s), (Some(after.0), Some(after.1 * 60)));
     assert!(after.1 > before.1 && after.0 + after.1 * 60 >= at + 60 && changed.probability.is_some());

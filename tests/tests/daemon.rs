@@ -20,6 +20,10 @@ use predictor_core::snapshot::Snapshot;
 use site_rules::data::DataFile;
 use site_rules::field::{FieldNumber, Fields, Name};
 
+/// How long a daemon may take to end on a machine that is busy: less than the 30 s for which
+/// Slurm's library waits for an answer here (`MessageTimeout`).
+const END: Duration = Duration::from_secs(20);
+
 fn ended_jobs(snapshot: &Snapshot<Vec<u8>>) -> u64 {
     snapshot.provenance().ended_jobs
 }
@@ -53,30 +57,33 @@ fn it_publishes_while_slurmdbd_mariadb_and_slurmctld_are_away_and_catches_up() {
             cluster.run_jobs(1);
             ended += 1;
         }
-        let before = cluster.snapshot().unwrap();
-        let during = cluster.snapshot_with("four more snapshots", |snapshot| snapshot.generation() >= before.generation() + 4);
-        let (before, during) = (before.provenance(), during.provenance());
-        let (stopped, other) = if accounting {
-            ((before.accounting_read_at, during.accounting_read_at), (before.controller_read_at, during.controller_read_at))
-        } else {
-            ((before.controller_read_at, during.controller_read_at), (before.accounting_read_at, during.accounting_read_at))
+        // When what is away and what is not were read.
+        let read_at = |snapshot: &Snapshot<Vec<u8>>| {
+            let provenance = snapshot.provenance();
+            let (slurmdbd, slurmctld) = (provenance.accounting_read_at, provenance.controller_read_at);
+            if accounting { (slurmdbd, slurmctld) } else { (slurmctld, slurmdbd) }
         };
+        // What it answered before it stopped may not be published yet.
+        let stopped = cluster.snapshot().unwrap().generation();
+        let before = cluster.snapshot_with("what it answered last", |snapshot| snapshot.generation() >= stopped + 2);
+        let (last_read, other_read) = read_at(&before);
+        let during = cluster.snapshot_with("four more snapshots, with news of what is not away", |snapshot| {
+            snapshot.generation() >= before.generation() + 4 && read_at(snapshot).1 > other_read
+        });
+        let still_read = read_at(&during).0;
         // One answer may have been on its way.
-        assert!((stopped.1.unwrap() - stopped.0.unwrap()).0 <= 1, "{name} is away, and its records become older: {stopped:?}");
-        assert!(other.1 > other.0, "what is not away is still read: {other:?}");
+        let is_away = (still_read.unwrap() - last_read.unwrap()).0 <= 1;
+        assert!(is_away, "{name} is away, and its records become older: {last_read:?}, {still_read:?}");
 
         cluster.daemon("start", name);
-        let read_at = if accounting { during.accounting_read_at } else { during.controller_read_at };
         cluster.snapshot_with("what ended meanwhile", |snapshot| {
-            let provenance = snapshot.provenance();
-            let now_read_at = if accounting { provenance.accounting_read_at } else { provenance.controller_read_at };
-            now_read_at > read_at && provenance.ended_jobs == ended
+            read_at(snapshot).0 > still_read && snapshot.provenance().ended_jobs == ended
         });
     }
     cluster.run_jobs(1);
     cluster.snapshot_with("a job after all outages, counted once", |snapshot| ended_jobs(snapshot) == ended + 1);
     daemon.signal("TERM");
-    assert!(daemon.end(Duration::from_secs(5)).success());
+    assert!(daemon.end(END).success());
 }
 
 #[test]
@@ -88,7 +95,7 @@ fn it_publishes_and_ends_also_while_slurmdbd_hangs() {
     signal(&slurmdbd, "STOP");
     cluster.snapshot_with("five more snapshots", |snapshot| snapshot.generation() >= before.generation() + 5);
     daemon.signal("TERM");
-    let ended = daemon.end(Duration::from_secs(5));
+    let ended = daemon.end(END);
     signal(&slurmdbd, "CONT");
     assert!(ended.success(), "{ended}");
 }
@@ -214,8 +221,11 @@ fn it_publishes_at_once_when_asked_and_tells_prometheus() {
         cluster.snapshot().filter(|snapshot| ended_jobs(snapshot) == 1 && snapshot.generation() > first)
     });
 
-    let answer = metrics(&cluster);
-    for line in ["queuecast_ended_jobs_read_total 1", "queuecast_source_up{source=\"slurmdbd\"} 1", "queuecast_configuration_good 1"] {
+    let counted = "queuecast_ended_jobs_read_total 1";
+    let answer = wait_for("the job among the metrics", PATIENCE, || {
+        Some(metrics(&cluster)).filter(|answer| answer.lines().any(|line| line == counted))
+    });
+    for line in ["queuecast_source_up{source=\"slurmdbd\"} 1", "queuecast_configuration_good 1"] {
         assert!(answer.lines().any(|other| other == line), "{line} is not in {answer}");
     }
     for name in ["queuecast_snapshot_age_seconds ", "queuecast_publishing_seconds_count ", "queuecast_jobs{state=\"running\"} "] {
@@ -253,7 +263,9 @@ fn the_sites_own_rules_follow_their_files(cluster: &Cluster, daemon: &Daemon) {
     let rule = "[[rule]]\nname = \"first\"\non = [\"modify\"]\nwhen = 'has(current.comment)'\nset = { comment = \"x\" }\n";
     let first = loaded("the first rule", "10.toml", rule, &|rules| rules["in_force"] == 1);
     assert_eq!((&first["broken"], &first["by"]), (&false.into(), &"queuecastd".into()));
-    assert!(is_told("queuecast_rules 1") && is_told("queuecast_rules_broken 0"));
+    wait_for("the metrics of the first rule", PATIENCE, || {
+        (is_told("queuecast_rules 1") && is_told("queuecast_rules_broken 0")).then_some(())
+    });
 
     let broken =
         loaded("that a file is broken", "20.toml", "[[rule]]\nname = \"second\"\nset = { qos = 1 }\n", &|rules| rules["broken"] == true);
@@ -263,7 +275,8 @@ fn the_sites_own_rules_follow_their_files(cluster: &Cluster, daemon: &Daemon) {
     let check = checks.as_array().unwrap().iter().find(|check| check["name"] == "their files").unwrap();
     assert!(check["outcome"] == "failed" && check["found"].as_str().unwrap().contains("rules.d/20.toml:3:"), "{check}");
     wait_for("the metrics to say so", PATIENCE, || is_told("queuecast_rules_broken 1").then_some(()));
-    let log = cluster.log("queuecastd");
+    let log =
+        wait_for("the log to say so", PATIENCE, || Some(cluster.log("queuecastd")).filter(|log| log.contains("the rules can't be used")));
     assert_eq!(log.lines().filter(|line| line.contains("the rules can't be used")).count(), 1, "{log}");
 
     let rule = "[[rule]]\nname = \"second\"\nset = { qos = \"high\" }\n";
@@ -308,7 +321,9 @@ fn systemd_is_told_of_readiness_life_reload_and_end() {
     let mut daemon = command.spawn().unwrap();
     let heard = |wanted: &str| {
         let mut buffer = [0; 4_096];
+        let begin = Instant::now();
         loop {
+            assert!(begin.elapsed() < PATIENCE, "{wanted} does not come");
             let length = socket.recv(&mut buffer).unwrap();
             let message = String::from_utf8_lossy(&buffer[..length]).into_owned();
             if message.lines().any(|line| line.starts_with(wanted)) {
@@ -319,11 +334,14 @@ fn systemd_is_told_of_readiness_life_reload_and_end() {
     heard("READY=1");
     assert!(cluster.state_directory().join("snapshot").exists(), "ready means that there is a snapshot");
     assert!(heard("STATUS=").contains("ended jobs"));
-    let begin = Instant::now();
-    for _sign in 0..4 {
-        heard("WATCHDOG=1");
-    }
-    assert!(begin.elapsed() < Duration::from_secs(6), "signs of life come faster than every two seconds");
+    // Where the machine is busy with other work, single signs come late.
+    wait_for("signs of life that come faster than every two seconds", PATIENCE, || {
+        let begin = Instant::now();
+        for _sign in 0..4 {
+            heard("WATCHDOG=1");
+        }
+        (begin.elapsed() < Duration::from_secs(6)).then_some(())
+    });
     signal(&daemon.id().to_string(), "HUP");
     assert!(heard("RELOADING=1").contains("MONOTONIC_USEC="));
     heard("READY=1");
@@ -358,8 +376,7 @@ fn it_scores_its_forecasts_against_what_follows_and_status_shows_how_they_do() {
     wait_for("the jobs that ran here to be scored", PATIENCE, || forecasts().filter(|forecasts| jobs(forecasts) >= jobs(&before) + 24));
     let text = cluster.output("queuecast", &["status"]);
     assert!(text.contains("Forecasts of waits") && text.contains("Reliability"), "{text}");
-    let log = cluster.log("queuecastd");
-    assert!(log.contains("forecasts of waits in force"), "{log}");
+    wait_for("the log to say so", PATIENCE, || cluster.log("queuecastd").contains("forecasts of waits in force").then_some(()));
 }
 
 #[test]
@@ -369,7 +386,7 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
     }
     let cluster = Cluster::up(&Options::with_plugins(QUICK));
     let _daemon = cluster.start_queuecastd();
-    let until = now() + 40;
+    let until = now() + 60;
     let hold = until.to_string();
     let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &hold)]), &["--time=5", "--ntasks=1", "--nodes=1"], "sleep 3").job();
     // The filter promises no reservation without a past, so that the record that it would leave is
@@ -380,7 +397,7 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
         now()
     );
     let _ = cluster.output("scontrol", &["update", &format!("JobId={}", job.id), &format!("AdminComment={record}")]);
-    assert_eq!(job.end(Duration::from_secs(90)), "COMPLETED");
+    assert_eq!(job.end(PATIENCE), "COMPLETED");
     assert!(job.printed().contains("waiting until"), "{}", job.printed());
     // The range that is most probable; a single run leaves some probability to every other one.
     let likeliest = |snapshot: &Snapshot<Vec<u8>>| {
@@ -390,9 +407,10 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
         Some((likeliest.lower().0, likeliest.upper().0))
     };
     let learnt = cluster.snapshot_with("its run time", |snapshot| likeliest(snapshot).is_some());
-    // With its wait it would have run for half a minute and more.
+    // With its wait it would have run for half a minute and more; the end of three seconds may come
+    // late on a machine that is busy.
     let (shortest, longest) = likeliest(&learnt).unwrap();
-    assert!(shortest <= 6 && longest < 20, "{shortest} to {longest} s");
+    assert!(shortest <= 10 && longest < 30, "{shortest} to {longest} s");
 }
 
 /// Reads the snapshot again and again until told to stop. Returns how often, and how many
@@ -444,10 +462,15 @@ fn killed_two_hundred_times_while_publishing_it_never_leaves_a_torn_snapshot() {
         for kill in 0..KILLS {
             let daemon = cluster.start_queuecastd();
             // Parts of one in an order that does not repeat soon: multiples of the golden ratio.
-            // Most kills come up to 6 ms after the new file has appeared, every fourth at any
-            // moment of the daemon's first second.
+            // Most kills come up to 6 ms after the new file has appeared, every eighth at any
+            // moment of the daemon's first second, every eighth after it has published.
             let part = (f64::from(kill) * 0.618_033_988_75).fract();
-            if kill % 4 == 3 {
+            if kill % 8 == 7 {
+                // So that generations are seen also where writing takes longer than that.
+                let before = cluster.snapshot().map(|snapshot| snapshot.generation());
+                let is_published = || cluster.snapshot().map(|snapshot| snapshot.generation()) != before;
+                kill_after(daemon, Duration::from_millis(5), is_published);
+            } else if kill % 4 == 3 {
                 kill_after(daemon, Duration::from_secs_f64(part), || true);
             } else {
                 // The one before may have left its own; the daemon removes that first.

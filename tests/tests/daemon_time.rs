@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
-use std::time::Duration;
-
 use end_to_end::{Cluster, PATIENCE, QUICK, now, wait_for};
 use job_types::record::WaitSource;
 use predictor_core::site::Site;
@@ -28,7 +26,7 @@ fn over_restarts_no_partial_history_takes_the_place_of_what_was_learnt() {
 
     for kept in [true, true, false] {
         daemon.signal("TERM");
-        assert!(daemon.end(Duration::from_secs(10)).success());
+        assert!(daemon.end(PATIENCE).success());
         if !kept {
             // As after an update, or a disk that lost something.
             let mut bytes = std::fs::read(&learnt).unwrap();

@@ -165,10 +165,11 @@ fn slurm_does_not_cancel_an_admitted_job_for_an_estimate() {
     let _turn = turn();
     publish(&cluster, admitting_by(Admission::Edf));
     // The cluster is full for an hour by its time limit, and for twenty seconds in truth.
-    let full = cluster.submit_for(USER, &["-N8", "-t60", "--exclusive"], "sleep 20").job();
+    let full = cluster.submit_for(USER, &["-N8", "-t60", "--exclusive"], "until [ -e is-pending ]; do sleep 0.2; done; sleep 20").job();
     assert_eq!(full.wait(&["RUNNING"], SOON), "RUNNING");
     let job = submit(&cluster, &["-N8", "-t5", "--exclusive", "--deadline=now+8minutes"]).job();
     assert_eq!(job.field("JobState"), "PENDING");
+    std::fs::write(cluster.path("jobs/is-pending"), "").unwrap();
     assert_eq!(full.end(SOON), "COMPLETED");
     assert_kept(&job);
 }
@@ -224,6 +225,8 @@ fn what_is_only_tested_is_told_and_takes_nothing_and_what_belongs_together_is_le
     let Some(cluster) = cluster() else { return };
     let _turn = turn();
     publish(&cluster, admitting_by(Admission::Edf));
+    // Those of the tests before it that were cancelled, or ran at a terminal, may still complete.
+    wait_for("the queue to be empty", SOON, || cluster.output("squeue", &["-h"]).is_empty().then_some(()));
     let tested = |deadline: &str| {
         cluster.prepare_for(USER, "sbatch").args(["--test-only", "-N1", "-t5", deadline, "--wrap", "true"]).output().unwrap()
     };
@@ -252,9 +255,10 @@ fn a_deadline_that_is_changed_later_and_a_requeue_leave_the_promise_as_it_was_re
     let Some(cluster) = cluster() else { return };
     let _turn = turn();
     publish(&cluster, admitting_by(Admission::Edf));
-    let full = cluster.submit_for(USER, &["-N8", "-t60", "--exclusive"], "sleep 15").job();
+    let full = cluster.submit_for(USER, &["-N8", "-t60", "--exclusive"], "until [ -e is-changed ]; do sleep 0.2; done").job();
     assert_eq!(full.wait(&["RUNNING"], SOON), "RUNNING");
-    let job = cluster.submit_for(USER, &["-N8", "-t5", "--exclusive", "--requeue", "--deadline=now+20minutes"], "sleep 3").job();
+    // It runs until it is requeued.
+    let job = cluster.submit_for(USER, &["-N8", "-t5", "--exclusive", "--requeue", "--deadline=now+20minutes"], "sleep 1000").job();
     let record = job.field("AdminComment");
     let id = format!("JobId={}", job.id);
     // Slurm lets only operators set a deadline, so that no user gains one past the filter.
@@ -265,6 +269,7 @@ fn a_deadline_that_is_changed_later_and_a_requeue_leave_the_promise_as_it_was_re
     // What an operator wants is not fought: both stand, and the job is Slurm's to end as well.
     let _ = cluster.output("scontrol", &["update", &id, "Deadline=now+2hours"]);
     assert!(job.field("Deadline").contains('T') && job.field("AdminComment") == record);
+    std::fs::write(cluster.path("jobs/is-changed"), "").unwrap();
 
     assert_eq!(job.wait(&["RUNNING"], SOON), "RUNNING");
     let requeued = cluster.prepare_for(USER, "scontrol").args(["requeue", &job.id]).output().unwrap();

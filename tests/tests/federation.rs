@@ -7,7 +7,7 @@ use job_types::record::Record;
 use made_up_site::enforcing;
 use std::time::Duration;
 
-const SOON: Duration = Duration::from_secs(40);
+const SOON: Duration = Duration::from_secs(120);
 
 fn two_clusters() -> (Cluster, Cluster) {
     let east = Cluster::up(&Options::with_plugins("").option("cluster-name", "east"));

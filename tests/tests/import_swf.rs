@@ -5,7 +5,7 @@
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use end_to_end::{Cluster, Options, skipped, wait_for};
+use end_to_end::{Cluster, Options, PATIENCE, skipped, wait_for};
 use simulator::swf::{Log, Reader, Record, Status};
 
 /// Four jobs on a machine of 16 processors, four to a node: one that completed, one that failed,
@@ -111,7 +111,7 @@ fn a_log_becomes_records_of_the_past() {
     // Live jobs are numbered as ever.
     let job = cluster.submit(&[], "true").job();
     assert!(job.id.parse::<u32>().unwrap() < 100, "{}", job.id);
-    assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+    assert_eq!(job.end(PATIENCE), "COMPLETED");
 
     // For a job that never started, some releases of sacct show the CPUs that it asked for as
     // allocated, others none.
@@ -119,7 +119,7 @@ fn a_log_becomes_records_of_the_past() {
     assert!(cluster.run("scancel", &[&job.id]).status.success());
     let cpus = |id: &str| cluster.output("sacct", &["-X", "-n", "-P", "-j", id, "-o", "AllocCPUS,ReqCPUS"]);
     // slurmdbd learns of the end before it learns what was asked for.
-    let live = wait_for("the record", Duration::from_secs(30), || Some(cpus(&job.id)).filter(|cpus| cpus.ends_with("|4")));
+    let live = wait_for("the record", PATIENCE, || Some(cpus(&job.id)).filter(|cpus| cpus.ends_with("|4")));
     assert_eq!(cpus("50000003"), live);
 }
 
@@ -233,8 +233,8 @@ fn a_made_workload_of_many_users_is_imported_fast() {
     let output = import(&cluster, &["--embedded", "--model-jobs", "50000", "--model-users", "300", "--cpus-per-node", "4"]);
     assert!(output.status.success(), "{}", said(&output));
     // 200,000 jobs in a minute would be 15 s; the build may not be optimised, and others may use
-    // the machine.
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    // the machine, of few processors. One record after the other would take longer than this.
+    assert!(began.elapsed() < Duration::from_secs(180), "{:?}", began.elapsed());
     assert_eq!(sacct(&cluster, "JobID").len(), 50_000);
     let users = cluster.output("sacctmgr", &["-n", "-P", "list", "user", "format=user"]);
     assert!(users.lines().filter(|user| user.starts_with('u')).count() > 200, "{users}");

@@ -10,7 +10,10 @@ use serde_json::Value;
 use std::time::Duration;
 
 const USER: &str = "games";
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(120);
+
+/// Within so many seconds after its time a program begins on a machine that is busy.
+const LATE_S: i64 = 10;
 
 /// Two clusters, on each of which jobs of [`USER`] on two nodes are taken to have waited from 0 to
 /// 99 s, for as long as no daemon publishes what it knows.
@@ -161,15 +164,18 @@ fn once_one_has_its_nodes_the_other_is_withdrawn_by_a_daemon_that_was_not_there(
     assert_eq!((on_west.state().as_str(), on_west.is_withdrawn()), ("PENDING", false));
     std::fs::remove_file(&off).unwrap();
     on_west.wait_for_state("CANCELLED", SOON);
-    assert!(on_west.is_withdrawn() && now() < at, "{}", on_west.shown());
-    assert!(two.west.log("queuecastd").contains("a job that it belongs together with has its nodes"));
-    let explained = two.west.output("queuecast", &["explain", &on_west.id]);
-    assert!(explained.contains("withdrawn because a job that it belongs together with had its nodes"), "{explained}");
+    assert!(now() < at, "{}", on_west.shown());
+    wait_for("the record to say so", SOON, || on_west.is_withdrawn().then_some(()));
+    let why = "a job that it belongs together with has its nodes";
+    wait_for("the log to say why", SOON, || two.west.log("queuecastd").contains(why).then_some(()));
+    let explained = || two.west.output("queuecast", &["explain", &on_west.id]);
+    let why = "withdrawn because a job that it belongs together with had its nodes";
+    wait_for("explain to say why", SOON, || explained().contains(why).then_some(()));
 
     on_east.wait_for_state("COMPLETED", PATIENCE * 2);
     assert!(!on_east.is_withdrawn(), "{}", on_east.shown());
     let (cluster, began) = two.ran();
-    assert!(cluster == "east" && (0..=2).contains(&(began - at)), "{cluster} began {} s after the time", began - at);
+    assert!(cluster == "east" && (0..=LATE_S).contains(&(began - at)), "{cluster} began {} s after the time", began - at);
 }
 
 #[test]
@@ -189,9 +195,10 @@ fn of_two_that_have_their_nodes_one_is_withdrawn_while_it_waits_on_them() {
     let (later, earlier) = (&members[place], &members[1 - place]);
     let _daemons = two.all().map(Cluster::start_queuecastd);
     later.wait_for_state("CANCELLED", SOON);
-    assert!(later.is_withdrawn() && now() < at, "{}", later.shown());
+    assert!(now() < at, "{}", later.shown());
+    wait_for("the record to say so", SOON, || later.is_withdrawn().then_some(()));
     earlier.wait_for_state("COMPLETED", PATIENCE * 2);
     assert!(!earlier.is_withdrawn(), "{}", earlier.shown());
     let (cluster, began) = two.ran();
-    assert!(cluster == earlier.cluster.name() && (0..=2).contains(&(began - at)), "{cluster} began {} s after the time", began - at);
+    assert!(cluster == earlier.cluster.name() && (0..=LATE_S).contains(&(began - at)), "{cluster} began {} s after the time", began - at);
 }

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, Past, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, PATIENCE, Past, now, skipped, wait_for};
 use job_types::policy::{Policy, When};
 use job_types::time::UnixTime;
 use made_up_site::enforcing;
@@ -43,7 +43,7 @@ fn limited_cluster() -> Cluster {
 /// start.
 fn wait_for_plan(cluster: &Cluster, running: u32) {
     let from = UnixTime(now());
-    wait_for("a plan of the present queue", SOON, || {
+    wait_for("a plan of the present queue", PATIENCE, || {
         let snapshot = cluster.snapshot()?;
         snapshot.plan().filter(|plan| plan.at > from && plan.is_complete)?;
         let demand = snapshot.default_partition()?.demand;

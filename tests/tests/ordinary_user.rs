@@ -7,7 +7,7 @@ use job_types::record::Record;
 use made_up_site::enforcing;
 use std::time::Duration;
 
-const SOON: Duration = Duration::from_secs(40);
+const SOON: Duration = Duration::from_secs(120);
 const USER: &str = "games";
 
 /// The number of [`USER`].
@@ -38,8 +38,10 @@ fn a_user_changes_requeues_and_cancels_what_was_deferred() {
     }
     let cluster = Cluster::up(&Options::with_plugins(""));
     cluster.publish_pressed_for(user_number(&cluster), enforcing(), 600);
+    // It runs until it is requeued, and then not for long.
+    let work = "[ \"${SLURM_RESTART_COUNT:-0}\" -gt 0 ] || sleep 280; sleep 2; date +%s";
     let deferred = || {
-        let job = cluster.submit_for(USER, &["-N2", "-t10", "--exclusive", "--auto-defer"], "sleep 2; date +%s").job();
+        let job = cluster.submit_for(USER, &["-N2", "-t10", "--exclusive", "--auto-defer"], work).job();
         assert!(job.said.contains("queuecast: begin deferred by"), "{}", job.said);
         assert_eq!(job.field("Reason"), "BeginTime");
         job
@@ -58,7 +60,7 @@ fn a_user_changes_requeues_and_cancels_what_was_deferred() {
     run_for(&cluster, "scontrol", &["requeue", &job.id]);
     wait_for("the job to be requeued", SOON, || (job.field("Restarts") == "1").then_some(()));
     starts_again_soon(&cluster, &job);
-    assert_eq!(job.end(Duration::from_secs(200)), "COMPLETED", "{}", job.printed());
+    assert_eq!(job.end(Duration::from_secs(400)), "COMPLETED", "{}", job.printed());
     assert_eq!((job.field("NumNodes").as_str(), job.field("TimeLimit").as_str()), ("2", "00:05:00"));
 }
 
@@ -94,7 +96,7 @@ fn a_user_changes_requeues_and_cancels_what_was_reserved() {
     run_for(&cluster, "scontrol", &["requeue", &job.id]);
     wait_for("the job to be requeued", SOON, || (job.field("Restarts") == "1").then_some(()));
     starts_again_soon(&cluster, &job);
-    assert_eq!(job.end(Duration::from_secs(200)), "COMPLETED", "{}", job.printed());
+    assert_eq!(job.end(Duration::from_secs(400)), "COMPLETED", "{}", job.printed());
     let printed = job.printed();
     let began: Vec<i64> = printed.lines().filter_map(|line| line.strip_prefix("began at ")?.parse().ok()).collect();
     assert!(began.len() == 1 && began[0] >= at, "reserved for {at}: {printed}");

@@ -62,7 +62,7 @@ fn a_reservation_is_offered_listed_and_reported() {
     withdrawn.cancel();
     wait_for("the cancelled one to be gone", SOON, || listed(&cluster, &withdrawn).is_none().then_some(()));
 
-    assert_eq!(kept.wait(&["RUNNING"], Duration::from_secs(150)), "RUNNING");
+    assert_eq!(kept.wait(&["RUNNING"], PATIENCE), "RUNNING");
     let reservation = listed(&cluster, &kept).unwrap();
     assert!(reservation["state"] == "early" && now() < at, "{reservation}");
     assert_eq!((&reservation["kept"], &reservation["forecast"]), (&true.into(), &Value::Null), "{reservation}");

@@ -1,8 +1,9 @@
 //! Jobs of an ordinary user begin at the time that was reserved for them, however they were
 //! submitted, and what happens meanwhile.
 //!
-//! The filter knows a past in which small jobs did not wait, and no daemon runs: such a job that is
-//! reserved for less than half a minute from now is eligible at once, and waits on its nodes.
+//! The filter knows a past in which small jobs waited for half a minute, and no daemon runs. It
+//! looks at begins in steps of half a minute before the reserved time: such a job that is reserved
+//! for half a minute to a minute from now is eligible at once, and waits on its nodes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
@@ -15,7 +16,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const USER: &str = "games";
-const SOON: Duration = Duration::from_secs(90);
+const SOON: Duration = Duration::from_secs(120);
+
+/// How long small jobs are known to have waited, and for how many seconds from now others are
+/// reserved. They are to be submitted before only as many are left, and to have their nodes in
+/// time.
+const WAIT_S: i64 = 30;
+const AHEAD_S: i64 = 55;
 
 /// Jobs on two nodes of their own, and on a CPU of one.
 const SHAPE: [&str; 3] = ["-N2", "-t2", "--exclusive"];
@@ -35,7 +42,7 @@ fn cluster_of(nodes: u32, wait_s: i64) -> Cluster {
 /// The cluster that most tests of this file share.
 fn cluster() -> Option<Arc<Cluster>> {
     static SHARED: Shared = Shared::new();
-    SHARED.get(|| cluster_of(12, 0))
+    SHARED.get(|| cluster_of(12, WAIT_S))
 }
 
 /// A batch job that is reserved for so many seconds from now, and that time.
@@ -62,12 +69,12 @@ fn said(output: &Output) -> String {
 fn a_batch_job_begins_within_a_second_of_its_time_or_at_once_where_its_user_wants_that() {
     let Some(cluster) = cluster() else { return };
     // By the time that one is looked at, the other has to wait still.
-    let (runs, at) = reserved(&cluster, 28, &SHAPE, &["--early-start=run"]);
-    let (waits, waits_until) = reserved(&cluster, 28, &SHAPE, &[]);
+    let (runs, at) = reserved(&cluster, AHEAD_S, &SHAPE, &["--early-start=run"]);
+    let (waits, waits_until) = reserved(&cluster, AHEAD_S, &SHAPE, &[]);
     // As a profile has them.
     let mut by_twins = cluster.prepare_for(USER, "sbatch");
     by_twins.args(SHAPE).args(["--wait", "--output=twins.out", "--wrap", TELLS_BEGIN]);
-    let twins_at = now() + 28;
+    let twins_at = now() + AHEAD_S;
     by_twins.envs([("QUEUECAST_RESERVE_AT", format!("uts{twins_at}")), ("QUEUECAST_EARLY_START", "wait".to_owned())]);
     let by_twins = by_twins.output().unwrap();
 
@@ -99,7 +106,7 @@ fn at_terminal_by(variables: &[(&str, &Path)], cluster: &Cluster, command: &str,
 #[test]
 fn the_shell_of_salloc_and_the_tasks_of_srun_begin_within_a_second_of_their_time() {
     let Some(cluster) = cluster() else { return };
-    let at = now() + 25;
+    let at = now() + AHEAD_S;
     let option = format!("--reserve-at=uts{at}");
     let [salloc, srun] = ["salloc", "srun"].map(|command| at_terminal(&cluster, command, &SHAPE, &[&option]));
     wait_for_running(&cluster, &["salloc", "srun"]);
@@ -172,9 +179,9 @@ fn a_wait_on_the_nodes_outlasts_restarts_and_suspension_and_ends_with_scancel() 
     if skipped() {
         return;
     }
-    // Of the steps 50 and 20 s before the reserved time the first leaves time for such a wait.
-    let cluster = cluster_of(2, 30);
-    let at = now() + 50;
+    // Of the steps 85, 55 and 25 s before the reserved time the first leaves time for such a wait.
+    let cluster = cluster_of(2, 60);
+    let at = now() + 85;
     let option = format!("--reserve-at=uts{at}");
     let batch = || cluster.submit_for(USER, &[&SMALL[..], &[&option]].concat(), TELLS_BEGIN).job();
     let [steady, suspended, late, cancelled] = [batch(), batch(), batch(), batch()];
@@ -220,13 +227,13 @@ fn a_clock_that_is_set_during_the_wait_ends_it_at_its_time_by_that_clock() {
     if skipped() {
         return;
     }
-    let cluster = cluster_of(1, 0);
+    let cluster = cluster_of(1, WAIT_S);
     let clock = cluster.shifted_clock();
     // The wait of a batch job goes by the clock of its node, that of salloc by its own machine's.
     let _slurmd = cluster.restart_node_with("n1", &clock.variables());
     // Set ahead, and set back: what the clock gains or loses, the wait loses or gains.
-    for (ahead_s, shift_s) in [(26, 14), (14, -8)] {
-        let (batch, at) = reserved(&cluster, ahead_s, &SMALL, &[]);
+    for shift_s in [14, -8] {
+        let (batch, at) = reserved(&cluster, AHEAD_S, &SMALL, &[]);
         let option = format!("--reserve-at=uts{at}");
         let salloc = at_terminal_by(&clock.variables(), &cluster, "salloc", &SMALL, &[&option]);
         wait_for_nodes(&batch);

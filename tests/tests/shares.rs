@@ -12,10 +12,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use end_to_end::{Cluster, Job, Options, QUICK, built, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, PATIENCE, QUICK, built, now, skipped, wait_for};
 use predictor_core::site::Site;
 
-const SOON: Duration = Duration::from_secs(40);
+const SOON: Duration = Duration::from_secs(90);
+
+/// In how many seconds jobs that are submitted now all run, with their shares, also on a machine
+/// that is busy.
+const UNTIL_ALL_RUN_S: i64 = 30;
+
+/// How long what they have of a CPU is measured.
+const MEASURED_S: i64 = 15;
 
 /// The `cpu.shares` that the kernel gives to a cgroup.
 const OF_A_NEW_CGROUP: i64 = 1_024;
@@ -37,8 +44,14 @@ function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
 end
 "#;
 
-/// A node of one CPU that two jobs share.
-fn cluster(argument: &str) -> Option<Cluster> {
+/// The numbers of the jobs of one of the clusters that run at once on this machine begin here. All
+/// of them have their cgroups and files in the same directories, by the numbers of the jobs.
+fn first_job(cluster: u32) -> String {
+    format!("FirstJobId={}", 10_000 * cluster + 1)
+}
+
+/// A node of one CPU that two jobs share, on the cluster of that number.
+fn cluster(number: u32, argument: &str) -> Option<Cluster> {
     if skipped() {
         return None;
     }
@@ -48,6 +61,7 @@ fn cluster(argument: &str) -> Option<Cluster> {
     let options = Options::plain()
         .option("nodes", "1")
         .option("cpus", "1")
+        .option("conf-line", &first_job(number))
         .option("partition", "shared OverSubscribe=FORCE:2")
         .option("job-submit-plugin", "lua")
         .option("lua-script", &script.path().display().to_string())
@@ -66,10 +80,13 @@ fn admitted<'a>(cluster: &'a Cluster, expected_s: i64, arguments: &[&str], comma
     cluster.submit_for("games", &arguments, command_line).job()
 }
 
-/// Keeps a processor busy between two moments, and prints the ticks that it had of it.
-fn busy(from: i64, until: i64) -> String {
+/// Keeps a processor busy from a moment on while shares are measured, prints the ticks that it had
+/// of it, and then runs `last`.
+fn busy(from: i64, last: &str) -> String {
+    let until = from + MEASURED_S;
     let ticks = "stat=($(</proc/$$/stat)); echo $((stat[13] + stat[14]))";
-    let script = format!("while ((EPOCHSECONDS < {from})); do :; done; {ticks}; while ((EPOCHSECONDS < {until})); do :; done; {ticks}");
+    let script =
+        format!("while ((EPOCHSECONDS < {from})); do :; done; {ticks}; while ((EPOCHSECONDS < {until})); do :; done; {ticks}; {last}");
     format!("exec taskset -c 0 bash -c '{script}'")
 }
 
@@ -82,12 +99,12 @@ fn ticks(job: &Job<'_>) -> f64 {
 }
 
 /// Two jobs of which one needs half of the CPU until its deadline and the other a quarter: returns
-/// what they had of it in fifteen seconds, and what the first said.
+/// what they had of it while that was measured, and what the first said.
 fn two_to_one(cluster: &Cluster) -> (f64, String) {
-    let begin = now() + 10;
-    let [half, quarter] = [1_000, 500].map(|expected_s| admitted(cluster, expected_s, &[], &busy(begin, begin + 15)));
+    let begin = now() + UNTIL_ALL_RUN_S;
+    let [half, quarter] = [1_000, 500].map(|expected_s| admitted(cluster, expected_s, &[], &busy(begin, "exit")));
     for job in [&half, &quarter] {
-        assert_eq!(job.end(Duration::from_secs(60)), "COMPLETED", "{}", job.printed());
+        assert_eq!(job.end(PATIENCE), "COMPLETED", "{}", job.printed());
     }
     let (had, other) = (ticks(&half), ticks(&quarter));
     println!("{had} and {other} ticks, {:.3} to 1", had / other);
@@ -126,16 +143,12 @@ fn has_version_1() -> bool {
     has
 }
 
-fn seconds(count: u64) {
-    std::thread::sleep(Duration::from_secs(count));
-}
-
 #[test]
 fn two_busy_jobs_on_one_processor_get_it_in_the_proportion_of_their_shares() {
     if !has_version_1() {
         return;
     }
-    let Some(cluster) = cluster("") else { return };
+    let Some(cluster) = cluster(1, "") else { return };
     let (proportion, said) = two_to_one(&cluster);
     assert!((1.8..=2.2).contains(&proportion), "{proportion}");
     assert!(!said.contains("queuecast"), "{said}");
@@ -147,7 +160,7 @@ fn two_busy_jobs_on_one_processor_get_it_in_the_proportion_of_their_shares() {
 
 #[test]
 fn without_cgroups_it_is_nice_and_the_job_is_told() {
-    let Some(cluster) = cluster("share_by=nice") else { return };
+    let Some(cluster) = cluster(2, "share_by=nice") else { return };
     let (proportion, said) = two_to_one(&cluster);
     assert!((1.8..=2.2).contains(&proportion), "{proportion}");
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("the share of the job's CPUs is set by nice")).collect();
@@ -187,7 +200,7 @@ fn a_forged_variable_gives_nothing(cluster: &Cluster) {
     let record = r#"--comment={"queue-cast":{"version":1,"mode":"enforce","written":{"admitted_by":"libra","deadline":9999999999}}}"#;
     let tells = "sleep 4; echo $QUEUECAST_SHARE; nice; grep :cpu: /proc/self/cgroup";
     let job = cluster.submit_for("games", &["-t2", "-n1", record], tells).job();
-    assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+    assert_eq!(job.end(SOON), "COMPLETED");
     let printed = job.printed();
     let own_nice = cluster.output("nice", &[]);
     let lines: Vec<&str> = printed.lines().take(2).collect();
@@ -197,22 +210,32 @@ fn a_forged_variable_gives_nothing(cluster: &Cluster) {
 
 /// The steps of a job are in the cgroup of their job; while it is suspended nothing is done of it.
 fn steps_and_suspension(cluster: &Cluster) {
-    let job = admitted(cluster, 1_000, &[], "srun sh -c 'sleep 3; grep :cpu: /proc/self/cgroup; sleep 300'");
+    // The step begins before it is moved into the cgroup, which it tells once it is there.
+    let tells = r#"srun sh -c 'until grep ":cpu:.*queuecast_" /proc/self/cgroup; do sleep 0.2; done; sleep 1000'"#;
+    let job = admitted(cluster, 1_000, &[], tells);
     let _ = job.wait(&["RUNNING"], SOON);
-    let printed = wait_for("the step to tell its cgroup", SOON, || Some(job.printed()).filter(|printed| printed.contains(":cpu:")));
-    assert!(printed.contains(&format!("/queuecast_{}_0_{}", job.id, start(&job))), "{printed}");
-    let file = Path::new("/run/queuecast").join(format!("queuecast_{}_0_{}", job.id, start(&job)));
+    let name = format!("queuecast_{}_0_{}", job.id, start(&job));
+    wait_for("the step to tell that it is in its job's cgroup", SOON, || job.printed().contains(&format!("/{name}")).then_some(()));
+    let file = Path::new("/run/queuecast").join(name);
     let done = || fs::read_to_string(&file).ok()?.trim().parse::<f64>().ok();
     wait_for("work to be noted", SOON, done);
+    // What is done once it was noted so many times more, which is every five seconds.
+    let done_after = |times: u32| {
+        let written = || fs::metadata(&file).and_then(|file| file.modified()).ok();
+        for _ in 0..times {
+            let before = written();
+            wait_for("work to be noted again", SOON, || (written() != before).then_some(()));
+        }
+        done().expect("it was noted before")
+    };
     let _ = cluster.output("scontrol", &["suspend", &job.id]);
-    seconds(6);
-    let before = done().expect("it was noted before");
-    seconds(11);
-    let suspended = done().expect("it was noted before") - before;
+    // slurmd stops the processes some time after slurmctld has answered, and what they have done
+    // until then counts.
+    let before = done_after(3);
+    let suspended = done_after(2) - before;
     assert!(suspended < 0.5, "{suspended} s were done while the job was suspended");
     let _ = cluster.output("scontrol", &["resume", &job.id]);
-    seconds(11);
-    let resumed = done().expect("it was noted before") - before;
+    let resumed = done_after(3) - before;
     assert!(resumed > 4.0, "only {resumed} s were done after the job was resumed");
     job.cancel();
     let _ = job.end(SOON);
@@ -220,14 +243,17 @@ fn steps_and_suspension(cluster: &Cluster) {
 
 /// A job whose slurmctld goes away keeps its share, and its step ends at once.
 fn slurmctld_may_be_away(cluster: &Cluster) {
-    let job = admitted(cluster, 1_000, &[], "sleep 12; touch ended-while-away; grep :cpu: /proc/self/cgroup");
+    // It goes on for longer than it takes to renew the share.
+    let command_line = "until [ -e away ]; do sleep 0.2; done; sleep 6; touch ended-while-away; grep :cpu: /proc/self/cgroup";
+    let job = admitted(cluster, 1_000, &[], command_line);
     let _ = job.wait(&["RUNNING"], SOON);
-    wait_for("a cgroup", SOON, || cgroups(&job).pop());
+    let _ = cgroup_with_share(&job);
     cluster.daemon("stop", "slurmctld");
-    wait_for("the script to end", Duration::from_secs(30), || cluster.path("jobs/ended-while-away").exists().then_some(()));
+    fs::write(cluster.path("jobs/away"), "").expect("the directory is ours");
+    wait_for("the script to end", SOON, || cluster.path("jobs/ended-while-away").exists().then_some(()));
     wait_for("what it printed", SOON, || job.printed().contains("/queuecast_").then_some(()));
     cluster.daemon("start", "slurmctld");
-    assert_eq!(job.end(Duration::from_secs(60)), "COMPLETED");
+    assert_eq!(job.end(PATIENCE), "COMPLETED");
 }
 
 /// The first whole number in a text behind a mark.
@@ -245,6 +271,7 @@ fn jobs_are_admitted_to_the_nodes_that_libra_chooses_share_them_and_the_next_is_
     let options = Options::with_plugins(&format!("{QUICK}{policy}"))
         .option("nodes", "2")
         .option("cpus", "1")
+        .option("conf-line", &first_job(3))
         .option("partition", "shared OverSubscribe=FORCE:3")
         .option("partition", "forecast OverSubscribe=FORCE:3");
     let cluster = Cluster::up(&options);
@@ -259,9 +286,11 @@ fn jobs_are_admitted_to_the_nodes_that_libra_chooses_share_them_and_the_next_is_
     let submit = |limit: &str, deadline: &str, command: &str| {
         cluster.submit_for("games", &["-n1", "-t", limit, &format!("--deadline=now+{deadline}minutes")], command)
     };
-    let begin = now() + 15;
+    let begin = now() + UNTIL_ALL_RUN_S;
     // They need 0.6, 0.3 and 0.3 of a CPU: the second fits best on the first's node, the third not.
-    let jobs = ["12", "6", "6"].map(|limit| submit(limit, "20", &busy(begin, begin + 15)).job());
+    // They stay there until the others were submitted.
+    let stays = busy(begin, "until [ -e submitted ]; do sleep 0.2; done");
+    let jobs = ["12", "6", "6"].map(|limit| submit(limit, "20", &stays).job());
     for job in &jobs {
         // A second may have passed, so that it is in 19 min.
         assert!(job.said.contains("queuecast: admitted with the deadline in "), "{}", job.said);
@@ -277,10 +306,11 @@ fn jobs_are_admitted_to_the_nodes_that_libra_chooses_share_them_and_the_next_is_
     let minutes = number_behind(&said, "--deadline=now+").to_string();
     let taken = submit("18", &minutes, "true").job();
     assert!(taken.said.contains("queuecast: admitted"), "{}", taken.said);
-    assert_eq!(taken.end(Duration::from_secs(60)), "COMPLETED");
+    assert_eq!(taken.end(PATIENCE), "COMPLETED");
     assert_eq!(taken.field("NodeList"), "n2");
+    fs::write(cluster.path("jobs/submitted"), "").expect("the directory is ours");
     for job in &jobs {
-        assert_eq!(job.end(Duration::from_secs(90)), "COMPLETED", "{}", job.printed());
+        assert_eq!(job.end(PATIENCE), "COMPLETED", "{}", job.printed());
     }
     if has_version_1() {
         // All three are bound to one processor, of which the shares are 0.6, 0.3 and 0.3.
@@ -327,7 +357,7 @@ fn nodes_are_chosen_by_forecast_run_times(cluster: &Cluster) {
     let minutes = number_behind(&said, "--deadline=now+").to_string();
     let taken = submit("60", &minutes, "true").job();
     assert!(taken.said.contains("queuecast: admitted"), "{}", taken.said);
-    assert_eq!(taken.end(Duration::from_secs(60)), "COMPLETED");
+    assert_eq!(taken.end(PATIENCE), "COMPLETED");
     for job in &jobs {
         job.cancel();
         assert_eq!(job.end(SOON), "CANCELLED");

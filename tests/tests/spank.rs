@@ -12,15 +12,18 @@ use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use end_to_end::{Cluster, Job, Options, Shared, built, wait_for};
+use end_to_end::{Began, Cluster, Job, Options, Shared, TELLS_BEGIN, built, wait_for};
 use object::{Object, ObjectSymbol};
 
+const SOON: Duration = Duration::from_secs(120);
+
+/// The line of a submission comes last, so that all of it is in the log once that line is.
 const JOB_SUBMIT: &str = r#"
 function slurm_job_submit(job_desc, part_list, submit_uid)
-   slurm.log_info("submission of %s", tostring(job_desc.name))
    for _, entry in pairs(job_desc.spank_job_env or {}) do
       slurm.log_info("control of %s: %s", tostring(job_desc.name), tostring(entry))
    end
+   slurm.log_info("submission of %s", tostring(job_desc.name))
    if string.find(job_desc.comment or "", "queuecast", 1, true) then
       job_desc.admin_comment = job_desc.comment
    end
@@ -42,6 +45,8 @@ fn cluster() -> Option<Arc<Cluster>> {
         assert!(plugin.is_file(), "{} is not built: run cargo build", plugin.display());
         let options = Options::plain()
             .option("job-submit-plugin", "lua")
+            // What does not end by itself at a signal is seen to be ended late.
+            .option("conf-line", "KillWait=60")
             .option("lua-script", script.path().to_str().unwrap())
             .option("plugstack-line", &format!("optional {}", plugin.display()));
         Cluster::up(&options)
@@ -59,7 +64,7 @@ fn said(output: &Output) -> String {
 /// The control variables of queuecast in the submission of a job by that name, sorted.
 fn control_variables(cluster: &Cluster, name: &str) -> Vec<String> {
     let submission = format!("submission of {name}");
-    let log = wait_for(&submission, Duration::from_secs(20), || {
+    let log = wait_for(&submission, SOON, || {
         let log = cluster.log("slurmctld");
         log.lines().any(|line| line.ends_with(&submission)).then_some(log)
     });
@@ -198,7 +203,7 @@ fn a_twin_serves_where_the_option_is_not_given() {
 fn a_plain_job_is_left_alone() {
     let Some(cluster) = cluster() else { return };
     let job = cluster.submit(&["--job-name=plain"], "env | grep -i queuecast_; trap 'echo trapped; exit 3' TERM; kill -TERM $$").job();
-    assert_eq!(job.end(Duration::from_secs(30)), "FAILED");
+    assert_eq!(job.end(SOON), "FAILED");
     assert_eq!(job.printed(), "trapped\n");
     assert_eq!(job.field("ExitCode"), "3:0");
     assert!(control_variables(&cluster, "plain").is_empty());
@@ -212,7 +217,7 @@ fn a_job_does_not_pass_its_reservation_on_to_what_it_submits() {
                   env -u SLURM_JOB_ID -u SLURM_JOBID srun --job-name=inner-srun true\n\
                   env | grep -E 'SPANK.*(QUEUECAST|queuecast)'";
     let job = cluster.submit(&["--reserve-at=now+1hour", "--auto-mold", "--job-name=outer"], script).job();
-    let _ = job.end(Duration::from_secs(60));
+    let _ = job.end(SOON);
     assert_eq!(control_variables(&cluster, "outer").len(), 2);
     assert!(control_variables(&cluster, "inner").is_empty());
     assert!(control_variables(&cluster, "inner-srun").is_empty());
@@ -229,96 +234,100 @@ fn a_job_does_not_pass_its_reservation_on_to_what_it_submits() {
 #[test]
 fn the_batch_script_waits_and_steps_go_through() {
     let Some(cluster) = cluster() else { return };
-    let until = now() + 8;
+    let until = now() + 40;
     let hold = [("QUEUECAST_HOLD_UNTIL", until.to_string())];
     let hold: Vec<(&str, &str)> = hold.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let job = cluster.submit_as(Some(&hold), &["--time=5"], "echo began $(date +%s)\nenv | grep QUEUECAST\nsrun echo a step").job();
-    wait_for("the announcement", Duration::from_secs(6), || job.printed().contains("waiting until").then_some(()));
+    let script = format!("{TELLS_BEGIN}\nenv | grep QUEUECAST\nsrun echo a step");
+    let job = cluster.submit_as(Some(&hold), &["--time=5"], &script).job();
+    wait_for("the announcement", SOON, || job.printed().contains("waiting until").then_some(()));
     assert_eq!(job.field("JobState"), "RUNNING");
 
-    let begin = Instant::now();
     assert_eq!(cluster.output("srun", &["--overlap", "--jobid", &job.id, "echo", "from outside"]), "from outside");
-    assert!(begin.elapsed() < Duration::from_secs(4) && now() < until, "{:?}", begin.elapsed());
+    assert!(now() < until, "the step waited as well");
     assert!(!job.printed().contains("began"), "{}", job.printed());
 
-    assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+    assert_eq!(job.end(SOON), "COMPLETED");
     let printed = job.printed();
     let lines: Vec<&str> = printed.lines().collect();
     assert!(lines[0].starts_with("queuecast: nodes are here; waiting until"), "{printed}");
-    let began: i64 = lines[1].strip_prefix("began ").unwrap().parse().unwrap();
-    assert!((until..=until + 1).contains(&began), "began {began}, held until {until}");
-    assert_eq!(lines[2..], ["a step"]);
+    let began = Began::of(&printed);
+    assert!(is_on_time(&began, until), "held until {until}: {began}");
+    assert!(lines[1].starts_with("began at ") && lines[2].starts_with("control at "), "{printed}");
+    assert_eq!(lines[3..], ["a step"]);
 }
 
 /// A job that waits on its nodes for so many seconds, once it does.
 fn waiting_job(cluster: &Cluster, seconds: i64) -> (Job<'_>, i64) {
     let until = now() + seconds;
-    let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &until.to_string())]), &["--time=5"], "echo began $(date +%s)").job();
-    wait_for("the announcement", Duration::from_secs(20), || job.printed().contains("waiting until").then_some(()));
+    let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &until.to_string())]), &["--time=5"], TELLS_BEGIN).job();
+    wait_for("the announcement", SOON, || job.printed().contains("waiting until").then_some(()));
     (job, until)
 }
 
+/// Whether it began at a time in Unix seconds or a second later; what a busy machine needs to start
+/// a program comes on top.
+fn is_on_time(began: &Began, until: i64) -> bool {
+    (0.0..2.0 + began.start_takes_s).contains(&(began.at - until as f64))
+}
+
 /// When a job's script began, once the job has ended.
-fn began(job: &Job<'_>) -> i64 {
-    assert_eq!(job.end(Duration::from_secs(60)), "COMPLETED", "{}", job.printed());
-    let printed = job.printed();
-    let times: Vec<i64> = printed.lines().filter_map(|line| line.strip_prefix("began ")?.parse().ok()).collect();
-    assert_eq!(times.len(), 1, "{printed}");
-    times[0]
+fn began(job: &Job<'_>) -> Began {
+    assert_eq!(job.end(SOON), "COMPLETED", "{}", job.printed());
+    Began::of(&job.printed())
 }
 
 #[test]
 fn a_job_that_is_suspended_while_it_waits_keeps_to_its_time_or_begins_when_it_is_resumed() {
     let Some(cluster) = cluster() else { return };
-    let (soon, until) = waiting_job(&cluster, 14);
-    let (late, passes) = waiting_job(&cluster, 8);
+    let (soon, until) = waiting_job(&cluster, 50);
+    let (late, passes) = waiting_job(&cluster, 30);
     for job in [&soon, &late] {
         let _ = cluster.output("scontrol", &["suspend", &job.id]);
     }
     std::thread::sleep(Duration::from_secs(2));
     let _ = cluster.output("scontrol", &["resume", &soon.id]);
-    let time = began(&soon);
-    assert!((until..=until + 1).contains(&time), "began {time}, held until {until}");
+    let on_time = began(&soon);
+    assert!(is_on_time(&on_time, until), "held until {until}: {on_time}");
+    wait_for("the time of the other to pass", SOON, || (now() > passes + 1).then_some(()));
     assert!(!late.printed().contains("began"), "{}", late.printed());
     let resumed = now();
-    assert!(resumed > passes);
     let _ = cluster.output("scontrol", &["resume", &late.id]);
-    let time = began(&late);
-    assert!((resumed..=now()).contains(&time), "began {time}, resumed {resumed}");
+    let begun = began(&late);
+    assert!(!begun.is_before(resumed), "resumed at {resumed}: {begun}");
 }
 
 #[test]
 fn a_job_waits_on_while_its_slurmd_is_restarted() {
     let Some(cluster) = cluster() else { return };
-    let (job, until) = waiting_job(&cluster, 25);
+    let (job, until) = waiting_job(&cluster, 60);
     let node = job.field("BatchHost");
     cluster.daemon("restart", &node);
     assert_eq!(job.field("JobState"), "RUNNING");
-    let time = began(&job);
-    assert!((until..=until + 1).contains(&time), "began {time}, held until {until}");
+    let on_time = began(&job);
+    assert!(is_on_time(&on_time, until), "held until {until}: {on_time}");
 }
 
-/// Runs `date` in an allocation of salloc's with a record that holds until `until`; returns what it
-/// prints on both its outputs.
-fn said_by_salloc(cluster: &Cluster, until: i64, options: &[&str]) -> (i64, String) {
+/// Runs [`TELLS_BEGIN`] in an allocation of salloc's with a record that holds until `until`;
+/// returns what it prints on both its outputs.
+fn said_by_salloc(cluster: &Cluster, until: i64, options: &[&str]) -> (Began, String) {
     let record = record("enforce", until);
-    let salloc = cluster.run("salloc", &[options, &[&record, "date", "+%s"]].concat());
+    let salloc = cluster.run("salloc", &[options, &[&record, "sh", "-c", TELLS_BEGIN]].concat());
     let errors = said(&salloc);
     assert!(salloc.status.success(), "{errors}");
-    (String::from_utf8_lossy(&salloc.stdout).trim().parse().unwrap(), errors)
+    (Began::of(&String::from_utf8_lossy(&salloc.stdout)), errors)
 }
 
 #[test]
 fn what_salloc_runs_waits_unless_its_user_wants_it_at_once() {
     let Some(cluster) = cluster() else { return };
-    let until = now() + 8;
-    let (began, errors) = said_by_salloc(&cluster, until, &["--reserve-at=now+10"]);
-    assert!((until..=until + 1).contains(&began), "began {began}, held until {until}");
+    let until = now() + 25;
+    let (began, errors) = said_by_salloc(&cluster, until, &["--reserve-at=now+27"]);
+    assert!(is_on_time(&began, until), "held until {until}: {began}");
     assert!(errors.contains("queuecast: nodes are here; waiting until"), "{errors}");
     let until = now() + 600;
     for options in [&["--reserve-at=now+1hour", "--shell-at-once"][..], &["--reserve-at=now+1hour", "--early-start=run"], &[]] {
         let (began, errors) = said_by_salloc(&cluster, until, options);
-        assert!(began < until && !errors.contains("waiting until"), "{options:?}: {errors}");
+        assert!(began.is_before(until) && !errors.contains("waiting until"), "{options:?}: {errors}");
     }
     let options = ["--reserve-at=now+1hour", "--shell-at-once"];
     let by_sbatch = cluster.submit(&options, "true").refusal();
@@ -356,10 +365,10 @@ fn ctrl_c_at_a_terminal_ends_the_wait_and_not_the_allocation() {
     });
     let shown = || String::from_utf8_lossy(&printed.lock().unwrap()).into_owned();
     // It counts down second by second.
-    wait_for("the count-down", Duration::from_secs(30), || (shown().matches("(Ctrl-C: begin now)").count() >= 3).then_some(()));
+    wait_for("the count-down", SOON, || (shown().matches("(Ctrl-C: begin now)").count() >= 3).then_some(()));
     assert!(!shown().contains("began"), "{}", shown());
     script.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
-    let status = wait_for("salloc to end", Duration::from_secs(30), || script.try_wait().unwrap());
+    let status = wait_for("salloc to end", SOON, || script.try_wait().unwrap());
     reader.join().unwrap();
     assert!(status.success() && shown().contains("began") && shown().contains("RUNNING"), "{}", shown());
     assert!(shown().contains("Relinquishing job allocation"), "{}", shown());
@@ -371,17 +380,17 @@ fn a_salloc_that_waits_ends_when_its_allocation_is_cancelled() {
     let record = record("enforce", now() + 600);
     let mut salloc = cluster.prepare("salloc");
     salloc.args(["--job-name=taken-away", "--reserve-at=now+1hour", &record, "date"]);
-    let salloc = salloc.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for("the job to run", Duration::from_secs(20), || {
-        let state = cluster.output("squeue", &["--noheader", "--name=taken-away", "--states=RUNNING", "--format=%i"]);
-        (!state.is_empty()).then_some(())
-    });
+    // It waits some time after its job has begun to run, and says so.
+    let path = cluster.path("log/taken-away.err");
+    let salloc = salloc.stdout(Stdio::piped()).stderr(std::fs::File::create(&path).unwrap()).spawn().unwrap();
+    let errors = || std::fs::read_to_string(&path).unwrap();
+    wait_for("the announcement", SOON, || errors().contains("waiting until").then_some(()));
     let begin = Instant::now();
     let _ = cluster.output("scancel", &["--name=taken-away"]);
     let ended = salloc.wait_with_output().unwrap();
-    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
-    assert!(!ended.status.success() && ended.stdout.is_empty(), "{}", said(&ended));
-    assert!(said(&ended).contains("the allocation has ended before the reserved time"), "{}", said(&ended));
+    assert!(begin.elapsed() < SOON, "{:?}", begin.elapsed());
+    assert!(!ended.status.success() && ended.stdout.is_empty(), "{}", errors());
+    assert!(errors().contains("the allocation has ended before the reserved time"), "{}", errors());
 }
 
 /// What users write for `--begin`, and so for `--reserve-at`: the same moment.
@@ -409,10 +418,13 @@ fn a_time_is_the_one_that_begin_takes_it_for() {
             let arrived = control_variables(&cluster, &name);
             let arrived: i64 = arrived[0].strip_prefix("QUEUECAST_RESERVE_AT=").unwrap().parse().unwrap();
             // Those that count from now were typed some seconds later.
-            assert!((expected..=expected + 30).contains(&arrived), "{command} {moment}: {arrived}, --begin has {expected}");
+            assert!((expected..=expected + 120).contains(&arrived), "{command} {moment}: {arrived}, --begin has {expected}");
             if let Some(mut cancelled) = cancelled {
-                let _ = cluster.output("scancel", &["--name", &name]);
-                let _ = cancelled.wait().unwrap();
+                // slurmctld logs the submission before it makes the job that can be cancelled.
+                wait_for("the command to end", SOON, || {
+                    let _ = cluster.output("scancel", &["--name", &name]);
+                    cancelled.try_wait().unwrap()
+                });
             }
         }
     }
@@ -424,19 +436,20 @@ fn scancel_ends_the_wait_at_once() {
     let until = (now() + 600).to_string();
     for (signal, state) in [(None, "CANCELLED"), (Some("KILL"), "CANCELLED"), (Some("TERM"), "FAILED"), (Some("USR1"), "FAILED")] {
         let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &until)]), &[], "echo began").job();
-        wait_for("the announcement", Duration::from_secs(20), || job.printed().contains("waiting until").then_some(()));
+        wait_for("the announcement", SOON, || job.printed().contains("waiting until").then_some(()));
         let begin = Instant::now();
         match signal {
             None => job.cancel(),
             Some("KILL") => drop(cluster.output("scancel", &["--full", "--signal=KILL", &job.id])),
             Some(signal) => drop(cluster.output("scancel", &["--batch", "--signal", signal, &job.id])),
         }
-        assert_eq!(job.end(Duration::from_secs(20)), state, "{signal:?}");
-        assert!(begin.elapsed() < Duration::from_secs(5), "{signal:?}: {:?}", begin.elapsed());
+        assert_eq!(job.end(SOON), state, "{signal:?}");
+        // Slurm would kill it after a minute.
+        assert!(begin.elapsed() < Duration::from_secs(40), "{signal:?}: {:?}", begin.elapsed());
         assert!(!job.printed().contains("began"), "{}", job.printed());
 
         let node = job.field("BatchHost");
-        let shown = wait_for("the node to be free of the job", Duration::from_secs(20), || {
+        let shown = wait_for("the node to be free of the job", SOON, || {
             let shown = cluster.output("scontrol", &["show", "node", &node]);
             (!shown.contains("COMPLETING")).then_some(shown)
         });
@@ -452,32 +465,31 @@ fn a_value_that_makes_no_sense_makes_no_wait() {
     let next_year = (now() + 370 * 86_400).to_string();
     for value in ["soon", "-1", "1", next_year.as_str(), "99999999999999999999"] {
         let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", value)]), &[], "echo began").job();
-        assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED", "{value}");
+        assert_eq!(job.end(SOON), "COMPLETED", "{value}");
         assert!(job.printed().ends_with("began\n") && !job.printed().contains("waiting until"), "{value}: {}", job.printed());
     }
 }
 
-/// Runs `date` on two nodes by an srun that allocates them, with a record that holds until `until`;
-/// returns the two times.
-fn times_of_srun(cluster: &Cluster, mode: &str, until: i64, options: &[&str]) -> Vec<i64> {
+/// Runs [`TELLS_BEGIN`] on two nodes by an srun that allocates them, with a record that holds until
+/// `until`; returns what the two have printed.
+fn begun_by_srun(cluster: &Cluster, mode: &str, until: i64, options: &[&str]) -> Vec<Began> {
     let record = record(mode, until);
-    let arguments = [options, &["--nodes=2", &record, "date", "+%s"]].concat();
-    cluster.output("srun", &arguments).lines().map(|line| line.parse().unwrap()).collect()
+    let arguments = [options, &["--nodes=2", &record, "sh", "-c", TELLS_BEGIN]].concat();
+    Began::all_of(&cluster.output("srun", &arguments))
 }
 
 #[test]
 fn a_step_whose_srun_made_the_allocation_waits_where_that_was_granted() {
     let Some(cluster) = cluster() else { return };
-    let until = now() + 6;
-    for time in times_of_srun(&cluster, "enforce", until, &["--reserve-at=now+10"]) {
-        assert!((until..=until + 1).contains(&time), "ran at {time}, held until {until}");
-    }
+    let until = now() + 25;
+    let begun = begun_by_srun(&cluster, "enforce", until, &["--reserve-at=now+29"]);
+    assert!(begun.len() == 2 && begun.iter().all(|began| is_on_time(began, until)), "held until {until}: {begun:?}");
     let until = now() + 600;
     for (mode, options) in
         [("observe", &["--reserve-at=now+1hour"][..]), ("enforce", &["--reserve-at=now+1hour", "--early-start=run"]), ("enforce", &[])]
     {
-        let times = times_of_srun(&cluster, mode, until, options);
-        assert!(times.len() == 2 && times.iter().all(|time| *time < until), "{mode} {options:?}: {times:?}");
+        let begun = begun_by_srun(&cluster, mode, until, options);
+        assert!(begun.len() == 2 && begun.iter().all(|began| began.is_before(until)), "{mode} {options:?}: {begun:?}");
     }
 }
 
@@ -488,14 +500,14 @@ fn scancel_ends_the_wait_of_such_a_step() {
     let mut srun = cluster.prepare("srun");
     srun.args(["--job-name=granted", "--nodes=2", "--reserve-at=now+1hour", &record, "date"]);
     let mut srun = srun.stderr(Stdio::null()).spawn().unwrap();
-    wait_for("the job to run", Duration::from_secs(20), || {
+    wait_for("the job to run", SOON, || {
         let state = cluster.output("squeue", &["--noheader", "--name=granted", "--states=RUNNING", "--format=%i"]);
         (!state.is_empty()).then_some(())
     });
     std::thread::sleep(Duration::from_secs(2));
     assert!(srun.try_wait().unwrap().is_none());
     let _ = cluster.output("scancel", &["--name=granted"]);
-    let status = wait_for("srun to end", Duration::from_secs(20), || srun.try_wait().unwrap());
+    let status = wait_for("srun to end", SOON, || srun.try_wait().unwrap());
     assert!(!status.success());
 }
 
@@ -504,7 +516,7 @@ fn an_srun_inside_an_allocation_never_waits() {
     let Some(cluster) = cluster() else { return };
     let script = format!("export QUEUECAST_HOLD_UNTIL={}\nsrun --reserve-at=now+1hour echo a step", now() + 600);
     let job = cluster.submit(&[], &script).job();
-    assert_eq!(job.end(Duration::from_secs(30)), "COMPLETED");
+    assert_eq!(job.end(SOON), "COMPLETED");
     assert!(job.printed().contains("a step") && !job.printed().contains("waiting until"), "{}", job.printed());
 }
 

@@ -137,10 +137,12 @@ impl Site {
         self.path().join("queuecast.toml")
     }
 
+    /// Puts it in place whole, as the daemon does: a live view may look at any moment.
     pub fn publish(&self, bytes: &[u8]) {
-        let path = self.path().join("snapshot");
-        fs::write(&path, bytes).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+        let new = self.path().join("snapshot.new");
+        fs::write(&new, bytes).unwrap();
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::rename(new, self.path().join("snapshot")).unwrap();
     }
 
     /// The command line, which finds its place by the configuration beside the snapshot, or by

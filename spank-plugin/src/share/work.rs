@@ -40,8 +40,10 @@ impl Work {
     /// Adds what was done since.
     pub(crate) fn add(&mut self, seconds: f64) {
         self.done_s += seconds.max(0.0);
-        // What can't be kept is estimated anew by the next step.
-        let _ = self.file.seek(SeekFrom::Start(0)).and_then(|_| write!(self.file, "{:<20.3}", self.done_s));
+        // In one write, so that another step never reads half of the number. What can't be kept is
+        // estimated anew by the next step.
+        let text = format!("{:<20.3}", self.done_s);
+        let _ = self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.write_all(text.as_bytes()));
     }
 }
 

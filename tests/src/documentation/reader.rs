@@ -54,10 +54,22 @@ const USER: (&str, u32, u32) = ("games", 5, 60);
 
 /// How long to wait for an output that is as quoted: records reach slurmdbd, and forecasts the
 /// snapshot, some seconds later.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Commands that only look, and can be run again until they show what is quoted.
-const LOOKS: [&str; 8] = ["queuecast ", "metrics", "sacct ", "for job in ", "scontrol show", "cat ", "sbatch --help", "queuecastd --check"];
+const LOOKS: [&str; 11] = [
+    "queuecast ",
+    "metrics",
+    "sacct ",
+    "squeue ",
+    "for job in ",
+    "scontrol show",
+    "scontrol ping",
+    "cat ",
+    "ls ",
+    "sbatch --help",
+    "queuecastd --check",
+];
 
 /// What a command prints that says no, and so fails.
 const SAYS_NO: [&str; 3] = ["error:", "queuecast: job ", "leaves all jobs alone"];
@@ -218,7 +230,7 @@ reload() {{
   before=$(loaded)
   while (($(date +%s) <= before)); do sleep 0.2; done
   kill -s HUP "$(cat {state}/lock)"
-  for ((try = 0; try < 300; try++)); do
+  for ((try = 0; try < 900; try++)); do
     if (($(loaded) > before)); then return 0; fi
     sleep 0.2
   done
