@@ -256,9 +256,9 @@ fn molding_pays(molding: &[MoldingFound<'_>]) -> String {
     let falls: Vec<String> = molding.iter().map(fall).collect();
     let price = molding.iter().map(MoldingFound::price).fold(f64::NEG_INFINITY, f64::max);
     let others = if price > 0.0 {
-        format!("take {} longer at most", percent(price))
+        format!("take up to {} longer", percent(price))
     } else {
-        format!("be done {} sooner as well, or more", percent(-price))
+        format!("be done at least {} sooner as well", percent(-price))
     };
     format!(
         "Were users to let it choose the sizes of their jobs, the mean time from submission to result would fall: replayed, {}. If half of the jobs use it, those of the others would {others}.",
@@ -358,7 +358,7 @@ mod tests {
     fn molding_pays_only_where_both_replays_say_so() {
         let (pays, sentence) = said((0.06, -0.02), (0.12, -0.01));
         assert!(pays, "{sentence}");
-        for part in ["by 6.0 % with Slurm's defaults (2.8 h to 2.6 h), and by 12 % under EASY", "be done 1.0 % sooner as well, or more"] {
+        for part in ["by 6.0 % with Slurm's defaults (2.8 h to 2.6 h), and by 12 % under EASY", "be done at least 1.0 % sooner as well"] {
             assert!(sentence.contains(part), "{sentence}");
         }
         let (pays, sentence) = said((-0.01, -0.02), (0.12, -0.01));
