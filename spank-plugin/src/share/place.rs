@@ -4,8 +4,15 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use super::weight::Weight;
+
+/// How often a cgroup is tried to be removed: for a fifth of a second, because the end of a step
+/// waits for it.
+const TRIES_TO_LEAVE: usize = 5;
+const BETWEEN_TRIES_TO_LEAVE: Duration = Duration::from_millis(40);
 
 /// What the share of a job is set by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,10 +116,15 @@ impl Place {
         }
     }
 
-    /// Removes a cgroup of our own, if nothing is in it any more: other steps of the job may be.
+    /// Removes a cgroup of our own, if nothing is in it any more: other steps of the job may be. A
+    /// process that was killed leaves it some moments after that.
     pub(crate) fn leave(&self) {
-        if let Place::Own(directory) = self {
-            let _ = fs::remove_dir(directory);
+        let Place::Own(directory) = self else { return };
+        for _ in 0..TRIES_TO_LEAVE {
+            match fs::remove_dir(directory) {
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => thread::sleep(BETWEEN_TRIES_TO_LEAVE),
+                _ => return,
+            }
         }
     }
 }
