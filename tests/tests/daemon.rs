@@ -261,7 +261,8 @@ fn the_sites_own_rules_follow_their_files(cluster: &Cluster, daemon: &Daemon) {
     let is_told = |line: &str| metrics(cluster).lines().any(|other| other == line);
     assert!(!cluster.state_directory().join("rules").exists() && is_told("queuecast_rules 0"), "the site has no rules yet");
     let rule = "[[rule]]\nname = \"first\"\non = [\"modify\"]\nwhen = 'has(current.comment)'\nset = { comment = \"x\" }\n";
-    let first = loaded("the first rule", "10.toml", rule, &|rules| rules["in_force"] == 1);
+    // Who put it in force is written after the rules themselves.
+    let first = loaded("the first rule", "10.toml", rule, &|rules| rules["in_force"] == 1 && !rules["by"].is_null());
     assert_eq!((&first["broken"], &first["by"]), (&false.into(), &"queuecastd".into()));
     wait_for("the metrics of the first rule", PATIENCE, || {
         (is_told("queuecast_rules 1") && is_told("queuecast_rules_broken 0")).then_some(())
