@@ -1,8 +1,8 @@
 //! Molding, deferral and virtual reservations held against workload logs.
 //!
-//! A log is replayed twice, under EASY unless another scheduler is given: as it is, and with a policy in front that may change the
-//! jobs of a window. The jobs before the window are the history; none follows it. Figures are over
-//! the window's jobs.
+//! A log is replayed twice, under EASY unless another scheduler is given: as it is, and with a
+//! policy in front that may change the jobs of a window. The jobs before the window are the
+//! history; none follows it. Figures are over the window's jobs.
 //!
 //! What a changed job runs at another size is not in any log. There are two protocols, and the
 //! figures of one say nothing of the other:
