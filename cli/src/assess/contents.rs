@@ -1,10 +1,10 @@
 //! What the report says: the texts, tables and pictures of each section.
 
 use simulator::assessment::verdict::{percent, signed_percent, time};
-use simulator::assessment::{Adoption, Forecasts, Molded, Molding, NotSaid, Past, Schedulers, WaitClass};
+use simulator::assessment::{Forecasts, Molded, Molding, NotSaid, Past, Schedulers, WaitClass};
 
 use super::Report;
-use super::document::{Block, Cell, Document, Item, Section, Table, size_name};
+use super::document::{Block, Cell, Document, Item, Section, Table, size_name, who_uses_it};
 use super::picture;
 use crate::log_file;
 use crate::output::count;
@@ -279,11 +279,6 @@ fn molding(found: &Molding) -> anyhow::Result<Section> {
     blocks.extend(found.by_scheduler.iter().map(|molded| Block::Table(molded_table(molded))));
     blocks.push(Block::Text("\"The others\" are the jobs whose users don't use it: what stands there above 0 is the price that they pay. Users are drawn job by job, so that both groups are alike.".to_owned()));
     Ok(Section { id: "molding", title: "What molding would do, and its price", blocks })
-}
-
-/// Whose jobs are molded.
-pub(super) fn who_uses_it(adoption: &Adoption) -> &'static str {
-    if adoption.adoption >= 1.0 { "all use it" } else { "half use it" }
 }
 
 fn molded_table(molded: &Molded) -> Table {

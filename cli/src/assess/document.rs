@@ -1,6 +1,6 @@
 //! A report as a sequence of texts, tables and pictures, whatever it is written as.
 
-use simulator::assessment::Verdict;
+use simulator::assessment::{Adoption, Verdict};
 
 use crate::output::count;
 
@@ -74,4 +74,9 @@ pub(super) fn size_name(least: u32, most: Option<u32>) -> String {
         Some(most) => format!("{} to {}", count(least.into()), count(most.into())),
         None => format!("{} and more", count(least.into())),
     }
+}
+
+/// Whose jobs are molded.
+pub(super) fn who_uses_it(adoption: &Adoption) -> &'static str {
+    if adoption.adoption >= 1.0 { "all use it" } else { "half use it" }
 }

@@ -3,8 +3,7 @@
 use simulator::assessment::{Forecasts, Molding, Past, Schedulers};
 use simulator::evaluation::WaitReport;
 
-use super::contents::who_uses_it;
-use super::document::{Picture, size_name};
+use super::document::{Picture, size_name, who_uses_it};
 use crate::evaluate::{class_name, methods};
 use crate::plot::{self, AT_OR_BELOW, Change, Changes, DIAGRAM, ErrorsByClass, Reliability, Series};
 
