@@ -281,6 +281,9 @@ fn a_snapshot_that_others_could_write_is_not_used() {
 fn snapshots_are_replaced_during_submissions_from_eight_threads() {
     let (_turn, running) = running();
     let versions: Vec<Vec<u8>> = (0..4).map(|n| snapshot_bytes(enforcing(), 400 + n * 100, now(), 100 + n as u64)).collect();
+    // Who comes while another thread takes up a snapshot is decided from the one before: not from
+    // that of another test.
+    running.plugin.submit(&mut molded());
     let (done, molded_jobs) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
