@@ -7,7 +7,9 @@
 # Whose tests meet Slurm: what is on the border with it, and the tests of the whole on a cluster.
 border=(slurm-sys submit-filter spank-plugin tests)
 # The programs among them that take minutes.
-longest=(daemon shares filter slurm_comparison command_line changes deadline_order joint reservations queue cluster documentation spank reserved_time burst)
+longest=(daemon changes cluster joint queue deadline_report filter command_line burst deadline_order
+  reserved_time reservations slurm_comparison daemon_time spank documentation ordinary_user doctor
+  shares deadline_faults)
 declare -A running=()
 own_headers=${SLURM_INCLUDE_DIR-}
 
