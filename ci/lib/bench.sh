@@ -21,6 +21,8 @@ read_format() { [[ $1 == text || $1 == json ]] || fail_usage "--format: '$1' is 
 
 # Sets `binaries` to where the built programs are, and builds them unless --no-build was given.
 build_release() {
+  # What the programs say as JSON is read with it.
+  command -v jq >/dev/null || "$root/ci/packages" --only jq || exit 1
   binaries=${CARGO_TARGET_DIR:-$root/target}/release
   [[ $binaries == /* ]] || binaries=$PWD/$binaries
   if [[ ! $build ]]; then
