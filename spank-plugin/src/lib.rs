@@ -37,8 +37,9 @@ struct Queuecast {
     sharing: Option<Sharing>,
 }
 
-// SAFETY: the only thread that the plugin starts, in slurmstepd, waits until all tasks are forked
-// and takes no lock that a forked task takes, so that none is found taken.
+// SAFETY: the only thread that the plugin starts, in slurmstepd, waits in poll(2) until a callback
+// that comes after the last fork has told it to begin, or until the step is over. It takes no lock
+// meanwhile, so that a forked task finds none taken.
 unsafe impl Plugin for Queuecast {
     fn setup(&mut self, _spank: &mut SpankHandle<'_>) -> CallbackResult {
         Ok(())

@@ -1,12 +1,18 @@
 //! What share of a node's CPUs a job gets, and where it is set.
 #![allow(clippy::unwrap_used, reason = "a test ends there")]
 
+#[path = "../src/share/directory.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod directory;
 #[path = "../src/share/place.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod place;
 #[path = "../src/share/processes.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod processes;
+#[path = "../src/share/signal.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod signal;
 #[path = "../src/share/weight.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod weight;
@@ -14,14 +20,20 @@ mod weight;
 #[allow(dead_code, unreachable_pub)]
 mod work;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, SystemTime};
 
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, fork, geteuid};
 use place::Place;
-use processes::{Process, Times, below, progress};
+use processes::{Process, Times, Usage, below, progress};
 use proptest::prelude::*;
+use signal::Signal;
 use weight::{Weight, share};
 use work::Work;
 
@@ -67,8 +79,10 @@ fn weights_are_in_the_proportion_of_the_shares() {
     assert_eq!((one_cpu(0.5).version_2(), one_cpu(0.25).version_2()), (500, 250));
     assert_eq!((one_cpu(0.5).version_1(), one_cpu(0.25).version_1()), (5_120, 2_560));
     // 1.25 to the power of 3 is 1.95.
-    assert_eq!((one_cpu(0.5).nice(), one_cpu(0.25).nice()), (-7, -4));
-    assert_eq!(one_cpu(0.1).nice(), 0, "a tenth of a CPU is what a process weighs by itself");
+    assert_eq!((one_cpu(0.5).nice(), one_cpu(0.25).nice()), (3, 6));
+    assert_eq!((one_cpu(1.0).nice(), one_cpu(0.1).nice()), (0, 10), "a whole CPU is what a process weighs by itself");
+    // 1.25 to the power of 20.6 is 100, which is more than there is.
+    assert_eq!(one_cpu(0.01).nice(), 19);
 }
 
 #[test]
@@ -86,6 +100,7 @@ fn in_slurms_cgroups_the_one_of_the_job_is_found() {
     let job = PathBuf::from("/sys/fs/cgroup/system.slice/slurmstepd.scope/job_7");
     assert_eq!(Place::find(MOUNTS_2, daemon, task, 7, "own"), Place::Version2(job));
     // The latest releases name the job by something else than its number.
+    let daemon = "0::/system.slice/n1_slurmstepd.scope/s0A5B/step_batch/slurm\n";
     let task = "0::/system.slice/n1_slurmstepd.scope/s0A5B/step_batch/user/task_0\n";
     let job = PathBuf::from("/sys/fs/cgroup/system.slice/n1_slurmstepd.scope/s0A5B");
     assert_eq!(Place::find(MOUNTS_2, daemon, task, 7, "own"), Place::Version2(job));
@@ -113,6 +128,103 @@ fn without_cgroups_of_slurms_or_of_version_1_it_is_nice() {
     for text in ["", "nonsense", "1 2 3 - cgroup2"] {
         assert!(matches!(Place::find(text, text, text, 7, "own"), Place::Nice(_)), "{text}");
     }
+}
+
+#[test]
+fn a_user_to_whom_the_tree_is_delegated_can_not_give_a_cgroup_out_for_the_jobs() {
+    let daemon = "0::/system.slice/slurmstepd.scope/job_7/step_0/slurm\n";
+    let task = "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_1/step_0/inside\n";
+    let job = PathBuf::from("/sys/fs/cgroup/system.slice/slurmstepd.scope/job_7");
+    assert_eq!(Place::find(MOUNTS_2, daemon, task, 7, "own"), Place::Version2(job));
+    // slurmd in a step of another Slurm's job, and in a container whose tree is delegated to it.
+    let outer = "/system.slice/slurmstepd.scope/job_70/step_0/user/task_0";
+    for above in [outer, "/user.slice/user-5.slice/slurmd"] {
+        let daemon = format!("0::{above}/slurmstepd.scope/job_7/step_1/slurm\n");
+        let task = format!("0::{above}/slurmstepd.scope/job_7/step_1/user/task_0\n");
+        let job = PathBuf::from(format!("/sys/fs/cgroup{above}/slurmstepd.scope/job_7"));
+        assert_eq!(Place::find(MOUNTS_2, &daemon, &task, 7, "own"), Place::Version2(job));
+    }
+}
+
+/// A process that does nothing, in a cgroup of version 2.
+struct Inside(Child);
+
+impl Inside {
+    fn of(cgroup: &Path) -> Inside {
+        let process = Command::new("sleep").arg("1000").spawn().unwrap();
+        fs::write(cgroup.join("cgroup.procs"), process.id().to_string()).unwrap();
+        Inside(process)
+    }
+
+    fn cgroup(&self) -> String {
+        fs::read_to_string(format!("/proc/{}/cgroup", self.0.id())).unwrap()
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+/// Directories that were made one below the other, and are removed in the end.
+struct Tree(Vec<PathBuf>);
+
+impl Tree {
+    fn make(&mut self, directory: &Path) {
+        fs::create_dir(directory).unwrap();
+        self.0.push(directory.to_path_buf());
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        for directory in self.0.iter().rev() {
+            let _ = fs::remove_dir(directory);
+        }
+    }
+}
+
+#[test]
+fn in_a_delegated_tree_of_the_kernels_version_2_it_is_the_jobs_cgroup_or_an_error() {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let Some(mount) = mounts.lines().find(|line| line.contains(" - cgroup2 ")).filter(|_| geteuid().is_root()) else {
+        println!("left out: not root, or this machine mounts no cgroups of version 2");
+        return;
+    };
+    let delegated = Path::new(mount.split(' ').nth(4).unwrap()).join(format!("queuecast-test-{}", std::process::id()));
+    let mut tree = Tree(Vec::new());
+    let step = delegated.join("slurmstepd.scope/job_7/step_0");
+    let (daemon, task) = (step.join("slurm"), step.join("user/task_0"));
+    let directories: Vec<&Path> = task.ancestors().take_while(|directory| directory.starts_with(&delegated)).collect();
+    directories.iter().rev().for_each(|directory| tree.make(directory));
+    tree.make(&daemon);
+    // The job's user has a tree of its own in which a cgroup is named as a step is.
+    chown(&task, Some(65_534), None).unwrap();
+    let own = task.join("step_0");
+    tree.make(&own);
+    let (daemon, task) = (Inside::of(&daemon), Inside::of(&own));
+    let place = Place::find(mount, &daemon.cgroup(), &task.cgroup(), 7, "own");
+    let job = delegated.join("slurmstepd.scope/job_7");
+    assert_eq!(place, Place::Version2(job.clone()));
+    let outcome = place.set(true, one_cpu(0.5), &[], &[]);
+    let has_controller = fs::read_to_string(job.join("cgroup.controllers")).unwrap().split_whitespace().any(|name| name == "cpu");
+    if has_controller {
+        outcome.unwrap();
+        assert_eq!(fs::read_to_string(job.join("cpu.weight")).unwrap().trim(), "500");
+    } else {
+        // The controller was not delegated, or belongs to version 1: the job is told, and has nice.
+        assert!(outcome.is_err());
+        println!("the controller cpu is not in this tree");
+    }
+}
+
+#[test]
+fn a_cgroup_outside_of_what_slurmstepd_sees_is_none() {
+    let outside = "0::/../../step_0/user\n";
+    assert!(matches!(Place::find(MOUNTS_2, "0::/\n", outside, 7, "own"), Place::Nice(_)));
+    let outside = "4:cpu,cpuacct:/../job_7/step_0\n";
+    assert!(matches!(Place::find(MOUNTS_1, "4:cpu,cpuacct:/\n", outside, 7, "own"), Place::Nice(_)));
 }
 
 #[test]
@@ -162,7 +274,10 @@ fn a_cgroup_without_the_controller_asks_for_it_one_above_and_fails_where_it_is_n
 #[test]
 fn a_processs_name_may_hold_anything() {
     let stat = "41 (a) R 1 (b) T) S 7 41 41 0 -1 4194304\n";
-    assert_eq!(Process::parse(stat), Some(Process { id: 41, parent: 7, group: 41, is_stopped: false }));
+    assert_eq!(Process::parse(stat), Some(Process { id: 41, parent: 7, group: 41, is_stopped: false, ticks: 0 }));
+    // Its own ticks as user and in the kernel, 12 and 3, and those of children that it waited for.
+    let stat = "43 (sh) S 7 43 43 0 -1 4194304 300 200 10 20 12 3 400 50 20 0 1 0 9999 1000 200";
+    assert_eq!(Process::parse(stat).unwrap().ticks, 465);
     assert!(Process::parse("42 (sh) T 41 42 42 0").unwrap().is_stopped);
     for text in ["", "42", "42 (sh", "42 (sh)", "x (sh) S 1 1"] {
         assert_eq!(Process::parse(text), None, "{text}");
@@ -171,7 +286,7 @@ fn a_processs_name_may_hold_anything() {
 
 #[test]
 fn the_processes_of_a_step_are_all_that_come_from_its_slurmstepd() {
-    let process = |id, parent| Process { id, parent, group: id, is_stopped: false };
+    let process = |id, parent| Process { id, parent, group: id, is_stopped: false, ticks: 0 };
     // 5 is a grandchild with the smallest number; 1 and 7 come from elsewhere, and 8 is its own
     // parent, which no kernel says.
     let all = [process(5, 40), process(40, 30), process(41, 30), process(1, 0), process(7, 1), process(8, 8)];
@@ -180,44 +295,112 @@ fn the_processes_of_a_step_are_all_that_come_from_its_slurmstepd() {
     assert_eq!(found, [5, 40, 41]);
 }
 
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Threads that have each run and waited so many milliseconds, and as many in processes that have
+/// ended.
+fn usage(threads: &[(u64, u64)], ended_ms: u64) -> Usage {
+    let milliseconds = 1_000_000;
+    let times = |&(run, waited): &(u64, u64)| Times { run_ns: run * milliseconds, waited_ns: waited * milliseconds };
+    let used_ms = ended_ms + threads.iter().map(|(run, _)| run).sum::<u64>();
+    Usage { threads: (1..).zip(threads.iter().map(times)).collect(), used_ns: used_ms * milliseconds }
+}
+
+/// Which part of a second was progress in which threads have run and waited so.
+fn progress_of(threads: &[(u64, u64)], ended_ms: u64, cpus: u32) -> f64 {
+    progress(&Usage::default(), &usage(threads, ended_ms), SECOND, cpus).unwrap()
+}
+
 #[test]
 fn what_waits_for_a_cpu_makes_no_progress() {
-    let times = |run_ns, waited_ns| Times { run_ns, waited_ns };
-    let earlier = BTreeMap::from([(1, times(100, 50)), (2, times(10, 10))]);
-    let later = BTreeMap::from([(1, times(130, 80)), (3, times(30, 30))]);
-    assert_eq!(progress(&earlier, &later), Some(0.5));
-    assert_eq!(progress(&later, &later), None, "nothing ran and nothing waited");
+    let earlier = usage(&[(100, 50), (10, 10)], 0);
+    let later = usage(&[(600, 550), (10, 10), (20, 20)], 0);
+    assert_eq!(progress(&earlier, &later, SECOND, 1), Some(0.52), "it ran for 0.52 of the second");
+    assert_eq!(progress(&later, &later, SECOND, 1), None, "nothing ran and nothing waited");
+    // One thread of a job with four CPUs that lost half of its time to others.
+    assert!((progress_of(&[(500, 500)], 0, 4) - 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn threads_of_a_job_that_wait_for_each_other_lose_it_nothing() {
+    // Sixteen on one CPU and on four, that the job has to itself.
+    assert!((progress_of(&[(62, 938); 16], 0, 1) - 0.992).abs() < 1e-9);
+    assert!((progress_of(&[(250, 750); 16], 0, 4) - 1.0).abs() < 1e-9);
+    // Of a CPU that others have for half of the time, half is lost.
+    assert!((progress_of(&[(31, 969); 16], 0, 1) - 0.496).abs() < 1e-9);
+    // A storm of ten threads in a hundredth of the second, of which the last waits longest.
+    let storm: Vec<(u64, u64)> = (0..10).map(|before| (1, before)).collect();
+    assert!((progress_of(&storm, 0, 1) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_ran_and_has_ended_meanwhile_has_run() {
+    // One thread waits behind processes of its own job that end before anybody looks.
+    assert!((progress_of(&[(100, 900)], 900, 1) - 1.0).abs() < 1e-9);
+    assert!((progress_of(&[(100, 900)], 0, 1) - 0.1).abs() < 1e-9);
 }
 
 #[test]
 fn this_process_is_seen_to_run() {
     let own = std::process::id();
-    assert!(processes::all().iter().any(|process| process.id == own));
-    let before = Times::of(own);
+    let seen = || Usage::of(&processes::all().into_iter().filter(|process| process.id == own).collect::<Vec<_>>());
+    let before = seen();
+    let run = |usage: &Usage| usage.threads.values().map(|times| times.run_ns).sum::<u64>();
+    assert!(!before.threads.is_empty());
     let begin = std::time::Instant::now();
-    while begin.elapsed() < Duration::from_millis(50) {}
-    assert!(Times::of(own).run_ns > before.run_ns);
+    loop {
+        let after = seen();
+        // A clock tick is a hundredth of a second.
+        if run(&after) > run(&before) && after.used_ns > before.used_ns {
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "{before:?} {after:?}");
+    }
+}
+
+#[test]
+#[allow(unsafe_code, reason = "a fork, as slurmstepd's")]
+fn a_signal_given_in_another_process_ends_a_wait_of_any_length_and_only_that_does() {
+    let signal = std::sync::Arc::new(Signal::new().unwrap());
+    let (sender, receiver) = mpsc::channel();
+    let for_thread = std::sync::Arc::clone(&signal);
+    thread::spawn(move || sender.send(for_thread.wait().is_ok()));
+    // Longer than the thread once waited.
+    assert!(receiver.recv_timeout(Duration::from_secs(3)).is_err());
+    // SAFETY: the child makes two system calls.
+    match unsafe { fork() }.unwrap() {
+        ForkResult::Child => {
+            signal.give();
+            // SAFETY: it takes any status.
+            unsafe { nix::libc::_exit(0) }
+        }
+        ForkResult::Parent { child } => {
+            waitpid(child, None).unwrap();
+        }
+    }
+    assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(true));
+    assert!(signal.wait().is_ok(), "it stays given");
 }
 
 #[test]
 fn one_step_at_a_time_renews_and_the_next_goes_on_from_what_it_has_done() {
     let directory = tempfile::tempdir().unwrap();
-    let mut first = Work::take(directory.path(), "job", 30.0).unwrap();
-    assert!(Work::take(directory.path(), "job", 30.0).is_none());
+    let mut first = Work::take(directory.path(), "job", 30.0).unwrap().unwrap();
+    assert!(Work::take(directory.path(), "job", 30.0).unwrap().is_none());
     first.add(12.5);
     first.add(-3.0);
     assert_eq!(work::done(directory.path(), "job"), Some(42.5));
     drop(first);
-    assert!((Work::take(directory.path(), "job", 0.0).unwrap().done_s - 42.5).abs() < 1e-9);
+    assert!((Work::take(directory.path(), "job", 0.0).unwrap().unwrap().done_s - 42.5).abs() < 1e-9);
     fs::write(directory.path().join("other"), "nonsense").unwrap();
-    assert!((Work::take(directory.path(), "other", 3.0).unwrap().done_s - 3.0).abs() < 1e-9);
+    assert!((Work::take(directory.path(), "other", 3.0).unwrap().unwrap().done_s - 3.0).abs() < 1e-9);
 }
 
 #[test]
 fn files_of_jobs_that_have_ended_are_removed_and_others_are_not() {
     let directory = tempfile::tempdir().unwrap();
-    let held = Work::take(directory.path(), "held", 0.0).unwrap();
-    drop(Work::take(directory.path(), "ended", 0.0).unwrap());
+    let held = Work::take(directory.path(), "held", 0.0).unwrap().unwrap();
+    drop(Work::take(directory.path(), "ended", 0.0).unwrap().unwrap());
     work::remove_abandoned(directory.path(), SystemTime::now());
     assert!(directory.path().join("ended").exists(), "it may be between two steps");
     work::remove_abandoned(directory.path(), SystemTime::now() + Duration::from_secs(3_601));
@@ -235,6 +418,6 @@ proptest! {
         let weight = Weight::of(share, cpus, node);
         prop_assert!((1..=10_000).contains(&weight.version_2()));
         prop_assert!((2..=262_144).contains(&weight.version_1()));
-        prop_assert!((-20..=19).contains(&weight.nice()));
+        prop_assert!((0..=19).contains(&weight.nice()));
     }
 }

@@ -6,15 +6,16 @@
 //! job's `admin_comment`, which slurmctld has and no user can write.
 //!
 //! The work is done by a thread of slurmstepd's, so that nothing of Slurm's waits for it: slurmctld
-//! may be away. It begins once all tasks are forked, and ends with the step. Between the two it
-//! takes no lock that a forked task could need.
+//! may be away. It begins its work once all tasks are forked, however long that takes, and ends
+//! with the step. Until then it only waits, and takes no lock that a forked task could need.
 
+pub(crate) mod directory;
 pub(crate) mod place;
 pub(crate) mod processes;
+pub(crate) mod signal;
 pub(crate) mod weight;
 pub(crate) mod work;
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,7 +32,8 @@ use slurm_spank::SpankHandle;
 use slurm_sys::{allocation, log, process};
 
 use place::Place;
-use processes::{Process, Times};
+use processes::{Process, Usage};
+use signal::Signal;
 use weight::{Weight, share};
 use work::Work;
 
@@ -41,10 +43,6 @@ const RENEWAL: Duration = Duration::from_secs(5);
 
 /// Longest time between two attempts to ask slurmctld, while it is away.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-
-/// How long the thread waits for all tasks to be forked. In a namespace of the job's own
-/// slurmstepd calls back in another process, which can't tell.
-const LONGEST_WAIT_FOR_TASKS: Duration = Duration::from_secs(2);
 
 /// How long the end of a step waits for the thread, which is then left to itself.
 const LONGEST_WAIT_FOR_END: Duration = Duration::from_secs(1);
@@ -61,9 +59,10 @@ pub(crate) struct Sharing {
 
 /// What the thread and the callbacks of Slurm tell each other. No locks: a callback may run in a
 /// copy of slurmstepd, in which nobody would give one back.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Told {
-    are_tasks_forked: AtomicBool,
+    /// Given once all tasks are forked, or the step is over before that.
+    tasks_are_forked: Signal,
     is_over: AtomicBool,
     has_ended: AtomicBool,
 }
@@ -106,7 +105,8 @@ impl Sharing {
         if !process::stay_loaded() {
             return Err("the share of the job's CPUs can't be renewed: the plugin can't be kept loaded".into());
         }
-        let told = Arc::new(Told::default());
+        let tasks_are_forked = Signal::new()?;
+        let told = Arc::new(Told { tasks_are_forked, is_over: AtomicBool::new(false), has_ended: AtomicBool::new(false) });
         let for_thread = Arc::clone(&told);
         let run = move || {
             let ended = catch_unwind(AssertUnwindSafe(|| renew(step, &for_thread)));
@@ -121,14 +121,13 @@ impl Sharing {
 
     /// All tasks are forked.
     pub(crate) fn tasks_are_forked(&self) {
-        if !self.told.are_tasks_forked.swap(true, Ordering::Release) {
-            self.thread.unpark();
-        }
+        self.told.tasks_are_forked.give();
     }
 
     /// Ends the thread, with the step.
     pub(crate) fn end(&self) {
         self.told.is_over.store(true, Ordering::Release);
+        self.told.tasks_are_forked.give();
         self.thread.unpark();
         let begin = Instant::now();
         while !self.told.has_ended.load(Ordering::Acquire) && begin.elapsed() < LONGEST_WAIT_FOR_END {
@@ -138,16 +137,23 @@ impl Sharing {
 }
 
 impl Told {
-    /// Waits so long, or until the step is over, or `flag` is set. Returns whether the step goes
-    /// on.
-    fn wait(&self, longest: Duration, flag: Option<&AtomicBool>) -> bool {
+    /// Waits until all tasks are forked, however long that takes. Returns whether the step goes on.
+    fn wait_for_tasks(&self) -> bool {
+        match self.tasks_are_forked.wait() {
+            Ok(()) => !self.is_over.load(Ordering::Acquire),
+            Err(_) => false,
+        }
+    }
+
+    /// Waits so long, or until the step is over. Returns whether the step goes on.
+    fn wait(&self, longest: Duration) -> bool {
         let begin = Instant::now();
         loop {
             if self.is_over.load(Ordering::Acquire) {
                 return false;
             }
             let left = longest.saturating_sub(begin.elapsed());
-            if left.is_zero() || flag.is_some_and(|flag| flag.load(Ordering::Acquire)) {
+            if left.is_zero() {
                 return true;
             }
             thread::park_timeout(left);
@@ -157,12 +163,12 @@ impl Told {
 
 /// The thread: asks what the job was admitted with, and renews its share until the step is over.
 fn renew(step: Step, told: &Told) {
-    if !told.wait(LONGEST_WAIT_FOR_TASKS, Some(&told.are_tasks_forked)) {
+    if !told.wait_for_tasks() {
         return;
     }
     let Some(admitted) = ask(step.job, told) else { return };
     let mut node = Node::new(step, admitted);
-    while node.renew(unix_seconds()) && told.wait(RENEWAL, None) {}
+    while node.renew(unix_seconds()) && told.wait(RENEWAL) {}
     if let Some(place) = &node.place {
         place.leave();
     }
@@ -179,7 +185,7 @@ fn ask(job: JobId, told: &Told) -> Option<Admitted> {
             let end = job.end.map(|end| end.0 as f64);
             return admitted(&record, start, end);
         }
-        if !told.wait(pause, None) {
+        if !told.wait(pause) {
             return None;
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -205,15 +211,18 @@ struct Node {
     node_cpus: u32,
     place: Option<Place>,
     work: Option<Work>,
-    /// When the work was looked at last, and how long each process had run and waited then.
-    last: Option<(Instant, BTreeMap<u32, Times>)>,
+    /// What is done can't be noted on this node. Each step then sets the share that follows from
+    /// the plan, which is the same in all of them.
+    is_by_plan: bool,
+    /// When the work was looked at last, and what the processes had had of the CPUs then.
+    last: Option<(Instant, Usage)>,
 }
 
 impl Node {
     fn new(step: Step, admitted: Admitted) -> Node {
         work::remove_abandoned(Path::new(work::DIRECTORY), SystemTime::now());
         let name = format!("queuecast_{}_{}_{}", step.job.0, step.node, admitted.start);
-        Node { step, admitted, name, node_cpus: online_cpus(), place: None, work: None, last: None }
+        Node { step, admitted, name, node_cpus: online_cpus(), place: None, work: None, is_by_plan: false, last: None }
     }
 
     /// Renews the share at a moment. `false` where it can't be set at all.
@@ -280,18 +289,28 @@ impl Node {
     /// Takes note of what the step has done since it was looked at last. Returns whether it is this
     /// step that renews the job's share.
     fn look_at_work(&mut self, now: f64, processes: &[Process]) -> bool {
-        if self.work.is_none() {
-            self.work = Work::take(Path::new(work::DIRECTORY), &self.name, self.done_by_plan(now));
+        if self.work.is_none() && !self.is_by_plan {
+            match Work::take(Path::new(work::DIRECTORY), &self.name, self.done_by_plan(now)) {
+                Ok(work) => self.work = work,
+                Err(error) => {
+                    log::error(&format!(
+                        "queuecast: what is done of the job can't be noted in {}, and is taken to go by plan: {error}",
+                        work::DIRECTORY
+                    ));
+                    self.is_by_plan = true;
+                }
+            }
             self.last = None;
         }
-        let times: BTreeMap<u32, Times> = processes.iter().map(|process| (process.id, Times::of(process.id))).collect();
+        let usage = Usage::of(processes);
         if let (Some((before, earlier)), Some(work)) = (&self.last, &mut self.work) {
+            let elapsed = before.elapsed();
             let is_suspended = processes.iter().all(|process| process.is_stopped);
-            let part = if is_suspended { 0.0 } else { processes::progress(earlier, &times).unwrap_or(1.0) };
-            work.add(before.elapsed().as_secs_f64() * part);
+            let part = if is_suspended { 0.0 } else { processes::progress(earlier, &usage, elapsed, self.step.cpus).unwrap_or(1.0) };
+            work.add(elapsed.as_secs_f64() * part);
         }
-        self.last = Some((Instant::now(), times));
-        self.work.is_some()
+        self.last = Some((Instant::now(), usage));
+        self.work.is_some() || self.is_by_plan
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where the share of a job is set on this node.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -13,6 +14,9 @@ use super::weight::Weight;
 /// waits for it.
 const TRIES_TO_LEAVE: usize = 5;
 const BETWEEN_TRIES_TO_LEAVE: Duration = Duration::from_millis(40);
+
+/// The mode of a cgroup of our own: everybody may see it, as the kernel's others.
+const MODE_OF_OWN: u32 = 0o755;
 
 /// What the share of a job is set by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +59,13 @@ impl Place {
             return Place::Nice("this node has no cgroups that share CPUs");
         };
         // The job's name has become another in the latest releases; that of the step below it has
-        // not.
-        match up_to(&mount.directory_of(task), |component| component.starts_with("step_")).as_deref().and_then(Path::parent) {
+        // not. Below its own cgroup a user to whom the tree is delegated may have one by such a name
+        // as well, but not one that slurmstepd is in.
+        let of_daemon = hierarchy(of_daemon, None).map(|daemon| mount.directory_of(daemon));
+        let of_task = mount.directory_of(task);
+        let is_step = |component: &str| component.starts_with("step_");
+        let common = of_daemon.and_then(|daemon| up_to(&daemon, is_step)).filter(|step| of_task.starts_with(step));
+        match common.or_else(|| up_to(&of_task, is_step)).as_deref().and_then(Path::parent) {
             Some(job) => Place::Version2(job.to_path_buf()),
             None => Place::Nice("Slurm makes no cgroups on this node"),
         }
@@ -81,9 +90,12 @@ impl Place {
                 user.as_deref().map_or(Ok(()), share_of_user)
             }
             Place::Own(directory) => {
-                match fs::create_dir(directory) {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                    _ => {}
+                match DirBuilder::new().mode(MODE_OF_OWN).create(directory) {
+                    // The umask is the job's, and may have left others the right to make more in
+                    // it, which could then not be removed.
+                    Ok(()) => fs::set_permissions(directory, Permissions::from_mode(MODE_OF_OWN))?,
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                    Err(error) => return Err(error),
                 }
                 if is_for_job {
                     write_existing(&directory.join("cpu.shares"), weight.version_1())?;
@@ -203,6 +215,7 @@ fn hierarchy<'a>(of_process: &'a str, controller: Option<&str>) -> Option<&'a st
             Some(controller) => controllers.split(',').any(|name| name == controller),
             None => controllers.is_empty(),
         };
-        found.then_some(path)
+        // A cgroup outside of what this process sees has a path that leads out of the mount.
+        found.then_some(path).filter(|path| !path.split('/').any(|component| component == ".."))
     })
 }

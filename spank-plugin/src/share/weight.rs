@@ -20,6 +20,9 @@ const SHARES_OF_OTHERS: f64 = 1_024.0;
 /// `MAX_SHARES`).
 const SHARES: (f64, f64) = (2.0, 262_144.0);
 
+/// The `nice` values that are given: none is below 0, which is that of the system's own daemons.
+const NICE: (f64, f64) = (0.0, 19.0);
+
 /// By what a process weighs less at one more `nice` (kernel/sched/core.c, `sched_prio_to_weight`).
 const STEP_OF_NICE: f64 = 1.25;
 
@@ -38,6 +41,8 @@ pub(crate) fn share(expected_s: f64, done_s: f64, left_s: f64) -> Option<f64> {
 pub(crate) struct Weight {
     of_job: f64,
     job_cpus: f64,
+    /// What a whole CPU of the node weighs.
+    of_cpu: f64,
 }
 
 impl Weight {
@@ -45,8 +50,9 @@ impl Weight {
     /// which Slurm leaves alone.
     pub(crate) fn of(share: Option<f64>, job_cpus: u32, node_cpus: u32) -> Weight {
         let job_cpus = f64::from(job_cpus.max(1));
-        let of_job = share.map_or(WEIGHT_OF_OTHERS, |share| share * job_cpus * weight_of_cpu(node_cpus));
-        Weight { of_job, job_cpus }
+        let of_cpu = weight_of_cpu(node_cpus);
+        let of_job = share.map_or(WEIGHT_OF_OTHERS, |share| share * job_cpus * of_cpu);
+        Weight { of_job, job_cpus, of_cpu }
     }
 
     /// For `cpu.weight` of version 2: 1 to 10,000.
@@ -59,9 +65,10 @@ impl Weight {
         (self.of_job * SHARES_OF_OTHERS / WEIGHT_OF_OTHERS).round().clamp(SHARES.0, SHARES.1) as u32
     }
 
-    /// For the `nice` of each of its processes, of which there is taken to be one to a CPU.
+    /// For the `nice` of each of its processes, of which there is taken to be one to a CPU: 0 to 19.
+    /// A process that needs its whole CPU has 0, as any process that is left alone.
     pub(crate) fn nice(self) -> i32 {
-        let of_process = self.of_job / self.job_cpus / WEIGHT_OF_OTHERS;
-        (-of_process.ln() / STEP_OF_NICE.ln()).round().clamp(-20.0, 19.0) as i32
+        let of_process = self.of_job / self.job_cpus / self.of_cpu;
+        (-of_process.ln() / STEP_OF_NICE.ln()).round().clamp(NICE.0, NICE.1) as i32
     }
 }

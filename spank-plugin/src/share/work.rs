@@ -4,16 +4,22 @@
 //! share: whichever holds the lock on the job's file, which the kernel gives back however the
 //! process ends. The file has what is done, from which the next goes on.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
+
+use super::directory::Directory;
 
 /// Where the files are: gone after the node was started anew, as its jobs are.
 pub(crate) const DIRECTORY: &str = "/run/queuecast";
 
 /// A file that was not renewed for so long is that of a job which has ended.
 const ABANDONED: Duration = Duration::from_secs(3_600);
+
+/// How often a file is opened anew that was removed meanwhile, which can't happen to a new one.
+const TRIES_TO_TAKE: usize = 3;
 
 /// The right to renew a job's share, and what is done of the job.
 #[derive(Debug)]
@@ -24,17 +30,28 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Takes the job's file; `None` while another step of the job has it, or where there can't be
-    /// one. A job of which nothing is known yet has done `otherwise_s`.
-    pub(crate) fn take(directory: &Path, name: &str, otherwise_s: f64) -> Option<Work> {
-        fs::create_dir_all(directory).ok()?;
-        let mut file = File::options().read(true).write(true).create(true).truncate(false).open(directory.join(name)).ok()?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
+    /// Takes the job's file; `None` while another step of the job has it. A job of which nothing is
+    /// known yet has done `otherwise_s`.
+    ///
+    /// # Errors
+    /// Why there can't be such a file: directory or file are not root's alone, or what the kernel
+    /// says.
+    pub(crate) fn take(directory: &Path, name: &str, otherwise_s: f64) -> io::Result<Option<Work>> {
+        let directory = Directory::open(directory)?;
+        for _ in 0..TRIES_TO_TAKE {
+            let mut file = directory.file(name)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            // Another step may have removed an abandoned file after it was opened here.
+            if file.metadata()?.nlink() > 0 {
+                let done_s = read(&mut file).unwrap_or(otherwise_s.max(0.0));
+                return Ok(Some(Work { file, done_s }));
+            }
         }
-        let done_s = read(&mut file).unwrap_or(otherwise_s.max(0.0));
-        Some(Work { file, done_s })
+        Ok(None)
     }
 
     /// Adds what was done since.
@@ -49,7 +66,7 @@ impl Work {
 
 /// What is done of a job by its file, whoever writes it.
 pub(crate) fn done(directory: &Path, name: &str) -> Option<f64> {
-    read(&mut File::open(directory.join(name)).ok()?)
+    read(&mut Directory::open(directory).ok()?.existing_file(name).ok()?)
 }
 
 fn read(file: &mut File) -> Option<f64> {
@@ -58,15 +75,15 @@ fn read(file: &mut File) -> Option<f64> {
     text.trim().parse().ok().filter(|done: &f64| done.is_finite() && *done >= 0.0)
 }
 
-/// Removes the files of jobs that have ended.
+/// Removes the files of jobs that have ended. What is not a file of ours stays.
 pub(crate) fn remove_abandoned(directory: &Path, now: SystemTime) {
-    let files = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
-    let is_abandoned = |path: &PathBuf| {
-        let changed = fs::metadata(path).and_then(|file| file.modified()).ok();
+    let Ok(directory) = Directory::open(directory) else { return };
+    for name in directory.names().unwrap_or_default() {
+        let Ok(file) = directory.existing_file(&name) else { continue };
+        let changed = file.metadata().and_then(|file| file.modified()).ok();
         let is_old = changed.is_some_and(|changed| now.duration_since(changed).is_ok_and(|age| age > ABANDONED));
-        is_old && File::open(path).is_ok_and(|file| file.try_lock().is_ok())
-    };
-    for path in files.filter(is_abandoned) {
-        let _ = fs::remove_file(path);
+        if is_old && file.try_lock().is_ok() {
+            directory.remove(&name);
+        }
     }
 }
