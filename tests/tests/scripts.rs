@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
-use end_to_end::{project, skipped};
+use end_to_end::{built, project, skipped};
+use object::{File, Object, ObjectSymbol};
 
 /// Mounts as debootstrap does, and is killed before it could unmount.
 const KILLED_DEBOOTSTRAP: &str = r#"#!/bin/sh
@@ -79,5 +80,33 @@ fn every_script_says_what_it_does_and_builds_nothing_for_that() {
         let output = Command::new(&script).arg("--help").env("PATH", programs.path()).output().unwrap();
         let help = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && help.contains(&name), "{name} --help: {output:?}");
+    }
+}
+
+#[test]
+fn plugins_are_installed_without_line_tables_unless_they_are_wanted() {
+    let directory = tempfile::tempdir().unwrap();
+    let install = |options: &[&str]| {
+        let output = end_to_end::install_plugins(directory.path()).args(options).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        let plugins = ["job_submit_queuecast.so", "spank_queuecast.so"].map(|name| {
+            let path = directory.path().join(name);
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o755);
+            fs::read(path).unwrap()
+        });
+        (said, plugins)
+    };
+    let has_line_tables = |plugin: &[u8]| File::parse(plugin).unwrap().section_by_name(".debug_line").is_some();
+    let (said, whole) = install(&["--with-symbols"]);
+    assert_eq!(said, "");
+    assert!(whole.iter().all(|plugin| has_line_tables(plugin)));
+    let (said, stripped) = install(&[]);
+    let symbols = built().join("lib*_queuecast.so");
+    assert!(said.contains("installed without symbols") && said.contains(&symbols.display().to_string()), "{said}");
+    for (stripped, whole) in stripped.iter().zip(&whole) {
+        assert!(!has_line_tables(stripped) && stripped.len() < whole.len());
+        // What Slurm looks for is still there.
+        assert!(File::parse(&**stripped).unwrap().dynamic_symbols().any(|symbol| symbol.name() == Ok("plugin_version")));
     }
 }
