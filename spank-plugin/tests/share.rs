@@ -262,6 +262,24 @@ fn in_version_2_only_the_step_that_renews_writes_the_jobs_weight() {
 }
 
 #[test]
+fn an_own_cgroup_that_another_user_has_made_is_not_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let own = directory.path().join("queuecast_7_0_1");
+    fs::create_dir(&own).unwrap();
+    for name in ["cpu.shares", "cgroup.procs"] {
+        fs::write(own.join(name), "").unwrap();
+    }
+    let place = Place::Own(own.clone());
+    place.set(true, one_cpu(0.5), &[], &[]).unwrap();
+    assert_eq!(fs::read_to_string(own.join("cpu.shares")).unwrap(), "5120");
+    if geteuid().is_root() {
+        chown(&own, Some(65_534), None).unwrap();
+        assert!(place.set(true, one_cpu(0.1), &[], &[]).is_err());
+        assert_eq!(fs::read_to_string(own.join("cpu.shares")).unwrap(), "5120");
+    }
+}
+
+#[test]
 fn a_cgroup_without_the_controller_asks_for_it_one_above_and_fails_where_it_is_not_given() {
     let directory = tempfile::tempdir().unwrap();
     let job = directory.path().join("job_1");

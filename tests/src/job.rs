@@ -38,7 +38,17 @@ impl Cluster {
     /// Where sbatch can't be run.
     #[must_use]
     pub fn submit_for(&self, user: &str, arguments: &[&str], command_line: &str) -> Submitted<'_> {
+        self.submit_for_with(user, &[], arguments, command_line)
+    }
+
+    /// Submits a command line as an ordinary user with `variables` in the environment of sbatch.
+    ///
+    /// # Panics
+    /// Where sbatch can't be run.
+    #[must_use]
+    pub fn submit_for_with(&self, user: &str, variables: &[(&str, &str)], arguments: &[&str], command_line: &str) -> Submitted<'_> {
         let mut sbatch = self.prepare_for(user, "sbatch");
+        sbatch.envs(variables.iter().copied());
         let printed = self.path("jobs/job-%j.out");
         sbatch.args(["--parsable", "--output"]).arg(printed).args(arguments).args(["--wrap", command_line]);
         self.submitted(&mut sbatch, "jobs")

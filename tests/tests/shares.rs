@@ -9,6 +9,7 @@
 #![allow(clippy::expect_used, clippy::panic)] // helpers of tests
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -72,22 +73,38 @@ fn cluster(number: u32, argument: &str) -> Option<Cluster> {
 /// Submits a job that is admitted with a deadline in 2,000 s and is expected to run so long, as an
 /// ordinary user.
 fn admitted<'a>(cluster: &'a Cluster, expected_s: i64, arguments: &[&str], command_line: &str) -> Job<'a> {
+    admitted_by(cluster, ("games", &[]), expected_s, arguments, command_line)
+}
+
+/// The same for a user with variables in the environment.
+fn admitted_by<'a>(
+    cluster: &'a Cluster,
+    (user, variables): (&str, &[(&str, &str)]),
+    expected_s: i64,
+    arguments: &[&str],
+    command_line: &str,
+) -> Job<'a> {
     let (at, deadline) = (now(), now() + 2_000);
     let record = format!(
         r#"{{"queuecast":{{"version":1,"generation":1,"at":{at},"mode":"enforce","asked":{{"nodes":1,"cpus":1}},"written":{{"own_limit_s":{expected_s},"admitted_by":"libra","deadline":{deadline}}}}}}}"#
     );
     let arguments = [&["-t40", "-n1", "--comment", &record], arguments].concat();
-    cluster.submit_for("games", &arguments, command_line).job()
+    cluster.submit_for_with(user, variables, &arguments, command_line).job()
 }
 
-/// Keeps a processor busy from a moment on while shares are measured, prints the ticks that it had
-/// of it, and then runs `last`.
+/// Keeps the first processor busy from a moment on while shares are measured, prints the ticks that
+/// it had of it, and then runs `last`.
 fn busy(from: i64, last: &str) -> String {
+    busy_on(0, from, last)
+}
+
+/// The same on any processor.
+fn busy_on(processor: usize, from: i64, last: &str) -> String {
     let until = from + MEASURED_S;
     let ticks = "stat=($(</proc/$$/stat)); echo $((stat[13] + stat[14]))";
     let script =
         format!("while ((EPOCHSECONDS < {from})); do :; done; {ticks}; while ((EPOCHSECONDS < {until})); do :; done; {ticks}; {last}");
-    format!("exec taskset -c 0 bash -c '{script}'")
+    format!("exec taskset -c {processor} bash -c '{script}'")
 }
 
 /// How many ticks it had.
@@ -99,10 +116,10 @@ fn ticks(job: &Job<'_>) -> f64 {
 }
 
 /// Two jobs of which one needs half of the CPU until its deadline and the other a quarter: returns
-/// what they had of it while that was measured, and what the first said.
-fn two_to_one(cluster: &Cluster) -> (f64, String) {
+/// what they had of that processor while it was measured, and what the first said.
+fn two_to_one(cluster: &Cluster, processor: usize) -> (f64, String) {
     let begin = now() + UNTIL_ALL_RUN_S;
-    let [half, quarter] = [1_000, 500].map(|expected_s| admitted(cluster, expected_s, &[], &busy(begin, "exit")));
+    let [half, quarter] = [1_000, 500].map(|expected_s| admitted(cluster, expected_s, &[], &busy_on(processor, begin, "exit")));
     for job in [&half, &quarter] {
         assert_eq!(job.end(PATIENCE), "COMPLETED", "{}", job.printed());
     }
@@ -149,19 +166,24 @@ fn two_busy_jobs_on_one_processor_get_it_in_the_proportion_of_their_shares() {
         return;
     }
     let Some(cluster) = cluster(1, "") else { return };
-    let (proportion, said) = two_to_one(&cluster);
+    let (proportion, said) = two_to_one(&cluster, 0);
     assert!((1.8..=2.2).contains(&proportion), "{proportion}");
     assert!(!said.contains("queuecast"), "{said}");
     it_ends_with_the_step(&cluster);
     a_forged_variable_gives_nothing(&cluster);
     steps_and_suspension(&cluster);
+    a_launch_that_takes_long(&cluster);
+    a_hostile_neighbour(&cluster);
+    a_delegated_tree(&cluster);
     slurmctld_may_be_away(&cluster);
 }
 
 #[test]
 fn without_cgroups_it_is_nice_and_the_job_is_told() {
     let Some(cluster) = cluster(2, "share_by=nice") else { return };
-    let (proportion, said) = two_to_one(&cluster);
+    // Beside the weights of the other tests' jobs on the first processor there would be few ticks.
+    let last = std::thread::available_parallelism().map_or(0, |processors| processors.get() - 1);
+    let (proportion, said) = two_to_one(&cluster, last);
     assert!((1.8..=2.2).contains(&proportion), "{proportion}");
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("the share of the job's CPUs is set by nice")).collect();
     assert_eq!(lines.len(), 1, "{said}");
@@ -254,6 +276,117 @@ fn slurmctld_may_be_away(cluster: &Cluster) {
     wait_for("what it printed", SOON, || job.printed().contains("/queuecast_").then_some(()));
     cluster.daemon("start", "slurmctld");
     assert_eq!(job.end(PATIENCE), "COMPLETED");
+}
+
+/// The file with what is done of a job, which stays for an hour after its end.
+fn noted(job: &Job<'_>) -> PathBuf {
+    Path::new("/run/queuecast").join(format!("queuecast_{}_0_{}", job.id, start(job)))
+}
+
+/// How often slurmctld was asked about one job, as it counts (sdiag(1)).
+fn requests_about_a_job(cluster: &Cluster) -> i64 {
+    let counts = cluster.output("sdiag", &[]);
+    let line = counts.lines().find(|line| line.trim_start().starts_with("REQUEST_JOB_INFO_SINGLE"));
+    line.map_or(0, |line| number_behind(line, "count:"))
+}
+
+/// While the tasks of a step are not forked, which takes until somebody reads what the job prints
+/// into, nothing asks slurmctld; then the job has its share.
+fn a_launch_that_takes_long(cluster: &Cluster) {
+    const LAUNCH_S: i64 = 10;
+    let fifo = cluster.path("jobs/fifo");
+    let _ = cluster.output("mkfifo", &["-m", "666", &fifo.display().to_string()]);
+    let job = admitted(cluster, 1_000, &["-o", "fifo"], "exec sleep 300");
+    let _ = job.wait(&["RUNNING"], SOON);
+    let begin = start(&job);
+    let asked = requests_about_a_job(cluster);
+    wait_for("ten seconds of the launch", SOON, || (now() > begin + LAUNCH_S).then_some(()));
+    assert_eq!(requests_about_a_job(cluster), asked, "a step asked before its tasks were forked");
+    assert!(cgroups(&job).is_empty());
+    let reader = std::thread::spawn(move || fs::read_to_string(fifo));
+    let (_, shares) = cgroup_with_share(&job);
+    assert!((4_900..=5_300).contains(&shares), "{shares}");
+    job.cancel();
+    assert_eq!(job.end(SOON), "CANCELLED");
+    // It ends with the last who has the FIFO open.
+    reader.join().expect("it reads").expect("text");
+}
+
+/// A neighbour on the node, admitted as well, that runs 16 processes on one CPU under a umask of 0
+/// and tries what a user could do to root's files.
+fn a_hostile_neighbour(cluster: &Cluster) {
+    let begin = now() + UNTIL_ALL_RUN_S;
+    let until = begin + MEASURED_S;
+    let victim = admitted(cluster, 1_000, &[], &busy(begin, "exit"));
+    let _ = victim.wait(&["RUNNING"], SOON);
+    let _ = cgroup_with_share(&victim);
+    let (file, directory) = (noted(&victim), "/run/queuecast");
+    let file = file.display();
+    let tries = format!(
+        "echo umask $(umask), mode $(stat -c %a {directory}); for word in ls \"ln -s /etc/passwd\" mkfifo touch; do $word {directory}/planted && echo done: $word; done; \
+         flock --shared --nonblock {file} true && echo done: lock; renice -n -5 $$ && echo done: renice"
+    );
+    let ticks_of_children = "wait; stat=($(</proc/$$/stat)); echo $((stat[15] + stat[16]))";
+    let busy_ones = |until: i64| format!("for one in {{1..16}}; do (while ((EPOCHSECONDS < {until})); do :; done) & done; wait");
+    // What the processes have had before the others are measured is printed first.
+    let script = format!("{tries}; {}; {ticks_of_children}; {}; {ticks_of_children}", busy_ones(begin), busy_ones(until));
+    let path = cluster.path("jobs/hostile.sh");
+    fs::write(&path, format!("#!/bin/bash\ntaskset -pc 0 $$ >/dev/null\n{script}\n")).expect("the directory is ours");
+    let hostile = admitted_by(cluster, ("news", &[("SLURM_UMASK", "0000")]), 500, &[], "exec bash hostile.sh");
+    for job in [&victim, &hostile] {
+        assert_eq!(job.end(PATIENCE), "COMPLETED", "{}", job.printed());
+    }
+    let printed = hostile.printed();
+    assert!(printed.starts_with("umask 0000, mode 700\n") && !printed.contains("done: "), "{printed}");
+    for job in [&victim, &hostile] {
+        let mode = fs::metadata(noted(job)).expect("what is done of it").permissions().mode();
+        assert_eq!(mode & 0o7777, 0o600);
+    }
+    // By their shares the two have the CPU two to one, however many processes there are.
+    let (had, other) = (ticks(&victim), ticks(&hostile));
+    println!("{had} ticks beside {other} of 16 processes");
+    assert!((1.8..=2.2).contains(&(had / other)), "{had} and {other}");
+    // It is taken to have done what its processes have run, and not a sixteenth of that.
+    let ticks_of_all: f64 = printed.lines().last().and_then(|ticks| ticks.parse().ok()).expect("ticks");
+    let done: f64 = fs::read_to_string(noted(&hostile)).expect("what is done").trim().parse().expect("a number");
+    println!("{done} s are noted as done, and {ticks_of_all} ticks were used");
+    assert!(done > 0.6 * ticks_of_all / 100.0, "{done} s are noted as done, and {ticks_of_all} ticks were used");
+}
+
+/// slurmd runs in a tree that is delegated to the job's user: the job's cgroup is made there, a
+/// user who leaves it is brought back, and it is removed in the end.
+fn a_delegated_tree(cluster: &Cluster) {
+    let top = Path::new("/sys/fs/cgroup/cpu");
+    let delegated = top.join(format!("queuecast-delegated-{}", std::process::id()));
+    let own = delegated.join("own");
+    let slurmd = fs::read_to_string(cluster.path("run/n1.process")).expect("the process of slurmd");
+    let slurmd = slurmd.split(' ').next().expect("its number");
+    let games: u32 = cluster.output("id", &["-u", "games"]).parse().expect("a number");
+    for directory in [&delegated, &own] {
+        fs::create_dir(directory).expect("a cgroup");
+        for name in ["", "cgroup.procs", "tasks"] {
+            chown(directory.join(name), Some(games), None).expect("it is ours");
+        }
+    }
+    fs::write(delegated.join("cgroup.procs"), slurmd).expect("slurmd moves");
+    let leaves = "until grep \":cpu:.*queuecast_\" /proc/self/cgroup; do sleep 0.2; done; \
+                  echo $$ >OWN/cgroup.procs && grep :cpu: /proc/self/cgroup && \
+                  until grep \":cpu:.*queuecast_\" /proc/self/cgroup; do sleep 0.2; done; echo is back; exec sleep 300";
+    let job = admitted(cluster, 1_000, &[], &leaves.replace("OWN", &own.display().to_string()));
+    let _ = job.wait(&["RUNNING"], SOON);
+    let group = delegated.join(format!("queuecast_{}_0_{}", job.id, start(&job)));
+    wait_for("the job to be brought back", SOON, || job.printed().contains("is back").then_some(()));
+    assert!(job.printed().contains("/own\n"), "{}", job.printed());
+    let shares: i64 = fs::read_to_string(group.join("cpu.shares")).expect("its cgroup").trim().parse().expect("a number");
+    assert!((4_900..=5_300).contains(&shares), "{shares}");
+    assert!(cgroups(&job).is_empty(), "a cgroup was made outside of the tree");
+    job.cancel();
+    assert_eq!(job.end(SOON), "CANCELLED");
+    wait_for("its cgroup to be removed", SOON, || (!group.exists()).then_some(()));
+    fs::write(top.join("cgroup.procs"), slurmd).expect("slurmd moves back");
+    for directory in [&own, &delegated] {
+        wait_for("the tree to be empty", SOON, || fs::remove_dir(directory).ok());
+    }
 }
 
 /// The first whole number in a text behind a mark.

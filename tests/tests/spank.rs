@@ -12,7 +12,7 @@ use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use end_to_end::{Began, Cluster, Job, Options, Shared, TELLS_BEGIN, built, wait_for};
+use end_to_end::{Began, Cluster, Job, Options, Shared, TELLS_BEGIN, built, skipped, wait_for};
 use object::{Object, ObjectSymbol};
 
 const SOON: Duration = Duration::from_secs(120);
@@ -38,19 +38,22 @@ end
 /// The cluster that the tests of this file share.
 fn cluster() -> Option<Arc<Cluster>> {
     static SHARED: Shared = Shared::new();
-    SHARED.get(|| {
-        let script = tempfile::Builder::new().suffix(".lua").tempfile().unwrap();
-        std::fs::write(script.path(), JOB_SUBMIT).unwrap();
-        let plugin = built().join("libspank_queuecast.so");
-        assert!(plugin.is_file(), "{} is not built: run cargo build", plugin.display());
-        let options = Options::plain()
-            .option("job-submit-plugin", "lua")
-            // What does not end by itself at a signal is seen to be ended late.
-            .option("conf-line", "KillWait=60")
-            .option("lua-script", script.path().to_str().unwrap())
-            .option("plugstack-line", &format!("optional {}", plugin.display()));
-        Cluster::up(&options)
-    })
+    SHARED.get(|| cluster_with(&[]))
+}
+
+/// Such a cluster with more options of `ci/cluster up`.
+fn cluster_with(more: &[(&str, &str)]) -> Cluster {
+    let script = tempfile::Builder::new().suffix(".lua").tempfile().unwrap();
+    std::fs::write(script.path(), JOB_SUBMIT).unwrap();
+    let plugin = built().join("libspank_queuecast.so");
+    assert!(plugin.is_file(), "{} is not built: run cargo build", plugin.display());
+    let options = Options::plain()
+        .option("job-submit-plugin", "lua")
+        // What does not end by itself at a signal is seen to be ended late.
+        .option("conf-line", "KillWait=60")
+        .option("lua-script", script.path().to_str().unwrap())
+        .option("plugstack-line", &format!("optional {}", plugin.display()));
+    Cluster::up(&more.iter().fold(options, |options, (name, value)| options.option(name, value)))
 }
 
 fn now() -> i64 {
@@ -294,6 +297,79 @@ fn a_job_that_is_suspended_while_it_waits_keeps_to_its_time_or_begins_when_it_is
     let _ = cluster.output("scontrol", &["resume", &late.id]);
     let begun = began(&late);
     assert!(!begun.is_before(resumed), "resumed at {resumed}: {begun}");
+}
+
+#[test]
+fn a_job_that_waits_is_preempted_as_any_other_and_each_node_goes_by_its_own_clock() {
+    if skipped() {
+        return;
+    }
+    let cluster = cluster_with(&[
+        ("nodes", "4"),
+        ("conf-line", "PreemptType=preempt/partition_prio"),
+        ("conf-line", "PreemptMode=SUSPEND,GANG"),
+        ("conf-line", "SchedulerTimeSlice=5"),
+        ("partition", "clocks Nodes=n[3-4]"),
+        ("partition", "requeued PriorityTier=1 PreemptMode=REQUEUE Nodes=n1"),
+        ("partition", "suspended PriorityTier=1 PreemptMode=SUSPEND OverSubscribe=FORCE:1 Nodes=n2"),
+        ("partition", "urgent PriorityTier=9 PreemptMode=OFF OverSubscribe=FORCE:1 Nodes=n[1-2]"),
+    ]);
+    preemption_of_jobs_that_wait(&cluster);
+    clocks_that_differ(&cluster);
+}
+
+/// A job that waits on its node gives it to a more urgent one, requeued or suspended, and begins
+/// once, not before its time.
+fn preemption_of_jobs_that_wait(cluster: &Cluster) {
+    let until = now() + 100;
+    let waits = |partition: &str| {
+        let hold = [("QUEUECAST_HOLD_UNTIL", until.to_string())];
+        let hold: Vec<(&str, &str)> = hold.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        cluster.submit_as(Some(&hold), &["--partition", partition, "--ntasks=4", "--requeue", "--time=10"], TELLS_BEGIN).job()
+    };
+    let [requeued, suspended] = ["requeued", "suspended"].map(waits);
+    for job in [&requeued, &suspended] {
+        wait_for("the announcement", SOON, || job.printed().contains("waiting until").then_some(()));
+    }
+    let urgent = ["n1", "n2"].map(|node| {
+        let shape = ["--partition=urgent", "--nodelist", node, "--ntasks=4", "--time=5"];
+        cluster.submit(&shape, "until [ -e preempted ]; do sleep 0.2; done").job()
+    });
+    for job in &urgent {
+        assert_eq!(job.wait(&["RUNNING"], SOON), "RUNNING");
+    }
+    assert_eq!(requeued.wait(&["PENDING"], SOON), "PENDING");
+    assert_eq!(suspended.wait(&["SUSPENDED"], SOON), "SUSPENDED");
+    std::fs::write(cluster.path("log/preempted"), "").unwrap();
+    for job in &urgent {
+        assert_eq!(job.end(SOON), "COMPLETED");
+    }
+    // slurmctld puts a requeued job off.
+    wait_for("the requeued job to run again", Duration::from_secs(180), || {
+        let _ = cluster.run("scontrol", &["update", &format!("JobId={}", requeued.id), "StartTime=now"]);
+        (requeued.field("JobState") != "PENDING").then_some(())
+    });
+    let _ = suspended.wait(&["RUNNING", "COMPLETED"], SOON);
+    let are_in_time = now() < until - 5;
+    for job in [&requeued, &suspended] {
+        let begun = began(job);
+        assert!(!begun.is_before(until), "held until {until}: {begun}");
+        assert!(!are_in_time || is_on_time(&begun, until), "held until {until}: {begun}");
+    }
+}
+
+/// The tasks of a job on two nodes whose clocks differ by five seconds each begin when their own
+/// node's clock has the time.
+fn clocks_that_differ(cluster: &Cluster) {
+    const AHEAD_S: i64 = 5;
+    let clock = cluster.shifted_clock();
+    let _slurmd = cluster.restart_node_with("n3", &clock.variables());
+    clock.set_ahead(AHEAD_S);
+    let until = now() + 35;
+    let mut begun = begun_by_srun(cluster, "enforce", until, &["--reserve-at=now+39"]);
+    begun.sort_by(|one, other| one.at.total_cmp(&other.at));
+    let [ahead, right] = begun[..] else { panic!("not on two nodes: {begun:?}") };
+    assert!(is_on_time(&ahead, until - AHEAD_S) && is_on_time(&right, until), "held until {until}: {begun:?}");
 }
 
 #[test]

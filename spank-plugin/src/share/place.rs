@@ -3,10 +3,12 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
+
+use slurm_sys::process::own_user;
 
 use super::weight::Weight;
 
@@ -59,8 +61,8 @@ impl Place {
             return Place::Nice("this node has no cgroups that share CPUs");
         };
         // The job's name has become another in the latest releases; that of the step below it has
-        // not. Below its own cgroup a user to whom the tree is delegated may have one by such a name
-        // as well, but not one that slurmstepd is in.
+        // not. A user to whom the tree is delegated may have one by such a name as well, but not
+        // one that slurmstepd is in.
         let of_daemon = hierarchy(of_daemon, None).map(|daemon| mount.directory_of(daemon));
         let of_task = mount.directory_of(task);
         let is_step = |component: &str| component.starts_with("step_");
@@ -94,7 +96,13 @@ impl Place {
                     // The umask is the job's, and may have left others the right to make more in
                     // it, which could then not be removed.
                     Ok(()) => fs::set_permissions(directory, Permissions::from_mode(MODE_OF_OWN))?,
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                    // Where the tree is delegated the job's user may have been there before, and
+                    // would write the share.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        if fs::symlink_metadata(directory)?.uid() != own_user().0 {
+                            return Err(io::Error::other("the cgroup is another user's"));
+                        }
+                    }
                     Err(error) => return Err(error),
                 }
                 if is_for_job {

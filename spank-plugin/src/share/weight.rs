@@ -65,8 +65,8 @@ impl Weight {
         (self.of_job * SHARES_OF_OTHERS / WEIGHT_OF_OTHERS).round().clamp(SHARES.0, SHARES.1) as u32
     }
 
-    /// For the `nice` of each of its processes, of which there is taken to be one to a CPU: 0 to 19.
-    /// A process that needs its whole CPU has 0, as any process that is left alone.
+    /// For the `nice` of each of its processes, of which there is taken to be one to a CPU: 0 to
+    /// 19. A process that needs its whole CPU has 0, as any process that is left alone.
     pub(crate) fn nice(self) -> i32 {
         let of_process = self.of_job / self.job_cpus / self.of_cpu;
         (-of_process.ln() / STEP_OF_NICE.ln()).round().clamp(NICE.0, NICE.1) as i32
