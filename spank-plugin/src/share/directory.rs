@@ -49,7 +49,7 @@ impl Directory {
         let descriptor = open(path, OFlag::O_RDONLY | OFlag::O_DIRECTORY | CAREFULLY, Mode::empty())?;
         let found = fstat(&descriptor)?;
         if found.st_uid != geteuid().as_raw() {
-            return Err(io::Error::other(format!("{} belongs to user {}", path.display(), found.st_uid)));
+            return Err(io::Error::other(format!("it belongs to user {}", found.st_uid)));
         }
         let directory = Directory { descriptor };
         let permissions = found.st_mode & PERMISSIONS;

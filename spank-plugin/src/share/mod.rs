@@ -294,7 +294,7 @@ impl Node {
                 Ok(work) => self.work = work,
                 Err(error) => {
                     log::error(&format!(
-                        "queuecast: what is done of the job can't be noted in {}, and is taken to go by plan: {error}",
+                        "queuecast: what is done of the job can't be noted, and is taken to go by plan: {}: {error}",
                         work::DIRECTORY
                     ));
                     self.is_by_plan = true;
