@@ -31,6 +31,7 @@ mod reservations;
 mod reserve;
 mod selection;
 mod simulate;
+mod slurm_release;
 mod status;
 mod user;
 

@@ -3,6 +3,7 @@
 //! They are only collected here, in the order in which they were given:
 //! [`rules_compiler::command_line`] reads them together with the script and the environment.
 
+use crate::slurm_release::own_release;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rules_compiler::command_line::{SbatchOption, Takes, sbatch_options};
 use slurm_conf::duration;
@@ -80,7 +81,7 @@ impl JobArguments {
 /// The options that are taken on this command line: all of sbatch but those that have it print
 /// something and end.
 fn taken() -> impl Iterator<Item = SbatchOption> {
-    sbatch_options().filter(|option| !matches!(effect(option.name), Effect::Ends))
+    sbatch_options(own_release()).filter(|option| !matches!(effect(option.name), Effect::Ends))
 }
 
 fn argument(option: SbatchOption) -> Arg {

@@ -1,6 +1,6 @@
 //! What each option of sbatch means for a forecast.
 
-use rules_compiler::command_line::sbatch_options;
+use rules_compiler::command_line::{Release, sbatch_options};
 
 /// What an option of sbatch means for a forecast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +168,7 @@ pub(crate) fn in_words() -> String {
         ("Options of sbatch that are told as not counted in full", Vec::new()),
         ("Options of sbatch that change nothing of the forecast", Vec::new()),
     ];
-    for option in sbatch_options() {
+    for option in sbatch_options(Release::LAST) {
         match effect(option.name) {
             Effect::NotCounted(_) => groups[0].1.push(option.name),
             Effect::Nothing => groups[1].1.push(option.name),
@@ -202,7 +202,7 @@ mod tests {
     fn it_is_known_of_every_option_of_sbatch_what_it_means_for_a_forecast() {
         let reason = effect("no-such-option");
         assert!(matches!(reason, Effect::Refused(_)));
-        for option in sbatch_options() {
+        for option in sbatch_options(Release::LAST) {
             assert_ne!(effect(option.name), reason, "{}", option.name);
         }
     }

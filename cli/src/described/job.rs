@@ -20,6 +20,7 @@ use super::arguments::JobArguments;
 use super::effect::{Effect, effect};
 use super::{plugins, script};
 use crate::asked::AskedArguments;
+use crate::slurm_release::own_release;
 use crate::user;
 
 /// A described job.
@@ -46,6 +47,7 @@ impl JobArguments {
         let (user, user_name) = user::find(self.user.as_deref())?;
         let text = |value: std::ffi::OsString| value.into_string().ok();
         let setting = Setting {
+            release: own_release(),
             now,
             zone: TimeZone::system(),
             user,

@@ -24,6 +24,7 @@ use super::sources::{ProblemLine, Sources, problem_lines};
 use crate::failure::Failure;
 use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
+use crate::slurm_release::SlurmReleaseArguments;
 use crate::user;
 
 const EXAMPLES: &str = "\
@@ -62,6 +63,9 @@ pub(crate) struct Arguments {
     /// else those that this machine knows].
     #[arg(long, value_name = "GROUP")]
     group: Vec<String>,
+
+    #[command(flatten)]
+    slurm: SlurmReleaseArguments,
 
     /// The user is an operator or administrator of Slurm.
     #[arg(long)]
@@ -170,6 +174,7 @@ fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
     };
     let directory = std::env::current_dir().context("the working directory is not known")?;
     let setting = Setting {
+        release: arguments.slurm.release(),
         now,
         zone,
         user: id,

@@ -15,6 +15,7 @@ use slurm_sys::client::EndedJobRecord;
 use slurm_sys::client::controller::{DescribedJob as ControllerJob, DescribedValue, QueuedJob};
 
 use super::people::People;
+use crate::slurm_release::own_release;
 use crate::user;
 
 /// A job as it was submitted, as far as that is known.
@@ -142,7 +143,8 @@ impl RecordedJob {
             Some(OwnedValue::Text(directory)) => directory.clone(),
             _ => "/".to_owned(),
         };
-        let setting = Setting { now, zone: TimeZone::system(), user: self.user_id, directory, environment: BTreeMap::new() };
+        let setting =
+            Setting { release: own_release(), now, zone: TimeZone::system(), user: self.user_id, directory, environment: BTreeMap::new() };
         // The words stand without their quotation marks: what --wrap had can't be told from what
         // came behind it.
         let mut words: Vec<String> = Vec::new();

@@ -31,6 +31,7 @@ use crate::failure::Failure;
 use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 use crate::report::past::PastArguments;
+use crate::slurm_release::own_release;
 use crate::user;
 
 /// The fields of which a record says what became of them.
@@ -193,8 +194,14 @@ fn replay_commands(shadow: &mut Shadow<'_>, path: &Path, people: &mut People) ->
     let (id, name) = user::find(None)?;
     let directory = std::env::current_dir().context("the working directory is not known")?;
     let environment = std::collections::BTreeMap::new();
-    let setting =
-        Setting { now: output::now(), zone: TimeZone::system(), user: id, directory: directory.display().to_string(), environment };
+    let setting = Setting {
+        release: own_release(),
+        now: output::now(),
+        zone: TimeZone::system(),
+        user: id,
+        directory: directory.display().to_string(),
+        environment,
+    };
     let user = people.user(id, name);
     for (number, line) in (1..).zip(reader.lines()) {
         let line = line.with_context(|| format!("line {number} of {} can't be read", path.display()))?;

@@ -1,20 +1,24 @@
 //! A job as an `sbatch` command line describes it, with the same fields as the description that
 //! slurmctld gets of it.
 //!
-//! It follows what sbatch does with its options (src/common/slurm_opt.c and src/sbatch/opt.c of
-//! 26.05): the `#SBATCH` lines of the script first, the environment's `SBATCH_` variables over
+//! It follows what the sbatch of a [`Release`] does with its options (src/common/slurm_opt.c and
+//! src/sbatch/opt.c): the `#SBATCH` lines of the script first, the environment's `SBATCH_` variables over
 //! them, the command line over both, and then what sbatch counts from them, such as `min_cpus`. Of
 //! salloc and srun, the options that they share with sbatch are read likewise, and no environment.
 //! Components of a heterogeneous job are not known here, and options of plugins only where they are
-//! named. Of what the releases send differently it has the latest: generic resources begin with
-//! `gres/`, and `num_tasks` is absent where only `--ntasks-per-node` is given; what 23.11 and later
-//! repeat as `cpu=` in `tres_per_task` is left out.
+//! named. Generic resources are written as the later releases write them, with `gres/` before each,
+//! and what 23.11 and later repeat as `cpu=` in `tres_per_task` is left out: what rules read of
+//! either is the same.
 
 mod environment;
+mod generic_resources;
 mod given;
+mod hint;
 mod job;
 mod known;
+mod release;
 mod script;
+mod tasks_and_nodes;
 mod values;
 
 use crate::described::DescribedJob;
@@ -29,6 +33,7 @@ use thiserror::Error;
 
 pub use given::{Given, Origin};
 pub use known::{PluginOption, SbatchOption, Takes, sbatch_options};
+pub use release::{NotARelease, Release};
 
 /// Why a heterogeneous job is not read.
 const HETEROGENEOUS: &str = "components of a heterogeneous job are not evaluated here";
@@ -47,6 +52,17 @@ pub enum CommandLineError {
         /// The option that is most like it, where one is.
         nearest: Option<String>,
     },
+    /// sbatch of that release has no such option, and that of another one has.
+    #[error("sbatch of Slurm {release} has no option {option}")]
+    NotInRelease {
+        /// The option.
+        option: String,
+        /// The release.
+        release: Release,
+    },
+    /// sbatch itself refuses what was asked for together.
+    #[error("sbatch refuses this: {0}")]
+    RefusedBySbatch(String),
     /// It is an option that is not evaluated here.
     #[error("the option {0} is not evaluated here")]
     UnreadOption(String),
@@ -117,6 +133,7 @@ impl CommandLineError {
     pub fn option(&self) -> Option<&str> {
         match self {
             CommandLineError::UnknownOption { option, .. }
+            | CommandLineError::NotInRelease { option, .. }
             | CommandLineError::UnreadOption(option)
             | CommandLineError::AmbiguousOption(option)
             | CommandLineError::NoValue(option)
@@ -144,6 +161,8 @@ fn nearest_in_words(nearest: &Option<String>) -> String {
 /// Where and by whom a command is given.
 #[derive(Clone, Debug)]
 pub struct Setting {
+    /// To the programs of which release.
+    pub release: Release,
     /// When.
     pub now: UnixTime,
     /// In which time zone.
@@ -175,7 +194,7 @@ pub fn of(words: &[String], setting: &Setting, script: impl Fn(&str) -> Option<S
     let (path, rest) = words.split_first().ok_or_else(|| CommandLineError::OtherProgram(String::new()))?;
     let program = Program::of(path).ok_or_else(|| CommandLineError::OtherProgram(path.clone()))?;
     let rest = Word::typed(rest);
-    let (given, arguments) = given::split(program, &[], &rest)?;
+    let (given, arguments) = given::split(program, setting.release, &[], &rest)?;
     let arguments = texts(arguments)?;
     let (mut values, given) = if program == Program::Sbatch {
         let text = script_text(&given, &arguments, &script)?.ok_or(CommandLineError::NoScript)?;
@@ -218,7 +237,7 @@ pub fn sbatch(
     script: impl Fn(&str) -> Option<String>,
 ) -> Result<Sbatch, CommandLineError> {
     let words = Word::typed(words);
-    let (given, arguments) = given::split(Program::Sbatch, plugins, &words)?;
+    let (given, arguments) = given::split(Program::Sbatch, setting.release, plugins, &words)?;
     let arguments = texts(arguments)?;
     let text = script_text(&given, &arguments, &script)?.unwrap_or_default();
     let given = all_given(given, &text, setting, plugins)?;
@@ -256,11 +275,11 @@ fn script_text(given: &[Given], arguments: &[String], script: impl Fn(&str) -> O
 /// after the other (`process_options_second_pass` in src/sbatch/opt.c).
 fn all_given(typed: Vec<Given>, text: &str, setting: &Setting, plugins: &[PluginOption]) -> Result<Vec<Given>, CommandLineError> {
     let in_script = script::options(text)?;
-    let (mut given, rest) = given::split(Program::Sbatch, plugins, &in_script)?;
+    let (mut given, rest) = given::split(Program::Sbatch, setting.release, plugins, &in_script)?;
     if let Some(word) = rest.first() {
         return Err(CommandLineError::NoOption(word.text.clone()).at(word.origin));
     }
-    environment::add(&setting.environment, &mut given);
+    environment::add(&setting.environment, setting.release, &mut given);
     given.extend(typed);
     let passes_over = given.iter().any(|given| given.name == "ignore-pbs");
     if let Some(line) = script::translated_line(text).filter(|_| !passes_over) {

@@ -5,7 +5,7 @@
 use job_types::number::UserId;
 use job_types::time::UnixTime;
 use proptest::prelude::*;
-use rules_compiler::command_line::{self, CommandLineError, Origin, PluginOption, Setting, Takes};
+use rules_compiler::command_line::{self, CommandLineError, Origin, PluginOption, Release, Setting, Takes};
 use rules_compiler::described::DescribedJob;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 
@@ -14,6 +14,7 @@ const NOW: i64 = 1_795_424_400;
 
 fn setting() -> Setting {
     Setting {
+        release: Release::LAST,
         now: UnixTime(NOW),
         zone: jiff::tz::TimeZone::UTC,
         user: UserId(1000),
@@ -99,7 +100,7 @@ fn what_is_not_understood_is_an_error_with_its_name() {
         ("sbatch --partitoin=gpu --wrap x", "the option --partitoin is not known; did you mean --partition?"),
         ("sbatch --xyzzy --wrap x", "the option --xyzzy is not known"),
         ("sbatch -Z --wrap x", "the option -Z is not known"),
-        ("sbatch --cpu-freq=low --wrap x", "the option --cpu-freq is not evaluated here"),
+        ("sbatch --bbf=file --wrap x", "the option --bbf is not evaluated here"),
         ("sbatch --mem=64G --mem-per-cpu=1G --wrap x", "--mem and --mem-per-cpu exclude each other"),
         ("sbatch --mem-per-cpu=1G job.sh", "--mem and --mem-per-cpu exclude each other"),
         ("sbatch --mem-p=1 --wrap x", "the option --mem-p could be several"),
@@ -225,7 +226,7 @@ fn options_of_plugins_and_what_is_not_evaluated_are_passed_on() {
     let script = "#!/bin/sh\n#SBATCH --auto-mold -N4\n";
     let with = |words: &[String]| command_line::sbatch(words, &setting(), &plugins, |_| Some(script.to_owned()));
     assert!(matches!(with(&words).unwrap_err(), CommandLineError::AmbiguousOption(_)), "--reservation and others begin so as well");
-    let words = ["--reserve-a", "now", "-N2", "--cpu-freq=low", "job.sh"].map(str::to_owned);
+    let words = ["--reserve-a", "now", "-N2", "--bbf=file", "job.sh"].map(str::to_owned);
     let read_of = with(&words).unwrap();
     let given: Vec<_> =
         read_of.given.iter().map(|given| (given.name.as_str(), given.value.as_deref(), given.origin, given.is_of_plugin())).collect();
@@ -234,10 +235,46 @@ fn options_of_plugins_and_what_is_not_evaluated_are_passed_on() {
         ("nodes", Some("4"), Origin::Script(2), false),
         ("reserve-at", Some("now"), Origin::CommandLine, true),
         ("nodes", Some("2"), Origin::CommandLine, false),
-        ("cpu-freq", Some("low"), Origin::CommandLine, false),
+        ("bbf", Some("file"), Origin::CommandLine, false),
     ];
     assert_eq!(given, expected);
     assert_eq!(read(&read_of.job, Name::MinNodes).as_deref(), Some("2"));
     // Without a script there is nothing that it could say.
     assert_eq!(read(&with(&["-n3".to_owned()]).unwrap().job, Name::NumTasks).as_deref(), Some("3"));
+}
+
+/// What the sbatch of each release makes of one command line; `tests/tests/lua.rs` holds more lines
+/// against the real ones.
+#[test]
+fn a_command_line_is_read_as_the_sbatch_of_its_release_reads_it() {
+    let with = |release: &str, line: &str| {
+        let setting = Setting { release: release.parse().unwrap(), ..setting() };
+        command_line::parse(line, &setting, |_| None)
+    };
+    for (line, name, expected) in [
+        ("sbatch -N2 --ntasks-per-node=4 --wrap x", Name::NumTasks, [Some("8"), None, None]),
+        ("sbatch -n7 --ntasks-per-node=2 --wrap x", Name::MinNodes, [None, Some("4"), Some("4")]),
+        ("sbatch -N2 --gpus-per-task=1 --wrap x", Name::NumTasks, [Some("2"); 3]),
+        ("sbatch -G8 --gpus-per-task=2 --wrap x", Name::NumTasks, [Some("4"); 3]),
+        ("sbatch -G4 --ntasks-per-gpu=2 --wrap x", Name::NumTasks, [Some("8"); 3]),
+        ("sbatch --gpus=4 --gpus-per-node=2 --wrap x", Name::MaxNodes, [Some("2"); 3]),
+        ("sbatch -G8 --cpus-per-gpu=4 --wrap x", Name::MinCpus, [Some("1"), Some("32"), Some("32")]),
+        ("sbatch -G4 --gpus-per-task=1 -c3 --wrap x", Name::MinCpus, [Some("3"), Some("3"), Some("12")]),
+        ("sbatch -N2 --threads-per-core=2 --wrap x", Name::NumTasks, [Some("4"); 3]),
+        ("sbatch --threads-per-core=2 --wrap x", Name::NumTasks, [None; 3]),
+        ("sbatch -B 1:2:1 --wrap x", Name::NumTasks, [Some("2"); 3]),
+    ] {
+        let read = ["22.05", "24.11", "26.05"].map(|release| read(&with(release, line).unwrap(), name));
+        assert_eq!(read, expected.map(|value| value.map(str::to_owned)), "{name:?} of {line}");
+    }
+    let refused = |release: &str, line: &str| with(release, line).err().map(|error| error.to_string());
+    assert_eq!(
+        refused("22.05", "sbatch --tres-per-task=cpu=2 --wrap x").as_deref(),
+        Some("sbatch of Slurm 22.05 has no option --tres-per-task")
+    );
+    assert_eq!(refused("26.05", "sbatch --tres-per-task=cpu=2 -n1 --wrap x"), None);
+    assert_eq!(
+        refused("24.11", "sbatch -G3 --gpus-per-task=2 --wrap x").as_deref(),
+        Some("sbatch refuses this: 3 gpus can't be divided into parts of 2")
+    );
 }

@@ -1,7 +1,8 @@
 //! The variables in whose place options can stand (`env_vars` in src/sbatch/opt.c).
 
+use super::Release;
 use super::given::{Given, Origin};
-use super::known::{KNOWN, Says, Takes};
+use super::known::{Program, Says, Takes};
 use site_rules::field::Name;
 use std::collections::BTreeMap;
 
@@ -80,10 +81,14 @@ const VARIABLES: &[(&str, &str)] = &[
 const WAIT_FOR_SWITCH: &str = "switch-wait";
 
 /// Adds the options of an environment to those that the script gives.
-pub(super) fn add(environment: &BTreeMap<String, String>, given: &mut Vec<Given>) {
+pub(super) fn add(environment: &BTreeMap<String, String>, release: Release, given: &mut Vec<Given>) {
     for (variable, name) in VARIABLES {
         let Some(value) = environment.get(*variable) else { continue };
-        let known = KNOWN.iter().find(|known| known.name == *name);
+        let known = Program::Sbatch.options(release).find(|known| known.name == *name);
+        if known.is_none() && *name != WAIT_FOR_SWITCH {
+            // A release passes over the variables of others.
+            continue;
+        }
         let takes = known.map_or(Takes::Value, |known| known.takes);
         let value = match takes {
             Takes::Nothing if !is_on(value) => {
@@ -109,6 +114,7 @@ fn is_on(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command_line::known::KNOWN;
 
     #[test]
     fn each_variable_stands_in_the_place_of_an_option() {

@@ -1,7 +1,7 @@
 //! Options as they were given: on the command line, in the environment, or in the script.
 
-use super::CommandLineError;
 use super::known::{Named, PluginOption, Program, Says, Takes, by_name};
+use super::{CommandLineError, Release};
 
 /// Where an option was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +54,11 @@ impl Word {
 /// The options at the beginning of some words, and the words behind them.
 pub(super) fn split<'w>(
     program: Program,
+    release: Release,
     plugins: &[PluginOption],
     words: &'w [Word],
 ) -> Result<(Vec<Given>, &'w [Word]), CommandLineError> {
-    let mut splitting = Splitting { program, plugins, given: Vec::new() };
+    let mut splitting = Splitting { program, release, plugins, given: Vec::new() };
     let mut rest = words;
     while let Some((word, behind)) = rest.split_first() {
         if word.text == "--" {
@@ -77,6 +78,7 @@ pub(super) fn split<'w>(
 
 struct Splitting<'p> {
     program: Program,
+    release: Release,
     plugins: &'p [PluginOption],
     given: Vec<Given>,
 }
@@ -85,7 +87,7 @@ impl Splitting<'_> {
     /// Takes an option by its long name, such as `nodes=4`; returns the words behind.
     fn long<'w>(&mut self, long: &str, origin: Origin, behind: &'w [Word]) -> Result<&'w [Word], CommandLineError> {
         let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
-        let option = by_name(self.program, self.plugins, name)?;
+        let option = by_name(self.program, self.release, self.plugins, name)?;
         self.take(option, format!("--{}", option.name()), origin, value, behind)
     }
 
@@ -93,7 +95,7 @@ impl Splitting<'_> {
     fn letters<'w>(&mut self, letters: &str, origin: Origin, behind: &'w [Word]) -> Result<&'w [Word], CommandLineError> {
         for (place, letter) in letters.char_indices() {
             let written = format!("-{letter}");
-            let known = self.program.options().find(|known| known.letter == Some(letter));
+            let known = self.program.options(self.release).find(|known| known.letter == Some(letter));
             let unknown = || CommandLineError::UnknownOption { option: written.clone(), nearest: None };
             let option = Named::Known(known.ok_or_else(unknown)?);
             if option.takes() == Takes::Nothing {

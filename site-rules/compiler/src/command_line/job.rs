@@ -1,9 +1,9 @@
 //! A job of which options are taken one by one.
 
-use super::given::Given;
+use super::given::{Given, Origin};
 use super::known::Says;
-use super::values::{distribution, mail_types, memory, memory_map, named_nodes, nodes, prefixed, signal, time};
-use super::{CommandLineError, Setting};
+use super::values::{NodeCounts, cpu_frequency, distribution, mail_types, memory, memory_map, nodes, prefixed, signal, time};
+use super::{CommandLineError, Release, Setting, generic_resources, hint, tasks_and_nodes};
 use job_types::time::{Seconds, UnixTime};
 use site_rules::data::OwnedValue;
 use site_rules::field::{Name, PROFILES};
@@ -15,13 +15,15 @@ pub(super) struct Job<'a> {
     values: BTreeMap<Name, OwnedValue>,
     directory: String,
     paths: BTreeMap<Name, String>,
-    least_nodes: Option<i64>,
-    most_nodes: Option<i64>,
-    gres: Option<String>,
-    gpus_per_node: Option<String>,
-    gpus_per_task: Option<String>,
-    tres_per_task: Option<String>,
-    shapes_nodes: bool,
+    pub(super) least_nodes: Option<i64>,
+    pub(super) most_nodes: Option<i64>,
+    pub(super) gres: Option<String>,
+    pub(super) gpus_per_node: Option<String>,
+    pub(super) gpus_per_task: Option<String>,
+    pub(super) tres_per_task: Option<String>,
+    /// Whether `--extra-node-info` says how many sockets, cores or threads a node has.
+    pub(super) has_shape: bool,
+    resources: Option<String>,
 }
 
 impl<'a> Job<'a> {
@@ -38,7 +40,8 @@ impl<'a> Job<'a> {
             gpus_per_node: None,
             gpus_per_task: None,
             tres_per_task: None,
-            shapes_nodes: false,
+            has_shape: false,
+            resources: None,
         }
     }
 
@@ -47,7 +50,14 @@ impl<'a> Job<'a> {
     /// # Errors
     /// The first that does not take its value, with the place where it was given.
     pub(super) fn take_all(&mut self, given: &[Given]) -> Result<(), CommandLineError> {
-        given.iter().try_for_each(|given| self.take(given).map_err(|error| error.at(given.origin)))
+        exclusive(given, self.release())?;
+        given.iter().try_for_each(|given| self.take(given).map_err(|error| error.at(given.origin)))?;
+        let wrong = |expected| {
+            let hint = given.iter().rev().find(|given| given.name == "hint");
+            let (option, value) = hint.map(|hint| (hint.written.clone(), hint.value.clone())).unwrap_or_default();
+            CommandLineError::WrongValue { option, value: value.unwrap_or_default(), expected }
+        };
+        hint::take(given, self).map_err(wrong)
     }
 
     fn take(&mut self, given: &Given) -> Result<(), CommandLineError> {
@@ -69,7 +79,6 @@ impl<'a> Job<'a> {
                 if number < 0 || number > i64::from(i32::MAX) {
                     return Err(wrong("it takes a whole number that is not negative"));
                 }
-                self.shapes_nodes |= matches!(name, Name::SocketsPerNode | Name::CoresPerSocket | Name::ThreadsPerCore);
                 self.set(name, OwnedValue::Integer(number));
             }
             Says::Time(name) => {
@@ -92,8 +101,22 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn set(&mut self, name: Name, value: OwnedValue) {
+    /// The release whose program the options are given to.
+    pub(super) fn release(&self) -> Release {
+        self.setting.release
+    }
+
+    /// The value of a field, where the options have said one.
+    pub(super) fn value(&self, name: Name) -> Option<&OwnedValue> {
+        self.values.get(&name)
+    }
+
+    pub(super) fn set(&mut self, name: Name, value: OwnedValue) {
         self.values.insert(name, value);
+    }
+
+    pub(super) fn unset(&mut self, name: Name) {
+        self.values.remove(&name);
     }
 
     fn set_memory(&mut self, name: Name, bytes: i64) {
@@ -113,7 +136,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn number(&self, name: Name) -> Option<i64> {
+    /// The value of a field that holds a number.
+    pub(super) fn number(&self, name: Name) -> Option<i64> {
         match self.values.get(&name) {
             Some(OwnedValue::Integer(number)) => Some(*number),
             _ => None,
@@ -127,6 +151,32 @@ impl<'a> Job<'a> {
         let whole = || text.parse::<u32>().map(i64::from).map_err(|_| "it takes a whole number".to_owned());
         match option {
             "chdir" => self.directory = text.to_owned(),
+            "cpu-freq" => {
+                let [least, most, governor] = cpu_frequency(text, self.release())
+                    .ok_or("it takes a frequency or a governor, such as 2400000 or low-high:ondemand")?;
+                for (name, number) in [(Name::CpuFreqMin, least), (Name::CpuFreqMax, most), (Name::CpuFreqGov, governor)] {
+                    self.unset(name);
+                    if let Some(number) = number {
+                        self.set(name, OwnedValue::Integer(number));
+                    }
+                }
+            }
+            "mem-update" => {
+                let (margin, delay) = text.split_once('@').ok_or("it takes a margin in percent and a delay, such as 10@5")?;
+                let margin: u16 = margin.parse().map_err(|_| "it takes a margin in percent and a delay, such as 10@5")?;
+                let delay = time(delay).flatten().ok_or("it takes a margin in percent and a delay, such as 10@5")?;
+                self.set(Name::MemUpdateMargin, OwnedValue::Integer(i64::from(margin)));
+                self.set(Name::MemUpdateDelay, OwnedValue::Duration(Seconds((delay + 59) / 60 * 60)));
+            }
+            "oom-kill-step" => {
+                let kills = value.map_or(Ok(true), |text| truth(text, "1", "0"))?;
+                self.set(Name::OomKillStep, OwnedValue::Truth(kills));
+            }
+            "resources" => self.resources = Some(text.to_owned()),
+            "resv-ports" => {
+                let ports = value.map_or(Ok(0), |_| whole())?;
+                self.set(Name::ResvPortCnt, OwnedValue::Integer(ports));
+            }
             "core-spec" | "thread-spec" => {
                 let number = whole()?;
                 let (name, other) =
@@ -187,7 +237,8 @@ impl<'a> Job<'a> {
                     self.set(name, OwnedValue::Truth(true));
                 }
             }
-            "hint" => self.take_hint(text)?,
+            // It is taken when all options are known: see `hint`.
+            "hint" => {}
             "hold" => self.set(Name::Priority, OwnedValue::Integer(0)),
             "kill-on-invalid-dep" => {
                 let truth = truth(text, "yes", "no")?;
@@ -212,11 +263,12 @@ impl<'a> Job<'a> {
                 }
             }
             "nodes" => {
-                let (least, most, is_list) = nodes(text).ok_or("it takes a number of nodes or a range such as 2-4")?;
+                let NodeCounts { least, most, listed } = nodes(text).ok_or("it takes a number of nodes or a range such as 2-4")?;
                 (self.least_nodes, self.most_nodes) = (Some(least), Some(most));
-                self.values.remove(&Name::JobSizeStr);
-                if is_list {
-                    self.set(Name::JobSizeStr, OwnedValue::Text(text.to_owned()));
+                self.unset(Name::JobSizeStr);
+                // Before 23.02 slurmctld is told of the range alone.
+                if let Some(listed) = listed.filter(|_| self.release().is_since(23, 2)) {
+                    self.set(Name::JobSizeStr, OwnedValue::Text(listed));
                 }
             }
             "open-mode" => {
@@ -285,22 +337,7 @@ impl<'a> Job<'a> {
                 self.set(name, OwnedValue::Integer(i64::from(number)));
             }
         }
-        self.shapes_nodes = true;
-        Ok(())
-    }
-
-    fn take_hint(&mut self, text: &str) -> Result<(), String> {
-        for word in text.split(',') {
-            let shapes: &[Name] = match word.to_ascii_lowercase().as_str() {
-                "compute_bound" | "nomultithread" => &[Name::ThreadsPerCore],
-                "memory_bound" => &[Name::CoresPerSocket, Name::ThreadsPerCore],
-                "multithread" => &[],
-                _ => return Err("it takes compute_bound, memory_bound, multithread or nomultithread".to_owned()),
-            };
-            for name in shapes {
-                self.set(*name, OwnedValue::Integer(1));
-            }
-        }
+        self.has_shape = true;
         Ok(())
     }
 
@@ -314,85 +351,50 @@ impl<'a> Job<'a> {
             self.set(name, OwnedValue::Text(full));
         }
         self.set(Name::WorkDir, OwnedValue::Text(directory));
-        self.count_tasks_and_nodes()?;
-        self.gather_resources();
-        Ok(self.values)
-    }
-
-    fn count_tasks_and_nodes(&mut self) -> Result<(), CommandLineError> {
-        let cpus = self.number(Name::CpusPerTask);
-        if let Some(OwnedValue::Text(list)) = self.values.get(&Name::ReqNodes)
-            && self.least_nodes.is_none()
-        {
-            let named = named_nodes(list);
-            self.least_nodes = Some(named.ok_or(CommandLineError::NotEvaluated("the list of --nodelist can't be read"))?);
+        if let Some(resources) = self.resources.take() {
+            let licenses = match self.values.remove(&Name::Licenses) {
+                Some(OwnedValue::Text(licenses)) => format!("{licenses},{resources}"),
+                _ => resources,
+            };
+            self.set(Name::Licenses, OwnedValue::Text(licenses));
         }
-        if let Some(cpus) = cpus {
-            let of_node = self.number(Name::PnMinCpus).unwrap_or(0).max(cpus);
-            self.set(Name::PnMinCpus, OwnedValue::Integer(of_node));
-        }
-        let mut tasks = self.number(Name::NumTasks);
-        let on_each = self.number(Name::NtasksPerNode);
-        let has_nodes = self.least_nodes.is_some();
-        let least = self.least_nodes.unwrap_or(1);
-        let is_one_number = self.most_nodes.is_none_or(|most| most == 0 || most == least);
-        let mut counted = tasks.unwrap_or(1);
-        if let (true, true, None, None) = (has_nodes || self.shapes_nodes, is_one_number, on_each, tasks) {
-            counted = least.max(1);
-            for name in [Name::SocketsPerNode, Name::CoresPerSocket, Name::ThreadsPerCore] {
-                if let Some(each) = self.number(name) {
-                    counted = counted.saturating_mul(each);
-                    tasks = Some(counted);
-                }
-            }
-        } else if let (true, Some(tasks)) = (has_nodes, tasks) {
-            if self.most_nodes.is_some_and(|most| tasks < most) {
-                self.most_nodes = Some(tasks);
-            }
-            if tasks < least {
-                (self.least_nodes, self.most_nodes) = (Some(tasks), Some(tasks));
-            }
-        } else if let (true, Some(on_each), None) = (is_one_number, on_each, tasks) {
-            counted = least.saturating_mul(on_each);
-        }
-        if let Some(tasks) = tasks {
-            counted = tasks;
-            self.set(Name::NumTasks, OwnedValue::Integer(tasks));
-            if let (None, Some(on_each)) = (self.least_nodes, on_each.filter(|on_each| *on_each > 0)) {
-                self.least_nodes = Some(tasks / on_each + i64::from(tasks % on_each > 0));
-            }
-        }
-        let is_overcommitted = self.values.get(&Name::Overcommit) == Some(&OwnedValue::Truth(true));
-        let least_cpus = if is_overcommitted { self.least_nodes.unwrap_or(1).max(1) } else { counted.saturating_mul(cpus.unwrap_or(1)) };
-        if least_cpus > 0 {
-            self.set(Name::MinCpus, OwnedValue::Integer(least_cpus));
-        }
-        for (name, nodes) in [(Name::MinNodes, self.least_nodes), (Name::MaxNodes, self.most_nodes)] {
-            if let Some(nodes) = nodes.filter(|nodes| *nodes > 0) {
-                self.set(name, OwnedValue::Integer(nodes));
-            }
+        let refused = CommandLineError::RefusedBySbatch;
+        generic_resources::gather(&mut self).map_err(refused)?;
+        tasks_and_nodes::count(&mut self)?;
+        // What another cluster has can't be told here, nor by sbatch.
+        if !self.values.contains_key(&Name::Clusters) {
+            generic_resources::count(&mut self).map_err(refused)?;
         }
         // What C reads as none.
         self.values.retain(|name, value| {
             *value != OwnedValue::Integer(0)
                 || matches!(name, Name::Priority | Name::CoreSpec | Name::ThreadSpec | Name::UserId | Name::GroupId)
         });
-        Ok(())
+        Ok(self.values)
     }
+}
 
-    fn gather_resources(&mut self) {
-        let join = |parts: [Option<String>; 2]| {
-            let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-            (!parts.is_empty()).then(|| parts.join(","))
-        };
-        let of_nodes = join([self.gpus_per_node.take(), self.gres.take()]);
-        let of_tasks = join([self.gpus_per_task.take(), self.tres_per_task.take()]);
-        for (name, list) in [(Name::TresPerNode, of_nodes), (Name::TresPerTask, of_tasks)] {
-            if let Some(list) = list {
-                self.set(name, OwnedValue::Resources(list));
-            }
+/// Options that sbatch does not take together, of which neither is of the environment
+/// (`validate_options_salloc_sbatch_srun` in src/common/slurm_opt.c).
+const EXCLUSIVE: &[(&str, &str)] = &[
+    ("core-spec", "thread-spec"),
+    ("ntasks-per-gpu", "gpus-per-task"),
+    ("ntasks-per-gpu", "gpus-per-socket"),
+    ("ntasks-per-gpu", "ntasks-per-node"),
+    ("ntasks-per-gpu", "tres-per-task"),
+    ("cpus-per-task", "cpus-per-gpu"),
+    ("bb", "bbf"),
+];
+
+fn exclusive(given: &[Given], release: Release) -> Result<(), CommandLineError> {
+    let typed = |name: &str| given.iter().find(|given| given.name == name && !matches!(given.origin, Origin::Environment(_)));
+    let since_23_02: &[(&str, &str)] = if release.is_since(23, 2) { &[("exclusive", "oversubscribe")] } else { &[] };
+    for (one, other) in EXCLUSIVE.iter().chain(since_23_02) {
+        if let (Some(one), Some(other)) = (typed(one), typed(other)) {
+            return Err(CommandLineError::Exclusive(one.written.clone(), other.written.clone()).at(other.origin));
         }
     }
+    Ok(())
 }
 
 fn truth(text: &str, yes: &str, no: &str) -> Result<bool, String> {

@@ -1,6 +1,6 @@
 //! The options that sbatch, salloc and srun have.
 
-use super::CommandLineError;
+use super::{CommandLineError, Release};
 use crate::problem::closest;
 use site_rules::field::Name;
 
@@ -80,7 +80,7 @@ pub(super) const KNOWN: &[Known] = &[
     known("contiguous", None, Takes::Nothing, Is(Name::Contiguous, true)),
     known("core-spec", Some('S'), Value, Own),
     known("cores-per-socket", None, Value, Number(Name::CoresPerSocket)),
-    known("cpu-freq", None, Value, Unread),
+    known("cpu-freq", None, Value, Own),
     known("cpus-per-gpu", None, Value, Own),
     known("cpus-per-task", Some('c'), Value, Number(Name::CpusPerTask)),
     known("deadline", None, Value, Moment(Name::Deadline)),
@@ -120,7 +120,7 @@ pub(super) const KNOWN: &[Known] = &[
     known("mem-bind", None, Value, Own),
     known("mem-per-cpu", None, Value, Memory(Name::MemoryPerCpu)),
     known("mem-per-gpu", None, Value, Own),
-    known("mem-update", None, Value, Unread),
+    known("mem-update", None, Value, Own),
     known("mincpus", None, Value, Number(Name::PnMinCpus)),
     known("network", None, Value, Text(Name::Network)),
     known("nice", None, Perhaps, Own),
@@ -135,7 +135,7 @@ pub(super) const KNOWN: &[Known] = &[
     known("ntasks-per-node", None, Value, Number(Name::NtasksPerNode)),
     known("ntasks-per-socket", None, Value, Number(Name::NtasksPerSocket)),
     known("ntasks-per-tres", None, Value, Number(Name::NtasksPerTres)),
-    known("oom-kill-step", None, Perhaps, Unread),
+    known("oom-kill-step", None, Perhaps, Own),
     known("open-mode", None, Value, Own),
     known("output", Some('o'), Value, Path(Name::StdOut)),
     known("overcommit", Some('O'), Takes::Nothing, Is(Name::Overcommit, true)),
@@ -152,8 +152,8 @@ pub(super) const KNOWN: &[Known] = &[
     known("reboot", None, Takes::Nothing, Is(Name::Reboot, true)),
     known("requeue", None, Perhaps, Is(Name::Requeue, true)),
     known("reservation", None, Value, Text(Name::Reservation)),
-    known("resources", None, Value, Unread),
-    known("resv-ports", None, Perhaps, Unread),
+    known("resources", None, Value, Own),
+    known("resv-ports", None, Perhaps, Own),
     known("segment", None, Value, Number(Name::SegmentSize)),
     known("signal", None, Value, Own),
     known("sockets-per-node", None, Value, Number(Name::SocketsPerNode)),
@@ -180,6 +180,35 @@ pub(super) const KNOWN: &[Known] = &[
     known("wckey", None, Value, Text(Name::Wckey)),
     known("wrap", None, Value, Says::Nothing),
 ];
+
+/// The options that not every release has: the first and the last release with each
+/// (`common_options` in src/common/slurm_opt.c by tag).
+const OF_RELEASES: &[(&str, Release, Release)] = &[
+    ("autocomplete", Release::new(23, 2), Release::LAST),
+    ("consolidate-segments", Release::new(25, 11), Release::LAST),
+    ("container-id", Release::new(23, 2), Release::LAST),
+    ("container-type", Release::new(26, 5), Release::LAST),
+    ("external", Release::new(25, 5), Release::LAST),
+    ("extra", Release::new(23, 2), Release::LAST),
+    ("mem-update", Release::new(26, 5), Release::LAST),
+    ("oom-kill-step", Release::new(24, 11), Release::LAST),
+    ("power", Release::FIRST, Release::new(23, 11)),
+    ("resources", Release::new(25, 11), Release::LAST),
+    ("resv-ports", Release::new(24, 5), Release::LAST),
+    ("segment", Release::new(24, 5), Release::LAST),
+    ("spread-segments", Release::new(25, 11), Release::LAST),
+    ("stepmgr", Release::new(24, 5), Release::LAST),
+    ("tres-bind", Release::new(23, 11), Release::LAST),
+    ("tres-per-task", Release::new(23, 2), Release::LAST),
+];
+
+impl Known {
+    /// Whether the programs of a release have this option.
+    fn is_in(&self, release: Release) -> bool {
+        let of = OF_RELEASES.iter().find(|(name, ..)| *name == self.name);
+        of.is_none_or(|(_, first, last)| (*first..=*last).contains(&release))
+    }
+}
 
 /// Those that salloc and srun have beside them, as far as they are evaluated.
 const OF_INTERACTIVE: &[Known] = &[
@@ -217,17 +246,23 @@ impl Program {
         }
     }
 
-    pub(super) fn options(self) -> impl Iterator<Item = &'static Known> {
+    /// The options that the program of a release has.
+    pub(super) fn options(self, release: Release) -> impl Iterator<Item = &'static Known> {
         let more = if self == Program::Sbatch { &[][..] } else { OF_INTERACTIVE };
-        KNOWN.iter().chain(more)
+        KNOWN.iter().chain(more).filter(move |known| known.is_in(release))
     }
 }
 
 /// The option of that name, or the only one that begins with it, as getopt_long(3) has it; beside
 /// those of the program also those of its plugins, which are told by their names.
-pub(super) fn by_name<'n>(program: Program, plugins: &'n [PluginOption], name: &str) -> Result<Named<'n>, CommandLineError> {
+pub(super) fn by_name<'n>(
+    program: Program,
+    release: Release,
+    plugins: &'n [PluginOption],
+    name: &str,
+) -> Result<Named<'n>, CommandLineError> {
     let written = || format!("--{name}");
-    let of_program = || program.options().map(Named::Known);
+    let of_program = || program.options(release).map(Named::Known);
     let all = || of_program().chain(plugins.iter().map(Named::Plugin));
     if let Some(exact) = all().find(|option| option.name() == name) {
         return Ok(exact);
@@ -237,6 +272,9 @@ pub(super) fn by_name<'n>(program: Program, plugins: &'n [PluginOption], name: &
         (Some(only), None) => Ok(only),
         (Some(_), Some(_)) => Err(CommandLineError::AmbiguousOption(written())),
         _ => {
+            if KNOWN.iter().any(|known| known.name == name) {
+                return Err(CommandLineError::NotInRelease { option: written(), release });
+            }
             let nearest = closest(name, all().map(|option| option.name())).map(|name| format!("--{name}"));
             Err(CommandLineError::UnknownOption { option: written(), nearest })
         }
@@ -284,11 +322,16 @@ pub struct SbatchOption {
     pub letter: Option<char>,
     /// Whether it takes a value.
     pub takes: Takes,
+    /// Whether command lines with it are read. It says nothing that a job has no field for.
+    pub is_evaluated: bool,
 }
 
-/// All options of sbatch, in the order of their names.
-pub fn sbatch_options() -> impl Iterator<Item = SbatchOption> {
-    KNOWN.iter().map(|known| SbatchOption { name: known.name, letter: known.letter, takes: known.takes })
+/// All options of the sbatch of a release, in the order of their names.
+pub fn sbatch_options(release: Release) -> impl Iterator<Item = SbatchOption> {
+    Program::Sbatch.options(release).map(|known| {
+        let is_evaluated = known.says != Unread;
+        SbatchOption { name: known.name, letter: known.letter, takes: known.takes, is_evaluated }
+    })
 }
 
 #[cfg(test)]

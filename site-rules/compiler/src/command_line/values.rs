@@ -1,5 +1,6 @@
 //! The values of options, as sbatch reads them.
 
+use super::Release;
 use site_rules::field::MAIL_TYPES;
 
 /// Bytes of memory: a number of MiB, or with K, M, G or T, and those in whole MiB
@@ -28,22 +29,59 @@ pub(super) fn time(text: &str) -> Option<Option<i64>> {
     slurm_conf::duration::parse(text).ok().filter(|_| is_slurms).map(Some)
 }
 
-/// The fewest and the most nodes, and whether it is a list of numbers (`verify_node_count` in
-/// src/common/proc_args.c).
-pub(super) fn nodes(text: &str) -> Option<(i64, i64, bool)> {
+/// How many nodes a job asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NodeCounts {
+    /// The fewest.
+    pub(super) least: i64,
+    /// The most; 0 where there is no bound.
+    pub(super) most: i64,
+    /// All numbers that it takes, as sbatch writes them, where they are not one range.
+    pub(super) listed: Option<String>,
+}
+
+/// The greatest number of nodes in a list (src/common/proc_args.c, `MAX_JOB_SIZE_BITMAP`).
+const MOST_LISTED: i64 = 0x3_0000;
+
+/// Reads a number of nodes, a range or a list (`verify_node_count` in src/common/proc_args.c).
+pub(super) fn nodes(text: &str) -> Option<NodeCounts> {
     if text.contains([',', ':']) {
-        let numbers = text.split([',', '-', ':']).map(|number| number.parse::<i64>().ok()).collect::<Option<Vec<_>>>()?;
-        // What stands behind a colon is a step.
-        let ends = text.split(',').filter_map(|part| part.split(':').next()).flat_map(|part| part.split('-'));
-        let ends: Vec<i64> = ends.filter_map(|end| end.parse().ok()).collect();
-        let (least, most) = (*ends.iter().min()?, *ends.iter().max()?);
-        return (!numbers.is_empty()).then_some((least, most, true));
+        return listed_nodes(text);
     }
     let (least, most) = match text.split_once('-') {
         Some((least, most)) => (node_count(least)?, node_count(most)?),
         None => (node_count(text)?, node_count(text)?),
     };
-    (most == 0 || most >= least).then_some((least, most, false))
+    (most == 0 || most >= least).then_some(NodeCounts { least, most, listed: None })
+}
+
+/// A list such as `2,4,8` or `1-3,5`, or a range with a step such as `2-8:2`, of which the last
+/// number is not one itself (`bitfmt2int` in src/common/bitstring.c).
+fn listed_nodes(text: &str) -> Option<NodeCounts> {
+    let number = |text: &str| text.parse::<i64>().ok().filter(|number| (0..MOST_LISTED).contains(number));
+    let range = |text: &str| match text.split_once('-') {
+        Some((first, last)) => Some((number(first)?, number(last)?)),
+        None => Some((number(text)?, number(text)?)),
+    };
+    let mut runs: Vec<(i64, i64)> = match text.split_once(':') {
+        Some((ends, step)) => {
+            let ((first, last), step) = (range(ends)?, number(step).filter(|step| *step > 0)?);
+            let step = usize::try_from(step).ok()?;
+            (first..last).step_by(step).map(|count| (count, count)).collect()
+        }
+        None => text.split(',').map(range).collect::<Option<Vec<_>>>()?,
+    };
+    runs.sort_unstable();
+    let (least, most) = (runs.first()?.0, runs.iter().map(|run| run.1).max()?);
+    let mut joined: Vec<(i64, i64)> = Vec::new();
+    for (first, last) in runs {
+        match joined.last_mut() {
+            Some(before) if first <= before.1 + 1 => before.1 = before.1.max(last),
+            _ => joined.push((first, last)),
+        }
+    }
+    let written = joined.iter().map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") });
+    Some(NodeCounts { least, most, listed: Some(written.collect::<Vec<_>>().join(",")) })
 }
 
 /// A number of nodes, with `k` for 1024 and `m` for 1024 times as many.
@@ -119,6 +157,43 @@ pub(super) fn signal(text: &str) -> Option<(i64, i64)> {
     let bare = upper.strip_prefix("SIG").unwrap_or(&upper);
     let number = name.parse().ok().or_else(|| NAMES.iter().find(|(known, _)| *known == bare).map(|(_, number)| *number));
     number.filter(|number| (1..=0xffff).contains(number)).zip(time.filter(|time| (0..=0xffff).contains(time)))
+}
+
+/// The least and the greatest frequency of a CPU in kilohertz and the governor, as Slurm's numbers,
+/// each where it is said (`cpu_freq_verify_cmdline` in src/common/cpu_frequency.c).
+pub(super) fn cpu_frequency(text: &str, release: Release) -> Option<[Option<i64>; 3]> {
+    const USERSPACE: i64 = 0x8080_0000;
+    const GOVERNORS: [(&str, i64); 6] = [
+        ("co", 0x8800_0000),
+        ("perf", 0x8200_0000),
+        ("pow", 0x8100_0000),
+        ("user", USERSPACE),
+        ("onde", 0x8400_0000),
+        ("sche", 0x8040_0000),
+    ];
+    const FREQUENCIES: [(&str, i64); 5] =
+        [("lo", 0x8000_0001), ("him1", 0x8000_0004), ("highm1", 0x8000_0004), ("hi", 0x8000_0003), ("med", 0x8000_0002)];
+    let lower = text.to_ascii_lowercase();
+    let begins = |text: &str, words: &[(&str, i64)]| words.iter().find(|(word, _)| text.starts_with(word)).map(|(_, number)| *number);
+    let governor = |text: &str| begins(text, &GOVERNORS);
+    let frequency =
+        |text: &str| begins(text, &FREQUENCIES).or_else(|| text.parse::<u32>().ok().filter(|number| *number > 0).map(i64::from));
+    let (range, named) = lower.split_once(':').map_or((lower.as_str(), None), |(range, named)| (range, Some(named)));
+    let (first, second) = range.split_once('-').map_or((range, None), |(first, second)| (first, Some(second)));
+    if let Some(number) = governor(first) {
+        return (second.is_none() && named.is_none()).then_some([None, None, Some(number)]);
+    }
+    let named = match named {
+        Some(named) => Some(governor(named)?),
+        None => None,
+    };
+    let first = frequency(first)?;
+    // One frequency alone is kept by the governor of that kind, since 23.11.
+    let named = named.or_else(|| (second.is_none() && release.is_since(23, 11)).then_some(USERSPACE));
+    Some(match second {
+        Some(second) => [Some(first), Some(frequency(second)?), named],
+        None => [None, Some(first), named],
+    })
 }
 
 /// When mail is sent, in the order of its bits (`parse_mail_type` in src/common/proc_args.c).
@@ -204,11 +279,11 @@ mod tests {
 
     #[test]
     fn nodes_are_one_number_a_range_or_a_list() {
-        assert_eq!(
-            ["4", "2-4", "1k", "2,4,8", "2-8:2", "2-"].map(nodes),
-            [Some((4, 4, false)), Some((2, 4, false)), Some((1024, 1024, false)), Some((2, 8, true)), Some((2, 8, true)), None]
-        );
-        assert_eq!(["4-2", "x", "", "-1"].map(nodes), [None; 4]);
+        let read = |text: &str| nodes(text).map(|NodeCounts { least, most, listed }| (least, most, listed.unwrap_or_default()));
+        let of = |least, most, listed: &str| Some((least, most, listed.to_owned()));
+        assert_eq!(["4", "2-4", "1k"].map(read), [of(4, 4, ""), of(2, 4, ""), of(1024, 1024, "")]);
+        assert_eq!(["2,4,8", "8,1-3,4", "2-8:2"].map(read), [of(2, 8, "2,4,8"), of(1, 8, "1-4,8"), of(2, 6, "2,4,6")]);
+        assert_eq!(["4-2", "x", "", "-1", "2-", "2-8:0", "1,x", "1,999999"].map(read), const { [const { None }; 8] });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reads `[[test]]` entries.
 
 use super::{Expected, ExpectedRefusal, RuleTest};
-use crate::command_line::{self, Setting};
+use crate::command_line::{self, NotARelease, Release, Setting};
 use crate::described::{DescribedForecasts, DescribedJob, DescribedSubmission, DescribedUser};
 use crate::document::{Entry, Section};
 use crate::expression::node::Constant;
@@ -34,7 +34,7 @@ const AGE: i64 = 10;
 const OWN_CODES: [&str; 1] = ["E_RULE_FAILED"];
 
 /// The keys of a test.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "name",
     "description",
     "command",
@@ -48,6 +48,7 @@ const KEYS: [&str; 18] = [
     "operator",
     "root",
     "submissions_last_hour",
+    "slurm",
     "at",
     "kind",
     "current",
@@ -84,6 +85,10 @@ fn test(section: Section<'_>, rules: &[Rule]) -> Option<RuleTest> {
     )?;
     let user = user(section, truth("operator")?, truth("root")?)?;
     let setting = Setting {
+        release: section.get("slurm").map_or(Some(Release::LAST), |entry| {
+            let text = entry.text("a release in quotes, such as \"24.11\"")?;
+            text.parse().map_or_else(|error: NotARelease| entry.error(error.to_string()), Some)
+        })?,
         now,
         zone,
         user: user.id,
