@@ -19,7 +19,7 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
-use simulator::assessment::{self, Assessment, Most, SiteScheduler};
+use simulator::assessment::{self, Assessment, Known, Most, SiteScheduler};
 use simulator::remarks::Remarks;
 use simulator::swf::Log;
 use slurm_conf::moment;
@@ -30,7 +30,7 @@ use crate::failure::Failure;
 use crate::log_file::{self, LogFileOptions, SlurmdbdJobs, read_log, read_slurmdbd};
 use crate::output::{self, FormatArguments};
 use crate::plot;
-use crate::simulate::{self, NotModelled};
+use crate::simulate::{self, NotModelled, SiteSettings};
 
 /// Say whether queuecast would pay here, from the past of a cluster. Nothing is installed for it.
 ///
@@ -130,7 +130,8 @@ Keys of --format json:
   not_said           list of about, why, is_weighty (whether it bears on the verdict)
   remarks            what was left out or taken as not known as the past was read: records (null: about
                      the whole), what
-  not_modelled       what the simulation does not have of --slurm-conf
+  not_modelled       settings of --slurm-conf that the simulation does not have, and sentences about
+                     values that Slurm itself takes for others
   seconds            how long it took";
 
 /// What is reported as JSON.
@@ -213,9 +214,12 @@ fn of_slurmdbd(arguments: &Arguments) -> Result<(Log, Remarks, String), Failure>
     Ok((log, remarks, cluster))
 }
 
-/// The site's own scheduler, as a file says it, and what the simulation does not have of it.
+/// The site's own scheduler, as a file says it, and where the simulation does not go by the file.
 fn site_scheduler(path: Option<&Path>) -> anyhow::Result<(SiteScheduler, Vec<NotModelled>)> {
     let Some(path) = path else { return Ok((SiteScheduler::default(), Vec::new())) };
-    let (parameters, priorities, not_modelled) = simulate::site_settings(path)?;
-    Ok((SiteScheduler { parameters, priorities: Some(priorities), is_known: true }, not_modelled))
+    let site = SiteSettings::read(path)?;
+    let not_modelled = site.not_modelled();
+    let (has_parameters, has_priorities) = site.says;
+    let known = Known { is_whole: site.is_whole, has_parameters, has_priorities };
+    Ok((SiteScheduler { parameters: site.parameters, priorities: Some(site.priorities), known: Some(known) }, not_modelled))
 }

@@ -26,7 +26,7 @@ use self::picture::Window;
 use self::policy::PolicyArguments;
 use self::report::{Report, Told};
 use self::scheduler::SchedulerArguments;
-pub(crate) use self::scheduler::site_settings;
+pub(crate) use self::scheduler::SiteSettings;
 use crate::failure::Failure;
 use crate::log_file;
 use crate::output::{self, FormatArguments};

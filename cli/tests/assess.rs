@@ -77,9 +77,11 @@ fn the_sites_own_settings_are_what_others_are_held_against() {
     let schedules = json["schedulers"]["schedules"].as_array().unwrap();
     assert_eq!(schedules[0]["name"], "as the site has it");
     assert!(schedules.iter().any(|schedule| schedule["name"] == "bf_max_job_test=500"), "{schedules:?}");
-    fs::write(site.path().join("slurm.conf"), "SchedulerParameters=bf_window=soon\n").unwrap();
-    let said = assessed(&site, &["past.swf", "--slurm-conf", "slurm.conf"]);
-    assert!(said.status == 2 && said.error.contains("bf_window"), "{}", said.error);
+    fs::write(site.path().join("slurm.conf"), "Include gone.conf\nSchedulerParameters=bf_window=86400\n").unwrap();
+    let said = assessed(&site, &["past.swf", "--slurm-conf", "slurm.conf", "--format", "json"]);
+    let json: Value = serde_json::from_str(&said.output).unwrap();
+    assert_eq!(json["schedulers"]["schedules"][0]["name"], "as far as slurm.conf could be read");
+    assert!(said.error.contains("gone.conf: No such file") && said.error.contains("bf_window=86400"), "{}", said.error);
 }
 
 #[test]

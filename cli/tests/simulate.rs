@@ -301,7 +301,52 @@ fn what_the_simulation_does_not_have_of_slurm_conf_is_told_line_by_line_and_left
     assert_eq!(said.error, lines);
     let report: Value = serde_json::from_str(&said.output).unwrap();
     assert_eq!(report["not_modelled"], serde_json::json!(of));
-    write("max_rpc_cnt=150,bf_window=day");
-    assert!(logs.refused(&arguments).contains("slurm.conf: bf_window: \"day\" is not a whole number"));
     assert!(logs.refused(&["model.swf", "--scheduler=slurm", "--slurm-parameters=bf_widow=60"]).contains("bf_widow"));
+    assert!(logs.refused(&["model.swf", "--scheduler=slurm", "--slurm-parameters=bf_window=86400"]).contains("1 to 43200"));
+}
+
+/// The same settings as slurmctld takes them: plain, continued, quoted, in ISO-8859-1, included.
+const SAME_SETTINGS: [&[u8]; 5] = [
+    b"ClusterName=x\nSchedulerParameters=bf_window=60,bf_interval=600\nPriorityWeightAge=1000\nPriorityFavorSmall=yes\nPriorityWeightJobSize=5000\n",
+    b"ClusterName=x\nSchedulerParameters=bf_window=60,\\\nbf_interval=600\nPriorityWeightAge=1000\nPriorityFavorSmall=true\nPriorityWeightJobSize=5000\n",
+    b"ClusterName=x\nSchedulerParameters=\"bf_window=60,bf_interval=600\"\nPriorityWeightAge=1000\nPriorityFavorSmall=up\nPriorityWeightJobSize=5000\n",
+    b"# f\xfcr die Warteschlange\nClusterName=x\nSchedulerParameters=bf_window=60,bf_interval=600\nPriorityWeightAge=0x3e8\nPriorityFavorSmall=1\nPriorityWeightJobSize=5000\nPriorityFlags=FAIR_TREE\n",
+    b"ClusterName=x\nInclude %c-more.conf\n",
+];
+
+#[test]
+fn slurm_conf_is_read_as_slurmctld_reads_it() {
+    let logs = Logs::new();
+    fs::write(logs.path("x-more.conf"), SAME_SETTINGS[0]).unwrap();
+    let arguments = ["model.swf", "--scheduler=slurm", "--slurm-conf=slurm.conf", "--format=json"];
+    let figures = |text: &[u8]| {
+        fs::write(logs.path("slurm.conf"), text).unwrap();
+        let said = logs.run(&arguments);
+        assert_eq!(said.status, 0, "{}", said.error);
+        let report: Value = serde_json::from_str(&said.output).unwrap();
+        (report["all"].clone(), said.error)
+    };
+    let plain = figures(SAME_SETTINGS[0]);
+    assert_eq!(plain.1, "");
+    for text in SAME_SETTINGS {
+        assert_eq!(figures(text), plain, "{}", String::from_utf8_lossy(text));
+    }
+    assert_ne!(figures(b"ClusterName=x\n").0, plain.0);
+}
+
+#[test]
+fn a_value_that_slurm_does_not_take_and_a_file_that_is_not_there_are_told_and_end_no_answer() {
+    let logs = Logs::new();
+    let text = "Include gone.conf\nSchedulerParameters=bf_window=86400,bf_interval=60\nPriorityMaxAge=old\n";
+    fs::write(logs.path("slurm.conf"), text).unwrap();
+    let said = logs.run(&["model.swf", "--scheduler=slurm", "--slurm-conf=slurm.conf", "--format=json"]);
+    assert_eq!(said.status, 0, "{}", said.error);
+    let report: Value = serde_json::from_str(&said.output).unwrap();
+    let told: Vec<&str> = report["not_modelled"].as_array().unwrap().iter().map(|told| told.as_str().unwrap()).collect();
+    assert!(told[0].starts_with("gone.conf: No such file or directory"), "{told:?}");
+    assert!(told[1].starts_with("Slurm does not take bf_window=86400 (it has to be from 1 to 43200)"), "{told:?}");
+    assert!(told[2].starts_with("slurmctld does not take PriorityMaxAge=old"), "{told:?}");
+    assert_eq!((told.len(), said.error.lines().count()), (3, 3));
+    fs::write(logs.path("slurm.conf"), "1 0 1 100 4\n").unwrap();
+    assert!(logs.refused(&["model.swf", "--slurm-conf=slurm.conf"]).contains("is this a slurm.conf"));
 }

@@ -1,11 +1,13 @@
-//! What the site says: queuecast.toml, the names of the files in its state directory, and the text
-//! formats of Slurm.
+//! What the site says: queuecast.toml, slurm.conf, the names of the files in its state directory, and
+//! the text formats of Slurm.
 
 pub mod configuration;
 pub mod duration;
 pub mod moment;
 pub mod printed;
+pub mod slurm_settings;
 pub mod state_directory;
 pub mod time_format;
 
 pub use configuration::{Configuration, ConfigurationError};
+pub use slurm_settings::SlurmSettings;

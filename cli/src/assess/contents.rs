@@ -82,8 +82,7 @@ fn read(report: &Report) -> Section {
     let table = Table { caption: "Jobs, users and processors".to_owned(), header: names(["", "figure"]), rows };
     let mut blocks = vec![Block::Table(table)];
     let of_reading = log_file::lines(&report.remarks).into_iter().map(|what| Item { about: "as it was read".to_owned(), what });
-    let of_settings =
-        report.not_modelled.iter().map(|setting| Item { about: "not in the simulation".to_owned(), what: setting.to_string() });
+    let of_settings = report.not_modelled.iter().map(|setting| Item { about: "in slurm.conf".to_owned(), what: setting.to_string() });
     let items: Vec<Item> = of_reading.chain(of_settings).collect();
     if !items.is_empty() {
         blocks.push(Block::List(items));

@@ -7,7 +7,7 @@ use slurm_sys::client::{self, ClientError};
 use super::permissions::SlurmUser;
 use super::programs::Programs;
 use super::shared_object;
-use super::slurm_conf::SlurmConf;
+use super::slurm_conf;
 
 /// What Slurm's configuration says on this host.
 #[derive(Debug)]
@@ -40,10 +40,10 @@ impl Slurm {
     pub(super) fn read(programs: &Programs) -> Self {
         let from_libslurm = client::local_configuration();
         let path = match &from_libslurm {
-            Ok(local) => local.path.as_deref().map(PathBuf::from).filter(|path| path.is_file()).or_else(SlurmConf::find),
-            Err(_) => SlurmConf::find(),
+            Ok(local) => local.path.as_deref().map(PathBuf::from).filter(|path| path.is_file()).or_else(slurm_conf::find),
+            Err(_) => slurm_conf::find(),
         };
-        let conf = path.as_deref().map(SlurmConf::read).unwrap_or_default();
+        let (conf, hash) = path.as_deref().map(slurm_conf::read).unwrap_or_default();
         let local = from_libslurm.as_ref().ok();
         let value = |from_libslurm: Option<&String>, key| from_libslurm.map(String::as_str).or_else(|| conf.get(key)).map(str::to_owned);
         let plugin_directories = value(local.map(|local| &local.plugin_directories), "PluginDir");
@@ -62,7 +62,7 @@ impl Slurm {
             plugstack: plugstack.or_else(|| path.as_ref().map(|path| path.with_file_name("plugstack.conf"))),
             slurm_user,
             slurmctld_pid_file: PathBuf::from(conf.get("SlurmctldPidFile").unwrap_or("/var/run/slurmctld.pid")),
-            hash: path.is_some().then_some(conf.hash),
+            hash: path.is_some().then_some(hash),
             controllers: conf.controllers,
             partitions: conf.partitions,
             problems: conf.problems,

@@ -38,7 +38,7 @@ pub(super) struct Report {
 pub(super) struct Told {
     /// What was left out of the log, or taken as not known.
     pub(super) remarks: Remarks,
-    /// What the simulation does not have of --slurm-conf.
+    /// Where the simulation does not go by --slurm-conf as it is written.
     pub(super) not_modelled: Vec<NotModelled>,
 }
 

@@ -1,15 +1,15 @@
 //! The options that choose the scheduler.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use simulator::engine::backfill::{self, Conservative, Easy, InOrder, Slurm, SlurmParameters};
 use simulator::engine::estimates::{LastTwo, Requested};
 use simulator::engine::order::{Associations, FirstCome, Multifactor, PrioritySettings, ShortestFirst};
-use simulator::engine::{Backfill, Estimates, Order, Scheduler};
+use simulator::engine::{Backfill, Departure, Estimates, Order, Scheduler};
 use simulator::workload::Workload;
+use slurm_conf::SlurmSettings;
 
 use super::not_modelled::{self, NotModelled};
 
@@ -102,19 +102,20 @@ impl SchedulerArguments {
     ///
     /// Slurm's settings can't be read; what is wrong is named.
     pub(super) fn scheduler(&self, workload: &Workload) -> anyhow::Result<(Scheduler, Vec<NotModelled>)> {
-        let configuration = self.configuration()?;
-        let source = || self.slurm_conf.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-        let mut not_modelled: Vec<NotModelled> = configuration.as_deref().map(not_modelled::other_settings).unwrap_or_default();
-        let parameters = match &self.slurm_parameters {
-            // Whoever types a parameter wants it.
-            Some(written) => SlurmParameters::parse(written).context("--slurm-parameters")?,
-            None => {
-                let found = configuration.as_deref().and_then(scheduler_parameters).unwrap_or_default();
-                let (parameters, unknown) = SlurmParameters::parse_known(found).with_context(source)?;
-                not_modelled.extend(unknown.into_iter().map(NotModelled::of_scheduler));
-                parameters
+        let site = self.slurm_conf.as_deref().map(SiteSettings::read).transpose()?;
+        let mut not_modelled = Vec::new();
+        let mut parameters = SlurmParameters::default();
+        if let Some(site) = &site {
+            not_modelled.clone_from(&site.others);
+            if self.slurm_parameters.is_none() {
+                parameters = site.parameters.clone();
+                not_modelled.extend(site.not_of_scheduler.iter().cloned());
             }
-        };
+        }
+        if let Some(written) = &self.slurm_parameters {
+            // Whoever types a parameter wants it.
+            parameters = SlurmParameters::parse(written).context("--slurm-parameters")?;
+        }
         let candidates = match self.candidates {
             CandidatesKind::Queue => backfill::Candidates::InOrder,
             CandidatesKind::Shortest => backfill::Candidates::ShortestFirst,
@@ -125,14 +126,15 @@ impl SchedulerArguments {
             Kind::Conservative => Box::new(Conservative::new()),
             Kind::Slurm => Box::new(Slurm::new(parameters)),
         };
-        let default_order = if configuration.is_some() { OrderKind::Multifactor } else { OrderKind::Fcfs };
+        let default_order = if site.is_some() { OrderKind::Multifactor } else { OrderKind::Fcfs };
         let order: Box<dyn Order> = match self.order.unwrap_or(default_order) {
             OrderKind::Fcfs => Box::new(FirstCome),
             OrderKind::Shortest => Box::new(ShortestFirst),
             OrderKind::Multifactor => {
-                let (settings, unknown) =
-                    PrioritySettings::parse_known(configuration.as_deref().unwrap_or_default()).with_context(source)?;
-                not_modelled.extend(unknown.into_iter().map(|unknown| NotModelled::of_priorities(unknown.setting)));
+                let settings = site.map_or_else(PrioritySettings::default, |site| {
+                    not_modelled.extend(site.not_of_priorities);
+                    site.priorities
+                });
                 let first = workload.jobs.first().map(|job| job.submit).unwrap_or_default();
                 Box::new(Multifactor::new(settings, Associations::of_users(&workload.jobs), workload.processors, first))
             }
@@ -143,46 +145,58 @@ impl SchedulerArguments {
         };
         Ok((Scheduler { order, backfill, estimates }, not_modelled))
     }
+}
 
-    fn configuration(&self) -> anyhow::Result<Option<String>> {
-        let read = |path: &PathBuf| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
-        self.slurm_conf.as_ref().map(read).transpose()
+/// What a file says of a site's own scheduler, as far as the simulation has it, and where the
+/// simulation does not go by it as it is written.
+#[derive(Debug)]
+pub(crate) struct SiteSettings {
+    pub(crate) parameters: SlurmParameters,
+    pub(crate) priorities: PrioritySettings,
+    /// Whether the file has `SchedulerParameters`, and settings of priorities.
+    pub(crate) says: (bool, bool),
+    /// Whether all included files could be read.
+    pub(crate) is_whole: bool,
+    not_of_scheduler: Vec<NotModelled>,
+    not_of_priorities: Vec<NotModelled>,
+    others: Vec<NotModelled>,
+}
+
+impl SiteSettings {
+    /// Reads a slurm.conf with what it includes, or what `scontrol show config` printed.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, or says nothing of Slurm; it is named.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let site = SlurmSettings::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let found = Self::of(&site);
+        ensure!(
+            found.says != (false, false) || ["ClusterName", "SlurmctldHost", "SchedulerType"].iter().any(|key| site.get(key).is_some()),
+            "{} says nothing of Slurm's scheduler, priorities or cluster: is this a slurm.conf, or what `scontrol show config` prints?",
+            path.display()
+        );
+        Ok(found)
     }
-}
 
-/// What a file says of a site's own scheduler, as far as the simulation has it, and what the
-/// simulation does not have of it.
-///
-/// # Errors
-///
-/// The file can't be read, or a setting that the simulation has; they are named.
-pub(crate) fn site_settings(path: &Path) -> anyhow::Result<(SlurmParameters, PrioritySettings, Vec<NotModelled>)> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let source = || path.display().to_string();
-    let mut not_modelled = not_modelled::other_settings(&text);
-    let (parameters, unknown) = SlurmParameters::parse_known(scheduler_parameters(&text).unwrap_or_default()).with_context(source)?;
-    not_modelled.extend(unknown.into_iter().map(NotModelled::of_scheduler));
-    let (priorities, unknown) = PrioritySettings::parse_known(&text).with_context(source)?;
-    not_modelled.extend(unknown.into_iter().map(|unknown| NotModelled::of_priorities(unknown.setting)));
-    Ok((parameters, priorities, not_modelled))
-}
+    fn of(site: &SlurmSettings) -> Self {
+        let written = site.get("SchedulerParameters");
+        let (parameters, not_of_scheduler) = SlurmParameters::of_site(written.unwrap_or_default());
+        let (priorities, not_of_priorities) = PrioritySettings::of_site(site);
+        let told = |departures: Vec<Departure>| departures.into_iter().map(NotModelled::from).collect();
+        Self {
+            parameters,
+            priorities,
+            says: (written.is_some(), PrioritySettings::are_in(site)),
+            is_whole: site.problems.is_empty(),
+            not_of_scheduler: told(not_of_scheduler),
+            not_of_priorities: told(not_of_priorities),
+            others: not_modelled::other_settings(site),
+        }
+    }
 
-/// The value of `SchedulerParameters` in lines of slurm.conf.
-fn scheduler_parameters(configuration: &str) -> Option<&str> {
-    let mut settings = configuration.lines().filter_map(|line| line.split('#').next()?.split_once('='));
-    let (_, value) = settings.rfind(|(key, _)| key.trim().eq_ignore_ascii_case("SchedulerParameters"))?;
-    Some(value.trim()).filter(|value| !value.is_empty() && *value != "(null)")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::scheduler_parameters;
-
-    #[test]
-    fn the_parameters_are_found_among_other_settings() {
-        let found =
-            scheduler_parameters("ClusterName=x\n schedulerparameters = bf_window=60,bf_resolution=30 # note\nPriorityWeightAge=1\n");
-        assert_eq!(found, Some("bf_window=60,bf_resolution=30"));
-        assert_eq!(scheduler_parameters("SchedulerParameters     = (null)\n"), None);
+    /// Where the simulation does not go by the file as it is written.
+    pub(crate) fn not_modelled(&self) -> Vec<NotModelled> {
+        [&self.others, &self.not_of_scheduler, &self.not_of_priorities].into_iter().flatten().cloned().collect()
     }
 }

@@ -29,7 +29,7 @@ use self::names::QueueNames;
 pub use self::not_said::NotSaid;
 pub use self::past::{Past, WaitClass};
 use self::replayed::ReplayedPast;
-pub use self::schedulers::{Schedule, Schedulers, SiteScheduler};
+pub use self::schedulers::{Known, Schedule, Schedulers, SiteScheduler};
 pub use self::verdict::Verdict;
 use crate::evaluation;
 use crate::swf::Log;

@@ -122,7 +122,7 @@ pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
 pub(super) fn molding(past: &ReplayedPast, options: &Options, progress: Progress<'_>) -> Result<Molding, AssessmentError> {
     let (jobs, _) = past.last(options.most.molding_jobs);
     let history_jobs = jobs.len() / 3;
-    let site = if options.scheduler.is_known { Under::Site } else { Under::SlurmDefaults };
+    let site = if options.scheduler.known.is_some() { Under::Site } else { Under::SlurmDefaults };
     let schedulers = [site, Under::Easy];
     let of_scheduler = |under| ADOPTIONS.into_iter().flat_map(move |adoption| (0..DRAWS).map(move |draw| (under, adoption, draw)));
     let cells: Vec<(Under, f64, u64)> = schedulers.into_iter().flat_map(of_scheduler).collect();

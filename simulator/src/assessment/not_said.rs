@@ -131,7 +131,7 @@ pub(super) fn of(
             format!("{dependent} jobs name one that they waited for. Replays submit them when their users did.")
         },
     );
-    let priorities = match (scheduler.is_known, scheduler.priorities.is_some()) {
+    let priorities = match (scheduler.known.is_some(), scheduler.priorities.is_some()) {
         (true, true) => {
             "Replays order jobs by the site's weights, but all users have equal shares in them, and limits of accounts and qualities of service are not known."
         }

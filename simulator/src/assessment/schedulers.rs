@@ -25,8 +25,36 @@ pub struct SiteScheduler {
     pub parameters: SlurmParameters,
     /// The weights of the priorities; first come, first served without.
     pub priorities: Option<PrioritySettings>,
-    /// Whether these are the site's own.
-    pub is_known: bool,
+    /// What of these is the site's own; `None` where nothing is.
+    pub known: Option<Known>,
+}
+
+/// What was read of the site's own configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// Whether all of its files could be read.
+    pub is_whole: bool,
+    /// Whether it has parameters of Slurm's schedulers; Slurm's defaults hold otherwise.
+    pub has_parameters: bool,
+    /// Whether it has settings of priorities; Slurm's defaults hold otherwise.
+    pub has_priorities: bool,
+}
+
+impl Known {
+    /// What the site's own schedule is called.
+    fn name(self) -> &'static str {
+        if self.is_whole { "as the site has it" } else { "as far as slurm.conf could be read" }
+    }
+
+    /// What the site's own schedule consists of.
+    fn what(self) -> &'static str {
+        match (self.has_parameters, self.has_priorities) {
+            (true, true) => "Slurm with the site's SchedulerParameters and priorities",
+            (true, false) => "Slurm with the site's SchedulerParameters and the default priorities: slurm.conf sets none",
+            (false, true) => "Slurm with the site's priorities and the default SchedulerParameters: slurm.conf sets none",
+            (false, false) => "Slurm with the default SchedulerParameters and priorities: slurm.conf sets none",
+        }
+    }
 }
 
 /// What schedulers do with the latest jobs.
@@ -130,8 +158,8 @@ fn candidates(site: &SiteScheduler, jobs: &[Job]) -> Vec<Candidate> {
     let own = &site.parameters;
     let mut found = Vec::new();
     let mut add = |name: String, what: &str, kind: Kind| found.push(Candidate { name, what: what.to_owned(), kind });
-    if site.is_known {
-        add("as the site has it".to_owned(), "Slurm with the site's SchedulerParameters and priorities", Kind::Slurm(own.clone()));
+    if let Some(known) = site.known {
+        add(known.name().to_owned(), known.what(), Kind::Slurm(own.clone()));
     } else {
         add("Slurm's defaults".to_owned(), "Slurm's main and backfill schedulers, first come, first served", Kind::Slurm(own.clone()));
     }
@@ -228,7 +256,7 @@ pub(super) fn schedulers(past: &ReplayedPast, options: &Options, progress: Progr
     Ok(Schedulers {
         history_jobs,
         jobs: jobs.len() - history_jobs,
-        is_site_known: site.is_known,
+        is_site_known: site.known.is_some(),
         logged_wait_s: Distribution::of(counted.iter().flatten().map(|wait| wait.0 as f64)),
         schedules,
         chance,
@@ -256,6 +284,9 @@ mod tests {
     use super::*;
     use job_types::time::UnixTime;
 
+    /// What is known of a configuration that was read whole.
+    const READ: Known = Known { is_whole: true, has_parameters: true, has_priorities: true };
+
     #[test]
     fn each_setting_is_tried_that_differs_from_the_sites_own() {
         let jobs = [Job { estimate: Seconds(3 * 86_400), ..Job::default() }];
@@ -265,8 +296,11 @@ mod tests {
         assert_eq!(defaults[defaults.len() - 3..], ["EASY", "conservative", "no backfilling"]);
         let parameters =
             SlurmParameters { bf_window: Seconds(10 * 86_400), bf_min_age_reserve: Seconds(3_600), ..SlurmParameters::default() };
-        let own = names(&SiteScheduler { parameters, priorities: None, is_known: true });
+        let own = names(&SiteScheduler { parameters, priorities: None, known: Some(READ) });
         assert_eq!(own.first().map(String::as_str), Some("as the site has it"));
+        let partly = Some(Known { is_whole: false, ..READ });
+        let partly = names(&SiteScheduler { known: partly, ..SiteScheduler::default() });
+        assert_eq!(partly.first().map(String::as_str), Some("as far as slurm.conf could be read"));
         assert!(!own.iter().any(|name| name.starts_with("bf_window") || name.starts_with("bf_min_age")), "{own:?}");
     }
 

@@ -18,6 +18,7 @@
 
 pub mod backfill;
 mod cluster;
+mod departure;
 pub mod estimates;
 mod event;
 mod job;
@@ -32,6 +33,7 @@ mod waiting;
 
 pub use backfill::Backfill;
 pub use cluster::Cluster;
+pub use departure::Departure;
 pub use estimates::Estimates;
 pub use event::Event;
 pub use job::{Job, JobIndex};

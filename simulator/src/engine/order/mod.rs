@@ -5,7 +5,7 @@ mod multifactor;
 mod shortest;
 
 pub use first_come::FirstCome;
-pub use multifactor::{AssociationIndex, Associations, FairShare, Multifactor, PrioritySettings, SettingsError, UnknownSetting};
+pub use multifactor::{AssociationIndex, Associations, FairShare, Multifactor, PrioritySettings, SettingsError};
 pub use shortest::ShortestFirst;
 
 use job_types::time::{Seconds, UnixTime};

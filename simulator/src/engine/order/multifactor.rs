@@ -20,7 +20,7 @@ use super::{Job, Order, Record, Waiting};
 use crate::engine::JobIndex;
 
 pub use self::associations::{AssociationIndex, Associations};
-pub use self::settings::{FairShare, PrioritySettings, SettingsError, UnknownSetting};
+pub use self::settings::{FairShare, PrioritySettings, SettingsError};
 
 /// Slurm's multifactor priority.
 pub struct Multifactor {

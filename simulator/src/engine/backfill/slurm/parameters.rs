@@ -2,7 +2,8 @@
 
 use job_types::time::{Seconds, UnixTime};
 
-use super::parse::{ParameterError, number, switch};
+use super::parse::{ParameterError, leading_number, number, switch};
+use crate::engine::Departure;
 
 /// The parameters of Slurm's main scheduler and of its backfill scheduler that this model knows,
 /// with Slurm's own names and defaults (22.05 to 26.05).
@@ -83,36 +84,48 @@ impl SlurmParameters {
     /// beyond Slurm's own bounds (which slurmctld would replace by the default, with a line in its
     /// log).
     pub fn parse(text: &str) -> Result<Self, ParameterError> {
-        let (parameters, unknown) = Self::parse_known(text)?;
-        match unknown.into_iter().next() {
-            None => Ok(parameters),
-            Some(part) => {
-                let name = part.split('=').next().unwrap_or_default().trim().to_owned();
-                Err(ParameterError::Unknown { name, known: KNOWN })
-            }
+        let mut parameters = Self::default();
+        for part in parts(text) {
+            parameters.set(part)?;
         }
+        Ok(parameters)
     }
 
-    /// Reads what [`SlurmParameters::parse`] does, and returns the parameters that this model does
-    /// not have beside those that it has, as they are written.
-    ///
-    /// # Errors
-    ///
-    /// [`ParameterError`] for a parameter that the model has, with a value that can't be read or is
-    /// beyond Slurm's bounds.
-    pub fn parse_known(text: &str) -> Result<(Self, Vec<String>), ParameterError> {
-        let (mut parameters, mut unknown) = (Self::default(), Vec::new());
-        let text = text.trim();
-        if text.is_empty() || text == "(null)" {
-            return Ok((parameters, unknown));
+    /// Reads the value of `SchedulerParameters` as slurmctld does, which takes a value beyond its
+    /// bounds for the default, with a line in its log. Also what the model does not have of it, and
+    /// what slurmctld does not take as it is written.
+    #[must_use]
+    pub fn of_site(text: &str) -> (Self, Vec<Departure>) {
+        let (mut parameters, mut departures) = (Self::default(), Vec::new());
+        for part in parts(text) {
+            departures.extend(parameters.set_as_slurm(part));
         }
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            match parameters.set(part) {
-                Err(ParameterError::Unknown { .. }) => unknown.push(part.to_owned()),
-                set => set?,
+        (parameters, departures)
+    }
+
+    /// Takes a parameter as slurmctld does; returns what is to be told of it.
+    fn set_as_slurm(&mut self, part: &str) -> Option<Departure> {
+        let not_taken = |what: &str| Some(Departure::NotTaken(format!("{what}, and so does the simulation")));
+        match self.set(part) {
+            Ok(()) => None,
+            Err(ParameterError::Unknown { .. }) => Some(Departure::NotModelled(format!("SchedulerParameters={part}"))),
+            Err(ParameterError::Missing { name }) => not_taken(&format!("Slurm passes over {name} without a value")),
+            Err(ParameterError::Superfluous { name, .. }) => {
+                let _is_known = self.set(&name);
+                not_taken(&format!("Slurm takes {part} for {name}"))
+            }
+            // The value counts as far as it is a number.
+            Err(ParameterError::NoNumber { name, value }) => {
+                let number = leading_number(&value);
+                match self.set(&format!("{name}={number}")) {
+                    Ok(()) => not_taken(&format!("Slurm takes {part} for {name}={number}")),
+                    Err(_) => not_taken(&format!("Slurm does not take {part}: it goes by its default")),
+                }
+            }
+            Err(ParameterError::Bounds { bounds, .. }) => {
+                not_taken(&format!("Slurm does not take {part} (it has to be {bounds}): it goes by its default"))
             }
         }
-        Ok((parameters, unknown))
     }
 
     /// A planned start or end, rounded down to a multiple of the resolution.
@@ -122,16 +135,17 @@ impl SlurmParameters {
 
     fn set(&mut self, part: &str) -> Result<(), ParameterError> {
         const THIRTY_DAYS: i64 = 30 * 86_400;
+        const ANY: i64 = i32::MAX as i64;
         let (name, value) = match part.split_once('=') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (part, None),
         };
         // The bounds are those of the two files named above.
         match name.to_ascii_lowercase().as_str() {
-            "default_queue_depth" => self.default_queue_depth = number(name, value, 0..=1_000_000)? as usize,
-            "sched_interval" => self.sched_interval = Seconds(number(name, value, -1..=86_400)?),
-            "sched_min_interval" => self.sched_min_interval_microseconds = number(name, value, 0..=3_600_000_000)?,
-            "batch_sched_delay" => self.batch_sched_delay = Seconds(number(name, value, 0..=86_400)?),
+            "default_queue_depth" => self.default_queue_depth = number(name, value, 0..=ANY)? as usize,
+            "sched_interval" => self.sched_interval = Seconds(number(name, value, -1..=ANY)?),
+            "sched_min_interval" => self.sched_min_interval_microseconds = number(name, value, 0..=ANY)?,
+            "batch_sched_delay" => self.batch_sched_delay = Seconds(number(name, value, 0..=ANY)?),
             "bf_interval" => {
                 self.bf_interval = Seconds(number(name, value, -1..=10_800)?);
                 if self.bf_interval == Seconds::ZERO {
@@ -150,9 +164,22 @@ impl SlurmParameters {
     }
 }
 
+/// The parameters of a list, of those with the same name the first, as for Slurm.
+fn parts(text: &str) -> Vec<&str> {
+    let text = if text.trim() == "(null)" { "" } else { text };
+    let mut parts: Vec<&str> = Vec::new();
+    let name = |part: &str| part.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        if !parts.iter().any(|before| name(before) == name(part)) {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Seconds, SlurmParameters};
+    use super::{Departure, Seconds, SlurmParameters};
 
     fn error(text: &str) -> String {
         SlurmParameters::parse(text).unwrap_err().to_string()
@@ -188,10 +215,28 @@ mod tests {
 
     #[test]
     fn what_the_model_does_not_have_is_told_beside_what_it_has() {
-        let (parameters, unknown) = SlurmParameters::parse_known("max_rpc_cnt=150,bf_window=2880,bf_max_job_user=20,defer").unwrap();
+        let (parameters, departures) = SlurmParameters::of_site("max_rpc_cnt=150,bf_window=2880,bf_max_job_user=20,defer");
         assert_eq!(parameters, SlurmParameters { bf_window: Seconds(172_800), ..SlurmParameters::default() });
-        assert_eq!(unknown, ["max_rpc_cnt=150", "bf_max_job_user=20", "defer"]);
-        assert_eq!(SlurmParameters::parse_known("defer,bf_window=day").unwrap_err().to_string(), error("bf_window=day"));
+        let told = ["max_rpc_cnt=150", "bf_max_job_user=20", "defer"];
+        assert_eq!(departures, told.map(|part| Departure::NotModelled(format!("SchedulerParameters={part}"))));
+    }
+
+    #[test]
+    fn a_value_beyond_slurms_bounds_is_the_default_as_for_slurm_and_the_rest_is_taken() {
+        let interval = |bf_interval| SlurmParameters { bf_interval: Seconds(bf_interval), ..SlurmParameters::default() };
+        for (written, told) in [
+            ("bf_window=86400", "Slurm does not take bf_window=86400 (it has to be from 1 to 43200): it goes by its default"),
+            ("bf_resolution=0", "Slurm does not take bf_resolution=0 (it has to be from 1 to 3600): it goes by its default"),
+            ("bf_window=day", "Slurm does not take bf_window=day: it goes by its default"),
+            ("bf_window", "Slurm passes over bf_window without a value"),
+        ] {
+            let expected = vec![Departure::NotTaken(format!("{told}, and so does the simulation"))];
+            assert_eq!(SlurmParameters::of_site(&format!("{written},bf_interval=60")), (interval(60), expected));
+        }
+        let taken = |text: &str| SlurmParameters::of_site(text).0;
+        assert_eq!(taken("bf_interval=45s"), interval(45));
+        assert_eq!(taken("bf_interval=45,BF_INTERVAL=50"), interval(45));
+        assert!(taken("bf_continue=no").bf_continue);
     }
 
     #[test]

@@ -58,6 +58,15 @@ pub(super) fn number(name: &str, value: Option<&str>, bounds: RangeInclusive<i64
     Err(ParameterError::Bounds { name: name(), value, bounds: format!("from {} to {}", bounds.start(), bounds.end()) })
 }
 
+/// The number with which a text begins, as C's `atoi` reads it; 0 where there is none.
+pub(super) fn leading_number(text: &str) -> i64 {
+    let text = text.trim_start();
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let digits = text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
+    let number = text.get(..sign + digits).filter(|_| digits > 0);
+    number.map_or(0, |number| number.parse().unwrap_or(i64::MAX))
+}
+
 /// A name that stands alone.
 pub(super) fn switch(name: &str, value: Option<&str>) -> Result<bool, ParameterError> {
     match value {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use job_types::time::Seconds;
 use slurm_conf::duration;
+use slurm_conf::slurm_settings::{self, Minutes, Setting, SlurmSettings};
+
+use crate::engine::Departure;
 
 /// How fair-share factors come from usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
@@ -86,14 +89,6 @@ impl Default for PrioritySettings {
 /// Why settings of priorities can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// A line is no setting.
-    #[error("line {line}: {text:?} is not Key=Value")]
-    Form {
-        /// Number of the line, counted from 1.
-        line: usize,
-        /// The line.
-        text: String,
-    },
     /// This model knows no such setting.
     #[error("line {line}: the model of Slurm's priorities knows no {setting}")]
     Unknown {
@@ -102,7 +97,7 @@ pub enum SettingsError {
         /// The setting, or the flag of a setting, as it is written.
         setting: String,
     },
-    /// A value is none that this model knows.
+    /// A value is none that slurmctld takes.
     #[error("line {line}: {key}: {value:?} is not {expected}")]
     Value {
         /// Number of the line, counted from 1.
@@ -116,97 +111,99 @@ pub enum SettingsError {
     },
 }
 
-/// A setting of priorities that this model does not have, or has not with that value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownSetting {
-    /// Number of the line, counted from 1.
-    pub line: usize,
-    /// The setting as it is written, or the flag of a setting.
-    pub setting: String,
-}
+/// What slurmctld makes of an unlimited length of time: -1 minutes, kept in seconds as a number of
+/// 32 bits without a sign, which is 136 years.
+const UNLIMITED: Seconds = Seconds((1 << 32) - 60);
 
 impl PrioritySettings {
     /// Reads lines of slurm.conf, or of what `scontrol show config` prints: those of priorities
-    /// (`Priority...`, `FairShareDampeningFactor`) and `AccountingStorageEnforce`; the others,
-    /// comments and empty lines are passed over. What is not there has Slurm's default.
+    /// (`Priority...`, `FairShareDampeningFactor`) and `AccountingStorageEnforce`; the others are
+    /// passed over. What is not there has Slurm's default.
     ///
     /// # Errors
     ///
     /// [`SettingsError`] with the line that can't be read or asks for what this model leaves out.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let (settings, unknown) = Self::parse_known(text)?;
-        match unknown.into_iter().next() {
-            None => Ok(settings),
-            Some(unknown) => Err(SettingsError::Unknown { line: unknown.line, setting: unknown.setting }),
+        let (mut settings, mut is_basic) = (Self::default(), false);
+        for setting in SlurmSettings::parse(text).in_force() {
+            if let Some(setting_not_had) = settings.set(setting, &mut is_basic)?.into_iter().next() {
+                return Err(SettingsError::Unknown { line: setting.line, setting: setting_not_had });
+            }
         }
+        Ok(settings.of_type(is_basic))
     }
 
-    /// Reads what [`PrioritySettings::parse`] does, and returns the settings that this model does
-    /// not have beside those that it has.
-    ///
-    /// # Errors
-    ///
-    /// [`SettingsError`] with the line that is no setting, or has a setting that the model has with
-    /// a value that can't be read.
-    pub fn parse_known(text: &str) -> Result<(Self, Vec<UnknownSetting>), SettingsError> {
-        let (mut settings, mut unknown) = (Self::default(), Vec::new());
-        for (place, written) in text.lines().enumerate() {
-            let written = written.split('#').next().unwrap_or_default().trim();
-            let lower = written.to_ascii_lowercase();
-            let known = ["priority", "fairsharedampeningfactor", "accountingstorageenforce"];
-            if !known.iter().any(|known| lower.starts_with(known)) {
-                continue;
+    /// Takes what [`PrioritySettings::parse`] does from the configuration of a site, whatever it
+    /// says: also what the model does not have of it, and what slurmctld does not take.
+    #[must_use]
+    pub fn of_site(site: &SlurmSettings) -> (Self, Vec<Departure>) {
+        let (mut settings, mut is_basic, mut departures) = (Self::default(), false, Vec::new());
+        for setting in site.in_force() {
+            match settings.set(setting, &mut is_basic) {
+                Ok(not_had) => departures.extend(not_had.into_iter().map(Departure::NotModelled)),
+                Err(SettingsError::Value { key, value, expected, .. }) => departures.push(Departure::NotTaken(format!(
+                    "slurmctld does not take {key}={value}, which is not {expected}, and does not start with it; the simulation goes by the \
+                     default"
+                ))),
+                Err(SettingsError::Unknown { setting, .. }) => departures.push(Departure::NotModelled(setting)),
             }
-            let form = || SettingsError::Form { line: place + 1, text: written.to_owned() };
-            let (key, value) = written.split_once('=').ok_or_else(form)?;
-            let not_had = settings.set(place + 1, key.trim(), value.trim())?;
-            unknown.extend(not_had.into_iter().map(|setting| UnknownSetting { line: place + 1, setting }));
         }
-        Ok((settings, unknown))
+        (settings.of_type(is_basic), departures)
+    }
+
+    /// Whether a configuration has a setting of priorities.
+    #[must_use]
+    pub fn are_in(site: &SlurmSettings) -> bool {
+        site.in_force().any(|setting| setting.key.to_ascii_lowercase().starts_with("priority"))
+    }
+
+    /// With priority/basic the first to come is the first, whatever the weights are.
+    fn of_type(self, is_basic: bool) -> Self {
+        if !is_basic {
+            return self;
+        }
+        Self { weight_age: 0, weight_fair_share: 0, weight_job_size: 0, weight_partition: 0, weight_qos: 0, ..self }
     }
 
     /// Takes a setting; returns what of it the model does not have.
-    fn set(&mut self, line: usize, key: &str, value: &str) -> Result<Vec<String>, SettingsError> {
-        let wrong = |expected| SettingsError::Value { line, key: key.to_owned(), value: value.to_owned(), expected };
-        let weight = || value.parse::<u32>().map_err(|_| wrong("a whole number"));
-        // Slurm rounds these up to whole minutes (time_str2mins).
-        let minutes = || match duration::parse(value) {
-            Ok(seconds) => Ok(Seconds(seconds).rounded_up_to_minutes()),
-            Err(_) => Err(wrong("a duration as in 7-00:00:00")),
+    fn set(&mut self, setting: &Setting, is_basic: &mut bool) -> Result<Vec<String>, SettingsError> {
+        let Setting { key, value, line } = setting;
+        let wrong = |expected| SettingsError::Value { line: *line, key: key.clone(), value: value.clone(), expected };
+        let weight = || slurm_settings::whole_number(value).ok_or_else(|| wrong("a whole number"));
+        let seconds = || match slurm_settings::minutes(value) {
+            Some(Minutes::Number(minutes)) => Ok(Seconds(minutes.saturating_mul(60)).min(UNLIMITED)),
+            Some(Minutes::Unlimited) => Ok(UNLIMITED),
+            None => Err(wrong("a duration as in 7-00:00:00")),
         };
-        let is_none = value.is_empty() || value == "(null)" || value.eq_ignore_ascii_case("none");
-        let as_written = || vec![format!("{key}={value}")];
+        let is_none = slurm_settings::is_nothing(value) || value.eq_ignore_ascii_case("none");
         match key.to_ascii_lowercase().as_str() {
             "priorityweightage" => self.weight_age = weight()?,
             "priorityweightfairshare" => self.weight_fair_share = weight()?,
             "priorityweightjobsize" => self.weight_job_size = weight()?,
             "priorityweightpartition" => self.weight_partition = weight()?,
             "priorityweightqos" => self.weight_qos = weight()?,
-            "priorityweightassoc" if value == "0" => {}
-            "prioritymaxage" => self.max_age = minutes()?,
-            "prioritydecayhalflife" => self.decay_half_life = minutes()?,
-            "prioritycalcperiod" => self.calculation_period = minutes()?.max(Seconds::MINUTE),
-            "priorityfavorsmall" => {
-                self.favors_small = match value.to_ascii_lowercase().as_str() {
-                    "yes" => true,
-                    "no" => false,
-                    _ => return Err(wrong("yes or no")),
+            "priorityweightassoc" if weight() == Ok(0) => {}
+            "prioritymaxage" => self.max_age = seconds()?,
+            "prioritydecayhalflife" => self.decay_half_life = seconds()?,
+            "prioritycalcperiod" => {
+                let period = seconds()?;
+                if period < Seconds::MINUTE || period == UNLIMITED {
+                    return Err(wrong("a duration of a minute or more"));
                 }
+                self.calculation_period = period;
             }
+            "priorityfavorsmall" => self.favors_small = slurm_settings::truth(value).ok_or_else(|| wrong("yes or no"))?,
             "priorityflags" => return Ok(self.set_flags(if is_none { "" } else { value })),
             "prioritytype" if value == "priority/multifactor" => {}
+            "prioritytype" if value == "priority/basic" => *is_basic = true,
             "accountingstorageenforce" => {
                 let enforced = value.to_ascii_lowercase();
                 self.charges_at_end = enforced.split(',').any(|what| ["limits", "safe", "all", "1"].contains(&what.trim()));
             }
             "fairsharedampeningfactor" => self.dampening_factor = weight()?.max(1),
-            "priorityweighttres"
-            | "priorityusageresetperiod"
-            | "prioritysitefactorplugin"
-            | "prioritysitefactorparameters"
-            | "priorityparameters"
-                if is_none => {}
-            _ => return Ok(as_written()),
+            "prioritysitefactorplugin" if value.to_ascii_lowercase().contains("none") => {}
+            key if key.starts_with("priority") && !is_none => return Ok(vec![format!("{}={value}", setting.key)]),
+            _ => {}
         }
         Ok(Vec::new())
     }
@@ -219,8 +216,14 @@ impl PrioritySettings {
                 "NO_FAIR_TREE" => self.fair_share = FairShare::Classic,
                 "SMALL_RELATIVE_TO_TIME" => self.size_relative_to_time = true,
                 // Jobs age from when they come into the queue in either case: the model has no
-                // dependencies.
-                "ACCRUE_ALWAYS" => {}
+                // dependencies. The fair tree is the default, and its flag says so where a file
+                // is older than that.
+                "ACCRUE_ALWAYS" | "FAIR_TREE" => {}
+                // It takes the fair tree away as well.
+                "DEPTH_OBLIVIOUS" => {
+                    self.fair_share = FairShare::Classic;
+                    unknown.push(format!("PriorityFlags={flag}"));
+                }
                 _ => unknown.push(format!("PriorityFlags={flag}")),
             }
         }
@@ -230,7 +233,7 @@ impl PrioritySettings {
 
 #[cfg(test)]
 mod tests {
-    use super::{FairShare, PrioritySettings, Seconds};
+    use super::{Departure, FairShare, PrioritySettings, Seconds, SlurmSettings};
 
     #[test]
     fn an_excerpt_of_slurm_conf_is_read() {
@@ -275,16 +278,41 @@ mod tests {
     fn what_the_model_does_not_have_is_told_beside_what_it_has() {
         let text = "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityFlags=MAX_TRES,NO_FAIR_TREE\nPriorityWeightTRES=cpu=10\n\
                     PriorityUsageResetPeriod=MONTHLY\nPriorityWeightAssoc=7";
-        let (settings, unknown) = PrioritySettings::parse_known(text).unwrap();
+        let (settings, departures) = of_site(text);
         assert_eq!((settings.weight_age, settings.fair_share), (1_000, FairShare::Classic));
-        let told: Vec<_> = unknown.iter().map(|unknown| (unknown.line, unknown.setting.as_str())).collect();
-        let expected = [
-            (3, "PriorityFlags=MAX_TRES"),
-            (4, "PriorityWeightTRES=cpu=10"),
-            (5, "PriorityUsageResetPeriod=MONTHLY"),
-            (6, "PriorityWeightAssoc=7"),
-        ];
-        assert_eq!(told, expected);
-        assert!(PrioritySettings::parse_known("PriorityFlags=MAX_TRES\nPriorityWeightAge=much").is_err());
+        let expected = ["PriorityFlags=MAX_TRES", "PriorityWeightTRES=cpu=10", "PriorityUsageResetPeriod=MONTHLY", "PriorityWeightAssoc=7"];
+        assert_eq!(departures, expected.map(|setting| Departure::NotModelled(setting.to_owned())));
+    }
+
+    fn of_site(text: &str) -> (PrioritySettings, Vec<Departure>) {
+        PrioritySettings::of_site(&SlurmSettings::parse(text))
+    }
+
+    #[test]
+    fn values_are_taken_as_slurmctld_takes_them() {
+        let expected = PrioritySettings { weight_age: 1_000, weight_job_size: 500, max_age: Seconds(14 * 86_400), ..Default::default() };
+        let rest = "PriorityWeightJobSize=\"500\"\nPriorityMaxAge=14-0\n";
+        for age in ["PriorityWeightAge=1000\n", "PriorityWeightAge=\\\n1000\n", "priorityweightage=0x3e8 # weighs\n"] {
+            assert_eq!(of_site(&format!("{age}{rest}")), (expected.clone(), Vec::new()), "{age}");
+        }
+        // -1 minutes in 32 bits without a sign: 4,294,967,236 s.
+        let unlimited = of_site("PriorityFavorSmall=true\nPriorityMaxAge=UNLIMITED\n");
+        let forever = PrioritySettings { favors_small: true, max_age: Seconds(4_294_967_236), ..Default::default() };
+        assert_eq!(unlimited, (forever, Vec::new()));
+        assert!(of_site("PriorityFavorSmall=up\n").0.favors_small);
+        let tree = of_site("PriorityFlags=FAIR_TREE\nPriorityWeightFairshare=1000\n");
+        assert_eq!((tree.0.fair_share, tree.1.len()), (FairShare::FairTree, 0));
+        let basic = of_site("PriorityType=priority/basic\nPriorityWeightAge=1000\n");
+        assert_eq!(basic, (PrioritySettings::default(), Vec::new()));
+    }
+
+    #[test]
+    fn a_value_that_slurmctld_does_not_take_is_told_and_the_rest_is_taken() {
+        for wrong in ["PriorityFavorSmall=maybe", "PriorityMaxAge=old", "PriorityCalcPeriod=0", "PriorityWeightQOS=-1"] {
+            let (settings, departures) = of_site(&format!("{wrong}\nPriorityWeightAge=1000\n"));
+            assert_eq!(settings, PrioritySettings { weight_age: 1_000, ..Default::default() }, "{wrong}");
+            let [Departure::NotTaken(told)] = departures.as_slice() else { panic!("{departures:?}") };
+            assert!(told.starts_with(&format!("slurmctld does not take {wrong}, which is not ")), "{told}");
+        }
     }
 }
