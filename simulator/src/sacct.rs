@@ -27,6 +27,7 @@
 mod columns;
 mod error;
 mod read;
+mod readings;
 mod row;
 mod value;
 

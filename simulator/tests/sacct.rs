@@ -87,7 +87,7 @@ fn jobs_of_each_kind_are_read() {
         [
             "2 of job steps, left out",
             "1 of jobs that had not ended, left out",
-            "1 of jobs that were never eligible to run, as held ones, left out",
+            "1 of jobs that were never eligible to run, as held ones, or whose times can't be, left out",
             "1 of requeued jobs whose start is not known",
             "1 of jobs that were suspended, for a time that is taken off their run times",
             "the machine is taken to have 8 processors, the most that were in use at once",
@@ -163,6 +163,60 @@ fn anything_may_stand_in_a_name() {
         let users: Vec<_> = log.records.iter().map(|record| (record.user, record.run_time_seconds)).collect();
         assert_eq!(users, [(Some(1), Some(60)), (Some(2), Some(60))], "{name:?}");
     }
+}
+
+/// Jobs whose names and directories are texts with a delimiter in them.
+fn with_two_texts(lines: &[&str]) -> (Vec<Figures>, Vec<Option<u64>>, Vec<String>) {
+    let header = "JobIDRaw|JobName|User|State|Submit|Eligible|Start|End|Elapsed|AllocCPUS|Timelimit|Partition|WorkDir\n";
+    let (log, told) = read(&format!("{header}{}\n", lines.join("\n"))).unwrap();
+    (log.records.iter().map(figures).collect(), log.records.iter().map(|record| record.user).collect(), told)
+}
+
+#[test]
+fn which_of_several_texts_has_a_delimiter_in_it_is_told_by_what_stands_between() {
+    let rest = "COMPLETED|2026-03-02T10:00:00|2026-03-02T10:00:00|2026-03-02T10:05:00|2026-03-02T10:15:00|00:10:00|8|01:00:00|batch";
+    let ran = (0, Some(300), Some(600), Some(8), Some(3_600));
+    for odd in [
+        format!("2002|crazy|name|bob|{rest}|/scratch/bob"),
+        format!("2002|fine|bob|{rest}|/scratch/b|ob"),
+        format!("2002|a|||b|bob|{rest}|/scratch/|bob|"),
+        format!("2002|two\nlines|more|bob|{rest}|/scratch/bob"),
+        format!("2002|x|COMPLETED|bob|{rest}|/scratch/bob"),
+    ] {
+        let (records, users, told) = with_two_texts(&[&format!("2001|run 1|alice|{rest}|/scratch/alice"), &odd]);
+        assert_eq!((records, users), (vec![ran; 2], vec![Some(1), Some(2)]), "{odd}");
+        assert!(told.iter().all(|told| !told.contains("delimiter") && !told.contains("had not ended")), "{told:?}");
+    }
+    let (records, _, told) = with_two_texts(&[&format!("2001|run|alice|{rest}|/a"), "2002|crazy|name|bob||||||||||/b"]);
+    assert_eq!(records, [ran]);
+    assert!(told[0].starts_with("1 with a delimiter in a name or another text"), "{told:?}");
+}
+
+#[test]
+fn whose_a_job_was_is_left_open_where_several_readings_make_sense() {
+    let text = "JobID|JobName|User|Comment|State|NCPUS|Submit|Start|End\n1|a|b|c|d|COMPLETED|1|100|160|220\n";
+    let (log, told) = read(text).unwrap();
+    assert_eq!((log.records[0].run_time_seconds, log.records[0].user), (Some(60), None));
+    assert!(told[0].contains("it can't be told whose jobs they are"), "{told:?}");
+}
+
+#[test]
+fn a_column_that_is_not_needed_ends_no_reading() {
+    let header = "JobID|JobIDRaw|User|State|Submit|Eligible|Start|End|Elapsed|NCPUS|ReqCPUS|ReqTRES|AllocTRES|ReqMem|Timelimit\n";
+    let times = "2016-08-01T06:00:00|2016-08-01T06:00:00|2016-08-01T06:04:00|2016-08-01T07:04:00";
+    let text = format!(
+        "{header}1|1|u|COMPLETED|{times}|01:00:00|4|4|cpu=4,node=1|cpu=4,node=1|4Gc|02:00:00\n\
+         2|2|v|COMPLETED|2016-08-01T06:01:08|Unknown|2016-08-01T07:04:09|2016-08-01T07:04:09|00:00:00|0|0||gres/gpu=2|0n|\n\
+         3|3|v|COMPLETED|{times}|an hour|4|4||cpu=4|16 gigabytes|soon\n\
+         4|4|v|COMPLETED|{times}|01:00:00|4|many||billing=4|?|02:00:00\n"
+    );
+    let (log, told) = read(&text).unwrap();
+    let ran = (0, Some(240), Some(3_600), Some(4), Some(7_200));
+    assert_eq!(log.records.iter().map(figures).collect::<Vec<_>>(), [ran, (0, Some(240), Some(3_600), Some(4), None), ran]);
+    let columns =
+        ["2 with an undefined ReqMem", "1 with an undefined Elapsed", "1 with an undefined Timelimit", "1 with an undefined ReqCPUS"];
+    assert!(columns.iter().all(|column| told.iter().any(|told| told == column)), "{told:?}");
+    assert!(told.iter().any(|told| told.starts_with("1 of jobs that were never eligible to run")), "{told:?}");
 }
 
 #[test]

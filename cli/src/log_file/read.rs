@@ -1,5 +1,7 @@
 //! Reading a log, whichever of its forms it has.
 
+mod form;
+
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::num::NonZeroU32;
@@ -107,11 +109,14 @@ impl LogFile {
         let mut begin = Vec::new();
         input.by_ref().take(LOOKED_AT).read_to_end(&mut begin).context("cannot read on")?;
         let mut bad_lines = (0, String::new());
-        let line = first_line(&begin);
-        let (is_sacct, has_columns) = (sacct::is_header(line), line.contains(&b'|') && !line.starts_with(b";"));
+        let line = form::first_line(&begin);
+        let is_sacct = sacct::is_header(line);
+        if let Some(advice) = form::advice(line, options.bad_lines) {
+            return Err(advice);
+        }
         let input: Box<dyn BufRead> = Box::new(io::Cursor::new(begin).chain(input));
-        let records = match (is_sacct, has_columns) {
-            (true, _) => {
+        let records = match is_sacct {
+            true => {
                 let mut reader = sacct::Reader::new(input, TimeZone::system())?;
                 while let Some(read) = reader.read_next() {
                     match read {
@@ -128,10 +133,7 @@ impl LogFile {
                 let (Log { header, records }, remarks) = reader.finish(&choices);
                 Records::Whole { header, records: records.into_iter(), remarks }
             }
-            (false, true) => {
-                return Err(anyhow!("this looks like what sacct printed, without the names of its columns; print it without --noheader"));
-            }
-            (false, false) => Records::Swf(swf::Reader::new(input)?),
+            false => Records::Swf(swf::Reader::new(input)?),
         };
         Ok(Self { source, options: *options, records, bad_lines })
     }
@@ -195,12 +197,6 @@ fn bad_line(error: anyhow::Error, options: &LogFileOptions, bad_lines: &mut (u64
 
 /// How much of a log is looked at to tell its form, in bytes.
 const LOOKED_AT: u64 = 1 << 16;
-
-/// The first line of a text that is not empty.
-fn first_line(text: &[u8]) -> &[u8] {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
-    text.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default()
-}
 
 #[cfg(test)]
 mod tests;

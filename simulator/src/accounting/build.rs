@@ -127,6 +127,11 @@ impl LogBuilder {
             self.never_eligible += 1;
             return;
         };
+        // A job that begins only after its end, or is submitted then, was never in the queue either.
+        if eligible.max(run.submitted.unwrap_or(eligible)) > ended {
+            self.never_eligible += 1;
+            return;
+        }
         let mut started = run.started;
         if run.is_requeued && started.is_none() {
             self.start_not_known += 1;
@@ -172,7 +177,7 @@ impl LogBuilder {
         let twice = (taken - self.runs.len()) as u64;
         let mut remarks = Remarks::default();
         remarks.count(self.not_ended, "of jobs that had not ended, left out");
-        remarks.count(self.never_eligible, "of jobs that were never eligible to run, as held ones, left out");
+        remarks.count(self.never_eligible, "of jobs that were never eligible to run, as held ones, or whose times can't be, left out");
         remarks.count(self.without_submission, "without a submission, left out");
         remarks.count(twice, "that were there twice, of which one was taken");
         remarks.count(self.start_not_known, "of requeued jobs whose start is not known");

@@ -64,7 +64,23 @@ const NAMES: [(Column, &str); 26] = [
 ];
 
 /// Columns in which anything may stand, the delimiter and line breaks among it.
-const FREE_TEXT: [&str; 7] = ["JobName", "Comment", "AdminComment", "SystemComment", "SubmitLine", "WorkDir", "Constraints"];
+const FREE_TEXT: [&str; 12] = [
+    "JobName",
+    "Comment",
+    "AdminComment",
+    "SystemComment",
+    "SubmitLine",
+    "WorkDir",
+    "Constraints",
+    "Container",
+    "Extra",
+    "StdErr",
+    "StdIn",
+    "StdOut",
+];
+
+/// Those of them that are absolute paths, or empty.
+const PATHS: [&str; 1] = ["WorkDir"];
 
 /// What has to be known of each job, and the columns of which one says it.
 const NEEDED: [(&str, &[Column], &str); 7] = [
@@ -98,8 +114,10 @@ pub(super) struct Columns {
     count: usize,
     /// Where each of [`NAMES`] stands.
     places: [Option<usize>; NAMES.len()],
-    /// The first and the last in which anything may stand.
-    free: Option<(usize, usize)>,
+    /// Those in which anything may stand, ascending.
+    free: Vec<usize>,
+    /// Those of them that are absolute paths.
+    paths: Vec<usize>,
     /// Whether each line ends with a delimiter, as with `--parsable`.
     ends_with_delimiter: bool,
 }
@@ -130,13 +148,16 @@ impl Columns {
         let ends_with_delimiter = header.ends_with(delimiter);
         let names: Vec<&str> = header.strip_suffix(delimiter).unwrap_or(&header).split(delimiter).map(str::trim).collect();
         let place = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
-        let is_free = |name: &&str| FREE_TEXT.iter().any(|free| free.eq_ignore_ascii_case(name));
-        let free = names.iter().position(&is_free).zip(names.iter().rposition(is_free));
+        let places = |wanted: &[&str]| {
+            let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted.eq_ignore_ascii_case(name));
+            names.iter().enumerate().filter(|(_, name)| is_wanted(name)).map(|(place, _)| place).collect()
+        };
         let columns = Self {
             delimiter: delimiter.as_bytes().to_vec(),
             count: names.len(),
             places: NAMES.map(|(_, name)| place(name)),
-            free,
+            free: places(&FREE_TEXT),
+            paths: places(&PATHS),
             ends_with_delimiter,
         };
         let missing = columns.missing();
@@ -165,7 +186,22 @@ impl Columns {
 
     /// Whether a column is there in which anything may stand.
     pub(super) fn has_free_text(&self) -> bool {
-        self.free.is_some()
+        !self.free.is_empty()
+    }
+
+    /// The columns in which anything may stand, ascending.
+    pub(super) fn free_places(&self) -> &[usize] {
+        &self.free
+    }
+
+    /// Those of them that are absolute paths, or empty.
+    pub(super) fn paths(&self) -> &[usize] {
+        &self.paths
+    }
+
+    /// The columns that are read, each with its place.
+    pub(super) fn known_places(&self) -> impl Iterator<Item = (Column, usize)> {
+        NAMES.iter().zip(&self.places).filter_map(|((column, _), place)| Some((*column, (*place)?)))
     }
 
     fn place(&self, column: Column) -> Option<usize> {
@@ -201,11 +237,12 @@ impl Columns {
 
     /// The text of a column in a line that was split into `ends`, of which there are at least as
     /// many as columns. Where there are more, a free text has delimiters in it: what stands before
-    /// the first such text is counted from the left, what stands behind the last from the right.
+    /// the first such text is counted from the left, what stands behind the last from the right,
+    /// and what stands between is not known before [`Columns::resolve`].
     pub(super) fn text<'a>(&self, column: Column, line: &'a [u8], ends: &[(usize, usize)]) -> Option<&'a str> {
         let place = self.place(column)?;
         let more = ends.len().checked_sub(self.count)?;
-        let (begin, end) = match self.free {
+        let (begin, end) = match self.free.first().copied().zip(self.free.last().copied()) {
             Some((first, last)) if more > 0 => match place {
                 place if place < first => *ends.get(place)?,
                 place if place > last => *ends.get(place + more)?,

@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 
 use super::ReadError;
 use super::columns::{Column, Columns, is_header};
+use super::readings::Reading;
 use super::row::{Fields, Row};
 use super::value;
 use crate::accounting::{Choices, LogBuilder};
@@ -33,6 +34,9 @@ pub struct Reader<R> {
     builder: LogBuilder,
     steps: u64,
     elsewhere: u64,
+    /// Records whose delimiters leave open whose job it was, and those that were left out for them.
+    owner_open: u64,
+    unclear: u64,
     /// How many records have values without meaning, by column.
     undefined: Vec<(Column, u64)>,
     ended: bool,
@@ -66,6 +70,8 @@ impl<R: BufRead> Reader<R> {
             builder: LogBuilder::new(),
             steps: 0,
             elsewhere: 0,
+            owner_open: 0,
+            unclear: 0,
             undefined: Vec::new(),
             ended: false,
         })
@@ -110,6 +116,16 @@ impl<R: BufRead> Reader<R> {
             remarks.count(*records, format!("with an undefined {}", column.name()));
         }
         remarks.count(self.steps, "of job steps, left out");
+        remarks.count(
+            self.unclear,
+            "with a delimiter in a name or another text, from which it can't be told where their columns begin, left out; print such texts \
+             with a delimiter that is not in them (sacct --delimiter)",
+        );
+        remarks.count(
+            self.owner_open,
+            "with a delimiter in a name or another text, from which it can't be told whose jobs they are: user, account or partition is \
+             taken as not known",
+        );
         remarks.count(self.elsewhere, "of jobs that another cluster of the federation ran, left out");
         let (log, of_jobs) = self.builder.finish(choices);
         remarks.extend(of_jobs);
@@ -181,6 +197,14 @@ impl<R: BufRead> Reader<R> {
 
     fn read_record(&mut self) -> Result<(), ReadError> {
         self.complete_line()?;
+        match self.columns.resolve(&self.line, &mut self.ends, &self.zone) {
+            Reading::Sure => {}
+            Reading::OwnerOpen => self.owner_open += 1,
+            Reading::Unclear => {
+                self.unclear += 1;
+                return Ok(());
+            }
+        }
         let mut fields = Fields {
             columns: &self.columns,
             line: &self.line,

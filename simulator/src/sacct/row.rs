@@ -43,36 +43,20 @@ impl<'a> Fields<'a> {
     }
 
     /// What a column says; `None` where it is not there, says nothing, or has no meaning.
-    fn value<T>(
-        &mut self,
-        column: Column,
-        read: impl FnOnce(&'a str) -> Option<Said<T>>,
-        expected: &'static str,
-    ) -> Result<Option<T>, ReadError> {
-        let Some(text) = self.text(column) else { return Ok(None) };
-        match read(text).ok_or_else(|| self.error(column, expected))? {
-            Said::Known(value) => Ok(Some(value)),
-            Said::Nothing => Ok(None),
+    fn value<T>(&mut self, column: Column, read: impl FnOnce(&'a str) -> Option<Said<T>>) -> Option<T> {
+        match self.text(column).map(|text| read(text).unwrap_or(Said::Undefined))? {
+            Said::Known(value) => Some(value),
+            Said::Nothing => None,
             Said::Undefined => {
                 self.undefined.push(column);
-                Ok(None)
+                None
             }
         }
     }
 
     /// What the first of some columns says that says anything.
-    fn first<T>(
-        &mut self,
-        columns: &[Column],
-        read: impl Fn(&'a str) -> Option<Said<T>>,
-        expected: &'static str,
-    ) -> Result<Option<T>, ReadError> {
-        for column in columns {
-            if let Some(value) = self.value(*column, &read, expected)? {
-                return Ok(Some(value));
-            }
-        }
-        Ok(None)
+    fn first<T>(&mut self, columns: &[Column], read: impl Fn(&'a str) -> Option<Said<T>>) -> Option<T> {
+        columns.iter().find_map(|column| self.value(*column, &read))
     }
 
     fn moment(&mut self, column: Column) -> Result<Option<i64>, ReadError> {
@@ -90,50 +74,38 @@ impl<'a> Fields<'a> {
         number.ok_or_else(|| self.error(self.columns.of_job(), "the number of a job, as in 1234, 1234_7 or 1234+1"))
     }
 
-    fn limit(&mut self) -> Result<Limit, ReadError> {
-        const EXPECTED: &str = "a time limit as in 1-00:00:00, UNLIMITED or Partition_Limit";
-        let limit = match self.value(Column::TimeLimit, value::limit, EXPECTED)? {
-            None => self.value(Column::TimeLimitRaw, value::raw_limit, "a time limit in minutes, UNLIMITED or Partition_Limit")?,
-            known => known,
-        };
-        Ok(limit.unwrap_or_default())
+    fn limit(&mut self) -> Limit {
+        let limit = self.value(Column::TimeLimit, value::limit).or_else(|| self.value(Column::TimeLimitRaw, value::raw_limit));
+        limit.unwrap_or_default()
     }
 
-    fn kilobytes_per_cpu(&mut self, cpus: Option<u64>) -> Result<Option<f64>, ReadError> {
-        let memory = self.value(Column::ReqMem, value::memory, "memory as in 4000M")?;
-        Ok(match (memory, cpus.filter(|cpus| *cpus > 0)) {
+    fn kilobytes_per_cpu(&mut self, cpus: Option<u64>) -> Option<f64> {
+        match (self.value(Column::ReqMem, value::memory), cpus.filter(|cpus| *cpus > 0)) {
             (Some(Memory::PerCpu(kilobytes)), _) => Some(kilobytes),
             (Some(Memory::Whole(kilobytes)), Some(cpus)) => Some((kilobytes / cpus as f64).round()),
             _ => None,
-        })
+        }
     }
 
-    /// What the line is.
+    /// What the line is. A value that can't be read counts as one without meaning, unless the line
+    /// says nothing without it.
     ///
     /// # Errors
     ///
-    /// [`ReadError::Value`] for the first value that can't be read.
+    /// [`ReadError::Value`] for a job's number or a moment that can't be read.
     pub(super) fn row(&mut self) -> Result<Row<'a>, ReadError> {
-        const TIME: &str = "a length of time as in 1-02:03:04";
-        const COUNT: &str = "a number of CPUs";
         let job = self.job()?;
         if job.is_step {
             return Ok(Row::Step);
         }
-        let state = self.value(Column::State, |text| Some(value::state(text)), "a state of a job")?;
+        let state = self.value(Column::State, |text| Some(value::state(text)));
         if state == Some(State::Elsewhere) {
             return Ok(Row::Elsewhere);
         }
-        let requested_cpus = match self.value(Column::ReqTres, value::cpus, "resources with cpu=NUMBER")? {
-            None => self.value(Column::ReqCpus, value::count, COUNT)?,
-            known => known,
-        };
-        let allocated_tres = self.value(Column::AllocTres, value::cpus, "resources with cpu=NUMBER")?;
-        let allocated_cpus = match allocated_tres {
-            None => self.first(&[Column::AllocCpus, Column::NCpus], value::count, COUNT)?,
-            known => known,
-        };
-        let allocated_nodes = self.value(Column::AllocNodes, value::count, "a number of nodes")?;
+        let requested_cpus = self.value(Column::ReqTres, value::cpus).or_else(|| self.value(Column::ReqCpus, value::count));
+        let allocated_tres = self.value(Column::AllocTres, value::cpus);
+        let allocated_cpus = allocated_tres.or_else(|| self.first(&[Column::AllocCpus, Column::NCpus], value::count));
+        let allocated_nodes = self.value(Column::AllocNodes, value::count);
         let started = self.moment(Column::Start)?;
         let ended = self.moment(Column::End)?.filter(|_| state != Some(State::NotEnded));
         // Of a job that was cancelled while it waited, some releases (22.05) record that moment as
@@ -142,11 +114,8 @@ impl<'a> Fields<'a> {
         let says_what_it_had = self.columns.has(Column::AllocTres) || self.columns.has(Column::AllocNodes);
         let is_cancelled = state == Some(State::Ended(Status::Cancelled));
         let started = started.filter(|started| Some(*started) != ended || !(had_nothing || is_cancelled && !says_what_it_had));
-        let elapsed = match self.value(Column::ElapsedRaw, value::raw_seconds, "a number of seconds")? {
-            None => self.value(Column::Elapsed, value::seconds, TIME)?,
-            known => known,
-        };
-        let suspended_seconds = self.value(Column::Suspended, value::seconds, TIME)?.unwrap_or(0);
+        let elapsed = self.value(Column::ElapsedRaw, value::raw_seconds).or_else(|| self.value(Column::Elapsed, value::seconds));
+        let suspended_seconds = self.value(Column::Suspended, value::seconds).unwrap_or(0);
         Ok(Row::Run(Box::new(AccountedRun {
             id: job.id,
             submitted: self.moment(Column::Submit)?,
@@ -161,8 +130,8 @@ impl<'a> Fields<'a> {
             suspended_seconds,
             allocated_cpus: started.and(allocated_cpus),
             requested_cpus,
-            requested_kilobytes_per_cpu: self.kilobytes_per_cpu(requested_cpus.or(allocated_cpus))?,
-            limit: self.limit()?,
+            requested_kilobytes_per_cpu: self.kilobytes_per_cpu(requested_cpus.or(allocated_cpus)),
+            limit: self.limit(),
             ending: match state {
                 Some(State::Ended(status)) => Some(status),
                 Some(State::Requeued) => Some(Status::Failed),

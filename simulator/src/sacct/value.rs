@@ -121,10 +121,10 @@ fn scaled(text: &str) -> Option<f64> {
 }
 
 /// The CPUs in a list of resources such as `billing=4,cpu=4,mem=1M,node=1`; nothing where the list
-/// is empty.
+/// names none.
 pub(super) fn cpus(text: &str) -> Option<Said<u64>> {
     let listed = text.split(',').find_map(|resource| resource.strip_prefix("cpu="));
-    listed.map_or_else(|| text.is_empty().then_some(Said::Nothing), count)
+    listed.map_or(Some(Said::Nothing), count)
 }
 
 /// Memory that was asked for.
@@ -222,7 +222,8 @@ mod tests {
         assert_eq!([count("16"), count("4K"), count("1.5K")], [16, 4_096, 1_536].map(|number| Some(Said::Known(number))));
         assert_eq!([count(""), count("many"), count("-4")], [Some(Said::Nothing), None, None]);
         assert_eq!(cpus("billing=4,cpu=4,mem=1M,node=1"), Some(Said::Known(4)));
-        assert_eq!([cpus(""), cpus("mem=1M")], [Some(Said::Nothing), None]);
+        assert_eq!([cpus(""), cpus("mem=1M"), cpus("gres/gpu=2")], [Some(Said::Nothing); 3]);
+        assert_eq!(cpus("cpu=many"), None);
         let memory = |text| memory(text).unwrap();
         assert_eq!(memory("3000M"), Said::Known(Memory::Whole(3_072_000.0)));
         assert_eq!(memory("4K"), Said::Known(Memory::Whole(4.0)));

@@ -20,7 +20,7 @@ pub enum ReadError {
         line: u64,
     },
     /// A line that is no comment has too few fields.
-    #[error("line {line}: {found} fields where a job has 18; is this a Standard Workload Format log?")]
+    #[error("line {line}: {found} fields where a job has 18 (comments begin with `;`); is this a Standard Workload Format log?")]
     FieldCount {
         /// The line.
         line: u64,

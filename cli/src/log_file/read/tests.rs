@@ -70,6 +70,24 @@ fn what_sacct_printed_without_names_of_columns_is_told_to_be_that() {
 }
 
 #[test]
+fn what_is_no_log_is_told_by_its_first_line_with_what_was_expected() {
+    let header = SACCT.lines().next().unwrap();
+    let message = format!("sacct: accounting_storage/slurmdbd: init: Accounting storage SLURMDBD plugin loaded\n{header}\n");
+    let json = "{\"meta\":{\"plugin\":{\"type\":\"openapi\\/dbv0.0.38\"}},\"errors\":[],\"jobs\":[]}\n";
+    let swf = "# job submit wait\n1 0 1 10 4 -1 -1 4 600 -1 1 1 -1 -1 -1 -1 -1 -1\n";
+    for (text, what, advice) in [
+        (message.as_str(), "a message and not the header: \"sacct: accounting_storage", "2>/dev/null"),
+        (json, "`sacct --json`", "sacct --allusers --parsable2"),
+        (swf, "begins with `#`", "begin with `;`"),
+        ("<!DOCTYPE html>\n", "no part of a log: \"<!DOCTYPE html>\"", "18 numbers"),
+    ] {
+        let error = format!("{:#}", read(text, &LogFileOptions::default()).unwrap_err());
+        assert!(error.contains(what) && error.contains(advice), "{error}");
+    }
+    assert_eq!(read(swf, &LEAVE_OUT).unwrap().0.len(), 1);
+}
+
+#[test]
 fn an_empty_file_is_an_empty_log() {
     assert!(read("", &LogFileOptions::default()).unwrap().0.is_empty());
 }

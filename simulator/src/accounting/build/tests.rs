@@ -122,6 +122,9 @@ fn what_can_be_no_job_of_the_log_is_counted() {
         AccountedRun { eligible: None, submitted: None, ..run(3, 0, Some(10), 20) },
         AccountedRun { is_requeued: true, ..run(4, 0, None, 20) },
         run(5, 100, Some(90), 200),
+        // Eligible, and submitted, after the end.
+        run(6, 4_294_967_295, None, 200),
+        AccountedRun { submitted: Some(900), ..run(7, 100, Some(150), 200) },
     ];
     let (log, told) = log(&runs, &Choices { processors: Some(8), ..Choices::default() });
     let told: Vec<&str> = told.iter().map(|told| told.split(',').next().unwrap()).collect();
@@ -129,7 +132,7 @@ fn what_can_be_no_job_of_the_log_is_counted() {
         told,
         [
             "1 of jobs that had not ended",
-            "1 of jobs that were never eligible to run",
+            "3 of jobs that were never eligible to run",
             "1 without a submission",
             "1 of requeued jobs whose start is not known",
             "1 with a start before they were eligible",
