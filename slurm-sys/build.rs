@@ -67,6 +67,7 @@ fn main() {
     let bindings = bindings.to_string();
     fs::write(out.join("bindings.rs"), &bindings).expect("OUT_DIR is writable");
     fs::write(out.join("error_numbers.rs"), error_numbers(&found, &bindings)).expect("OUT_DIR is writable");
+    fs::write(out.join("pending_reasons.rs"), pending_reasons(&found, &bindings)).expect("OUT_DIR is writable");
 
     let functions = LIBSLURM.iter().fold(builder(&include), |builder, names| builder.allowlist_function(names));
     let functions = functions
@@ -111,20 +112,36 @@ fn main() {
 
 /// The numbers of slurm/slurm_errno.h by their names, as a list in the order of the names.
 fn error_numbers(found: &str, bindings: &str) -> String {
-    let mut numbers: Vec<(&str, i32)> = bindings
-        .lines()
-        .filter_map(|line| {
-            let (name, rest) = line.trim().strip_prefix("pub const ")?.split_once(':')?;
-            let number = rest.split_once('=')?.1.trim().trim_end_matches(';');
-            Some((name, number.parse().ok()?)).filter(|_| name.starts_with("ESLURM_"))
-        })
-        .collect();
+    let mut numbers: Vec<(&str, i32)> = constants(bindings).filter(|(name, _)| name.starts_with("ESLURM_")).collect();
     numbers.sort_unstable();
     numbers.dedup();
     if numbers.is_empty() {
         fail(&format!("{found} lacks what wrapper.h takes from it: the numbers of errors"));
     }
     format!("&{numbers:?}")
+}
+
+/// The names of the reasons for which jobs wait (`enum job_state_reason` of slurm/slurm.h) by their
+/// numbers, as a list in the order of the numbers.
+fn pending_reasons(found: &str, bindings: &str) -> String {
+    let of_reasons = bindings.lines().filter(|line| line.contains(": job_state_reason ")).collect::<Vec<_>>().join("\n");
+    let is_reason = |name: &str| ["WAIT_", "FAIL_"].iter().any(|begin| name.starts_with(begin));
+    let mut names: Vec<(i32, &str)> =
+        constants(&of_reasons).filter(|(name, _)| is_reason(name)).map(|(name, number)| (number, name)).collect();
+    names.sort_unstable();
+    if names.is_empty() {
+        fail(&format!("{found} lacks what wrapper.h takes from it: the reasons for which jobs wait"));
+    }
+    format!("&{names:?}")
+}
+
+/// The constants of the bindings that are numbers, in their order.
+fn constants(bindings: &str) -> impl Iterator<Item = (&str, i32)> {
+    bindings.lines().filter_map(|line| {
+        let (name, rest) = line.trim().strip_prefix("pub const ")?.split_once(':')?;
+        let number = rest.split_once('=')?.1.trim().trim_end_matches(';');
+        Some((name, number.parse().ok()?))
+    })
 }
 
 fn builder(include: &Path) -> bindgen::Builder {

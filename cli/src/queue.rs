@@ -93,8 +93,10 @@ prints it; null where not known):
                slurmctld was asked, for --account or for one of them in --columns, -o or --sort),
                partition, nodes, cpus, tasks, limit_s (null: unlimited), priority, expected_start,
                earliest_start, latest_start (null where no start is expected), obstacle (why:
-               held, dependency, licences, limit, partition_down, partition_limit, too_large,
-               reservation, too_far_behind); of an array the start of its first task
+               held, dependency, dependency_never_satisfied, licences, burst_buffer, power,
+               channels, federation, limit, array_limit, not_allowed, constraints, nodes_away,
+               partition_down, partition_limit, too_large, reservation, too_far_behind,
+               not_known); of an array the start of its first task
   notes        what else is to be known";
 
 /// The whole report.

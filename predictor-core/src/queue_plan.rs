@@ -85,8 +85,7 @@ pub enum PlanObstacle {
     Dependency,
     /// It waits for licences, which are not modelled.
     Licences,
-    /// A limit of its account, its user or its quality of service is reached, or it may not run at
-    /// all.
+    /// A limit of its account, its user or its quality of service is reached.
     Limit,
     /// Its partition does not start jobs.
     PartitionDown,
@@ -98,11 +97,31 @@ pub enum PlanObstacle {
     Reservation,
     /// More jobs wait before it than are planned.
     TooFarBehind,
+    /// Nodes that it needs are down, drained or reserved for others.
+    NodesAway,
+    /// It waits for another job, in a way in which that can't end any more.
+    DependencyNeverSatisfied,
+    /// It waits for a burst buffer.
+    BurstBuffer,
+    /// It waits for power, or for nodes to be allowed to be powered up.
+    Power,
+    /// It waits for ports or channels that programs on several nodes speak over.
+    Channels,
+    /// It waits for another cluster of the federation.
+    Federation,
+    /// So many tasks of its array run as may at once.
+    ArrayLimit,
+    /// It may not run with its account, its quality of service, or in its partition.
+    NotAllowed,
+    /// No nodes have what it asks for.
+    Constraints,
+    /// slurmctld gives a reason that is not known here.
+    NotKnown,
 }
 
 impl PlanObstacle {
     /// All of them; a snapshot writes the place of each here, counted from one.
-    pub const ALL: [PlanObstacle; 9] = [
+    pub const ALL: [PlanObstacle; 19] = [
         PlanObstacle::Held,
         PlanObstacle::Dependency,
         PlanObstacle::Licences,
@@ -112,6 +131,16 @@ impl PlanObstacle {
         PlanObstacle::TooLarge,
         PlanObstacle::Reservation,
         PlanObstacle::TooFarBehind,
+        PlanObstacle::NodesAway,
+        PlanObstacle::DependencyNeverSatisfied,
+        PlanObstacle::BurstBuffer,
+        PlanObstacle::Power,
+        PlanObstacle::Channels,
+        PlanObstacle::Federation,
+        PlanObstacle::ArrayLimit,
+        PlanObstacle::NotAllowed,
+        PlanObstacle::Constraints,
+        PlanObstacle::NotKnown,
     ];
 
     /// Its name in reports for programs.
@@ -127,6 +156,16 @@ impl PlanObstacle {
             PlanObstacle::TooLarge => "too_large",
             PlanObstacle::Reservation => "reservation",
             PlanObstacle::TooFarBehind => "too_far_behind",
+            PlanObstacle::NodesAway => "nodes_away",
+            PlanObstacle::DependencyNeverSatisfied => "dependency_never_satisfied",
+            PlanObstacle::BurstBuffer => "burst_buffer",
+            PlanObstacle::Power => "power",
+            PlanObstacle::Channels => "channels",
+            PlanObstacle::Federation => "federation",
+            PlanObstacle::ArrayLimit => "array_limit",
+            PlanObstacle::NotAllowed => "not_allowed",
+            PlanObstacle::Constraints => "constraints",
+            PlanObstacle::NotKnown => "not_known",
         }
     }
 }
@@ -144,6 +183,30 @@ impl fmt::Display for PlanObstacle {
             PlanObstacle::TooLarge => "more than the nodes in use have",
             PlanObstacle::Reservation => "no place in its reservation",
             PlanObstacle::TooFarBehind => "too far behind to be planned",
+            PlanObstacle::NodesAway => "needs nodes that are down, drained or reserved",
+            PlanObstacle::DependencyNeverSatisfied => "waits for a job in vain",
+            PlanObstacle::BurstBuffer => "waits for a burst buffer",
+            PlanObstacle::Power => "waits for power",
+            PlanObstacle::Channels => "waits for ports or channels",
+            PlanObstacle::Federation => "waits for another cluster",
+            PlanObstacle::ArrayLimit => "the array's own limit of tasks at once",
+            PlanObstacle::NotAllowed => "its account, quality of service or partition does not admit it",
+            PlanObstacle::Constraints => "no nodes have what it asks for",
+            PlanObstacle::NotKnown => "a reason of slurmctld's that is not known here",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_obstacle_has_a_name_words_and_a_place_of_its_own() {
+        let names: BTreeSet<&str> = PlanObstacle::ALL.iter().map(|obstacle| obstacle.name()).collect();
+        let words: BTreeSet<String> = PlanObstacle::ALL.iter().map(ToString::to_string).collect();
+        assert_eq!((names.len(), words.len()), (PlanObstacle::ALL.len(), PlanObstacle::ALL.len()));
+        assert!(PlanObstacle::ALL.is_sorted(), "the last that is declared is the last of all");
     }
 }

@@ -249,7 +249,7 @@ mod tests {
             comment: None,
             site_factor: 0,
             priority: 1,
-            reason: PendingReason::from_raw(0),
+            reason: PendingReason::Resources,
             restarts: 0,
             has_dependency: false,
             exclusive: false,

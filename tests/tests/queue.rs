@@ -152,6 +152,10 @@ fn reservations_partitions_and_nodes_that_are_down_are_planned_around() {
     let _ = cluster.output("scontrol", &["update", "NodeName=n8", "State=DOWN", "Reason=test"]);
     let _daemon = cluster.start_queuecastd();
     cluster.wait_for_snapshot();
+    let array = submit(&cluster, 1, 300, &["--array=1-6%1", "-t1"]);
+    // Its limit ends before the reservation begins, so that the node alone keeps it.
+    let on_away = submit(&cluster, 1, 1, &["--nodelist=n8", "-t1"]);
+    wait_for("nodes_away", PATIENCE, || (planned(&cluster, &on_away)["obstacle"] == "nodes_away").then_some(()));
     // Its limit of five minutes reaches into the reservation of half an hour.
     let outside = submit(&cluster, 2, 1, &[]);
     let start = moment(&planned(&cluster, &outside), "expected_start");
@@ -161,6 +165,7 @@ fn reservations_partitions_and_nodes_that_are_down_are_planned_around() {
     assert!((start - begins).abs() <= 60 + TOLERANCE_S, "{} s after the reservation begins", start - begins);
     let too_large = submit(&cluster, 8, 1, &[]);
     assert_eq!(planned(&cluster, &too_large)["obstacle"], "too_large");
+    wait_for("array_limit", PATIENCE, || (planned(&cluster, &array)["obstacle"] == "array_limit").then_some(()));
     let _ = cluster.output("scontrol", &["update", "PartitionName=main", "State=DOWN"]);
     wait_for("the partition to be down in the plan", PATIENCE, || {
         (planned(&cluster, &outside)["obstacle"] == "partition_down").then_some(())

@@ -106,7 +106,7 @@ impl Question {
                         limit: job.limit,
                         run_time: forecast(Seconds::ZERO, job.limit),
                         reservation: reservation.flatten(),
-                        obstacle: obstacle(*reason, *priority, reservation),
+                        obstacle: obstacle(*reason, *priority, reservation, || needs_nodes_that_are_away(job, cluster)),
                     });
                 }
             }
@@ -117,19 +117,52 @@ impl Question {
 
 /// What keeps a job from starting at a time that can be foreseen. Whether its partition is up, and
 /// whether the job fits into it, the planner sees for each of several.
-fn obstacle(reason: PendingReason, priority: u32, reservation: Option<Option<u32>>) -> Option<PlanObstacle> {
+fn obstacle(
+    reason: PendingReason,
+    priority: u32,
+    reservation: Option<Option<u32>>,
+    needs_nodes_that_are_away: impl FnOnce() -> bool,
+) -> Option<PlanObstacle> {
     match reason {
+        // slurmctld holds a job for some of these as well.
+        PendingReason::Constraints => Some(PlanObstacle::Constraints),
+        PendingReason::NotAllowed => Some(PlanObstacle::NotAllowed),
+        PendingReason::ReservationGone => Some(PlanObstacle::Reservation),
+        PendingReason::DependencyNeverSatisfied => Some(PlanObstacle::DependencyNeverSatisfied),
         PendingReason::Held => Some(PlanObstacle::Held),
         _ if priority == 0 => Some(PlanObstacle::Held),
         PendingReason::Dependency => Some(PlanObstacle::Dependency),
         PendingReason::Licences => Some(PlanObstacle::Licences),
-        PendingReason::Other => Some(PlanObstacle::Limit),
+        PendingReason::BurstBuffer => Some(PlanObstacle::BurstBuffer),
+        PendingReason::Power => Some(PlanObstacle::Power),
+        PendingReason::Channels => Some(PlanObstacle::Channels),
+        PendingReason::Federation => Some(PlanObstacle::Federation),
+        PendingReason::ArrayLimit => Some(PlanObstacle::ArrayLimit),
+        PendingReason::AccountLimit => Some(PlanObstacle::Limit),
         PendingReason::PartitionLimit => Some(PlanObstacle::PartitionLimit),
-        PendingReason::Resources | PendingReason::PartitionDown | PendingReason::Reservation => {
+        PendingReason::NodesAway => Some(PlanObstacle::NodesAway),
+        PendingReason::NodesAwayOrInTurn if needs_nodes_that_are_away() => Some(PlanObstacle::NodesAway),
+        PendingReason::NotKnown => Some(PlanObstacle::NotKnown),
+        PendingReason::NodesAwayOrInTurn
+        | PendingReason::Resources
+        | PendingReason::LastRunFailed
+        | PendingReason::PartitionDown
+        | PendingReason::Reservation => {
             // One that is gone, or not to be seen.
             reservation.is_some_and(|place| place.is_none()).then_some(PlanObstacle::Reservation)
         }
     }
+}
+
+/// Whether some nodes of a job's partitions take no jobs and the others would be enough: then it is
+/// for what the others lack that it waits. Where they are not enough, the planner says so.
+fn needs_nodes_that_are_away(job: &PlanJob, cluster: &Cluster) -> bool {
+    let nodes = cluster.queue.nodes.iter().flatten();
+    let (mut in_use, mut away) = (0, 0);
+    for node in nodes.filter(|node| node.partitions.iter().any(|name| job.partitions.contains(name))) {
+        *(if node.takes_jobs { &mut in_use } else { &mut away }) += 1;
+    }
+    away > 0 && in_use >= job.size.nodes
 }
 
 /// The forecast run times of a job, by its nodes or else by its CPUs.

@@ -227,3 +227,40 @@ fn a_reservation_keeps_its_nodes_for_those_that_wait_for_it() {
     let start = Seconds(10_000).0;
     assert_eq!(planned(&cluster(&jobs, vec![reservation]), &[]), [(3, Ok(0)), (1, Ok(0)), (2, Ok(3_600)), (4, Ok(start))]);
 }
+
+#[test]
+fn each_reason_of_slurmctlds_has_its_obstacle_and_none_gives_a_start_that_is_not_certain() {
+    let obstacle = |reason, priority| {
+        let jobs = [QueuedJob { reason, priority, ..job(1, JobState::Pending, 1) }];
+        planned(&cluster(&jobs, Vec::new()), &[])[0].1
+    };
+    for (reason, expected) in [
+        (PendingReason::Resources, None),
+        (PendingReason::LastRunFailed, None),
+        (PendingReason::Held, Some(PlanObstacle::Held)),
+        (PendingReason::Dependency, Some(PlanObstacle::Dependency)),
+        (PendingReason::DependencyNeverSatisfied, Some(PlanObstacle::DependencyNeverSatisfied)),
+        (PendingReason::Licences, Some(PlanObstacle::Licences)),
+        (PendingReason::BurstBuffer, Some(PlanObstacle::BurstBuffer)),
+        (PendingReason::Power, Some(PlanObstacle::Power)),
+        (PendingReason::Channels, Some(PlanObstacle::Channels)),
+        (PendingReason::Federation, Some(PlanObstacle::Federation)),
+        (PendingReason::PartitionLimit, Some(PlanObstacle::PartitionLimit)),
+        (PendingReason::ReservationGone, Some(PlanObstacle::Reservation)),
+        (PendingReason::ArrayLimit, Some(PlanObstacle::ArrayLimit)),
+        (PendingReason::AccountLimit, Some(PlanObstacle::Limit)),
+        (PendingReason::NotAllowed, Some(PlanObstacle::NotAllowed)),
+        (PendingReason::Constraints, Some(PlanObstacle::Constraints)),
+        (PendingReason::NodesAway, Some(PlanObstacle::NodesAway)),
+        // One of the five nodes is down, and the other four would do for one that needs only nodes.
+        (PendingReason::NodesAwayOrInTurn, Some(PlanObstacle::NodesAway)),
+        (PendingReason::NotKnown, Some(PlanObstacle::NotKnown)),
+    ] {
+        assert_eq!(obstacle(reason, 10).err(), expected, "{reason:?}");
+    }
+    // What slurmctld holds is told by the reason for that.
+    assert_eq!(obstacle(PendingReason::Constraints, 0), Err(PlanObstacle::Constraints));
+    assert_eq!(obstacle(PendingReason::Resources, 0), Err(PlanObstacle::Held));
+    let five = QueuedJob { reason: PendingReason::NodesAwayOrInTurn, ..job(1, JobState::Pending, 5) };
+    assert_eq!(planned(&cluster(&[five], Vec::new()), &[]), [(1, Err(PlanObstacle::TooLarge))]);
+}

@@ -410,7 +410,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         comment: text(record.comment),
         priority: value::number(record.priority).unwrap_or(0),
         site_factor: sentinel::from_nice_offset(record.site_factor),
-        reason: PendingReason::from_raw(record.state_reason.into()),
+        reason: PendingReason::from_raw(record.state_reason.into(), text(record.state_desc).as_deref()),
         restarts: record.restart_cnt.into(),
         has_dependency: text(record.dependency).is_some(),
         exclusive: record.shared == 0,
