@@ -8,6 +8,7 @@ pub(crate) mod given;
 pub(crate) mod job;
 mod plugins;
 mod script;
+mod standard_input;
 pub(crate) mod trajectory;
 
 use anyhow::{anyhow, bail};

@@ -35,7 +35,8 @@ use crate::place::PlaceArguments;
 ///
 /// Describe the job as to sbatch: by the script, whose #SBATCH lines are read, by options, which
 /// win over them, or by both; nothing is submitted. The environment's SBATCH_ variables stand
-/// between the two, as for sbatch. What stands behind the script belongs to the script, so that
+/// between the two, as for sbatch. Where nothing describes the job, the script is read from standard
+/// input, as by sbatch. What stands behind the script belongs to the script, so that
 /// this command's own options stand before it. All options of sbatch are known; which of them the
 /// forecast does not count is listed below, and told with each forecast. Waits are forecast from
 /// the state of the cluster by what followed such states, or, where too little of that is known,
@@ -150,7 +151,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .map(|text| moment::parse(text, now.0, &TimeZone::system()).map(UnixTime).context("--by"))
         .collect::<anyhow::Result<Vec<_>>>()
         .map_err(Failure::Input)?;
-    let job = arguments.job.job(&[], &arguments.asked, now).map_err(Failure::Input)?;
+    let mut described = arguments.job.clone();
+    let not_read = described.take_standard_input().context("standard input").map_err(Failure::Input)?;
+    let job = described.job(&[], &arguments.asked, now).map_err(Failure::Input)?;
     let place = arguments.place.place();
     let snapshot = place.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
@@ -173,7 +176,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         trajectory: TrajectoryReport::of(&situation, filter.decided_size()),
         filter,
         sbatch_options: OptionReport::all(&job),
-        notes: place.privacy_note().into_iter().chain(notes(&situation)).chain(remarks(&job)).collect(),
+        notes: (place.privacy_note().into_iter().chain(notes(&situation)).chain(remarks(&job)))
+            .chain(not_read.map(str::to_owned))
+            .collect(),
         now,
     };
     if let Some(path) = &arguments.plot {

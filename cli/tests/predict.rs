@@ -369,3 +369,42 @@ fn a_script_comes_from_standard_input_or_from_an_option_too() {
     let (_, wrapped) = site.json(&["predict", "--user=61234", "-N2", "--wrap=hostname"]);
     assert_eq!(wrapped["job"]["nodes"], 2);
 }
+
+#[test]
+fn standard_input_is_the_script_where_nothing_else_describes_the_job_and_is_told_otherwise() {
+    let site = Site::usable();
+    let path = script(&site, SCRIPT);
+    let directory = site.path().to_str().unwrap().to_owned();
+    let piped = |more: &[&str]| {
+        let arguments = [&["predict", "--user=61234", "--format=json", "--state-directory", &directory], more].concat();
+        // As a shell does with `<<EOF`: the text is in the pipe before the command begins.
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut writer, &fs::read(&path).unwrap()).unwrap();
+        drop(writer);
+        let said = common::said(site.command(&arguments).stdin(reader));
+        let report: Value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}", said.error));
+        (report["job"]["nodes"].clone(), report["notes"].to_string())
+    };
+    let (nodes, notes) = piped(&[]);
+    assert_eq!(nodes, 8);
+    assert!(!notes.contains("standard input"), "{notes}");
+    let (nodes, notes) = piped(&["-N2"]);
+    assert_eq!(nodes, 2);
+    assert!(notes.contains("standard input was not read"), "{notes}");
+    assert!(!piped(&["-N2", "--wrap=hostname"]).1.contains("standard input"));
+    let empty = common::said(site.command(&["predict", "--user=61234", "--state-directory", &directory]).stdin(std::io::pipe().unwrap().0));
+    assert_eq!(empty.status, 0, "{}", empty.error);
+}
+
+#[test]
+fn what_sbatch_does_not_read_of_a_script_is_told_and_what_is_refused_is_refused() {
+    let site = Site::usable();
+    let behind = script(&site, "#!/bin/bash\nset -euo pipefail\n#SBATCH -N 4\n#SBATCH -t 5\nsleep 1\n");
+    let (status, report, error) = of_script(&site, &[], &[&behind]);
+    assert_eq!((status, &report["job"]["nodes"]), (0, &1.into()), "{error}");
+    let told = "2 #SBATCH lines behind line 2 are not read, by sbatch neither";
+    assert!(report["notes"].to_string().contains(told), "{}", report["notes"]);
+    let empty = script(&site, "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=\n#SBATCH -t 10\nsleep 1\n");
+    let (status, _, error) = of_script(&site, &[], &[&empty]);
+    assert!(status == 2 && error.contains("line 3 of the script: the option --gres does not take \"\""), "{error}");
+}

@@ -3,15 +3,22 @@
 //! They are only collected here, in the order in which they were given:
 //! [`rules_compiler::command_line`] reads them together with the script and the environment.
 
+use std::io;
+
 use crate::slurm_release::own_release;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rules_compiler::command_line::{SbatchOption, Takes, sbatch_options};
 use slurm_conf::duration;
 
 use super::effect::{Effect, effect};
+use super::{script, standard_input};
 
 /// Stands for the value of an option that can have one and was given none.
 const NO_VALUE: &str = "\0";
+
+/// How long the first bytes of a script on standard input may take, where it alone describes the
+/// job.
+const FIRST_BYTES_MILLISECONDS: u16 = 2_000;
 
 const HEADING: &str = "The job, by options of sbatch";
 
@@ -41,7 +48,7 @@ const SHOWN: [(&str, &str, &str); 17] = [
 const OF_COMMANDS: [&str; 8] = ["at", "by", "format", "json", "plot", "probability", "state-directory", "user"];
 
 /// The job, as sbatch is told of it: by options, a script, or both.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct JobArguments {
     /// Whose past is looked at.
     pub(super) user: Option<String>,
@@ -60,6 +67,26 @@ impl JobArguments {
     /// The options for sbatch; which user's past is looked at is none of them.
     pub(crate) fn for_sbatch(&self) -> &[String] {
         &self.options
+    }
+
+    /// Takes the script from standard input where sbatch would: no script is named, and nothing
+    /// else describes the job. Otherwise, or if nothing comes, a note says that a script that
+    /// stands there was not read.
+    ///
+    /// # Errors
+    /// Standard input can't be read.
+    pub(crate) fn take_standard_input(&mut self) -> io::Result<Option<&'static str>> {
+        const NOT_READ: &str = "standard input was not read: name it as the script, with -, to have its #SBATCH lines read";
+        let describes = |option: &String| option.starts_with("--wrap");
+        if !self.script.is_empty() || self.options.iter().any(describes) {
+            return Ok(None);
+        }
+        let is_all = self.options.is_empty();
+        let found = standard_input::text_waits(if is_all { FIRST_BYTES_MILLISECONDS } else { 0 })?;
+        if found && is_all {
+            self.script = vec![script::STANDARD_INPUT.to_owned()];
+        }
+        Ok((found && !is_all).then_some(NOT_READ))
     }
 
     /// What looks like an option of this command or of sbatch and stands behind the script, where

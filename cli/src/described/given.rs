@@ -89,6 +89,7 @@ pub(crate) fn remarks(job: &Job) -> Vec<String> {
         let belongs = verb(&foreign, "is an option of another plugin: what it does is", "are options of other plugins: what they do is");
         remarks.push(format!("{} {belongs} not known here", foreign.join(", ")));
     }
+    remarks.extend(job.unread_lines().map(|lines| lines.to_string()));
     if !job.behind_script.is_empty() {
         let stands =
             verb(&job.behind_script, "stands behind the script and is its argument", "stand behind the script and are its arguments");

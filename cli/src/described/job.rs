@@ -11,7 +11,7 @@ use job_types::number::UserId;
 use job_types::options::Asked;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
-use rules_compiler::command_line::{self, CommandLineError, Given, Origin, Sbatch, Setting};
+use rules_compiler::command_line::{self, CommandLineError, Given, Origin, Sbatch, Setting, UnreadLines};
 use rules_compiler::described::DescribedJob;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::value::Value;
@@ -35,6 +35,16 @@ pub(crate) struct Job {
     asked: Asked,
     /// Options behind the script, which are its arguments.
     pub(super) behind_script: Vec<String>,
+}
+
+impl Job {
+    /// The lines of options in the script that sbatch does not read.
+    pub(super) fn unread_lines(&self) -> Option<UnreadLines> {
+        match self.fields.field(FieldNumber::from(Name::Script)) {
+            Some(Value::Text(script)) => command_line::unread_lines(script),
+            _ => None,
+        }
+    }
 }
 
 impl JobArguments {

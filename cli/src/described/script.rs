@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 /// What stands for standard input.
-const STANDARD_INPUT: &str = "-";
+pub(super) const STANDARD_INPUT: &str = "-";
 
 /// More than a script can have where the site lets it: slurmctld takes 4 MiB, unless
 /// `max_script_size` says more.

@@ -15,8 +15,10 @@ use rules_compiler::rule_test::written_in_words;
 use rules_compiler::trace::{Asked, Trace, TracedRule, trace};
 use rules_compiler::{Compiled, Origin};
 use serde::Serialize;
+use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::rules::{Mode, RuleSet};
 use site_rules::submission::Request;
+use site_rules::value::Value;
 use slurm_conf::{duration, moment};
 
 use super::people::People;
@@ -161,6 +163,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let trace = trace(rules, &submission);
     let report = report(arguments, rules, &sources.compiled, &submission, trace, problems);
     output::print(arguments.format, &report, text)?;
+    if let Some(Value::Text(script)) = submission.job.field(FieldNumber::from(Name::Script))
+        && let Some(lines) = command_line::unread_lines(script)
+    {
+        output::warn(&lines.to_string());
+    }
     Ok(if report.accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 

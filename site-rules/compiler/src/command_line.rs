@@ -34,6 +34,7 @@ use thiserror::Error;
 pub use given::{Given, Origin};
 pub use known::{PluginOption, SbatchOption, Takes, sbatch_options};
 pub use release::{NotARelease, Release};
+pub use script::{UnreadLines, unread_lines};
 
 /// Why a heterogeneous job is not read.
 const HETEROGENEOUS: &str = "components of a heterogeneous job are not evaluated here";

@@ -224,7 +224,14 @@ impl<'a> Job<'a> {
             "gpus-per-socket" => self.set(Name::TresPerSocket, OwnedValue::Resources(prefixed(text, "gpu:"))),
             "gpus-per-node" => self.gpus_per_node = Some(prefixed(text, "gpu:")),
             "gpus-per-task" => self.gpus_per_task = Some(prefixed(text, "gpu:")),
-            "gres" => self.gres = (!text.eq_ignore_ascii_case("none")).then(|| prefixed(text, "")),
+            "gres" => {
+                let list = Some(prefixed(text, "")).filter(|_| !text.eq_ignore_ascii_case("none"));
+                // sbatch sends a list without resources as it stands, and slurmctld refuses it.
+                if list.as_ref().is_some_and(String::is_empty) {
+                    return Err("it takes resources such as gpu:2, or none, and the job is refused without".to_owned());
+                }
+                self.gres = list;
+            }
             "tres-per-task" => self.tres_per_task = Some(text.to_owned()),
             "gres-flags" => {
                 for word in text.split(',') {

@@ -44,14 +44,48 @@ pub(super) fn options(script: &str) -> Result<Vec<Word>, CommandLineError> {
     let mut found = Vec::new();
     for (line, place) in script.split('\n').zip(1..) {
         let origin = Origin::Script(place);
-        if let Some(options) = MARKS.iter().find_map(|mark| line.strip_prefix(mark)) {
+        if let Some(options) = options_of(line) {
             let words = arguments(options).map_err(|error| error.at(origin))?;
             found.extend(words.into_iter().map(|text| Word { text, origin }));
-        } else if !matches!(line.trim_ascii_start().chars().next(), None | Some('#')) {
+        } else if is_command(line) {
             break;
         }
     }
     Ok(found)
+}
+
+/// What stands behind the mark in a line of options.
+fn options_of(line: &str) -> Option<&str> {
+    MARKS.iter().find_map(|mark| line.strip_prefix(mark))
+}
+
+fn is_command(line: &str) -> bool {
+    !matches!(line.trim_ascii_start().chars().next(), None | Some('#'))
+}
+
+/// Lines of options in a script that sbatch does not read, because a command stands before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnreadLines {
+    /// How many there are.
+    pub count: usize,
+    /// The line of the first command, counted from 1.
+    pub first_command: usize,
+}
+
+/// The lines of options behind the first command of a script; `None` where there are none.
+#[must_use]
+pub fn unread_lines(script: &str) -> Option<UnreadLines> {
+    let first_command = script.split('\n').position(is_command)?;
+    let count = script.split('\n').skip(first_command).filter(|line| options_of(line).is_some()).count();
+    (count > 0).then_some(UnreadLines { count, first_command: first_command + 1 })
+}
+
+impl std::fmt::Display for UnreadLines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { count, first_command } = self;
+        let lines = if *count == 1 { "line behind line {} is" } else { "lines behind line {} are" };
+        write!(f, "{count} #SBATCH {} not read, by sbatch neither: a command stands there", lines.replace("{}", &first_command.to_string()))
+    }
 }
 
 /// The first line of options for another system, counted from 1, which sbatch would translate
@@ -143,6 +177,16 @@ mod tests {
         for heterogeneous in ["#SBATCH hetjob\n", "#SBATCH PackJob", "#SBATCH -n 1 : -n 2"] {
             options(heterogeneous).unwrap_err();
         }
+    }
+
+    #[test]
+    fn options_behind_the_first_command_are_counted() {
+        let told = |script: &str| unread_lines(script).map(|lines| lines.to_string());
+        let script = "#!/bin/bash\nset -euo pipefail\n#SBATCH -N 4\n#SBATCH -t 5\nsleep 1\n";
+        assert_eq!(told(script).as_deref(), Some("2 #SBATCH lines behind line 2 are not read, by sbatch neither: a command stands there"));
+        let one = "#!/bin/bash\n#SBATCH -N 4\n\ncd /\n#SBATCH -t 5\n";
+        assert_eq!(told(one).as_deref(), Some("1 #SBATCH line behind line 4 is not read, by sbatch neither: a command stands there"));
+        assert_eq!([told("#!/bin/bash\n#SBATCH -N 4\nsleep 1\n# SBATCH\n"), told("#SBATCH -N 4"), told("")], [None, None, None]);
     }
 
     #[test]
