@@ -55,7 +55,10 @@ pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
             if let Err(error) = queued {
                 output::warn(&format!("{error}; the answer is slurmdbd's"));
             }
+            // What slurmdbd has of an earlier submission with the number is another job's.
+            let same = known.as_ref().is_none_or(|known| known.id == job.id && known.submitted <= job.submitted);
             Ok(Some(match known {
+                Some(known) if !same => known,
                 // slurmdbd may learn of a short job's end before it learns of its start, with limit
                 // and nodes: slurmctld has them all.
                 Some(known) => Job {
@@ -125,14 +128,37 @@ fn from_accounting(name: JobName) -> Result<Option<Job>, ClientError> {
     let cluster = site()?.cluster;
     let mut runs: Vec<Job> = Vec::new();
     AccountingConnection::open()?.ended_runs(&cluster, name.id, name.task, |record| runs.push(ended(&record)))?;
-    // An array's number brings all its tasks; the very job goes first, then what was submitted
-    // last.
-    let named = |job: &Job| job.id == name.id || name.task.is_some();
-    let id = runs.iter().filter(|job| named(job)).chain(&runs).map(|job| job.id).next();
-    runs.retain(|job| Some(job.id) == id);
-    let count = runs.len();
-    let last = runs.into_iter().max_by_key(|job| (job.submitted, job.ended));
-    Ok(last.map(|job| Job { runs: Some(count), ..job }))
+    Ok(last_submission(runs, name))
+}
+
+/// How long after a run's end the next run of the same job is submitted at most: slurmctld puts a
+/// job back into the queue while it still has it, which is for `MinJobAge` (300 s) after its end.
+const REQUEUED_WITHIN_S: i64 = 300;
+
+/// The job that was submitted last of those with a number, by its last run, with how many runs it
+/// has had. Numbers of jobs begin anew at `MaxJobId`, so that another submission with the same number
+/// is another job.
+fn last_submission(mut runs: Vec<Job>, name: JobName) -> Option<Job> {
+    let has_number = name.task.is_none() && runs.iter().any(|job| job.id == name.id);
+    // An array's number brings all its tasks; the very job goes first.
+    runs.retain(|job| !has_number || job.id == name.id);
+    runs.sort_by_key(|job| (job.submitted, job.ended));
+    let last = runs.pop()?;
+    let (mut count, mut first) = (1, &last);
+    for earlier in runs.iter().rev().filter(|earlier| earlier.id == last.id) {
+        if !goes_on_in(earlier, first) {
+            break;
+        }
+        (count, first) = (count + 1, earlier);
+    }
+    Some(Job { runs: Some(count), ..last.clone() })
+}
+
+/// Whether a run is followed by another of the same job: it was put back into the queue.
+fn goes_on_in(run: &Job, next: &Job) -> bool {
+    let gap = run.ended.zip(next.submitted).map(|(ended, submitted)| submitted - ended);
+    let is_soon = gap.is_none_or(|gap| gap <= REQUEUED_WITHIN_S);
+    run.user_id == next.user_id && run.array_task == next.array_task && (run.state == "requeued" || is_soon)
 }
 
 fn ended(record: &EndedJobRecord<'_>) -> Job {
@@ -180,5 +206,53 @@ fn state(state: JobState) -> &'static str {
         JobState::Resized => "resizing",
         JobState::Revoked => "revoked",
         JobState::Unknown(_) => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outcome::tests::job;
+    use super::*;
+
+    const NAME: JobName = JobName { id: JobId(7), task: None };
+
+    fn run(submitted: i64, ended: i64) -> Job {
+        Job { id: JobId(7), submitted: Some(submitted), started: Some(submitted), ended: Some(ended), ..job() }
+    }
+
+    fn found(runs: Vec<Job>, name: JobName) -> (Option<i64>, Option<usize>) {
+        let found = last_submission(runs, name).unwrap();
+        (found.submitted, found.runs)
+    }
+
+    #[test]
+    fn another_submission_with_the_same_number_is_another_job() {
+        let earlier = run(1_000, 2_000);
+        let later = run(9_000_000, 9_001_000);
+        assert_eq!(found(vec![later.clone(), earlier.clone()], NAME), (Some(9_000_000), Some(1)));
+        let of_another = Job { user_id: UserId(99), ..run(2_100, 2_200) };
+        assert_eq!(found(vec![earlier.clone(), of_another], NAME), (Some(2_100), Some(1)));
+        assert_eq!(last_submission(Vec::new(), NAME), None);
+        // A task of an array with that number, of before, and the job itself.
+        let task = Job { id: JobId(8), array_task: Some((JobId(7), Some(1))), ..run(9_500_000, 9_600_000) };
+        assert_eq!(found(vec![earlier, task, later], NAME), (Some(9_000_000), Some(1)));
+    }
+
+    #[test]
+    fn runs_of_a_job_that_was_put_back_into_the_queue_are_one_job() {
+        let requeued = |submitted, ended| Job { state: "requeued", ..run(submitted, ended) };
+        let failed = Job { state: "node_fail", ..run(2_000, 3_000) };
+        let before = run(10, 20);
+        let runs = vec![before, requeued(1_000, 2_000), failed, run(3_000, 4_000)];
+        assert_eq!(found(runs, NAME), (Some(3_000), Some(3)));
+        let held_for_long = vec![requeued(1_000, 2_000), run(500_000, 500_100)];
+        assert_eq!(found(held_for_long, NAME), (Some(500_000), Some(2)));
+    }
+
+    #[test]
+    fn a_task_is_that_of_the_array_that_was_submitted_last() {
+        let task = |id, submitted| Job { id: JobId(id), array_task: Some((JobId(7), Some(3))), ..run(submitted, submitted + 10) };
+        let name = JobName { id: JobId(7), task: Some(3) };
+        assert_eq!(last_submission(vec![task(10, 1_000), task(11, 9_000_000)], name).unwrap().id, JobId(11));
     }
 }
