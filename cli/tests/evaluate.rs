@@ -67,7 +67,7 @@ fn a_log_that_cannot_be_read_is_named() {
     let logs = Logs::new();
     assert!(error(&logs.run(&["waits", "absent.swf"])).contains("absent.swf"));
     fs::write(logs.path("text.swf"), "these are words\n").unwrap();
-    assert!(error(&logs.run(&["waits", "text.swf"])).contains("text.swf: line 1"));
+    assert!(error(&logs.run(&["waits", "text.swf"])).contains("text.swf: the first line is no part of a log"));
     fs::write(logs.path("empty.swf"), "; no jobs\n").unwrap();
     assert!(error(&logs.run(&["waits", "empty.swf"])).contains("there are no jobs in it"));
 }
@@ -79,7 +79,7 @@ fn wrong_usage_is_said_before_the_work() {
     error(&logs.run(&["waits"]));
     error(&logs.run(&["waits", "model.swf", "--from=0"]));
     assert!(error(&logs.run(&["waits", "model.swf", "--from=9", "--to=8"])).contains("--from 9 lies behind --to 8"));
-    assert!(error(&logs.run(&["waits", "model.swf"])).contains("choose a smaller --from"));
+    assert!(error(&logs.run(&["waits", "model.swf", "--from=50000"])).contains("--from asks for job 50,000, and "));
     assert!(error(&logs.run(&["waits", "model.swf", "--plot=waits.pdf"])).contains(".svg"));
     let said = logs.run(&["waits", "model.swf", PART[0], "--plot=absent/waits.svg"]);
     assert!(error(&said).contains("there is no folder absent"), "{}", said.error);
@@ -186,4 +186,14 @@ fn a_log_of_the_paper_stands_beside_its_figures_in_a_table_of_several() {
     assert_eq!(report["logs"][0]["aae_minutes"], report["logs"][1]["aae_minutes"], "the same jobs under two names");
     let text = logs.run(&arguments).output;
     assert!(text.contains("(81 %)") && text.contains("tables VI and VII"), "{text}");
+}
+
+#[test]
+fn the_first_job_of_a_short_log_is_behind_its_first_third() {
+    let logs = Logs::new();
+    let jobs = logs.json(&["waits", "model.swf", PART[0]])["to"].as_u64().unwrap();
+    for command in ["waits", "runtimes"] {
+        assert_eq!(logs.json(&[command, "model.swf"])["from"], jobs / 3 + 1, "{command}");
+    }
+    assert_eq!(logs.json(&["waits", "model.swf", "--to=90"])["from"], 31);
 }

@@ -70,13 +70,17 @@ pub(super) struct PolicyArguments {
     min_gain_time: Seconds,
 
     /// The first job that may be changed, counted from 1 among the jobs that ran, in order of
-    /// submission. Those before it are the history.
-    #[arg(long, value_name = "N", default_value = "10001")]
-    from: NonZeroUsize,
+    /// submission. Those before it are the history [default: 10001, of a log with fewer than 30000
+    /// jobs the one behind its first third].
+    #[arg(long, value_name = "N")]
+    from: Option<NonZeroUsize>,
 
     #[command(flatten)]
     common: CommonArguments,
 }
+
+/// The first job that may be changed, or ask, in a log that is long enough.
+pub(super) const USUAL_FIRST_JOB: usize = 10_001;
 
 /// What a job runs at another size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -294,8 +298,7 @@ impl PolicyArguments {
     }
 
     fn reports(&self, question: &Question<'_>) -> anyhow::Result<Vec<PolicyReport>> {
-        let (from, to) = (self.from.get(), question.to.get());
-        let pool = self.common.threads(from, Some(to))?;
+        let pool = self.common.threads(run::least_first_job(self.from), Some(question.to.get()))?;
         let logs =
             self.common.logs.iter().map(|path| ReplayedLog::read(path, &self.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
         let protocols = self.protocol.map_or_else(|| vec![ProtocolName::Paper, ProtocolName::WorkConserving], |protocol| vec![protocol]);
@@ -321,7 +324,7 @@ impl PolicyArguments {
             method: policy.method,
             speed_up: if self.speedup == SpeedUpName::Downey { SpeedUpModel::Downey } else { SpeedUpModel::Amdahl },
             adoption: self.adoption,
-            from: self.from.get(),
+            from: run::first_job(self.from, USUAL_FIRST_JOB, log.workload.jobs.len(), Some(question.to.get())),
             to: question.to.get(),
             refresh: self.refresh,
             parts: Parts {

@@ -24,8 +24,8 @@ use slurm_conf::duration::{DAY_SECONDS, MINUTE_SECONDS};
 
 use self::published::Published;
 use self::queue::Queue;
-use super::policies::{OLDEST_STATE, ReplayedJobs, ReplayedLog};
-use super::run::{CellProgress, CommonArguments, OfLogs};
+use super::policies::{OLDEST_STATE, ReplayedJobs, ReplayedLog, USUAL_FIRST_JOB};
+use super::run::{CellProgress, CommonArguments, OfLogs, first_job, least_first_job};
 use crate::duration::between;
 use crate::failure::Failure;
 use crate::log_file::LogFileOptions;
@@ -116,9 +116,10 @@ pub(super) struct Arguments {
 
     /// The first job that may ask, counted from 1 among the jobs that ran (of the queue, with
     /// --queue), in order of submission.
-    /// Those before it are the history.
-    #[arg(long, value_name = "N", default_value = "10001")]
-    from: NonZeroUsize,
+    /// Those before it are the history [default: 10001, of a log with fewer than 30000 jobs the one
+    /// behind its first third].
+    #[arg(long, value_name = "N")]
+    from: Option<NonZeroUsize>,
 
     /// The last job that may ask [default: the log's last].
     #[arg(long, value_name = "N")]
@@ -325,6 +326,13 @@ impl Replayed {
     }
 }
 
+impl Arguments {
+    /// The first job that may ask, of a log with so many.
+    fn first_job(&self, jobs: usize) -> usize {
+        first_job(self.from, USUAL_FIRST_JOB, jobs, self.to.map(NonZeroUsize::get))
+    }
+}
+
 /// A question about a log.
 struct Cell<'a> {
     replayed: &'a Replayed,
@@ -344,13 +352,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
-    let pool = arguments.common.threads(arguments.from.get(), arguments.to.map(NonZeroUsize::get))?;
+    let pool = arguments.common.threads(least_first_job(arguments.from), arguments.to.map(NonZeroUsize::get))?;
     let read = |path: &PathBuf| Replayed::read(path, arguments.queue.as_deref(), &arguments.common.log_file);
     let mut logs = arguments.common.logs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
     if arguments.common.has_picture() {
         for replayed in &mut logs {
             let (jobs, processors) = (&replayed.log.workload.jobs, replayed.log.workload.processors);
-            let figures = reservation_figures(jobs, processors, arguments.from.get()).with_context(|| replayed.log.source.clone())?;
+            let figures =
+                reservation_figures(jobs, processors, arguments.first_job(jobs.len())).with_context(|| replayed.log.source.clone())?;
             replayed.figures = Some(Arc::new(figures));
         }
     }
@@ -375,7 +384,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>, progress: &CellProgress) -> an
         own_jobs: share.is_none().then_some(arguments.node_processors.get()),
         wish: ReservationWish { every: arguments.every, probability, point: arguments.point.point() },
         method: method.method(),
-        from: arguments.from.get(),
+        from: arguments.first_job(jobs.len()),
         to: arguments.to.map_or(jobs.len(), NonZeroUsize::get),
         refresh: arguments.refresh,
         reviewed: arguments.follow.reviewed(),

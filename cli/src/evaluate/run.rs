@@ -106,13 +106,29 @@ pub(super) trait OfLogs {
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
     /// The first job to forecast, counted from 1 among the jobs that ran, in order of submission.
-    /// Those before it are the history.
-    #[arg(long, value_name = "N", default_value = "20001")]
-    from: NonZeroUsize,
+    /// Those before it are the history [default: 20001, of a log with fewer than 60000 jobs the one
+    /// behind its first third].
+    #[arg(long, value_name = "N")]
+    from: Option<NonZeroUsize>,
 
     #[command(flatten)]
     pub(super) common: CommonArguments,
 }
+
+/// The first job that is looked at: the one that was asked for, or else `usual`, unless the log is
+/// so short that less than two thirds of it would be left: then the one behind its first third, as
+/// in `assess`. `to` is the last job that is asked for; jobs are counted from 1.
+pub(super) fn first_job(asked: Option<NonZeroUsize>, usual: usize, jobs: usize, to: Option<usize>) -> usize {
+    asked.map_or_else(|| usual.min(to.map_or(jobs, |to| to.min(jobs)) / 3 + 1), NonZeroUsize::get)
+}
+
+/// That of [`first_job`] before the log is read: the least that it can be.
+pub(super) fn least_first_job(asked: Option<NonZeroUsize>) -> usize {
+    asked.map_or(1, NonZeroUsize::get)
+}
+
+/// The first job that is forecast of a log that is long enough.
+const USUAL_FIRST_JOB: usize = 20_001;
 
 /// One evaluation of one log.
 pub(super) struct Task<'a> {
@@ -153,17 +169,18 @@ impl RunArguments {
         to: Option<usize>,
         evaluate: impl Fn(&Task<'_>) -> Result<R, E> + Sync,
     ) -> anyhow::Result<Vec<(EvaluatedLog, R)>> {
-        let from = self.from.get();
-        let pool = self.common.threads(from, to)?;
+        let pool = self.common.threads(least_first_job(self.from), to)?;
         let logs =
             self.common.logs.iter().map(|path| EvaluatedLog::read(path, &self.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
+        let first = |log: &EvaluatedLog| first_job(self.from, USUAL_FIRST_JOB, log.workload.jobs.len(), to);
         for log in &logs {
-            let (source, jobs) = (&log.source, log.workload.jobs.len());
-            ensure!(from <= jobs, "{source}: --from asks for job {from}, and {jobs} jobs ran; choose a smaller --from");
+            let (source, jobs, from) = (&log.source, log.workload.jobs.len(), first(log));
+            let [from_text, jobs_text] = [from, jobs].map(|number| output::count(number as u64));
+            ensure!(from <= jobs, "{source}: --from asks for job {from_text}, and {jobs_text} jobs ran; choose a smaller --from");
         }
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let tasks: Vec<Task<'_>> =
-            logs.iter().map(|log| Task { log, from, to, seed: self.common.seed, progress: bar(&bars, &log.name) }).collect();
+            logs.iter().map(|log| Task { log, from: first(log), to, seed: self.common.seed, progress: bar(&bars, &log.name) }).collect();
         let reports: Vec<anyhow::Result<R>> = pool.install(|| {
             let one = |task: &Task<'_>| {
                 task.progress.reset();

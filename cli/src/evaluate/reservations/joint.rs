@@ -12,7 +12,7 @@ use simulator::remarks::Remarks;
 
 use super::{Arguments, Follow};
 use crate::evaluate::policies::{ReplayedJobs, ReplayedLog};
-use crate::evaluate::run::{CellProgress, OfLogs};
+use crate::evaluate::run::{CellProgress, OfLogs, least_first_job};
 use crate::failure::Failure;
 
 /// The log that is laid beside another one.
@@ -64,14 +64,15 @@ pub(super) fn run(arguments: &Arguments, beside: &Path) -> Result<(), Failure> {
 }
 
 fn reports(arguments: &Arguments, beside: &Path) -> anyhow::Result<Vec<JointReport>> {
-    let from = arguments.from.get();
-    let pool = arguments.common.threads(from, arguments.to.map(NonZeroUsize::get))?;
+    let pool = arguments.common.threads(least_first_job(arguments.from), arguments.to.map(NonZeroUsize::get))?;
     let second = ReplayedLog::read(beside, &arguments.common.log_file)?;
     let logs =
         arguments.common.logs.iter().map(|path| ReplayedLog::read(path, &arguments.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
-    let aligned =
-        |first| Pair { first, jobs: clock::Aligned::new(&first.workload, &second.workload, from, arguments.weeks_later), second: &second };
-    let pairs: Vec<Pair<'_>> = logs.iter().map(aligned).collect();
+    let jobs_of = |first: &ReplayedLog| {
+        let from = arguments.first_job(first.workload.jobs.len());
+        clock::Aligned::new(&first.workload, &second.workload, from, arguments.weeks_later)
+    };
+    let pairs: Vec<Pair<'_>> = logs.iter().map(|first| Pair { first, jobs: jobs_of(first), second: &second }).collect();
     let cells: Vec<(&Pair<'_>, f64)> =
         pairs.iter().flat_map(|pair| arguments.probability.iter().map(move |probability| (pair, *probability))).collect();
     ReplayedLog::replay_all(
@@ -87,7 +88,7 @@ fn report(arguments: &Arguments, pair: &Pair<'_>, probability: f64, progress: &C
     let options = JointOptions {
         wish: ReservationWish { every: arguments.every, probability, point: VarqChoice::Latest },
         node: arguments.node_processors.get(),
-        from: arguments.from.get(),
+        from: arguments.first_job(first.workload.jobs.len()),
         to: arguments.to.map_or(usize::MAX, NonZeroUsize::get),
         refresh: arguments.refresh,
         reviewed: arguments.follow.reviewed(),
