@@ -115,12 +115,15 @@ Examples:
 Keys of --format json:
   past_of            what the report calls the cluster
   verdict            answer (pays, forecasts-only, does-not-pay, cannot-be-said), sentences (the answer in
-                     words), findings (label, figure, note: what it rests on)
+                     words), findings (label, figure, note, columns and
+                     rows of name and figures: what it rests on)
   past               records, ran, did_not_run, left_out, users, queues, processors, days, utilisation;
                      all, by_queue, by_size, by_queue_and_size: jobs, wait_s, run_s (mean, median, p75,
                      p90, p95, p99, maximum), waited_an_hour and part_of_work (0 to 1)
   forecasts          history_jobs, jobs, waits and run_times: what `queuecast evaluate waits` and
                      `queuecast evaluate runtimes` report of these jobs; null with too few jobs
+  run_times          where the past says no waits: history_jobs, jobs and run_times, as in forecasts,
+                     as if every job had started when it was submitted; else null
   molding            history_jobs, jobs, adoptions: adoption (the part of the jobs that use it) and draws,
                      what `queuecast evaluate molding` reports for each of three draws of speed-ups, with
                      adopters and others: jobs, baseline_response_s, response_s,

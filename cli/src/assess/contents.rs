@@ -1,7 +1,7 @@
 //! What the report says: the texts, tables and pictures of each section.
 
 use simulator::assessment::verdict::{percent, signed_percent, time};
-use simulator::assessment::{Forecasts, Molded, Molding, NotSaid, Past, Schedulers, WaitClass};
+use simulator::assessment::{Forecasts, Molded, Molding, NotSaid, Past, RunTimeForecasts, Schedulers, WaitClass};
 
 use super::Report;
 use super::document::{Block, Cell, Document, Item, Section, Table, size_name, who_uses_it};
@@ -20,9 +20,15 @@ const MOST_QUEUES: usize = 25;
 pub(super) fn document(report: &Report) -> anyhow::Result<Document> {
     let found = &report.found;
     let item = |item: &NotSaid| Item { about: item.about.to_owned(), what: item.why.clone() };
-    let mut sections = vec![read(report), waits(&found.past)?];
+    let mut sections = vec![read(report)];
+    if found.past.says_waits {
+        sections.push(waits(&found.past)?);
+    }
     if let Some(forecasts) = &found.forecasts {
         sections.push(self::forecasts(forecasts)?);
+    }
+    if let Some(run_times) = &found.run_times {
+        sections.push(run_times_alone(run_times));
     }
     if let Some(molding) = &found.molding {
         sections.push(self::molding(molding)?);
@@ -133,7 +139,7 @@ fn waits(past: &Past) -> anyhow::Result<Section> {
         blocks.push(Block::Table(by_both(past)));
     }
     if past.queues > MOST_QUEUES {
-        blocks.push(Block::Text(format!("{} more queues are not shown; --format json has all of them.", past.queues - MOST_QUEUES)));
+        blocks.push(Block::Text(format!("{} more queues are not shown; --format json has all of them.", jobs(past.queues - MOST_QUEUES))));
     }
     Ok(Section { id: "waits", title: "How long who waits", blocks })
 }
@@ -267,6 +273,38 @@ fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
     Ok(Section { id: "forecasts", title: "How well waits and run times would have been forecast", blocks })
 }
 
+/// Forecasts of run times, where the past says no waits.
+fn run_times_alone(found: &RunTimeForecasts) -> Section {
+    let opening = format!(
+        "The past does not say how long jobs waited. The run times of its last {} jobs were forecast again, each as if every job before had started when it was submitted; the {} before them were only learnt from.",
+        jobs(found.jobs),
+        jobs(found.history_jobs)
+    );
+    let run_times = &found.run_times;
+    let row = |(key, name): &(&str, &str)| {
+        let errors = [run_times.aae_minutes.get(key), run_times.median_ae_minutes.get(key)];
+        let [mean, median] = errors.map(|error| figure(error, MINUTE_S));
+        cells([(*name).to_owned(), mean, median])
+    };
+    let rows = RUN_TIME_METHODS.iter().filter(|(key, _)| run_times.aae_minutes.contains_key(key)).map(row).collect();
+    let mut of_run_times = vec![Cell::from("run times")];
+    of_run_times.extend(LEVELS.map(|level| held(run_times.pit_coverage.get(level), level)));
+    let blocks = vec![
+        Block::Text(opening),
+        Block::Table(Table {
+            caption: "Run times: how far forecasts were off".to_owned(),
+            header: names(["forecast by", "mean error", "median error"]),
+            rows,
+        }),
+        Block::Table(Table {
+            caption: "How often bounds held".to_owned(),
+            header: names(["bound of", "50 %", "75 %", "90 %", "95 %"]),
+            rows: vec![of_run_times],
+        }),
+    ];
+    Section { id: "run-times", title: "How well run times would have been forecast", blocks }
+}
+
 fn molding(found: &Molding) -> anyhow::Result<Section> {
     let opening = format!(
         "Molding runs a job on the number of processors on which it is forecast to be done first. The last {} jobs are replayed with it and without, {}; the {} before them are history. A job is the same computation at every size: how well it runs there is drawn for each application, three times, because no past says it.",
@@ -341,11 +379,12 @@ fn schedulers(found: &Schedulers) -> anyhow::Result<Section> {
             ])
         })
         .collect();
-    let logged = &found.logged_wait_s;
-    let mut in_fact = cells([time(logged.mean), time(logged.median), time(logged.p95)]);
-    in_fact.insert(0, Cell::from("for comparison: what was waited in fact"));
-    in_fact.extend(["", "", ""].map(Cell::from));
-    rows.push(in_fact);
+    if let Some(logged) = &found.logged_wait_s {
+        let mut in_fact = cells([time(logged.mean), time(logged.median), time(logged.p95)]);
+        in_fact.insert(0, Cell::from("for comparison: what was waited in fact"));
+        in_fact.extend(["", "", ""].map(Cell::from));
+        rows.push(in_fact);
+    }
     let header = names(["", "mean wait", "median wait", "95 % within", "mean slowdown", "mean response", "change"]);
     let blocks = vec![
         Block::Text(opening),

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use simulator::assessment::verdict::Answer;
+use simulator::assessment::verdict::{Answer, Finding};
 
 use super::document::{Block, Document, Item, Picture, Section, Table};
 use super::page::{STYLE, escaped};
@@ -49,7 +49,9 @@ fn verdict(html: &mut String, document: &Document) {
     html.push_str("<dl class=\"findings\">\n");
     for finding in &document.verdict.findings {
         let [label, figure, note] = [finding.label, &finding.figure, &finding.note].map(escaped);
-        let _ = writeln!(html, "<div><dt>{label}</dt><dd class=\"figure\">{figure}</dd><dd>{note}</dd></div>");
+        let _ = write!(html, "<div><dt>{label}</dt><dd class=\"figure\">{figure}</dd><dd>{note}</dd>");
+        rows_of(html, finding);
+        html.push_str("</div>\n");
     }
     html.push_str("</dl>\n");
     if !document.limits.is_empty() {
@@ -57,6 +59,26 @@ fn verdict(html: &mut String, document: &Document) {
         list(html, &document.limits);
     }
     html.push_str("</section>\n");
+}
+
+/// The figures under a finding, a row for each kind.
+fn rows_of(html: &mut String, finding: &Finding) {
+    if finding.rows.is_empty() {
+        return;
+    }
+    html.push_str("<dd><table><thead><tr><th></th>");
+    for column in &finding.columns {
+        let _ = write!(html, "<th scope=\"col\">{}</th>", escaped(column));
+    }
+    html.push_str("</tr></thead><tbody>");
+    for row in &finding.rows {
+        let _ = write!(html, "<tr><th scope=\"row\">{}</th>", escaped(row.name));
+        for figure in &row.figures {
+            let _ = write!(html, "<td>{}</td>", escaped(figure));
+        }
+        html.push_str("</tr>");
+    }
+    html.push_str("</tbody></table></dd>");
 }
 
 fn write_section(html: &mut String, section: &Section) {
@@ -115,7 +137,7 @@ fn table(html: &mut String, found: &Table) {
 #[cfg(test)]
 mod tests {
     use simulator::assessment::Verdict;
-    use simulator::assessment::verdict::Finding;
+    use simulator::assessment::verdict::FindingRow;
 
     use super::super::document::Cell;
     use super::*;
@@ -124,7 +146,9 @@ mod tests {
     fn hostile_names_stay_text() {
         const HOSTILE: &str = "<script>alert('\"&')</script>";
         let item = || Item { about: HOSTILE.to_owned(), what: HOSTILE.to_owned() };
-        let finding = Finding { label: "label", figure: HOSTILE.to_owned(), note: HOSTILE.to_owned() };
+        let rows = vec![FindingRow { name: "row", figures: vec![HOSTILE.to_owned()] }];
+        let finding =
+            Finding { label: "label", figure: HOSTILE.to_owned(), note: HOSTILE.to_owned(), columns: vec![HOSTILE.to_owned()], rows };
         let verdict = Verdict { answer: Answer::Pays, sentences: vec![HOSTILE.to_owned()], findings: vec![finding] };
         let table = Table { caption: HOSTILE.to_owned(), header: vec![HOSTILE.to_owned()], rows: vec![vec![Cell::from(HOSTILE); 2]] };
         let picture = Picture { svg: "<svg width=\"1\"></svg>".to_owned(), caption: HOSTILE.to_owned() };
@@ -138,7 +162,7 @@ mod tests {
         };
         let page = page(&document);
         assert!(!page.contains("<script") && !page.contains("alert('"), "{page}");
-        assert_eq!(page.matches("&lt;script&gt;alert(&#39;&quot;&amp;&#39;)&lt;/script&gt;").count(), 17);
+        assert_eq!(page.matches("&lt;script&gt;alert(&#39;&quot;&amp;&#39;)&lt;/script&gt;").count(), 19);
         assert!(page.contains("default-src 'none'") && page.contains("<figure>\n<svg role=\"img\""));
     }
 }

@@ -46,9 +46,12 @@ h1 { font-size: 1.25rem; margin: 0; } h2 { font-size: 1.3rem; margin: 2.4rem 0 0
 .pays { border-color: var(--good); } .pays h2 { color: var(--good); }
 .partly { border-color: var(--some); } .partly h2 { color: var(--some); }
 .not { border-color: var(--bad); } .not h2 { color: var(--bad); }
-.findings { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: 0.8rem; margin: 1rem 0 0; }
+.findings { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 0.8rem; margin: 1rem 0 0; }
 .findings div { background: var(--back); border: 1px solid var(--line); border-radius: 0.3rem; padding: 0.6rem 0.8rem; }
 dt { color: var(--soft); font-size: 0.9rem; } dd { margin: 0; font-size: 0.88rem; } .figure { font-size: 1.5rem; font-weight: 600; }
+.findings table { font-size: 0.84rem; margin-top: 0.3rem; width: 100%; } .findings th, .findings td { padding: 0.15rem 0 0.15rem 0.6rem; }
+.findings thead th { font-weight: 400; color: var(--soft); } .findings tbody th { min-width: 0; padding-left: 0; overflow-wrap: normal; }
+.findings tr:last-child > * { border-bottom: 0; }
 ul { padding-left: 1.2rem; margin: 0.3rem 0; } li { margin: 0.25rem 0; } .verdict li { font-size: 0.93rem; }
 nav { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; margin: 1rem 0; } nav a, a { color: var(--open); }
 .scrolls { overflow-x: auto; margin: 1rem 0; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.92rem; }

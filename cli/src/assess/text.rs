@@ -17,6 +17,10 @@ pub(super) fn text(document: &Document) -> String {
     lines.plain("");
     for finding in &document.verdict.findings {
         lines.plain(format!("{:<36}{:>8}   {}", finding.label, finding.figure, finding.note));
+        for row in &finding.rows {
+            let figures = finding.columns.iter().zip(&row.figures).map(|(column, figure)| format!("{figure} {column}"));
+            lines.plain(format!("    {:<14}{}", row.name, figures.collect::<Vec<_>>().join(", ")));
+        }
     }
     if !document.limits.is_empty() {
         lines.heading("What limits this answer");

@@ -64,7 +64,10 @@ pub(crate) fn read_workload(path: &Path, options: &LogFileOptions, rules: &Rules
         NotRead::Log(error) => anyhow::Error::from(error).context(path.display().to_string()),
     });
     let (workload, mut remarks) = (workload?, file.remarks());
-    let larger = format!("of jobs larger than the machine of {} processors, which run on all of it", workload.processors);
+    let larger = format!(
+        "of jobs larger than the machine of {} processors, which run on all of it",
+        crate::output::count(workload.processors.into())
+    );
     remarks.count(workload.larger_than_machine as u64, larger);
     Ok((workload, remarks))
 }

@@ -196,7 +196,10 @@ impl LogBuilder {
         let now = choices.processors_now.unwrap_or(0);
         let processors = choices.processors.or(Some(now.max(peak)).filter(|processors| *processors > 0));
         if choices.processors.is_none() && peak > now {
-            remarks.note(format!("the machine is taken to have {peak} processors, the most that were in use at once"));
+            remarks.note(format!(
+                "the machine is taken to have {} processors, the most that were in use at once",
+                job_types::text::count(usize::try_from(peak).unwrap_or(usize::MAX))
+            ));
         }
         // A cluster that was larger had other nodes, too.
         let nodes = choices.nodes.filter(|_| choices.processors.is_some() || peak <= now);

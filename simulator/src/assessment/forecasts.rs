@@ -20,6 +20,33 @@ pub struct Forecasts {
     pub run_times: RunTimeReport,
 }
 
+/// Forecasts of the latest jobs' run times held against what happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunTimeForecasts {
+    /// Jobs that were only learnt from.
+    pub history_jobs: usize,
+    /// Jobs that were forecast, behind those.
+    pub jobs: usize,
+    /// Forecasts of run times.
+    pub run_times: RunTimeReport,
+}
+
+/// Makes forecasts of run times alone.
+pub(super) fn run_times(
+    workload: &Workload,
+    names: &QueueNames,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<RunTimeForecasts, AssessmentError> {
+    let latest = workload.last_jobs(options.most.forecast_jobs);
+    let history_jobs = latest.jobs.len() / 3;
+    let shown = |done: usize, all: usize| progress(Stage::RunTimes, done, all);
+    let options = RunTimeOptions { from: history_jobs + 1, to: latest.jobs.len(), seed: options.seed, methods: Methods::Inexpensive };
+    let mut run_times = evaluate_run_times(&latest, &options, &shown)?;
+    run_times.by_queue.iter_mut().for_each(|queue| queue.queue = names.name(&queue.queue));
+    Ok(RunTimeForecasts { history_jobs, jobs: run_times.test_jobs, run_times })
+}
+
 /// Makes the forecasts.
 pub(super) fn forecasts(
     workload: &Workload,

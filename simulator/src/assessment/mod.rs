@@ -23,7 +23,7 @@ mod tests;
 
 use serde::Serialize;
 
-pub use self::forecasts::Forecasts;
+pub use self::forecasts::{Forecasts, RunTimeForecasts};
 pub use self::molding::{Adoption, Molded, Molding, Under};
 use self::names::QueueNames;
 pub use self::not_said::NotSaid;
@@ -102,8 +102,12 @@ pub struct Assessment {
     pub verdict: Verdict,
     /// What was read, and who waited how long.
     pub past: Past,
-    /// How well waits and run times would have been forecast; `None` where there are too few jobs.
+    /// How well waits and run times would have been forecast; `None` where there are too few jobs,
+    /// or too few whose waits are known.
     pub forecasts: Option<Forecasts>,
+    /// How well run times alone would have been forecast, where the past does not say how long jobs
+    /// waited; each as if every job had started when it was submitted.
+    pub run_times: Option<RunTimeForecasts>,
     /// What molding would have done; `None` where there are too few jobs.
     pub molding: Option<Molding>,
     /// What other schedulers and settings would have done; `None` where there are too few jobs.
@@ -115,9 +119,10 @@ pub struct Assessment {
 /// Why a past can't be assessed at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AssessmentError {
-    /// No job of which a forecast could be made.
+    /// No job of which a forecast could be made, and too few to be replayed.
     #[error(
-        "none of the {records} jobs of this past says all of: when it was submitted, how long it waited and ran, how large it was, and whose it is"
+        "none of the {} jobs of this past says all of: when it was submitted, how long it waited and ran, how large it was, and whose it is",
+        job_types::text::count(*records)
     )]
     NoJobs {
         /// The jobs that were read.
@@ -144,24 +149,45 @@ pub const FEWEST_JOBS: usize = 60;
 ///
 /// [`AssessmentError`] where no job of it can be used.
 pub fn assess(log: &Log, options: &Options, progress: Progress<'_>) -> Result<Assessment, AssessmentError> {
-    let workload = evaluation::read(log);
+    let mut workload = evaluation::read(log);
+    let names = QueueNames::of(&log.header);
+    let mut replayed = ReplayedPast::of(log, workload.processors);
+    let mut says_waits = true;
+    if workload.jobs.len() < FEWEST_JOBS {
+        let at_once = evaluation::read(&started_at_once(log));
+        let replayed_at_once = ReplayedPast::of(log, at_once.processors);
+        if at_once.jobs.len() >= FEWEST_JOBS && replayed_at_once.jobs.len() >= FEWEST_JOBS {
+            (workload, replayed, says_waits) = (at_once, replayed_at_once, false);
+        }
+    }
     if workload.jobs.is_empty() {
         return Err(AssessmentError::NoJobs { records: log.records.len() });
     }
-    let names = QueueNames::of(&log.header);
-    let replayed = ReplayedPast::of(log, workload.processors);
-    let past = Past::of(log, &workload, &names, &replayed);
+    let past = Past::of(log, &workload, &names, &replayed, says_waits);
     if workload.jobs.len() < FEWEST_JOBS || replayed.jobs.len() < FEWEST_JOBS {
         let not_said = not_said::of(log, &past, None, None, &options.scheduler);
         let verdict = Verdict::of(&past, None, None, None);
-        return Ok(Assessment { verdict, past, forecasts: None, molding: None, schedulers: None, not_said });
+        return Ok(Assessment { verdict, past, forecasts: None, run_times: None, molding: None, schedulers: None, not_said });
     }
-    let (forecasts, (molding, schedulers)) = rayon::join(
-        || forecasts::forecasts(&workload, &names, options, progress),
+    let ((forecasts, run_times), (molding, schedulers)) = rayon::join(
+        || match says_waits {
+            true => (Some(forecasts::forecasts(&workload, &names, options, progress)), None),
+            false => (None, Some(forecasts::run_times(&workload, &names, options, progress))),
+        },
         || rayon::join(|| molding::molding(&replayed, options, progress), || schedulers::schedulers(&replayed, options, progress)),
     );
-    let (forecasts, molding, schedulers) = (forecasts?, molding?, schedulers?);
-    let not_said = not_said::of(log, &past, Some(&forecasts), Some(&schedulers), &options.scheduler);
-    let verdict = Verdict::of(&past, Some(&forecasts), Some(&molding), Some(&schedulers));
-    Ok(Assessment { verdict, past, forecasts: Some(forecasts), molding: Some(molding), schedulers: Some(schedulers), not_said })
+    let (forecasts, run_times) = (forecasts.transpose()?, run_times.transpose()?);
+    let (molding, schedulers) = (molding?, schedulers?);
+    let not_said = not_said::of(log, &past, forecasts.as_ref(), Some(&schedulers), &options.scheduler);
+    let verdict = Verdict::of(&past, forecasts.as_ref(), Some(&molding), Some(&schedulers));
+    Ok(Assessment { verdict, past, forecasts, run_times, molding: Some(molding), schedulers: Some(schedulers), not_said })
+}
+
+/// The log as if each job whose wait is not known had started when it was submitted.
+fn started_at_once(log: &Log) -> Log {
+    let mut log = log.clone();
+    for record in log.records.iter_mut().filter(|record| record.run_time_seconds.is_some()) {
+        record.wait_time_seconds.get_or_insert(0);
+    }
+    log
 }

@@ -1,5 +1,6 @@
 //! What can't be said from a past, and why: each item follows from the data.
 
+use job_types::text::count;
 use serde::Serialize;
 
 use super::FEWEST_JOBS;
@@ -40,12 +41,16 @@ pub(super) fn of(
     let known = |field: fn(&crate::swf::Record) -> bool| log.records.iter().filter(|record| field(record)).count();
 
     if past.ran < FEWEST_JOBS {
-        add(true, "forecasts, molding and schedulers", format!("{} jobs ran: fewer than {FEWEST_JOBS} are only described.", past.ran));
+        add(
+            true,
+            "forecasts, molding and schedulers",
+            format!("{} jobs ran: fewer than {FEWEST_JOBS} are only described.", count(past.ran)),
+        );
     } else if past.ran < verdict::FEWEST_JOBS {
         add(
             true,
             "the answer",
-            format!("{} jobs ran. The figures below are those of so few, and the next as many may look otherwise.", past.ran),
+            format!("{} jobs ran. The figures below are those of so few, and the next as many may look otherwise.", count(past.ran)),
         );
     }
     if let Some(schedulers) = schedulers {
@@ -57,13 +62,21 @@ pub(super) fn of(
             }
         }
     }
+    if !past.says_waits {
+        add(
+            true,
+            "waits",
+            "The past does not say how long jobs waited. So waits are not forecast, no replay can be held against what happened, and run times are forecast as if every job had started when it was submitted.".to_owned(),
+        );
+    }
     if past.queues > 1 {
         add(
             true,
             "partitions",
             format!(
                 "The jobs are of {} queues or partitions, and the past does not say which nodes each has. Replays let all of them run on all {} processors. Forecasts know them apart.",
-                past.queues, past.processors
+                count(past.queues),
+                count(past.processors as usize)
             ),
         );
     }
@@ -80,7 +93,7 @@ pub(super) fn of(
             "the size of the machine",
             format!(
                 "The past does not say it: it is taken to be {}, as large as the largest job. Give it with --processors.",
-                past.processors
+                count(past.processors as usize)
             ),
         );
     }
@@ -91,7 +104,7 @@ pub(super) fn of(
             "time limits",
             format!(
                 "{} of the jobs replayed ({part}) have no time limit. A scheduler in the replay knows how long they run, which backfills better than any cluster can.",
-                past.without_limit
+                count(past.without_limit)
             ),
         );
     }
@@ -99,14 +112,14 @@ pub(super) fn of(
         add(
             false,
             "jobs larger than the machine",
-            format!("{} jobs had more processors than the machine has. In replays they get all of it.", past.larger_than_machine),
+            format!("{} jobs had more processors than the machine has. In replays they get all of it.", count(past.larger_than_machine)),
         );
     }
     let memory = known(|record| record.requested_memory_kilobytes.is_some_and(|memory| memory > 0.0));
     let of_memory = if memory == 0 {
         "The past does not say how much memory jobs ask for.".to_owned()
     } else {
-        format!("{memory} jobs say how much memory they ask for, which replays do not count.")
+        format!("{} jobs say how much memory they ask for, which replays do not count.", count(memory))
     };
     add(
         false,
@@ -128,7 +141,7 @@ pub(super) fn of(
         if dependent == 0 {
             "The past does not say which jobs waited for others, for a begin time or on hold. That time counts as waiting in the queue where the past counts it.".to_owned()
         } else {
-            format!("{dependent} jobs name one that they waited for. Replays submit them when their users did.")
+            format!("{} jobs name one that they waited for. Replays submit them when their users did.", count(dependent))
         },
     );
     let priorities = match (scheduler.known.is_some(), scheduler.priorities.is_some()) {
@@ -148,14 +161,14 @@ pub(super) fn of(
         add(
             2 * past.serial > past.ran,
             "jobs on one processor",
-            format!("{} jobs ({part}) ask for one processor. Molding can't make them smaller.", past.serial),
+            format!("{} jobs ({part}) ask for one processor. Molding can't make them smaller.", count(past.serial)),
         );
     }
     if past.left_out > 0 {
         add(
             false,
             "jobs that were left out",
-            format!("Of {} jobs it is not known when they left the queue, or how large they were.", past.left_out),
+            format!("Of {} jobs it is not known when they left the queue, or how large they were.", count(past.left_out)),
         );
     }
     if let Some(forecasts) = forecasts {
@@ -166,7 +179,9 @@ pub(super) fn of(
                 "the earlier jobs",
                 format!(
                     "Forecasts are held against the last {} of {} jobs, with {} before those as their history; replays take the last as well. A cluster that has changed is judged by its present.",
-                    forecasts.jobs, past.ran, forecasts.history_jobs
+                    count(forecasts.jobs),
+                    count(past.ran),
+                    count(forecasts.history_jobs)
                 ),
             );
         }
@@ -190,6 +205,7 @@ pub(super) fn of(
 /// How a replay differs from what happened, where jobs wait less than half as long in it as they
 /// did, or more than twice.
 fn unlike(schedulers: &Schedulers, schedule: &Schedule, how: &str) -> Option<String> {
+    let logged = schedulers.logged_wait_s.as_ref()?;
     let ratio = verdict::wait_ratio(schedulers, schedule).filter(|ratio| !(0.5..=2.0).contains(ratio))?;
     let reason = if ratio < 1.0 {
         "something held jobs back that the replay does not have: limits of users and accounts, partitions with nodes of their own, reservations, dependencies, downtimes"
@@ -198,9 +214,9 @@ fn unlike(schedulers: &Schedulers, schedule: &Schedule, how: &str) -> Option<Str
     };
     Some(format!(
         "Replayed {how}, the last {} jobs wait {} in the mean; in fact they waited {}. So {reason}. Take the figures for a direction, not for a size.",
-        schedulers.jobs,
+        count(schedulers.jobs),
         time(schedule.wait_s.mean),
-        time(schedulers.logged_wait_s.mean)
+        time(logged.mean)
     ))
 }
 

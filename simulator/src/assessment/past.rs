@@ -45,6 +45,9 @@ pub struct Past {
     /// When the first job was submitted, in Unix seconds; `None` where the log does not say when it
     /// began.
     pub first_submission: Option<i64>,
+    /// Whether the log says how long jobs waited. Where it does not, waits stand as 0 below, and
+    /// mean nothing.
+    pub says_waits: bool,
     /// Days from the first submission to the last end.
     pub days: f64,
     /// Processor time of the jobs, as a part of what there was in that time.
@@ -81,7 +84,7 @@ pub struct WaitClass {
 }
 
 impl Past {
-    pub(super) fn of(log: &Log, workload: &Workload, names: &QueueNames, replayed: &ReplayedPast) -> Self {
+    pub(super) fn of(log: &Log, workload: &Workload, names: &QueueNames, replayed: &ReplayedPast, says_waits: bool) -> Self {
         let jobs = workload.jobs.as_slice();
         let work: f64 = jobs.iter().map(work).sum();
         let class = |queue: Option<PartitionIndex>, size: Option<u8>, jobs: &[&EndedJob]| {
@@ -126,6 +129,7 @@ impl Past {
             processors: workload.processors,
             says_processors: log.header.max_processors().is_some(),
             first_submission: log.header.unix_start_time().map(|begin| begin + first.0),
+            says_waits,
             days: seconds / 86_400.0,
             utilisation: (used / (f64::from(workload.processors) * seconds)).min(1.0),
             all: class(None, None, &everything),

@@ -66,8 +66,8 @@ pub struct Schedulers {
     pub jobs: usize,
     /// Whether the first schedule has the site's own settings; Slurm's defaults otherwise.
     pub is_site_known: bool,
-    /// How long these jobs waited as the log has it, in seconds.
-    pub logged_wait_s: Distribution,
+    /// How long these jobs waited as the log has it, in seconds; `None` where it does not say.
+    pub logged_wait_s: Option<Distribution>,
     /// What was found: the site's own settings first, or Slurm's defaults.
     pub schedules: Vec<Schedule>,
     /// By which part the mean response changes under the first of them when every submission is
@@ -257,7 +257,7 @@ pub(super) fn schedulers(past: &ReplayedPast, options: &Options, progress: Progr
         history_jobs,
         jobs: jobs.len() - history_jobs,
         is_site_known: site.known.is_some(),
-        logged_wait_s: Distribution::of(counted.iter().flatten().map(|wait| wait.0 as f64)),
+        logged_wait_s: (counted.iter().flatten().count() > 0).then(|| Distribution::of(counted.iter().flatten().map(|wait| wait.0 as f64))),
         schedules,
         chance,
     })

@@ -67,9 +67,26 @@ fn too_few_jobs_are_described_and_nothing_is_concluded() {
 #[test]
 fn a_past_without_jobs_that_ran_is_refused_with_what_they_lack() {
     let mut log = log(100);
-    log.records.iter_mut().for_each(|job| job.wait_time_seconds = None);
+    log.records.iter_mut().for_each(|job| job.run_time_seconds = None);
     let error = assess(&log, &Options::default(), &|_, _, _| ()).unwrap_err();
     assert!(error.to_string().starts_with("none of the 100 jobs"), "{error}");
+}
+
+#[test]
+fn a_past_without_waits_is_answered_as_far_as_it_goes() {
+    let mut log = log(400);
+    let known = assessed(&log);
+    log.records.iter_mut().for_each(|job| job.wait_time_seconds = None);
+    let found = assessed(&log);
+    assert!(found.forecasts.is_none() && !found.past.says_waits && known.past.says_waits);
+    assert!(found.run_times.as_ref().is_some_and(|found| found.jobs > 200 && found.run_times.aae_minutes.contains_key("best")));
+    // Replays do not go by waits.
+    assert_eq!(found.molding, known.molding);
+    let schedules = |found: &Assessment| found.schedulers.as_ref().map(|schedulers| schedulers.schedules.clone());
+    assert_eq!(schedules(&found), schedules(&known));
+    assert!(found.schedulers.as_ref().is_some_and(|schedulers| schedulers.logged_wait_s.is_none()));
+    assert!(found.not_said.iter().any(|item| item.is_weighty && item.about == "waits"), "{:?}", found.not_said);
+    assert!(found.verdict.findings.iter().all(|finding| !finding.label.contains("wait")), "{:?}", found.verdict);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! The rules are few and stand here as constants, so that anybody can disagree with them. Each is
 //! about what a person would notice, and none is met by what may be chance.
 
+use job_types::text::count;
 use job_types::time::Seconds;
 use serde::Serialize;
 
@@ -59,6 +60,26 @@ pub struct Finding {
     pub figure: String,
     /// What else is to be known about it.
     pub note: String,
+    /// The columns of figures that stand under it; none where there are no rows.
+    pub columns: Vec<String>,
+    /// The figures that it is made of, or that stand beside it.
+    pub rows: Vec<FindingRow>,
+}
+
+/// Figures of one kind under a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FindingRow {
+    /// What they are.
+    pub name: &'static str,
+    /// One for each column of the finding.
+    pub figures: Vec<String>,
+}
+
+impl Finding {
+    /// A figure by itself.
+    fn alone(label: &'static str, figure: String, note: String) -> Self {
+        Self { label, figure, note, columns: Vec::new(), rows: Vec::new() }
+    }
 }
 
 /// Whether it would pay, in one or two sentences.
@@ -148,14 +169,16 @@ impl Verdict {
     /// By what was found; what is `None` was not found.
     pub(super) fn of(past: &Past, forecasts: Option<&Forecasts>, molding: Option<&Molding>, schedulers: Option<&Schedulers>) -> Self {
         let molding = molding.map(MoldingFound::of).unwrap_or_default();
-        let mut findings = vec![waiting(past)];
+        let mut findings: Vec<Finding> = past.says_waits.then(|| waiting(past)).into_iter().collect();
         findings.extend(forecasts.map(forecast_finding));
         findings.extend(molding_findings(&molding));
         let ratio = schedulers.and_then(|schedulers| nearest_ratio(schedulers, &molding));
         let useful = forecasts.is_some_and(|forecasts| are_forecasts_useful(past, forecasts));
         let pays = !molding.is_empty() && molding.iter().all(|found| found.pays);
         let is_like = ratio.is_none_or(|ratio| (1.0 / MOST_WAIT_RATIO..=MOST_WAIT_RATIO).contains(&ratio));
-        let (answer, sentences) = if past.ran < FEWEST_JOBS || forecasts.is_none() {
+        let (answer, sentences) = if past.ran >= FEWEST_JOBS && !past.says_waits {
+            (Answer::CannotBeSaid, vec![no_waits(), if pays { molding_pays(&molding) } else { molding_falls_short(&molding, pays, ratio) }])
+        } else if past.ran < FEWEST_JOBS || forecasts.is_none() {
             (Answer::CannotBeSaid, too_few(past))
         } else if pays && is_like {
             (Answer::Pays, vec![molding_pays(&molding), forecast_sentence(past, forecasts, useful)])
@@ -178,10 +201,10 @@ impl Verdict {
 }
 
 /// By which factor jobs wait longer under a schedule than they did; `None` where neither waits for
-/// as much as a minute.
+/// as much as a minute, or it is not known how long they did.
 #[must_use]
 pub fn wait_ratio(schedulers: &Schedulers, schedule: &Schedule) -> Option<f64> {
-    let (replayed, logged) = (schedule.wait_s.mean, schedulers.logged_wait_s.mean);
+    let (replayed, logged) = (schedule.wait_s.mean, schedulers.logged_wait_s.as_ref()?.mean);
     (replayed.max(logged) >= LEAST_WAIT.0 as f64).then(|| replayed.max(1.0) / logged.max(1.0))
 }
 
@@ -195,56 +218,63 @@ fn nearest_ratio(schedulers: &Schedulers, molding: &[MoldingFound<'_>]) -> Optio
 fn waiting(past: &Past) -> Finding {
     let wait = &past.all.wait_s;
     let note = format!("half of the jobs wait at most {}, one in twenty more than {}", time(wait.median), time(wait.p95));
-    Finding { label: "mean wait", figure: time(wait.mean), note }
+    Finding::alone("mean wait", time(wait.mean), note)
 }
 
 fn forecast_finding(forecasts: &Forecasts) -> Finding {
     let waits = &forecasts.waits;
     let held = waits.coverage.get("0.95").copied().unwrap_or_default();
     let error = |method: &str| waits.aae_hours.get(method).map_or_else(|| "-".to_owned(), |hours| time(hours * 3_600.0));
-    Finding {
-        label: "waits within bounds of 95 %",
-        figure: percent(held),
-        note: format!(
-            "mean error {} (nearest neighbours {}), median error {}",
-            error("best"),
-            error("knn"),
-            time(waits.median_ae_hours * 3_600.0)
-        ),
-    }
+    let median = time(waits.median_ae_hours * 3_600.0);
+    let note = format!("mean error {} (nearest neighbours {}), median error {median}", error("best"), error("knn"));
+    Finding::alone("waits within bounds of 95 %", percent(held), note)
 }
 
-/// The figures of the first scheduler, which is the site's or has Slurm's defaults, with those of
-/// the other beside them.
+/// The figures of the first scheduler, which is the site's or has Slurm's defaults, above those of
+/// all, side by side.
 fn molding_findings(molding: &[MoldingFound<'_>]) -> Vec<Finding> {
-    let Some((first, others)) = molding.split_first() else { return Vec::new() };
-    let draws = |found: &MoldingFound<'_>| span(found.all.gains().into_iter().map(|gain| -gain));
-    let users = |half: &Adoption| {
-        let of_others = half.others_change().map_or_else(|| "-".to_owned(), signed_percent);
-        format!("{} for those who use it, {of_others} for the others", signed_percent(half.adopters_change()))
-    };
-    let of_others = |what: &dyn Fn(&MoldingFound<'_>) -> Option<String>| {
-        let others = others.iter().filter_map(|found| Some(format!("; {} {}", found.under.how(), what(found)?)));
-        others.collect::<String>()
+    let Some(first) = molding.first() else { return Vec::new() };
+    let columns: Vec<String> = molding.iter().map(|found| found.under.how().to_owned()).collect();
+    let row = |name, figure: &dyn Fn(&MoldingFound<'_>) -> Option<String>| FindingRow {
+        name,
+        figures: molding.iter().map(|found| figure(found).unwrap_or_else(|| "-".to_owned())).collect(),
     };
     let change = |adoption: &Adoption| signed_percent(-mean(adoption.gains().into_iter()));
+    let note = format!("replayed {}", first.under.how());
     let mut findings = vec![Finding {
         label: "mean time to a result, all molded",
         figure: change(first.all),
-        note: format!("{} by draw, {}{}", draws(first), first.under.how(), of_others(&|found| Some(draws(found)))),
+        note: note.clone(),
+        columns: columns.clone(),
+        rows: vec![
+            row("all jobs", &|found| Some(change(found.all))),
+            row("draw by draw", &|found| Some(span(found.all.gains().into_iter().map(|gain| -gain)))),
+        ],
     }];
     findings.extend(first.half.map(|half| Finding {
         label: "mean time to a result, half molded",
         figure: change(half),
-        note: format!("{}{}", users(half), of_others(&|found| Some(format!("{}: {}", change(found.half?), users(found.half?))))),
+        note,
+        columns,
+        rows: vec![
+            row("all jobs", &|found| found.half.map(change)),
+            row("who use it", &|found| Some(signed_percent(found.half?.adopters_change()))),
+            row("the others", &|found| found.half?.others_change().map(signed_percent)),
+        ],
     }));
     findings
 }
 
+fn no_waits() -> String {
+    "It does not say how long jobs waited: forecasts of waits can't be tried, and replays can't be held against what happened.".to_owned()
+}
+
 fn too_few(past: &Past) -> Vec<String> {
     vec![format!(
-        "It has {} jobs that ran, in {:.1} days. Forecasts are made of the past, and a replay of so few jobs is one path of many: {FEWEST_JOBS} jobs are the least that an answer is given from, and some months of them are better.",
-        past.ran, past.days
+        "It has {} jobs that ran, in {:.1} days. Forecasts are made of the past, and a replay of so few jobs is one path of many: {} jobs are the least that an answer is given from, and some months of them are better.",
+        count(past.ran),
+        past.days,
+        count(FEWEST_JOBS)
     )]
 }
 
