@@ -21,6 +21,7 @@ use crate::cluster::{Cluster, Ended, Live, Queue};
 use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
+use crate::queue_reader;
 use crate::reserved::Reserved;
 use crate::shared_nodes::SharedNodes;
 use crate::site_data;
@@ -87,13 +88,11 @@ fn read(
     let reservations = controller::reservations()?;
     let cpus = nodes.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
     let read_at = UnixTime(now());
-    let controller::Queue { jobs: queue, answered_at } = if site_data.are_wanted() {
-        let (queue, jobs) = controller::queue_described()?;
-        site_data.hand_over(site_data::Round { read_at, users, jobs });
-        queue
-    } else {
-        controller::queue()?
-    };
+    let is_wanted = site_data.are_wanted();
+    let (controller::Queue { jobs: queue, answered_at }, described) = queue_reader::queue(is_wanted)?;
+    if is_wanted {
+        site_data.hand_over(site_data::Round { read_at, users, jobs: described });
+    }
     let controller_ahead = controller_ahead(read_at, answered_at.map(UnixTime), UnixTime(now()));
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();

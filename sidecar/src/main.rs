@@ -5,6 +5,7 @@
 //! * [`accounting`] reads ended jobs from slurmdbd,
 //! * [`controller`] reads the queue and the partitions from slurmctld; both may block while their
 //!   source is away,
+//! * [`queue_reader`] reads jobs for them in a process of its own, whose memory goes with it,
 //! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own
 //!   for training,
 //! * [`plan`] says when the pending jobs will start,
@@ -48,6 +49,7 @@ mod plan;
 mod promise_metrics;
 mod promised;
 mod publisher;
+mod queue_reader;
 mod refusals;
 mod reserved;
 mod rule_counters;
@@ -71,6 +73,9 @@ use rules_compiler::files::{compile_files, of_site};
 use slurm_conf::Configuration;
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == queue_reader::ARGUMENT) {
+        return queue_reader::serve();
+    }
     let arguments = Arguments::parse();
     let path = Configuration::path();
     if arguments.check {

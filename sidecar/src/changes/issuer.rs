@@ -18,6 +18,7 @@ use crate::accounting::now;
 use crate::admitted::Admitted;
 use crate::change_metrics::{ChangeMetrics, ChangeOutcome};
 use crate::promised::Seen;
+use crate::queue_reader;
 use crate::reserved::Reserved;
 
 /// One step of a change.
@@ -235,6 +236,6 @@ impl Issuer {
 
 /// Whether the job is still as it was when the change was found to be wanted.
 fn is_as_seen(change: &Change) -> Result<bool, ClientError> {
-    let known = controller::jobs_with_number(change.job)?;
+    let known = queue_reader::jobs_with_number(change.job)?;
     Ok(matches!(&known[..], [one] if Seen::of(&one.job) == change.seen))
 }

@@ -1,6 +1,7 @@
 //! The queue, the nodes and the partitions as slurmctld has them now, and changes of its jobs.
 
 use job_types::number::{JobId, UserId};
+use serde::{Deserialize, Serialize};
 use std::ffi::c_int;
 
 use super::library::{Libslurm, libslurm};
@@ -20,7 +21,8 @@ mod reservation;
 mod versions;
 
 pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
-pub use described::{DescribedJob, DescribedValue, described_fields, queue_described};
+pub use super::value::MOST_TEXT;
+pub use described::{DescribedJob, DescribedValue, MOST_OF_LISTS, described_fields, queue_described};
 pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, UserRecord, accounts};
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
@@ -32,8 +34,9 @@ pub use versions::{NodeVersion, node_versions, version};
 #[allow(clippy::cast_possible_truncation, reason = "one bit, in all releases the lowest")]
 const SHOW_FLAGS: u16 = bindings::FLAG_SHOW_ALL as u16;
 
-/// A job in the queue. Times are Unix seconds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A job in the queue. Times are Unix seconds. Of each text it has at most the first [`MOST_TEXT`]
+/// bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedJob {
     /// The job's number.
     pub job_id: JobId,
@@ -359,12 +362,14 @@ fn controller_error(what: &'static str) -> ClientError {
 /// lists of nodes null or ended by -1.
 unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     // SAFETY: the caller's promise, for each of the record's strings.
-    let text = |pointer| unsafe { value::owned_text(pointer) };
+    let text = |pointer| unsafe { value::start_of_text(pointer, MOST_TEXT) };
     let state = JobState::from_raw(record.job_state);
     let waits = matches!(state, JobState::Pending | JobState::Requeued);
     // Of a job that was cancelled while it waited, some releases (22.05) give that moment as its
     // start too; it has had no nodes.
-    let had_nodes = text(record.nodes).is_some();
+    // SAFETY: the caller's promise.
+    let has_text = |pointer| unsafe { value::start_of_text(pointer, 8) }.is_some();
+    let had_nodes = has_text(record.nodes);
     let start = value::moment(record.start_time).filter(|_start| waits || had_nodes);
     // Tasks of an array that still wait are one record; each task that started is a record of its
     // own.
@@ -412,7 +417,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         site_factor: sentinel::from_nice_offset(record.site_factor),
         reason: PendingReason::from_raw(record.state_reason.into(), text(record.state_desc).as_deref()),
         restarts: record.restart_cnt.into(),
-        has_dependency: text(record.dependency).is_some(),
+        has_dependency: has_text(record.dependency),
         exclusive: record.shared == 0,
         // SAFETY: the caller's promise.
         node_ranges: if had_nodes { unsafe { node_ranges(record.node_inx) } } else { Vec::new() },

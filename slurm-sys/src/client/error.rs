@@ -51,6 +51,12 @@ pub enum ClientError {
         /// Slurm's own words for it.
         reason: String,
     },
+    /// The process that reads jobs for this one has not answered.
+    #[error("the process that reads the jobs {reason}")]
+    Reader {
+        /// What became of it.
+        reason: String,
+    },
     /// A text that was to be handed to Slurm holds a null byte.
     #[error("{text:?} holds a null byte and cannot be handed to Slurm")]
     Text {

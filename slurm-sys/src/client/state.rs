@@ -2,9 +2,10 @@
 
 use crate::bindings;
 use job_types::job::Ending;
+use serde::{Deserialize, Serialize};
 
 /// The state of a job, as slurmctld has it or as its record ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum JobState {
     /// The job waits.
     Pending,

@@ -26,6 +26,30 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
     (!text.is_empty()).then(|| text.to_string_lossy())
 }
 
+/// The most that is kept of a text that a user wrote, in bytes. slurmctld takes no longer ones but
+/// of some fields that it does not look at (`container`) and of lists of nodes and of jobs
+/// (`_test_strlen` in src/slurmctld/job_mgr.c).
+pub const MOST_TEXT: usize = 8 << 10;
+
+/// The first `most` bytes of a text from C, fewer where a character would be cut through.
+///
+/// # Safety
+/// As [`text`].
+pub(crate) unsafe fn start_of_text(text: *const c_char, most: usize) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not null; the caller promises the rest.
+    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    let is_inside = |place: &usize| bytes.get(*place).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let mut end = bytes.len().min(most);
+    // A character has at most four bytes; what is no UTF-8 is cut anywhere.
+    let boundary = (end.saturating_sub(3)..=end).rev().find(|place| !is_inside(place));
+    end = boundary.unwrap_or(end);
+    let start = bytes.get(..end).unwrap_or_default();
+    (!start.is_empty()).then(|| String::from_utf8_lossy(start).into_owned())
+}
+
 /// Text from C that is to outlive it.
 ///
 /// # Safety

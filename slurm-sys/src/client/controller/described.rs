@@ -8,29 +8,33 @@ use std::ffi::c_char;
 
 use job_types::number::JobId;
 use job_types::time::{Seconds, UnixTime};
+use serde::{Deserialize, Serialize};
 
 use super::{Answer, Queue, QueuedJob};
 use crate::bindings::{self, CORE_SPEC_THREAD, MEM_PER_CPU, slurm_job_info_t};
 use crate::client::error::ClientError;
 use crate::client::{JobState, value};
+use value::MOST_TEXT;
 use crate::sentinel::{Sentinel, from_nice_offset};
 
 /// Bytes of a MiB, in which Slurm counts memory and disk.
 const MEBIBYTE: i64 = 1 << 20;
 
-/// A job that waits or runs, as it was described.
-#[derive(Debug, Clone, PartialEq)]
+/// A job that waits or runs, as it was described. Of each text it has at most the first
+/// [`MOST_TEXT`] bytes, of those that name nodes and other jobs [`MOST_OF_LISTS`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DescribedJob {
     /// Its number.
     pub job_id: JobId,
     /// Of a task of an array that has a number of its own: the array's number and the task's.
     pub task: Option<(JobId, u32)>,
     /// What is known of its fields, by their names.
+    #[serde(with = "stored_fields")]
     pub fields: Vec<(&'static str, DescribedValue)>,
 }
 
 /// What a field holds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum DescribedValue {
     /// Yes or no.
     Truth(bool),
@@ -89,6 +93,13 @@ const TEXTS: &Readers<*mut c_char> = &[
     ("wckey", |job| job.wckey),
     ("work_dir", |job| job.work_dir),
 ];
+
+/// Texts among these for which slurmctld itself takes more than [`MOST_TEXT`] (`_test_strlen` and
+/// the lists of nodes in src/slurmctld/job_mgr.c).
+const LISTS: [&str; 3] = ["dependency", "exc_nodes", "req_nodes"];
+
+/// The most that is kept of a text that names nodes or other jobs, in bytes.
+pub const MOST_OF_LISTS: usize = 128 << 10;
 
 /// Numbers that are absent where they are unset or unlimited.
 const NUMBERS: &Readers<Option<i64>> = &[
@@ -192,9 +203,10 @@ pub fn queue_described() -> Result<(Queue, Vec<DescribedJob>), ClientError> {
 unsafe fn described(record: &Record, job: &QueuedJob) -> DescribedJob {
     let mut fields = Vec::new();
     for (name, place) in TEXTS {
+        let most = if LISTS.contains(name) { MOST_OF_LISTS } else { MOST_TEXT };
         // SAFETY: the caller's promise.
-        let text = unsafe { value::owned_text(place(record)) };
-        fields.extend(text.filter(|text| !text.is_empty()).map(|text| (*name, DescribedValue::Text(text))));
+        let text = unsafe { value::start_of_text(place(record), most) };
+        fields.extend(text.map(|text| (*name, DescribedValue::Text(text))));
     }
     let numbers = NUMBERS.iter().filter_map(|(name, number)| Some((*name, DescribedValue::Integer(number(record)?))));
     let durations = DURATIONS.iter().filter_map(|(name, span)| Some((*name, DescribedValue::Duration(Seconds(span(record)?)))));
@@ -209,6 +221,32 @@ unsafe fn described(record: &Record, job: &QueuedJob) -> DescribedJob {
     fields.extend(SHARED.get(shared).map(|word| ("shared", DescribedValue::Text((*word).to_owned()))));
     let task = job.array_job_id.zip(value::number(record.array_task_id));
     DescribedJob { job_id: job.job_id, task, fields }
+}
+
+/// Names of fields as they are stored: by their places among [`described_fields`], which are the
+/// same in two processes of one build.
+mod stored_fields {
+    use super::{DescribedValue, described_fields};
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use std::collections::HashMap;
+    use std::sync::LazyLock;
+
+    type Fields = Vec<(&'static str, DescribedValue)>;
+
+    static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| described_fields().map(|(name, _)| name).collect());
+    static PLACES: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| NAMES.iter().copied().zip(0..).collect());
+
+    pub(super) fn serialize<S: Serializer>(fields: &Fields, serializer: S) -> Result<S::Ok, S::Error> {
+        let placed = fields.iter().filter_map(|(name, value)| Some((PLACES.get(name)?, value)));
+        placed.collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
+        let placed = Vec::<(u16, DescribedValue)>::deserialize(deserializer)?;
+        let named = |(place, value)| Some((*NAMES.get(usize::from(place))?, value));
+        placed.into_iter().map(|field| named(field).ok_or_else(|| D::Error::custom("a field of another build"))).collect()
+    }
 }
 
 fn positive(number: Option<i64>) -> Option<i64> {

@@ -7,9 +7,10 @@ use crate::client::library::libslurm;
 use crate::client::value;
 use crate::job_number::JobNumber;
 use job_types::number::JobId;
+use serde::{Deserialize, Serialize};
 
 /// A job that slurmctld still knows, ended or not. Times are Unix seconds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownJob {
     /// The job as the queue shows it.
     pub job: QueuedJob,

@@ -1,7 +1,9 @@
 //! Why a job waits.
 
+use serde::{Deserialize, Serialize};
+
 /// Why a job waits, as far as it matters when it will start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PendingReason {
     /// For its turn, for nodes, or for its time to come.
     Resources,
