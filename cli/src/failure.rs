@@ -74,7 +74,9 @@ impl Failure {
 fn not_there(error: &ClientError) -> Option<u8> {
     match error {
         // Without libslurm and slurm.conf nobody can be asked, and slurmctld is the first that is.
-        ClientError::Controller { .. } | ClientError::Library { .. } | ClientError::Configuration { .. } => Some(NO_SLURMCTLD),
+        ClientError::Controller { .. } | ClientError::Library { .. } | ClientError::Configuration { .. } | ClientError::Reader { .. } => {
+            Some(NO_SLURMCTLD)
+        }
         ClientError::NoAccounting { .. } | ClientError::Accounting { .. } | ClientError::ClusterUnknown { .. } => Some(NO_SLURMDBD),
         ClientError::Text { .. } => None,
     }
