@@ -15,8 +15,8 @@ use predictor_core::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
 use site_rules::data::{self, DataFile};
 use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, RULES_DATA, SNAPSHOT};
+use slurm_conf::trusted::{is_damage, open_owned, read_owned};
 use slurm_conf::{Configuration, ConfigurationError};
-use slurm_sys::memory::distrust;
 
 use crate::failure::Failure;
 use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
@@ -25,7 +25,11 @@ use crate::output::FormatArguments;
 /// How long the daemon is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// More than any snapshot has, in bytes.
-const MOST_SNAPSHOT_BYTES: u64 = 512 << 20;
+const MOST_SNAPSHOT_BYTES: usize = 512 << 20;
+/// More than the filters' counters have, in bytes.
+const MOST_COUNTERS_BYTES: usize = 1 << 16;
+/// More than refused deadlines have, in bytes.
+const MOST_REFUSALS_BYTES: usize = 16 << 20;
 
 /// Says where the snapshot is.
 #[derive(Debug, Args)]
@@ -123,12 +127,12 @@ impl Place {
 
     /// What the filter has counted; `None` where the file is not of this release.
     pub(crate) fn counted(&self) -> io::Result<Option<Counted>> {
-        Counted::read(|| fs::read(self.counters_path()))
+        Counted::read(|| read_owned(&self.counters_path(), MOST_COUNTERS_BYTES))
     }
 
     /// What the daemon has written for rules about users and jobs, where it can be read.
     pub(crate) fn rules_data(&self) -> Option<DataFile> {
-        DataFile::decode(read_bounded(&self.directory.join(RULES_DATA), data::LARGEST).ok()?).ok()
+        DataFile::decode(read_owned(&self.directory.join(RULES_DATA), data::LARGEST).ok()?).ok()
     }
 
     /// Where it is kept whose submissions were refused for their deadlines.
@@ -139,7 +143,7 @@ impl Place {
     /// Whose submissions were refused for their deadlines; `None` where the file is not of this
     /// release.
     pub(crate) fn refusals(&self) -> io::Result<Option<Refusals>> {
-        Ok(Refusals::from_bytes(&fs::read(self.refusals_path())?))
+        Ok(Refusals::from_bytes(&read_owned(&self.refusals_path(), MOST_REFUSALS_BYTES)?))
     }
 
     /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner
@@ -148,7 +152,7 @@ impl Place {
         let path = self.snapshot_path();
         let bytes = match read(&path) {
             // The site keeps users' jobs private.
-            Err(NoSnapshot::Unreadable(_, error)) if error.kind() == ErrorKind::PermissionDenied => self.own_snapshot(error)?,
+            Err(NoSnapshot::Unreadable(_, error)) if is_refused(&error) => self.own_snapshot(error)?,
             outcome => outcome?,
         };
         Snapshot::open(bytes).map_err(|error| NoSnapshot::Damaged(path, error))
@@ -156,7 +160,7 @@ impl Place {
 
     /// Says so where this user is shown the snapshot without what is other users'.
     pub(crate) fn privacy_note(&self) -> Option<String> {
-        let is_private = fs::File::open(self.snapshot_path()).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+        let is_private = open_owned(&self.snapshot_path()).is_err_and(|error| is_refused(&error));
         is_private
             .then(|| "users' jobs are private on this cluster: nothing is known here of other users' jobs and of their past".to_owned())
     }
@@ -167,7 +171,7 @@ impl Place {
         let asked = UnixStream::connect(self.directory.join(ANSWERS)).and_then(|stream| {
             stream.set_read_timeout(Some(PATIENCE))?;
             let mut bytes = Vec::new();
-            stream.take(MOST_SNAPSHOT_BYTES).read_to_end(&mut bytes)?;
+            stream.take(MOST_SNAPSHOT_BYTES as u64).read_to_end(&mut bytes)?;
             Ok(bytes)
         });
         match asked {
@@ -193,27 +197,17 @@ pub(crate) fn ahead(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> String {
     )
 }
 
-/// Reads a file of at most so many bytes.
-pub(crate) fn read_bounded(path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    // Nobody waits for what lies there in the file's place.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(u64::try_from(most).unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Whether the system does not let this user read a file, which is private.
+fn is_refused(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::PermissionDenied && !is_damage(error)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, NoSnapshot> {
-    let unreadable = |error: io::Error| match error.kind() {
+    read_owned(path, MOST_SNAPSHOT_BYTES).map_err(|error| match error.kind() {
         ErrorKind::NotFound => NoSnapshot::Absent(path.parent().unwrap_or(path).to_owned()),
+        ErrorKind::PermissionDenied if is_damage(&error) => NoSnapshot::Untrusted(path.to_owned()),
         _ => NoSnapshot::Unreadable(path.to_owned(), error),
-    };
-    let metadata = fs::metadata(path).map_err(unreadable)?;
-    if distrust(&metadata, None).is_some() {
-        return Err(NoSnapshot::Untrusted(path.to_owned()));
-    }
-    fs::read(path).map_err(unreadable)
+    })
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use crate::cluster::{Cluster, Ended, Live, Queue};
 use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
+use crate::privacy::Privacy;
 use crate::queue_reader;
 use crate::reserved::Reserved;
 use crate::shared_nodes::SharedNodes;
@@ -28,11 +29,17 @@ use crate::site_data;
 use crate::site_tables::KnownTables;
 
 /// Reads at each request, until the main thread has dropped its end.
-pub(crate) fn run(requests: &Receiver<()>, sender: &Sender<Message>, site_data: &site_data::Rounds, tables: &KnownTables) {
+pub(crate) fn run(
+    requests: &Receiver<()>,
+    sender: &Sender<Message>,
+    site_data: &site_data::Rounds,
+    tables: &KnownTables,
+    privacy: &Privacy,
+) {
     let mut names = HashSet::new();
     let mut rules = KnownRules::default();
     for () in requests {
-        let answer = read(&mut names, &mut rules, site_data, tables).map(Arc::new);
+        let answer = read(&mut names, &mut rules, site_data, tables, privacy).map(Arc::new);
         if sender.send(Message::Controller(answer)).is_err() {
             return;
         }
@@ -80,7 +87,10 @@ fn read(
     rules: &mut KnownRules,
     site_data: &site_data::Rounds,
     tables: &KnownTables,
+    privacy: &Privacy,
 ) -> Result<Cluster, ClientError> {
+    // Before anything that could be private is written: a reconfiguration may have changed it.
+    privacy.set(controller::private_data()?);
     let Rules { limits, priorities, users } = rules.current(tables)?;
     let partitions = controller::partitions()?;
     let nodes = controller::nodes(&partitions)?;

@@ -23,15 +23,18 @@ use crate::changes;
 use crate::clock::ControllerClock;
 use crate::cluster::Live;
 use crate::controller;
+use crate::damaged::keep_aside;
+use crate::descriptor_reserve::{DescriptorReserve, are_used_up};
 use crate::failure::Failure;
 use crate::filter_counters::FilterCounters;
-use crate::kept::{self, Keeping, Reading, Subject};
+use crate::kept::{self, Keeping, NotTaken, Reading, Subject};
 use crate::learner;
 use crate::logging::Logging;
 use crate::message::{Learnt, Message, Planned};
 use crate::metrics::{self, Metrics, Source};
 use crate::notification::Notification;
 use crate::plan;
+use crate::privacy::Privacy;
 use crate::publisher::Publisher;
 use crate::refusals::KeptRefusals;
 use crate::rule_counters::RuleCounters;
@@ -69,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let logging = Logging::start(&settings.configuration.log);
     // Before any thread is started: libslurm is first tried in a child process.
     let site = client::site()?;
-    let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id, site.has_private_jobs)?;
+    let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id, Privacy::new(site.private_data))?;
     let (sender, messages) = bounded(WAITING_MESSAGES);
     let (metrics, registry) = Metrics::new(directory.counters(), directory.rule_counters());
     metrics.configuration(settings.error.is_empty());
@@ -81,7 +84,10 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
 
     let subject = Subject::new(site.cluster.clone(), &settings.configuration.history);
     let kept = kept::read(&directory.learnt(), &subject, now()).unwrap_or_else(|reason| {
-        tracing::warn!(file = %directory.learnt().display(), reason, "what was learnt before is not taken up: it is learnt again");
+        if let NotTaken::Damaged(reason) = &reason {
+            keep_aside(&directory.learnt(), reason);
+        }
+        tracing::warn!(file = %directory.learnt().display(), %reason, "what was learnt before is not taken up: it is learnt again");
         None
     });
     let (accounting, requests) = bounded(1);
@@ -97,10 +103,11 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start("accounting", sender.clone(), move || reader.run(&requests))?;
     let (controller, requests) = bounded(1);
     let controller_sender = sender.clone();
-    let tables = KnownTables::load(directory.path(), directory.mode());
+    let tables = KnownTables::load(directory.path(), directory.privacy().clone());
     let of_controller = tables.clone();
-    let site_data = site_data::start(directory.path(), directory.mode(), |name, body| start(name, sender.clone(), body))?;
-    start("controller", sender.clone(), move || controller::run(&requests, &controller_sender, &site_data, &of_controller))?;
+    let privacy = directory.privacy().clone();
+    let site_data = site_data::start(directory.path(), directory.privacy().clone(), |name, body| start(name, sender.clone(), body))?;
+    start("controller", sender.clone(), move || controller::run(&requests, &controller_sender, &site_data, &of_controller, &privacy))?;
     let (learner, tasks) = learner::Asked::new();
     let learner_sender = sender.clone();
     start(learner::NAME, sender.clone(), move || learner::run(kept_learner, &tasks, &learner_sender))?;
@@ -112,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let cluster = site.cluster.clone();
     start(changes::NAME, sender.clone(), move || changes::run(&rounds, off, change_metrics, cluster))?;
     let (mut rules, looks) = rules::Asked::new();
-    let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned(), tables);
+    let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned(), directory.privacy().clone(), tables);
     start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &sender))?;
     if !arguments.once {
         rules.ask(true);
@@ -129,11 +136,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     );
     // A daemon that ends after one snapshot takes its memory with it.
     let memory = if arguments.once { None } else { share_memory() };
-    let answers = directory.answers().filter(|_path| !arguments.once).and_then(|path| {
-        Answers::start(&path)
-            .inspect_err(|error| tracing::warn!(%error, "users can't be given their own jobs; `queuecast` shows them nobody's"))
-            .ok()
-    });
+    let answers = if arguments.once { None } else { start_answers(&directory) };
     let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, answers);
     let counters = FilterCounters::load(directory.counters());
     let rule_counters = RuleCounters::load(directory.rule_counters());
@@ -150,6 +153,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         refusals,
         metrics,
         notification: Notification::new(),
+        descriptors: DescriptorReserve::default(),
         accounting: Asked::new(Source::Accounting, accounting),
         controller: Asked::new(Source::Controller, controller),
         controller_clock: ControllerClock::new(),
@@ -174,6 +178,13 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     daemon.notification.stopping();
     tracing::info!("ended");
     ended
+}
+
+/// Answers users with their own jobs, where jobs are private.
+fn start_answers(directory: &StateDirectory) -> Option<Answers> {
+    Answers::start(&directory.answers()?)
+        .inspect_err(|error| tracing::warn!(%error, "users can't be given their own jobs; `queuecast` shows them nobody's"))
+        .ok()
 }
 
 /// Memory to share with the filter. Without it snapshots go into the file alone, and nothing is
@@ -265,6 +276,8 @@ struct Daemon {
     refusals: KeptRefusals,
     metrics: Metrics,
     notification: Notification,
+    /// Kept back for publishing.
+    descriptors: DescriptorReserve,
     accounting: Asked<accounting::Request>,
     controller: Asked<()>,
     controller_clock: ControllerClock,
@@ -599,8 +612,25 @@ impl Daemon {
         true
     }
 
+    /// Follows what slurmctld says of what users may see of each other.
+    fn follow_privacy(&mut self) {
+        if self.directory.follow_privacy() {
+            tracing::info!(hides_jobs = self.directory.privacy().hides_jobs(), "PrivateData has changed, and who may read files with it");
+            if !self.once && !self.publisher.has_answers() {
+                self.publisher.set_answers(start_answers(&self.directory));
+            }
+        }
+    }
+
     fn publish(&mut self) -> Result<(), Failure> {
-        let (published, snapshot) = self.publisher.publish(UnixTime(now()), &self.settings, &self.directory)?;
+        self.follow_privacy();
+        let mut outcome = self.publisher.publish(UnixTime(now()), &self.settings, &self.directory);
+        if matches!(&outcome, Err(Failure::Publish { source, .. }) if are_used_up(source)) {
+            self.descriptors.release();
+            outcome = self.publisher.publish(UnixTime(now()), &self.settings, &self.directory);
+        }
+        self.descriptors.fill();
+        let (published, snapshot) = outcome?;
         if !self.once {
             let Configuration { snapshot: SnapshotSettings { interval_seconds, .. }, changes, .. } = &self.settings.configuration;
             self.changes.ask(self.publisher.cluster(), Seconds(*interval_seconds), changes.per_second, || snapshot);

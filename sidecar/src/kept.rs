@@ -7,9 +7,8 @@
 //! not taken up: then everything is read and learnt again, and the snapshot that an earlier daemon
 //! published stays in force meanwhile, until it is too old.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use learning::history::History;
@@ -18,6 +17,8 @@ use predictor_core::decision::MOST_AHEAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use slurm_conf::configuration::HistorySettings;
+use slurm_conf::trusted::{create_new, is_damage, present, read_owned};
+use thiserror::Error;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::awaited::Awaited;
@@ -64,6 +65,17 @@ pub(crate) struct Kept {
     pub(crate) learner: Learner,
 }
 
+/// Why what an earlier daemon left is not taken up.
+#[derive(Debug, Error)]
+pub(crate) enum NotTaken {
+    /// It is whole, and of no use here, or the system could not look.
+    #[error("{0}")]
+    Unfit(String),
+    /// Something else lies in its place, or it was changed or cut short.
+    #[error("{0}")]
+    Damaged(String),
+}
+
 /// The first line of the file, which names the version of the learner's sources.
 fn first_line() -> String {
     format!("queuecast learnt {SOURCES}\n")
@@ -72,24 +84,29 @@ fn first_line() -> String {
 /// Reads what an earlier daemon left; `None` where there is nothing.
 ///
 /// # Errors
-/// A line that says why it is not taken up.
-pub(crate) fn read(path: &Path, subject: &Subject, now: i64) -> Result<Option<Kept>, String> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() <= MOST_BYTES => {}
-        Ok(_other) => return Err("it is not a file of at most 1 GiB".to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
+/// Why it is not taken up.
+pub(crate) fn read(path: &Path, subject: &Subject, now: i64) -> Result<Option<Kept>, NotTaken> {
+    let bytes = match present(read_owned(path, usize::try_from(MOST_BYTES).unwrap_or(usize::MAX))) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(None),
+        Err(error) if is_damage(&error) => return Err(NotTaken::Damaged(error.to_string())),
+        Err(error) => return Err(NotTaken::Unfit(error.to_string())),
+    };
+    let damaged = || NotTaken::Damaged("it is damaged".to_owned());
+    let (body, checksum) = bytes.split_last_chunk::<8>().ok_or_else(damaged)?;
+    if xxh3_64(body) != u64::from_le_bytes(*checksum) {
+        return Err(damaged());
     }
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    taken(body, subject, now).map_err(NotTaken::Unfit)
+}
+
+/// Takes up a file that is whole.
+fn taken(bytes: &[u8], subject: &Subject, now: i64) -> Result<Option<Kept>, String> {
     let line = first_line();
     if !bytes.starts_with(line.as_bytes()) {
         return Err("it was written by another version of queuecastd".to_owned());
     }
-    let (body, checksum) = bytes.split_last_chunk::<8>().ok_or("it is damaged")?;
-    if xxh3_64(body) != u64::from_le_bytes(*checksum) {
-        return Err("it is damaged".to_owned());
-    }
-    let rest = body.get(line.len()..).unwrap_or_default();
+    let rest = bytes.get(line.len()..).unwrap_or_default();
     let ((found, at), rest): ((Subject, i64), _) = part(rest)?;
     if found != *subject {
         return Err(format!("it is of cluster {:?} or of other settings of [history]", found.cluster));
@@ -116,10 +133,12 @@ struct Summed {
     file: File,
     sum: Xxh3,
     length: u64,
+    /// What kept the last bytes from being written: the encoder says only that they were not.
+    failed: Option<io::Error>,
 }
 
-impl Write for Summed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl Summed {
+    fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.length + bytes.len() as u64 > MOST_BYTES {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "what was learnt is more than 1 GiB"));
         }
@@ -128,10 +147,21 @@ impl Write for Summed {
         self.length += written as u64;
         Ok(written)
     }
+}
+
+impl Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_some(bytes).inspect_err(|error| self.failed = Some(same(error)))
+    }
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// The same error once more.
+fn same(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| io::Error::new(error.kind(), error.to_string()), io::Error::from_raw_os_error)
 }
 
 /// The file while it is being written. What the main thread knows comes first; the learner adds its
@@ -149,12 +179,8 @@ impl Keeping {
     /// The file can't be written.
     pub(crate) fn begin(path: PathBuf, subject: &Subject, now: i64, reading: &Reading, history: &History) -> io::Result<Self> {
         let unfinished = path.with_file_name(UNFINISHED);
-        match fs::remove_file(&unfinished) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
-        let writer = BufWriter::with_capacity(1 << 20, Summed { file, sum: Xxh3::new(), length: 0 });
+        let file = create_new(&unfinished, 0o600)?;
+        let writer = BufWriter::with_capacity(1 << 20, Summed { file, sum: Xxh3::new(), length: 0, failed: None });
         let mut keeping = Self { writer, unfinished, path };
         keeping.writer.write_all(first_line().as_bytes())?;
         keeping.add(&(subject, now))?;
@@ -164,7 +190,8 @@ impl Keeping {
     }
 
     fn add<T: Serialize>(&mut self, value: &T) -> io::Result<()> {
-        postcard::to_io(value, &mut self.writer).map(drop).map_err(io::Error::other)
+        let added = postcard::to_io(value, &mut self.writer).map(drop);
+        added.map_err(|error| self.writer.get_mut().failed.take().unwrap_or_else(|| io::Error::other(error)))
     }
 
     /// Adds the learner and puts the file in place. Returns its length in bytes.
@@ -236,7 +263,7 @@ mod tests {
     }
 
     fn refusal(path: &Path, cluster: &str, now: i64) -> String {
-        read(path, &subject(cluster), now).err().expect("it is refused")
+        read(path, &subject(cluster), now).err().expect("it is refused").to_string()
     }
 
     #[test]
@@ -266,11 +293,14 @@ mod tests {
         }
         let mut bytes = fs::read(&path).unwrap();
         bytes[20] ^= 1;
+        let body = bytes.len() - 8;
+        let checksum = xxh3_64(&bytes[..body]);
+        bytes[body..].copy_from_slice(&checksum.to_le_bytes());
         fs::write(&path, &bytes).unwrap();
         assert!(refusal(&path, "one", NOW).contains("another version"));
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
-        assert!(refusal(&path, "one", NOW).contains("not a file"));
+        assert!(refusal(&path, "one", NOW).contains("not a regular file"));
     }
 
     #[test]
@@ -287,6 +317,19 @@ mod tests {
             fs::write(&path, &whole[..place]).unwrap();
             assert_eq!(refusal(&path, "one", NOW), "it is damaged");
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("learnt");
+        let reading = Reading { until: NOW, seen: Seen::new(NOW, 10), awaited: Awaited::default() };
+        let history = History::new(HistoryLimits::default());
+        let mut keeping = Keeping::begin(path, &subject("one"), NOW, &reading, &history).unwrap();
+        // Every write there fails for want of room.
+        keeping.writer.get_mut().file = File::options().write(true).open("/dev/full").unwrap();
+        let error = keeping.add(&vec![0_u8; 4 << 20]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{error}");
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! Sums in a file of the state directory, which go on over the ends of slurmctld and of this
 //! process: what the filters have counted, and what was counted of each rule.
 
-use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use job_types::time::UnixTime;
-use slurm_sys::memory::{open_trusted, read_start};
+use rules_compiler::in_force::FOR_ALL;
+use slurm_conf::trusted::{self, Lasting, is_damage, is_there, open_to_write, read_owned};
 
 use crate::accounting::now;
+use crate::damaged::keep_aside;
 
 /// Sums that can be kept.
 pub(crate) trait Sums: Clone + PartialEq {
@@ -45,9 +45,17 @@ pub(crate) struct KeptSums<S> {
 }
 
 impl<S: Sums> KeptSums<S> {
-    /// Goes on where the file ends; from 0 where there is none, or another one.
+    /// Goes on where the file ends; from 0 where there is none, or another one, which is kept
+    /// aside.
     pub(crate) fn load(path: PathBuf) -> Self {
-        let stored = read(&path);
+        let stored = look(&path).unwrap_or_else(|error| {
+            match error.kind() {
+                io::ErrorKind::NotFound => {}
+                _ if is_damage(&error) => keep_aside(&path, &error),
+                _ => tracing::warn!(path = %path.display(), %error, "what was counted before can't be read, and is counted anew"),
+            }
+            None
+        });
         let sums = stored.clone().unwrap_or_else(|| S::begun(UnixTime(now())));
         Self { path, sums, stored, is_told: false }
     }
@@ -79,7 +87,13 @@ impl<S: Sums> KeptSums<S> {
 
 /// What a file holds; `None` where that is not known.
 pub(crate) fn read<S: Sums>(path: &Path) -> Option<S> {
-    S::read(|| read_start(&open_trusted(path)?.0, S::LARGEST)).ok().flatten()
+    look(path).ok().flatten()
+}
+
+/// The same with what is wrong with it.
+fn look<S: Sums>(path: &Path) -> io::Result<Option<S>> {
+    let sums = S::read(|| read_owned(path, S::LARGEST))?;
+    sums.map(Some).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it holds no sums of this release"))
 }
 
 /// Writes over a file of the same length, or puts a new one in its place.
@@ -87,28 +101,19 @@ pub(crate) fn read<S: Sums>(path: &Path) -> Option<S> {
 /// A rename each second would change the directory, at which the filter looks to see whether there
 /// is anything new. Readers check the checksum, and look again where it is wrong.
 fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Ok((file, metadata)) = open_trusted(path)
-        && metadata.len() == bytes.len() as u64
-        && let Ok(file) = reopen(&file)
+    if is_there(path).unwrap_or(false)
+        && let Ok(file) = open_to_write(path, FOR_ALL)
+        && file.metadata()?.len() == bytes.len() as u64
     {
         return file.write_all_at(bytes, 0);
     }
-    let unfinished = path.with_extension("new");
-    let put = fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path));
-    if put.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    }
-    put
-}
-
-/// The same file, to write.
-fn reopen(file: &File) -> io::Result<File> {
-    OpenOptions::new().write(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    trusted::put(path, &path.with_extension("new"), bytes, FOR_ALL, Lasting::InMemory)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::{self, File};
     use predictor_core::counters::{Counted, Counter};
     use std::time::Duration;
 
@@ -147,6 +152,26 @@ mod tests {
             count(&mut kept, number);
             assert_eq!(sum(&path), Some(number), "{spoil}");
         }
+    }
+
+    #[test]
+    fn what_a_daemon_finds_damaged_at_its_start_is_kept_aside() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("filter-counters");
+        let mut kept = KeptSums::<Counted>::load(path.clone());
+        kept.refresh(|sums| {
+            sums.take(1, &[7]);
+        });
+        let mut bytes = fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let mut kept = KeptSums::<Counted>::load(path.clone());
+        assert_eq!(fs::read(directory.path().join("filter-counters.damaged")).unwrap(), bytes);
+        kept.refresh(|sums| {
+            sums.take(1, &[2]);
+        });
+        assert_eq!(sum(&path), Some(2));
     }
 
     #[test]

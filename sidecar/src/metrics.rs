@@ -30,6 +30,7 @@ use crate::deadline_metrics::DeadlineMetrics;
 use crate::failure::Failure;
 use crate::kept_sums;
 use crate::message::Learnt;
+use crate::metrics_listener as listener;
 use crate::promise_metrics::PromiseMetrics;
 use crate::publisher::Published;
 use crate::rule_metrics::RuleMetrics;
@@ -388,8 +389,7 @@ pub(crate) fn serve(address: SocketAddr, registry: Registry) -> Result<SocketAdd
     };
     let router = Router::new().route("/metrics", get(answer));
     let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
-        let served = runtime.block_on(async { axum::serve(listener, router).await });
-        tracing::error!(?served, "metrics are not served any more");
+        runtime.block_on(listener::serve(listener, router));
     });
     thread.map_err(|source| Failure::System { what: "start a thread", source })?;
     Ok(bound)
@@ -421,6 +421,30 @@ mod tests {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
+    }
+
+    #[test]
+    fn metrics_are_served_beside_thousands_of_connections_that_say_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("filter-counters");
+        let (_metrics, registry) = Metrics::new(file.clone(), file.with_file_name("rule-counters"));
+        let address = serve("127.0.0.1:0".parse().unwrap(), registry).unwrap();
+        let open = || fs::read_dir("/proc/self/fd").unwrap().count();
+        let before = open();
+        let mut idle: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(address).unwrap()).collect();
+        for stream in &mut idle {
+            // Half of a request is no more than none.
+            let _ = stream.write_all(b"GET /metrics HT");
+        }
+        assert!(fetch(address, "/metrics").starts_with("HTTP/1.1 200"));
+        let kept = open() - before - idle.len();
+        assert!(kept <= listener::MOST_CONNECTIONS + 8, "{kept} descriptors are kept for connections that say nothing");
+        // None of them lasts.
+        let mut last = idle.pop().unwrap();
+        last.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut answer = Vec::new();
+        let _ = last.read_to_end(&mut answer);
+        assert!(!answer.starts_with(b"HTTP/1.1 200"));
     }
 
     #[test]

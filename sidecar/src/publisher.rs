@@ -92,6 +92,16 @@ impl Publisher {
         }
     }
 
+    /// Whether users are answered with their own jobs.
+    pub(crate) fn has_answers(&self) -> bool {
+        self.answers.is_some()
+    }
+
+    /// Answers users from the next snapshot on.
+    pub(crate) fn set_answers(&mut self, answers: Option<Answers>) {
+        self.answers = answers;
+    }
+
     /// Forgets the ended jobs, the cluster, the model and the plan that it was given.
     pub(crate) fn start_afresh(&mut self) {
         self.history = History::new(HistoryLimits::default());

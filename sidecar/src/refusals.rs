@@ -1,13 +1,12 @@
 //! Keeps whose submissions were refused for their deadlines, as far as filters have shown it.
 
-use std::fs::File;
-
 use job_types::time::UnixTime;
 use predictor_core::refusals::Refusals;
-use slurm_sys::memory::{open_trusted, read_start};
+use slurm_conf::trusted::{is_damage, present, read_owned};
 
 use crate::accounting::now;
 use crate::cluster::Cluster;
+use crate::damaged::keep_aside;
 use crate::state_directory::StateDirectory;
 
 /// More than the file has, in bytes.
@@ -27,11 +26,28 @@ pub(crate) struct KeptRefusals {
 }
 
 impl KeptRefusals {
-    /// Goes on where the file ends; from none where there is none, or another one.
+    /// Goes on where the file ends; from none where there is none, or another one, which is kept
+    /// aside.
     pub(crate) fn load(directory: &StateDirectory) -> Self {
-        let read = |(file, _): (File, _)| read_start(&file, MOST_BYTES);
-        let bytes = open_trusted(&directory.refusals()).and_then(read).unwrap_or_default();
-        let stored = Refusals::from_bytes(&bytes);
+        let path = directory.refusals();
+        let stored = match present(read_owned(&path, MOST_BYTES)) {
+            Ok(None) => None,
+            Ok(Some(bytes)) => {
+                let stored = Refusals::from_bytes(&bytes);
+                if stored.is_none() {
+                    keep_aside(&path, &"it holds no refusals of this release");
+                }
+                stored
+            }
+            Err(error) if is_damage(&error) => {
+                keep_aside(&path, &error);
+                None
+            }
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "whose deadlines were refused can't be read, and is noted anew");
+                None
+            }
+        };
         let is_stored = stored.is_some();
         Self { refusals: stored.unwrap_or_else(|| Refusals::begun(UnixTime(now()))), is_stored, is_told: false }
     }

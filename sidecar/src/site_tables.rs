@@ -11,6 +11,9 @@ use rules_compiler::site_tables::{Limits, SiteTables, UserRow};
 use slurm_sys::client::controller::{Accounts, AssociationRecord};
 use slurm_sys::client::{TRES_CPU, TRES_MEMORY, TRES_NODE, tres_count};
 
+use crate::damaged::keep_aside;
+use crate::privacy::Privacy;
+
 /// Bytes of a MiB, in which Slurm counts memory.
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -19,18 +22,21 @@ const MEBIBYTE: u64 = 1 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct KnownTables {
     directory: PathBuf,
-    mode: u32,
+    privacy: Privacy,
     tables: Arc<Mutex<Option<Arc<SiteTables>>>>,
 }
 
 impl KnownTables {
     /// Those that an earlier daemon has kept.
-    pub(crate) fn load(directory: &Path, mode: u32) -> Self {
+    pub(crate) fn load(directory: &Path, privacy: Privacy) -> Self {
         let kept = in_force::site_tables(directory).unwrap_or_else(|error| {
-            tracing::warn!(%error, "what was known of qualities of service and associations can't be read");
+            match error.damaged() {
+                Some(path) => keep_aside(path, &error),
+                None => tracing::warn!(%error, "what was known of qualities of service and associations can't be read"),
+            }
             None
         });
-        Self { directory: directory.to_owned(), mode, tables: Arc::new(Mutex::new(kept.map(Arc::new))) }
+        Self { directory: directory.to_owned(), privacy, tables: Arc::new(Mutex::new(kept.map(Arc::new))) }
     }
 
     /// Takes what slurmctld tells.
@@ -40,7 +46,7 @@ impl KnownTables {
         if is_same {
             return;
         }
-        if let Err(error) = in_force::put_site_tables(&self.directory, &tables, self.mode) {
+        if let Err(error) = in_force::put_site_tables(&self.directory, &tables, self.privacy.mode_of_people()) {
             tracing::warn!(%error, "qualities of service and associations are not kept for rules");
         }
         *self.tables.lock() = Some(Arc::new(tables));
@@ -185,12 +191,24 @@ mod tests {
     }
 
     #[test]
+    fn damaged_tables_are_kept_aside_and_begun_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let known = KnownTables::load(directory.path(), Privacy::default());
+        known.take(&accounts());
+        let path = directory.path().join("rules-tables");
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        assert!(KnownTables::load(directory.path(), Privacy::default()).current().is_none());
+        assert!(!path.exists() && directory.path().join("rules-tables.damaged").exists());
+    }
+
+    #[test]
     fn tables_are_known_over_a_restart() {
         let directory = tempfile::tempdir().unwrap();
-        let known = KnownTables::load(directory.path(), 0o640);
+        let known = KnownTables::load(directory.path(), Privacy::default());
         assert!(known.current().is_none());
         known.take(&accounts());
-        let again = KnownTables::load(directory.path(), 0o640);
+        let again = KnownTables::load(directory.path(), Privacy::default());
         assert_eq!(again.current(), known.current());
         assert!(again.current().is_some());
     }

@@ -1,31 +1,39 @@
 //! The state directory: who may write there, the lock, and how a snapshot gets there whole.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use predictor_core::snapshot::Snapshot;
-use rules_compiler::in_force::{self, InForceError, LoadState};
+use predictor_core::snapshot::{Snapshot, SnapshotError};
+use rules_compiler::in_force::{self, FOR_ALL, InForceError, LoadState};
 use slurm_conf::state_directory::{
-    ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, REFUSALS, RULE_COUNTERS, SNAPSHOT,
+    ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, REFUSALS, RULE_COUNTERS, RULES, RULES_DATA, RULES_TABLES,
+    SNAPSHOT,
 };
+use slurm_conf::trusted::{self, Lasting, is_damage, open_to_write, read_owned};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
 
+use crate::damaged::keep_aside;
 use crate::failure::Failure;
 use crate::kept;
+use crate::privacy::Privacy;
 
 /// Names of snapshots that are being written begin so.
 const UNFINISHED: &str = "snapshot.new";
 /// That of a hand-over that is being written, which begins so, too.
 const UNFINISHED_HAND_OVER: &str = "snapshot.new-memory";
+/// More than any snapshot has, in bytes.
+const MOST_SNAPSHOT_BYTES: usize = 512 << 20;
 
 /// The state directory, locked for this process.
 #[derive(Debug)]
 pub(crate) struct StateDirectory {
     path: PathBuf,
-    /// Whether users are kept from seeing each other's jobs.
-    is_private: bool,
+    /// What users are kept from seeing.
+    privacy: Privacy,
+    /// The state of `privacy` by which files may be read; `None` where they were not looked at yet.
+    followed: Option<u8>,
     /// The lock ends with the file.
     _lock: File,
 }
@@ -44,7 +52,7 @@ impl StateDirectory {
     ///
     /// Only its owner may, and that is root, Slurm's user, or whoever runs the daemon: whoever can
     /// write there can make the filter decide from anything.
-    pub(crate) fn open(path: &Path, slurm_user_id: u32, is_private: bool) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, slurm_user_id: u32, privacy: Privacy) -> Result<Self, Failure> {
         let fails = |reason: String| Failure::StateDirectory { path: path.to_owned(), reason };
         create(path, slurm_user_id).map_err(|error| fails(format!("cannot be made: {error}")))?;
         let metadata = fs::metadata(path).map_err(|error| fails(error.to_string()))?;
@@ -61,10 +69,11 @@ impl StateDirectory {
             None => {}
         }
         let lock = lock(path)?;
-        let directory = Self { path: path.to_owned(), is_private, _lock: lock };
+        let mut directory = Self { path: path.to_owned(), privacy, followed: None, _lock: lock };
         directory.remove_unfinished().map_err(|error| fails(format!("cannot be cleaned up: {error}")))?;
         // That of a daemon that has ended.
         let _ = directory.hand_over(None);
+        directory.follow_privacy();
         Ok(directory)
     }
 
@@ -73,9 +82,42 @@ impl StateDirectory {
         &self.path
     }
 
+    /// Sets who may read the files that are there already, if what users are kept from seeing has
+    /// changed. Returns whether it has.
+    pub(crate) fn follow_privacy(&mut self) -> bool {
+        let state = self.privacy.state();
+        if self.followed.replace(state) == Some(state) {
+            return false;
+        }
+        let modes = [
+            (SNAPSHOT, self.privacy.mode_of_jobs()),
+            (REFUSALS, self.privacy.mode_of_jobs()),
+            (RULES, self.privacy.mode_of_people()),
+            (RULES_TABLES, self.privacy.mode_of_people()),
+            (RULES_DATA, self.privacy.mode_of_all()),
+        ];
+        for (name, mode) in modes {
+            // What is damaged is found by whoever reads it.
+            if let Err(error) = trusted::set_mode(&self.path.join(name), mode)
+                && !is_damage(&error)
+            {
+                tracing::warn!(name, %error, "who may read a file can't be set by PrivateData");
+            }
+        }
+        true
+    }
+
+    /// What users are kept from seeing.
+    pub(crate) fn privacy(&self) -> &Privacy {
+        &self.privacy
+    }
+
     /// Says beside the rules why nothing becomes of their files.
     pub(crate) fn note_of_rules(&self, reason: &str) -> Result<(), InForceError> {
-        let before = in_force::state(&self.path)?.unwrap_or_default();
+        let before = match in_force::state(&self.path) {
+            Err(error) if error.damaged().is_some() => LoadState::default(),
+            outcome => outcome?.unwrap_or_default(),
+        };
         in_force::put_state(&self.path, &LoadState { errors: vec![format!("error: {reason}")], ..before })
     }
 
@@ -111,23 +153,31 @@ impl StateDirectory {
 
     /// Keeps whose deadlines were refused, for those who may see all jobs.
     pub(crate) fn keep_refusals(&self, bytes: &[u8]) -> io::Result<()> {
-        self.put(&self.refusals(), bytes, self.mode())
-    }
-
-    /// Who may read what names users. Of the daemon's group are those whom the site lets see all
-    /// jobs.
-    pub(crate) fn mode(&self) -> u32 {
-        if self.is_private { 0o640 } else { 0o644 }
+        self.put(&self.refusals(), bytes, self.privacy.mode_of_jobs())
     }
 
     /// Where users are answered; `None` where the snapshot is for everybody.
     pub(crate) fn answers(&self) -> Option<PathBuf> {
-        self.is_private.then(|| self.path.join(ANSWERS))
+        self.privacy.hides_jobs().then(|| self.path.join(ANSWERS))
     }
 
-    /// The snapshot that is already there, if it can be read.
+    /// The snapshot that is already there, if it can be read. One that is damaged is kept aside;
+    /// one of another release stays for whoever reads it.
     pub(crate) fn previous(&self) -> Option<Previous> {
-        let snapshot = Snapshot::open(fs::read(self.snapshot()).ok()?).ok()?;
+        let bytes = read_owned(&self.snapshot(), MOST_SNAPSHOT_BYTES)
+            .inspect_err(|error| {
+                if is_damage(error) {
+                    keep_aside(&self.snapshot(), error);
+                }
+            })
+            .ok()?;
+        let snapshot = Snapshot::open(bytes)
+            .inspect_err(|error| {
+                if !matches!(error, SnapshotError::Version { .. }) {
+                    keep_aside(&self.snapshot(), error);
+                }
+            })
+            .ok()?;
         Some(Previous {
             generation: snapshot.generation(),
             published_at: snapshot.published_at().0,
@@ -141,8 +191,7 @@ impl StateDirectory {
         let put = |text: String| {
             // A hand-over is of no use to anybody once this process has ended, so that it need not
             // reach the disk.
-            let unfinished = self.path.join(UNFINISHED_HAND_OVER);
-            fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path))
+            trusted::put(&path, &self.path.join(UNFINISHED_HAND_OVER), text.as_bytes(), FOR_ALL, Lasting::InMemory)
         };
         let outcome = hand_over.map_or(Ok(()), |hand_over| put(hand_over.to_string()));
         if hand_over.is_none() || outcome.is_err() {
@@ -155,10 +204,10 @@ impl StateDirectory {
     /// Puts a snapshot in place: written whole under another name, forced to the disk, renamed. A
     /// reader sees the one before or this one, also after a crash.
     pub(crate) fn publish(&self, bytes: &[u8]) -> io::Result<()> {
-        self.put(&self.snapshot(), bytes, self.mode())?;
+        self.put(&self.snapshot(), bytes, self.privacy.mode_of_jobs())?;
         let public = self.path.join(PUBLIC_SNAPSHOT);
         match Snapshot::open(bytes) {
-            Ok(snapshot) if self.is_private => self.put(&public, &snapshot.for_reader(None), 0o644)?,
+            Ok(snapshot) if self.privacy.hides_jobs() => self.put(&public, &snapshot.for_reader(None), 0o644)?,
             _ => {
                 let _ = fs::remove_file(&public);
             }
@@ -167,13 +216,7 @@ impl StateDirectory {
     }
 
     fn put(&self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-        let unfinished = self.path.join(UNFINISHED);
-        let written = write_whole(&unfinished, bytes, mode).and_then(|()| fs::rename(&unfinished, path));
-        if written.is_err() {
-            // A full disk, for one. What is left of it would only take room.
-            let _ = fs::remove_file(&unfinished);
-        }
-        written
+        trusted::put(path, &self.path.join(UNFINISHED), bytes, mode, Lasting::OnDisk)
     }
 
     /// Removes what a killed daemon left.
@@ -211,14 +254,15 @@ fn create(path: &Path, slurm_user_id: u32) -> io::Result<()> {
 fn lock(directory: &Path) -> Result<File, Failure> {
     let path = directory.join(LOCK);
     let fails = |what| move |source| Failure::System { what, source };
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o644)
-        .open(&path)
-        .map_err(fails("open the lock file"))?;
+    let mut file = match open_to_write(&path, FOR_ALL) {
+        // Of another daemon only a file can be the lock.
+        Err(error) if is_damage(&error) => {
+            keep_aside(&path, &error);
+            open_to_write(&path, FOR_ALL)
+        }
+        outcome => outcome,
+    }
+    .map_err(fails("open the lock file"))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -239,22 +283,18 @@ fn lock(directory: &Path) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// Writes a file whole and forces it to the disk. At no time may more people read it than `mode`
-/// lets.
-fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(mode))?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use slurm_sys::client::PrivateData;
 
     /// Whoever runs the tests owns the directories that they make.
     fn own_user() -> u32 {
         fs::metadata("/proc/self").unwrap().uid()
+    }
+
+    fn open(path: &Path, hides_jobs: bool) -> Result<StateDirectory, Failure> {
+        StateDirectory::open(path, own_user(), Privacy::new(PrivateData { jobs: hides_jobs, ..PrivateData::default() }))
     }
 
     fn directory() -> (tempfile::TempDir, PathBuf) {
@@ -266,7 +306,7 @@ mod tests {
     #[test]
     fn an_absent_directory_is_made_for_its_owner_only() {
         let (_parent, path) = directory();
-        StateDirectory::open(&path, own_user(), false).unwrap();
+        open(&path, false).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o755);
     }
 
@@ -276,7 +316,7 @@ mod tests {
         fs::create_dir(&path).unwrap();
         for mode in [0o775, 0o757, 0o777] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let refusal = StateDirectory::open(&path, own_user(), false).unwrap_err().to_string();
+            let refusal = open(&path, false).unwrap_err().to_string();
             assert!(refusal.contains(&format!("{mode:o}")), "{refusal}");
         }
     }
@@ -285,25 +325,25 @@ mod tests {
     fn a_file_in_its_place_or_a_missing_parent_is_refused() {
         let (parent, path) = directory();
         fs::write(&path, "").unwrap();
-        assert!(StateDirectory::open(&path, own_user(), false).unwrap_err().to_string().contains("not a directory"));
+        assert!(open(&path, false).unwrap_err().to_string().contains("not a directory"));
         let deep = parent.path().join("a/b");
-        assert!(StateDirectory::open(&deep, own_user(), false).unwrap_err().to_string().contains("cannot be made"));
+        assert!(open(&deep, false).unwrap_err().to_string().contains("cannot be made"));
     }
 
     #[test]
     fn a_second_daemon_is_refused_with_the_number_of_the_first() {
         let (_parent, path) = directory();
-        let first = StateDirectory::open(&path, own_user(), false).unwrap();
-        let refusal = StateDirectory::open(&path, own_user(), false).unwrap_err().to_string();
+        let first = open(&path, false).unwrap();
+        let refusal = open(&path, false).unwrap_err().to_string();
         assert!(refusal.contains(&format!("process {}", std::process::id())), "{refusal}");
         drop(first);
-        StateDirectory::open(&path, own_user(), false).unwrap();
+        open(&path, false).unwrap();
     }
 
     #[test]
     fn a_snapshot_is_readable_by_all_and_nothing_is_left_beside_it() {
         let (_parent, path) = directory();
-        let directory = StateDirectory::open(&path, own_user(), false).unwrap();
+        let directory = open(&path, false).unwrap();
         directory.publish(b"one").unwrap();
         directory.publish(b"two").unwrap();
         assert_eq!(fs::read(directory.snapshot()).unwrap(), b"two");
@@ -317,7 +357,7 @@ mod tests {
     #[test]
     fn a_private_snapshot_is_its_group_s_and_another_one_everybody_s() {
         let (_parent, path) = directory();
-        let directory = StateDirectory::open(&path, own_user(), true).unwrap();
+        let directory = open(&path, true).unwrap();
         let origin = predictor_core::snapshot::Origin { cluster: "c".into(), generation: 3, ..Default::default() };
         let mut history = learning::history::History::new(Default::default());
         let bytes = predictor_core::snapshot::write(&mut history, &[], &origin, None, None);
@@ -326,7 +366,7 @@ mod tests {
         assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC_SNAPSHOT).unwrap()), (0o640, 0o644));
         assert_eq!(Snapshot::open(fs::read(path.join(PUBLIC_SNAPSHOT)).unwrap()).unwrap().generation(), 3);
         drop(directory);
-        StateDirectory::open(&path, own_user(), false).unwrap().publish(&bytes).unwrap();
+        open(&path, false).unwrap().publish(&bytes).unwrap();
         assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC_SNAPSHOT).is_err()), (0o644, true), "the site shows jobs again");
     }
 
@@ -336,7 +376,7 @@ mod tests {
         fs::create_dir(&path).unwrap();
         fs::write(path.join("snapshot.new"), "half").unwrap();
         fs::write(path.join("off"), "").unwrap();
-        StateDirectory::open(&path, own_user(), false).unwrap();
+        open(&path, false).unwrap();
         assert!(!path.join("snapshot.new").exists());
         assert!(path.join("off").exists());
     }

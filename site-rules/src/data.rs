@@ -15,6 +15,7 @@ use crate::value::{Kind, Resources, Texts, Value};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use thiserror::Error;
 use zerocopy::byteorder::little_endian::{I64, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -71,6 +72,17 @@ pub struct SiteJob {
     pub fields: Vec<(FieldNumber, OwnedValue)>,
 }
 
+impl SiteJob {
+    /// The number of its user, where that is among its fields.
+    fn user(&self) -> Option<i64> {
+        let name = FieldNumber::from(Name::UserId);
+        self.fields.iter().find_map(|(field, value)| match value {
+            OwnedValue::Integer(number) if *field == name => Some(*number),
+            _ => None,
+        })
+    }
+}
+
 /// A value that owns what it holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OwnedValue {
@@ -121,7 +133,8 @@ pub struct Encoded {
 pub struct LeftOut {
     /// Users, those with the highest numbers.
     pub users: u32,
-    /// Jobs, those with the lowest numbers, which are the oldest.
+    /// Jobs: of the users who have more than their share of the room, those with the lowest
+    /// numbers, which are the oldest.
     pub jobs: u32,
 }
 
@@ -199,7 +212,7 @@ fn encode_within(data: &SiteData, most_bytes: usize, most_users: usize, most_job
     users.dedup_by_key(|user| user.id);
     let mut user_entries = Vec::new();
     for user in users.iter().take(most_users) {
-        let Some(start) = append(&mut rest, &mut room, size_of::<Entry>(), &(user.name.as_str(), joined(&user.groups))) else { break };
+        let Some(start) = append(&mut rest, &mut room, size_of::<Entry>(), &(user.name.as_str(), joined(&user.groups))) else { continue };
         user_entries.push(Entry { number: U32::new(user.id.0), start });
     }
 
@@ -207,11 +220,13 @@ fn encode_within(data: &SiteData, most_bytes: usize, most_users: usize, most_job
     jobs.sort_by_key(|job| std::cmp::Reverse(job.number));
     jobs.dedup_by_key(|job| job.number);
     let (mut job_entries, mut task_entries) = (Vec::new(), Vec::new());
-    for job in jobs.iter().take(most_jobs) {
-        let size = size_of::<Entry>() + job.task.map_or(0, |_| size_of::<TaskEntry>());
-        let texts: Vec<String> = job.fields.iter().map(|(_, value)| value.joined()).collect();
-        let fields: Vec<_> = job.fields.iter().zip(&texts).map(|((field, value), text)| (*field, value.stored(text))).collect();
-        let Some(start) = append(&mut rest, &mut room, size, &(job.read_at.0, fields)) else { break };
+    let encoded = jobs.iter().map(|job| encoded_job(job)).collect::<Vec<_>>();
+    let mut shares = Shares::new(jobs.iter().zip(&encoded).map(|(job, (size, bytes))| (job.user(), size + bytes.len())), room, most_jobs);
+    for (job, (size, bytes)) in jobs.iter().zip(&encoded) {
+        if job_entries.len() == most_jobs || !shares.takes(job.user(), size + bytes.len()) {
+            continue;
+        }
+        let Some(start) = append_bytes(&mut rest, &mut room, *size, bytes) else { continue };
         job_entries.push(Entry { number: U32::new(job.number.0), start });
         if let Some((array, task)) = job.task {
             task_entries.push(TaskEntry { array: U32::new(array.0), task: U32::new(task), start });
@@ -239,11 +254,71 @@ fn encode_within(data: &SiteData, most_bytes: usize, most_users: usize, most_job
 
 /// Puts a value behind the others, if there is room for it and for its entry; where it begins.
 fn append(rest: &mut Vec<u8>, room: &mut usize, entry: usize, value: &impl Serialize) -> Option<U32> {
-    let bytes = postcard::to_allocvec(value).ok()?;
+    append_bytes(rest, room, entry, &postcard::to_allocvec(value).ok()?)
+}
+
+/// The same with a value that is encoded already.
+fn append_bytes(rest: &mut Vec<u8>, room: &mut usize, entry: usize, bytes: &[u8]) -> Option<U32> {
     *room = room.checked_sub(bytes.len() + entry)?;
     let start = u32::try_from(rest.len()).ok()?;
     rest.extend(bytes);
     Some(U32::new(start))
+}
+
+/// A job as it stands in the file, and the size of its entries.
+fn encoded_job(job: &SiteJob) -> (usize, Vec<u8>) {
+    let size = size_of::<Entry>() + job.task.map_or(0, |_| size_of::<TaskEntry>());
+    let texts: Vec<String> = job.fields.iter().map(|(_, value)| value.joined()).collect();
+    let fields: Vec<_> = job.fields.iter().zip(&texts).map(|((field, value), text)| (*field, value.stored(text))).collect();
+    (size, postcard::to_allocvec(&(job.read_at.0, fields)).unwrap_or_default())
+}
+
+/// How much of the room each user's jobs may take: users who need no more than their part have what
+/// they need, and the others share the rest evenly.
+struct Shares {
+    most_bytes: usize,
+    most_jobs: usize,
+    taken: HashMap<Option<i64>, (usize, usize)>,
+}
+
+impl Shares {
+    /// For jobs by their users and sizes.
+    fn new(jobs: impl Iterator<Item = (Option<i64>, usize)>, room: usize, most_jobs: usize) -> Shares {
+        let mut wanted: HashMap<Option<i64>, (usize, usize)> = HashMap::new();
+        for (user, bytes) in jobs {
+            let wanted = wanted.entry(user).or_default();
+            *wanted = (wanted.0.saturating_add(bytes), wanted.1 + 1);
+        }
+        let most_bytes = even_share(wanted.values().map(|(bytes, _)| *bytes), room);
+        let most_jobs = even_share(wanted.values().map(|(_, jobs)| *jobs), most_jobs);
+        Shares { most_bytes, most_jobs, taken: HashMap::new() }
+    }
+
+    /// Whether one more job of that size is within its user's share, of which it is taken then.
+    fn takes(&mut self, user: Option<i64>, bytes: usize) -> bool {
+        let taken = self.taken.entry(user).or_default();
+        let next = (taken.0.saturating_add(bytes), taken.1 + 1);
+        let fits = next.0 <= self.most_bytes && next.1 <= self.most_jobs;
+        if fits {
+            *taken = next;
+        }
+        fits
+    }
+}
+
+/// The most that each may have so that all together have no more than the room.
+fn even_share(wanted: impl Iterator<Item = usize>, room: usize) -> usize {
+    let mut wanted: Vec<usize> = wanted.collect();
+    wanted.sort_unstable();
+    let (mut left, mut others) = (room, wanted.len());
+    for want in wanted {
+        let share = left / others.max(1);
+        if want > share {
+            return share;
+        }
+        (left, others) = (left - want, others - 1);
+    }
+    usize::MAX
 }
 
 fn joined(texts: &[String]) -> String {
@@ -590,6 +665,29 @@ mod tests {
         assert_eq!(encode_within(&data, 1 << 20, 20, 50).left_out, LeftOut { users: 0, jobs: 50 });
         // There is hardly place for the numbers themselves.
         assert_eq!(encode_within(&data, 40, 20, 50).left_out, LeftOut { users: 20, jobs: 100 });
+    }
+
+    #[test]
+    fn one_user_with_many_or_large_jobs_takes_no_room_from_others_and_what_is_too_large_is_passed_over() {
+        let of = |user: i64, number: u32, length: usize| {
+            job(number, &[(Name::UserId, OwnedValue::Integer(user)), (Name::Comment, text(&"x".repeat(length)))])
+        };
+        let kept = |jobs: Vec<SiteJob>, most_bytes: usize, most_jobs: usize| {
+            let encoded = encode_within(&SiteData { jobs, ..SiteData::default() }, most_bytes, 10, most_jobs);
+            let file = DataFile::decode(encoded.bytes).unwrap();
+            (0..300).filter(|number| file.job(JobId(*number)).is_some()).collect::<Vec<_>>()
+        };
+        // Three large jobs that are newer than others' small ones.
+        let mut jobs: Vec<SiteJob> = (0..20).map(|number| of(1 + i64::from(number) % 4, number, 50)).collect();
+        jobs.extend((100..103).map(|number| of(7, number, 4_000)));
+        assert_eq!(kept(jobs.clone(), 8_000, 100), (0..20).chain([102]).collect::<Vec<_>>());
+        // One that no share has room for is passed over, and a smaller one of the same user is not.
+        jobs.push(of(7, 104, 9_000));
+        assert_eq!(kept(jobs, 8_000, 100), (0..20).chain([102]).collect::<Vec<_>>());
+        // Many small ones.
+        let mut jobs: Vec<SiteJob> = (0..20).map(|number| of(1 + i64::from(number) % 4, number, 5)).collect();
+        jobs.extend((100..300).map(|number| of(7, number, 5)));
+        assert_eq!(kept(jobs, 1 << 20, 50), (0..20).chain(270..300).collect::<Vec<_>>());
     }
 
     #[test]

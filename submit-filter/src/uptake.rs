@@ -102,7 +102,8 @@ impl SnapshotStore {
     /// snapshot before, and does not wait.
     pub(crate) fn refresh(&self, now: UnixTime, counts: &Counts) -> Option<Uptake> {
         let mut seen = self.seen.try_lock()?;
-        let hand_over = Identity::of(&self.hand_over);
+        // What can't be looked at is taken to be as it was.
+        let hand_over = Identity::of(&self.hand_over).unwrap_or(seen.hand_over);
         if hand_over != seen.hand_over {
             seen.hand_over = hand_over;
             seen.is_handed = false;
@@ -122,7 +123,7 @@ impl SnapshotStore {
                 Some(Err(_)) | None => {}
             }
         }
-        let file = Identity::of(&self.file);
+        let file = Identity::of(&self.file).unwrap_or(seen.file);
         if seen.is_handed || file == seen.file {
             return Some(Uptake::AsBefore);
         }

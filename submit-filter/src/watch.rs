@@ -2,8 +2,9 @@
 
 use job_types::time::UnixTime;
 use parking_lot::RwLock;
-use slurm_sys::memory::hold_directory;
+use slurm_conf::trusted::{hold_directory, is_there, present};
 use std::fs::{File, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -128,9 +129,9 @@ impl Switch {
         self.seen.store(0, Ordering::Release);
     }
 
-    /// Looks at the switch itself.
+    /// Looks at the switch itself. Where it can't be looked at it is as it was known last.
     pub(crate) fn is_on(&self) -> bool {
-        self.path.symlink_metadata().is_ok()
+        is_there(&self.path).unwrap_or_else(|_| self.seen.load(Ordering::Acquire) & 1 == 1)
     }
 
     /// Notes that everything in the directory has been looked at since it was in this state.
@@ -152,8 +153,15 @@ pub(crate) struct Identity {
 impl Identity {
     /// That of what lies at a path, without opening it or following a link; `None` where there is
     /// nothing.
-    pub(crate) fn of(path: &Path) -> Option<Identity> {
-        let metadata = path.symlink_metadata().ok()?;
-        Some(Identity { inode: metadata.ino(), modified: (metadata.mtime(), metadata.mtime_nsec()), length: metadata.len() })
+    ///
+    /// # Errors
+    /// It can't be looked at, which says nothing about what is there.
+    pub(crate) fn of(path: &Path) -> io::Result<Option<Identity>> {
+        let identity = |metadata: Metadata| Identity {
+            inode: metadata.ino(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            length: metadata.len(),
+        };
+        Ok(present(path.symlink_metadata())?.map(identity))
     }
 }

@@ -1,10 +1,9 @@
 //! queuecastd: whether it runs, and with which configuration.
 
-use std::fs;
-
 use job_types::time::UnixTime;
 use predictor_core::decision::clocks_agree;
 use predictor_core::snapshot::Snapshot;
+use slurm_conf::trusted::read_owned;
 
 use super::report::Checks;
 use super::running;
@@ -28,7 +27,7 @@ pub(super) fn check(place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>, now: Un
 fn process(checks: &mut Checks, place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>, now: UnixTime) {
     const NAME: &str = "process";
     let lock = place.directory.join("lock");
-    let number = fs::read_to_string(&lock).ok().and_then(|text| text.trim().parse().ok());
+    let number = read_owned(&lock, 64).ok().and_then(|bytes| String::from_utf8_lossy(&bytes).trim().parse().ok());
     match number.filter(|&process| running::is_called(process, "queuecastd")) {
         Some(process) if running::has_been_replaced(process) == Ok(true) => checks.warning(
             NAME,

@@ -94,7 +94,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         arguments.files.clone()
     };
-    let tables = in_force::site_tables(&place.directory).map_err(|error| Failure::Input(error.into()))?;
+    let tables = in_force::site_tables(&place.directory).or_else(|error| match error.damaged() {
+        Some(_) => {
+            output::warn(&format!("what queuecastd knew of users and accounts can't be used: {error}"));
+            Ok(None)
+        }
+        None => Err(Failure::Input(error.into())),
+    })?;
     let mut compiled = compile_files_with(&files, configuration, tables.as_ref());
     let mut report = Report {
         files: files.iter().map(|file| file.display().to_string()).collect(),

@@ -7,7 +7,9 @@ use rules_compiler::in_force::{self, LoadState};
 use serde::Serialize;
 use slurm_conf::state_directory::{RULE_COUNTERS, RULES_OFF};
 
-use crate::place::{Place, read_bounded};
+use slurm_conf::trusted::read_owned;
+
+use crate::place::Place;
 
 /// The site's own rules.
 #[derive(Debug, Serialize)]
@@ -109,7 +111,7 @@ impl RulesReport {
 
 fn counted(place: &Place) -> Option<RulesCounted> {
     let path = place.directory.join(RULE_COUNTERS);
-    let counted = CountedRules::read(|| read_bounded(&path, counted::LARGEST)).ok().flatten()?;
+    let counted = CountedRules::read(|| read_owned(&path, counted::LARGEST)).ok().flatten()?;
     let rules = counted.rules.iter().map(|rule| RuleCounted { name: rule.name.clone(), counts: rule.named().collect() });
     Some(RulesCounted { since: counted.since, rules: rules.collect() })
 }

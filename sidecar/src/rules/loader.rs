@@ -11,8 +11,11 @@ use rules_compiler::in_force::{self, InForce, InForceError, LoadState, Loader as
 use rules_compiler::site_tables::SiteTables;
 use site_rules::rules::RuleSet;
 use slurm_conf::state_directory::{RULES, RULES_DATA};
+use slurm_conf::trusted::is_there;
 
+use crate::damaged::keep_aside;
 use crate::looked_at_rules::RuleNames;
+use crate::privacy::Privacy;
 use crate::site_tables::KnownTables;
 
 /// Why rules can't be put in force yet.
@@ -28,6 +31,8 @@ pub(crate) struct Loader {
     configuration: PathBuf,
     /// The state directory.
     directory: PathBuf,
+    /// Who may read the rules.
+    privacy: Privacy,
     /// Qualities of service and associations.
     tables: KnownTables,
     /// Those that the rules were compiled with, where they ask for them.
@@ -48,10 +53,11 @@ pub(crate) struct Loader {
 
 impl Loader {
     /// Has compiled nothing yet.
-    pub(crate) fn new(configuration: PathBuf, directory: PathBuf, tables: KnownTables) -> Self {
+    pub(crate) fn new(configuration: PathBuf, directory: PathBuf, privacy: Privacy, tables: KnownTables) -> Self {
         Self {
             configuration,
             directory,
+            privacy,
             tables,
             used: None,
             rest: REST,
@@ -69,7 +75,10 @@ impl Loader {
         let before = match in_force::state(&self.directory) {
             Ok(state) => state.unwrap_or_default(),
             Err(error) => {
-                self.tell(&error);
+                match error.damaged() {
+                    Some(path) => keep_aside(path, &error),
+                    None => self.tell(&error),
+                }
                 LoadState::default()
             }
         };
@@ -80,7 +89,7 @@ impl Loader {
                 return self.keep(LoadState { errors: vec![reason], ..before.clone() }, &before);
             }
         };
-        let is_lost = before.in_force.is_some() && !self.directory.join(RULES).exists();
+        let is_lost = before.in_force.is_some() && !is_there(&self.directory.join(RULES)).unwrap_or(true);
         let has_changed = files != self.files || is_lost || self.seen.iter().any(Seen::has_changed);
         let is_at_rest =
             || files.iter().map(|file| Seen::now(file)).chain(self.seen.iter().map(Seen::again)).all(|file| file.is_at_rest(self.rest));
@@ -165,7 +174,10 @@ impl Loader {
     /// Puts rules in force, if they are others than those that are.
     fn put(&self, rules: &RuleSet, before: &LoadState, now: UnixTime) -> Result<InForce, InForceError> {
         let old = in_force::read(&self.directory).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the rules that were in force can't be read: others take their place");
+            match error.damaged() {
+                Some(path) => keep_aside(path, &error),
+                None => tracing::warn!(%error, "the rules that were in force can't be read: others take their place"),
+            }
             None
         });
         let number = in_force::number_of(rules).map_err(|source| InForceError::Rules { path: self.directory.clone(), source })?;
@@ -173,7 +185,7 @@ impl Loader {
         let (since, by) = match &before.in_force {
             Some(in_force) if old.as_ref().is_some_and(|(_, old)| *old == number) => (in_force.since, in_force.by),
             _ => {
-                in_force::put(&self.directory, rules)?;
+                in_force::put_for(&self.directory, rules, self.privacy.mode_of_people())?;
                 log_change(&old.map(|(rules, _)| rules).unwrap_or_default(), rules);
                 (now.0, By::Daemon)
             }
@@ -238,7 +250,7 @@ mod tests {
         }
 
         fn loader(&self) -> Loader {
-            Loader::new(self.0.path().join("queuecast.toml"), self.state(), KnownTables::load(&self.state(), 0o644))
+            Loader::new(self.0.path().join("queuecast.toml"), self.state(), Privacy::default(), KnownTables::load(&self.state(), Privacy::default()))
         }
 
         /// The rules that are in force.

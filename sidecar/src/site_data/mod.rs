@@ -7,7 +7,6 @@
 mod groups;
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -22,10 +21,13 @@ use site_rules::data::{self, DataFile, LeftOut, OwnedValue, SiteData, SiteJob, S
 use site_rules::field::FieldNumber;
 use site_rules::value::Kind;
 use slurm_conf::state_directory::{RULES, RULES_DATA};
+use slurm_conf::trusted::{is_damage, is_there, present, read_owned};
 use slurm_sys::client::controller::{DescribedJob, DescribedValue, UserRecord};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::damaged::keep_aside;
 use crate::failure::Failure;
+use crate::privacy::Privacy;
 use groups::{Named, Resolver};
 
 /// The name of the thread that writes the file.
@@ -68,7 +70,8 @@ pub(crate) struct Rounds {
 impl Rounds {
     /// Whether there are rules that could ask.
     pub(crate) fn are_wanted(&self) -> bool {
-        self.rules.exists()
+        // Where that is not known, those in force may ask as before.
+        is_there(&self.rules).unwrap_or(true)
     }
 
     /// Hands over what was read; it is left out where the one before is still written.
@@ -83,7 +86,7 @@ impl Rounds {
 /// The system gives no thread.
 pub(crate) fn start(
     directory: &Path,
-    mode: u32,
+    privacy: Privacy,
     start: impl Fn(&'static str, Box<dyn FnOnce() + Send>) -> Result<(), Failure>,
 ) -> Result<Rounds, Failure> {
     let (sender, rounds) = bounded(1);
@@ -92,7 +95,7 @@ pub(crate) fn start(
     let of_resolver = Known::clone(&known);
     start(RESOLVER, Box::new(move || groups::run(&requests, &of_resolver)))?;
     let writer =
-        Writer { directory: directory.to_owned(), mode, known, resolver, written: None, left_out: LeftOut::default(), is_told: false };
+        Writer { directory: directory.to_owned(), privacy, known, resolver, written: None, left_out: LeftOut::default(), is_told: false };
     start(WRITER, Box::new(move || writer.run(&rounds)))?;
     Ok(Rounds { rules: directory.join(RULES), sender })
 }
@@ -100,7 +103,7 @@ pub(crate) fn start(
 /// Writes the file.
 struct Writer {
     directory: PathBuf,
-    mode: u32,
+    privacy: Privacy,
     known: Known,
     resolver: Resolver,
     /// A number of what the file holds, but for moments, and since when.
@@ -120,7 +123,17 @@ impl Writer {
 
     /// Takes over what an earlier daemon has found out of groups.
     fn remember(&self) {
-        let Some(file) = fs::read(self.directory.join(RULES_DATA)).ok().and_then(|bytes| DataFile::decode(bytes).ok()) else { return };
+        let path = self.directory.join(RULES_DATA);
+        let bytes = match present(read_owned(&path, data::LARGEST)) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return,
+            Err(error) if is_damage(&error) => return keep_aside(&path, &error),
+            Err(error) => return tracing::warn!(%error, "which groups users were in can't be read, and is asked again"),
+        };
+        let file = match DataFile::decode(bytes) {
+            Ok(file) => file,
+            Err(error) => return keep_aside(&path, &error),
+        };
         let users = file.users().map(|(id, user)| (id, user.groups.iter().map(str::to_owned).collect()));
         self.known.lock().extend(users);
     }
@@ -170,7 +183,7 @@ impl Writer {
             let LeftOut { users, jobs } = encoded.left_out;
             tracing::warn!(users, jobs, "not all users and jobs have a place in what rules can ask for");
         }
-        match in_force::put_file(&self.directory, RULES_DATA, &encoded.bytes, self.mode) {
+        match in_force::put_file(&self.directory, RULES_DATA, &encoded.bytes, self.privacy.mode_of_all()) {
             Ok(()) => {
                 tracing::debug!(
                     users = data.users.len(),
@@ -212,6 +225,7 @@ fn owned(value: DescribedValue, kind: Kind) -> OwnedValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use job_types::number::JobId;
     use job_types::time::Seconds;
     use site_rules::field::{Fields, Name};
@@ -221,7 +235,7 @@ mod tests {
         let (resolver, requests) = Resolver::new();
         let writer = Writer {
             directory: directory.to_owned(),
-            mode: 0o640,
+            privacy: Privacy::default(),
             known: Known::default(),
             resolver,
             written: None,

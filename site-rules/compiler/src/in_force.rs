@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use site_rules::file::{self, FileError, LARGEST};
 use site_rules::rules::RuleSet;
 use slurm_conf::state_directory::{RULES, RULES_STATE, RULES_TABLES};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use slurm_conf::trusted::{Lasting, is_damage, present, put as put_whole, read_owned};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -21,13 +22,13 @@ use thiserror::Error;
 pub const UNFINISHED: &str = "rules.new";
 
 /// What all may read and its owner alone may write.
-const FOR_ALL: u32 = 0o644;
+pub const FOR_ALL: u32 = 0o644;
 
 /// The most that is read of what became of the rules, in bytes.
-const LARGEST_STATE: u64 = 1 << 20;
+const LARGEST_STATE: usize = 1 << 20;
 
 /// The most that is read of tables, in bytes.
-const LARGEST_TABLES: u64 = 256 << 20;
+const LARGEST_TABLES: usize = 256 << 20;
 
 /// The most problems that are kept.
 const MOST_PROBLEMS: usize = 50;
@@ -117,6 +118,14 @@ pub enum InForceError {
         /// What the system says.
         source: io::Error,
     },
+    /// Something else lies in the place of the file, or it does not hold what it should.
+    #[error("{}: {reason}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// They are not rules of this release.
     #[error("{}: {source}", .path.display())]
     Rules {
@@ -127,17 +136,27 @@ pub enum InForceError {
     },
 }
 
+impl InForceError {
+    fn file(path: PathBuf, source: io::Error) -> Self {
+        if is_damage(&source) { Self::Damaged { path, reason: source.to_string() } } else { Self::File { path, source } }
+    }
+
+    /// The file that is damaged, if it is; otherwise the system could not look.
+    #[must_use]
+    pub fn damaged(&self) -> Option<&Path> {
+        match self {
+            Self::File { .. } => None,
+            Self::Damaged { path, .. } | Self::Rules { path, .. } => Some(path),
+        }
+    }
+}
+
 /// The rules that are in force, with their number; `None` where there are none.
 ///
 /// # Errors
 /// [`InForceError`] where the file can't be read, or is none of this release.
 pub fn read(directory: &Path) -> Result<Option<(RuleSet, u64)>, InForceError> {
-    let path = directory.join(RULES);
-    let bytes = match read_bounded(&path, u64::try_from(LARGEST).unwrap_or(u64::MAX)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(InForceError::File { path, source }),
-    };
+    let Some((path, bytes)) = read_file(directory, RULES, LARGEST)? else { return Ok(None) };
     match file::decode(&bytes) {
         Ok(rules) => Ok(Some((rules, file::number(&bytes)))),
         Err(source) => Err(InForceError::Rules { path, source }),
@@ -158,14 +177,24 @@ pub fn written(number: u64) -> String {
     format!("{number:016x}")
 }
 
-/// Puts rules in force; returns their number.
+/// Puts rules in force, for whom may read the tables of users and accounts that are there: rules
+/// hold rows of them where they ask for them. Returns their number.
 ///
 /// # Errors
 /// [`InForceError`]; the rules before stay in force.
 pub fn put(directory: &Path, rules: &RuleSet) -> Result<u64, InForceError> {
+    let mode = [RULES_TABLES, RULES].iter().find_map(|name| fs::symlink_metadata(directory.join(name)).ok());
+    put_for(directory, rules, mode.map_or(FOR_ALL, |metadata| metadata.permissions().mode() & FOR_ALL))
+}
+
+/// The same for whom `mode` lets read them.
+///
+/// # Errors
+/// As [`put`].
+pub fn put_for(directory: &Path, rules: &RuleSet, mode: u32) -> Result<u64, InForceError> {
     let path = directory.join(RULES);
     let bytes = file::encode(rules).map_err(|source| InForceError::Rules { path: path.clone(), source })?;
-    put_file(directory, RULES, &bytes, FOR_ALL)?;
+    put_file(directory, RULES, &bytes, mode)?;
     Ok(file::number(&bytes))
 }
 
@@ -182,18 +211,12 @@ pub fn remove(directory: &Path) -> Result<bool, InForceError> {
     }
 }
 
-/// What became of the rules when they were last compiled; `None` where nobody has, or that is not
-/// known.
+/// What became of the rules when they were last compiled; `None` where nobody has.
 ///
 /// # Errors
-/// [`InForceError`] where the file can't be read.
+/// [`InForceError`] where the file can't be read, or is damaged.
 pub fn state(directory: &Path) -> Result<Option<LoadState>, InForceError> {
-    let path = directory.join(RULES_STATE);
-    match read_bounded(&path, LARGEST_STATE) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(InForceError::File { path, source }),
-    }
+    read_json(directory, RULES_STATE, LARGEST_STATE)
 }
 
 /// Says what became of the rules.
@@ -206,17 +229,12 @@ pub fn put_state(directory: &Path, state: &LoadState) -> Result<(), InForceError
 }
 
 /// Qualities of service, associations and users as the daemon knew them last; `None` where it never
-/// did, or the file is of another release.
+/// did.
 ///
 /// # Errors
-/// [`InForceError`] where the file can't be read.
+/// [`InForceError`] where the file can't be read, is damaged, or is of another release.
 pub fn site_tables(directory: &Path) -> Result<Option<SiteTables>, InForceError> {
-    let path = directory.join(RULES_TABLES);
-    match read_bounded(&path, LARGEST_TABLES) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(InForceError::File { path, source }),
-    }
+    read_json(directory, RULES_TABLES, LARGEST_TABLES)
 }
 
 /// Keeps qualities of service, associations and users.
@@ -229,14 +247,18 @@ pub fn put_site_tables(directory: &Path, tables: &SiteTables, mode: u32) -> Resu
     put_file(directory, RULES_TABLES, &json, mode)
 }
 
-fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length <= most) {
-        Ok(bytes)
-    } else {
-        Err(io::Error::other(format!("it has more than {most} bytes")))
+/// A file of the directory with its path; `None` where there is none.
+fn read_file(directory: &Path, name: &str, most: usize) -> Result<Option<(PathBuf, Vec<u8>)>, InForceError> {
+    let path = directory.join(name);
+    match present(read_owned(&path, most)) {
+        Ok(bytes) => Ok(bytes.map(|bytes| (path, bytes))),
+        Err(source) => Err(InForceError::file(path, source)),
     }
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(directory: &Path, name: &str, most: usize) -> Result<Option<T>, InForceError> {
+    let Some((path, bytes)) = read_file(directory, name, most)? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| InForceError::Damaged { path, reason: error.to_string() })
 }
 
 /// Puts a file that has to do with rules into the state directory.
@@ -247,20 +269,8 @@ pub fn put_file(directory: &Path, name: &str, bytes: &[u8], mode: u32) -> Result
     // The daemon and an administrator may write at once.
     let unfinished = directory.join(format!("{UNFINISHED}-{}-{name}", std::process::id()));
     let path = directory.join(name);
-    let written = write_whole(&unfinished, bytes, mode).and_then(|()| fs::rename(&unfinished, &path));
-    if written.is_err() {
-        // A full disk, for one. What is left of it would only take room.
-        let _ = fs::remove_file(&unfinished);
-    }
+    let written = put_whole(&path, &unfinished, bytes, mode, Lasting::OnDisk);
     written.and_then(|()| File::open(directory)?.sync_all()).map_err(|source| InForceError::File { path, source })
-}
-
-/// Writes a file and forces it to the disk. At no time may more people read it than `mode` lets.
-fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(mode))?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 #[cfg(test)]
@@ -275,10 +285,10 @@ mod tests {
         let path = directory.path();
         assert!(read(path).unwrap().is_none());
         let rules = RuleSet { steps: 7, ..RuleSet::default() };
-        let number = put(path, &rules).unwrap();
+        let number = put_for(path, &rules, 0o640).unwrap();
         let (found, found_number) = read(path).unwrap().unwrap();
         assert_eq!((found.steps, found_number), (7, number));
-        assert_eq!(fs::metadata(path.join(RULES)).unwrap().permissions().mode() & 0o777, 0o644);
+        assert_eq!(fs::metadata(path.join(RULES)).unwrap().permissions().mode() & 0o777, 0o640);
         assert_ne!(number_of(&RuleSet::default()).unwrap(), number);
         assert_ne!(put(path, &RuleSet::default()).unwrap(), number);
         assert_eq!(fs::read_dir(path).unwrap().count(), 1, "nothing is left beside it");
@@ -292,7 +302,9 @@ mod tests {
         fs::write(path.join(RULES), "x").unwrap();
         assert!(read(path).unwrap_err().to_string().contains("no file of compiled rules"));
         fs::write(path.join(RULES_STATE), "x").unwrap();
-        assert_eq!(state(path).unwrap(), None);
+        assert_eq!(state(path).unwrap_err().damaged(), Some(&*path.join(RULES_STATE)));
+        fs::write(path.join(RULES_TABLES), "{\"qos\":").unwrap();
+        assert_eq!(site_tables(path).unwrap_err().damaged(), Some(&*path.join(RULES_TABLES)));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod limits;
 mod one_job;
 mod pending_reason;
 mod priorities;
+mod private_data;
 mod reservation;
 mod versions;
 
@@ -27,6 +28,7 @@ pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, UserRecord, 
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
 pub use priorities::{Priorities, priorities};
+pub use private_data::private_data;
 pub use reservation::{Reservation, reservations};
 pub use versions::{NodeVersion, node_versions, version};
 

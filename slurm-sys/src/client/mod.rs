@@ -31,6 +31,6 @@ pub(crate) mod value;
 pub use accounting::{AccountingConnection, ArrayTask, EndedJobRecord, RecordedRun, WindowWidth};
 pub use error::ClientError;
 pub use local::{LocalConfiguration, local_configuration};
-pub use start::{Site, initialise, site};
+pub use start::{PrivateData, Site, initialise, site};
 pub use state::JobState;
 pub use value::{TRES_CPU, TRES_MEMORY, TRES_NODE, array_task_count, tres_count};

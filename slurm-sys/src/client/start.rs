@@ -66,14 +66,28 @@ pub struct Site {
     pub slurm_user_id: u32,
     /// Whether every job gets whole nodes, whatever its partition (`SelectType=select/linear`).
     pub whole_nodes: bool,
-    /// Whether users are kept from seeing each other's jobs, or each other (`PrivateData` has
-    /// `jobs` or `users`).
-    pub has_private_jobs: bool,
+    /// What users may not see of each other.
+    pub private_data: PrivateData,
 }
 
-/// `PRIVATE_DATA_JOBS` and `PRIVATE_DATA_USERS` of slurm.h, which bindgen leaves out because they
-/// are made by a macro with an argument.
-const PRIVATE: u32 = 1 | 1 << 4;
+/// What users may not see of each other (`PrivateData` of slurm.conf).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PrivateData {
+    /// Others' jobs.
+    pub jobs: bool,
+    /// Others' names and associations.
+    pub users: bool,
+    /// Accounts that they do not belong to.
+    pub accounts: bool,
+}
+
+impl PrivateData {
+    /// By the bits `PRIVATE_DATA_JOBS`, `PRIVATE_DATA_USERS` and `PRIVATE_DATA_ACCOUNTS` of
+    /// slurm.h, which bindgen leaves out because they are made by a macro with an argument.
+    pub(super) fn from_raw(bits: u32) -> Self {
+        Self { jobs: bits & 1 != 0, users: bits & 1 << 4 != 0, accounts: bits & 1 << 5 != 0 }
+    }
+}
 
 /// What slurm.conf says of this cluster.
 ///
@@ -91,7 +105,7 @@ pub fn site() -> Result<Site, ClientError> {
             accounting_storage_type: value::owned_text((*configuration).accounting_storage_type).unwrap_or_default(),
             slurm_user_id: (*configuration).slurm_user_id,
             whole_nodes: value::text((*configuration).select_type).as_deref() == Some("select/linear"),
-            has_private_jobs: u32::from((*configuration).private_data) & PRIVATE != 0,
+            private_data: PrivateData::from_raw((*configuration).private_data.into()),
         })
     }
 }

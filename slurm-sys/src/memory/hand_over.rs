@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::counts::CountsPage;
 use super::sealed::Memory;
-use super::trusted;
+use slurm_conf::trusted;
 
 /// Longest text of a hand-over, in bytes.
 const MOST_BYTES: usize = 512;

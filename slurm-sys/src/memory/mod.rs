@@ -8,9 +8,8 @@
 mod counts;
 mod hand_over;
 mod sealed;
-mod trusted;
 
 pub use counts::CountsPage;
 pub use hand_over::{HandOver, HandOverError, HandedCounts, HandedSnapshot};
 pub use sealed::{Memory, SealedMemory};
-pub use trusted::{Distrust, distrust, hold_directory, open_trusted, read_start, read_whole};
+pub use slurm_conf::trusted::{Distrust, distrust, hold_directory, open_trusted, read_start, read_whole};

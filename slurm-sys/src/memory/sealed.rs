@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use super::trusted;
+use slurm_conf::trusted;
 
 /// What keeps memory from faulting under whoever has mapped it.
 pub(super) const SEALED_LENGTH: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;

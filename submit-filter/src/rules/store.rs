@@ -16,7 +16,8 @@ use site_rules::file::{self, FileError};
 use site_rules::rules::RuleSet;
 use site_rules::throttle::Throttle;
 use slurm_conf::state_directory::{HAND_OVER, RULES, RULES_DATA, RULES_IN_FORCE, RULES_OFF};
-use slurm_sys::memory::{HandOver, open_trusted, read_start};
+use slurm_conf::trusted::{is_there, open_trusted, read_start};
+use slurm_sys::memory::HandOver;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -83,6 +84,8 @@ struct Seen {
     hand_over: Option<Identity>,
     /// What is known of users and jobs, also where there are no rules yet.
     data: Option<Arc<DataFile>>,
+    /// Whether the log says that the file of rules can't be looked at.
+    is_told: bool,
 }
 
 impl RuleStore {
@@ -125,11 +128,12 @@ impl RuleStore {
         if is_off { None } else { self.in_force.read().clone() }
     }
 
-    /// Takes up what is new. `false` where another thread is doing so: whoever comes meanwhile is
-    /// judged by the rules before, and does not wait.
+    /// Takes up what is new. `false` where another thread is doing so, when whoever comes meanwhile
+    /// is judged by the rules before, and does not wait; or where something can't be looked at,
+    /// which is tried again: what was in the way may go without a change of the directory.
     fn refresh(&self) -> bool {
         let Some(mut seen) = self.seen.try_lock() else { return false };
-        let data_file = Identity::of(&self.data_file);
+        let data_file = Identity::of(&self.data_file).unwrap_or(seen.data_file);
         if data_file != seen.data_file {
             seen.data_file = data_file;
             match data_file.map(|_| self.read_data()) {
@@ -147,8 +151,14 @@ impl RuleStore {
                 None => {}
             }
         }
-        let rules = Identity::of(&self.rules);
-        if seen.rules != Some(rules) {
+        let looked = Identity::of(&self.rules);
+        if let Err(error) = &looked {
+            self.keep_rules(&mut seen, error);
+        }
+        if let Ok(rules) = looked
+            && seen.rules != Some(rules)
+        {
+            seen.is_told = false;
             let is_first = seen.rules.replace(rules).is_none();
             match rules {
                 Some(_) => self.take_rules(seen.data.clone()),
@@ -157,7 +167,7 @@ impl RuleStore {
                 None => self.remove(),
             }
         }
-        let hand_over = Identity::of(&self.hand_over);
+        let hand_over = Identity::of(&self.hand_over).unwrap_or(seen.hand_over);
         if hand_over != seen.hand_over {
             seen.hand_over = hand_over;
             // Why one can't be read is said where snapshots are taken up.
@@ -165,7 +175,19 @@ impl RuleStore {
                 self.counting.take_page(&hand_over);
             }
         }
-        true
+        looked.is_ok()
+    }
+
+    /// Leaves the rules in force that are, or were in force last, where their file can't be looked
+    /// at: only that it is not there says that they were removed.
+    fn keep_rules(&self, seen: &mut Seen, error: &io::Error) {
+        if std::mem::replace(&mut seen.is_told, true) {
+            return;
+        }
+        if self.in_force.read().is_some() {
+            return error_line(&format!("{} can't be looked at, and the rules in force stay: {error}", self.rules.display()));
+        }
+        self.take_rules(seen.data.clone());
     }
 
     fn take_rules(&self, data: Option<Arc<DataFile>>) {
@@ -195,9 +217,9 @@ impl RuleStore {
         }
     }
 
-    /// Whether there is a copy of rules that were in force.
+    /// Whether there may be a copy of rules that were in force.
     fn has_copy(&self) -> bool {
-        self.directory.join(RULES_IN_FORCE).symlink_metadata().is_ok()
+        is_there(&self.directory.join(RULES_IN_FORCE)).unwrap_or(true)
     }
 
     /// Takes the rules out of force, with the copy of them.
