@@ -214,9 +214,15 @@ test_rpm() {
   chroot "$root" queuecast --version
   ! rpm_there -U --force-debian --replacepkgs --nodeps "$package" 2>&1 | grep . || fail "an upgrade of the RPM package is not silent"
   echo 'JobSubmitPlugins=queuecast' >>"$root/etc/slurm/slurm.conf"
+  echo '# changed by the site' >>"$root/etc/slurm/queuecast.toml"
+  mkdir -p "$root/var/spool/queuecast"
+  touch "$root/var/spool/queuecast/learnt"
   # shellcheck disable=SC2046 # no spaces
   rpm_there -e --force-debian $(rpm_there -qa) >"$work/rpm-said" 2>&1 || { cat "$work/rpm-said" >&2; fail "rpm could not remove the packages"; }
   show cat "$work/rpm-said"
   expect 'JobSubmitPlugins in /etc/slurm still names queuecast' "$work/rpm-said" 'the warning'
+  grep -q 'changed by the site' "$root/etc/slurm/queuecast.toml" || fail "the removal of the RPM package took the changed configuration away"
+  [[ -e $root/var/spool/queuecast/learnt ]] || fail "the removal of the RPM package took the state away"
+  rm -r "$root/etc/slurm/queuecast.toml" "$root/var/spool/queuecast"
   files_there | diff "$work/rpm-before" - || fail "the RPM packages left something behind"
 }

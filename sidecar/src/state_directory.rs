@@ -68,6 +68,10 @@ impl StateDirectory {
             }
             None => {}
         }
+        let (owner, own) = (metadata.uid(), nix::unistd::geteuid().as_raw());
+        if own != 0 && own != owner {
+            return Err(fails(format!("belongs to user {owner}, and queuecastd was started as user {own}: run it as that user")));
+        }
         let lock = lock(path)?;
         let mut directory = Self { path: path.to_owned(), privacy, followed: None, _lock: lock };
         directory.remove_unfinished().map_err(|error| fails(format!("cannot be cleaned up: {error}")))?;

@@ -12,6 +12,7 @@ use predictor_core::counters::Counter;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::ptr;
@@ -171,6 +172,55 @@ fn a_forged_hand_over_is_refused_and_the_file_stays_in_force() {
 fn began(process: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().parse().unwrap()
+}
+
+/// Does something in a thread that has root's privileges over files no more, as Slurm's user has
+/// none.
+fn without_privileges(action: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let done = scope.spawn(|| {
+            // SAFETY: it changes by which user this thread's looks at files are judged, and nothing
+            // else; the thread ends here.
+            unsafe { libc::setfsuid(65_534) };
+            action();
+        });
+        done.join().unwrap();
+    });
+}
+
+#[test]
+fn rules_that_can_not_be_looked_at_for_want_of_permission_stay_in_force() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("state");
+    fs::create_dir(&path).unwrap();
+    let permit = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    permit(parent.path(), 0o755);
+    common::put_rules(&path, "[[rule]]\nname = 'closed'\nreject = 'closed'\n");
+    let state = State::over(&path);
+    let is_refused = || {
+        let mut job = Description::batch(1, 1);
+        let mut message = ptr::null_mut();
+        // SAFETY: a description and a place for a message of our own.
+        let answer = unsafe {
+            let mut description = JobDescription::from_raw(&raw mut *job.0).unwrap();
+            let mut place = UserMessage::from_raw(&raw mut message);
+            submission(&state, &mut description, &mut place, UserId(made_up_site::USER))
+        };
+        free(&mut message);
+        matches!(answer, Answer::RefusedByRules(_))
+    };
+    assert!(is_refused());
+    permit(&path, 0o700);
+    without_privileges(|| {
+        let looked = fs::symlink_metadata(path.join("rules")).unwrap_err();
+        assert_eq!(looked.kind(), std::io::ErrorKind::PermissionDenied, "it is tried for real, which needs root to give up");
+        (0..3).for_each(|_| assert!(is_refused(), "the rules in force stay"));
+    });
+    permit(&path, 0o755);
+    assert!(is_refused() && path.join("rules-in-force").exists(), "the copy stays, too");
+    // That they are gone is another thing, and is seen without a change of permissions before.
+    fs::remove_file(path.join("rules")).unwrap();
+    assert!(!is_refused());
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub struct Options {
     arguments: Vec<String>,
     plugins: bool,
     configuration: Option<String>,
+    slurm_user: Option<String>,
 }
 
 impl Options {
@@ -26,6 +27,14 @@ impl Options {
     #[must_use]
     pub fn with_plugins(configuration: &str) -> Options {
         Options { plugins: true, configuration: Some(configuration.to_owned()), ..Options::default() }
+    }
+
+    /// The same with slurmctld running as this user (`SlurmUser`), to whom the state directories
+    /// belong.
+    #[must_use]
+    pub fn slurm_user(mut self, name: &str) -> Options {
+        self.slurm_user = Some(name.to_owned());
+        self.option("conf-line", &format!("SlurmUser={name}"))
     }
 
     /// The same with one more option of `ci/cluster up`.
@@ -70,6 +79,12 @@ impl Cluster {
         if let Some(configuration) = &options.configuration {
             std::fs::create_dir_all(cluster.path("etc")).expect("the directory is ours");
             cluster.configure(configuration);
+        }
+        if let Some(user) = &options.slurm_user {
+            for directory in [cluster.path("state"), cluster.state_directory()] {
+                std::fs::create_dir_all(&directory).expect("the directory is ours");
+                checked(Command::new("chown").arg(user).arg(&directory));
+            }
         }
         checked(&mut up);
         cluster

@@ -4,6 +4,8 @@
 
 use end_to_end::{Cluster, LARGE_WAIT, Options, skipped, wait_for};
 use made_up_site::enforcing;
+use rules_compiler::compile::{Source, compile};
+use rules_compiler::in_force;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -56,6 +58,14 @@ impl Drop for Backup {
     }
 }
 
+/// Puts a rule in force, as the daemon of that host would.
+fn put_rule(cluster: &Cluster) {
+    let text = "[[rule]]\nname = \"closed\"\nwhen = 'job.name == \"closed\"'\nreject = \"it is closed\"\n".to_owned();
+    let read_file = |_: &str| Err("there are no files".to_owned());
+    let compiled = compile(&[Source { name: "rules.toml".to_owned(), text, is_configuration: false, read_file: &read_file }]);
+    in_force::put(&cluster.state_directory(), &compiled.rules.unwrap()).unwrap();
+}
+
 #[test]
 fn the_plugin_works_in_the_slurmctld_that_takes_over_and_in_the_one_that_comes_back() {
     if skipped() {
@@ -69,6 +79,12 @@ fn the_plugin_works_in_the_slurmctld_that_takes_over_and_in_the_one_that_comes_b
     let cluster = Cluster::up(&options);
     cluster.publish(enforcing(), &LARGE_WAIT, &[]);
     let molded = || cluster.submit(&["-N8", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job();
+    put_rule(&cluster);
+    let is_refused = |what: &str| {
+        let output = cluster.run("sbatch", &["--hold", "-Jclosed", "-o/dev/null", "--wrap=true"]);
+        assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("it is closed"), "{what}: {output:?}");
+    };
+    is_refused("before");
     let before = molded();
     assert_eq!(before.field("NumNodes"), "2-2", "{}", before.said);
 
@@ -85,6 +101,7 @@ fn the_plugin_works_in_the_slurmctld_that_takes_over_and_in_the_one_that_comes_b
     wait_for("the backup to take over", SOON, || {
         (!is_up(host) && cluster.log("backup").contains("Running as primary controller")).then_some(())
     });
+    is_refused("by the one that took over");
     let after = molded();
     assert_eq!(after.field("NumNodes"), "2-2", "{}", after.said);
     assert!(after.said.contains("queuecast: 2 nodes instead of 8"), "{}", after.said);
@@ -97,6 +114,7 @@ fn the_plugin_works_in_the_slurmctld_that_takes_over_and_in_the_one_that_comes_b
     wait_for("the first to end", SOON, || has_ended(&String::from_utf8_lossy(&cluster.control("status", &[]).stdout)).then_some(()));
     cluster.daemon("start", "slurmctld");
     wait_for("the first to be back", SOON, || is_up(host).then_some(()));
+    is_refused("by the one that came back");
     let again = molded();
     assert_eq!(again.field("NumNodes"), "2-2", "{}", again.said);
     assert_eq!(cluster.output("squeue", &["-h", "-o", "%D"]).lines().count(), 3);

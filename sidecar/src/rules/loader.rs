@@ -370,7 +370,7 @@ mod tests {
         };
         let mut known = |tables: &SiteTables, now: i64| {
             in_force::put_site_tables(&site.state(), tables, 0o644).unwrap();
-            loader.tables = KnownTables::load(&site.state(), 0o644);
+            loader.tables = KnownTables::load(&site.state(), Privacy::default());
             loader.look(false, UnixTime(now))
         };
         assert_eq!(known(&wall(60), 200).in_force.unwrap().since, 200);
