@@ -113,8 +113,8 @@ fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{self, File};
     use predictor_core::counters::{Counted, Counter};
+    use std::fs::{self, File};
     use std::time::Duration;
 
     fn sum(path: &Path) -> Option<u64> {

@@ -1,12 +1,12 @@
 //! What is told of the site's own rules.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 
 use rules_compiler::counted::{self, CountedRules};
-use rules_compiler::in_force::{self, LoadState};
+use rules_compiler::in_force::{self, InForceError, LoadState};
 use serde::Serialize;
 use slurm_conf::state_directory::{RULE_COUNTERS, RULES_OFF};
-
 use slurm_conf::trusted::read_owned;
 
 use crate::place::Place;
@@ -79,6 +79,10 @@ impl RulesReport {
         let state = in_force::state(&place.directory).ok().flatten();
         let (rules, error) = match in_force::read(&place.directory) {
             Ok(rules) => (rules, None),
+            Err(InForceError::File { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
+                let reason = "they name users and accounts, which are private on this cluster: administrators see them";
+                (None, Some(reason.to_owned()))
+            }
             Err(error) => (None, Some(error.to_string())),
         };
         let number = rules.as_ref().map(|(_, number)| in_force::written(*number));

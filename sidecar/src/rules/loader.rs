@@ -250,7 +250,12 @@ mod tests {
         }
 
         fn loader(&self) -> Loader {
-            Loader::new(self.0.path().join("queuecast.toml"), self.state(), Privacy::default(), KnownTables::load(&self.state(), Privacy::default()))
+            Loader::new(
+                self.0.path().join("queuecast.toml"),
+                self.state(),
+                Privacy::default(),
+                KnownTables::load(&self.state(), Privacy::default()),
+            )
         }
 
         /// The rules that are in force.

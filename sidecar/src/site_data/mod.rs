@@ -225,11 +225,11 @@ fn owned(value: DescribedValue, kind: Kind) -> OwnedValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use job_types::number::JobId;
     use job_types::time::Seconds;
     use site_rules::field::{Fields, Name};
     use slurm_sys::client::controller::described_fields;
+    use std::fs;
 
     fn writer(directory: &Path) -> (Writer, Receiver<Arc<[Named]>>) {
         let (resolver, requests) = Resolver::new();

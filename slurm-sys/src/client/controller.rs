@@ -21,8 +21,8 @@ mod private_data;
 mod reservation;
 mod versions;
 
-pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
 pub use super::value::MOST_TEXT;
+pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
 pub use described::{DescribedJob, DescribedValue, MOST_OF_LISTS, described_fields, queue_described};
 pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, UserRecord, accounts};
 pub use one_job::{KnownJob, jobs_with_number};

@@ -14,8 +14,8 @@ use super::{Answer, Queue, QueuedJob};
 use crate::bindings::{self, CORE_SPEC_THREAD, MEM_PER_CPU, slurm_job_info_t};
 use crate::client::error::ClientError;
 use crate::client::{JobState, value};
-use value::MOST_TEXT;
 use crate::sentinel::{Sentinel, from_nice_offset};
+use value::MOST_TEXT;
 
 /// Bytes of a MiB, in which Slurm counts memory and disk.
 const MEBIBYTE: i64 = 1 << 20;
