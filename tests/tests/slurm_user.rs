@@ -16,7 +16,7 @@ const OPERATOR: &str = "man";
 const USER: &str = "mail";
 
 const CONFIGURATION: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n\
-    [[rule]]\nname = \"closed\"\nwhen = 'job.name == \"closed\"'\nreject = \"it is closed\"\n";
+    [[rule]]\nname = \"closed\"\nwhen = 'has(job.name) && job.name == \"closed\"'\nreject = \"it is closed\"\n";
 
 fn submit(cluster: &Cluster, name: &str) -> Output {
     let arguments = ["--hold", "-t5", "-o/dev/null", "-J", name, "--wrap=true"];

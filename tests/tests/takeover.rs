@@ -60,7 +60,7 @@ impl Drop for Backup {
 
 /// Puts a rule in force, as the daemon of that host would.
 fn put_rule(cluster: &Cluster) {
-    let text = "[[rule]]\nname = \"closed\"\nwhen = 'job.name == \"closed\"'\nreject = \"it is closed\"\n".to_owned();
+    let text = "[[rule]]\nname = \"closed\"\nwhen = 'has(job.name) && job.name == \"closed\"'\nreject = \"it is closed\"\n".to_owned();
     let read_file = |_: &str| Err("there are no files".to_owned());
     let compiled = compile(&[Source { name: "rules.toml".to_owned(), text, is_configuration: false, read_file: &read_file }]);
     in_force::put(&cluster.state_directory(), &compiled.rules.unwrap()).unwrap();

@@ -37,7 +37,8 @@ thread_local! {
 /// The queue; if `is_described` is true, also the jobs that wait or run as they were described.
 ///
 /// # Errors
-/// As `slurm_sys::client::controller::queue`, and [`ClientError::Reader`] where the child has ended.
+/// As `slurm_sys::client::controller::queue`, and [`ClientError::Reader`] where the child has
+/// ended.
 pub(crate) fn queue(is_described: bool) -> Result<(Queue, Vec<DescribedJob>), ClientError> {
     let (mut jobs, mut described) = (Vec::new(), Vec::new());
     let answered_at = ask(&Request::Queue { is_described }, |part| match part {
