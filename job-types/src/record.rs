@@ -8,6 +8,7 @@ mod json;
 
 use crate::options::{IfMissed, Key, Mode};
 use crate::policy::Admission;
+use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use serde_with::{DefaultOnError, serde_as};
@@ -34,6 +35,10 @@ pub struct Record {
     pub mode: Mode,
     /// What the job was when it was submitted.
     pub asked: AskedFor,
+    /// The partition, account and quality of service that the job named when the record was written
+    /// last; absent in records of earlier versions, and where it would make the record too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub affiliation: Option<Affiliation>,
     /// What was written, or would have been in a mode below `enforce`; absent where nothing was to
     /// change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,6 +76,76 @@ pub struct AskedFor {
     /// The options that its user gave, by their variables and canonical values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<(String, String)>,
+}
+
+/// The partition, account and quality of service of a job, by which its limits are bounded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Affiliation {
+    /// The partitions, separated by commas; absent where the job names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
+    /// The account; absent where the job names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The quality of service; absent where the job names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+}
+
+impl Affiliation {
+    /// Whether a job with that affiliation is still what it was with this one. A job that has
+    /// started has one of the partitions that it named. What the job did not name is taken to be
+    /// another than what it has now.
+    #[must_use]
+    pub fn holds_for(&self, present: &Affiliation) -> bool {
+        let is_among = |partition: &str| self.partition.iter().flat_map(|names| names.split(',')).any(|name| name == partition);
+        let same_partition = self.partition == present.partition || present.partition.as_deref().is_some_and(is_among);
+        // slurmctld does not tell apart what differs in case alone.
+        let is_same = |one: &Option<String>, other: &Option<String>| match (one, other) {
+            (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
+            (one, other) => one == other,
+        };
+        same_partition && is_same(&self.account, &present.account) && is_same(&self.qos, &present.qos)
+    }
+}
+
+/// Why a promise has ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndOfPromise {
+    /// The job was made larger than it was when it got the promise, and the promise can't be given
+    /// for that size.
+    MadeLarger,
+    /// The time limit that the promise was given for is longer than partition, quality of service
+    /// and account allow now.
+    BeyondLimits,
+    /// Another version of queuecast wrote a reason that is not known here.
+    #[serde(other)]
+    Other,
+}
+
+impl EndOfPromise {
+    /// Its name in records and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            EndOfPromise::MadeLarger => "made_larger",
+            EndOfPromise::BeyondLimits => "beyond_limits",
+            EndOfPromise::Other => "other",
+        }
+    }
+}
+
+impl std::fmt::Display for EndOfPromise {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            EndOfPromise::MadeLarger => "the job was made larger, and the promise can't be given for that size",
+            EndOfPromise::BeyondLimits => {
+                "the job's time limit is longer than its partition, quality of service and account allow now"
+            }
+            EndOfPromise::Other => "a reason that this version does not know",
+        })
+    }
 }
 
 /// What was written into the job.
@@ -183,6 +258,15 @@ pub struct Changed {
     /// Of an admitted job: it is really late, and is ended for it by this deadline of Slurm's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<i64>,
+    /// Nodes for which the promise was renewed, because the user made the job larger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    /// CPUs for which the promise was renewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Why the promise has ended before its time; the job is an ordinary one from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<EndOfPromise>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -266,10 +350,11 @@ impl Record {
             return Some(json);
         }
         let mut record = self.clone();
-        let shorter: [fn(&mut Record); 3] = [
+        let shorter: [fn(&mut Record); 4] = [
             |record| record.left.clear(),
             |record| record.instead_of = None,
             |record| record.asked.options.retain(|(_, value)| value.len() < 32),
+            |record| record.affiliation = None,
         ];
         for shorten in shorter {
             shorten(&mut record);
@@ -307,6 +392,22 @@ impl Record {
     pub fn last_limit(&self) -> Option<Seconds> {
         let changed = self.changed.as_ref().and_then(|changed| changed.limit_s);
         changed.or_else(|| self.written.as_ref()?.limit_s).map(Seconds)
+    }
+
+    /// The size that the job's promise was given for last.
+    #[must_use]
+    pub fn promised_size(&self) -> Size {
+        let changed = self.changed.as_ref();
+        let written = self.written.as_ref();
+        let nodes = changed.and_then(|changed| changed.nodes).or_else(|| written?.nodes);
+        let cpus = changed.and_then(|changed| changed.cpus).or_else(|| written?.cpus);
+        Size { nodes: nodes.unwrap_or(self.asked.nodes), cpus: cpus.unwrap_or(self.asked.cpus) }
+    }
+
+    /// Why the job's promise has ended before its time; `None` where it has not.
+    #[must_use]
+    pub fn end_of_promise(&self) -> Option<EndOfPromise> {
+        self.changed.as_ref()?.ended
     }
 
     /// When it was written into the job last.
@@ -375,6 +476,7 @@ mod tests {
             at: UnixTime(50),
             mode: Mode::Enforce,
             asked,
+            affiliation: None,
             written: Some(written),
             changed: None,
             forecast: None,

@@ -39,7 +39,6 @@ impl Admitted {
             priority: job.priority,
             site_factor: job.site_factor,
             slurm_deadline: job.deadline.map(UnixTime),
-            comment: job.comment.clone(),
             record,
         };
         Some(Self { job: admitted, seen, rest })

@@ -106,7 +106,7 @@ fn read(
     let controller_ahead = controller_ahead(read_at, answered_at.map(UnixTime), UnixTime(now()));
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
-    let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job))).collect();
+    let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job), priorities.enforces_limits)).collect();
     let admitted = queue.iter().filter_map(|job| Admitted::of(job, asked(job))).collect();
     let shared_nodes = SharedNodes::new(&partitions, &nodes, &queue, asked, read_at);
     let queue = Queue::new(&nodes, reservations, &queue, names);

@@ -24,6 +24,11 @@ pub(crate) struct Promised {
 pub(crate) struct Seen {
     submitted: Option<i64>,
     state: JobState,
+    partition: Option<String>,
+    account: Option<String>,
+    qos: Option<String>,
+    nodes: Option<u32>,
+    cpus: Option<u32>,
     limit_seconds: Option<i64>,
     shortest_limit_seconds: Option<i64>,
     eligible: Option<i64>,
@@ -41,6 +46,11 @@ impl Seen {
         Self {
             submitted: job.submitted,
             state: job.state,
+            partition: job.partition.clone(),
+            account: job.account.clone(),
+            qos: job.qos.clone(),
+            nodes: job.requested_nodes,
+            cpus: job.requested_cpus,
             limit_seconds: job.time_limit_seconds,
             shortest_limit_seconds: job.shortest_limit_seconds,
             eligible: job.eligible,

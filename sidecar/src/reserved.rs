@@ -23,7 +23,8 @@ pub(crate) struct Reserved {
 impl Reserved {
     /// `None` for a job without the record of a reservation, of which there are most, for an array,
     /// and for a job that neither waits nor runs.
-    pub(crate) fn of(job: &QueuedJob, size: Size) -> Option<Self> {
+    /// `accounting_is_enforced` is whether slurmctld holds jobs to limits of accounting.
+    pub(crate) fn of(job: &QueuedJob, size: Size, accounting_is_enforced: bool) -> Option<Self> {
         let Promised { record, rest, seen, started, is_blocked } = Promised::of(job, "\"reserved_at\"")?;
         record.written.as_ref()?.reserved_at?;
         let reserved = ReservedJob {
@@ -40,6 +41,7 @@ impl Reserved {
             started,
             is_blocked,
             is_requeued: job.restarts > 0,
+            accounting_is_enforced,
             record,
         };
         Some(Self { job: reserved, seen, rest, joint: job.comment.as_deref().and_then(JointJobs::of_comment) })

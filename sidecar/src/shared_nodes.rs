@@ -159,7 +159,7 @@ fn places(ranges: &[(usize, usize)], count: usize) -> impl Iterator<Item = usize
 /// when it can begin.
 fn admitted(job: &QueuedJob, size: Size, now: UnixTime) -> Option<AdmittedSharer> {
     let comment = job.admin_comment.as_deref().filter(|comment| comment.contains("\"admitted_by\""))?;
-    let record = Record::parse(comment)?;
+    let record = Record::parse(comment).filter(|record| record.end_of_promise().is_none())?;
     let written = record.written.filter(|_| record.mode == Mode::Enforce)?;
     let (deadline, estimate) = written.share()?;
     let begin = job.eligible.map_or(now, UnixTime).max(now);

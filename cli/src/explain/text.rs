@@ -147,10 +147,13 @@ fn moved(changed: &Changed) -> Option<String> {
     let limit = changed.limit_s.map(|limit| format!("time limit {}", Seconds(limit)));
     let parts: Vec<String> = begin.into_iter().chain(limit).collect();
     let stopped = match changed {
-        Changed { withdrawn: true, .. } => "; withdrawn because a job that it belongs together with had its nodes",
-        Changed { stopped: true, .. } => "; left alone since somebody else changed the job",
-        Changed { .. } => "",
+        Changed { ended: Some(why), .. } => format!("; the promise has ended: {why}"),
+        Changed { withdrawn: true, .. } => "; withdrawn because a job that it belongs together with had its nodes".to_owned(),
+        Changed { stopped: true, .. } => "; left alone since somebody else changed the job".to_owned(),
+        Changed { .. } => String::new(),
     };
+    let renewed = changed.nodes.map(|nodes| format!("; the promise was renewed for {}", size(nodes, changed.cpus.unwrap_or(0))));
+    let stopped = format!("{}{stopped}", renewed.unwrap_or_default());
     if parts.is_empty() {
         return (!stopped.is_empty()).then(|| stopped.trim_start_matches("; ").to_owned());
     }

@@ -4,7 +4,7 @@
 //! against the other. What it saves is a good part of the time that a decision takes where it is
 //! made, in slurmctld: one allocation and no passing of each value through a serializer.
 
-use super::{AskedFor, Changed, Forecast, MOST_BYTES, Record, Written};
+use super::{Affiliation, AskedFor, Changed, Forecast, MOST_BYTES, Record, Written};
 use crate::options::IfMissed;
 use arrayvec::ArrayVec;
 use std::fmt::Write;
@@ -72,13 +72,16 @@ impl<'a> Object<'a> {
 }
 
 fn write_record(text: &mut String, record: &Record) {
-    let Record { version, generation, at, mode, asked, written, changed, forecast, instead_of, left } = record;
+    let Record { version, generation, at, mode, asked, affiliation, written, changed, forecast, instead_of, left } = record;
     let mut object = Object::new(text);
     object.number("version", i64::from(*version));
     write_digits(object.field("generation"), *generation);
     object.number("at", at.0);
     write_text(object.field("mode"), mode.as_str());
     write_asked(object.field("asked"), asked);
+    if let Some(affiliation) = affiliation {
+        write_affiliation(object.field("affiliation"), affiliation);
+    }
     if let Some(written) = written {
         write_written(object.field("written"), written);
     }
@@ -117,6 +120,17 @@ fn write_asked(text: &mut String, asked: &AskedFor) {
     object.end();
 }
 
+fn write_affiliation(text: &mut String, affiliation: &Affiliation) {
+    let Affiliation { partition, account, qos } = affiliation;
+    let mut object = Object::new(text);
+    for (name, value) in [("partition", partition), ("account", account), ("qos", qos)] {
+        if let Some(value) = value {
+            write_text(object.field(name), value);
+        }
+    }
+    object.end();
+}
+
 fn write_written(text: &mut String, written: &Written) {
     let Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, admitted_by, deadline, wanted, if_missed } =
         written;
@@ -143,7 +157,7 @@ fn write_written(text: &mut String, written: &Written) {
 
 fn write_changed(text: &mut String, changed: &Changed) {
     let Changed { count, at, begin, limit_s, probability, missed, withdrawn, stopped, .. } = changed;
-    let Changed { site_factor, added, priority, deadline_probability, told_restarts, late, .. } = changed;
+    let Changed { site_factor, added, priority, deadline_probability, told_restarts, late, nodes, cpus, ended, .. } = changed;
     let mut object = Object::new(text);
     object.number("count", i64::from(*count));
     object.number("at", at.0);
@@ -159,6 +173,11 @@ fn write_changed(text: &mut String, changed: &Changed) {
     object.probability_if("deadline_probability", *deadline_probability);
     object.small_number_if("told_restarts", *told_restarts);
     object.number_if("late", *late);
+    object.small_number_if("nodes", *nodes);
+    object.small_number_if("cpus", *cpus);
+    if let Some(ended) = ended {
+        write_text(object.field("ended"), ended.name());
+    }
     object.end();
 }
 
@@ -244,7 +263,7 @@ mod tests {
     use super::*;
     use crate::options::Mode;
     use crate::policy::Admission;
-    use crate::record::WaitSource;
+    use crate::record::{EndOfPromise, WaitSource};
     use crate::time::UnixTime;
     use proptest::option::of;
     use proptest::prelude::*;
@@ -269,6 +288,12 @@ mod tests {
     }
 
     prop_compose! {
+        fn affiliation()((partition, account, qos) in (of(text()), of(text()), of(text()))) -> Affiliation {
+            Affiliation { partition, account, qos }
+        }
+    }
+
+    prop_compose! {
         fn written()(
             (nodes, cpus, tasks) in any::<(Option<u32>, Option<u32>, Option<u32>)>(),
             (limit_s, begin, reserved_at, hold_until) in any::<(Option<i64>, Option<i64>, Option<i64>, Option<i64>)>(),
@@ -289,12 +314,14 @@ mod tests {
             (missed, withdrawn, stopped) in any::<(bool, bool, bool)>(), told in of(0u8..=100),
             (site_factor, added, late) in any::<(Option<i64>, Option<i64>, Option<i64>)>(),
             (priority, told_restarts) in any::<(Option<u32>, Option<u32>)>(),
+            (nodes, cpus) in any::<(Option<u32>, Option<u32>)>(),
+            ended in of(prop::sample::select(vec![EndOfPromise::MadeLarger, EndOfPromise::BeyondLimits, EndOfPromise::Other])),
         ) -> Changed {
             let part = |percent: u8| f64::from(percent) / 100.0;
             let (probability, deadline_probability) = (probability.map(part), told.map(part));
             Changed {
                 count, at: UnixTime(at), begin, limit_s, probability, missed, withdrawn, stopped, site_factor, added, priority,
-                deadline_probability, told_restarts, late,
+                deadline_probability, told_restarts, late, nodes, cpus, ended,
             }
         }
     }
@@ -317,10 +344,10 @@ mod tests {
         fn record()(
             (version, generation, at) in any::<(u32, u64, i64)>(),
             mode in prop_oneof![Just(Mode::Off), Just(Mode::Observe), Just(Mode::Advise), Just(Mode::Enforce)],
-            asked in asked(), written in of(written()), changed in of(changed()), forecast in of(forecast()), instead_of in of(forecast()),
+            asked in asked(), affiliation in of(affiliation()), written in of(written()), changed in of(changed()), forecast in of(forecast()), instead_of in of(forecast()),
             left in prop::collection::vec(text(), 0..4),
         ) -> Record {
-            Record { version, generation, at: UnixTime(at), mode, asked, written, changed, forecast, instead_of, left }
+            Record { version, generation, at: UnixTime(at), mode, asked, affiliation, written, changed, forecast, instead_of, left }
         }
     }
 

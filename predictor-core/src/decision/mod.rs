@@ -19,7 +19,7 @@ mod submission;
 pub use admission::{
     AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, Admitted, AdmittedJob, AlternativeSize, Alternatives,
     DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted, SharingRequest, admission_upkeep, clocks_agree,
-    given_deadline,
+    given_deadline, noted,
 };
 pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
@@ -29,7 +29,7 @@ pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, ga
 pub use least_gain::LeastGain;
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{
-    GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, ReservationState,
+    Excess, GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, ReservationState,
     ReservedJob, Review, Revision, STEP, Sibling, Step, TrajectoryPoint, Upkeep, Wanted, joint_reservation, present_probability,
     probabilities_to_ask, review, trajectory, upkeep, was_kept, withdrawal, written_reservation,
 };

@@ -1,8 +1,8 @@
 //! A decision in the words of the record that the job carries.
 
-use super::{Candidate, Changes, Decision, Situation};
+use super::{Candidate, Changes, Decision, Situation, Submission};
 use job_types::options::Asked;
-use job_types::record::{AskedFor, Forecast, RECORD_VERSION, Record, Written};
+use job_types::record::{Affiliation, AskedFor, Forecast, RECORD_VERSION, Record, Written};
 
 impl Decision {
     /// The record of this decision, which was made from snapshot number `generation`.
@@ -58,6 +58,7 @@ impl Decision {
                 deadline: submission.deadline.map(|deadline| deadline.0),
                 options: options(&submission.asked),
             },
+            affiliation: (reservation.is_some() || admitted.is_some()).then(|| affiliation(submission)),
             written,
             changed: None,
             forecast,
@@ -81,6 +82,11 @@ fn forecast_of(candidate: &Candidate) -> Forecast {
         reservation_probability: None,
         deadline_probability: candidate.deadline_probability.map(hundredths),
     }
+}
+
+fn affiliation(submission: &Submission<'_>) -> Affiliation {
+    let owned = |name: Option<&str>| name.map(str::to_owned);
+    Affiliation { partition: owned(submission.partition), account: owned(submission.account), qos: owned(submission.qos) }
 }
 
 fn hundredths(probability: f64) -> f64 {

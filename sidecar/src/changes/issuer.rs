@@ -2,7 +2,7 @@
 //!
 //! Whoever wants a job changed hands over a [`Change`]: which job, what was seen of it, and steps.
 //! Right before the first step the job is read once more, and nothing is done where it is not as it
-//! was seen, or where the kill switch is on. A step is done only if the one before has succeeded.
+//! was seen, or where the kill switch is on. A note goes in front of the comment that is read then. A step is done only if the one before has succeeded.
 //! What was not done is left: whoever wants it finds out when they look at the job anew.
 
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 use job_types::number::JobId;
 use job_types::time::UnixTime;
-use predictor_core::decision::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, Wanted};
+use predictor_core::decision::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, Wanted, noted};
 use slurm_sys::client::ClientError;
-use slurm_sys::client::controller::{self, ChangeError, JobUpdate};
+use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob};
 
 use crate::accounting::now;
 use crate::admitted::Admitted;
@@ -24,7 +24,11 @@ use crate::reserved::Reserved;
 /// One step of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Action {
-    Update(JobUpdate),
+    Update {
+        update: JobUpdate,
+        /// What is noted in front of the comment that the job has right before the update.
+        note: Option<String>,
+    },
     Cancel,
 }
 
@@ -39,6 +43,9 @@ pub(super) struct Change {
     is_withdrawal: bool,
     /// Whether it only notes that somebody else has changed the job.
     is_note: bool,
+    /// Whether it holds a time limit that the daemon has written to what is allowed, which is done
+    /// whatever else has become of the job.
+    is_cut: bool,
     /// What of the job it is about, as logs have it.
     subject: &'static str,
     /// Why the job is cancelled, where it is.
@@ -56,7 +63,8 @@ impl Change {
             Step::Cancel => Some(Action::Cancel),
             Step::Update { begin, limit, shortest_limit, record } => {
                 let admin_comment = Some(format!("{}{}", record.to_json()?, reserved.rest));
-                Some(Action::Update(JobUpdate { begin, limit, shortest_limit, admin_comment, ..JobUpdate::default() }))
+                let update = JobUpdate { begin, limit, shortest_limit, admin_comment, ..JobUpdate::default() };
+                Some(Action::Update { update, note: None })
             }
         };
         let why_cancelled = if *wanted == Wanted::Withdrawal {
@@ -70,6 +78,7 @@ impl Change {
             seen: reserved.seen.clone(),
             is_withdrawal: *wanted == Wanted::Withdrawal,
             is_note: *wanted == Wanted::NoteOfStop,
+            is_cut: matches!(wanted, Wanted::CutBack(_)),
             subject: "reservation",
             why_cancelled,
             of_deadline: None,
@@ -81,11 +90,12 @@ impl Change {
     pub(super) fn of_admitted(admitted: &Admitted, wanted: AdmissionWanted, due: UnixTime, now: UnixTime) -> Self {
         let action = match wanted.step(&admitted.job, now) {
             AdmissionStep::Cancel => Some(Action::Cancel),
-            AdmissionStep::Update(AdmissionUpdate { deadline, shortest_limit, site_factor, comment, record }) => {
+            AdmissionStep::Update(AdmissionUpdate { deadline, shortest_limit, site_factor, note, record }) => {
                 let admin_comment = record.to_json().map(|json| format!("{json}{}", admitted.rest));
                 admin_comment.map(|admin_comment| {
                     let admin_comment = Some(admin_comment);
-                    Action::Update(JobUpdate { deadline, shortest_limit, site_factor, comment, admin_comment, ..JobUpdate::default() })
+                    let update = JobUpdate { deadline, shortest_limit, site_factor, admin_comment, ..JobUpdate::default() };
+                    Action::Update { update, note }
                 })
             }
         };
@@ -95,6 +105,7 @@ impl Change {
             seen: admitted.seen.clone(),
             is_withdrawal: false,
             is_note: wanted == AdmissionWanted::NoteOfStop,
+            is_cut: false,
             subject: "deadline",
             why_cancelled: "it could not be done by its deadline any more, and Slurm has not ended it for that",
             of_deadline: Some(wanted.name()),
@@ -149,7 +160,7 @@ impl Issuer {
             return false;
         }
         match self.left_alone.get(&change.job) {
-            Some(left) if left.is_noted || !change.is_note => return true,
+            Some(left) if (left.is_noted || !change.is_note) && !change.is_cut => return true,
             Some(_) => {}
             None if change.is_note => {
                 self.leave_alone(change, false);
@@ -201,12 +212,14 @@ impl Issuer {
         };
         // The program of a job that has its nodes begins then.
         let is_late = change.is_withdrawal && change.seen.has_started() && UnixTime(now()) >= change.due;
-        if is_late || !is_as_seen(change)? {
-            return Ok(ChangeOutcome::Overtaken);
-        }
+        let present = present(change)?.filter(|_| !is_late);
+        let Some(QueuedJob { comment, .. }) = present else { return Ok(ChangeOutcome::Overtaken) };
         for action in actions {
             match action {
-                Action::Update(update) => {
+                Action::Update { update, note } => {
+                    // The user may have written another comment since the queue was read.
+                    let comment = note.as_ref().and_then(|note| noted(comment.as_deref(), note));
+                    let update = &JobUpdate { comment, ..update.clone() };
                     controller::update_job(change.job, update)?;
                     let JobUpdate { begin, limit, deadline, site_factor, .. } = update;
                     let (begin, limit_s, deadline) =
@@ -234,8 +247,9 @@ impl Issuer {
     }
 }
 
-/// Whether the job is still as it was when the change was found to be wanted.
-fn is_as_seen(change: &Change) -> Result<bool, ClientError> {
-    let known = queue_reader::jobs_with_number(change.job)?;
-    Ok(matches!(&known[..], [one] if Seen::of(&one.job) == change.seen))
+/// The job as it is now, if it is still as it was when the change was found to be wanted.
+fn present(change: &Change) -> Result<Option<QueuedJob>, ClientError> {
+    let mut known = queue_reader::jobs_with_number(change.job)?;
+    let only = if known.len() == 1 { known.pop() } else { None };
+    Ok(only.map(|one| one.job).filter(|job| Seen::of(job) == change.seen))
 }

@@ -88,7 +88,7 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
         limits: Arc::default(),
         partition_limits: Vec::new(),
         admitted,
-        priorities: Arc::new(Priorities { plugin: String::new(), only_grows: false, site_factor_plugin: None }),
+        priorities: Arc::new(Priorities { plugin: String::new(), only_grows: false, site_factor_plugin: None, enforces_limits: true }),
     }
 }
 

@@ -194,7 +194,8 @@ fn ask(job: JobId, told: &Told) -> Option<Admitted> {
 
 /// A record of a lower mode says what would have been written.
 fn admitted(record: &Record, start: f64, end: Option<f64>) -> Option<Admitted> {
-    let written = record.written.as_ref().filter(|_| record.mode == Mode::Enforce)?;
+    let is_promised = record.mode == Mode::Enforce && record.end_of_promise().is_none();
+    let written = record.written.as_ref().filter(|_| is_promised)?;
     let (deadline, estimate) = written.share()?;
     let deadline = deadline.0 as f64;
     Some(Admitted { start, end: end.map_or(deadline, |end| end.min(deadline)), expected_s: estimate.0 as f64 })

@@ -54,6 +54,7 @@ fn deferred(site: &Snapshot<Vec<u8>>) -> Vec<(ReservedJob, String)> {
             started: None,
             is_blocked: false,
             is_requeued: false,
+            accounting_is_enforced: true,
             record,
         };
         (changes.hold_until.is_some()).then_some((job, comment))

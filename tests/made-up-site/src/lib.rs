@@ -235,6 +235,7 @@ pub fn reserved_job(site: &Cluster) -> ReservedJob {
         started: None,
         is_blocked: false,
         is_requeued: false,
+        accounting_is_enforced: true,
         record: decision.record(&situation, 7),
     }
 }

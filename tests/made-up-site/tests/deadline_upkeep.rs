@@ -5,12 +5,13 @@
 use job_types::number::{JobId, UserId};
 use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
-use job_types::record::{Record, Written};
+use job_types::record::{EndOfPromise, Record, Written};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{
     AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, AdmittedJob, Submission, admission_upkeep, decide,
+    given_deadline, noted,
 };
 
 const HOUR: Seconds = Seconds(3_600);
@@ -55,7 +56,6 @@ fn admitted(admission: Admission) -> AdmittedJob {
         priority: 1_000,
         site_factor: 0,
         slurm_deadline: None,
-        comment: None,
         record: decision.record(&situation, 7),
     }
 }
@@ -76,10 +76,15 @@ fn carried_out(job: &AdmittedJob, wanted: AdmissionWanted, now: UnixTime) -> Adm
         shortest_limit: update.shortest_limit.or(job.shortest_limit),
         priority: u32::try_from(i64::from(job.priority) + site_factor - job.site_factor).unwrap(),
         site_factor,
-        comment: update.comment.or(job.comment.clone()),
         record: Record::parse(&update.record.to_json().unwrap()).unwrap(),
         ..job.clone()
     }
+}
+
+/// The comment after what is wanted, where its user has written one.
+fn comment(job: &AdmittedJob, wanted: AdmissionWanted, now: UnixTime, own: Option<&str>) -> Option<String> {
+    let AdmissionStep::Update(update) = wanted.step(job, now) else { panic!("it is cancelled") };
+    noted(own, &update.note?)
 }
 
 fn wanted(found: &AdmissionUpkeep) -> Option<AdmissionWanted> {
@@ -111,14 +116,15 @@ fn by_probability_a_job_is_late_once_its_deadline_has_passed_and_by_edf_once_its
 
 #[test]
 fn a_late_job_is_ended_by_slurm_and_cancelled_where_that_does_not_come() {
-    let job = AdmittedJob { comment: Some("ours".to_owned()), ..admitted(Admission::Probability) };
+    let job = admitted(Admission::Probability);
     let late = DEADLINE + Seconds(5);
     let found = look(&job, late);
     assert_eq!((found.state, found.ordered_by, wanted(&found)), (AdmissionState::Late, None, Some(AdmissionWanted::End)));
     let after = carried_out(&job, AdmissionWanted::End, late);
     assert!(after.slurm_deadline.unwrap() > late && after.slurm_deadline.unwrap() < late + Seconds(60));
     assert_eq!(after.record.changed.as_ref().unwrap().late, after.slurm_deadline.map(|at| at.0));
-    assert_eq!(after.comment.as_deref(), Some("queuecast: ended because it could not be done by its deadline any more | ours"));
+    let comment = comment(&job, AdmissionWanted::End, late, Some("ours"));
+    assert_eq!(comment.as_deref(), Some("queuecast: ended because it could not be done by its deadline any more | ours"));
     // Slurm takes its time, and nobody else has set that deadline.
     assert_eq!(wanted(&look(&after, late + Seconds(60))), None);
     assert_eq!(look(&after, late + Seconds(60)).state, AdmissionState::Late);
@@ -135,7 +141,8 @@ fn a_job_that_has_started_is_left_to_its_limit_and_its_user_is_told_once() {
     let found = look(&job, DEADLINE - Seconds(200));
     assert_eq!((found.state, wanted(&found)), (AdmissionState::AtRisk, Some(AdmissionWanted::Note { probability: Some(0.0) })));
     let told = carried_out(&job, wanted(&found).unwrap(), DEADLINE - Seconds(200));
-    assert_eq!(told.comment.as_deref(), Some("queuecast: its deadline is at risk: done in time with probability 0.00, promised 0.90"));
+    let comment = comment(&job, wanted(&found).unwrap(), DEADLINE - Seconds(200), None);
+    assert_eq!(comment.as_deref(), Some("queuecast: its deadline is at risk: done in time with probability 0.00, promised 0.90"));
     for now in [DEADLINE - Seconds(170), DEADLINE + Seconds(600)] {
         assert_eq!(look(&told, now), AdmissionUpkeep { state: AdmissionState::AtRisk, ordered_by: None, wanted: None });
     }
@@ -180,7 +187,7 @@ fn a_job_whose_node_has_failed_is_forecast_anew_and_its_user_is_told() {
     let told = carried_out(&job, wanted(&found).unwrap(), now);
     let changed = told.record.changed.as_ref().unwrap();
     assert_eq!((changed.told_restarts, changed.deadline_probability.is_some()), (Some(1), true));
-    assert!(told.comment.as_deref().unwrap().starts_with("queuecast: put back into the queue, which puts its deadline at risk"));
+    assert!(comment(&job, wanted(&found).unwrap(), now, None).unwrap().starts_with("queuecast: put back into the queue, which puts its deadline at risk"));
     assert_eq!((wanted(&look(&told, now)), look(&told, now).ordered_by), (None, Some(DEADLINE)), "it is told once");
     // The next failure is told again, and where jobs wait for hours by now, that it is likely late.
     let again = AdmittedJob { restarts: 2, ..told };
@@ -332,4 +339,22 @@ fn a_record_that_no_filter_writes_changes_nothing() {
         let found = admission_upkeep(&damaged, &site, NOW);
         assert_eq!(found, AdmissionUpkeep { state: AdmissionState::Unusable, ordered_by: None, wanted: None }, "damage {number}");
     }
+}
+
+#[test]
+fn a_job_that_its_user_has_made_larger_is_not_the_promised_one_and_loses_its_place() {
+    let job = carried_out(&admitted(Admission::Edf), AdmissionWanted::Place { added: 40 }, NOW);
+    for size in [Size { nodes: job.size.nodes + 1, ..job.size }, Size { cpus: job.size.cpus + 1, ..job.size }] {
+        let larger = AdmittedJob { size, ..job.clone() };
+        let found = look(&larger, NOW);
+        assert_eq!((found.ordered_by, wanted(&found)), (None, Some(AdmissionWanted::EndOfPromise(EndOfPromise::MadeLarger))));
+        let told = comment(&larger, wanted(&found).unwrap(), NOW, Some("mine")).unwrap();
+        assert!(told.contains("made larger") && told.ends_with(" | mine"), "{told}");
+        let after = carried_out(&larger, wanted(&found).unwrap(), NOW);
+        assert_eq!((after.site_factor, after.priority), (admitted(Admission::Edf).site_factor, admitted(Admission::Edf).priority));
+        assert_eq!(look(&after, NOW), AdmissionUpkeep { state: AdmissionState::Stopped, ordered_by: None, wanted: None });
+        assert_eq!(given_deadline(&after.record), None, "nothing is promised any more");
+    }
+    let started = AdmittedJob { size: Size { nodes: 9, cpus: 99 }, started: Some(NOW), ..job };
+    assert_ne!(look(&started, NOW).state, AdmissionState::Stopped, "what it got says nothing");
 }

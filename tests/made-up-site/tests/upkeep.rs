@@ -5,10 +5,12 @@
 use job_types::number::UserId;
 use job_types::options::{IfMissed, Mode};
 use job_types::policy::Policy;
-use job_types::record::{Changed, Record, Written};
+use job_types::record::{Affiliation, Changed, EndOfPromise, Record, Written};
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
-use predictor_core::decision::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
+use predictor_core::decision::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep, written_reservation};
+use predictor_core::limits::{Applying, CapOwner, Caps};
 
 const NEXT: Seconds = Seconds(30);
 const HOUR: Seconds = Seconds(3_600);
@@ -263,5 +265,98 @@ fn no_limit_becomes_longer_than_the_site_allows() {
     longer_waits.partition.max_time = job.limit;
     if let Some((Wanted::Revision(revision), _)) = look(&job, &longer_waits, NOW).wanted {
         assert!(revision.limit.is_none_or(|limit| Some(limit) <= job.limit), "{revision:?}");
+    }
+}
+
+/// The same site, where quality of service and association allow a job so long a time limit today.
+fn with_wall(site: Cluster, wall: Seconds) -> Cluster {
+    let caps = Caps { wall: Some(wall), ..Caps::default() };
+    Cluster { limits: Applying { caps, wall_owner: Some(CapOwner::Qos), ..Applying::default() }, ..site }
+}
+
+/// The job once the daemon has written its limit, which slurmctld holds to nothing from then on.
+fn with_limit_of_the_daemon(job: &ReservedJob) -> ReservedJob {
+    let changed = Changed { count: 1, at: NOW, limit_s: job.limit.map(|limit| limit.0), ..Changed::default() };
+    ReservedJob { record: Record { changed: Some(changed), affiliation: Some(job.affiliation()), ..job.record.clone() }, ..job.clone() }
+}
+
+#[test]
+fn a_limit_that_the_daemon_wrote_is_cut_back_to_what_the_job_may_have_now_and_the_promise_ends_where_that_is_less_than_its_own() {
+    let job = with_limit_of_the_daemon(&reserved_job(&site(enforcing(), 40)));
+    // Its user has moved it to a quality of service with less than the user's own hour.
+    let moved = ReservedJob { qos: Some("short".to_owned()), ..job.clone() };
+    let short = with_wall(site(enforcing(), 40), Seconds(30 * 60));
+    let running = ReservedJob { started: job.eligible, ..moved.clone() };
+    let stopped = ReservedJob { eligible: Some(NOW + Seconds(60)), ..moved.clone() };
+    let advised = with_wall(site(Policy { mode: Mode::Advise, ..enforcing() }, 40), Seconds(30 * 60));
+    for (job, site) in [(&moved, &short), (&running, &short), (&stopped, &short), (&moved, &advised)] {
+        let now = job.started.map_or(NOW, |started| started + NEXT);
+        let Upkeep { wanted: Some((wanted, due)), .. } = look(job, site, now) else { panic!("it is kept") };
+        assert_eq!(due, now, "before anything else");
+        let (after, is_cancelled) = carried_out(job, wanted, now);
+        assert_eq!((after.limit, is_cancelled), (Some(Seconds(30 * 60)), false));
+        assert_eq!(after.record.end_of_promise(), Some(EndOfPromise::BeyondLimits));
+        assert_eq!(look(&after, site, now).wanted, None);
+    }
+    // Where nobody enforces limits of accounting its user's own limit stays, without padding.
+    let unenforced = ReservedJob { accounting_is_enforced: false, ..running };
+    let now = unenforced.started.unwrap() + NEXT;
+    let Upkeep { wanted: Some((wanted, _)), .. } = look(&unenforced, &short, now) else { panic!("it is kept") };
+    let (after, _) = carried_out(&unenforced, wanted, now);
+    assert_eq!((after.limit, after.record.end_of_promise()), (Some(HOUR), None));
+}
+
+#[test]
+fn padding_that_is_not_allowed_any_more_is_taken_away_by_a_later_begin() {
+    let today = with_wall(site(enforcing(), 100), Seconds(100 * 60));
+    let job = reserved_job(&site(enforcing(), 100));
+    assert!(job.limit.unwrap() > Seconds(100 * 60));
+    for job in [job.clone(), with_limit_of_the_daemon(&job)] {
+        let Upkeep { wanted: Some((wanted, _)), .. } = look(&job, &today, NOW) else { panic!("it is kept") };
+        let (after, _) = carried_out(&job, wanted, NOW);
+        assert_eq!((after.limit, after.eligible), (Some(Seconds(100 * 60)), Some(at(&job) - Seconds(40 * 60))));
+        assert_eq!(look(&after, &today, NOW), Upkeep { state: ReservationState::Deferred, wanted: None }, "it is its own");
+    }
+}
+
+#[test]
+fn a_limit_that_slurmctld_itself_holds_to_what_is_allowed_is_left_to_it() {
+    let job = reserved_job(&site(enforcing(), 40));
+    let short = with_wall(site(enforcing(), 100), Seconds(30 * 60));
+    assert_eq!(look(&job, &short, NOW).wanted, None, "another limit would be marked as an administrator's");
+    // What has started is as it was looked at, whatever its quality of service allows by now.
+    let started = with_limit_of_the_daemon(&ReservedJob { limit: Some(HOUR), started: Some(at(&job)), ..job.clone() });
+    assert_eq!(look(&started, &short, at(&job) + NEXT).wanted, None);
+    let shown = ReservedJob { partition: Some("batch".to_owned()), qos: Some("NORMAL".to_owned()), ..started.clone() };
+    let affiliation = Affiliation { partition: Some("other,batch".to_owned()), qos: Some("normal".to_owned()), account: None };
+    let shown = ReservedJob { record: Record { affiliation: Some(affiliation), ..started.record }, ..shown };
+    assert_eq!(look(&shown, &short, at(&job) + NEXT).wanted, None, "one of its partitions, and the same name to Slurm");
+}
+
+#[test]
+fn a_job_that_its_user_has_made_larger_gets_its_promise_anew_or_none() {
+    let promised = reserved_job(&site(enforcing(), 40));
+    let larger = ReservedJob { size: Size { nodes: 8, cpus: 32 }, ..promised.clone() };
+    let state = ReservationState::Deferred;
+    let found = look(&larger, &site(enforcing(), 40), NOW);
+    let Upkeep { state: found_state, wanted: Some((wanted @ Wanted::Renewal(revision), _)) } = found else { panic!("{found:?}") };
+    assert!(revision.probability.unwrap() >= 0.9 && found_state == state);
+    let (after, _) = carried_out(&larger, wanted, NOW);
+    assert_eq!(after.record.promised_size(), larger.size);
+    assert_eq!(look(&after, &site(enforcing(), 40), NOW), Upkeep { state, wanted: None });
+    // Where such waits are longer than the time that is left nothing is promised.
+    let found = look(&larger, &site(enforcing(), 400), NOW);
+    assert_eq!(found.wanted, Some((Wanted::EndOfPromise(EndOfPromise::MadeLarger), NOW)));
+    let (after, is_cancelled) = carried_out(&larger, found.wanted.unwrap().0, NOW);
+    assert_eq!((after.limit, after.eligible, is_cancelled), (larger.limit, larger.eligible, false));
+    assert_eq!(look(&after, &site(enforcing(), 400), NOW), Upkeep { state: ReservationState::Stopped, wanted: None });
+    assert_eq!(written_reservation(&after.record), None);
+    // A smaller one is the promised one, and so is one that got more than it asked for.
+    for same in [
+        ReservedJob { size: Size { nodes: 2, cpus: 8 }, ..promised.clone() },
+        ReservedJob { started: Some(NOW), ..larger.clone() },
+        ReservedJob { is_requeued: true, ..larger },
+    ] {
+        assert_eq!(look(&same, &site(enforcing(), 40), NOW).wanted.filter(|(wanted, _)| !matches!(wanted, Wanted::Revision(_))), None);
     }
 }

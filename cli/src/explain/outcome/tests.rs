@@ -22,6 +22,7 @@ pub(in crate::explain) fn record() -> Record {
         at: UnixTime(10_000),
         mode: Mode::Enforce,
         asked: AskedFor { nodes: 4, cpus: 16, limit_s: Some(3_600), ..AskedFor::default() },
+        affiliation: None,
         written: None,
         changed: None,
         forecast: Some(forecast),

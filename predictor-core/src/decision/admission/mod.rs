@@ -20,6 +20,7 @@ pub use shares::GivenShare;
 pub use uncertain::SharingRequest;
 pub use upkeep::{
     AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, clocks_agree,
+    noted,
 };
 
 use super::molding::{self, Assumption};

@@ -105,10 +105,11 @@ impl DeadlineState {
 }
 
 /// The deadline that a job was admitted with; `None` for any other job, and where the mode kept the
-/// admission from being written.
+/// admission from being written or the promise has ended before its time.
 #[must_use]
 pub fn given_deadline(record: &Record) -> Option<GivenDeadline> {
-    let written = record.written.as_ref().filter(|_| record.mode == Mode::Enforce)?;
+    let is_promised = record.mode == Mode::Enforce && record.end_of_promise().is_none();
+    let written = record.written.as_ref().filter(|_| is_promised)?;
     Some(GivenDeadline {
         by: written.admitted_by?,
         at: record.at,

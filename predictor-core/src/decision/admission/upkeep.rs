@@ -14,7 +14,7 @@ use crate::site::Site;
 use job_types::number::{JobId, UserId};
 use job_types::options::Mode;
 use job_types::policy::Admission;
-use job_types::record::{Changed, Record, Written};
+use job_types::record::{Affiliation, Changed, EndOfPromise, Record, Written};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt::Write;
@@ -86,8 +86,6 @@ pub struct AdmittedJob {
     pub site_factor: i64,
     /// Slurm's own deadline.
     pub slurm_deadline: Option<UnixTime>,
-    /// Its user's comment, perhaps with a note of ours.
-    pub comment: Option<String>,
     /// Its record.
     pub record: Record,
 }
@@ -161,11 +159,14 @@ pub enum AdmissionWanted {
     Cancellation,
     /// A note in its record that it is left alone from now on.
     NoteOfStop,
+    /// An end of the promise, which its user is told: the job is an ordinary one from now on, with
+    /// its own priority.
+    EndOfPromise(EndOfPromise),
 }
 
 impl AdmissionWanted {
     /// All names that they have in metrics and logs.
-    pub const NAMES: [&str; 5] = ["ordered", "told", "ended", "cancelled", "stopped"];
+    pub const NAMES: [&str; 6] = ["ordered", "told", "ended", "cancelled", "stopped", "promise_ended"];
 
     /// Its name in metrics and logs.
     #[must_use]
@@ -176,6 +177,7 @@ impl AdmissionWanted {
             AdmissionWanted::End => Self::NAMES[2],
             AdmissionWanted::Cancellation => Self::NAMES[3],
             AdmissionWanted::NoteOfStop => Self::NAMES[4],
+            AdmissionWanted::EndOfPromise(_) => Self::NAMES[5],
         }
     }
 
@@ -184,7 +186,7 @@ impl AdmissionWanted {
     #[must_use]
     pub fn is_certain(&self, controller_ahead: Option<Seconds>) -> bool {
         match self {
-            AdmissionWanted::Place { .. } | AdmissionWanted::NoteOfStop => true,
+            AdmissionWanted::Place { .. } | AdmissionWanted::NoteOfStop | AdmissionWanted::EndOfPromise(_) => true,
             AdmissionWanted::Note { .. } | AdmissionWanted::End | AdmissionWanted::Cancellation => clocks_agree(controller_ahead),
         }
     }
@@ -210,8 +212,8 @@ pub struct AdmissionUpdate {
     pub shortest_limit: Option<Seconds>,
     /// The factor of the site.
     pub site_factor: Option<i64>,
-    /// The comment.
-    pub comment: Option<String>,
+    /// What is noted in front of its user's comment ([`noted`]).
+    pub note: Option<String>,
     /// The record.
     pub record: Box<Record>,
 }
@@ -234,6 +236,19 @@ impl AdmittedJob {
         let deadline = UnixTime(written.deadline?);
         let is_possible = (Seconds(-FARTHEST_DEADLINE.0)..=FARTHEST_DEADLINE).contains(&Seconds(deadline.0.saturating_sub(now.0)));
         is_possible.then_some((by, deadline))
+    }
+
+    /// The partition, account and quality of service that it has now.
+    fn affiliation(&self) -> Affiliation {
+        Affiliation { partition: self.partition.clone(), account: self.account.clone(), qos: self.qos.clone() }
+    }
+
+    /// Whether its user has made it larger than it was admitted, while it waits for its first
+    /// start.
+    fn is_larger_than_promised(&self) -> bool {
+        let promised = self.record.promised_size();
+        let waits = self.started.is_none() && self.restarts == 0;
+        waits && (self.size.nodes > promised.nodes || self.size.cpus > promised.cpus)
     }
 
     fn changed(&self) -> Option<&Changed> {
@@ -299,6 +314,10 @@ pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &Admi
         return AdmissionUpkeep { wanted, ..keep(AdmissionState::Stopped) };
     }
     let waits = job.started.is_none();
+    if job.is_larger_than_promised() {
+        let wanted = Some((AdmissionWanted::EndOfPromise(EndOfPromise::MadeLarger), now));
+        return AdmissionUpkeep { wanted, ..keep(AdmissionState::Waiting) };
+    }
     if job.is_blocked || (waits && job.eligible.is_none()) {
         return keep(AdmissionState::Blocked);
     }
@@ -360,10 +379,9 @@ impl AdmissionWanted {
         let update = |change: &dyn Fn(&mut Changed)| {
             let mut changed = Changed { count: before.count.saturating_add(1), at: now, ..before.clone() };
             change(&mut changed);
-            let record = Box::new(Record { changed: Some(changed), ..job.record.clone() });
-            AdmissionUpdate { deadline: None, shortest_limit: None, site_factor: None, comment: None, record }
+            let record = Box::new(Record { changed: Some(changed), affiliation: Some(job.affiliation()), ..job.record.clone() });
+            AdmissionUpdate { deadline: None, shortest_limit: None, site_factor: None, note: None, record }
         };
-        let note = |text: &str| noted(job.comment.as_deref(), text);
         AdmissionStep::Update(match *self {
             AdmissionWanted::Cancellation => return AdmissionStep::Cancel,
             AdmissionWanted::Place { added } => {
@@ -379,15 +397,26 @@ impl AdmissionWanted {
                 let change = |changed: &mut Changed| {
                     (changed.deadline_probability, changed.told_restarts) = (probability, Some(job.restarts));
                 };
-                AdmissionUpdate { comment: note(&present_note(job, probability)), ..update(&change) }
+                AdmissionUpdate { note: Some(present_note(job, probability)), ..update(&change) }
             }
             AdmissionWanted::End => {
                 let end = now + END_AHEAD;
-                let comment = note("ended because it could not be done by its deadline any more");
+                let note = Some("ended because it could not be done by its deadline any more".to_owned());
                 // Without a time limit Slurm takes any deadline to be met.
                 let shortest_limit = if job.limit.is_none() { Some(Seconds::MINUTE) } else { None };
                 let change = |changed: &mut Changed| changed.late = Some(end.0);
-                AdmissionUpdate { deadline: Some(end), shortest_limit, comment, ..update(&change) }
+                AdmissionUpdate { deadline: Some(end), shortest_limit, note, ..update(&change) }
+            }
+            AdmissionWanted::EndOfPromise(why) => {
+                let site_factor = job.site_factor.saturating_sub(job.added());
+                let change = |changed: &mut Changed| {
+                    (changed.stopped, changed.ended) = (true, Some(why));
+                    if changed.added.is_some() {
+                        (changed.site_factor, changed.added) = (Some(site_factor), Some(0));
+                    }
+                };
+                let site_factor = (job.added() != 0).then_some(site_factor);
+                AdmissionUpdate { site_factor, note: Some(format!("its deadline is not promised any more: {why}")), ..update(&change) }
             }
             AdmissionWanted::NoteOfStop => {
                 let changed = Changed { at: now, stopped: true, ..before.clone() };
@@ -419,7 +448,8 @@ fn present_note(job: &AdmittedJob, probability: Option<f64>) -> String {
 
 /// A comment with a note in front of what its user wrote, in the place of an earlier one; `None`
 /// where the user's own text is too long to be written anew.
-fn noted(comment: Option<&str>, note: &str) -> Option<String> {
+#[must_use]
+pub fn noted(comment: Option<&str>, note: &str) -> Option<String> {
     let own = users_comment(comment.unwrap_or_default());
     if own.len() > MOST_COMMENT_BYTES {
         return None;

@@ -11,6 +11,7 @@ mod review;
 mod trajectory;
 mod upkeep;
 mod withdrawal;
+mod within_limits;
 
 use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle, Reservation};
 use crate::forecast::{QueueForecaster, WaitForecaster};
@@ -31,6 +32,7 @@ use trajectory::{Begins, latest_point};
 pub use trajectory::{Reservable, STEP, TrajectoryPoint, trajectory};
 pub use upkeep::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
 pub use withdrawal::{Sibling, withdrawal};
+pub use within_limits::Excess;
 
 /// Longest time ahead for which reservations are given.
 pub const LONGEST_AHEAD: Seconds = Seconds(366 * 86_400);

@@ -5,10 +5,11 @@ use job_types::record::{Record, Written};
 use job_types::time::UnixTime;
 
 /// What was written into a job that has a reservation; `None` for any other job, and where the mode
-/// kept the reservation from being written.
+/// kept the reservation from being written or the promise has ended before its time.
 #[must_use]
 pub fn written_reservation(record: &Record) -> Option<(&Written, UnixTime)> {
-    let written = record.written.as_ref().filter(|_| record.mode == Mode::Enforce)?;
+    let is_promised = record.mode == Mode::Enforce && record.end_of_promise().is_none();
+    let written = record.written.as_ref().filter(|_| is_promised)?;
     Some((written, UnixTime(written.reserved_at?)))
 }
 

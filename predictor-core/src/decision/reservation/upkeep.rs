@@ -6,15 +6,17 @@
 //! is theirs from then on.
 
 use super::review::{GivenReservation, Progress, Review, Revision, review};
-use super::trajectory::Reservable;
+use super::trajectory::{Begins, Reservable, latest_point};
 use super::{LONGEST_AHEAD, Seconds, UnixTime};
-use crate::decision::{Bounds, NodeRange, Submission, TimeLimit, governing};
+use super::within_limits::{Excess, excess};
+use crate::decision::{Bound, Bounds, NodeRange, Submission, TimeLimit, governing};
 use crate::forecast::{Claimed, JobShape, Moment, WaitForecaster};
+use crate::promise::reservable_part;
 use crate::set_aside::leaves_room;
 use crate::site::{Partition, Site};
 use job_types::number::{JobId, UserId};
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::record::{Changed, Record, Written};
+use job_types::record::{Affiliation, Changed, EndOfPromise, Record, Written};
 use job_types::size::Size;
 
 /// How much later than it was written a begin may stand in slurmctld that had passed, or nearly, as
@@ -54,8 +56,56 @@ pub struct ReservedJob {
     pub is_blocked: bool,
     /// Whether it was put back into the queue after it had started.
     pub is_requeued: bool,
+    /// Whether slurmctld holds jobs to the limits of qualities of service and associations
+    /// (`AccountingStorageEnforce`).
+    pub accounting_is_enforced: bool,
     /// Its record.
     pub record: Record,
+}
+
+impl ReservedJob {
+    /// The partition, account and quality of service that it has now.
+    #[must_use]
+    pub fn affiliation(&self) -> Affiliation {
+        Affiliation { partition: self.partition.clone(), account: self.account.clone(), qos: self.qos.clone() }
+    }
+
+    /// The job as a submission of today would describe it, with its time limit.
+    fn submission(&self, limit: Seconds) -> Submission<'_> {
+        Submission {
+            user: self.user,
+            partition: self.partition.as_deref(),
+            account: self.account.as_deref(),
+            qos: self.qos.as_deref(),
+            nodes: Some(NodeRange { least: self.size.nodes, most: self.size.nodes }),
+            min_cpus: Some(self.size.cpus),
+            whole_nodes: self.whole_nodes,
+            limit: TimeLimit::Limited(limit),
+            ..Submission::default()
+        }
+    }
+
+    /// The longest time limit that it may have by what partition, quality of service and account
+    /// allow now; `None` is any.
+    pub(super) fn longest_limit(&self, limit: Seconds, partition: &Partition<'_>, site: &impl Site) -> Option<Bound<Seconds>> {
+        Bounds::of(&self.submission(limit), partition, site).longest_limit(self.size)
+    }
+
+    /// Whether the time limit that it has was written by the daemon. slurmctld marks such a limit
+    /// as an administrator's, and no longer holds the job to what partition, quality of service and
+    /// account allow.
+    pub(super) fn limit_is_the_daemons(&self, limit: Seconds) -> bool {
+        let written = self.record.changed.as_ref().and_then(|changed| changed.limit_s).map(Seconds);
+        written == Some(limit) || (written.is_some() && is_cut_back(self, limit))
+    }
+
+    /// Whether its user has made it larger than the promise was given for, while it waits for its
+    /// first start.
+    fn is_larger_than_promised(&self) -> bool {
+        let promised = self.record.promised_size();
+        let waits = self.started.is_none() && !self.is_requeued;
+        waits && (self.size.nodes > promised.nodes || self.size.cpus > promised.cpus)
+    }
 }
 
 /// How a reservation stands.
@@ -119,6 +169,12 @@ pub enum Wanted {
     Withdrawal,
     /// A note in its record that it is left alone from now on.
     NoteOfStop,
+    /// A time limit that partition, quality of service and account allow now.
+    CutBack(Excess),
+    /// The same promise for the larger size that its user gave it, with this begin and limit.
+    Renewal(Revision),
+    /// An end of the promise: the job is an ordinary one from now on.
+    EndOfPromise(EndOfPromise),
 }
 
 /// What a look at a reservation found.
@@ -186,7 +242,20 @@ fn is_begin_as_written(eligible: UnixTime, record: &Record) -> bool {
 
 /// Looks at a job's reservation, with what forecasts and limits say at `now`, a moment at which the
 /// job had not started if it is said not to have. The next look is `next_review` later.
+///
+/// A limit that the daemon has written is held to what is allowed now whatever else has become of
+/// the job, because slurmctld does not hold it to that any more.
 pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTime, next_review: Seconds) -> Upkeep {
+    let found = as_promised(job, site, now, next_review);
+    match excess(job, site, now) {
+        None => found,
+        Some(Excess::HeldBySlurm) => Upkeep { wanted: None, ..found },
+        Some(excess) => Upkeep { wanted: Some((Wanted::CutBack(excess), now)), ..found },
+    }
+}
+
+/// The same for a job whose time limit is allowed.
+fn as_promised<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTime, next_review: Seconds) -> Upkeep {
     let keep = |state| Upkeep { state, wanted: None };
     let record = &job.record;
     let governing = governing(job.partition.as_deref(), site);
@@ -222,19 +291,8 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
     let if_missed = if job.is_requeued { IfMissed::Run } else { promise.if_missed };
     let Promise { at, wanted, own_limit, early_start, .. } = promise;
     let given = GivenReservation { at, wanted, own_limit, limit, early_start, if_missed, progress };
-    let submission = Submission {
-        user: job.user,
-        partition: job.partition.as_deref(),
-        account: job.account.as_deref(),
-        qos: job.qos.as_deref(),
-        nodes: Some(NodeRange { least: job.size.nodes, most: job.size.nodes }),
-        min_cpus: Some(job.size.cpus),
-        whole_nodes: job.whole_nodes,
-        limit: TimeLimit::Limited(limit),
-        ..Submission::default()
-    };
-    let longest_limit = Bounds::of(&submission, &partition, site).longest_limit(job.size).map(|longest| longest.value);
-    let association = site.association(job.user, submission.account, submission.qos);
+    let longest_limit = job.longest_limit(limit, &partition, site).map(|longest| longest.value);
+    let association = site.association(job.user, job.account.as_deref(), job.qos.as_deref());
     let reservable = Reservable {
         forecasts: site,
         shape: JobShape { user: job.user, association, partition: partition.index, size: job.size, limit: Some(own_limit) },
@@ -243,6 +301,11 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
     };
     // Where Slurm's own reservations leave no room at the reserved time, nothing is padded anew.
     let beside = reservable.beside(&partition, at).map(|(reservable, _)| reservable);
+    if job.is_larger_than_promised() {
+        let renewed = beside.ok().and_then(|reservable| renewed(&given, &reservable));
+        let wanted = renewed.map_or(Wanted::EndOfPromise(EndOfPromise::MadeLarger), Wanted::Renewal);
+        return Upkeep { state, wanted: Some((wanted, now)) };
+    }
     let reservable = beside.unwrap_or(Reservable { longest_limit: Some(own_limit), ..reservable });
     let longest_limit = reservable.longest_limit;
     let found = match review(&given, &reservable, next_review) {
@@ -264,6 +327,23 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
         }
     };
     Upkeep { state, wanted }
+}
+
+/// The promise for the size that the job has now, by the same measure as one that is asked for anew;
+/// `None` where it can't be given.
+///
+/// The reservations that are known hold the job's own at its present size already.
+fn renewed<S: WaitForecaster>(given: &GivenReservation, reservable: &Reservable<'_, S>) -> Option<Revision> {
+    let now = reservable.now.now;
+    let ahead = given.at - now;
+    let reserved = reservable.forecasts.reserved_part(reservable.shape.partition, 0, &reservable.now.at(given.at));
+    if ahead <= Seconds::ZERO || reserved > reservable_part(given.wanted) {
+        return None;
+    }
+    let asked = reservable.level_to_ask(ahead, given.wanted);
+    let point = latest_point(reservable, ahead, asked, Begins::BeforeReserved).ok()?;
+    let limit = if given.early_start == EarlyStart::Run { given.limit_from(point.begin) } else { point.padded_limit };
+    Some(Revision { begin: Some(point.begin), limit: (limit != given.limit).then_some(limit), probability: Some(point.probability) })
 }
 
 /// Whether a limit can be what Slurm has made of the job's own as it started it: of a job with
@@ -307,7 +387,7 @@ impl Wanted {
         let record = |change: &dyn Fn(&mut Changed)| {
             let mut changed = Changed { count: before.count.saturating_add(1), at: now, ..before.clone() };
             change(&mut changed);
-            Box::new(Record { changed: Some(changed), ..job.record.clone() })
+            Box::new(Record { changed: Some(changed), affiliation: Some(job.affiliation()), ..job.record.clone() })
         };
         let update = |begin, limit: Option<Seconds>, record| Step::Update {
             begin,
@@ -319,6 +399,25 @@ impl Wanted {
             Wanted::NoteOfStop => {
                 let changed = Changed { at: now, stopped: true, ..before.clone() };
                 vec![update(None, None, Box::new(Record { changed: Some(changed), ..job.record.clone() }))]
+            }
+            Wanted::EndOfPromise(why) => {
+                let ended = record(&|changed| (changed.stopped, changed.ended) = (true, Some(*why)));
+                vec![update(None, None, ended)]
+            }
+            Wanted::CutBack(Excess::HeldBySlurm) => Vec::new(),
+            Wanted::CutBack(Excess::Beyond { limit, ends }) => {
+                let cut = record(&|changed| {
+                    changed.limit_s = Some(limit.0);
+                    if *ends {
+                        (changed.stopped, changed.ended) = (true, changed.ended.or(Some(EndOfPromise::BeyondLimits)));
+                    }
+                });
+                vec![update(None, Some(*limit), cut)]
+            }
+            Wanted::CutBack(Excess::Padding { begin, limit }) => {
+                let put_off = record(&|changed| changed.begin = Some(begin.0));
+                let cut = record(&|changed| (changed.begin, changed.limit_s) = (Some(begin.0), Some(limit.0)));
+                vec![update(Some(*begin), None, put_off), update(None, Some(*limit), cut)]
             }
             Wanted::Cancellation if before.missed => vec![Step::Cancel],
             Wanted::Withdrawal if before.withdrawn => vec![Step::Cancel],
@@ -334,9 +433,13 @@ impl Wanted {
                 });
                 vec![update(Some(begin), None, put_off), Step::Cancel]
             }
-            Wanted::Revision(Revision { begin, limit, probability }) => {
+            Wanted::Revision(Revision { begin, limit, probability }) | Wanted::Renewal(Revision { begin, limit, probability }) => {
                 let begin = begin.map(|begin| begin.max(now + SOONEST));
+                let is_renewed = matches!(self, Wanted::Renewal(_));
                 let with_begin = |changed: &mut Changed| {
+                    if is_renewed {
+                        (changed.nodes, changed.cpus) = (Some(job.size.nodes), Some(job.size.cpus));
+                    }
                     if let Some(begin) = begin {
                         (changed.begin, changed.probability) = (Some(begin.0), probability.map(hundredths));
                     }

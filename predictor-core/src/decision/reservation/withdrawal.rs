@@ -140,6 +140,7 @@ mod tests {
             started: started.map(UnixTime),
             is_blocked: false,
             is_requeued: false,
+            accounting_is_enforced: true,
             record: Record::parse(&record).unwrap(),
         }
     }

@@ -6,7 +6,8 @@ use crate::client::error::ClientError;
 use crate::client::library::{Libslurm, libslurm};
 use crate::client::value;
 
-/// How slurmctld makes the priorities of jobs (`PriorityType` and `PriorityFlags`).
+/// How slurmctld makes the priorities of jobs (`PriorityType` and `PriorityFlags`), and what it holds
+/// them to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Priorities {
     /// The plugin, such as `priority/multifactor`.
@@ -16,7 +17,14 @@ pub struct Priorities {
     /// The plugin that sets the factor of the site itself (`PrioritySiteFactorPlugin`), where there
     /// is one.
     pub site_factor_plugin: Option<String>,
+    /// Whether jobs are held to the limits of qualities of service and associations
+    /// (`AccountingStorageEnforce` has `limits`).
+    pub enforces_limits: bool,
 }
+
+/// `ACCOUNTING_ENFORCE_LIMITS` of src/common/slurm_protocol_defs.h, which Slurm does not install. It
+/// is the same from 22.05 to 26.05.
+const ENFORCE_LIMITS: u32 = 0x0002;
 
 impl Priorities {
     /// Why a factor of the site has no lasting effect on priorities; `None` where it has one.
@@ -54,6 +62,7 @@ pub fn priorities() -> Result<Priorities, ClientError> {
             only_grows: u32::from((*message).priority_flags) & bindings::FLAG_PRIORITY_ONLY_GROWS != 0,
             // Some releases show that there is none as a plugin of that name.
             site_factor_plugin: value::owned_text((*message).site_factor_plugin).filter(|plugin| !plugin.contains("none")),
+            enforces_limits: u32::from((*message).accounting_storage_enforce) & ENFORCE_LIMITS != 0,
         })
     }
 }
@@ -64,7 +73,7 @@ mod tests {
 
     #[test]
     fn factors_count_with_multifactor_alone_and_where_priorities_may_become_lower() {
-        let multifactor = Priorities { plugin: "priority/multifactor".to_owned(), only_grows: false, site_factor_plugin: None };
+        let multifactor = Priorities { plugin: "priority/multifactor".to_owned(), only_grows: false, site_factor_plugin: None, enforces_limits: true };
         assert_eq!(multifactor.why_site_factors_do_nothing(), None);
         let why = |priorities: Priorities| priorities.why_site_factors_do_nothing().unwrap();
         assert!(why(Priorities { plugin: "priority/basic".to_owned(), ..multifactor.clone() }).contains("priority/basic"));
