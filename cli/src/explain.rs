@@ -19,6 +19,7 @@ use self::source::Job;
 use crate::cluster::ClusterArguments;
 use crate::expected;
 use crate::failure::Failure;
+use crate::genuine::Genuine;
 use crate::job_name::JobName;
 use crate::live::{self, IterateArguments};
 use crate::output::{self, Written};
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// The job as it is now. A job that carries no record is shown as well, before the reason is told.
 fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
     let name = arguments.job;
-    let job = source::find(name)?.ok_or_else(|| {
+    let job = source::find(name, &Genuine::at(&arguments.report.place()))?.ok_or_else(|| {
         Failure::No(anyhow!(
             "neither slurmctld nor slurmdbd knows a job {name}; `sacct --starttime=2000-01-01 --jobs={name}` would show it"
         ))
@@ -130,7 +131,7 @@ fn expected_start(job: &Job, arguments: &Arguments) -> Option<i64> {
 
 impl Report {
     fn of(job: Job, expected_start: Option<i64>, now: UnixTime) -> Self {
-        let record = job.admin_comment.as_deref().and_then(Record::parse);
+        let record = job.admin_comment.as_deref().filter(|_| job.is_believed).and_then(Record::parse);
         let problem = record.is_none().then(|| no_record(&job));
         let forecast = record.as_ref().and_then(outcome::forecast_that_holds).cloned();
         let changed_since = record.as_ref().map_or_else(Vec::new, |record| outcome::changes(&job, record));
@@ -146,6 +147,10 @@ impl Report {
 /// Why a job carries no record, as far as that can be told, and what it takes to get one.
 fn no_record(job: &Job) -> String {
     match &job.admin_comment {
+        Some(_) if !job.is_believed => {
+            "it carries a record that queuecast did not write for this job, or one of a version before records were sealed; it is not believed"
+                .to_owned()
+        }
         Some(comment) if comment.contains("\"queuecast\"") => {
             "it carries a record that this release can't read; it was cut short, or is of another release".to_owned()
         }

@@ -15,6 +15,7 @@ mod explain;
 mod export_swf;
 mod failure;
 mod filter;
+mod genuine;
 mod import_swf;
 mod job_name;
 mod live;

@@ -55,6 +55,13 @@ pub(crate) struct Place {
     pub(crate) clusters: BTreeMap<String, PathBuf>,
 }
 
+impl Place {
+    /// The place that the configuration names.
+    pub(crate) fn configured() -> Place {
+        PlaceArguments { state_directory: None }.place()
+    }
+}
+
 /// What a command takes that reports on the snapshot.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {

@@ -25,6 +25,7 @@ use crate::cluster::ClusterArguments;
 use crate::columns::{Layout, TableArguments};
 use crate::expected;
 use crate::failure::Failure;
+use crate::genuine::Genuine;
 use crate::live::{self, IterateArguments};
 use crate::output;
 use crate::place::{ReportArguments, ahead};
@@ -147,8 +148,10 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let snapshot = place.snapshot();
     let known = snapshot.as_ref().ok();
     let expected = expected::starts(known);
+    let genuine = Genuine::at(&place);
     let is_meant = |job: &&QueuedJob| {
-        wanted.means_user(job.user_id)
+        genuine.believes_queued(job)
+            && wanted.means_user(job.user_id)
             && wanted.means_account(job.account.as_deref())
             && wanted.means_partition(job.partition.as_deref().unwrap_or_default())
             && wanted.means_job(job.job_id, job.array_job_id)

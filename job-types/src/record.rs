@@ -5,6 +5,7 @@
 //! with the job and in slurmdbd, so that the forecast can be held against what happened.
 
 mod json;
+mod seal;
 
 use crate::options::{IfMissed, Key, Mode};
 use crate::policy::Admission;
@@ -13,11 +14,16 @@ use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use serde_with::{DefaultOnError, serde_as};
 
+pub use seal::{Bearer, KEY_BYTES, SealKey, Unbelieved};
+
 /// Version of the record.
 pub const RECORD_VERSION: u32 = 1;
 
 /// Longest record in bytes.
 pub const MOST_BYTES: usize = 1023;
+
+/// The longest record without its seal.
+const MOST_UNSEALED_BYTES: usize = MOST_BYTES - seal::SEAL_BYTES;
 
 /// The longest wait on a job's nodes, as on the node itself.
 pub const LONGEST_HOLD: Seconds = Seconds(366 * 86_400);
@@ -31,6 +37,10 @@ pub struct Record {
     pub generation: u64,
     /// When it was decided.
     pub at: UnixTime,
+    /// A number by which one record is told from another of the same second and the same job sizes;
+    /// absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<u64>,
     /// How far the decision went.
     pub mode: Mode,
     /// What the job was when it was submitted.
@@ -140,9 +150,7 @@ impl std::fmt::Display for EndOfPromise {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             EndOfPromise::MadeLarger => "the job was made larger, and the promise can't be given for that size",
-            EndOfPromise::BeyondLimits => {
-                "the job's time limit is longer than its partition, quality of service and account allow now"
-            }
+            EndOfPromise::BeyondLimits => "the job's time limit is longer than its partition, quality of service and account allow now",
             EndOfPromise::Other => "a reason that this version does not know",
         })
     }
@@ -341,12 +349,12 @@ struct Envelope {
 }
 
 impl Record {
-    /// The record as it is written, without the parts that can be spared where it would be too
-    /// long.
+    /// The record without its seal, and without the parts that can be spared where it would be too
+    /// long with it.
     #[must_use]
     pub fn to_json(&self) -> Option<String> {
         let json = json::envelope(self);
-        if json.len() <= MOST_BYTES {
+        if json.len() <= MOST_UNSEALED_BYTES {
             return Some(json);
         }
         let mut record = self.clone();
@@ -359,7 +367,7 @@ impl Record {
         for shorten in shorter {
             shorten(&mut record);
             let json = json::envelope(&record);
-            if json.len() <= MOST_BYTES {
+            if json.len() <= MOST_UNSEALED_BYTES {
                 return Some(json);
             }
         }
@@ -474,6 +482,7 @@ mod tests {
             version: RECORD_VERSION,
             generation: 7,
             at: UnixTime(50),
+            nonce: None,
             mode: Mode::Enforce,
             asked,
             affiliation: None,

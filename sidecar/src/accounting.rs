@@ -29,6 +29,7 @@ use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, Windo
 use crate::awaited::Awaited;
 use crate::clock::ClockWatch;
 use crate::cluster::{Cluster, Ended};
+use crate::genuine::Genuine;
 use crate::kept::Reading;
 use crate::message::{AccountingRead, Message};
 use crate::names::{first_partition, shared};
@@ -86,6 +87,8 @@ pub(crate) struct AccountingReader {
     /// From when on to read again after an outage, and until when to do so.
     settling: Option<(i64, Instant)>,
     sender: Sender<Message>,
+    /// Which records are believed.
+    genuine: Genuine,
 }
 
 /// The main thread has ended, and so should this one.
@@ -93,7 +96,7 @@ struct Abandoned;
 
 impl AccountingReader {
     /// A reader that has read nothing by `now`.
-    pub(crate) fn new(cluster: String, settings: &HistorySettings, now: i64, sender: Sender<Message>) -> Self {
+    pub(crate) fn new(cluster: String, settings: &HistorySettings, now: i64, sender: Sender<Message>, genuine: Genuine) -> Self {
         Self {
             cluster,
             connection: None,
@@ -114,6 +117,7 @@ impl AccountingReader {
             failing_since: None,
             settling: None,
             sender,
+            genuine,
         }
     }
 
@@ -185,6 +189,7 @@ impl AccountingReader {
     }
 
     fn read(&mut self, now: i64) -> Result<Result<(), Abandoned>, ClientError> {
+        self.genuine.renew();
         if self.connection.is_none() {
             self.connection = Some(AccountingConnection::open()?);
         }
@@ -263,14 +268,14 @@ impl AccountingReader {
 
     /// Reads what ended in a window and tells what is new. Returns how many jobs that were.
     fn read_window(&mut self, window: Range<i64>) -> Result<Result<u64, Abandoned>, ClientError> {
-        let Self { cluster, connection: Some(connection), names, qos, seen, awaited, .. } = self else {
+        let Self { cluster, connection: Some(connection), names, qos, seen, awaited, genuine, .. } = self else {
             return Ok(Ok(0));
         };
         let mut told = Vec::new();
         let started = Instant::now();
         let records = connection.ended_jobs(cluster, window.clone(), |record| {
             // What is not complete is not noted as seen either, and read again.
-            let Some(job) = ended(&record, names, qos) else { return };
+            let Some(job) = ended(&record, names, qos, genuine) else { return };
             let submitted = record.submitted.unwrap_or_default();
             awaited.told(record.job_id, submitted, record.ended);
             if record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended) {
@@ -294,7 +299,7 @@ impl AccountingReader {
 /// short job, or of one that ended while slurmdbd was away, may so be made at its end, without
 /// partition, nodes and time limit, and be completed afterwards
 /// (src/plugins/accounting_storage/mysql/as_mysql_job.c, as_mysql_job_complete).
-fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashMap<QosId, Arc<str>>) -> Option<Ended> {
+fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashMap<QosId, Arc<str>>, genuine: &Genuine) -> Option<Ended> {
     let eligible = UnixTime(record.eligible.or(record.started)?);
     let partition = first_partition(record.partition.as_deref()?);
     let asked = Size {
@@ -306,7 +311,8 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
         cpus: record.allocated_cpus.filter(|cpus| *cpus > 0).unwrap_or(asked.cpus),
     };
     let limit = record.time_limit_seconds.map(Seconds);
-    let held = wait_on_nodes(record.admin_comment.as_deref(), record.started, limit, record.ended);
+    let comment = genuine.comment(record);
+    let held = wait_on_nodes(comment.as_deref(), record.started, limit, record.ended);
     let submitted = WaitingJob {
         user: record.user_id,
         account: shared(record.account.as_deref().unwrap_or_default(), names),
@@ -328,15 +334,9 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
             end: UnixTime(record.ended),
             suspended: Seconds(record.suspended_seconds) + held.time,
         },
-        promise: record
-            .admin_comment
-            .as_deref()
-            .and_then(|comment| PromiseOutcome::read(comment, record.started.map(UnixTime), UnixTime(record.ended))),
-        admission: record
-            .admin_comment
-            .as_deref()
-            .and_then(|comment| AdmissionOutcome::read(comment, UnixTime(record.ended), record.state.ending())),
-        recorded_forecast: record.admin_comment.as_deref().and_then(|comment| RecordedForecast::read(comment, eligible)),
+        promise: comment.as_deref().and_then(|comment| PromiseOutcome::read(comment, record.started.map(UnixTime), UnixTime(record.ended))),
+        admission: comment.as_deref().and_then(|comment| AdmissionOutcome::read(comment, UnixTime(record.ended), record.state.ending())),
+        recorded_forecast: comment.as_deref().and_then(|comment| RecordedForecast::read(comment, eligible)),
         is_interrupted: record.state.is_interruption() || held.ends_with_the_job,
     })
 }

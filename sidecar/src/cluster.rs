@@ -8,6 +8,7 @@ use crate::admitted::Admitted;
 use crate::reserved::Reserved;
 use crate::shared_nodes::SharedNodes;
 use job_types::job::{EndedJob, Job};
+use job_types::record::SealKey;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::Run;
@@ -45,6 +46,8 @@ pub(crate) struct Cluster {
     pub(crate) limits: Arc<AccountingLimits>,
     /// What each partition allows one job, in their order.
     pub(crate) partition_limits: Vec<PartitionLimits>,
+    /// The key by which records are sealed; without it no job is changed.
+    pub(crate) record_key: Option<SealKey>,
 }
 
 /// A run of a job that has ended. Account, partition and quality of service go by their names, of

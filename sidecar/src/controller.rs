@@ -18,6 +18,7 @@ use crate::accounting::{now, wait_on_nodes};
 use crate::admitted::Admitted;
 use crate::clock::controller_ahead;
 use crate::cluster::{Cluster, Ended, Live, Queue};
+use crate::genuine::Genuine;
 use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
@@ -35,11 +36,12 @@ pub(crate) fn run(
     site_data: &site_data::Rounds,
     tables: &KnownTables,
     privacy: &Privacy,
+    mut genuine: Genuine,
 ) {
     let mut names = HashSet::new();
     let mut rules = KnownRules::default();
     for () in requests {
-        let answer = read(&mut names, &mut rules, site_data, tables, privacy).map(Arc::new);
+        let answer = read(&mut names, &mut rules, site_data, tables, privacy, &mut genuine).map(Arc::new);
         if sender.send(Message::Controller(answer)).is_err() {
             return;
         }
@@ -88,6 +90,7 @@ fn read(
     site_data: &site_data::Rounds,
     tables: &KnownTables,
     privacy: &Privacy,
+    genuine: &mut Genuine,
 ) -> Result<Cluster, ClientError> {
     // Before anything that could be private is written: a reconfiguration may have changed it.
     privacy.set(controller::private_data()?);
@@ -99,11 +102,12 @@ fn read(
     let cpus = nodes.iter().fold(0u32, |sum, node| sum.saturating_add(node.cpus));
     let read_at = UnixTime(now());
     let is_wanted = site_data.are_wanted();
-    let (controller::Queue { jobs: queue, answered_at }, described) = queue_reader::queue(is_wanted)?;
+    let (controller::Queue { jobs: mut queue, answered_at }, described) = queue_reader::queue(is_wanted)?;
     if is_wanted {
         site_data.hand_over(site_data::Round { read_at, users, jobs: described });
     }
     let controller_ahead = controller_ahead(read_at, answered_at.map(UnixTime), UnixTime(now()));
+    genuine.keep_in_queue(&mut queue);
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job), priorities.enforces_limits)).collect();
@@ -124,6 +128,7 @@ fn read(
         queue,
         limits,
         partition_limits,
+        record_key: genuine.key(),
     })
 }
 

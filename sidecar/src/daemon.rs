@@ -27,6 +27,7 @@ use crate::damaged::keep_aside;
 use crate::descriptor_reserve::{DescriptorReserve, are_used_up};
 use crate::failure::Failure;
 use crate::filter_counters::FilterCounters;
+use crate::genuine::Genuine;
 use crate::kept::{self, Keeping, NotTaken, Reading, Subject};
 use crate::learner;
 use crate::logging::Logging;
@@ -91,7 +92,13 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         None
     });
     let (accounting, requests) = bounded(1);
-    let mut reader = AccountingReader::new(site.cluster.clone(), &settings.configuration.history, now(), sender.clone());
+    let mut reader = AccountingReader::new(
+        site.cluster.clone(),
+        &settings.configuration.history,
+        now(),
+        sender.clone(),
+        Genuine::by_key_at(directory.record_key()),
+    );
     let is_resumed = kept.is_some();
     let (kept_history, kept_learner) = kept
         .map(|kept| {
@@ -107,7 +114,10 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let of_controller = tables.clone();
     let privacy = directory.privacy().clone();
     let site_data = site_data::start(directory.path(), directory.privacy().clone(), |name, body| start(name, sender.clone(), body))?;
-    start("controller", sender.clone(), move || controller::run(&requests, &controller_sender, &site_data, &of_controller, &privacy))?;
+    let genuine = Genuine::by_key_at(directory.record_key());
+    start("controller", sender.clone(), move || {
+        controller::run(&requests, &controller_sender, &site_data, &of_controller, &privacy, genuine);
+    })?;
     let (learner, tasks) = learner::Asked::new();
     let learner_sender = sender.clone();
     start(learner::NAME, sender.clone(), move || learner::run(kept_learner, &tasks, &learner_sender))?;
@@ -632,8 +642,9 @@ impl Daemon {
         self.descriptors.fill();
         let (published, snapshot) = outcome?;
         if !self.once {
-            let Configuration { snapshot: SnapshotSettings { interval_seconds, .. }, changes, .. } = &self.settings.configuration;
-            self.changes.ask(self.publisher.cluster(), Seconds(*interval_seconds), changes.per_second, || snapshot);
+            let Configuration { snapshot: SnapshotSettings { interval_seconds, .. }, changes, clusters, .. } = &self.settings.configuration;
+            let configured = || changes::Configured { per_second: changes.per_second, clusters: clusters.keys().cloned().collect() };
+            self.changes.ask(self.publisher.cluster(), Seconds(*interval_seconds), configured, || snapshot);
         }
         self.refusals.store(&self.directory);
         self.counters.check();

@@ -36,6 +36,7 @@ mod deadline_metrics;
 mod descriptor_reserve;
 mod failure;
 mod filter_counters;
+mod genuine;
 mod kept;
 mod kept_sums;
 mod learner;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use predictor_core::snapshot::{Snapshot, SnapshotError};
 use rules_compiler::in_force::{self, FOR_ALL, InForceError, LoadState};
 use slurm_conf::state_directory::{
-    ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, REFUSALS, RULE_COUNTERS, RULES, RULES_DATA, RULES_TABLES,
-    SNAPSHOT,
+    ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, RECORD_KEY, REFUSALS, RULE_COUNTERS, RULES, RULES_DATA,
+    RULES_TABLES, SNAPSHOT,
 };
 use slurm_conf::trusted::{self, Lasting, is_damage, open_to_write, read_owned};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
@@ -138,6 +138,11 @@ impl StateDirectory {
     /// The kill switch: while this file exists, nothing is done to jobs.
     pub(crate) fn kill_switch(&self) -> PathBuf {
         self.path.join(KILL_SWITCH)
+    }
+
+    /// Where the key of the seals of records is.
+    pub(crate) fn record_key(&self) -> PathBuf {
+        self.path.join(RECORD_KEY)
     }
 
     /// Where the filter's counters are.

@@ -49,3 +49,6 @@ pub const RULES_OFF: &str = "rules-off";
 
 /// Held locked by the daemon whose directory it is.
 pub const LOCK: &str = "lock";
+
+/// The key of the seals of records, for Slurm's user alone.
+pub const RECORD_KEY: &str = "record-key";

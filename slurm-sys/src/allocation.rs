@@ -1,6 +1,6 @@
 //! An allocation as the salloc or srun sees it that made it.
 
-use job_types::number::JobId;
+use job_types::number::{JobId, UserId};
 use job_types::time::UnixTime;
 use std::ffi::CStr;
 
@@ -29,6 +29,12 @@ pub fn load(job_id: JobId) -> Option<Allocation> {
 /// A job as slurmctld tells of it to the node that it runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningJob {
+    /// Its number.
+    pub id: JobId,
+    /// Its user.
+    pub user: UserId,
+    /// When it was submitted, or put back into the queue.
+    pub submitted: Option<UnixTime>,
     /// Its `admin_comment`; what is not UTF-8 is made so.
     pub admin_comment: Option<String>,
     /// When it began; `None` where that is not said.
@@ -43,6 +49,9 @@ pub struct RunningJob {
 /// The number of Slurm's error; 0 where slurmctld has sent another job or none.
 pub fn running(job_id: JobId) -> Result<RunningJob, i32> {
     load_job(job_id, |job| RunningJob {
+        id: JobId(job.job_id),
+        user: UserId(job.user_id),
+        submitted: (job.submit_time > 0).then_some(UnixTime(job.submit_time)),
         admin_comment: admin_comment(job),
         start: (job.start_time > 0).then_some(UnixTime(job.start_time)),
         end: end(job),

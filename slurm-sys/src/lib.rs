@@ -30,6 +30,7 @@ mod job_number;
 pub mod log;
 pub mod memory;
 pub mod process;
+pub mod record_key;
 mod sentinel;
 pub mod text;
 pub mod version;

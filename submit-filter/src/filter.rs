@@ -5,6 +5,7 @@
 //! allow is not carried out.
 
 use crate::admitted::{AdmittedTable, Turn};
+use crate::record_key::{self, RecordKey};
 use crate::request;
 use crate::rewrite::Rewrite;
 use crate::rules::InForce;
@@ -15,6 +16,7 @@ use crate::state::{self, Located};
 use job_types::number::UserId;
 use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
+use job_types::record::Record;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{
@@ -61,6 +63,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     if let Some(Err(Refused(number))) = judged.map(|judged| judged.apply(description, message)) {
         return Answer::RefusedByRules(number);
     }
+    record_key::disarm(description);
     let arrived = Arrived { state, located, is_off, judged, now };
     let answer = forecast(&arrived, description, message);
     if answer == Answer::Accepted {
@@ -78,10 +81,21 @@ pub fn modification(state: &State, description: &mut JobDescription<'_>, message
     let store = state.rules(located);
     let Some(in_force) = store.look(store.directory_state(now)).filter(InForce::has_rules) else { return Answer::Accepted };
     let judged = Judged { state, store, in_force: &in_force, request: Request::Modify, asker, now, located };
+    let had_record = has_record(description);
     match judged.apply(description, message) {
-        Ok(()) => Answer::Accepted,
+        Ok(()) => {
+            // What an operator, or the daemon, writes is left; what rules have made of it is not.
+            if !had_record {
+                record_key::disarm(description);
+            }
+            Answer::Accepted
+        }
         Err(Refused(number)) => Answer::RefusedByRules(number),
     }
+}
+
+fn has_record(description: &JobDescription<'_>) -> bool {
+    description.admin_comment().is_some_and(|comment| Record::parse(comment).is_some())
 }
 
 /// What a submission meets.
@@ -133,7 +147,8 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
     }
     match (verdict, governing, asked) {
         (Gate::Decide(_), Some((located, current, partition, policy)), Ok(asked)) => {
-            let governing = Governing { admitted: &located.admitted, current, partition, policy, judged, now };
+            let governing =
+                Governing { admitted: &located.admitted, record_key: &located.record_key, current, partition, policy, judged, now };
             decided(state, &governing, description, message, asked)
         }
         (Gate::Refuse(..), ..) => Answer::Refused,
@@ -145,6 +160,7 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
 /// What a submission is decided by.
 struct Governing<'a> {
     admitted: &'a AdmittedTable,
+    record_key: &'a RecordKey,
     current: &'a Current,
     partition: Partition<'a>,
     policy: Policy,
@@ -167,7 +183,7 @@ fn decided(
     message: &mut UserMessage<'_>,
     asked: Asked,
 ) -> Answer {
-    let Governing { admitted, current, partition, policy, judged, now } = *governing;
+    let Governing { admitted, record_key, current, partition, policy, judged, now } = *governing;
     // Held until what is decided is written and claimed.
     let has_turn = policy.admission != Admission::Off && description.deadline().is_some();
     let mut turn = has_turn.then(|| admitted.turn(current.snapshot.provenance().controller_read_at, now));
@@ -192,14 +208,19 @@ fn decided(
                 }
             };
         }
-        let record = decision.record(&situation, current.snapshot.generation()).to_json();
+        let mut record = decision.record(&situation, current.snapshot.generation());
+        record.nonce = Some(record_key::nonce());
+        let record = record_key.current().and_then(|key| record.sealed(&key, submission.user, None));
         let before = submission.size(&partition);
         let given = decision.given_share.as_ref().filter(|_| decision.mode == Mode::Enforce);
         let given: Vec<&SharedNode> =
             given.iter().flat_map(|given| &given.nodes).filter_map(|place| partition.shared_nodes.get(*place as usize)).collect();
         let names: Vec<&str> = given.into_iter().map(|node| current.snapshot.shared_node_name(node)).collect();
-        // Of a deadline that is taken out of Slurm's field nothing would be left without a record.
-        let is_writable = record.is_some() || !decision.changes().clears_deadline;
+        // Without a record nobody would know of a promise, nor of a wait on the nodes.
+        let changes = decision.changes();
+        let needs_record =
+            changes.clears_deadline || changes.hold_until.is_some() || !names.is_empty() || submission.asked.reserve_at.is_some();
+        let is_writable = record.is_some() || !needs_record;
         let prepare = || Rewrite::prepare(description, before, submission.unit(), decision.changes(), &names, record.as_deref());
         let rewrite = is_writable.then(prepare).flatten().ok_or(NotCarriedOut::NotWritable).and_then(|rewrite| {
             let Some(judged) = judged else { return Ok(rewrite) };

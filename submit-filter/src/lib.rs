@@ -12,6 +12,7 @@ mod counts;
 pub mod fields;
 pub mod filter;
 mod guard;
+mod record_key;
 #[cfg(records_when_told)]
 mod recorded;
 mod request;

@@ -28,7 +28,8 @@ pub(crate) struct Rewrite {
 
 impl Rewrite {
     /// Prepares `changes` of a job whose size was `before`, the names of the nodes that it is given
-    /// a share of, and its record; `None` where there is no memory.
+    /// a share of, and its record; `None` where there is no memory, or no record of what a node is
+    /// told.
     pub(crate) fn prepare(
         description: &JobDescription<'_>,
         before: Size,
@@ -38,6 +39,9 @@ impl Rewrite {
         record: Option<&str>,
     ) -> Option<Rewrite> {
         let mut rewrite = Rewrite { changes, min_cpus: None, variables: Vec::new(), hold: None, nodes: None, share: None, record: None };
+        if record.is_none() && (changes.hold_until.is_some() || !nodes.is_empty()) {
+            return None;
+        }
         if !nodes.is_empty() {
             rewrite.nodes = Some((SlurmText::new(&nodes.join(","))?, u32::try_from(nodes.len()).ok()?));
             rewrite.share = Some(SlurmText::new(&format!("{SHARE_VARIABLE}=1"))?);
@@ -88,18 +92,10 @@ impl Rewrite {
 
     /// Writes it. `false`, with nothing written, where the node could not be told to hold the job.
     pub(crate) fn write(self, description: &mut JobDescription<'_>, unit: Unit) -> bool {
-        // First what can fail. A job without an environment of its own is told by srun, from the
-        // record.
-        if let Some(hold) = self.hold
-            && description.is_batch()
-            && !description.add_variables(vec![hold])
-        {
-            return false;
-        }
-        if let Some(share) = self.share
-            && description.is_batch()
-            && !description.add_variables(vec![share])
-        {
+        // First what can fail, in one step. A job without an environment of its own is told by
+        // srun, from the record.
+        let told: Vec<SlurmText> = self.hold.into_iter().chain(self.share).collect();
+        if !told.is_empty() && description.is_batch() && !description.add_variables(told) {
             return false;
         }
         if let Some((size, tasks)) = self.changes.size {

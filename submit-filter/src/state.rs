@@ -3,6 +3,7 @@
 
 use crate::admitted::AdmittedTable;
 use crate::counts::Counts;
+use crate::record_key::RecordKey;
 use crate::rules::RuleStore;
 use crate::snapshot::Current;
 use crate::uptake::{Fault, SnapshotStore, Uptake};
@@ -34,6 +35,8 @@ pub(crate) struct Located {
     policies: Policies,
     /// What was admitted with deadlines, which outlasts the snapshots.
     pub(crate) admitted: AdmittedTable,
+    /// By which records are sealed.
+    pub(crate) record_key: RecordKey,
     /// The site's own rules, whose look at the directory all share.
     rules: Arc<RuleStore>,
     off: Switch,
@@ -235,6 +238,13 @@ impl Located {
 
     fn new(directory: &Path, policies: Policies, rules: Arc<RuleStore>) -> Located {
         let snapshots = SnapshotStore::new(directory.join(HAND_OVER), directory.join(SNAPSHOT));
-        Located { snapshots, policies, admitted: AdmittedTable::new(), rules, off: Switch::new(directory, KILL_SWITCH) }
+        Located {
+            snapshots,
+            policies,
+            admitted: AdmittedTable::new(),
+            record_key: RecordKey::new(directory),
+            rules,
+            off: Switch::new(directory, KILL_SWITCH),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Submissions and what becomes of them.
 
 use crate::{Cluster, wait_for};
+use job_types::number::UserId;
+use job_types::record::{Record, SealKey};
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -26,6 +28,18 @@ pub enum Submitted<'a> {
 }
 
 impl Cluster {
+    /// A record as the submit filter would write it into a job of a user that is submitted now, by
+    /// the key that the filter or the daemon has made.
+    ///
+    /// # Panics
+    /// Where there is no key, or the text is no record.
+    #[must_use]
+    pub fn sealed(&self, record: &str, user: u32) -> String {
+        let key = std::fs::read(self.state_directory().join("record-key")).unwrap();
+        let key = SealKey::new(key.try_into().unwrap());
+        Record::parse(record).unwrap().sealed(&key, UserId(user), None).unwrap()
+    }
+
     /// Submits a script with `arguments`.
     #[must_use]
     pub fn submit(&self, arguments: &[&str], script: &str) -> Submitted<'_> {

@@ -5,7 +5,7 @@
 
 use end_to_end::{Cluster, Job, Options, PATIENCE, Past, QUICK, now, skipped, wait_for};
 use job_types::options::IfMissed;
-use job_types::record::{Changed, Record, Written};
+use job_types::record::{Changed, EndOfPromise, Record, Written};
 use made_up_site::enforcing;
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ fn cluster(more_wait_s: i64) -> Option<Cluster> {
     if skipped() {
         return None;
     }
-    let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}[policy]\nmode = \"enforce\"\n")));
+    let options = Options::with_plugins(&format!("{QUICK}[policy]\nmode = \"enforce\"\n"));
+    let cluster = Cluster::up(&options.option("conf-line", "AccountingStorageEnforce=associations,limits,qos"));
     // A daemon without any past would leave a snapshot that has one in its place.
     cluster.run_jobs(1);
     let user = cluster.output("id", &["-u", USER]).parse().unwrap();
@@ -137,6 +138,45 @@ fn what_its_user_or_an_operator_has_changed_is_left_alone() {
 }
 
 #[test]
+fn a_promised_job_that_its_user_moves_or_makes_larger_is_held_to_what_slurm_allows_and_to_its_promise() {
+    let Some(cluster) = cluster(3) else { return };
+    for arguments in [&["add", "qos", "short", "MaxWall=2"][..], &["modify", "user", USER, "where", "account=main", "set", "qos+=short"]] {
+        let _ = cluster.output("sacctmgr", &[&["--immediate", "--quiet"], arguments].concat());
+    }
+    let blocker = blocker(&cluster);
+    let (moved, _) = reserved(&cluster, 300, &["-t4"], "sleep 600");
+    let (larger, _) = reserved(&cluster, 3_600, &[], "true");
+    let (untouched, _) = reserved(&cluster, 7_200, &["-t4"], "true");
+    let padded = limit(&untouched);
+    let update = |job: &Job<'_>, field: &str| {
+        let change = cluster.prepare_for(USER, "scontrol").args(["update", &format!("JobId={}", job.id), field]).output().unwrap();
+        assert!(change.status.success(), "{field}: {change:?}");
+    };
+    update(&untouched, "QOS=short");
+    update(&larger, "NumNodes=8");
+    let _daemon = cluster.start_queuecastd();
+
+    // The daemon sheds padding, by which the limit is an administrator's to slurmctld.
+    wait_for("padding to be shed", PATIENCE, || changed(&moved).limit_s);
+    update(&moved, "QOS=short");
+    wait_for("the limit to be cut back to MaxWall", PATIENCE, || (limit(&moved) == 2).then_some(()));
+    let cut = record(&moved);
+    assert_eq!((cut.end_of_promise(), cut.affiliation.unwrap().qos.as_deref()), (Some(EndOfPromise::BeyondLimits), Some("short")));
+    let said = cluster.output("queuecast", &["explain", &moved.id]);
+    assert!(said.contains("the promise has ended: the job's time limit is longer than"), "{said}");
+
+    let last = wait_for("the larger job's promise to be renewed or ended", PATIENCE, || {
+        Some(changed(&larger)).filter(|changed| changed.nodes.is_some() || changed.ended.is_some())
+    });
+    assert!(last.nodes == Some(8) || last.ended == Some(EndOfPromise::MadeLarger), "{last:?}");
+    // Slurm itself holds a limit that nobody but the filter has written: another one would not be.
+    assert_eq!((limit(&untouched), record(&untouched).changed), (padded, None));
+    blocker.cancel();
+    assert_eq!(moved.wait(&["RUNNING"], SOON), "RUNNING");
+    assert_eq!(limit(&moved), 2);
+}
+
+#[test]
 fn a_missed_job_gets_its_users_limit_or_is_cancelled_and_the_kill_switch_ends_that() {
     let Some(cluster) = cluster(1) else { return };
     let blocker = blocker(&cluster);
@@ -144,7 +184,7 @@ fn a_missed_job_gets_its_users_limit_or_is_cancelled_and_the_kill_switch_ends_th
     let (cancels, _) = reserved(&cluster, 85, &["--if-missed=cancel"], "true");
     assert_eq!(written(&cancels).if_missed, IfMissed::Cancel);
     // What somebody else writes behind the record stays there.
-    let comment = record(&cancels).to_json().unwrap();
+    let comment = cancels.field("AdminComment");
     let _ = cluster.output("scontrol", &["update", &format!("JobId={}", cancels.id), &format!("AdminComment={comment} ours")]);
 
     let off = cluster.state_directory().join("off");
@@ -157,7 +197,7 @@ fn a_missed_job_gets_its_users_limit_or_is_cancelled_and_the_kill_switch_ends_th
     wait_for("the user's own limit", SOON, || (limit(&runs) == 1).then_some(()));
     assert_eq!((runs.field("JobState").as_str(), changed(&runs).missed), ("PENDING", false));
     assert_eq!(cancels.end(SOON), "CANCELLED");
-    assert!(changed(&cancels).missed && cancels.field("AdminComment").contains("}} ours"), "{}", cancels.field("AdminComment"));
+    assert!(changed(&cancels).missed && cancels.field("AdminComment").contains("\"} ours"), "{}", cancels.field("AdminComment"));
     blocker.cancel();
     assert_eq!(runs.end(PATIENCE), "COMPLETED");
 }

@@ -397,7 +397,7 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
         r#"{{"queuecast":{{"version":1,"generation":1,"at":{},"mode":"enforce",{asked},"written":{{"hold_until":{until}}}}}}}"#,
         now()
     );
-    let _ = cluster.output("scontrol", &["update", &format!("JobId={}", job.id), &format!("AdminComment={record}")]);
+    let _ = cluster.output("scontrol", &["update", &format!("JobId={}", job.id), &format!("AdminComment={}", cluster.sealed(&record, 0))]);
     assert_eq!(job.end(PATIENCE), "COMPLETED");
     assert!(job.printed().contains("waiting until"), "{}", job.printed());
     // The range that is most probable; a single run leaves some probability to every other one.

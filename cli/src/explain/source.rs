@@ -7,6 +7,7 @@ use slurm_sys::client::controller::{self, KnownJob};
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, JobState, site};
 
 use crate::failure::Failure;
+use crate::genuine::Genuine;
 use crate::job_name::JobName;
 use crate::{output, user};
 
@@ -37,20 +38,23 @@ pub(super) struct Job {
     pub(super) runs: Option<usize>,
     #[serde(skip)]
     pub(super) admin_comment: Option<String>,
+    /// Whether the record in it is one that queuecast wrote, as far as can be told.
+    #[serde(skip)]
+    pub(super) is_believed: bool,
 }
 
 /// Looks the job up: in slurmctld while it has not ended, else in slurmdbd, which also knows how
 /// long it was suspended.
-pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
+pub(super) fn find(name: JobName, genuine: &Genuine) -> Result<Option<Job>, Failure> {
     let queued = controller::jobs_with_number(name.id);
     let known = match &queued {
-        Ok(jobs) => choose(jobs, name),
+        Ok(jobs) => choose(jobs, name, genuine),
         Err(_) => None,
     };
     if let Some(job) = known.as_ref().filter(|job| job.ended.is_none()) {
         return Ok(Some(job.clone()));
     }
-    match (from_accounting(name), queued) {
+    match (from_accounting(name, genuine), queued) {
         (Ok(Some(job)), queued) => {
             if let Err(error) = queued {
                 output::warn(&format!("{error}; the answer is slurmdbd's"));
@@ -89,16 +93,16 @@ pub(super) fn find(name: JobName) -> Result<Option<Job>, Failure> {
 
 /// The job that is meant among those that slurmctld has under the number: the task that is named,
 /// else the one with that very number.
-fn choose(jobs: &[KnownJob], name: JobName) -> Option<Job> {
+fn choose(jobs: &[KnownJob], name: JobName, genuine: &Genuine) -> Option<Job> {
     let found = match name.task {
         // Tasks that still wait are in one record without a task number.
         Some(task) => jobs.iter().find(|job| job.array_task == Some(task)).or(jobs.iter().find(|job| job.array_task.is_none())),
         None => jobs.iter().find(|job| job.job.job_id == name.id).or(jobs.first()),
     };
-    found.map(queued)
+    found.map(|job| queued(job, genuine))
 }
 
-fn queued(known: &KnownJob) -> Job {
+fn queued(known: &KnownJob, genuine: &Genuine) -> Job {
     let job = &known.job;
     Job {
         id: job.job_id,
@@ -121,13 +125,14 @@ fn queued(known: &KnownJob) -> Job {
         suspended_s: 0,
         runs: None,
         admin_comment: job.admin_comment.clone(),
+        is_believed: genuine.believes_queued(job),
     }
 }
 
-fn from_accounting(name: JobName) -> Result<Option<Job>, ClientError> {
+fn from_accounting(name: JobName, genuine: &Genuine) -> Result<Option<Job>, ClientError> {
     let cluster = site()?.cluster;
     let mut runs: Vec<Job> = Vec::new();
-    AccountingConnection::open()?.ended_runs(&cluster, name.id, name.task, |record| runs.push(ended(&record)))?;
+    AccountingConnection::open()?.ended_runs(&cluster, name.id, name.task, |record| runs.push(ended(&record, genuine)))?;
     Ok(last_submission(runs, name))
 }
 
@@ -161,7 +166,7 @@ fn goes_on_in(run: &Job, next: &Job) -> bool {
     run.user_id == next.user_id && run.array_task == next.array_task && (run.state == "requeued" || is_soon)
 }
 
-fn ended(record: &EndedJobRecord<'_>) -> Job {
+fn ended(record: &EndedJobRecord<'_>, genuine: &Genuine) -> Job {
     let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
     Job {
         id: record.job_id,
@@ -183,6 +188,7 @@ fn ended(record: &EndedJobRecord<'_>) -> Job {
         suspended_s: record.suspended_seconds,
         runs: None,
         admin_comment: owned(&record.admin_comment),
+        is_believed: genuine.believes_ended(record),
     }
 }
 

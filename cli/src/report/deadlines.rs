@@ -25,6 +25,7 @@ use super::past::PastArguments;
 use super::reliability;
 use crate::cluster::ClusterArguments;
 use crate::failure::Failure;
+use crate::genuine::Genuine;
 use crate::output;
 use crate::place::{Place, ReportArguments};
 use crate::selection::{Selection, WhoseArguments};
@@ -156,9 +157,13 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     let place = arguments.report.place();
     let mut notes = Vec::new();
 
+    let genuine = Genuine::at(&place);
+    let mut unbelieved = 0;
     let mut found = AdmittedJobs::default();
     arguments.past.read(&cluster, past, |record, partition| {
-        if whose.means_user(record.user_id) && whose.means_account(record.account.as_deref()) {
+        if !genuine.believes_ended(record) {
+            unbelieved += 1;
+        } else if whose.means_user(record.user_id) && whose.means_account(record.account.as_deref()) {
             found.add_ended(record, partition);
         }
     })?;
@@ -166,7 +171,9 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
         notes.push(format!("{error}; nothing is known here of jobs in the queue"));
         Vec::new()
     });
-    let is_meant = |job: &&QueuedJob| whose.means_user(job.user_id) && whose.means_account(job.account.as_deref());
+    notes.extend(Genuine::note(unbelieved));
+    let is_meant =
+        |job: &&QueuedJob| genuine.believes_queued(job) && whose.means_user(job.user_id) && whose.means_account(job.account.as_deref());
     let queued: Vec<(&QueuedJob, &str)> =
         queued.iter().filter(is_meant).filter_map(|job| Some((job, arguments.past.wanted(job.partition.as_deref())?))).collect();
     queued.iter().for_each(|(job, partition)| found.add_queued(job, partition));

@@ -18,7 +18,9 @@ use super::past::PastArguments;
 use super::reliability;
 use crate::cluster::ClusterArguments;
 use crate::failure::Failure;
+use crate::genuine::Genuine;
 use crate::output::{self, FormatArguments};
+use crate::place::Place;
 use crate::selection::{Selection, WhoseArguments};
 
 /// Show how often virtual reservations were kept, beside the probability that was promised, and
@@ -107,12 +109,19 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     crate::plot::check_folder(arguments.plot.as_deref())?;
     let past = arguments.past.past()?;
     let cluster = site()?.cluster;
+    let genuine = Genuine::at(&Place::configured());
+    let mut unbelieved = 0;
     let mut found = EndedReservations::default();
     arguments.past.read(&cluster, past, |record, partition| {
-        if whose.means_user(record.user_id) && whose.means_account(record.account.as_deref()) {
+        if !genuine.believes_ended(record) {
+            unbelieved += 1;
+        } else if whose.means_user(record.user_id) && whose.means_account(record.account.as_deref()) {
             found.add(record, partition);
         }
     })?;
+    if let Some(note) = Genuine::note(unbelieved) {
+        output::warn(&note);
+    }
     let (rows, all) = (tally::by_partition(found.reservations()), tally::of_all(found.reservations()));
     Ok(Report { cluster, since: past.since.0, until: past.until.0, confidence: CONFIDENCE, withdrawn: found.withdrawn(), rows, all })
 }

@@ -72,11 +72,14 @@ impl<'a> Object<'a> {
 }
 
 fn write_record(text: &mut String, record: &Record) {
-    let Record { version, generation, at, mode, asked, affiliation, written, changed, forecast, instead_of, left } = record;
+    let Record { version, generation, at, nonce, mode, asked, affiliation, written, changed, forecast, instead_of, left } = record;
     let mut object = Object::new(text);
     object.number("version", i64::from(*version));
     write_digits(object.field("generation"), *generation);
     object.number("at", at.0);
+    if let Some(nonce) = nonce {
+        write_digits(object.field("nonce"), *nonce);
+    }
     write_text(object.field("mode"), mode.as_str());
     write_asked(object.field("asked"), asked);
     if let Some(affiliation) = affiliation {
@@ -342,12 +345,12 @@ mod tests {
 
     prop_compose! {
         fn record()(
-            (version, generation, at) in any::<(u32, u64, i64)>(),
+            (version, generation, at, nonce) in any::<(u32, u64, i64, Option<u64>)>(),
             mode in prop_oneof![Just(Mode::Off), Just(Mode::Observe), Just(Mode::Advise), Just(Mode::Enforce)],
             asked in asked(), affiliation in of(affiliation()), written in of(written()), changed in of(changed()), forecast in of(forecast()), instead_of in of(forecast()),
             left in prop::collection::vec(text(), 0..4),
         ) -> Record {
-            Record { version, generation, at: UnixTime(at), mode, asked, affiliation, written, changed, forecast, instead_of, left }
+            Record { version, generation, at: UnixTime(at), nonce, mode, asked, affiliation, written, changed, forecast, instead_of, left }
         }
     }
 

@@ -29,9 +29,9 @@ pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, ga
 pub use least_gain::LeastGain;
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{
-    Excess, GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost, ReservationState,
-    ReservedJob, Review, Revision, STEP, Sibling, Step, TrajectoryPoint, Upkeep, Wanted, joint_reservation, present_probability,
-    probabilities_to_ask, review, trajectory, upkeep, was_kept, withdrawal, written_reservation,
+    Excess, GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost,
+    ReservationState, ReservedJob, Review, Revision, STEP, Sibling, Step, TrajectoryPoint, Upkeep, Wanted, joint_reservation,
+    present_probability, probabilities_to_ask, review, trajectory, upkeep, was_kept, withdrawal, written_reservation,
 };
 pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, configured_policy, governing};
 

@@ -49,6 +49,7 @@ impl Decision {
             version: RECORD_VERSION,
             generation,
             at: situation.now,
+            nonce: None,
             mode: self.mode,
             asked: AskedFor {
                 nodes: size.nodes,

@@ -59,7 +59,7 @@ impl Deadlines {
             }
             let is_certain = |(wanted, _): &(AdmissionWanted, UnixTime)| wanted.is_certain(cluster.controller_ahead);
             if let Some((wanted, due)) = found.wanted.filter(is_certain) {
-                changes.push(Change::of_admitted(admitted, wanted, due, now));
+                changes.push(Change::of_admitted(admitted, wanted, due, now, cluster.record_key));
             }
         }
         metrics.admissions(&states);
@@ -73,7 +73,7 @@ impl Deadlines {
             // Whoever is told something as well gets the place with the next round.
             if let (Some(admitted), Some(deadline)) = (admitted.get(&job), deadlines.get(&job)) {
                 let due = if is_lower { soonest } else { *deadline + Seconds(1) };
-                changes.push(Change::of_admitted(admitted, AdmissionWanted::Place { added }, due, now));
+                changes.push(Change::of_admitted(admitted, AdmissionWanted::Place { added }, due, now, cluster.record_key));
             }
         }
         changes

@@ -8,7 +8,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use job_types::number::JobId;
+use job_types::number::{JobId, UserId};
+use job_types::record::{Record, SealKey};
 use job_types::time::UnixTime;
 use predictor_core::decision::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, Wanted, noted};
 use slurm_sys::client::ClientError;
@@ -57,12 +58,12 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// What is wanted of a job with a reservation, as of `now`.
-    pub(super) fn new(reserved: &Reserved, wanted: &Wanted, due: UnixTime, now: UnixTime) -> Self {
+    /// What is wanted of a job with a reservation, as of `now`; its records are sealed by `key`.
+    pub(super) fn new(reserved: &Reserved, wanted: &Wanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
         let action = |step: Step| match step {
             Step::Cancel => Some(Action::Cancel),
             Step::Update { begin, limit, shortest_limit, record } => {
-                let admin_comment = Some(format!("{}{}", record.to_json()?, reserved.rest));
+                let admin_comment = Some(sealed(&record, key, reserved.job.user, reserved.job.id, &reserved.rest)?);
                 let update = JobUpdate { begin, limit, shortest_limit, admin_comment, ..JobUpdate::default() };
                 Some(Action::Update { update, note: None })
             }
@@ -87,11 +88,11 @@ impl Change {
     }
 
     /// What is wanted of a job that was admitted with a deadline, as of `now`.
-    pub(super) fn of_admitted(admitted: &Admitted, wanted: AdmissionWanted, due: UnixTime, now: UnixTime) -> Self {
+    pub(super) fn of_admitted(admitted: &Admitted, wanted: AdmissionWanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
         let action = match wanted.step(&admitted.job, now) {
             AdmissionStep::Cancel => Some(Action::Cancel),
             AdmissionStep::Update(AdmissionUpdate { deadline, shortest_limit, site_factor, note, record }) => {
-                let admin_comment = record.to_json().map(|json| format!("{json}{}", admitted.rest));
+                let admin_comment = sealed(&record, key, admitted.job.user, admitted.job.id, &admitted.rest);
                 admin_comment.map(|admin_comment| {
                     let admin_comment = Some(admin_comment);
                     let update = JobUpdate { deadline, shortest_limit, site_factor, admin_comment, ..JobUpdate::default() };
@@ -207,7 +208,7 @@ impl Issuer {
 
     fn carry_out(&self, change: &Change) -> Result<ChangeOutcome, ChangeError> {
         let Some(actions) = &change.actions else {
-            let reason = "the record would be too long".to_owned();
+            let reason = "the record would be too long, or can't be sealed".to_owned();
             return Err(ChangeError::Refused { code: -1, reason });
         };
         // The program of a job that has its nodes begins then.
@@ -245,6 +246,11 @@ impl Issuer {
             tracing::info!("jobs can be changed again");
         }
     }
+}
+
+/// A record as it is written into a job, before what somebody else has written behind it.
+fn sealed(record: &Record, key: Option<SealKey>, user: UserId, job: JobId, rest: &str) -> Option<String> {
+    Some(format!("{}{rest}", record.sealed(&key?, user, Some(job))?))
 }
 
 /// The job as it is now, if it is still as it was when the change was found to be wanted.

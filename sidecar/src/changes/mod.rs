@@ -18,7 +18,7 @@ mod deadlines;
 mod issuer;
 mod siblings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +52,18 @@ pub(crate) struct Round {
     pub(crate) interval: Seconds,
     /// How many changes a second may go to slurmctld; 0 is none.
     pub(crate) per_second: u32,
+    /// The clusters that the configuration names, of which alone slurmdbd is asked for jobs that
+    /// belong together with jobs of this one.
+    pub(crate) clusters: BTreeSet<String>,
+}
+
+/// What the configuration says of changes.
+#[derive(Debug, Clone)]
+pub(crate) struct Configured {
+    /// As [`Round::per_second`].
+    pub(crate) per_second: u32,
+    /// As [`Round::clusters`].
+    pub(crate) clusters: BTreeSet<String>,
 }
 
 /// The main thread's end.
@@ -70,7 +82,13 @@ impl Asked {
 
     /// Has the reservations and deadlines of a queue looked at, unless they have been already, or
     /// there are none and were none before. `snapshot` is called where they are.
-    pub(crate) fn ask(&mut self, cluster: Option<Arc<Cluster>>, interval: Seconds, per_second: u32, snapshot: impl FnOnce() -> Vec<u8>) {
+    pub(crate) fn ask(
+        &mut self,
+        cluster: Option<Arc<Cluster>>,
+        interval: Seconds,
+        configured: impl FnOnce() -> Configured,
+        snapshot: impl FnOnce() -> Vec<u8>,
+    ) {
         let Some(cluster) = cluster else { return };
         let has_some = !cluster.reserved.is_empty() || !cluster.admitted.is_empty();
         let is_known = self.sent.is_some_and(|(read_at, had_some)| read_at >= cluster.read_at || !(had_some || has_some));
@@ -78,7 +96,8 @@ impl Asked {
             return;
         }
         let read_at = cluster.read_at;
-        if self.rounds.try_send(Round { cluster, snapshot: snapshot(), interval, per_second }).is_ok() {
+        let Configured { per_second, clusters } = configured();
+        if self.rounds.try_send(Round { cluster, snapshot: snapshot(), interval, per_second, clusters }).is_ok() {
             self.sent = Some((read_at, has_some));
         }
     }
@@ -98,7 +117,7 @@ pub(crate) fn run(rounds: &Receiver<Round>, off: PathBuf, metrics: ChangeMetrics
     while let Some(round) = next {
         // A panic costs this round, not the daemon.
         let changes = catch_unwind(AssertUnwindSafe(|| {
-            siblings.refresh(&round.cluster.reserved);
+            siblings.refresh(&round.cluster.reserved, &round.clusters);
             wanted(&round, &siblings, &mut deadlines, &metrics)
         }))
         .unwrap_or_else(|_panic| {
@@ -151,7 +170,7 @@ fn wanted(round: &Round, siblings: &Siblings, deadlines: &mut Deadlines, metrics
                     .and_then(|_| withdrawal(&reserved.job, found.state, siblings.cluster(), &siblings.of(reserved), now));
                 let is_certain = |wanted: &Wanted| *wanted != Wanted::Cancellation || clocks_agree(cluster.controller_ahead);
                 if let Some((wanted, due)) = withdrawn.or(found.wanted).filter(|(wanted, _)| is_current && is_certain(wanted)) {
-                    changes.push(Change::new(reserved, &wanted, due, now));
+                    changes.push(Change::new(reserved, &wanted, due, now, cluster.record_key));
                 }
             }
             let of_deadlines = deadlines.wanted(cluster, &snapshot, now, metrics);

@@ -4,13 +4,13 @@
 //! and only where there are such jobs. Whoever asks waits a moment for the answer, and otherwise
 //! goes on with what comes in time for the next round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
-use job_types::joint::{ClusterJob, MOST_JOINT_JOBS};
-use job_types::number::JobId;
+use job_types::joint::{ClusterJob, JointJobs};
+use job_types::number::{JobId, UserId};
 use job_types::record::Record;
 use job_types::time::UnixTime;
 use predictor_core::decision::{Sibling, written_reservation};
@@ -25,6 +25,8 @@ const LONGEST_AGE: Duration = Duration::from_secs(120);
 /// How many jobs slurmdbd is asked about at the most; further ones are left for when there are
 /// fewer.
 const MOST_ASKED: usize = 1_000;
+/// How many of them may be one user's, whose comments say which they are.
+const MOST_OF_A_USER: usize = 100;
 
 /// The jobs to ask about, by their clusters.
 type Question = BTreeMap<String, Vec<JobId>>;
@@ -62,9 +64,11 @@ impl Siblings {
         &self.cluster
     }
 
-    /// Looks anew at all that belong together with these jobs.
-    pub(super) fn refresh(&mut self, reserved: &[Reserved]) {
-        let question = self.question(reserved);
+    /// Looks anew at all that belong together with these jobs, on the clusters that the
+    /// configuration names.
+    pub(super) fn refresh(&mut self, reserved: &[Reserved], configured: &BTreeSet<String>) {
+        let joint = reserved.iter().filter_map(|reserved| Some((reserved.job.user, reserved.job.id, reserved.joint.as_ref()?)));
+        let question = question(&self.cluster, joint, configured);
         if question.is_empty() {
             return;
         }
@@ -94,18 +98,25 @@ impl Siblings {
         let others = reserved.joint.as_ref().filter(|_| is_current).and_then(|joint| joint.others(&self.cluster, reserved.job.id));
         others.into_iter().flatten().filter_map(|other| self.known.runs.get(other)).flatten().cloned().collect()
     }
+}
 
-    fn question(&self, reserved: &[Reserved]) -> Question {
-        let mut question = Question::new();
-        let joint = reserved.iter().filter_map(|reserved| reserved.joint.as_ref()?.others(&self.cluster, reserved.job.id));
-        for ClusterJob { cluster, job } in joint.flatten().take(MOST_ASKED) {
-            // The names are what users wrote: a few clusters are a site's, many are a mischief.
-            if question.len() < MOST_JOINT_JOBS || question.contains_key(cluster) {
-                question.entry(cluster.clone()).or_default().push(*job);
+/// The jobs to ask about. Users write the comments that say which they are: clusters that no
+/// configuration names are left out, and each user has a bounded number of them.
+fn question<'a>(own: &str, joint: impl Iterator<Item = (UserId, JobId, &'a JointJobs)>, configured: &BTreeSet<String>) -> Question {
+    let mut question = Question::new();
+    let mut of_users: BTreeMap<UserId, usize> = BTreeMap::new();
+    let mut asked = 0;
+    for (user, id, jobs) in joint {
+        let of_user = of_users.entry(user).or_default();
+        for ClusterJob { cluster, job } in jobs.others(own, id).into_iter().flatten().filter(|other| configured.contains(&other.cluster)) {
+            if *of_user >= MOST_OF_A_USER || asked >= MOST_ASKED {
+                break;
             }
+            (*of_user, asked) = (*of_user + 1, asked + 1);
+            question.entry(cluster.clone()).or_default().push(*job);
         }
-        question
     }
+    question
 }
 
 impl Reader {
@@ -182,5 +193,33 @@ fn sibling(cluster: &str, run: &RecordedRun) -> Sibling {
         started: UnixTime(run.started),
         ended: run.ended.map(UnixTime),
         is_done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joint(others: &[(&str, u32)]) -> JointJobs {
+        let named = others.iter().map(|(cluster, job)| format!(",{cluster}:{job}")).collect::<String>();
+        JointJobs::of_comment(&format!("queuecast-joint=east:1{named}")).unwrap()
+    }
+
+    #[test]
+    fn only_clusters_that_the_configuration_names_are_asked_about() {
+        let configured = BTreeSet::from(["west".to_owned()]);
+        let bogus = joint(&[("aaa", 7), ("west", 8), ("zzz", 9)]);
+        let asked = question("east", [(UserId(1), JobId(1), &bogus)].into_iter(), &configured);
+        assert_eq!(asked, Question::from([("west".to_owned(), vec![JobId(8)])]));
+        assert!(question("east", [(UserId(1), JobId(2), &bogus)].into_iter(), &configured).is_empty(), "a comment of another job");
+    }
+
+    #[test]
+    fn one_users_jobs_crowd_out_nobody_elses() {
+        let configured = BTreeSet::from(["west".to_owned()]);
+        let own = joint(&[("west", 8)]);
+        let many = (0..2 * MOST_ASKED).map(|_| (UserId(1), JobId(1), &own));
+        let asked = question("east", many.chain([(UserId(2), JobId(1), &own)]), &configured);
+        assert_eq!(asked["west"].len(), MOST_OF_A_USER + 1);
     }
 }

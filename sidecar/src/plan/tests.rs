@@ -86,6 +86,7 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
         reserved: Vec::new(),
         queue,
         limits: Arc::default(),
+        record_key: None,
         partition_limits: Vec::new(),
         admitted,
         priorities: Arc::new(Priorities { plugin: String::new(), only_grows: false, site_factor_plugin: None, enforces_limits: true }),

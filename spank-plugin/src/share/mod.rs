@@ -3,7 +3,8 @@
 //!
 //! A variable in the job's environment says only that there is something to ask for
 //! ([`SHARE_VARIABLE`]). Users can forge it, so that everything else comes from the record in the
-//! job's `admin_comment`, which slurmctld has and no user can write.
+//! job's `admin_comment`, which slurmctld has and no user can write. A node that has the key of
+//! records' seals believes no other record than one that queuecast wrote for the job.
 //!
 //! The work is done by a thread of slurmstepd's, so that nothing of Slurm's waits for it: slurmctld
 //! may be away. It begins its work once all tasks are forked, however long that takes, and ends
@@ -18,6 +19,7 @@ pub(crate) mod work;
 
 use std::error::Error;
 use std::fs;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,9 +29,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use job_types::number::JobId;
 use job_types::options::{Mode, SHARE_VARIABLE};
-use job_types::record::Record;
+use job_types::record::{Bearer, Record};
+use slurm_conf::Configuration;
+use slurm_conf::state_directory::RECORD_KEY;
 use slurm_spank::SpankHandle;
-use slurm_sys::{allocation, log, process};
+use slurm_sys::allocation::RunningJob;
+use slurm_sys::{allocation, log, process, record_key};
 
 use place::Place;
 use processes::{Process, Usage};
@@ -180,7 +185,7 @@ fn ask(job: JobId, told: &Told) -> Option<Admitted> {
     let mut pause = RENEWAL;
     loop {
         if let Ok(job) = allocation::running(job) {
-            let record = Record::parse(&job.admin_comment?)?;
+            let record = genuine(&job)?;
             let start = job.start?.0 as f64;
             let end = job.end.map(|end| end.0 as f64);
             return admitted(&record, start, end);
@@ -189,6 +194,21 @@ fn ask(job: JobId, told: &Told) -> Option<Admitted> {
             return None;
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// The record of the step's job. Where the node has the key of records' seals, none is believed that
+/// queuecast did not write for that job.
+fn genuine(job: &RunningJob) -> Option<Record> {
+    let comment = job.admin_comment.as_deref()?;
+    let directory = Configuration::state_directory_named_in(&Configuration::path());
+    match record_key::read(&directory.join(RECORD_KEY)) {
+        Ok(key) => {
+            let bearer = Bearer { user: job.user, job: job.id, submitted: job.submitted, is_first_run: false };
+            Record::of_job(comment, &key, &bearer)?.ok().map(|(record, _)| record)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Record::parse(comment),
+        Err(_) => None,
     }
 }
 

@@ -10,8 +10,8 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{
-    AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, AdmittedJob, Submission, admission_upkeep, decide,
-    given_deadline, noted,
+    AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, AdmittedJob, Submission, admission_upkeep, decide, given_deadline,
+    noted,
 };
 
 const HOUR: Seconds = Seconds(3_600);
@@ -187,7 +187,11 @@ fn a_job_whose_node_has_failed_is_forecast_anew_and_its_user_is_told() {
     let told = carried_out(&job, wanted(&found).unwrap(), now);
     let changed = told.record.changed.as_ref().unwrap();
     assert_eq!((changed.told_restarts, changed.deadline_probability.is_some()), (Some(1), true));
-    assert!(comment(&job, wanted(&found).unwrap(), now, None).unwrap().starts_with("queuecast: put back into the queue, which puts its deadline at risk"));
+    assert!(
+        comment(&job, wanted(&found).unwrap(), now, None)
+            .unwrap()
+            .starts_with("queuecast: put back into the queue, which puts its deadline at risk")
+    );
     assert_eq!((wanted(&look(&told, now)), look(&told, now).ordered_by), (None, Some(DEADLINE)), "it is told once");
     // The next failure is told again, and where jobs wait for hours by now, that it is likely late.
     let again = AdmittedJob { restarts: 2, ..told };

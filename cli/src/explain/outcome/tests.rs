@@ -20,6 +20,7 @@ pub(in crate::explain) fn record() -> Record {
         version: 1,
         generation: 7,
         at: UnixTime(10_000),
+        nonce: None,
         mode: Mode::Enforce,
         asked: AskedFor { nodes: 4, cpus: 16, limit_s: Some(3_600), ..AskedFor::default() },
         affiliation: None,
@@ -53,6 +54,7 @@ pub(in crate::explain) fn job() -> Job {
         suspended_s: 0,
         runs: Some(1),
         admin_comment: None,
+        is_believed: true,
     }
 }
 

@@ -19,8 +19,7 @@ pub(super) use probability::DeadlinePlan;
 pub use shares::GivenShare;
 pub use uncertain::SharingRequest;
 pub use upkeep::{
-    AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, clocks_agree,
-    noted,
+    AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, clocks_agree, noted,
 };
 
 use super::molding::{self, Assumption};

@@ -7,8 +7,8 @@
 
 use super::review::{GivenReservation, Progress, Review, Revision, review};
 use super::trajectory::{Begins, Reservable, latest_point};
-use super::{LONGEST_AHEAD, Seconds, UnixTime};
 use super::within_limits::{Excess, excess};
+use super::{LONGEST_AHEAD, Seconds, UnixTime};
 use crate::decision::{Bound, Bounds, NodeRange, Submission, TimeLimit, governing};
 use crate::forecast::{Claimed, JobShape, Moment, WaitForecaster};
 use crate::promise::reservable_part;

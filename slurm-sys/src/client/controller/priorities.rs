@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn factors_count_with_multifactor_alone_and_where_priorities_may_become_lower() {
-        let multifactor = Priorities { plugin: "priority/multifactor".to_owned(), only_grows: false, site_factor_plugin: None, enforces_limits: true };
+        let multifactor =
+            Priorities { plugin: "priority/multifactor".to_owned(), only_grows: false, site_factor_plugin: None, enforces_limits: true };
         assert_eq!(multifactor.why_site_factors_do_nothing(), None);
         let why = |priorities: Priorities| priorities.why_site_factors_do_nothing().unwrap();
         assert!(why(Priorities { plugin: "priority/basic".to_owned(), ..multifactor.clone() }).contains("priority/basic"));

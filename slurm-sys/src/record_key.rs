@@ -1,0 +1,104 @@
+//! The file in the state directory that holds the key of records' seals.
+//!
+//! The daemon makes it, or the submit filter where there was no daemon yet: whoever is first, for
+//! the file is put in place whole and never over another one. Only its owner can read it, and the
+//! owner is that of the directory, Slurm's user. Without the file nobody can tell a record of
+//! queuecast's from a forged one; a new key makes all earlier records unbelievable.
+
+use crate::memory::{open_trusted, read_start};
+use job_types::record::{KEY_BYTES, SealKey};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::Path;
+
+/// Reads the key.
+///
+/// # Errors
+/// Where there is none, others than its owner may read it or could have written it, or it is none.
+pub fn read(path: &Path) -> io::Result<SealKey> {
+    let (file, metadata) = open_trusted(path)?;
+    if metadata.mode() & 0o077 != 0 {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "others than its owner may use it; chmod 600 it or remove it"));
+    }
+    let bytes = read_start(&file, KEY_BYTES + 1)?;
+    let bytes: [u8; KEY_BYTES] = bytes
+        .try_into()
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no key of records; remove it, and a new one is made"))?;
+    Ok(SealKey::new(bytes))
+}
+
+/// Reads the key, or makes one where there is no file.
+///
+/// # Errors
+/// As [`read`], or where the file can't be made.
+pub fn read_or_make(path: &Path) -> io::Result<SealKey> {
+    match read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            make(path)?;
+            read(path)
+        }
+        read => read,
+    }
+}
+
+/// Puts a new key in place, unless another one was put there in the meantime.
+fn make(path: &Path) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let unfinished = path.with_extension(format!("new-{}", std::process::id()));
+    let _ = fs::remove_file(&unfinished);
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC).open(&unfinished)?;
+    let put = fill(&mut file, directory).and_then(|()| match fs::hard_link(&unfinished, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        linked => linked,
+    });
+    let _ = fs::remove_file(&unfinished);
+    put
+}
+
+fn fill(file: &mut File, directory: &Path) -> io::Result<()> {
+    let mut key = [0; KEY_BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    file.write_all(&key)?;
+    // The filter reads it as Slurm's user, also where root's daemon has made it.
+    let (owner, own) = (fs::metadata(directory)?.uid(), file.metadata()?.uid());
+    if owner != own { fchown(&*file, Some(owner), None) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_key_is_made_once_for_its_owner_alone_and_is_then_the_key() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("record-key");
+        let key = read_or_make(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(read_or_make(&path).unwrap(), key);
+        make(&path).unwrap();
+        assert_eq!(read(&path).unwrap(), key, "a second one is not put over it");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left beside it");
+        fs::remove_file(&path).unwrap();
+        assert_ne!(read_or_make(&path).unwrap(), key);
+    }
+
+    #[test]
+    fn what_others_may_read_a_link_and_what_is_no_key_are_refused_and_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("record-key");
+        let _ = read_or_make(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert_eq!(read_or_make(&path).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let link = directory.path().join("link");
+        symlink(&path, &link).unwrap();
+        assert!(read_or_make(&link).is_err());
+        for damaged in [&b""[..], &[1; KEY_BYTES - 1], &[1; KEY_BYTES + 1]] {
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(read_or_make(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        }
+    }
+}
