@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use job_types::number::JobId;
 use job_types::record::{Bearer, Record, SealKey, Unbelieved};
 use job_types::time::UnixTime;
 use slurm_sys::client::EndedJobRecord;
@@ -58,34 +57,35 @@ impl Genuine {
         self.renew();
         let mut unbelieved = 0;
         // Of several jobs with one record the first has it: the others are copies.
-        let mut bearers: HashMap<u64, JobId> = HashMap::new();
-        for job in queue.iter_mut() {
+        let mut bearers: HashMap<u64, usize> = HashMap::new();
+        let mut copies = Vec::new();
+        for place in 0..queue.len() {
+            let Some(job) = queue.get(place) else { break };
             let Some(comment) = job.admin_comment.as_deref().filter(|comment| may_be_record(comment)) else { continue };
             let bearer =
                 Bearer { user: job.user_id, job: job.job_id, submitted: job.submitted.map(UnixTime), is_first_run: job.restarts == 0 };
             match believed(comment, self.key, &bearer) {
                 None => {}
+                Some(Err(_)) => copies.push(place),
+                // The tasks of an array have one in common.
+                Some(Ok(_)) if job.array_job_id.is_some() => {}
                 Some(Ok(record)) => {
-                    // The tasks of an array have one in common.
-                    if let Some(nonce) = record.nonce.filter(|_| job.array_job_id.is_none()) {
-                        let first = bearers.entry(nonce).or_insert(job.job_id);
-                        *first = (*first).min(job.job_id);
+                    let Some(nonce) = record.nonce else { continue };
+                    let first = bearers.entry(nonce).or_insert(place);
+                    let number = |place: usize| queue.get(place).map(|job| job.job_id);
+                    match *first {
+                        first if first == place => {}
+                        other if number(other) <= number(place) => copies.push(place),
+                        other => {
+                            copies.push(other);
+                            *first = place;
+                        }
                     }
-                }
-                Some(Err(_)) => {
-                    job.admin_comment = None;
-                    unbelieved += 1;
                 }
             }
         }
-        for job in queue.iter_mut().filter(|job| job.array_job_id.is_none()) {
-            let nonce = job
-                .admin_comment
-                .as_deref()
-                .filter(|comment| may_be_record(comment))
-                .and_then(Record::parse)
-                .and_then(|record| record.nonce);
-            if nonce.and_then(|nonce| bearers.get(&nonce)).is_some_and(|first| *first != job.job_id) {
+        for place in copies {
+            if let Some(job) = queue.get_mut(place) {
                 job.admin_comment = None;
                 unbelieved += 1;
             }
@@ -118,5 +118,57 @@ fn believed(comment: &str, key: Option<SealKey>, bearer: &Bearer) -> Option<Resu
     match key {
         Some(key) => Some(Record::of_job(comment, &key, bearer)?.map(|(record, _)| record)),
         None => Record::parse(comment).map(|_| Err(Unbelieved::OtherSeal)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job_types::number::{JobId, UserId};
+    use job_types::record::Changed;
+
+    const RECORD: &str = r#"{"queuecast":{"version":1,"generation":7,"at":900,"nonce":5,"mode":"enforce","asked":{"nodes":1,"cpus":1}}}"#;
+
+    fn job(number: u32, user: u32, comment: &str) -> QueuedJob {
+        let job = crate::shared_nodes::test_job();
+        QueuedJob { job_id: JobId(number), user_id: UserId(user), submitted: Some(901), admin_comment: Some(comment.to_owned()), ..job }
+    }
+
+    fn kept(genuine: &mut Genuine, mut queue: Vec<QueuedJob>) -> Vec<u32> {
+        genuine.keep_in_queue(&mut queue);
+        queue.iter().filter(|job| job.admin_comment.is_some()).map(|job| job.job_id.0).collect()
+    }
+
+    #[test]
+    fn records_that_were_forged_copied_or_never_sealed_are_taken_away() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut genuine = Genuine::by_key_at(directory.path().join("record-key"));
+        let key = genuine.key().unwrap();
+        let record = Record::parse(RECORD).unwrap();
+        let of_user = |user| record.sealed(&key, UserId(user), None).unwrap();
+        let later = QueuedJob { submitted: Some(5_000), ..job(9, 1, &of_user(1)) };
+        let requeued = QueuedJob { restarts: 1, ..later.clone() };
+        let queue = vec![
+            job(3, 1, &of_user(1)),
+            job(2, 1, &of_user(1)),
+            job(4, 2, &of_user(1)),
+            job(5, 1, RECORD),
+            job(6, 1, "for the paper"),
+            job(7, 1, "{\"queuecast\": nothing"),
+            later,
+        ];
+        assert_eq!(kept(&mut genuine, queue), [2, 6, 7], "the first of two, and what is no record");
+        assert_eq!(genuine.told, 4);
+        assert_eq!(kept(&mut genuine, vec![requeued]), [9]);
+        // What the daemon wrote is of that job alone.
+        let changed = Record { changed: Some(Changed::default()), ..record.clone() };
+        let sealed = changed.sealed(&key, UserId(1), Some(JobId(8))).unwrap();
+        assert_eq!(kept(&mut genuine, vec![job(8, 1, &sealed), job(10, 1, &sealed)]), [8]);
+        // The tasks of an array have the record of the array.
+        let task = |number| QueuedJob { array_job_id: Some(JobId(20)), ..job(number, 1, &of_user(1)) };
+        assert_eq!(kept(&mut genuine, vec![task(21), task(22)]), [21, 22]);
+        // A key that can't be read, or another one, makes none believable.
+        std::fs::remove_file(directory.path().join("record-key")).unwrap();
+        assert_eq!(kept(&mut genuine, vec![job(8, 1, &sealed)]), Vec::<u32>::new());
     }
 }

@@ -182,6 +182,12 @@ fn admitted(job: &QueuedJob, size: Size, now: UnixTime) -> Option<AdmittedSharer
     Some(AdmittedSharer { deadline, share })
 }
 
+/// A job of tests, which waits.
+#[cfg(test)]
+pub(crate) fn test_job() -> QueuedJob {
+    tests::job(JobState::Pending, None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,7 +225,7 @@ mod tests {
         Node { name: format!("n{index}"), cpus: 4, state, index, partitions: vec!["shared".to_owned()] }
     }
 
-    fn job(state: JobState, comment: Option<String>) -> QueuedJob {
+    pub(super) fn job(state: JobState, comment: Option<String>) -> QueuedJob {
         QueuedJob {
             job_id: JobId(7),
             array_job_id: None,
