@@ -3,7 +3,8 @@
 //!
 //! Whoever connects to the socket in the state directory is sent bytes of a snapshot and nothing
 //! else. The kernel says who it is. Some are answered side by side, few of one user, each for a
-//! bounded time, however slowly it reads: who is not answered takes the file without anybody's jobs.
+//! bounded time, however slowly it reads: who is not answered takes the file without anybody's
+//! jobs.
 
 use job_types::number::UserId;
 use std::collections::HashMap;

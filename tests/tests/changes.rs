@@ -153,7 +153,7 @@ fn a_promised_job_that_its_user_moves_or_makes_larger_is_held_to_what_slurm_allo
         assert!(change.status.success(), "{field}: {change:?}");
     };
     update(&untouched, "QOS=short");
-    update(&larger, "NumNodes=8");
+    update(&larger, "NumNodes=8-8");
     let _daemon = cluster.start_queuecastd();
 
     // The daemon sheds padding, by which the limit is an administrator's to slurmctld.

@@ -36,7 +36,8 @@ impl Two {
             cluster.run_jobs(1);
             cluster.publish_for(user, enforcing(), &[Past { nodes: 2, wait_s: 0, more_wait_s: 1, run_s: 100 }], &[]);
         }
-        // Each daemon withdraws for jobs of clusters that its own configuration names, and no others.
+        // Each daemon withdraws for jobs of clusters that its own configuration names, and no
+        // others.
         two.east.configure(&format!("{configuration}[clusters]\nwest = {:?}\n", two.west.state_directory()));
         two.west.configure(&format!("{configuration}[clusters]\neast = {:?}\n", two.east.state_directory()));
         two

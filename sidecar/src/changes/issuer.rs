@@ -2,8 +2,9 @@
 //!
 //! Whoever wants a job changed hands over a [`Change`]: which job, what was seen of it, and steps.
 //! Right before the first step the job is read once more, and nothing is done where it is not as it
-//! was seen, or where the kill switch is on. A note goes in front of the comment that is read then. A step is done only if the one before has succeeded.
-//! What was not done is left: whoever wants it finds out when they look at the job anew.
+//! was seen, or where the kill switch is on. A note goes in front of the comment that is read then.
+//! A step is done only if the one before has succeeded. What was not done is left: whoever wants it
+//! finds out when they look at the job anew.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

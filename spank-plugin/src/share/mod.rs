@@ -197,8 +197,8 @@ fn ask(job: JobId, told: &Told) -> Option<Admitted> {
     }
 }
 
-/// The record of the step's job. Where the node has the key of records' seals, none is believed that
-/// queuecast did not write for that job.
+/// The record of the step's job. Where the node has the key of records' seals, none is believed
+/// that queuecast did not write for that job.
 fn genuine(job: &RunningJob) -> Option<Record> {
     let comment = job.admin_comment.as_deref()?;
     let directory = Configuration::state_directory_named_in(&Configuration::path());

@@ -329,8 +329,8 @@ fn as_promised<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixT
     Upkeep { state, wanted }
 }
 
-/// The promise for the size that the job has now, by the same measure as one that is asked for anew;
-/// `None` where it can't be given.
+/// The promise for the size that the job has now, by the same measure as one that is asked for
+/// anew; `None` where it can't be given.
 ///
 /// The reservations that are known hold the job's own at its present size already.
 fn renewed<S: WaitForecaster>(given: &GivenReservation, reservable: &Reservable<'_, S>) -> Option<Revision> {

@@ -6,8 +6,8 @@ use crate::client::error::ClientError;
 use crate::client::library::{Libslurm, libslurm};
 use crate::client::value;
 
-/// How slurmctld makes the priorities of jobs (`PriorityType` and `PriorityFlags`), and what it holds
-/// them to.
+/// How slurmctld makes the priorities of jobs (`PriorityType` and `PriorityFlags`), and what it
+/// holds them to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Priorities {
     /// The plugin, such as `priority/multifactor`.
@@ -22,8 +22,8 @@ pub struct Priorities {
     pub enforces_limits: bool,
 }
 
-/// `ACCOUNTING_ENFORCE_LIMITS` of src/common/slurm_protocol_defs.h, which Slurm does not install. It
-/// is the same from 22.05 to 26.05.
+/// `ACCOUNTING_ENFORCE_LIMITS` of src/common/slurm_protocol_defs.h, which Slurm does not install.
+/// It is the same from 22.05 to 26.05.
 const ENFORCE_LIMITS: u32 = 0x0002;
 
 impl Priorities {
