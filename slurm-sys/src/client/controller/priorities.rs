@@ -22,8 +22,8 @@ pub struct Priorities {
     pub enforces_limits: bool,
 }
 
-/// `ACCOUNTING_ENFORCE_LIMITS` of src/common/slurm_protocol_defs.h, which Slurm does not install.
-/// It is the same from 22.05 to 26.05.
+/// `ACCOUNTING_ENFORCE_LIMITS` of src/common/read_config.h, which Slurm does not install. It is the
+/// same in 22.05, 24.11 and later.
 const ENFORCE_LIMITS: u32 = 0x0002;
 
 impl Priorities {
