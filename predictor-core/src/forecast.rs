@@ -64,8 +64,8 @@ impl JobShape {
     }
 }
 
-/// The user's jobs that were decided about since the forecasts were made, summed. The forecasts do
-/// not know of them by themselves.
+/// Jobs that were decided about since the forecasts were made, summed. The forecasts do not know of
+/// them by themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     /// How many jobs.
@@ -136,8 +136,9 @@ pub struct Claimed {
     pub partition: Claims,
     /// On the whole cluster, its partition included.
     pub cluster: Claims,
-    /// Those of the jobs that were admitted to its partition with deadlines, whoever's they are.
-    /// The user's own among them are in the other two as well.
+    /// Those of the jobs that were promised something in its partition, whoever's they are: to be
+    /// done by a deadline, or to begin at a reserved time. The user's own among them are in the
+    /// other two as well.
     pub admitted: Claims,
 }
 

@@ -22,5 +22,6 @@ pub mod set_aside;
 pub mod shared_nodes;
 pub mod site;
 pub mod snapshot;
+pub mod standing;
 pub mod trees;
 pub mod wait_model;

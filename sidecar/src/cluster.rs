@@ -13,7 +13,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::Run;
 use predictor_core::limits::{AccountingLimits, PartitionLimits};
-use predictor_core::snapshot::{ComingJob, RunningJob};
+use predictor_core::snapshot::{ComingJob, RunningJob, SeenSubmissions};
 use slurm_sys::client::controller;
 
 pub(crate) use queue::{Phase, PlanJob, PlanNode, Queue};
@@ -40,6 +40,8 @@ pub(crate) struct Cluster {
     pub(crate) reserved: Vec<Reserved>,
     /// Jobs that were admitted with a deadline.
     pub(crate) admitted: Vec<Admitted>,
+    /// The submissions of the last minutes that became jobs.
+    pub(crate) submissions: Arc<SeenSubmissions>,
     /// How slurmctld makes the priorities of jobs.
     pub(crate) priorities: Arc<controller::Priorities>,
     /// What accounting allows jobs.

@@ -28,6 +28,7 @@ use crate::reserved::Reserved;
 use crate::shared_nodes::SharedNodes;
 use crate::site_data;
 use crate::site_tables::KnownTables;
+use crate::submissions::Submissions;
 
 /// Reads at each request, until the main thread has dropped its end.
 pub(crate) fn run(
@@ -40,8 +41,9 @@ pub(crate) fn run(
 ) {
     let mut names = HashSet::new();
     let mut rules = KnownRules::default();
+    let mut submissions = Submissions::default();
     for () in requests {
-        let answer = read(&mut names, &mut rules, site_data, tables, privacy, &mut genuine).map(Arc::new);
+        let answer = read(&mut names, &mut rules, &mut submissions, site_data, tables, privacy, &mut genuine).map(Arc::new);
         if sender.send(Message::Controller(answer)).is_err() {
             return;
         }
@@ -87,6 +89,7 @@ impl KnownRules {
 fn read(
     names: &mut HashSet<Arc<str>>,
     rules: &mut KnownRules,
+    submissions: &mut Submissions,
     site_data: &site_data::Rounds,
     tables: &KnownTables,
     privacy: &Privacy,
@@ -112,6 +115,7 @@ fn read(
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
     let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job), priorities.enforces_limits)).collect();
     let admitted = queue.iter().filter_map(|job| Admitted::of(job, asked(job))).collect();
+    let submissions = Arc::new(submissions.seen(&queue, asked, read_at));
     let shared_nodes = SharedNodes::new(&partitions, &nodes, &queue, asked, read_at);
     let queue = Queue::new(&nodes, reservations, &queue, names);
     Ok(Cluster {
@@ -124,6 +128,7 @@ fn read(
         shared_nodes,
         reserved,
         admitted,
+        submissions,
         priorities,
         queue,
         limits,

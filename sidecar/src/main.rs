@@ -69,6 +69,7 @@ mod signals;
 mod site_data;
 mod site_tables;
 mod state_directory;
+mod submissions;
 
 use std::process::ExitCode;
 

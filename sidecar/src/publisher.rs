@@ -216,6 +216,7 @@ impl Publisher {
             controller_ahead: self.cluster.as_ref().and_then(|cluster| cluster.controller_ahead).unwrap_or_default(),
             configuration_loaded_at: settings.loaded_at,
             limits: self.cluster.as_ref().map(|cluster| Arc::clone(&cluster.limits)).unwrap_or_default(),
+            submissions: self.cluster.as_ref().map(|cluster| Arc::clone(&cluster.submissions)).unwrap_or_default(),
         };
         let cluster = self.cluster.clone();
         let indices = cluster.as_deref().map(|cluster| self.indices_of(cluster)).unwrap_or_default();

@@ -14,6 +14,12 @@ use crate::submission::{Request, Submission};
 use crate::value::{Kind, Resources, Texts, Value};
 use crate::{evaluate::Written, words};
 
+/// Slurm's error where a rule asks for what is not known yet.
+pub const NOT_KNOWN_YET: &str = "ESLURM_TRANSITION_STATE_NO_UPDATE";
+
+/// Slurm's error where a rule can't be evaluated for another reason.
+pub const RULE_FAILED: &str = "ESLURM_DISABLED";
+
 /// The longest message to a user, in bytes; what is behind it is left out.
 const LONGEST_MESSAGE: usize = 1_024;
 
@@ -94,11 +100,17 @@ impl<'a> Run<'a, '_> {
             Ok(Some(effects)) => effects,
             Err(fault) => {
                 report.verdict = Verdict::Failed(fault);
-                let message = (rule.on_error == OnError::Refuse).then(|| format!("the rule {} can't be evaluated: {fault}", rule.name));
+                let (code, error) = on_error(fault);
+                let message = (rule.on_error == OnError::Refuse).then(|| match fault {
+                    Fault::CurrentUnknown => format!(
+                        "the rule {} asks for the job as it is now, which is not known yet: try again in half a minute",
+                        rule.name
+                    ),
+                    _ => format!("the rule {} can't be evaluated: {fault}", rule.name),
+                });
                 report.refusal = message.as_deref();
                 observer.rule(&report);
-                let code = Some("E_RULE_FAILED");
-                return message.is_some_and(|message| self.refuse(number, rule, code, None, message, outcome));
+                return message.is_some_and(|message| self.refuse(number, rule, Some(code), Some(error), message, outcome));
             }
         };
         report.verdict = Verdict::Matched;
@@ -340,6 +352,16 @@ impl<'a> Run<'a, '_> {
             }
         }
         Ok(message)
+    }
+}
+
+/// The code of a refusal because a rule can't be evaluated, and the name of Slurm's error.
+fn on_error(fault: Fault) -> (&'static str, &'static str) {
+    match fault {
+        // "Job can not be altered now, try again later"
+        Fault::CurrentUnknown => ("E_NOT_KNOWN_YET", NOT_KNOWN_YET),
+        // "Requested operation is presently disabled"
+        _ => ("E_RULE_FAILED", RULE_FAILED),
     }
 }
 

@@ -29,7 +29,7 @@ pub const MOST_USERS: usize = 200_000;
 /// The most jobs that are kept.
 pub const MOST_JOBS: usize = 100_000;
 
-const HEAD: Head = Head { magic: *b"QCSITED\n", layout: 1, largest: LARGEST };
+const HEAD: Head = Head { magic: *b"QCSITED\n", layout: 2, largest: LARGEST };
 
 /// What stands between the texts of a list: none of them can hold it, as they are C's texts.
 const SEPARATOR: char = '\0';
@@ -270,7 +270,7 @@ fn encoded_job(job: &SiteJob) -> (usize, Vec<u8>) {
     let size = size_of::<Entry>() + job.task.map_or(0, |_| size_of::<TaskEntry>());
     let texts: Vec<String> = job.fields.iter().map(|(_, value)| value.joined()).collect();
     let fields: Vec<_> = job.fields.iter().zip(&texts).map(|((field, value), text)| (*field, value.stored(text))).collect();
-    (size, postcard::to_allocvec(&(job.read_at.0, fields)).unwrap_or_default())
+    (size, postcard::to_allocvec(&(job.task.map(|(array, _)| array.0), job.read_at.0, fields)).unwrap_or_default())
 }
 
 /// How much of the room each user's jobs may take: users who need no more than their part have what
@@ -510,13 +510,18 @@ pub struct KnownUser<'a> {
 pub struct KnownJob<'a> {
     /// When it was read.
     pub read_at: UnixTime,
+    /// The array that it is a task of.
+    pub array: Option<JobId>,
     fields: Vec<(FieldNumber, StoredValue<'a>)>,
     gpu_types: Vec<&'a str>,
 }
 
+/// Fields that a change of a job writes; `None` makes one absent.
+pub type FieldChanges = [(FieldNumber, Option<OwnedValue>)];
+
 impl<'a> KnownJob<'a> {
     fn of(parts: &Parts<'a>, start: U32) -> Option<KnownJob<'a>> {
-        let (read_at, fields): (i64, Vec<(FieldNumber, StoredValue<'a>)>) = parts.decoded(start)?;
+        let (array, read_at, fields): (Option<u32>, i64, Vec<(FieldNumber, StoredValue<'a>)>) = parts.decoded(start)?;
         // A field is of its kind, as whoever reads it relies on.
         let is_of_kind = |(field, value): &(FieldNumber, StoredValue<'_>)| {
             field.get().is_some_and(|field| field.kind != Kind::Variables && field.kind == Value::from(*value).kind())
@@ -524,6 +529,10 @@ impl<'a> KnownJob<'a> {
         if !fields.iter().all(is_of_kind) {
             return None;
         }
+        Some(KnownJob { array: array.map(JobId), ..KnownJob::with_fields(UnixTime(read_at), fields) })
+    }
+
+    fn with_fields(read_at: UnixTime, fields: Vec<(FieldNumber, StoredValue<'a>)>) -> KnownJob<'a> {
         let of_gpus = |name: Name| {
             let text = fields.iter().find_map(|(field, value)| match value {
                 StoredValue::Resources(text) if *field == FieldNumber::from(name) => Some(*text),
@@ -532,7 +541,34 @@ impl<'a> KnownJob<'a> {
             derived::gpu_types_of(text.unwrap_or_default())
         };
         let gpu_types = derived::RESOURCE_FIELDS.into_iter().flat_map(of_gpus).collect();
-        Some(KnownJob { read_at: UnixTime(read_at), fields, gpu_types })
+        KnownJob { read_at, array: None, fields, gpu_types }
+    }
+
+    /// A job as it was submitted, which nobody has read since. Lists of texts are left out.
+    #[must_use]
+    pub fn submitted(at: UnixTime, fields: &'a [(FieldNumber, OwnedValue)]) -> KnownJob<'a> {
+        let stored = fields.iter().filter(|(_, value)| !matches!(value, OwnedValue::Texts(_)));
+        KnownJob::with_fields(at, stored.map(|(field, value)| (*field, value.stored(""))).collect())
+    }
+
+    /// The same job after a change, in which lists of texts are left out. What stands in the place
+    /// of a field that is written, such as no limit in that of a time limit, goes with it.
+    #[must_use]
+    pub fn changed(&self, changes: &'a FieldChanges) -> KnownJob<'a> {
+        let mut fields = self.fields.clone();
+        for (field, value) in changes {
+            let displaced = field.name().map_or(&[][..], Name::displaces);
+            let value = value.as_ref().filter(|value| !matches!(value, OwnedValue::Texts(_)));
+            let is_displaced = |other: &FieldNumber| value.is_some() && displaced.iter().any(|name| FieldNumber::from(*name) == *other);
+            fields.retain(|(other, _)| other != field && !is_displaced(other));
+            fields.extend(value.map(|value| (*field, value.stored(""))));
+            for name in displaced.iter().filter(|_| value.is_some()) {
+                if FieldNumber::from(*name).get().is_some_and(|field| field.kind == Kind::Truth) {
+                    fields.push((FieldNumber::from(*name), StoredValue::Truth(false)));
+                }
+            }
+        }
+        KnownJob { array: self.array, ..KnownJob::with_fields(self.read_at, fields) }
     }
 }
 

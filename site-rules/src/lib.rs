@@ -47,6 +47,7 @@ pub mod overlay;
 pub mod pattern;
 pub mod program;
 pub mod resources;
+pub mod refusal_log;
 pub mod rules;
 pub mod scratch;
 pub mod submission;

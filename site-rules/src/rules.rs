@@ -1,7 +1,7 @@
 //! A set of rules as it is kept in a file: what each asks, and what it does.
 
 use crate::field::{FieldNumber, Name};
-use crate::program::Program;
+use crate::program::{Instruction, Program, Scope};
 use serde::{Deserialize, Serialize};
 
 /// The most rules of a set.
@@ -28,6 +28,25 @@ pub struct RuleSet {
     pub expression_steps: u32,
     /// The most steps that all rules together may take for a submission.
     pub steps: u32,
+}
+
+impl RuleSet {
+    /// The fields that expressions ask of the job that is to be modified, as it is.
+    #[must_use]
+    pub fn fields_of_current(&self) -> Vec<FieldNumber> {
+        let loaded = self.program.code.iter().filter_map(|instruction| match instruction {
+            Instruction::Load(Scope::Current, field) | Instruction::Has(Scope::Current, field) => Some(*field),
+            _ => None,
+        });
+        let mut fields: Vec<FieldNumber> = loaded.collect();
+        // Others may follow from any field.
+        if fields.iter().any(|field| field.name().is_none_or(Name::is_derived)) {
+            fields = Name::ALL.iter().map(|name| FieldNumber::from(*name)).collect();
+        }
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
 }
 
 /// Whether a rule is applied.

@@ -8,6 +8,7 @@ use crate::sentinel::{count, large_number, moment, number, small_number, written
 use crate::text::{SlurmText, allocate, borrow};
 use job_types::number::UserId;
 use std::ffi::c_char;
+use std::hash::{DefaultHasher, Hasher};
 
 /// Most entries of a list that are looked at.
 const MOST_ENTRIES: u32 = 1 << 20;
@@ -456,7 +457,21 @@ impl<'a> JobDescription<'a> {
 
 /// The message that slurmctld sends back with its answer.
 #[derive(Debug)]
-pub struct UserMessage<'a>(Option<&'a mut *mut c_char>);
+pub struct UserMessage<'a> {
+    place: Option<&'a mut *mut c_char>,
+    /// Lines that the user has been told, by [`line_number`], and that are not added again.
+    told: Vec<u64>,
+    /// Lines that were to be added.
+    said: Vec<u64>,
+}
+
+/// A number by which a line is known. Digits do not count: a time span that is told again a second
+/// later is the same line.
+fn line_number(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.bytes().filter(|byte| !byte.is_ascii_digit()).for_each(|byte| hasher.write_u8(byte));
+    hasher.finish()
+}
 
 impl UserMessage<'_> {
     /// Takes the place for the message that slurmctld passed to the plugin.
@@ -466,13 +481,26 @@ impl UserMessage<'_> {
     /// it during `'a`.
     pub unsafe fn from_raw<'a>(place: *mut *mut c_char) -> UserMessage<'a> {
         // SAFETY: as the caller promises.
-        UserMessage(unsafe { place.as_mut() })
+        UserMessage { place: unsafe { place.as_mut() }, told: Vec::new(), said: Vec::new() }
+    }
+
+    /// Leaves out, from now on, lines that the user was told before.
+    pub fn leave_out(&mut self, told: Vec<u64>) {
+        self.told = told;
+    }
+
+    /// The lines that were added or left out, by which [`UserMessage::leave_out`] knows them.
+    #[must_use]
+    pub fn take_said(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.said)
     }
 
     /// Adds a line to what other plugins have said. Without memory for it, the user is told
     /// nothing.
     pub fn add(&mut self, line: &str) {
-        let Some(place) = self.0.as_deref_mut() else { return };
+        let number = line_number(line);
+        self.said.push(number);
+        let Some(place) = self.place.as_deref_mut().filter(|_| !self.told.contains(&number)) else { return };
         // SAFETY: the place holds NULL or a string that lives until it is replaced below.
         let said = unsafe { borrow(*place) }.filter(|said| !said.is_empty());
         let message = match said {

@@ -312,6 +312,14 @@ impl JobDescription<'_> {
         (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }).filter(|text| !text.is_empty())
     }
 
+    /// Whether a text is given that is empty, by which a modification takes out what was there.
+    #[must_use]
+    pub fn empties_text(&self, field: TextField) -> bool {
+        let text = self.text_place(field);
+        // SAFETY: as in [`JobDescription::text`].
+        !text.is_null() && unsafe { CStr::from_ptr(text) }.is_empty()
+    }
+
     /// Sets a text, or takes it out. Where this Slurm has no such field nothing is done.
     pub fn set_text(&mut self, field: TextField, text: Option<SlurmText>) {
         let Some(slot) = self.text_slot(field) else { return };

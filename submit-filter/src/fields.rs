@@ -4,6 +4,7 @@
 //! its bytes is kept then, so that no user hides a text from rules by one such byte. What takes a
 //! pass over a text is kept as well, so that no long one is gone through once for each rule.
 
+mod kept;
 mod writes;
 
 use job_types::time::{Seconds, UnixTime};
@@ -17,6 +18,7 @@ use std::cell::OnceCell;
 use std::ffi::CStr;
 use std::ops::Range;
 
+pub(crate) use kept::{changed_fields, submitted_fields};
 pub use writes::{WriteError, Writes};
 
 /// Bytes of a MiB, in which Slurm counts memory and disk.

@@ -4,7 +4,6 @@
 //! and decisions are about the job as they have written it. A decision that would go past what they
 //! allow is not carried out.
 
-use crate::admitted::{AdmittedTable, Turn};
 use crate::record_key::{self, RecordKey};
 use crate::request;
 use crate::rewrite::Rewrite;
@@ -13,16 +12,20 @@ use crate::ruling::{Judged, Refused};
 use crate::snapshot::Current;
 pub use crate::state::State;
 use crate::state::{self, Located};
+use crate::unconfirmed::Unconfirmed;
+use crate::unconfirmed::promises::{Allowed, PromisedJob, Turn, Whose};
+use crate::unconfirmed::submissions::Answered;
 use job_types::number::UserId;
 use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
 use job_types::record::Record;
+use job_types::size::Size;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{
     Arrival, Bounds, Decision, Gate, NoState, Refusal, Situation, Standing, Submission, decide, gate, governing as governing_partition,
 };
-use predictor_core::forecast::{Claimed, Claims};
+use predictor_core::forecast::Claims;
 use predictor_core::refusals::NotedRefusal;
 use predictor_core::shared_nodes::SharedNode;
 use predictor_core::site::Partition;
@@ -41,6 +44,8 @@ pub enum Answer {
     Refused,
     /// Its deadline can't be kept.
     NotAdmitted,
+    /// Whether it can be promised what it asks for is known once the queue has been read again.
+    Undecided,
     /// The site's own rules refuse it, with this number of Slurm's.
     RefusedByRules(c_int),
 }
@@ -58,6 +63,12 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     let in_force = store.look(directory).filter(InForce::has_rules);
     // Rules may ask for forecasts, so that a new snapshot is taken up before them.
     let is_off = located.is_some_and(|located| state.look(located, directory, now));
+    let unconfirmed = state.unconfirmed();
+    if let Some(current) = located.and_then(|located| located.snapshots.current()) {
+        unconfirmed.submissions.settle(&current.snapshot, &store.throttle);
+    }
+    let mut arrival = unconfirmed.submissions.arrival(submitter, description);
+    message.leave_out(std::mem::take(&mut arrival.told));
     let judged =
         in_force.as_ref().map(|in_force| Judged { state, store, in_force, request: Request::Submit, asker: submitter, now, located });
     if let Some(Err(Refused(number))) = judged.map(|judged| judged.apply(description, message)) {
@@ -66,8 +77,12 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     record_key::disarm(description);
     let arrived = Arrived { state, located, is_off, judged, now };
     let answer = forecast(&arrived, description, message);
-    if answer == Answer::Accepted {
-        store.throttle.lock().note(submitter, now);
+    if matches!(answer, Answer::Accepted | Answer::Undecided) {
+        let is_let_through = answer == Answer::Accepted;
+        let fields = judged.filter(|_| is_let_through).and_then(|judged| judged.submitted_fields(description));
+        let (owner, told) = (description.user(), message.take_said());
+        let answered = Answered { asker: submitter, owner, is_let_through, told, fields };
+        unconfirmed.submissions.answered(arrival, answered, now, &store.throttle);
     }
     answer
 }
@@ -82,7 +97,7 @@ pub fn modification(state: &State, description: &mut JobDescription<'_>, message
     let Some(in_force) = store.look(store.directory_state(now)).filter(InForce::has_rules) else { return Answer::Accepted };
     let judged = Judged { state, store, in_force: &in_force, request: Request::Modify, asker, now, located };
     let had_record = has_record(description);
-    match judged.apply(description, message) {
+    match judged.apply(description, message).and_then(|()| judged.keep_change(description, message)) {
         Ok(()) => {
             // What an operator, or the daemon, writes is left; what rules have made of it is not.
             if !had_record {
@@ -147,8 +162,8 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
     }
     match (verdict, governing, asked) {
         (Gate::Decide(_), Some((located, current, partition, policy)), Ok(asked)) => {
-            let governing =
-                Governing { admitted: &located.admitted, record_key: &located.record_key, current, partition, policy, judged, now };
+            let record_key = &located.record_key;
+            let governing = Governing { unconfirmed: state.unconfirmed(), record_key, current, partition, policy, judged, now };
             decided(state, &governing, description, message, asked)
         }
         (Gate::Refuse(..), ..) => Answer::Refused,
@@ -159,7 +174,7 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
 
 /// What a submission is decided by.
 struct Governing<'a> {
-    admitted: &'a AdmittedTable,
+    unconfirmed: &'a Unconfirmed,
     record_key: &'a RecordKey,
     current: &'a Current,
     partition: Partition<'a>,
@@ -183,21 +198,34 @@ fn decided(
     message: &mut UserMessage<'_>,
     asked: Asked,
 ) -> Answer {
-    let Governing { admitted, record_key, current, partition, policy, judged, now } = *governing;
+    let Governing { unconfirmed, record_key, current, partition, policy, judged, now } = *governing;
     // Held until what is decided is written and claimed.
-    let has_turn = policy.admission != Admission::Off && description.deadline().is_some();
-    let mut turn = has_turn.then(|| admitted.turn(current.snapshot.provenance().controller_read_at, now));
+    let asks_for_promise = asked.reserve_at.is_some() || (policy.admission != Admission::Off && description.deadline().is_some());
+    let mut turn = asks_for_promise.then(|| unconfirmed.promises.turn(&current.snapshot, now));
     let prepared = {
         let submission = request::submission(description, asked);
-        let admitted = turn.as_mut().map(|turn| turn.of(partition.name)).unwrap_or_default();
-        let claimed = Claimed { admitted, ..current.claims.of(submission.user, partition.index) };
+        let user = submission.user;
+        let own = current.claims.of(user, partition.index);
+        let claimed_by =
+            |turn: Option<&Turn<'_>>, whose| turn.map_or(own, |turn| turn.claimed(partition.name, submission.deadline, own, whose));
+        let claimed = claimed_by(turn.as_ref(), Whose::All);
         let bounds = Bounds::of(&submission, &partition, &current.snapshot);
-        let shared_nodes = turn.as_mut().map_or(partition.shared_nodes, |turn| turn.shared_nodes(&partition, &current.snapshot));
+        let promised_shares = turn.as_mut().and_then(|turn| turn.shared_nodes(&partition, &current.snapshot));
+        let shared_nodes = promised_shares.as_ref().map_or(partition.shared_nodes, |nodes| nodes.as_slice());
         let with_claims = Partition { shared_nodes, ..partition };
         let situation =
             Situation { forecasts: &current.snapshot, partition: with_claims, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
         if let Some(refusal) = decision.refusal() {
+            // What others were promised may never come to be.
+            if let Some(turn) = turn.as_ref().filter(|turn| turn.has_others(user)) {
+                let shared_nodes = &turn.own_shared_nodes(user, &partition, &current.snapshot);
+                let claimed = claimed_by(Some(turn), Whose::Own(user));
+                let without_others = Situation { partition: Partition { shared_nodes, ..partition }, claimed, ..situation };
+                if decide(&without_others).refusal().is_none() {
+                    return undecided(message, "room that it needs was promised to others a moment ago");
+                }
+            }
             state.count(Counter::Refused);
             tell(message, &decision, &submission, &policy, now);
             return match refusal {
@@ -230,14 +258,34 @@ fn decided(
             }
         });
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
-        // Only a job that is really submitted, as it was decided here, will take anything.
-        let claims = decision.claims(&situation).filter(|_| !description.is_only_tested());
+        // Whether the job is only tested, or is refused in the end, shows at the next reading.
+        let claims = decision.claims(&situation);
+        let is_promised = matches!(decision.admission, Some(Ok(_))) || matches!(decision.reservation, Some(Ok(_)));
+        // By the order of deadlines alone a job is let into the queue, and promised no room.
+        let is_bounded = is_promised && (policy.admission != Admission::Edf || matches!(decision.reservation, Some(Ok(_))));
+        if let (Some(turn), Some(claims)) = (turn.as_ref().filter(|_| is_bounded), &claims) {
+            match turn.allowed(user, &partition, claims.cpus) {
+                Allowed::Yes => {}
+                Allowed::AfterReading => return undecided(message, "much was promised to you a moment ago"),
+                Allowed::NotTrusted(missing) => {
+                    message.add(&format!(
+                        "queuecast: nothing is promised: {missing} of your jobs that were promised something did not come to be; \
+                         submit without --deadline and --reserve-at, or again in an hour"
+                    ));
+                    state.count(Counter::Refused);
+                    return Answer::Refused;
+                }
+            }
+        }
         PreparedDecision {
             reserves: submission.asked.reserve_at.is_some(),
             unit: submission.unit(),
-            user: submission.user,
+            user,
             partition,
             claims,
+            is_promised,
+            size: decision.decided.as_ref().map_or(before, |decided| decided.size),
+            has_whole_nodes: submission.whole_nodes || partition.whole_nodes,
             decision,
             rewrite,
             line,
@@ -260,6 +308,9 @@ struct PreparedDecision<'a> {
     partition: Partition<'a>,
     /// What the job takes from those that are decided about after it.
     claims: Option<Claims>,
+    is_promised: bool,
+    size: Size,
+    has_whole_nodes: bool,
 }
 
 fn written(
@@ -280,11 +331,11 @@ fn written(
     }
     if let Some(claims) = &prepared.claims {
         current.claims.add(prepared.user, &prepared.partition, claims);
-        if let (Some(mut turn), Some(Ok(_))) = (turn, prepared.decision.admission) {
-            turn.add(prepared.partition.name, claims);
-            if let Some(given) = &prepared.decision.given_share {
-                turn.add_to_nodes(&prepared.partition, &current.snapshot, given);
-            }
+        if let Some(mut turn) = turn.filter(|_| prepared.is_promised) {
+            let PreparedDecision { user, size, has_whole_nodes, ref decision, ref partition, .. } = prepared;
+            let reserved_at = decision.reservation.as_ref().and_then(|reservation| Some(reservation.as_ref().ok()?.at));
+            let job = PromisedJob { user, reserved_at, claims, size, has_whole_nodes };
+            turn.add(partition, &current.snapshot, job, decision.given_share.as_ref());
         }
     }
     if let Some(line) = &prepared.line {
@@ -292,6 +343,14 @@ fn written(
     }
     count(state, &prepared.decision);
     Answer::Accepted
+}
+
+/// Leaves a submission to be repeated once the queue has been read again.
+fn undecided(message: &mut UserMessage<'_>, why: &str) -> Answer {
+    message.add(&format!(
+        "queuecast: not decided yet: {why}; submit again in half a minute, as sbatch, srun and salloc do by themselves"
+    ));
+    Answer::Undecided
 }
 
 /// Leaves a job as it is, but for one that asked for a reservation, and says why.

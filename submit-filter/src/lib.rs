@@ -6,7 +6,6 @@
 //! Slurm's. slurmctld opens and closes a plugin once before it uses it, so that nothing happens
 //! before `init`. Several threads are in `job_submit` at a time.
 
-mod admitted;
 mod claims;
 mod counts;
 pub mod fields;
@@ -21,6 +20,7 @@ mod rules;
 mod ruling;
 mod snapshot;
 mod state;
+pub mod unconfirmed;
 mod uptake;
 mod watch;
 
@@ -37,6 +37,8 @@ pub mod entry {
     use slurm_sys::job_description::{JobDescription, UserMessage};
     use std::ffi::{c_char, c_int, c_void};
 
+    /// `EAGAIN` of Linux.
+    const TRY_AGAIN: c_int = 11;
     const SUCCESS: c_int = bindings::SLURM_SUCCESS as c_int;
 
     /// Name for people.
@@ -98,6 +100,8 @@ pub mod entry {
             Some(Answer::Refused) => bindings::ESLURM_RESERVATION_NOT_USABLE as c_int,
             // With which Slurm itself refuses a time limit that does not fit before a deadline.
             Some(Answer::NotAdmitted) => bindings::ESLURM_INVALID_TIME_LIMIT as c_int,
+            // The clients of Slurm that wait for their job's number repeat it by themselves.
+            Some(Answer::Undecided) => TRY_AGAIN,
             Some(Answer::RefusedByRules(number)) => number,
             Some(Answer::Accepted) => SUCCESS,
             None => {

@@ -1,6 +1,7 @@
 //! Judges a submission or modification by the site's own rules, and writes what they want.
 
 mod forecasts;
+mod states;
 
 use crate::fields::{JobFields, Writes};
 use crate::guard::caught;
@@ -11,11 +12,12 @@ use forecasts::SnapshotForecasts;
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::Counter;
-use site_rules::apply::apply;
+use site_rules::apply::{NOT_KNOWN_YET, RULE_FAILED, apply};
 use site_rules::data::{DataFile, KnownJob};
 use site_rules::field::{FieldNumber, Fields, Name};
-use site_rules::outcome::{Observer, Refusal, Report, Verdict};
+use site_rules::outcome::{NoObserver, Observer, Refusal, Report, Verdict};
 use site_rules::overlay::{Overlay, Write};
+use site_rules::refusal_log::RefusedRequest;
 use site_rules::rules::{Mode, OnError, Rule, RuleSet};
 use site_rules::scratch::Memory;
 use site_rules::submission::{Current, Forecasts, NoForecasts, Request, Submission, User};
@@ -51,9 +53,17 @@ pub(crate) struct Refused(pub(crate) c_int);
 
 /// What is to be done after rules were evaluated; it borrows nothing of the job's description.
 struct Ruled {
-    refusal: Option<(c_int, String)>,
+    refusal: Option<RuledRefusal>,
     warnings: Vec<String>,
     writes: Option<Writes>,
+}
+
+/// A refusal by the site's rules.
+struct RuledRefusal {
+    number: c_int,
+    /// The name of the rule, where it is one that refuses.
+    rule: Option<String>,
+    message: String,
 }
 
 impl Judged<'_> {
@@ -74,14 +84,8 @@ impl Judged<'_> {
         for warning in &ruled.warnings {
             message.add(warning);
         }
-        if let Some((number, refusal)) = ruled.refusal {
-            message.add(&refusal);
-            if self.request == Request::Modify {
-                // 22.05 and scontrol don't hand it on to the user (`update_job` in
-                // src/slurmctld/job_mgr.c), so that administrators can at least tell.
-                slurm_sys::log::info(&format!("job_submit/queuecast: a modification by user {} is refused: {refusal}", self.asker));
-            }
-            return Err(Refused(number));
+        if let Some(refusal) = ruled.refusal {
+            return Err(self.refused(&refusal, message));
         }
         if let Some(writes) = ruled.writes {
             writes.apply(description);
@@ -89,11 +93,45 @@ impl Judged<'_> {
         Ok(())
     }
 
+    /// Tells a refusal to the user and to the log: 22.05's scontrol does not hand it on
+    /// (`update_job` in src/slurmctld/job_mgr.c), so that administrators can at least tell.
+    fn refused(&self, refusal: &RuledRefusal, message: &mut UserMessage<'_>) -> Refused {
+        message.add(&refusal.message);
+        let request = match self.request {
+            Request::Submit => "submission",
+            Request::Modify => "modification",
+        };
+        let refused = RefusedRequest { user: self.asker, request, rule: refusal.rule.as_deref(), message: &refusal.message };
+        let line = self.state.refusal_log.lock().line(&refused, self.now);
+        if let Some(line) = line {
+            slurm_sys::log::info(&line);
+        }
+        Refused(refusal.number)
+    }
+
+    /// Keeps what a modification is to write that was let through.
+    ///
+    /// # Errors
+    /// There is no room to keep it, so that it is refused.
+    pub(crate) fn keep_change(&self, description: &JobDescription<'_>, message: &mut UserMessage<'_>) -> Result<(), Refused> {
+        let kept = caught(|| {
+            let known = self.in_force.data.as_deref().and_then(|data| known_job(data, description));
+            let Some((job, change)) = self.change_to_keep(description, known.as_ref()) else { return Ok(()) };
+            self.state.unconfirmed().changes.add(job, self.asker, known.is_some(), change, self.now)
+        });
+        if matches!(kept, Some(Ok(()))) {
+            return Ok(());
+        }
+        let message_text = "E_NOT_KNOWN_YET: too much was modified lately that is not confirmed yet: try again in half a minute";
+        Err(self.refused(&RuledRefusal { number: not_known_yet(), rule: None, message: message_text.to_owned() }, message))
+    }
+
     /// What becomes of a request where no rule can be told to have failed: it is refused, unless
     /// all rules pass over what can't be evaluated.
     fn failed(&self, refusal: &str) -> Ruled {
         let is_refused = self.in_force.rules.set.rules.iter().any(|rule| self.concerns(rule) && refuses_on_error(rule));
-        Ruled { refusal: is_refused.then(|| (GENERAL_ERROR, refusal.to_owned())), warnings: Vec::new(), writes: None }
+        let refusal = || RuledRefusal { number: named_error(RULE_FAILED), rule: None, message: refusal.to_owned() };
+        Ruled { refusal: is_refused.then(refusal), warnings: Vec::new(), writes: None }
     }
 
     fn concerns(&self, rule: &Rule) -> bool {
@@ -108,12 +146,14 @@ impl Judged<'_> {
         let mut observer = Tally::new(self, description);
         #[cfg(panics_when_told)]
         assert!(description.name() != Some("queuecast-panics-in-rules"));
-        let ruled = self.with_submission(description, |submission| {
+        let judged = |submission: &Submission<'_>, observer: &mut dyn Observer| {
             let mut memory = Memory::default();
-            let outcome = apply(set, submission, &mut memory, &mut observer);
+            let outcome = apply(set, submission, &mut memory, observer);
             let warnings = outcome.warnings.into_iter().map(|warning| warning.message).collect();
             if let Some(refusal) = outcome.refusal {
-                return Ruled { refusal: Some((number_of(&refusal), refusal.message)), warnings, writes: None };
+                let rule = set.rules.get(usize::from(refusal.rule.0)).map(|rule| rule.name.to_string());
+                let refusal = RuledRefusal { number: number_of(&refusal), rule, message: refusal.message };
+                return Ruled { refusal: Some(refusal), warnings, writes: None };
             }
             if outcome.writes.is_empty() {
                 return Ruled { refusal: None, warnings, writes: None };
@@ -125,6 +165,24 @@ impl Judged<'_> {
                     Ruled { warnings, ..self.failed(&format!("E_RULE_FAILED: what the site's rules want can't be written: {error}")) }
                 }
             }
+        };
+        let ruled = self.with_submission(description, |submission, others| {
+            let ruled = judged(submission, &mut observer);
+            if ruled.refusal.is_some() {
+                return ruled;
+            }
+            // In each state that the job may be in it has to be allowed.
+            for current in others {
+                let in_state = judged(&Submission { current: Some(*current), ..*submission }, &mut NoObserver);
+                if let Some(refusal) = in_state.refusal {
+                    let message = format!(
+                        "{} (unless what was submitted or modified before is confirmed first: try again in half a minute)",
+                        refusal.message
+                    );
+                    return Ruled { refusal: Some(RuledRefusal { number: not_known_yet(), message, ..refusal }), ..ruled };
+                }
+            }
+            ruled
         });
         observer.hand_over();
         ruled
@@ -139,7 +197,7 @@ impl Judged<'_> {
         let set = &self.in_force.rules.set;
         let mut objector = Objector { set, changes, rule: None };
         let asked = caught(|| {
-            self.with_submission(description, |submission| {
+            self.with_submission(description, |submission, _| {
                 let mut overlay = Overlay::new(submission.job);
                 for (name, value) in changes {
                     overlay.write(Write { field: FieldNumber::from(*name), value: Some(*value) });
@@ -154,13 +212,18 @@ impl Judged<'_> {
         }
     }
 
-    /// Gives `work` the submission as rules see it.
-    fn with_submission<T>(&self, description: &JobDescription<'_>, work: impl FnOnce(&Submission<'_>) -> T) -> T {
+    /// Gives `work` the submission as rules see it, and of a job that is to be modified the other
+    /// states that it may be in.
+    fn with_submission<T>(&self, description: &JobDescription<'_>, work: impl FnOnce(&Submission<'_>, &[Current<'_>]) -> T) -> T {
         let data = self.in_force.data.as_deref();
         let fields = JobFields::of(description);
         let is_modified = self.request == Request::Modify;
         let known = data.filter(|_| is_modified).and_then(|data| known_job(data, description));
-        let current = known.as_ref().map(|job| Current { fields: job, age: (self.now - job.read_at).max(Seconds::ZERO) });
+        let let_through = self.let_through(description, known.as_ref());
+        let states = if is_modified { let_through.states(known.as_ref()).unwrap_or_default() } else { Vec::new() };
+        let states: Vec<Current<'_>> =
+            states.iter().map(|job| Current { fields: job, age: (self.now - job.read_at).max(Seconds::ZERO) }).collect();
+        let current = states.first().copied();
         let forecasts = SnapshotForecasts::new(self.located, description, self.now);
         let forecasts: &dyn Forecasts = if is_modified { &NoForecasts } else { &forecasts };
         let user = data.and_then(|data| data.user(self.asker));
@@ -172,9 +235,16 @@ impl Judged<'_> {
             is_root,
             // Slurm takes both for operators (`validate_operator` in src/slurmctld/proc_req.c).
             is_operator: is_root || data.is_some_and(|data| data.is_operator(self.asker)),
-            submissions_last_hour: self.store.throttle.lock().count(self.asker, self.now),
+            submissions_last_hour: self.submissions_last_hour(),
         };
-        work(&Submission { request: self.request, now: self.now, job: &fields, current, user, forecasts })
+        let submission = Submission { request: self.request, now: self.now, job: &fields, current, user, forecasts };
+        work(&submission, states.get(1..).unwrap_or_default())
+    }
+
+    /// How many jobs the user has submitted within the last hour, where that is known.
+    fn submissions_last_hour(&self) -> Option<u32> {
+        let counted = self.store.throttle.lock().count(self.asker, self.now)?;
+        Some(counted.saturating_add(self.state.unconfirmed().submissions.count(self.asker, self.now)))
     }
 }
 
@@ -183,8 +253,16 @@ fn refuses_on_error(rule: &Rule) -> bool {
 }
 
 fn number_of(refusal: &Refusal<'_>) -> c_int {
-    // What this release of Slurm does not know is its general error.
-    refusal.error.and_then(error_number::of).unwrap_or(GENERAL_ERROR)
+    refusal.error.map_or(GENERAL_ERROR, named_error)
+}
+
+/// The number of an error; what this release of Slurm does not know is its general error.
+fn named_error(name: &str) -> c_int {
+    error_number::of(name).unwrap_or(GENERAL_ERROR)
+}
+
+fn not_known_yet() -> c_int {
+    named_error(NOT_KNOWN_YET)
 }
 
 /// The job that is to be modified, as the daemon read it. slurmctld takes the text, where there is

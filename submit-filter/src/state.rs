@@ -1,20 +1,22 @@
 //! What the plugin keeps between submissions: where the snapshot is, the one in force, and the
 //! counters.
 
-use crate::admitted::AdmittedTable;
 use crate::counts::Counts;
 use crate::record_key::RecordKey;
 use crate::rules::RuleStore;
 use crate::snapshot::Current;
+use crate::unconfirmed::Unconfirmed;
 use crate::uptake::{Fault, SnapshotStore, Uptake};
 use crate::watch::{DirectoryState, Switch};
 use job_types::number::UserId;
 use job_types::policy::Policy;
 use job_types::time::UnixTime;
 use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
 use predictor_core::counters::Counter;
 use predictor_core::decision::{NoState, Timeliness, configured_policy, governing};
 use predictor_core::refusals::NotedRefusal;
+use site_rules::refusal_log::RefusalLog;
 use slurm_conf::Configuration;
 use slurm_conf::configuration::Policies;
 use slurm_conf::state_directory::{HAND_OVER, KILL_SWITCH, SNAPSHOT};
@@ -33,8 +35,6 @@ pub(crate) struct Located {
     /// What the configuration said when it was read, for where there was never a snapshot: after
     /// that the daemon is asked, which reads it again.
     policies: Policies,
-    /// What was admitted with deadlines, which outlasts the snapshots.
-    pub(crate) admitted: AdmittedTable,
     /// By which records are sealed.
     pub(crate) record_key: RecordKey,
     /// The site's own rules, whose look at the directory all share.
@@ -52,6 +52,9 @@ pub struct State {
     /// When the configuration may be looked at again, in Unix seconds.
     retry_at: AtomicI64,
     counts: Counts,
+    unconfirmed: OnceCell<Unconfirmed>,
+    /// Refusals that the log tells.
+    pub(crate) refusal_log: Mutex<RefusalLog>,
 }
 
 /// The present time.
@@ -91,7 +94,14 @@ impl State {
     /// A state that has looked at nothing yet.
     #[must_use]
     pub(crate) const fn new() -> State {
-        State { located: OnceCell::new(), rules_meanwhile: OnceCell::new(), retry_at: AtomicI64::new(0), counts: Counts::new() }
+        State {
+            located: OnceCell::new(),
+            rules_meanwhile: OnceCell::new(),
+            retry_at: AtomicI64::new(0),
+            counts: Counts::new(),
+            unconfirmed: OnceCell::new(),
+            refusal_log: parking_lot::const_mutex(RefusalLog::new()),
+        }
     }
 
     /// A state over a directory, without a configuration.
@@ -100,6 +110,11 @@ impl State {
         let state = State::new();
         let _ = state.located.set(Located::new(directory, Policies::default(), Arc::new(RuleStore::new(directory))));
         state
+    }
+
+    /// What was let through and is not confirmed yet, which outlasts snapshots and rules.
+    pub(crate) fn unconfirmed(&self) -> &Unconfirmed {
+        self.unconfirmed.get_or_init(Unconfirmed::new)
     }
 
     /// The site's own rules: from the directory of the configuration, or where that can't be read
@@ -238,13 +253,6 @@ impl Located {
 
     fn new(directory: &Path, policies: Policies, rules: Arc<RuleStore>) -> Located {
         let snapshots = SnapshotStore::new(directory.join(HAND_OVER), directory.join(SNAPSHOT));
-        Located {
-            snapshots,
-            policies,
-            admitted: AdmittedTable::new(),
-            record_key: RecordKey::new(directory),
-            rules,
-            off: Switch::new(directory, KILL_SWITCH),
-        }
+        Located { snapshots, policies, record_key: RecordKey::new(directory), rules, off: Switch::new(directory, KILL_SWITCH) }
     }
 }

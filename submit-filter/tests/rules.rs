@@ -6,7 +6,7 @@ mod common;
 use common::{Description, compiled, now, publish, put, put_rules, read, snapshot_bytes, text};
 use job_submit_queuecast::filter::{Answer, State, modification, submission};
 use job_types::number::{JobId, UserId};
-use job_types::time::Seconds;
+use job_types::time::{Seconds, UnixTime};
 use made_up_site::{USER, enforcing};
 use proptest::prelude::*;
 use site_rules::counts::{self, PAGE, RuleCount, RuleCounts};
@@ -227,8 +227,11 @@ fn a_modification_is_judged_beside_the_job_as_it_is() {
     assert_eq!(passes(modify(Some(5), None, 600, 77)), (ACCEPTED, Some("changed".to_owned())));
     // A job that nobody knows: each rule does what its `on_error` says.
     let (answer, said, _) = modify(Some(6), None, 1, USER);
-    assert_eq!(answer, Answer::RefusedByRules(bindings::SLURM_ERROR));
-    assert!(said.contains("E_RULE_FAILED") && said.contains("no-longer"), "{said}");
+    assert_eq!(answer, refused("ESLURM_TRANSITION_STATE_NO_UPDATE"));
+    assert_eq!(
+        said,
+        "E_NOT_KNOWN_YET: the rule no-longer asks for the job as it is now, which is not known yet: try again in half a minute"
+    );
     assert_eq!(passes(modify(Some(6), None, 1, 77)), (ACCEPTED, None));
     assert_eq!(submit(&state, &mut Description::batch(1, 1)).1, "no submissions");
 }
@@ -415,6 +418,123 @@ fn what_a_user_submitted_within_the_hour_is_known_and_refused_jobs_are_not_among
     assert_ne!(answer(USER + 1, 1), "wait a while", "another user's are not counted");
     let mut modified = Description::unset();
     assert_eq!(ask(modification, &state, &mut modified, USER).0, ACCEPTED);
+}
+
+/// Rules that read the job as it is: a limit may only become shorter, and in `gpu` there are GPUs.
+const OF_CURRENT: &str = r#"
+[[rule]]
+name = "only-lower"
+on = ["modify"]
+when = 'has(job.time_limit) && job.time_limit > current.time_limit'
+reject = { message = "longer", error = "ESLURM_INVALID_TIME_LIMIT" }
+[[rule]]
+name = "gpu"
+on = ["modify"]
+when = 'job.?partition.orValue("") == "gpu" && job.gpus == 0 && current.gpus == 0'
+reject = { message = "without GPUs", error = "ESLURM_INVALID_GRES" }
+"#;
+
+/// Asks for a modification of a job.
+fn modify(state: &State, job_id: u32, change: impl FnOnce(&mut Description)) -> (Answer, String) {
+    let mut job = Description::unset();
+    set_job_id(&mut job, Some(job_id));
+    change(&mut job);
+    let answer = ask(modification, state, &mut job, USER);
+    common::free(&mut job.0.tres_per_node);
+    common::free(&mut job.0.partition);
+    answer
+}
+
+fn limit(minutes: u32) -> impl FnOnce(&mut Description) {
+    move |job| job.0.time_limit = minutes
+}
+
+fn gres(list: &str) -> impl FnOnce(&mut Description) {
+    move |job| job.0.tres_per_node = text(list)
+}
+
+fn to_gpu(job: &mut Description) {
+    job.0.partition = text("gpu");
+}
+
+#[test]
+fn what_was_let_through_is_laid_over_the_job_as_it_was_read() {
+    let (directory, state) = with_rules(OF_CURRENT);
+    let of_job = |read_at: UnixTime, minutes: i64, gres: Option<&str>| {
+        let limit = (FieldNumber::from(Name::TimeLimit), OwnedValue::Duration(Seconds(minutes * 60)));
+        let gres = gres.map(|list| (FieldNumber::from(Name::TresPerNode), OwnedValue::Resources(list.to_owned())));
+        let job = SiteJob { number: JobId(5), task: None, read_at, fields: [limit].into_iter().chain(gres).collect() };
+        encode(&SiteData { written_at: read_at, jobs: vec![job], ..SiteData::default() }).bytes
+    };
+    put(directory.path(), "rules-data", &of_job(now(), 60, Some("gres:gpu:2")));
+    assert_eq!(modify(&state, 5, limit(10)).0, ACCEPTED);
+    assert_eq!(modify(&state, 5, limit(60)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
+    assert_eq!(modify(&state, 5, limit(9)).0, ACCEPTED);
+    // A text that is taken out counts as much as another one.
+    assert_eq!(modify(&state, 5, gres("")).0, ACCEPTED);
+    assert_eq!(modify(&state, 5, to_gpu).0, refused("ESLURM_INVALID_GRES"));
+    // A newer reading shows what became of it.
+    put(directory.path(), "rules-data", &of_job(now() + Seconds(10), 60, Some("gres:gpu:2")));
+    assert_eq!([modify(&state, 5, limit(60)).0, modify(&state, 5, to_gpu).0], [ACCEPTED, ACCEPTED]);
+
+    // Whether Slurm has taken the GPUs that were let through is not known, and whoever asks for them
+    // can see to it that it does not.
+    put(directory.path(), "rules-data", &of_job(now() + Seconds(20), 60, None));
+    let (answer, said) = modify(&state, 5, to_gpu);
+    assert_eq!((answer, said.as_str()), (refused("ESLURM_INVALID_GRES"), "without GPUs"));
+    put(directory.path(), "rules-data", &of_job(now(), 60, None));
+    assert_eq!(modify(&state, 5, gres("gres:gpu:1")).0, ACCEPTED);
+    let (answer, said) = modify(&state, 5, to_gpu);
+    assert_eq!(answer, refused("ESLURM_TRANSITION_STATE_NO_UPDATE"));
+    assert!(said.starts_with("without GPUs (unless what was submitted or modified before is confirmed first"), "{said}");
+    // Of more than can be told apart nothing is known.
+    for minutes in [50, 40, 30] {
+        modify(&state, 5, limit(minutes));
+    }
+    assert!(modify(&state, 5, limit(20)).1.starts_with("E_NOT_KNOWN_YET: "));
+}
+
+#[test]
+fn a_job_that_was_not_read_yet_is_one_of_those_that_its_user_submitted() {
+    let (_directory, state) = with_rules(OF_CURRENT);
+    let of = |minutes: u32| {
+        let mut job = Description::batch(1, 1);
+        job.0.time_limit = minutes;
+        submit(&state, &mut job).0
+    };
+    assert!(modify(&state, 7, limit(10)).1.starts_with("E_NOT_KNOWN_YET: "));
+    assert_eq!(of(60), ACCEPTED);
+    assert_eq!(modify(&state, 7, limit(61)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
+    assert_eq!(modify(&state, 7, limit(30)).0, ACCEPTED);
+    assert_eq!(modify(&state, 7, limit(60)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
+    assert_eq!(modify(&state, 7, to_gpu).0, refused("ESLURM_INVALID_GRES"));
+    // It may be either of two.
+    assert_eq!(of(20), ACCEPTED);
+    assert_eq!(modify(&state, 7, limit(25)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
+    assert_eq!(modify(&state, 7, limit(15)).0, ACCEPTED);
+}
+
+#[test]
+fn a_submission_that_its_client_repeats_counts_once_and_its_user_is_told_once() {
+    let (_directory, state) = with_rules("[[rule]]\nname = 'told'\nwarn = 'seen {user.?submissions_last_hour.orValue(9)}'\n");
+    let mut times = 0;
+    loop {
+        let user = USER + times;
+        let submit = || ask(submission, &state, &mut Description::batch(1, 1), user).1;
+        assert_eq!((submit(), submit()), ("seen 0".to_owned(), "seen 1".to_owned()), "two that come at once are two");
+        let before = std::time::Instant::now();
+        std::thread::sleep(std::time::Duration::from_millis(1_050));
+        let said = submit();
+        times += 1;
+        // On a machine that is too slow it is not as a client does it.
+        if before.elapsed() < std::time::Duration::from_millis(1_350) {
+            assert_eq!(said, "");
+            let mut other = Description::batch(2, 2);
+            assert_eq!(ask(submission, &state, &mut other, user).1, "seen 2");
+            return;
+        }
+        assert!(times < 20, "no repetition came in time");
+    }
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
     let said = String::from_utf8_lossy(&longer.stderr) + String::from_utf8_lossy(&longer.stdout);
     // Not all releases hand the message itself on.
     assert!(!longer.status.success() && said.contains("Requested time limit is invalid"), "{said}");
-    assert!(cluster.log("slurmctld").contains("is refused: E_LONGER: a time limit is not made longer"), "{said}");
+    assert!(cluster.log("slurmctld").contains("is refused by the rule no-longer: E_LONGER: a time limit is not made longer"), "{said}");
     assert_eq!(job.field("TimeLimit"), "00:40:00");
     assert!(change(&cluster, USER, &job, "30").status.success());
     assert_eq!(job.field("TimeLimit"), "00:30:00");

@@ -284,7 +284,11 @@ impl Decision {
         let (size, limit, run_time) = match &self.decided {
             _ if self.mode < Mode::Enforce || self.refusal().is_some() => return None,
             Some(decided) => (decided.size, decided.limit, decided.run_time),
-            None => (submission.size(partition), submission.limit_in(partition), Seconds::ZERO),
+            None => {
+                // Nothing is forecast of it, so that it takes what it may.
+                let limit = submission.limit_in(partition);
+                (submission.size(partition), limit, limit.unwrap_or(Seconds::ZERO))
+            }
         };
         let claims = Claims::of(size.cpus, limit, run_time);
         let claims = match &self.reservation {

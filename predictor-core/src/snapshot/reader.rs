@@ -116,6 +116,8 @@ pub struct Provenance<'a> {
     pub accounting_read_at: Option<UnixTime>,
     /// When slurmctld was last read.
     pub controller_read_at: Option<UnixTime>,
+    /// From when on all submissions that became jobs are known; `None` where that is not known.
+    pub submissions_since: Option<UnixTime>,
     /// By how much slurmctld's clock was ahead of the daemon's then.
     pub controller_ahead: Seconds,
     /// When the configuration in force was loaded.
@@ -234,6 +236,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             ends: moment(site.oldest_end.get()).zip(moment(site.newest_end.get())),
             accounting_read_at: moment(site.accounting_read_at.get()),
             controller_read_at: moment(site.controller_read_at.get()),
+            submissions_since: moment(site.submissions_since.get()),
             controller_ahead: Seconds(site.controller_ahead_s.get()),
             configuration_loaded_at: UnixTime(site.configuration_loaded_at.get()),
             maximum_age: Seconds(i64::from(site.maximum_age_s.get())),

@@ -26,6 +26,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let accounts = self.own(sections::Accounts, |record| is_own_account(record.index.get()));
         let jobs = self.own(sections::PlannedJobs, |record| is_own(record.user.get()));
         let associations = self.associations_without_others(is_own);
+        let submissions = self.own(sections::Submissions, |record| is_own(record.user.get()));
         let text = self.text_without_accounts(&accounts, &associations);
         // Whoever adds a section says here whether it tells of single users.
         let sections = Sections {
@@ -37,6 +38,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             accounts: &accounts,
             planned_jobs: &jobs,
             associations: &associations,
+            submissions: &submissions,
             text: &text,
             site: self.records(sections::Site),
             partitions: self.records(sections::Partitions),

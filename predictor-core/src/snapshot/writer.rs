@@ -11,6 +11,7 @@ use super::limit_records::LimitRecords;
 use super::model_records::ModelRecords;
 use super::plan_records::PlanRecords;
 use super::reserved_records::{self, ReservedCpus};
+use super::submissions::SeenSubmissions;
 use super::text::Text;
 use super::wait_records::WaitClassRecords;
 use crate::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
@@ -131,6 +132,8 @@ pub struct Origin {
     pub configuration_loaded_at: UnixTime,
     /// What accounting allows jobs.
     pub limits: Arc<AccountingLimits>,
+    /// Which submissions have become jobs lately.
+    pub submissions: Arc<SeenSubmissions>,
 }
 
 /// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any
@@ -230,7 +233,9 @@ pub fn write(
     };
     let deadline_histories = deadline_records::history_records((0u16..).zip(history.partition_names()).filter_map(admits));
     let promised_jobs = plan.map(|plan| deadline_records::promised_records(&plan.promised)).unwrap_or_default();
-    let site = site_record(history, origin, &mut text);
+    let (submissions, submissions_since) = origin.submissions.records();
+    let submissions_since = submissions_since.unwrap_or_default().0.into();
+    let site = SiteRecord { submissions_since, ..site_record(history, origin, &mut text) };
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
     let plan = plan.map(PlanRecords::of).unwrap_or_default();
     let limits = LimitRecords::of(&origin.limits, &history.partition_names(), &mut text);
@@ -261,6 +266,7 @@ pub fn write(
         reserved: &reserved,
         deadline_histories: &deadline_histories,
         promised_jobs: &promised_jobs,
+        submissions: &submissions,
         plan: &plan.plan,
         planned_jobs: &plan.jobs,
         planned_partitions: &plan.partitions,
@@ -340,6 +346,7 @@ fn site_record(history: &impl FittedPast, origin: &Origin, text: &mut Text) -> S
         controller_read_at: origin.controller_read_at.unwrap_or_default().0.into(),
         controller_ahead_s: origin.controller_ahead.0.into(),
         configuration_loaded_at: origin.configuration_loaded_at.0.into(),
+        submissions_since: 0.into(),
     }
 }
 

@@ -8,7 +8,7 @@ mod answer;
 mod promised;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;

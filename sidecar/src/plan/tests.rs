@@ -23,7 +23,7 @@ fn node(index: usize, state: NodeState) -> Node {
     Node { name: format!("n{index}"), cpus: 4, state, index, partitions: vec!["main".to_owned()] }
 }
 
-fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
+pub(crate) fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
     QueuedJob {
         job_id: JobId(job_id),
         array_job_id: None,
@@ -89,6 +89,7 @@ fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
         record_key: None,
         partition_limits: Vec::new(),
         admitted,
+        submissions: Arc::default(),
         priorities: Arc::new(Priorities { plugin: String::new(), only_grows: false, site_factor_plugin: None, enforces_limits: true }),
     }
 }

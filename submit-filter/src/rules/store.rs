@@ -12,6 +12,7 @@ use crate::watch::{DirectoryState, Identity, Switch, Watch};
 use job_types::time::UnixTime;
 use parking_lot::{Mutex, RwLock};
 use site_rules::data::{self, DataError, DataFile};
+use site_rules::field::FieldNumber;
 use site_rules::file::{self, FileError};
 use site_rules::rules::RuleSet;
 use site_rules::throttle::Throttle;
@@ -45,6 +46,8 @@ pub(crate) struct Rules {
     pub(crate) set: RuleSet,
     /// The number by which the file is known.
     pub(crate) number: u64,
+    /// The fields that rules ask of the job that is to be modified, as it is.
+    pub(crate) current_fields: Vec<FieldNumber>,
 }
 
 /// Why a file is not taken up.
@@ -284,7 +287,9 @@ impl RuleStore {
 
 fn read_rules(path: &Path) -> Result<(Rules, Vec<u8>), NotTaken> {
     let bytes = read(path, file::LARGEST)?;
-    Ok((Rules { set: file::decode(&bytes)?, number: file::number(&bytes) }, bytes))
+    let set = file::decode(&bytes)?;
+    let current_fields = set.fields_of_current();
+    Ok((Rules { set, number: file::number(&bytes), current_fields }, bytes))
 }
 
 /// Reads a trusted file of at most so many bytes.

@@ -21,7 +21,9 @@ use predictor_core::set_aside::{MOST_SET_ASIDE, SetAside, taken_between};
 use predictor_core::shared_nodes::SharingJob;
 use predictor_core::site::Site;
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{PartitionState, RunningJob, SharedNodeState, Snapshot, SnapshotError};
+use predictor_core::snapshot::{
+    MOST_SUBMISSIONS, PartitionState, RunningJob, SeenSubmission, SeenSubmissions, SharedNodeState, Snapshot, SnapshotError,
+};
 use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -359,11 +361,45 @@ fn shared_nodes_are_read_back_for_their_partition_alone_and_for_every_reader() {
     }
 }
 
+fn some_submissions() -> SeenSubmissions {
+    let submission = |user: u32, before: i64, nodes: u32| SeenSubmission {
+        user: UserId(user),
+        submitted_at: NOW - Seconds(before),
+        size: Size { nodes, cpus: 4 * nodes },
+    };
+    let jobs = vec![submission(USER, 20, 1), submission(7, 3, 2), submission(USER, 30, 4)];
+    SeenSubmissions { since: Some(NOW - Seconds(60)), jobs }
+}
+
+#[test]
+fn submissions_that_became_jobs_are_found_by_user_and_of_too_many_the_latest_are_kept() {
+    let open = |submissions: SeenSubmissions| Snapshot::open(site().origin(|origin| origin.submissions = submissions.into()).bytes()).unwrap();
+    let found = |snapshot: &Snapshot<Vec<u8>>, user: u32| -> Vec<(i64, u32)> {
+        let of_user = snapshot.seen_submissions(UserId(user));
+        of_user.map(|job| ((NOW - job.submitted_at).0, job.size.nodes)).collect()
+    };
+    let snapshot = open(some_submissions());
+    assert_eq!((found(&snapshot, USER), found(&snapshot, 7), found(&snapshot, 8)), (vec![(30, 4), (20, 1)], vec![(3, 2)], vec![]));
+    assert_eq!(snapshot.provenance().submissions_since, Some(NOW - Seconds(60)));
+    assert_eq!(open(SeenSubmissions::default()).provenance().submissions_since, None);
+    // A reader sees the own alone.
+    let own = Snapshot::open(snapshot.for_reader(Some(UserId(7)))).unwrap();
+    assert_eq!((found(&own, USER), found(&own, 7)), (vec![], vec![(3, 2)]));
+    let many = (0..=MOST_SUBMISSIONS).map(|n| SeenSubmission {
+        user: UserId(USER),
+        submitted_at: NOW - Seconds(n as i64 / 1_000),
+        size: Size { nodes: 1, cpus: 1 },
+    });
+    let snapshot = open(SeenSubmissions { since: Some(NOW - Seconds(600)), jobs: many.collect() });
+    assert_eq!(found(&snapshot, USER).len(), MOST_SUBMISSIONS);
+    assert_eq!(snapshot.provenance().submissions_since, Some(NOW - Seconds(49)), "of the second before one is missing");
+}
+
 #[test]
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v13");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v14");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),
@@ -371,7 +407,10 @@ fn the_layout_is_that_of_the_golden_file() {
         qos: Some("normal".into()),
         nodes: Some(NodeSizes { usable: 60, least_cpus: 4, most_cpus: 8 }),
     };
-    let site = MadeUpSite::new(NOW).origin(|origin| origin.limits = some_limits().into());
+    let site = MadeUpSite::new(NOW).origin(|origin| {
+        origin.limits = some_limits().into();
+        origin.submissions = some_submissions().into();
+    });
     let site = site
         .partition(PartitionState { limits, set_aside: some_set_aside(), shared_nodes: some_shared_nodes(), ..batch(enforcing()) })
         .ended_jobs(some_jobs().take(5));

@@ -20,7 +20,7 @@ pub use model::{
     ScoreRecord, SumRecord, UserRecord,
 };
 pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
-pub use site::{PartitionRecord, PolicyRecord, SiteRecord};
+pub use site::{PartitionRecord, PolicyRecord, SiteRecord, SubmissionRecord};
 
 use crate::forecast::RunTimeRange;
 use crate::set_aside::SetAside;
@@ -35,7 +35,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 13;
+pub const LAYOUT_VERSION: u32 = 14;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -120,7 +120,8 @@ const _: () = {
     assert!(std::mem::offset_of!(Header, checksum) == CHECKSUM_AT.start);
     assert!(size_of::<SectionRecord>() == 24);
     assert!(size_of::<PolicyRecord>() == 32);
-    assert!(size_of::<SiteRecord>() == 112);
+    assert!(size_of::<SiteRecord>() == 120);
+    assert!(size_of::<SubmissionRecord>() == 20);
     assert!(size_of::<PartitionRecord>() == 136);
     assert!(size_of::<SetAside>() == 28);
     assert!(size_of::<WaitClassRecord>() == 412);

@@ -4,7 +4,7 @@
 use super::{
     AssociationRecord, BoundRowRecord, ComingRecord, DeadlineHistoryRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord,
     LimitsRecord, ModelRecord, NameRecord, OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord,
-    PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, ScoreRecord, SiteRecord, StartRecord, UserRecord, UserSizeRecord,
+    PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, ScoreRecord, SiteRecord, StartRecord, SubmissionRecord, UserRecord, UserSizeRecord,
     WaitClassRecord, WaitRegionRecord,
 };
 use crate::forecast::RunTimeRange;
@@ -127,6 +127,8 @@ sections! {
     DeadlineHistories, deadline_histories: DeadlineHistoryRecord = 37;
     /// [`PromisedJobRecord`]s, by partition.
     PromisedJobs, promised_jobs: PromisedJobRecord = 38;
+    /// [`SubmissionRecord`]s, ascending by user, then time.
+    Submissions, submissions: SubmissionRecord = 39;
     /// One [`PlanRecord`], or none where no plan was made in time.
     Plan, plan: PlanRecord = 20;
     /// [`PlannedJobRecord`]s, in the order in which the jobs are served.

@@ -69,6 +69,23 @@ pub struct SiteRecord {
     pub controller_ahead_s: I64,
     /// When the configuration in force was loaded.
     pub configuration_loaded_at: I64,
+    /// From when on all submissions that became jobs are among the [`SubmissionRecord`]s, in Unix
+    /// seconds, 0 if that is not known.
+    pub submissions_since: I64,
+}
+
+/// A submission that became a job.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct SubmissionRecord {
+    /// When, in Unix seconds.
+    pub submitted_at: I64,
+    /// Whose job it is.
+    pub user: U32,
+    /// Nodes that it asked for.
+    pub nodes: U32,
+    /// CPUs that it asked for.
+    pub cpus: U32,
 }
 
 /// A partition.

@@ -1,0 +1,78 @@
+//! What is kept of a job description until the daemon has read the job: all fields of one that was
+//! submitted, or those that a modification is to write.
+
+use super::{JobFields, Source, source};
+use site_rules::data::OwnedValue;
+use site_rules::field::{FieldNumber, Fields, Name};
+use site_rules::value::{Kind, Value};
+use slurm_sys::job_description::{JobDescription, Minutes};
+use slurm_sys::job_fields::{AskedMemory, TextField};
+
+/// The longest text that is kept of a job that was submitted, in bytes.
+const LONGEST: usize = 4_096;
+
+/// The fields that follow from nothing else and are no lists of texts.
+fn kept_names() -> impl Iterator<Item = Name> {
+    let is_kept = |name: &Name| {
+        let kind = FieldNumber::from(*name).get().map(|field| field.kind);
+        !name.is_derived() && !matches!(kind, None | Some(Kind::Texts | Kind::Variables)) && !matches!(name, Name::Script | Name::JobIdStr)
+    };
+    Name::ALL.iter().copied().filter(is_kept)
+}
+
+/// The fields of a job as it was submitted; `None` where a text is too long to be kept.
+pub(crate) fn submitted_fields(description: &JobDescription<'_>) -> Option<Vec<(FieldNumber, OwnedValue)>> {
+    let job = JobFields::of(description);
+    let mut fields = Vec::new();
+    for name in kept_names() {
+        let field = FieldNumber::from(name);
+        let Some(value) = job.field(field) else { continue };
+        if let Value::Text(text) = value
+            && text.len() > LONGEST
+        {
+            return None;
+        }
+        fields.push((field, OwnedValue::from(value)));
+    }
+    Some(fields)
+}
+
+/// The fields that a modification writes; `None` is for one that it takes out.
+pub(crate) fn changed_fields(description: &JobDescription<'_>) -> Vec<(FieldNumber, Option<OwnedValue>)> {
+    let job = JobFields::of(description);
+    let mut changes = Vec::new();
+    let takes_out = |field: TextField| description.empties_text(field).then_some(None);
+    for name in kept_names() {
+        let field = FieldNumber::from(name);
+        let value = || job.field(field).map(OwnedValue::from);
+        // Of truths that are false where nothing is said only a given one is written.
+        let change = match source(name) {
+            Source::Text(text) | Source::Resources(text) => value().map(Some).or_else(|| takes_out(text)),
+            Source::Truth(number) => description.number(number).map(|number| Some(OwnedValue::Truth(number != 0))),
+            Source::Flag(flag) => description.has_flag(flag).then_some(Some(OwnedValue::Truth(true))),
+            Source::Own => match name {
+                Name::KillInvalidDepend => value().map(Some),
+                Name::MemIsZero => (description.memory() == Some(AskedMemory::Whole)).then_some(Some(OwnedValue::Truth(true))),
+                Name::TimeLimitIsUnlimited => {
+                    (description.time_limit() == Some(Minutes::Unlimited)).then_some(Some(OwnedValue::Truth(true)))
+                }
+                _ => None,
+            },
+            Source::Derived => None,
+            _ => value().map(Some),
+        };
+        changes.extend(change.map(|change| (field, change)));
+        // All there is goes into the place of a number.
+        for displaced in name.displaces().iter().filter(|_| matches!(source(name), Source::NodeMemory | Source::CpuMemory | Source::Minutes(_))) {
+            let is_all = match displaced {
+                Name::MemIsZero => description.memory() == Some(AskedMemory::Whole),
+                Name::TimeLimitIsUnlimited => description.time_limit() == Some(Minutes::Unlimited),
+                _ => false,
+            };
+            if is_all {
+                changes.push((field, None));
+            }
+        }
+    }
+    changes
+}

@@ -1,0 +1,123 @@
+//! The states that a job which is to be modified may be in.
+//!
+//! The daemon reads jobs twice a minute. What the plugin let through since is laid over its
+//! reading: the modifications of the job, and where it was not read yet, the submissions that it
+//! may be. Slurm may have refused any of these without a word to the plugin, which whoever sends
+//! them can bring about. So each state counts that the job may be in, and a modification is let
+//! through if rules let it through in all of them.
+
+use super::Judged;
+use crate::fields::{changed_fields, submitted_fields};
+use crate::unconfirmed::changes::Change;
+use crate::unconfirmed::submissions::SubmittedFields;
+use job_types::number::JobId;
+use job_types::time::UnixTime;
+use predictor_core::site::Site;
+use site_rules::data::{KnownJob, OwnedValue};
+use site_rules::field::{FieldNumber, Name};
+use site_rules::submission::Request;
+use slurm_sys::job_description::JobDescription;
+use slurm_sys::job_fields::TextField;
+
+/// The most states that rules are asked about.
+const MOST_STATES: usize = 8;
+
+/// What was let through of the job, or may be it.
+#[derive(Default)]
+pub(super) struct LetThrough {
+    changes: Vec<Change>,
+    submitted: Vec<(UnixTime, Option<SubmittedFields>)>,
+}
+
+impl LetThrough {
+    /// The states that the job may be in, first that in which Slurm has refused nothing; `None`
+    /// where they are too many, or are not known.
+    pub(super) fn states<'k>(&'k self, known: Option<&KnownJob<'k>>) -> Option<Vec<KnownJob<'k>>> {
+        let mut bases = Vec::new();
+        if let Some(known) = known {
+            bases.push(known.changed(&[]));
+        }
+        for (at, fields) in &self.submitted {
+            bases.push(KnownJob::submitted(*at, fields.as_deref()?));
+        }
+        let selections = 1_usize.checked_shl(u32::try_from(self.changes.len()).ok()?)?;
+        if bases.is_empty() || selections.checked_mul(bases.len())? > MOST_STATES {
+            return None;
+        }
+        // From all changes to none.
+        let states = (0..selections).rev().flat_map(|selection| bases.iter().map(move |base| (base, selection)));
+        let changed = |(base, selection): (&KnownJob<'k>, usize)| {
+            let is_made = |place: &usize| selection >> place & 1 == 1;
+            let made = self.changes.iter().enumerate().filter(|(place, _)| is_made(place));
+            made.fold(base.changed(&[]), |job, (_, change)| job.changed(change))
+        };
+        Some(states.map(changed).collect())
+    }
+}
+
+impl Judged<'_> {
+    /// What was let through of the job that is to be modified, as far as rules could ask for it.
+    pub(super) fn let_through(&self, description: &JobDescription<'_>, known: Option<&KnownJob<'_>>) -> LetThrough {
+        let mut let_through = LetThrough::default();
+        if self.request != Request::Modify || self.in_force.rules.current_fields.is_empty() {
+            return let_through;
+        }
+        let unconfirmed = self.state.unconfirmed();
+        let Some(job) = job_key(description, known) else { return let_through };
+        let_through.changes = match known {
+            Some(known) => unconfirmed.changes.after_reading(job, known.read_at),
+            None => {
+                let written_at = self.in_force.data.as_ref().map_or(UnixTime(i64::MIN / 2), |data| data.written_at());
+                let_through.submitted = unconfirmed.submissions.submitted_since(self.asker, written_at);
+                unconfirmed.changes.of_unread(job, self.asker)
+            }
+        };
+        let_through.changes.dedup();
+        let_through
+    }
+
+    /// The fields of a job that is let through, where rules could ask for them before it is read.
+    pub(crate) fn submitted_fields(&self, description: &JobDescription<'_>) -> Option<Vec<(FieldNumber, OwnedValue)>> {
+        if self.in_force.rules.current_fields.is_empty() {
+            return None;
+        }
+        let mut fields = submitted_fields(description)?;
+        // What Slurm puts into an empty place.
+        if description.text(TextField::Partition).is_none()
+            && let Some(current) = self.located.and_then(|located| located.snapshots.current())
+            && let Some(partition) = current.snapshot.default_partition()
+        {
+            fields.push((Name::Partition.into(), OwnedValue::Text(partition.name.to_owned())));
+        }
+        Some(fields)
+    }
+
+    /// The part of a modification that rules could ask for later, with the job's key and whether
+    /// the daemon has read the job.
+    pub(super) fn change_to_keep(
+        &self,
+        description: &JobDescription<'_>,
+        known: Option<&KnownJob<'_>>,
+    ) -> Option<(JobId, Vec<(FieldNumber, Option<OwnedValue>)>)> {
+        let asked = &self.in_force.rules.current_fields;
+        if asked.is_empty() {
+            return None;
+        }
+        let job = job_key(description, known)?;
+        let mut change = changed_fields(description);
+        change.retain(|(field, _)| asked.contains(field));
+        (!change.is_empty()).then_some((job, change))
+    }
+}
+
+/// The number under which what was let through of a job is kept: the array's of a task.
+fn job_key(description: &JobDescription<'_>, known: Option<&KnownJob<'_>>) -> Option<JobId> {
+    if let Some(array) = known.and_then(|known| known.array) {
+        return Some(array);
+    }
+    let Some(text) = description.text(TextField::JobIdStr) else { return description.job_id().map(JobId) };
+    let text = text.to_str().ok()?.trim_start();
+    let digits = text.trim_start_matches('+');
+    let end = digits.find(|char: char| !char.is_ascii_digit()).unwrap_or(digits.len());
+    digits.get(..end)?.parse().ok().map(JobId)
+}

@@ -1,0 +1,329 @@
+//! The jobs that were let through lately, by who submitted them.
+//!
+//! They serve three ends. A user's count of submissions has those that became jobs, and the others
+//! for a minute. A submission that its client repeats by itself is the same submission: sbatch,
+//! salloc and srun do so where slurmctld's table of jobs is full (`EAGAIN` of `_job_create` in
+//! src/slurmctld/job_mgr.c, also for an array that is larger than what is left of it), where its
+//! record can't be made, and where a submission can't be decided yet. And a job that is modified
+//! before the daemon has read it is one of those that its user submitted.
+
+use super::{may_be_of, missing_since};
+use job_types::number::UserId;
+use job_types::time::{Seconds, UnixTime};
+use parking_lot::Mutex;
+use predictor_core::snapshot::{SeenSubmission, Snapshot};
+use site_rules::data::OwnedValue;
+use site_rules::field::FieldNumber;
+use site_rules::throttle::Throttle;
+use slurm_sys::job_description::JobDescription;
+use slurm_sys::job_fields::{NumberField, TextField};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The most submissions that are kept, in some 2 MB without their fields.
+const MOST: usize = 16_384;
+
+/// The most of one user that are looked at.
+const MOST_OF_USER: usize = 1_024;
+
+/// How many users are kept before those are forgotten of whom no submission is kept.
+const MANY_USERS: usize = 16_384;
+
+/// The most fields that are kept, of all jobs together, in some 16 MB.
+const MOST_FIELDS: usize = 262_144;
+
+/// For how long a submission counts that the queue does not show.
+const COUNTED: Seconds = Seconds(60);
+
+const HOUR: Seconds = Seconds(3_600);
+
+/// The most repetitions of one submission by its client (`MAX_RETRIES` of src/sbatch/sbatch.c).
+const MOST_RETRIES: u32 = 15;
+
+/// How much later than it says a client may repeat.
+const RETRY_LATE: Duration = Duration::from_millis(400);
+
+/// How much of a text tells submissions apart, in bytes.
+const TOLD_APART_BY: usize = 1_024;
+
+/// What a job that was let through has in its fields.
+pub type SubmittedFields = Arc<[(FieldNumber, OwnedValue)]>;
+
+/// Submissions that were let through, or that are to be repeated.
+#[derive(Debug, Default)]
+pub struct SubmissionTable(Mutex<Submissions>);
+
+#[derive(Debug, Default)]
+struct Submissions {
+    /// A ring, in the order of time: the entry with a number stands at the remainder by [`MOST`].
+    entries: Vec<Entry>,
+    /// The number of the next entry; the first is 1.
+    next: u64,
+    /// The number of the latest entry of each user.
+    latest: HashMap<UserId, u64>,
+    /// How many fields the entries have.
+    fields: usize,
+    /// Which snapshot has told what became of them.
+    settled: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    number: u64,
+    /// The number of the user's entry before; 0 for none.
+    previous: u64,
+    at: UnixTime,
+    /// When the client had its answer.
+    answered: Instant,
+    asker: UserId,
+    owner: UserId,
+    /// What tells it from other submissions.
+    likeness: u64,
+    retries: u32,
+    state: State,
+    /// Lines that its user was told.
+    told: Vec<u64>,
+    fields: Option<SubmittedFields>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Was not let through; its client repeats it.
+    ToBeRepeated,
+    /// Was let through, and its client seems to have repeated it since.
+    Repeated,
+    /// Was let through.
+    LetThrough,
+    /// Was let through, and the queue does not show it.
+    Missing,
+    /// Is counted by the throttle, or not to be counted at all.
+    Settled,
+}
+
+/// A submission as it arrives.
+#[derive(Debug)]
+pub struct Arrival {
+    likeness: u64,
+    /// The number of the entry that it repeats.
+    repeats: Option<u64>,
+    /// The lines that its user was told before.
+    pub told: Vec<u64>,
+}
+
+/// How a submission was answered.
+#[derive(Debug)]
+pub struct Answered {
+    /// Who submitted it.
+    pub asker: UserId,
+    /// Whose job it is.
+    pub owner: UserId,
+    /// Whether it was let through; otherwise it is to be repeated.
+    pub is_let_through: bool,
+    /// The lines that its user was told.
+    pub told: Vec<u64>,
+    /// Its fields, where rules may ask for them.
+    pub fields: Option<Vec<(FieldNumber, OwnedValue)>>,
+}
+
+impl SubmissionTable {
+    /// Looks whether a submission is one that its client repeats.
+    #[must_use]
+    pub fn arrival(&self, asker: UserId, description: &JobDescription<'_>) -> Arrival {
+        let likeness = likeness(description);
+        let submissions = self.0.lock();
+        let now = Instant::now();
+        let repeated = submissions.of(asker, MOST_OF_USER).find(|entry| entry.likeness == likeness).filter(|entry| entry.is_repeated_at(now));
+        let told = repeated.map(|entry| entry.told.clone()).unwrap_or_default();
+        Arrival { likeness, repeats: repeated.map(|entry| entry.number), told }
+    }
+
+    /// Keeps how a submission was answered. What gives way to it is counted by the throttle, as
+    /// nothing will be known of it.
+    pub fn answered(&self, arrival: Arrival, answered: Answered, now: UnixTime, throttle: &Mutex<Throttle>) {
+        let mut submissions = self.0.lock();
+        let repeated = arrival.repeats.and_then(|number| submissions.take(number));
+        let retries = repeated.map_or(0, |entry| entry.retries + 1);
+        let Answered { asker, owner, is_let_through, told, fields } = answered;
+        let number = submissions.next.max(1);
+        let fields = fields.filter(|fields| submissions.fields + fields.len() <= MOST_FIELDS);
+        let entry = Entry {
+            number,
+            previous: submissions.latest.insert(asker, number).unwrap_or(0),
+            at: now,
+            answered: Instant::now(),
+            asker,
+            owner,
+            likeness: arrival.likeness,
+            retries,
+            state: if is_let_through { State::LetThrough } else { State::ToBeRepeated },
+            told,
+            fields: fields.map(Arc::from),
+        };
+        if let Some(gone) = submissions.put(entry).filter(|gone| matches!(gone.state, State::LetThrough)) {
+            throttle.lock().note(gone.asker, gone.at);
+        }
+        submissions.forget_users();
+    }
+
+    /// Takes note of what a snapshot's queue shows of the submissions, once for each snapshot.
+    pub fn settle<B: AsRef<[u8]>>(&self, snapshot: &Snapshot<B>, throttle: &Mutex<Throttle>) {
+        let mut submissions = self.0.lock();
+        if submissions.settled.replace(snapshot.checksum()) == Some(snapshot.checksum()) {
+            return;
+        }
+        let since = missing_since(snapshot);
+        let Some(known_since) = snapshot.provenance().submissions_since else { return };
+        let mut seen: HashMap<UserId, Vec<SeenSubmission>> = HashMap::new();
+        let Submissions { entries, next, fields, .. } = &mut *submissions;
+        let mut throttle = throttle.lock();
+        let kept = || next.saturating_sub(MOST as u64).max(1)..*next;
+        // A job is rather of the last repetition than of one before it.
+        let in_order = kept().map(|number| (number, false)).chain(kept().map(|number| (number, true)));
+        for (number, is_repeated) in in_order {
+            let Some(entry) = entries.get_mut(place(number)).filter(|entry| entry.number == number) else { continue };
+            let is_asked = match entry.state {
+                State::LetThrough | State::Missing => !is_repeated,
+                State::Repeated => is_repeated,
+                State::ToBeRepeated | State::Settled => false,
+            };
+            if !is_asked || entry.at >= since {
+                continue;
+            }
+            if entry.at <= known_since {
+                // Nothing is known of it, and nothing will be.
+                if entry.state == State::LetThrough {
+                    throttle.note(entry.asker, entry.at);
+                }
+                entry.state = State::Settled;
+                *fields -= entry.fields.take().map_or(0, |fields| fields.len());
+                continue;
+            }
+            let of_owner = seen.entry(entry.owner).or_insert_with(|| snapshot.seen_submissions(entry.owner).collect());
+            match of_owner.iter().position(|job| may_be_of(job.submitted_at, entry.at)) {
+                Some(place) => {
+                    // Each job stands for one submission.
+                    of_owner.remove(place);
+                    throttle.note(entry.asker, entry.at);
+                    entry.state = State::Settled;
+                }
+                None if is_repeated => entry.state = State::Settled,
+                None => entry.state = State::Missing,
+            }
+        }
+    }
+
+    /// How many jobs a user submitted that the throttle does not count, and that count all the
+    /// same: those that the queue was not read for yet, and within a minute those that it does not
+    /// show.
+    #[must_use]
+    pub fn count(&self, asker: UserId, now: UnixTime) -> u32 {
+        let counts = |entry: &&Entry| match entry.state {
+            State::LetThrough => now - entry.at < HOUR,
+            State::Missing => now - entry.at < COUNTED,
+            State::ToBeRepeated | State::Repeated | State::Settled => false,
+        };
+        let submissions = self.0.lock();
+        u32::try_from(submissions.of(asker, MOST).filter(counts).count()).unwrap_or(u32::MAX)
+    }
+
+    /// The jobs that a user has submitted since a moment, each with when it was let through and
+    /// with its fields, the latest first; a job whose fields are not kept is without.
+    #[must_use]
+    pub fn submitted_since(&self, user: UserId, since: UnixTime) -> Vec<(UnixTime, Option<SubmittedFields>)> {
+        let submissions = self.0.lock();
+        let is_there = |entry: &&Entry| entry.owner == user && entry.at >= since && !matches!(entry.state, State::ToBeRepeated | State::Repeated);
+        submissions.of(user, MOST_OF_USER).filter(is_there).map(|entry| (entry.at, entry.fields.clone())).collect()
+    }
+}
+
+impl Submissions {
+    fn get(&self, number: u64) -> Option<&Entry> {
+        self.entries.get(place(number)).filter(|entry| number > 0 && entry.number == number)
+    }
+
+    /// So many entries of who submitted, the latest first.
+    fn of(&self, asker: UserId, most: usize) -> impl Iterator<Item = &Entry> {
+        let latest = self.latest.get(&asker).and_then(|number| self.get(*number));
+        std::iter::successors(latest, |entry| self.get(entry.previous)).filter(move |entry| entry.asker == asker).take(most)
+    }
+
+    /// Takes out of account what another entry stands for now.
+    fn take(&mut self, number: u64) -> Option<&Entry> {
+        let Submissions { entries, fields, .. } = self;
+        let entry = entries.get_mut(place(number)).filter(|entry| entry.number == number)?;
+        *fields -= entry.fields.take().map_or(0, |fields| fields.len());
+        if entry.state == State::LetThrough {
+            entry.state = State::Repeated;
+        }
+        Some(entry)
+    }
+
+    /// Puts an entry into the place of the earliest, where there is no other; that one.
+    fn put(&mut self, entry: Entry) -> Option<Entry> {
+        if self.entries.capacity() == 0 {
+            self.entries.reserve_exact(MOST);
+        }
+        self.next = entry.number + 1;
+        self.fields += entry.fields.as_ref().map_or(0, |fields| fields.len());
+        let Some(slot) = self.entries.get_mut(place(entry.number)) else {
+            self.entries.push(entry);
+            return None;
+        };
+        let gone = std::mem::replace(slot, entry);
+        self.fields -= gone.fields.as_ref().map_or(0, |fields| fields.len());
+        Some(gone)
+    }
+
+    fn forget_users(&mut self) {
+        let oldest = self.next.saturating_sub(MOST as u64);
+        if self.latest.len() > MANY_USERS {
+            self.latest.retain(|_, latest| *latest >= oldest);
+        }
+    }
+}
+
+impl Entry {
+    /// Whether its client would repeat it at a moment: it waits a second before the first
+    /// repetition, two before the next, and so on.
+    fn is_repeated_at(&self, now: Instant) -> bool {
+        let wait = Duration::from_secs(u64::from(self.retries + 1));
+        let passed = now.saturating_duration_since(self.answered);
+        self.retries < MOST_RETRIES && passed >= wait && passed < wait + RETRY_LATE
+    }
+}
+
+/// Where the entry with a number stands.
+fn place(number: u64) -> usize {
+    usize::try_from(number.saturating_sub(1) % MOST as u64).unwrap_or(0)
+}
+
+/// A number that is the same for submissions of the same job from the same session.
+fn likeness(description: &JobDescription<'_>) -> u64 {
+    const TEXTS: [TextField; 10] = [
+        TextField::Name,
+        TextField::Partition,
+        TextField::Account,
+        TextField::Qos,
+        TextField::WorkDir,
+        TextField::ArrayInx,
+        TextField::TresPerNode,
+        TextField::StdOut,
+        TextField::AllocNode,
+        TextField::Script,
+    ];
+    let mut hasher = DefaultHasher::new();
+    for field in TEXTS {
+        let text = description.text(field).map(|text| text.to_bytes()).unwrap_or_default();
+        hasher.write_usize(text.len());
+        hasher.write(text.get(..TOLD_APART_BY).unwrap_or(text));
+    }
+    let numbers = [description.min_nodes(), description.tasks(), description.min_cpus(), description.cpus_per_task()];
+    numbers.into_iter().for_each(|number| hasher.write_u64(number.map_or(u64::MAX, u64::from)));
+    for number in [description.begin_time(), description.deadline(), description.number(NumberField::AllocSid)] {
+        hasher.write_i64(number.unwrap_or(i64::MIN));
+    }
+    hasher.write_u32(description.user().0);
+    hasher.finish()
+}

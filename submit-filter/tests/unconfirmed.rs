@@ -1,0 +1,88 @@
+//! Which submissions count, by what readings of the queue show of them.
+#![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{Description, Plugin, now, site};
+use job_submit_queuecast::unconfirmed::submissions::{Answered, SubmissionTable};
+use job_types::number::UserId;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+use made_up_site::{USER, enforcing};
+use parking_lot::Mutex;
+use predictor_core::snapshot::{SeenSubmission, SeenSubmissions, Snapshot};
+use site_rules::throttle::Throttle;
+use slurm_sys::job_description::JobDescription;
+
+/// Submissions, and what is counted of them.
+struct Counted {
+    table: SubmissionTable,
+    throttle: Mutex<Throttle>,
+    begin: UnixTime,
+    generation: u64,
+}
+
+impl Counted {
+    fn new() -> Counted {
+        Counted { table: SubmissionTable::default(), throttle: Mutex::new(Throttle::new()), begin: now(), generation: 0 }
+    }
+
+    /// Submits a job after so many seconds.
+    fn submit(&self, second: i64) {
+        let mut job = Description::batch(1, 1).of_user(USER);
+        // SAFETY: a description of our own.
+        let description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
+        let arrival = self.table.arrival(UserId(USER), &description);
+        let (asker, owner) = (UserId(USER), UserId(USER));
+        let answered = Answered { asker, owner, is_let_through: true, told: Vec::new(), fields: None };
+        self.table.answered(arrival, answered, self.begin + Seconds(second), &self.throttle);
+    }
+
+    /// Reads the queue after so many seconds, in which there are jobs that were submitted then.
+    fn read(&mut self, second: i64, jobs: &[i64]) {
+        self.generation += 1;
+        let read_at = self.begin + Seconds(second);
+        let seen = |at: &i64| SeenSubmission {
+            user: UserId(USER),
+            submitted_at: self.begin + Seconds(*at),
+            size: Size { nodes: 1, cpus: 1 },
+        };
+        let submissions = SeenSubmissions { since: Some(self.begin - Seconds(60)), jobs: jobs.iter().map(seen).collect() };
+        let bytes = site(enforcing(), read_at, self.generation)
+            .origin(|origin| (origin.controller_read_at, origin.submissions) = (Some(read_at), submissions.into()))
+            .bytes();
+        self.table.settle(&Snapshot::open(bytes).unwrap(), &self.throttle);
+    }
+
+    fn count(&self, second: i64) -> u32 {
+        let at = self.begin + Seconds(second);
+        self.throttle.lock().count(UserId(USER), at).unwrap() + self.table.count(UserId(USER), at)
+    }
+}
+
+#[test]
+fn what_has_not_become_a_job_within_a_minute_is_not_counted_and_what_has_counts_for_an_hour() {
+    let _slurm = Plugin::open();
+    let mut counted = Counted::new();
+    (0..5).for_each(|_| counted.submit(0));
+    assert_eq!(counted.count(0), 5);
+    counted.read(10, &[0, 1]);
+    assert_eq!((counted.count(30), counted.count(59), counted.count(60)), (5, 5, 2));
+    // The same reading again changes nothing, and the same jobs stand for no others.
+    counted.read(20, &[0, 1]);
+    counted.submit(25);
+    counted.read(40, &[0, 1]);
+    assert_eq!((counted.count(61), counted.count(90)), (3, 2));
+    assert_eq!((counted.count(3_500), counted.count(3_700)), (2, 0));
+}
+
+#[test]
+fn where_the_daemon_can_tell_nothing_all_count() {
+    let _slurm = Plugin::open();
+    let counted = Counted::new();
+    (0..5).for_each(|_| counted.submit(0));
+    assert_eq!((counted.count(300), counted.count(3_700)), (5, 0));
+    // Also those that no place is left for.
+    (0..40_000).for_each(|_| counted.submit(100));
+    assert_eq!(counted.count(200), 40_005);
+}
