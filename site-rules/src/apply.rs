@@ -102,10 +102,9 @@ impl<'a> Run<'a, '_> {
                 report.verdict = Verdict::Failed(fault);
                 let (code, error) = on_error(fault);
                 let message = (rule.on_error == OnError::Refuse).then(|| match fault {
-                    Fault::CurrentUnknown => format!(
-                        "the rule {} asks for the job as it is now, which is not known yet: try again in half a minute",
-                        rule.name
-                    ),
+                    Fault::CurrentUnknown => {
+                        format!("the rule {} asks for the job as it is now, which is not known yet: try again in half a minute", rule.name)
+                    }
                     _ => format!("the rule {} can't be evaluated: {fault}", rule.name),
                 });
                 report.refusal = message.as_deref();

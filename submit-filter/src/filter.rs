@@ -347,9 +347,7 @@ fn written(
 
 /// Leaves a submission to be repeated once the queue has been read again.
 fn undecided(message: &mut UserMessage<'_>, why: &str) -> Answer {
-    message.add(&format!(
-        "queuecast: not decided yet: {why}; submit again in half a minute, as sbatch, srun and salloc do by themselves"
-    ));
+    message.add(&format!("queuecast: not decided yet: {why}; submit again in half a minute, as sbatch, srun and salloc do by themselves"));
     Answer::Undecided
 }
 

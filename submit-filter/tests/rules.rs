@@ -425,7 +425,7 @@ const OF_CURRENT: &str = r#"
 [[rule]]
 name = "only-lower"
 on = ["modify"]
-when = 'has(job.time_limit) && job.time_limit > current.time_limit'
+when = 'has(job.time_limit) && job.time_limit > current.?time_limit.orValue(limit("0"))'
 reject = { message = "longer", error = "ESLURM_INVALID_TIME_LIMIT" }
 [[rule]]
 name = "gpu"
@@ -510,7 +510,7 @@ fn a_job_that_was_not_read_yet_is_one_of_those_that_its_user_submitted() {
     assert_eq!(modify(&state, 7, to_gpu).0, refused("ESLURM_INVALID_GRES"));
     // It may be either of two.
     assert_eq!(of(20), ACCEPTED);
-    assert_eq!(modify(&state, 7, limit(25)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
+    assert_eq!(modify(&state, 7, limit(25)).0, refused("ESLURM_TRANSITION_STATE_NO_UPDATE"));
     assert_eq!(modify(&state, 7, limit(15)).0, ACCEPTED);
 }
 

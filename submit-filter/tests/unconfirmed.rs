@@ -42,11 +42,8 @@ impl Counted {
     fn read(&mut self, second: i64, jobs: &[i64]) {
         self.generation += 1;
         let read_at = self.begin + Seconds(second);
-        let seen = |at: &i64| SeenSubmission {
-            user: UserId(USER),
-            submitted_at: self.begin + Seconds(*at),
-            size: Size { nodes: 1, cpus: 1 },
-        };
+        let seen =
+            |at: &i64| SeenSubmission { user: UserId(USER), submitted_at: self.begin + Seconds(*at), size: Size { nodes: 1, cpus: 1 } };
         let submissions = SeenSubmissions { since: Some(self.begin - Seconds(60)), jobs: jobs.iter().map(seen).collect() };
         let bytes = site(enforcing(), read_at, self.generation)
             .origin(|origin| (origin.controller_read_at, origin.submissions) = (Some(read_at), submissions.into()))

@@ -62,9 +62,33 @@ on = ["modify"]
 cap = { time_limit = "2:00:00" }
 "#;
 
-fn put_rules(cluster: &Cluster) {
+/// Rules that ask for the job as it is, and one that always says something.
+const OF_CURRENT: &str = r#"
+[[rule]]
+name = "only-lower"
+on = ["modify"]
+when = 'has(job.time_limit) && job.time_limit > current.?time_limit.orValue(limit("0"))'
+reject = { message = "longer", error = "ESLURM_INVALID_TIME_LIMIT" }
+
+[[rule]]
+name = "gpu"
+on = ["modify"]
+when = 'job.?partition.orValue("") == "gpu" && job.gpus == 0 && current.gpus == 0'
+reject = { message = "without GPUs", error = "ESLURM_INVALID_GRES" }
+
+[[rule]]
+name = "told"
+warn = "said by the rule told"
+
+[[rule]]
+name = "too-large"
+when = 'job.?min_nodes.orValue(0) > 4'
+reject = "too many nodes"
+"#;
+
+fn put_rules(cluster: &Cluster, rules: &str) {
     let read_file = |_: &str| Err("there are no files".to_owned());
-    let source = Source { name: "rules.toml".to_owned(), text: RULES.to_owned(), is_configuration: false, read_file: &read_file };
+    let source = Source { name: "rules.toml".to_owned(), text: rules.to_owned(), is_configuration: false, read_file: &read_file };
     let compiled = compile(&[source]);
     let rules = compiled.rules.unwrap_or_else(|| panic!("{:?}", compiled.problems));
     in_force::put(&cluster.state_directory(), &rules).unwrap();
@@ -111,7 +135,7 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
         .option("partition", "short MaxTime=60")
         .option("node-attributes", "Features=ssd,fast");
     let cluster = Cluster::up(&options);
-    put_rules(&cluster);
+    put_rules(&cluster, RULES);
 
     // What rules write.
     let short = submit(&cluster, USER, &["-n1", "-t10"]).job();
@@ -182,4 +206,60 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
     assert!(log.contains("the new rules are not used, and those before stay in force"), "{log}");
     assert!(log.contains("the rules are not used, and those that were in force last are"), "{log}");
     assert!(log.contains("jobs are left as they are, but for the site's own rules:"), "{log}");
+}
+
+#[test]
+fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeats_is_told_once() {
+    if skipped() {
+        return;
+    }
+    let options = Options::with_plugins("")
+        .option("partition", "main")
+        .option("partition", "gpu")
+        .option("gpu-nodes", "2")
+        .option("conf-line", "MaxJobCount=4");
+    let cluster = Cluster::up(&options);
+    put_rules(&cluster, OF_CURRENT);
+
+    // Right after the submission, which no daemon has read.
+    let job = submit(&cluster, USER, &["-N1", "-t60", "-p", "main", "--gres=gpu:2"]).job();
+    let update = |change: &str| {
+        let output = cluster.prepare_for(USER, "scontrol").args(["update", &format!("JobId={}", job.id), change]).output().unwrap();
+        (output.status.success(), (String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout)).into_owned())
+    };
+    let is_refused = |change: &str, why: &str| {
+        let (is_changed, said) = update(change);
+        assert!(!is_changed && said.contains(why), "{change}: {said}");
+    };
+    let (is_changed, said) = update("TimeLimit=10");
+    assert!(is_changed, "{said}");
+    is_refused("TimeLimit=60", "Requested time limit is invalid");
+    assert_eq!(job.field("TimeLimit"), "00:10:00");
+    let (is_changed, said) = update("Gres=gpu:0");
+    assert!(is_changed, "{said}");
+    is_refused("Partition=gpu", "Invalid generic resource");
+    assert_eq!(job.field("Partition"), "main");
+    // A job of which nothing is known.
+    let of_root = cluster.submit(&["--hold", "-N1", "-p", "main"], "true").job();
+    let output = cluster.prepare_for(USER, "scontrol").args(["update", &format!("JobId={}", of_root.id), "TimeLimit=1"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success() && said.contains("try again"), "{said}");
+
+    // What is refused is in the log, with whose it was.
+    let refusal = submit(&cluster, USER, &["-N5", "-p", "main"]).refusal();
+    assert!(refusal.contains("too many nodes"), "{refusal}");
+    let number = cluster.output("id", &["-u", USER]);
+    let line = format!("job_submit/queuecast: a submission by user {number} is refused by the rule too-large: too many nodes");
+    assert!(cluster.log("slurmctld").contains(&line), "{line}");
+
+    // The third job fills the table of jobs; what sbatch repeats by itself is told once.
+    let third = submit(&cluster, USER, &["-N1", "-p", "main"]).job();
+    let repeated =
+        cluster.prepare_for(USER, "timeout").args(["9", "sbatch", "--hold", "-N1", "-p", "main", "--wrap", "true"]).output().unwrap();
+    let said = String::from_utf8_lossy(&repeated.stderr).into_owned();
+    let repetitions = cluster.log("slurmctld").matches("MaxJobCount").count();
+    assert!(said.contains("sleeping and retrying") && repetitions >= 3, "{repetitions}: {said}");
+    let told = said.matches("said by the rule told").count();
+    assert!((1..repetitions).contains(&told), "told {told} times in {repetitions} attempts: {said}");
+    [job, of_root, third].iter().for_each(Job::cancel);
 }

@@ -63,7 +63,9 @@ pub(crate) fn changed_fields(description: &JobDescription<'_>) -> Vec<(FieldNumb
         };
         changes.extend(change.map(|change| (field, change)));
         // All there is goes into the place of a number.
-        for displaced in name.displaces().iter().filter(|_| matches!(source(name), Source::NodeMemory | Source::CpuMemory | Source::Minutes(_))) {
+        for displaced in
+            name.displaces().iter().filter(|_| matches!(source(name), Source::NodeMemory | Source::CpuMemory | Source::Minutes(_)))
+        {
             let is_all = match displaced {
                 Name::MemIsZero => description.memory() == Some(AskedMemory::Whole),
                 Name::TimeLimitIsUnlimited => description.time_limit() == Some(Minutes::Unlimited),

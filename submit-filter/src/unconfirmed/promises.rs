@@ -141,8 +141,7 @@ impl Promise {
     /// Whether a job may be the promised one. A smaller job is not, so that small ones can't stand
     /// for a large one that never came to be.
     fn may_be(&self, job: &SeenSubmission) -> bool {
-        let is_as_large =
-            u64::from(job.size.cpus) >= self.claims.cpus || self.whole_nodes.is_some_and(|nodes| job.size.nodes >= nodes);
+        let is_as_large = u64::from(job.size.cpus) >= self.claims.cpus || self.whole_nodes.is_some_and(|nodes| job.size.nodes >= nodes);
         may_be_of(job.submitted_at, self.at) && is_as_large
     }
 
@@ -265,12 +264,7 @@ pub(crate) struct PromisedJob<'a> {
     pub(crate) has_whole_nodes: bool,
 }
 
-fn merged_nodes(
-    promises: &[Promise],
-    partition: &Partition<'_>,
-    snapshot: &Snapshot<impl AsRef<[u8]>>,
-    whose: Whose,
-) -> Vec<SharedNode> {
+fn merged_nodes(promises: &[Promise], partition: &Partition<'_>, snapshot: &Snapshot<impl AsRef<[u8]>>, whose: Whose) -> Vec<SharedNode> {
     let mut jobs: HashMap<&str, Vec<SharingJob>> = HashMap::new();
     for promise in promises.iter().filter(|promise| promise.counts(whose)) {
         if let Some((names, job)) = &promise.shares {

@@ -98,7 +98,9 @@ enum State {
     LetThrough,
     /// Was let through, and the queue does not show it.
     Missing,
-    /// Is counted by the throttle, or not to be counted at all.
+    /// Became a job; the throttle counts it.
+    Confirmed,
+    /// Is counted by the throttle as nothing is known of it, or not to be counted at all.
     Settled,
 }
 
@@ -134,7 +136,8 @@ impl SubmissionTable {
         let likeness = likeness(description);
         let submissions = self.0.lock();
         let now = Instant::now();
-        let repeated = submissions.of(asker, MOST_OF_USER).find(|entry| entry.likeness == likeness).filter(|entry| entry.is_repeated_at(now));
+        let repeated =
+            submissions.of(asker, MOST_OF_USER).find(|entry| entry.likeness == likeness).filter(|entry| entry.is_repeated_at(now));
         let told = repeated.map(|entry| entry.told.clone()).unwrap_or_default();
         Arrival { likeness, repeats: repeated.map(|entry| entry.number), told }
     }
@@ -179,21 +182,22 @@ impl SubmissionTable {
         let Submissions { entries, next, fields, .. } = &mut *submissions;
         let mut throttle = throttle.lock();
         let kept = || next.saturating_sub(MOST as u64).max(1)..*next;
-        // A job is rather of the last repetition than of one before it.
-        let in_order = kept().map(|number| (number, false)).chain(kept().map(|number| (number, true)));
-        for (number, is_repeated) in in_order {
+        // A job is of what it was before, and rather of the last repetition than of an earlier one.
+        let in_order = (0..3).flat_map(|turn| kept().map(move |number| (turn, number)));
+        for (turn, number) in in_order {
             let Some(entry) = entries.get_mut(place(number)).filter(|entry| entry.number == number) else { continue };
-            let is_asked = match entry.state {
-                State::LetThrough | State::Missing => !is_repeated,
-                State::Repeated => is_repeated,
-                State::ToBeRepeated | State::Settled => false,
+            let of_turn = match entry.state {
+                State::Confirmed => 0,
+                State::LetThrough | State::Missing => 1,
+                State::Repeated => 2,
+                State::ToBeRepeated | State::Settled => continue,
             };
-            if !is_asked || entry.at >= since {
+            if turn != of_turn || entry.at >= since {
                 continue;
             }
             if entry.at <= known_since {
                 // Nothing is known of it, and nothing will be.
-                if entry.state == State::LetThrough {
+                if entry.state == State::LetThrough && turn == 1 {
                     throttle.note(entry.asker, entry.at);
                 }
                 entry.state = State::Settled;
@@ -205,11 +209,13 @@ impl SubmissionTable {
                 Some(place) => {
                     // Each job stands for one submission.
                     of_owner.remove(place);
-                    throttle.note(entry.asker, entry.at);
-                    entry.state = State::Settled;
+                    if entry.state != State::Confirmed {
+                        throttle.note(entry.asker, entry.at);
+                    }
+                    entry.state = State::Confirmed;
                 }
-                None if is_repeated => entry.state = State::Settled,
-                None => entry.state = State::Missing,
+                None if matches!(entry.state, State::LetThrough | State::Missing) => entry.state = State::Missing,
+                None => entry.state = State::Settled,
             }
         }
     }
@@ -222,7 +228,7 @@ impl SubmissionTable {
         let counts = |entry: &&Entry| match entry.state {
             State::LetThrough => now - entry.at < HOUR,
             State::Missing => now - entry.at < COUNTED,
-            State::ToBeRepeated | State::Repeated | State::Settled => false,
+            State::ToBeRepeated | State::Repeated | State::Confirmed | State::Settled => false,
         };
         let submissions = self.0.lock();
         u32::try_from(submissions.of(asker, MOST).filter(counts).count()).unwrap_or(u32::MAX)
@@ -233,7 +239,8 @@ impl SubmissionTable {
     #[must_use]
     pub fn submitted_since(&self, user: UserId, since: UnixTime) -> Vec<(UnixTime, Option<SubmittedFields>)> {
         let submissions = self.0.lock();
-        let is_there = |entry: &&Entry| entry.owner == user && entry.at >= since && !matches!(entry.state, State::ToBeRepeated | State::Repeated);
+        let is_there =
+            |entry: &&Entry| entry.owner == user && entry.at >= since && !matches!(entry.state, State::ToBeRepeated | State::Repeated);
         submissions.of(user, MOST_OF_USER).filter(is_there).map(|entry| (entry.at, entry.fields.clone())).collect()
     }
 }

@@ -373,7 +373,8 @@ fn some_submissions() -> SeenSubmissions {
 
 #[test]
 fn submissions_that_became_jobs_are_found_by_user_and_of_too_many_the_latest_are_kept() {
-    let open = |submissions: SeenSubmissions| Snapshot::open(site().origin(|origin| origin.submissions = submissions.into()).bytes()).unwrap();
+    let open =
+        |submissions: SeenSubmissions| Snapshot::open(site().origin(|origin| origin.submissions = submissions.into()).bytes()).unwrap();
     let found = |snapshot: &Snapshot<Vec<u8>>, user: u32| -> Vec<(i64, u32)> {
         let of_user = snapshot.seen_submissions(UserId(user));
         of_user.map(|job| ((NOW - job.submitted_at).0, job.size.nodes)).collect()

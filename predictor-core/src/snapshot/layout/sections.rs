@@ -4,8 +4,8 @@
 use super::{
     AssociationRecord, BoundRowRecord, ComingRecord, DeadlineHistoryRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord,
     LimitsRecord, ModelRecord, NameRecord, OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord,
-    PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, ScoreRecord, SiteRecord, StartRecord, SubmissionRecord, UserRecord, UserSizeRecord,
-    WaitClassRecord, WaitRegionRecord,
+    PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, ScoreRecord, SiteRecord, StartRecord, SubmissionRecord, UserRecord,
+    UserSizeRecord, WaitClassRecord, WaitRegionRecord,
 };
 use crate::forecast::RunTimeRange;
 use crate::set_aside::SetAside;
