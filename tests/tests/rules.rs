@@ -178,11 +178,6 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
     assert_eq!(job.field("TimeLimit"), "00:30:00");
     assert!(change(&cluster, "root", &job, "5:00:00").status.success());
     assert_eq!(job.field("TimeLimit"), "02:00:00");
-    // A job of which nothing is known, for a rule that has to know it.
-    let unknown = change(&cluster, USER, &short, "5");
-    assert!(!unknown.status.success(), "{}", String::from_utf8_lossy(&unknown.stderr));
-    assert_eq!(short.field("TimeLimit"), "00:10:00");
-
     // Only observed, and switched off by the switch of rules alone.
     let observed = submit(&cluster, USER, &["-n1", "-J", "observed"]).job();
     let shown = cluster.output("scontrol", &["show", "job", &observed.id]);
@@ -239,11 +234,7 @@ fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeat
     assert!(is_changed, "{said}");
     is_refused("Partition=gpu", "Invalid generic resource");
     assert_eq!(job.field("Partition"), "main");
-    // A job of which nothing is known.
     let of_root = cluster.submit(&["--hold", "-N1", "-p", "main"], "true").job();
-    let output = cluster.prepare_for(USER, "scontrol").args(["update", &format!("JobId={}", of_root.id), "TimeLimit=1"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
-    assert!(!output.status.success() && said.contains("try again"), "{said}");
 
     // What is refused is in the log, with whose it was.
     let refusal = submit(&cluster, USER, &["-N5", "-p", "main"]).refusal();
