@@ -35,8 +35,8 @@ use crate::place::PlaceArguments;
 ///
 /// Describe the job as to sbatch: by the script, whose #SBATCH lines are read, by options, which
 /// win over them, or by both; nothing is submitted. The environment's SBATCH_ variables stand
-/// between the two, as for sbatch. Where nothing describes the job, the script is read from standard
-/// input, as by sbatch. What stands behind the script belongs to the script, so that
+/// between the two, as for sbatch. Where nothing describes the job, the script is read from
+/// standard input, as by sbatch. What stands behind the script belongs to the script, so that
 /// this command's own options stand before it. All options of sbatch are known; which of them the
 /// forecast does not count is listed below, and told with each forecast. Waits are forecast from
 /// the state of the cluster by what followed such states, or, where too little of that is known,

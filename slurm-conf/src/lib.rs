@@ -1,5 +1,5 @@
-//! What the site says: queuecast.toml, slurm.conf, the names of the files in its state directory and
-//! how these are opened, and the text formats of Slurm.
+//! What the site says: queuecast.toml, slurm.conf, the names of the files in its state directory
+//! and how these are opened, and the text formats of Slurm.
 
 pub mod configuration;
 pub mod duration;

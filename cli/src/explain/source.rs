@@ -141,8 +141,8 @@ fn from_accounting(name: JobName, genuine: &Genuine) -> Result<Option<Job>, Clie
 const REQUEUED_WITHIN_S: i64 = 300;
 
 /// The job that was submitted last of those with a number, by its last run, with how many runs it
-/// has had. Numbers of jobs begin anew at `MaxJobId`, so that another submission with the same number
-/// is another job.
+/// has had. Numbers of jobs begin anew at `MaxJobId`, so that another submission with the same
+/// number is another job.
 fn last_submission(mut runs: Vec<Job>, name: JobName) -> Option<Job> {
     let has_number = name.task.is_none() && runs.iter().any(|job| job.id == name.id);
     // An array's number brings all its tasks; the very job goes first.

@@ -127,7 +127,7 @@ impl LogBuilder {
             self.never_eligible += 1;
             return;
         };
-        // A job that begins only after its end, or is submitted then, was never in the queue either.
+        // A job that is eligible or submitted only after its end was never in the queue either.
         if eligible.max(run.submitted.unwrap_or(eligible)) > ended {
             self.never_eligible += 1;
             return;

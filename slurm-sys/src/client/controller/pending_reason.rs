@@ -51,8 +51,8 @@ pub enum PendingReason {
     NotKnown,
 }
 
-/// The names of slurmctld's reasons by their numbers (slurm/slurm.h, `enum job_state_reason`), which
-/// mean other things in other releases here and there.
+/// The names of slurmctld's reasons by their numbers (slurm/slurm.h, `enum job_state_reason`), some
+/// of which mean other things in other releases.
 const NAMES: &[(i32, &str)] = include!(concat!(env!("OUT_DIR"), "/pending_reasons.rs"));
 
 impl PendingReason {
