@@ -1,15 +1,16 @@
 //! Applies a set of rules to a submission, in their order.
 
-use crate::evaluate::{Evaluator, Steps, evaluate};
+use crate::evaluate::{Evaluator, evaluate};
 use crate::fault::Fault;
 use crate::field::{FieldNumber, Name};
-use crate::operators::Binary;
+use crate::operators::{self, Binary};
 use crate::outcome::{Observer, Outcome, Refusal, Report, Taken, Verdict, Warning};
 use crate::overlay::{Overlay, Write};
 use crate::rules::{
     Action, Assignment, ExpressionNumber, Mode, OnError, Piece, RefusalTemplate, Rule, RuleNumber, RuleSet, Template, separator,
 };
 use crate::scratch::{Memory, Scratch};
+use crate::steps::Steps;
 use crate::submission::{Request, Submission};
 use crate::value::{Kind, Resources, Texts, Value};
 use crate::{evaluate::Written, words};
@@ -24,27 +25,61 @@ pub const RULE_FAILED: &str = "ESLURM_DISABLED";
 const LONGEST_MESSAGE: usize = 1_024;
 
 /// Applies rules to a submission. Nothing is allocated but by rules that match and write something,
-/// warn or refuse, and once where conditions make texts of more than 2 KiB.
+/// warn or refuse, and where conditions make texts of more than 2 KiB, or rules that are observed
+/// make any.
 ///
 /// The first refusal ends it: what is refused is not changed. `memory` is for the texts that rules
-/// make; the outcome borrows from it.
+/// make; the outcome borrows from it. Rules that are only observed have a budget and memory of
+/// their own, as large as those of the others, so that no outcome hangs on them.
 pub fn apply<'a>(rules: &'a RuleSet, submission: &Submission<'a>, memory: &'a mut Memory, observer: &mut dyn Observer) -> Outcome<'a> {
-    let mut run =
-        Run { rules, submission, overlay: Overlay::new(submission.job), scratch: Scratch::new(memory), steps: Steps(rules.steps) };
+    applied(rules, submission, memory, observer, Steps(rules.steps), Some(Steps(rules.steps)))
+}
+
+/// Applies rules once more, with the steps that are left of what they may take together. Those that
+/// are only observed are not asked.
+pub fn apply_again<'a>(
+    rules: &'a RuleSet,
+    submission: &Submission<'a>,
+    memory: &'a mut Memory,
+    observer: &mut dyn Observer,
+    left: Steps,
+) -> Outcome<'a> {
+    applied(rules, submission, memory, observer, left, None)
+}
+
+fn applied<'a>(
+    rules: &'a RuleSet,
+    submission: &Submission<'a>,
+    memory: &'a mut Memory,
+    observer: &mut dyn Observer,
+    steps: Steps,
+    steps_of_observed: Option<Steps>,
+) -> Outcome<'a> {
+    let (scratch, scratch_of_observed) = Scratch::pair(memory);
+    let mut of_observed = Means { scratch: scratch_of_observed, steps: steps_of_observed.unwrap_or(Steps(0)) };
+    let mut run = Run { rules, submission, overlay: Overlay::new(submission.job), means: Means { scratch, steps } };
     let mut outcome = Outcome::default();
     for (place, rule) in rules.rules.iter().enumerate() {
         let number = RuleNumber(u16::try_from(place).unwrap_or(u16::MAX));
-        if !run.concerns(rule) {
+        let is_observed = rule.mode == Mode::Observe;
+        if !run.concerns(rule) || (is_observed && steps_of_observed.is_none()) {
             continue;
         }
-        let steps_before = run.steps.0;
+        if is_observed {
+            std::mem::swap(&mut run.means, &mut of_observed);
+        }
+        let steps_before = run.means.steps.0;
         let effects = run.effects(rule);
-        let steps = steps_before.saturating_sub(run.steps.0);
+        let steps = steps_before.saturating_sub(run.means.steps.0);
         let does_stop = run.conclude(number, rule, effects, steps, &mut outcome, observer);
+        if is_observed {
+            std::mem::swap(&mut run.means, &mut of_observed);
+        }
         if does_stop {
             break;
         }
     }
+    outcome.steps_left = run.means.steps;
     if outcome.refusal.is_none() {
         outcome.writes = run.overlay.into_writes();
     }
@@ -64,6 +99,11 @@ struct Run<'a, 's> {
     rules: &'a RuleSet,
     submission: &'s Submission<'a>,
     overlay: Overlay<'a>,
+    means: Means<'a>,
+}
+
+/// What is left for the evaluation of rules.
+struct Means<'a> {
     scratch: Scratch<'a>,
     steps: Steps,
 }
@@ -221,9 +261,13 @@ impl<'a> Run<'a, '_> {
     fn write(&mut self, assignment: Assignment, writes: &mut Vec<Write<'a>>) -> Result<(), Fault> {
         let field = assignment.field;
         let value = self.new_value(assignment)?;
-        let is_there = match (self.present(field)?, value) {
+        let present = self.present(field)?;
+        if let Some(old) = &present {
+            operators::charge(old, &mut self.means.steps)?;
+        }
+        let is_there = match (present, value) {
             (Some(Value::Resources(Resources(old))), Value::Resources(Resources(new))) => old == new,
-            (Some(old), new) => matches!(Binary::Equal.apply(old, new, &mut self.scratch), Ok(Value::Truth(true))),
+            (Some(old), new) => matches!(Binary::Equal.apply(old, new, &mut self.means.scratch), Ok(Value::Truth(true))),
             (None, _) => false,
         };
         if !is_there {
@@ -240,7 +284,7 @@ impl<'a> Run<'a, '_> {
             return if is_above { self.write(assignment, writes) } else { Ok(()) };
         };
         let value = self.new_value(assignment)?;
-        if matches!(comparison.apply(old, value, &mut self.scratch)?, Value::Truth(true)) {
+        if matches!(comparison.apply(old, value, &mut self.means.scratch)?, Value::Truth(true)) {
             writes.push(Write { field: assignment.field, value: Some(value) });
         }
         Ok(())
@@ -255,9 +299,10 @@ impl<'a> Run<'a, '_> {
         let parts = |text: &'a str| text.split(if is_list { separator } else { "\0" }).filter(|part| !part.is_empty());
         let mut text = old;
         for part in parts(new) {
+            self.means.steps.take_for(text.len().saturating_mul(2))?;
             let is_there = if is_list { parts(text).any(|other| other == part) } else { text.contains(part) };
             if !is_there {
-                text = if text.is_empty() { part } else { self.scratch.joined(&[text, separator, part])? };
+                text = if text.is_empty() { part } else { self.means.scratch.joined(&[text, separator, part])? };
             }
         }
         if text != old {
@@ -272,11 +317,15 @@ impl<'a> Run<'a, '_> {
     fn new_value(&mut self, assignment: Assignment) -> Result<Value<'a>, Fault> {
         let field = assignment.field.get().ok_or(Fault::Program)?;
         let value = self.value(assignment.value)?;
+        operators::charge(&value, &mut self.means.steps)?;
         match (field.kind, value) {
             (Kind::Resources, Value::Text(text)) => Ok(Value::Resources(Resources(text))),
             (Kind::Text, Value::Text(text)) if !field.words.is_empty() && !field.words.contains(&text) => Err(Fault::Conversion),
             // What Slurm keeps in text ends at the first of these.
             (_, Value::Text(text)) if text.contains('\0') => Err(Fault::Conversion),
+            (Kind::Text, Value::Text(text)) if field_is_caseless(assignment.field) && text.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                Ok(Value::Text(self.means.scratch.changed(text, str::make_ascii_lowercase)?))
+            }
             (kind, value) if kind == value.kind() => Ok(value),
             _ => Err(Fault::Program),
         }
@@ -284,9 +333,12 @@ impl<'a> Run<'a, '_> {
 
     /// What is in a field now.
     fn present(&mut self, field: FieldNumber) -> Result<Option<Value<'a>>, Fault> {
-        match self.overlay.written(field, &mut self.scratch)? {
+        match self.overlay.written(field, &mut self.means.scratch, &mut self.means.steps)? {
             Some(written) => Ok(written),
-            None => Ok(self.submission.job.field(field)),
+            None => {
+                self.submission.job.charge(field, &mut self.means.steps)?;
+                Ok(self.submission.job.field(field))
+            }
         }
     }
 
@@ -322,14 +374,14 @@ impl<'a> Run<'a, '_> {
     fn value(&mut self, expression: ExpressionNumber) -> Result<Value<'a>, Fault> {
         let program = &self.rules.program;
         let expression = program.expressions.get(usize::from(expression.0)).ok_or(Fault::Program)?;
-        let allowed = self.steps.0.min(self.rules.expression_steps);
+        let allowed = self.means.steps.0.min(self.rules.expression_steps);
         let mut steps = Steps(allowed);
         let value = evaluate(
-            Evaluator { program, submission: self.submission, written: &self.overlay, scratch: &mut self.scratch, steps: &mut steps },
+            Evaluator { program, submission: self.submission, written: &self.overlay, scratch: &mut self.means.scratch, steps: &mut steps },
             *expression,
         );
         let taken = allowed.saturating_sub(steps.0);
-        self.steps = Steps(self.steps.0.saturating_sub(taken));
+        self.means.steps = Steps(self.means.steps.0.saturating_sub(taken));
         value
     }
 
@@ -342,6 +394,7 @@ impl<'a> Run<'a, '_> {
                 }
                 Piece::Value(expression) => {
                     let value = self.value(*expression)?;
+                    words::charge(&value, &mut self.means.steps)?;
                     words::put(&mut message, value);
                 }
             }
@@ -362,6 +415,10 @@ fn on_error(fault: Fault) -> (&'static str, &'static str) {
         // "Requested operation is presently disabled"
         _ => ("E_RULE_FAILED", RULE_FAILED),
     }
+}
+
+fn field_is_caseless(field: FieldNumber) -> bool {
+    field.name().is_some_and(Name::is_caseless)
 }
 
 fn text_of(value: Value<'_>) -> Result<&str, Fault> {

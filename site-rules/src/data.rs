@@ -9,12 +9,13 @@
 //! ascending order that says where in the rest of the file they stand.
 
 use crate::derived;
-use crate::field::{FieldNumber, Fields, Name};
+use crate::field::{self, FieldNumber, Fields, GpuCounts, Name};
 use crate::head::{Head, HeadError};
 use crate::value::{Kind, Resources, Texts, Value};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use thiserror::Error;
 use zerocopy::byteorder::little_endian::{I64, U32};
@@ -514,6 +515,7 @@ pub struct KnownJob<'a> {
     pub array: Option<JobId>,
     fields: Vec<(FieldNumber, StoredValue<'a>)>,
     gpu_types: Vec<&'a str>,
+    gpu_counts: OnceCell<GpuCounts>,
 }
 
 /// Fields that a change of a job writes; `None` makes one absent.
@@ -541,7 +543,7 @@ impl<'a> KnownJob<'a> {
             derived::gpu_types_of(text.unwrap_or_default())
         };
         let gpu_types = derived::RESOURCE_FIELDS.into_iter().flat_map(of_gpus).collect();
-        KnownJob { read_at, array: None, fields, gpu_types }
+        KnownJob { read_at, array: None, fields, gpu_types, gpu_counts: OnceCell::new() }
     }
 
     /// A job as it was submitted, which nobody has read since. Lists of texts are left out.
@@ -584,6 +586,10 @@ impl Fields for KnownJob<'_> {
     /// The environment of a job that was submitted is not read.
     fn variable(&self, _: &str) -> Option<&str> {
         None
+    }
+
+    fn gpu_counts(&self) -> GpuCounts {
+        *self.gpu_counts.get_or_init(|| field::gpu_counts(self))
     }
 }
 

@@ -6,12 +6,10 @@
 //! Slurm counts what a job asks for in `gres_job_state_validate` (src/interfaces/gres.c; up to
 //! 22.05 src/common/gres.c). Here too a job without a number of nodes has at least one.
 
-use crate::field::{FieldNumber, Fields, Name};
-use crate::resources::{self, Resource};
+use crate::field::{COUNTED_LISTS, FieldNumber, Fields, GpuCounts, Name};
+use crate::resources::{self, GPU, Gpus, Resource};
 use crate::value::{Resources, Texts, Value};
-
-/// The kind of resource that GPUs are.
-const GPU: &str = "gpu";
+use std::cell::OnceCell;
 
 /// The lists of resources in which GPUs can stand.
 pub const RESOURCE_FIELDS: [Name; 4] = [Name::TresPerJob, Name::TresPerNode, Name::TresPerSocket, Name::TresPerTask];
@@ -42,6 +40,45 @@ impl Name {
         )
     }
 
+    /// The fields that a derived one is computed of; none for one that is not derived.
+    #[must_use]
+    pub fn depends_on(self) -> &'static [Name] {
+        /// [`COUNTED_LISTS`], and behind them what tasks, nodes, CPUs and memory are counted from.
+        const ALL: &[Name] = &[
+            Name::TresPerJob,
+            Name::TresPerNode,
+            Name::TresPerSocket,
+            Name::TresPerTask,
+            Name::CpusPerTres,
+            Name::MemPerTres,
+            Name::NumTasks,
+            Name::NtasksPerTres,
+            Name::CpusPerTask,
+            Name::MaxNodes,
+            Name::MemoryPerCpu,
+            Name::MemoryPerNode,
+            Name::MinCpus,
+            Name::MinNodes,
+            Name::NtasksPerNode,
+            Name::NtasksPerSocket,
+            Name::Overcommit,
+            Name::PnMinCpus,
+            Name::SocketsPerNode,
+        ];
+        match self {
+            Name::ArraySize | Name::IsArray => &[Name::ArrayInx],
+            Name::Exclusive => &[Name::Shared],
+            Name::IsHeld => &[Name::Priority],
+            Name::IsInteractive => &[Name::IsBatch],
+            Name::Partitions => &[Name::Partition],
+            Name::GpuTypes => &RESOURCE_FIELDS,
+            Name::CpusPerGpu | Name::GpusPerSocket | Name::GpusPerTask | Name::MemPerGpu => &COUNTED_LISTS,
+            Name::HasUntypedGpus => ALL.split_at(COUNTED_LISTS.len() + 2).0,
+            Name::Cpus | Name::Gpus | Name::GpusPerNode | Name::Memory | Name::Tasks => ALL,
+            _ => &[],
+        }
+    }
+
     /// The fields that a job has no longer where this one is written: they stand in the same place
     /// of `job_desc_msg_t`. A truth among them is false then.
     #[must_use]
@@ -60,7 +97,7 @@ impl Name {
 /// What a job has in a field that is derived; `None` where it is absent, is not derived, or is
 /// `gpu_types`.
 pub fn value<F: Fields + ?Sized>(name: Name, job: &F) -> Option<Value<'_>> {
-    let job = Job(job);
+    let job = Job::of(job);
     match name {
         Name::ArraySize => job.text(Name::ArrayInx).and_then(resources::array_size).map(Value::Integer),
         Name::Cpus => Some(Value::Integer(job.cpus())),
@@ -84,7 +121,7 @@ pub fn value<F: Fields + ?Sized>(name: Name, job: &F) -> Option<Value<'_>> {
 
 /// The types of the GPUs that a job asks for, as they are named.
 pub fn gpu_types<F: Fields + ?Sized>(job: &F) -> impl Iterator<Item = &str> {
-    RESOURCE_FIELDS.into_iter().flat_map(|field| gpu_types_of(Job(job).list(field)))
+    RESOURCE_FIELDS.into_iter().flat_map(|field| gpu_types_of(Job::of(job).list(field)))
 }
 
 /// The types of the GPUs in one list of resources.
@@ -97,11 +134,25 @@ fn is_gpu(resource: &Resource<'_>) -> bool {
 }
 
 /// A job as what follows from its fields is computed of.
-struct Job<'a, F: ?Sized>(&'a F);
+struct Job<'a, F: ?Sized> {
+    fields: &'a F,
+    counts: OnceCell<GpuCounts>,
+}
 
 impl<'a, F: Fields + ?Sized> Job<'a, F> {
+    fn of(fields: &'a F) -> Self {
+        Job { fields, counts: OnceCell::new() }
+    }
+
     fn get(&self, name: Name) -> Option<Value<'a>> {
-        self.0.field(FieldNumber::from(name))
+        self.fields.field(FieldNumber::from(name))
+    }
+
+    /// What one of [`COUNTED_LISTS`] says of GPUs.
+    fn counted(&self, name: Name) -> Gpus {
+        let place = COUNTED_LISTS.iter().position(|list| *list == name);
+        let counts = self.counts.get_or_init(|| self.fields.gpu_counts());
+        place.and_then(|place| counts.get(place)).copied().unwrap_or_default()
     }
 
     fn text(&self, name: Name) -> Option<&'a str> {
@@ -134,23 +185,16 @@ impl<'a, F: Fields + ?Sized> Job<'a, F> {
         }
     }
 
-    fn resources(&self, name: Name) -> impl Iterator<Item = Resource<'a>> + use<'a, F> {
-        resources::all(self.list(name))
-    }
-
     /// The GPUs in a list, `None` where there are none. Those of any type hold those of a type
     /// among them, as in `gpu:2,gpu:a100:1`.
     fn gpus_in(&self, name: Name) -> Option<i64> {
-        let gpus = self.resources(name).filter(is_gpu);
-        let (untyped, typed) = gpus.fold((0_i64, 0_i64), |(untyped, typed), gpu| {
-            if gpu.subtype.is_empty() { (untyped.saturating_add(gpu.count), typed) } else { (untyped, typed.saturating_add(gpu.count)) }
-        });
-        Some(untyped.max(typed)).filter(|gpus| *gpus > 0)
+        let gpus = self.counted(name);
+        Some(gpus.untyped.max(gpus.typed)).filter(|gpus| *gpus > 0)
     }
 
     /// What there is for each GPU.
     fn per_gpu(&self, name: Name) -> Option<i64> {
-        self.resources(name).filter(is_gpu).map(|gpu| gpu.count).max()
+        self.counted(name).greatest
     }
 
     /// The fewest nodes, as given or as so many tasks of so many on each take; at least 1.
@@ -215,16 +259,7 @@ impl<'a, F: Fields + ?Sized> Job<'a, F> {
     }
 
     fn has_untyped_gpus(&self) -> bool {
-        let lists = RESOURCE_FIELDS.into_iter();
-        let is_untyped = |name| {
-            let (mut any, mut typed) = (0_i64, 0_i64);
-            for gpu in self.resources(name).filter(is_gpu) {
-                let sum = if gpu.subtype.is_empty() { &mut any } else { &mut typed };
-                *sum = sum.saturating_add(gpu.count);
-            }
-            any > typed
-        };
-        let asked = lists.map(is_untyped).fold(false, |any, untyped| any | untyped);
+        let asked = RESOURCE_FIELDS.into_iter().map(|name| self.counted(name)).any(|gpus| gpus.untyped > gpus.typed);
         asked || (self.gpus_of_counted_tasks() > 0 && RESOURCE_FIELDS.into_iter().all(|name| self.gpus_in(name).is_none()))
     }
 

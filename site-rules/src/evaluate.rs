@@ -4,9 +4,10 @@
 use crate::calendar::part_of;
 use crate::fault::Fault;
 use crate::field::{FieldNumber, Name};
-use crate::operators::{Binary, Unary, length_in_steps};
+use crate::operators::{self, Binary, Unary};
 use crate::program::{Expression, Instruction, LOOPS, Program, Quantifier, ResourcePart, STACK, Scope};
 use crate::scratch::Scratch;
+pub use crate::steps::Steps;
 use crate::submission::Submission;
 use crate::value::{Resource, Texts, Value};
 use arrayvec::ArrayVec;
@@ -25,9 +26,10 @@ pub trait Written<'a> {
     /// value.
     ///
     /// # Errors
-    /// [`Fault::TextsTooLong`] if there is no room for what follows.
+    /// [`Fault::TextsTooLong`] if there is no room for what follows, [`Fault::Budget`] if it takes
+    /// more steps than are left.
     #[allow(clippy::option_option)]
-    fn written(&self, field: FieldNumber, scratch: &mut Scratch<'a>) -> Result<Option<Option<Value<'a>>>, Fault>;
+    fn written(&self, field: FieldNumber, scratch: &mut Scratch<'a>, steps: &mut Steps) -> Result<Option<Option<Value<'a>>>, Fault>;
 }
 
 /// Where nothing was written.
@@ -35,24 +37,8 @@ pub trait Written<'a> {
 pub struct NothingWritten;
 
 impl<'a> Written<'a> for NothingWritten {
-    fn written(&self, _: FieldNumber, _: &mut Scratch<'a>) -> Result<Option<Option<Value<'a>>>, Fault> {
+    fn written(&self, _: FieldNumber, _: &mut Scratch<'a>, _: &mut Steps) -> Result<Option<Option<Value<'a>>>, Fault> {
         Ok(None)
-    }
-}
-
-/// What is left of a budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps(pub u32);
-
-impl Steps {
-    /// Takes some away.
-    ///
-    /// # Errors
-    /// [`Fault::Budget`] if there are not so many left.
-    pub fn take(&mut self, steps: u32) -> Result<(), Fault> {
-        let left = self.0.checked_sub(steps);
-        self.0 = left.unwrap_or(0);
-        left.map(|_| ()).ok_or(Fault::Budget)
     }
 }
 
@@ -171,7 +157,7 @@ impl<'a> Run<'a, '_> {
                 self.push(outcome)
             }
             Instruction::Has(scope, field) => {
-                let outcome = self.field(scope, field).map(|value| Value::Truth(value.is_some()));
+                let outcome = self.has(scope, field).map(Value::Truth);
                 self.push(outcome)
             }
             Instruction::Read(surrounding) => self.push(surrounding.read(self.evaluator.submission).ok_or(Fault::Absent)),
@@ -181,11 +167,15 @@ impl<'a> Run<'a, '_> {
             }
             Instruction::Variable(scope) => self.map_text(|evaluator, name| {
                 evaluator.steps.take(VARIABLE)?;
-                fields(evaluator, scope)?.variable(name).map(Value::Text).ok_or(Fault::Absent)
+                let fields = fields(evaluator, scope)?;
+                fields.charge_variable(name, evaluator.steps)?;
+                fields.variable(name).map(Value::Text).ok_or(Fault::Absent)
             }),
             Instruction::HasVariable(scope) => self.map_text(|evaluator, name| {
                 evaluator.steps.take(VARIABLE)?;
-                Ok(Value::Truth(fields(evaluator, scope)?.variable(name).is_some()))
+                let fields = fields(evaluator, scope)?;
+                fields.charge_variable(name, evaluator.steps)?;
+                Ok(Value::Truth(fields.variable(name).is_some()))
             }),
             Instruction::LookUp { table, column } => self.map_text(|evaluator, key| {
                 let table = evaluator.program.tables.get(usize::from(table)).ok_or(Fault::Program)?;
@@ -216,7 +206,7 @@ impl<'a> Run<'a, '_> {
                 Ok(Value::Integer(part_of(at, zone, part)))
             }),
             Instruction::Matches(pattern) => self.map_text(|evaluator, text| {
-                evaluator.steps.take(length_in_steps(&Value::Text(text)))?;
+                evaluator.steps.take_for(text.len())?;
                 let pattern = evaluator.program.patterns.get(usize::from(pattern)).ok_or(Fault::Program)?;
                 Ok(Value::Truth(pattern.is_in(text)))
             }),
@@ -260,16 +250,31 @@ impl<'a> Run<'a, '_> {
             self.evaluator.steps.take(DERIVED)?;
         }
         if scope == Scope::Job
-            && let Some(written) = self.evaluator.written.written(field, self.evaluator.scratch)?
+            && let Some(written) = self.evaluator.written.written(field, self.evaluator.scratch, self.evaluator.steps)?
         {
             return Ok(written);
         }
-        Ok(fields(&self.evaluator, scope)?.field(field))
+        let fields = fields(&self.evaluator, scope)?;
+        fields.charge(field, self.evaluator.steps)?;
+        Ok(fields.field(field))
+    }
+
+    /// Whether there is something in a field. A text is not read for that.
+    fn has(&mut self, scope: Scope, field: FieldNumber) -> Result<bool, Fault> {
+        if field.name().is_some_and(Name::is_derived) {
+            return self.field(scope, field).map(|value| value.is_some());
+        }
+        if scope == Scope::Job
+            && let Some(written) = self.evaluator.written.written(field, self.evaluator.scratch, self.evaluator.steps)?
+        {
+            return Ok(written.is_some());
+        }
+        Ok(fields(&self.evaluator, scope)?.has(field))
     }
 
     fn unary(&mut self, unary: Unary) -> Result<(), Fault> {
         self.map(|evaluator, value| {
-            evaluator.steps.take(length_in_steps(&value))?;
+            operators::charge(&value, evaluator.steps)?;
             unary.apply(value, evaluator.scratch)
         })
     }
@@ -278,7 +283,8 @@ impl<'a> Run<'a, '_> {
         let right = self.pop()?;
         self.map(|evaluator, left| {
             let right = right?;
-            evaluator.steps.take(length_in_steps(&left).saturating_add(length_in_steps(&right)))?;
+            operators::charge(&left, evaluator.steps)?;
+            operators::charge(&right, evaluator.steps)?;
             binary.apply(left, right, evaluator.scratch)
         })
     }
@@ -321,12 +327,21 @@ impl<'a> Run<'a, '_> {
             _ => false,
         };
         let innermost = self.loops.last_mut().ok_or(Fault::Program)?;
+        let before = innermost.cursor;
+        if let (false, Listing::Texts(Texts::Listed(list))) = (is_decided, innermost.list)
+            && let Some(bytes) = list.work(before)
+        {
+            operators::charge_element(bytes, self.evaluator.steps)?;
+        }
         innermost.element = match innermost.list {
             _ if is_decided => None,
             Listing::Texts(texts) => texts.next(&mut innermost.cursor).map(Element::Text),
             Listing::Resources(resources) => resources.next(&mut innermost.cursor).map(Element::Resource),
             Listing::Fault(_) => None,
         };
+        if let Listing::Texts(Texts::Separated(..)) | Listing::Resources(_) = innermost.list {
+            operators::charge_element(innermost.cursor.saturating_sub(before), self.evaluator.steps)?;
+        }
         if innermost.element.is_none() {
             return self.go_on_at(behind);
         }

@@ -8,7 +8,10 @@
 //! Left out is what means nothing to a site (ports for answers, places that slurmctld alone fills)
 //! and what is nobody's business (the cookie of X11, certificates).
 
-use crate::value::{Kind, Value};
+use crate::fault::Fault;
+use crate::resources::{self, Gpus};
+use crate::steps::Steps;
+use crate::value::{Kind, Resources, Value};
 use serde::{Deserialize, Serialize};
 
 /// A field of a job.
@@ -42,9 +45,61 @@ pub trait Fields {
     /// What the job has in a field; `None` where it is absent.
     fn field(&self, field: FieldNumber) -> Option<Value<'_>>;
 
-    /// The value of a variable in the job's environment.
+    /// The value of a variable in the job's environment; the last where it stands there twice,
+    /// which is the one that the job's shell takes.
     fn variable(&self, name: &str) -> Option<&str>;
+
+    /// Takes what it costs to read a field, before it is read. Where it is at hand, nothing.
+    ///
+    /// # Errors
+    /// [`Fault::Budget`] if it costs more than is left; the field is not to be read then.
+    fn charge(&self, _: FieldNumber, _: &mut Steps) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Takes what it costs to read a variable of the environment, before it is read.
+    ///
+    /// # Errors
+    /// [`Fault::Budget`] if it costs more than is left; the variable is not to be read then.
+    fn charge_variable(&self, _: &str, _: &mut Steps) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Whether the job has something in a field. It costs nothing to say so of a text.
+    fn has(&self, field: FieldNumber) -> bool {
+        self.field(field).is_some()
+    }
+
+    /// What the lists of [`COUNTED_LISTS`] say of GPUs. Who keeps it goes through them once.
+    fn gpu_counts(&self) -> GpuCounts {
+        gpu_counts(self)
+    }
 }
+
+/// Goes through the lists of [`COUNTED_LISTS`] for what they say of GPUs.
+pub fn gpu_counts<F: Fields + ?Sized>(job: &F) -> GpuCounts {
+    COUNTED_LISTS.map(|name| match job.field(FieldNumber::from(name)) {
+        Some(Value::Resources(Resources(text))) => resources::gpus(text),
+        _ => Gpus::default(),
+    })
+}
+
+impl Name {
+    /// Whether Slurm compares what stands in it without regard to case. It is in small letters
+    /// wherever rules read it.
+    #[must_use]
+    pub fn is_caseless(self) -> bool {
+        matches!(self, Name::Account | Name::Qos | Name::Wckey)
+    }
+}
+
+/// The lists of resources in which GPUs are counted: those in which they can be asked for, and what
+/// is asked for with each of them.
+pub const COUNTED_LISTS: [Name; 6] =
+    [Name::TresPerJob, Name::TresPerNode, Name::TresPerSocket, Name::TresPerTask, Name::CpusPerTres, Name::MemPerTres];
+
+/// What each of [`COUNTED_LISTS`] says of GPUs.
+pub type GpuCounts = [Gpus; COUNTED_LISTS.len()];
 
 impl Field {
     pub(crate) const fn new(name: &'static str, kind: Kind, meaning: &'static str) -> Field {

@@ -50,6 +50,7 @@ pub mod refusal_log;
 pub mod resources;
 pub mod rules;
 pub mod scratch;
+pub mod steps;
 pub mod submission;
 pub mod table;
 pub mod throttle;

@@ -4,7 +4,8 @@
 use crate::calendar::{LONGEST_DURATION, MOMENTS, Rfc3339};
 use crate::fault::Fault;
 use crate::scratch::Scratch;
-use crate::value::{Kind, Texts, Value};
+use crate::steps::Steps;
+use crate::value::{Kind, Resources, Texts, Value};
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 
@@ -229,25 +230,32 @@ impl Binary {
     }
 }
 
-/// How much work it is to go through a value, in steps of evaluation.
-#[must_use]
-pub(crate) fn length_in_steps(value: &Value<'_>) -> u32 {
-    /// Bytes of a text that are gone through in the time of a step.
-    const BYTES: usize = 64;
-    let bytes = match value {
-        Value::Text(text) | Value::Texts(Texts::Separated(text, _)) => text.len(),
+/// What it is to begin with a text of a list or a resource, in bytes that are gone through.
+const EACH: usize = 64;
+
+/// How many times as much work it is to read a list of resources as to go through a text.
+const WORK_OF_RESOURCES: usize = 8;
+
+/// Takes what it is to go through a value once. Of a list no more is looked at than there are steps
+/// for.
+///
+/// # Errors
+/// [`Fault::Budget`] if it is more than is left.
+pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> {
+    match value {
+        Value::Text(text) => steps.take_for(text.len()),
+        Value::Texts(Texts::Separated(text, _)) => steps.take_for(text.len().saturating_mul(2)),
+        Value::Resources(Resources(text)) => steps.take_for(text.len().saturating_mul(WORK_OF_RESOURCES)),
         Value::Texts(Texts::Listed(list)) => {
-            let mut cursor = 0;
-            let mut bytes = 0_usize;
-            while let Some(text) = list.text(cursor) {
-                bytes = bytes.saturating_add(text.len()).saturating_add(BYTES);
-                cursor += 1;
-            }
-            bytes
+            (0..).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps))
         }
-        _ => 0,
-    };
-    u32::try_from(bytes / BYTES).unwrap_or(u32::MAX)
+        _ => Ok(()),
+    }
+}
+
+/// Takes what it is to read a text of a list of so many bytes, and to go through it.
+pub(crate) fn charge_element(bytes: usize, steps: &mut Steps) -> Result<(), Fault> {
+    steps.take_for(bytes.saturating_mul(2).saturating_add(EACH))
 }
 
 fn integer(count: usize) -> Value<'static> {

@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::overlay::Write;
 use crate::rules::RuleNumber;
+use crate::steps::Steps;
 
 /// What all rules together do: writes and warnings, or a refusal.
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub struct Outcome<'a> {
     pub warnings: Vec<Warning>,
     /// The refusal.
     pub refusal: Option<Refusal<'a>>,
+    /// How many steps are left of what the rules that apply may take together.
+    pub steps_left: Steps,
 }
 
 /// What a user is told without refusal.

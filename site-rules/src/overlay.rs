@@ -4,9 +4,12 @@
 use crate::derived;
 use crate::evaluate::Written;
 use crate::fault::Fault;
-use crate::field::{FieldNumber, Fields, Name};
+use crate::field::{self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, Name};
+use crate::operators;
 use crate::scratch::Scratch;
+use crate::steps::Steps;
 use crate::value::{Texts, Value};
+use std::cell::{OnceCell, RefCell};
 
 /// A field that is to have another value.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +27,17 @@ pub struct Overlay<'a> {
     writes: Vec<Write<'a>>,
     /// What stands in the same place as a field that was written, and is gone by that.
     displaced: Vec<Write<'a>>,
+    /// What was computed of fields that were written, until one of those is written again.
+    derived: RefCell<Vec<Write<'a>>>,
+    /// What was counted in lists of which one was written.
+    counts: OnceCell<GpuCounts>,
 }
 
 impl<'a> Overlay<'a> {
     /// A job into which nothing was written.
     #[must_use]
     pub fn new(base: &'a dyn Fields) -> Self {
-        Overlay { base, writes: Vec::new(), displaced: Vec::new() }
+        Overlay { base, writes: Vec::new(), displaced: Vec::new(), derived: RefCell::default(), counts: OnceCell::new() }
     }
 
     /// Writes a field.
@@ -39,13 +46,29 @@ impl<'a> Overlay<'a> {
         self.writes.retain(is_other);
         self.displaced.retain(is_other);
         self.writes.push(write);
+        self.forget_what_depends_on(write.field);
         for name in write.field.name().map_or(&[][..], Name::displaces) {
             let field = FieldNumber::from(*name);
             self.writes.retain(|other| other.field != field);
             self.displaced.retain(|other| other.field != field);
             let value = matches!(self.base.field(field), Some(Value::Truth(_))).then_some(Value::Truth(false));
             self.displaced.push(Write { field, value });
+            self.forget_what_depends_on(field);
         }
+    }
+
+    fn forget_what_depends_on(&mut self, field: FieldNumber) {
+        let Some(name) = field.name() else { return };
+        self.derived.get_mut().retain(|other| other.field.name().is_some_and(|other| !other.depends_on().contains(&name)));
+        if COUNTED_LISTS.contains(&name) {
+            self.counts = OnceCell::new();
+        }
+    }
+
+    /// Whether one of these was written, or is gone by what was.
+    fn has_any(&self, names: &[Name]) -> bool {
+        let mut fields = self.writes.iter().chain(&self.displaced).filter_map(|write| write.field.name());
+        fields.any(|name| names.contains(&name))
     }
 
     /// What was written, each field once, in the order in which they were written last.
@@ -66,8 +89,8 @@ impl Fields for Overlay<'_> {
         match self.own(field) {
             Some(value) => value,
             None => match field.name().filter(|name| name.is_derived()) {
-                Some(name) => derived::value(name, self),
-                None => self.base.field(field),
+                Some(name) if self.has_any(name.depends_on()) => derived::value(name, self),
+                _ => self.base.field(field),
             },
         }
     }
@@ -75,40 +98,93 @@ impl Fields for Overlay<'_> {
     fn variable(&self, name: &str) -> Option<&str> {
         self.base.variable(name)
     }
+
+    fn charge(&self, field: FieldNumber, steps: &mut Steps) -> Result<(), Fault> {
+        match self.own(field) {
+            Some(_) => Ok(()),
+            None => self.base.charge(field, steps),
+        }
+    }
+
+    fn charge_variable(&self, name: &str, steps: &mut Steps) -> Result<(), Fault> {
+        self.base.charge_variable(name, steps)
+    }
+
+    fn has(&self, field: FieldNumber) -> bool {
+        match self.own(field) {
+            Some(value) => value.is_some(),
+            None if field.name().is_some_and(Name::is_derived) => self.field(field).is_some(),
+            None => self.base.has(field),
+        }
+    }
+
+    fn gpu_counts(&self) -> GpuCounts {
+        if !self.has_any(&COUNTED_LISTS) {
+            return self.base.gpu_counts();
+        }
+        *self.counts.get_or_init(|| field::gpu_counts(self))
+    }
 }
 
 impl<'a> Written<'a> for Overlay<'a> {
-    fn written(&self, field: FieldNumber, scratch: &mut Scratch<'a>) -> Result<Option<Option<Value<'a>>>, Fault> {
+    fn written(&self, field: FieldNumber, scratch: &mut Scratch<'a>, steps: &mut Steps) -> Result<Option<Option<Value<'a>>>, Fault> {
         if self.writes.is_empty() {
             return Ok(None);
         }
         if let Some(value) = self.own(field) {
             return Ok(Some(value));
         }
-        let Some(name) = field.name().filter(|name| name.is_derived()) else { return Ok(None) };
-        // What follows from what was written is a number or a truth, or is put into the scratch
-        // memory, as it would not live as long.
+        // What does not follow from what was written is that of the job.
+        let is_changed = |name: &Name| name.is_derived() && self.has_any(name.depends_on());
+        let Some(name) = field.name().filter(is_changed) else { return Ok(None) };
+        let known = self.derived.borrow().iter().find(|known| known.field == field).map(|known| known.value);
+        if let Some(value) = known {
+            return Ok(Some(value));
+        }
+        for of in name.depends_on() {
+            let of = FieldNumber::from(*of);
+            self.charge(of, steps)?;
+            if let Some(value) = Fields::field(self, of) {
+                operators::charge(&value, steps)?;
+            }
+        }
+        let value = self.derived_value(name, scratch, steps)?;
+        self.derived.borrow_mut().push(Write { field, value });
+        Ok(Some(value))
+    }
+}
+
+impl<'a> Overlay<'a> {
+    /// What follows from what was written: a number or a truth, or a text in the scratch memory, as
+    /// it would not live as long.
+    fn derived_value(&self, name: Name, scratch: &mut Scratch<'a>, steps: &mut Steps) -> Result<Option<Value<'a>>, Fault> {
+        if name == Name::Partitions {
+            let text = match self.own(FieldNumber::from(Name::Partition)) {
+                Some(Some(Value::Text(text))) => text,
+                _ => "",
+            };
+            return Ok(Some(Value::Texts(Texts::Separated(text, ','))));
+        }
         if name == Name::GpuTypes {
-            let mut types = "";
+            let mut types: Vec<&str> = Vec::new();
             for one in derived::gpu_types(self) {
-                if !Texts::Separated(types, ',').iter().any(|other| other == one) {
-                    types = scratch.joined(&[types, if types.is_empty() { "" } else { "," }, one])?;
+                steps.take(1 + u32::try_from(types.len() / 4).unwrap_or(u32::MAX))?;
+                if !types.contains(&one) {
+                    types.extend([",", one]);
                 }
             }
-            return Ok(Some(Some(Value::Texts(Texts::Separated(types, ',')))));
+            let types = scratch.joined(types.get(1..).unwrap_or_default())?;
+            return Ok(Some(Value::Texts(Texts::Separated(types, ','))));
         }
-        Ok(Some(match derived::value(name, self) {
-            None => None,
+        Ok(match derived::value(name, self) {
             Some(Value::Truth(truth)) => Some(Value::Truth(truth)),
             Some(Value::Integer(number)) => Some(Value::Integer(number)),
             Some(Value::Real(number)) => Some(Value::Real(number)),
             Some(Value::Duration(duration)) => Some(Value::Duration(duration)),
             Some(Value::Moment(at)) => Some(Value::Moment(at)),
             Some(Value::Text(text)) => Some(Value::Text(scratch.joined(&[text])?)),
-            Some(Value::Texts(Texts::Separated(text, separator))) => {
-                Some(Value::Texts(Texts::Separated(scratch.joined(&[text])?, separator)))
-            }
-            Some(Value::Texts(Texts::Listed(_)) | Value::Resources(_)) => return Ok(None),
-        }))
+            Some(Value::Texts(Texts::Separated(text, separator))) => Some(Value::Texts(Texts::Separated(scratch.joined(&[text])?, separator))),
+            Some(Value::Texts(Texts::Listed(_)) | Value::Resources(_)) | None => None,
+        })
     }
 }

@@ -44,6 +44,33 @@ pub fn all(text: &str) -> impl Iterator<Item = Resource<'_>> {
     std::iter::from_fn(move || next(text, &mut cursor))
 }
 
+/// The kind of resource that GPUs are.
+pub const GPU: &str = "gpu";
+
+/// What a list of resources says of GPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gpus {
+    /// How many of any type.
+    pub untyped: i64,
+    /// How many of types that are named.
+    pub typed: i64,
+    /// The greatest number that stands with one of them; `None` where there are none.
+    pub greatest: Option<i64>,
+}
+
+/// What a list says of GPUs; no number above what fits.
+#[must_use]
+pub fn gpus(text: &str) -> Gpus {
+    all(text).filter(|resource| resource.kind == GPU).fold(Gpus::default(), |gpus, resource| {
+        let (untyped, typed) = if resource.subtype.is_empty() { (resource.count, 0) } else { (0, resource.count) };
+        Gpus {
+            untyped: gpus.untyped.saturating_add(untyped),
+            typed: gpus.typed.saturating_add(typed),
+            greatest: gpus.greatest.max(Some(resource.count)),
+        }
+    })
+}
+
 /// How many are asked for of a kind, whatever their type; not above what fits.
 #[must_use]
 pub fn count(text: &str, kind: &str) -> i64 {
@@ -122,6 +149,14 @@ pub fn array_size(indices: &str) -> Option<i64> {
 }
 
 fn array_part(part: &str) -> Option<i64> {
+    let (first, last, step) = array_range(part)?;
+    Some(((last - first) / step).saturating_add(1))
+}
+
+/// The first index, the last one and the step between them of a part of an array's indices, such as
+/// `3`, `1-5` or `[0-9:3]%2`; `None` where Slurm refuses it.
+#[must_use]
+pub fn array_range(part: &str) -> Option<(i64, i64, i64)> {
     let part = part.strip_prefix('[').unwrap_or(part);
     let (first, rest) = array_number(part);
     let (last, step, rest) = match rest.strip_prefix('-') {
@@ -138,7 +173,7 @@ fn array_part(part: &str) -> Option<i64> {
         }
     };
     let is_read = (rest.is_empty() || rest.starts_with('%')) && first >= 0 && last >= first && step > 0;
-    is_read.then(|| (last - first) / step).map(|steps| steps.saturating_add(1))
+    is_read.then_some((first, last, step))
 }
 
 /// A number as `strtol` reads it, and what stands behind it and behind a closing bracket.

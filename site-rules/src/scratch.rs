@@ -16,11 +16,13 @@ const BEYOND: usize = 16 << 10;
 pub struct Memory {
     at_once: [u8; AT_ONCE],
     beyond: Option<Box<[u8]>>,
+    /// For rules that are only observed, so that they take nothing from the others.
+    observed: Option<Box<[u8]>>,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Memory { at_once: [0; AT_ONCE], beyond: None }
+        Memory { at_once: [0; AT_ONCE], beyond: None, observed: None }
     }
 }
 
@@ -32,10 +34,17 @@ pub struct Scratch<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    /// All of `memory`.
+    /// All of `memory` but what is for rules that are only observed.
     #[must_use]
     pub fn new(memory: &'a mut Memory) -> Self {
-        Scratch { rest: &mut memory.at_once, beyond: Some(&mut memory.beyond) }
+        Scratch::pair(memory).0
+    }
+
+    /// All of `memory`: for the rules that apply, and for those that are only observed.
+    #[must_use]
+    pub fn pair(memory: &'a mut Memory) -> (Self, Self) {
+        let applied = Scratch { rest: &mut memory.at_once, beyond: Some(&mut memory.beyond) };
+        (applied, Scratch { rest: &mut [], beyond: Some(&mut memory.observed) })
     }
 
     /// All of `memory`, and nothing beyond it.

@@ -80,6 +80,12 @@ pub enum Texts<'a> {
 pub trait TextList: std::fmt::Debug {
     /// The text at a place; `None` behind the last.
     fn text(&self, place: usize) -> Option<&str>;
+
+    /// How many bytes it is to go through to read the text at a place, found without doing so;
+    /// `None` behind the last. Of a text that may not be read it is more than any budget has.
+    fn work(&self, place: usize) -> Option<usize> {
+        self.text(place).map(str::len)
+    }
 }
 
 /// Generic resources as Slurm writes them, for example `gres/gpu:a100:2,gres/shard:4`.

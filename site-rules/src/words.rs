@@ -1,7 +1,10 @@
 //! Values in words for people, in messages.
 
 use crate::calendar::Rfc3339;
-use crate::value::Value;
+use crate::fault::Fault;
+use crate::operators::charge_element;
+use crate::steps::Steps;
+use crate::value::{Texts, Value};
 use std::fmt::Write as _;
 
 /// The longest text of a user's that is put into a message, in characters.
@@ -35,6 +38,15 @@ pub fn put(message: &mut String, value: Value<'_>) {
             Ok(())
         }
     };
+}
+
+/// Takes what it is to put a value into a message.
+///
+/// # Errors
+/// [`Fault::Budget`] if it is more than is left.
+pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> {
+    let Value::Texts(Texts::Listed(list)) = value else { return Ok(()) };
+    (0..LONGEST).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps))
 }
 
 fn put_text(message: &mut String, text: &str) {

@@ -10,9 +10,6 @@ use job_types::number::UserId;
 use std::ffi::c_char;
 use std::hash::{DefaultHasher, Hasher};
 
-/// Most entries of a list that are looked at.
-const MOST_ENTRIES: u32 = 1 << 20;
-
 /// A job description that belongs to slurmctld.
 #[derive(Debug)]
 pub struct JobDescription<'a>(pub(crate) &'a mut job_desc_msg_t);
@@ -52,6 +49,13 @@ fn minutes(value: u32) -> Option<Minutes> {
         INFINITE => Some(Minutes::Unlimited),
         minutes => Some(Minutes::Limited(minutes)),
     }
+}
+
+/// Whether a string of a description begins with these bytes, none of which may be NUL.
+fn begins(entry: *const c_char, bytes: impl Iterator<Item = u8>) -> bool {
+    // SAFETY: a string of the description ends with NUL, which is none of the bytes that it is
+    // compared with, as the first comparison sees: the comparison ends there at the latest.
+    !entry.is_null() && bytes.enumerate().all(|(place, byte)| byte != 0 && unsafe { *entry.add(place) } as u8 == byte)
 }
 
 impl<'a> JobDescription<'a> {
@@ -326,7 +330,7 @@ impl<'a> JobDescription<'a> {
             ListField::Environment => (self.0.environment, self.0.env_size),
             ListField::SpankJobEnv => (self.0.spank_job_env, self.0.spank_job_env_size),
         };
-        let Some(entries) = count(entries).filter(|entries| *entries <= MOST_ENTRIES && !list.is_null()) else {
+        let Some(entries) = count(entries).filter(|_| !list.is_null()) else {
             return &[];
         };
         // SAFETY: slurmctld unpacks the list with so many entries, and it lives as long as the
@@ -341,10 +345,12 @@ impl<'a> JobDescription<'a> {
         })
     }
 
-    /// The variables of a list as names and values; entries that are NULL, not UTF-8 or without `=`
-    /// are passed over.
-    pub fn variables(&self, which: Variables) -> impl Iterator<Item = (&str, &str)> {
-        self.list(which).iter().filter_map(|entry| self.string(*entry)?.split_once('='))
+    /// The variables of a list whose names begin with `prefix`, as names and values; entries that
+    /// are NULL, not UTF-8 or without `=` are passed over. Of the others only the first bytes are
+    /// looked at.
+    pub fn variables<'s>(&'s self, which: Variables, prefix: &'s str) -> impl Iterator<Item = (&'s str, &'s str)> {
+        let of_prefix = self.list(which).iter().filter(move |entry| begins(**entry, prefix.bytes()));
+        of_prefix.filter_map(|entry| self.string(*entry)?.split_once('='))
     }
 
     /// Whether the job's environment has a variable of that name.
@@ -353,18 +359,11 @@ impl<'a> JobDescription<'a> {
         self.place_of(name).is_some()
     }
 
-    /// Where a variable stands in the job's environment. Only the names are looked at, so that a
-    /// long environment costs little.
-    pub(crate) fn place_of(&self, name: &str) -> Option<usize> {
-        let begins = |entry: *const c_char| {
-            // SAFETY: a string of the description ends with NUL, which no byte before it is and
-            // which is none of those compared with: the comparison ends there at the latest.
-            !entry.is_null() && name.bytes().chain([b'=']).enumerate().all(|(place, byte)| unsafe { *entry.add(place) } as u8 == byte)
-        };
-        if name.bytes().any(|byte| byte == 0) {
-            return None;
-        }
-        self.list(Variables::Environment).iter().position(|entry| begins(*entry))
+    /// Where a variable stands in the job's environment: the last place, where there are several.
+    /// Only the names are looked at, so that a long environment costs little.
+    #[must_use]
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        self.list(Variables::Environment).iter().rposition(|entry| begins(*entry, name.bytes().chain([b'='])))
     }
 
     /// Sets fewest and most nodes. Here as in what sets other numbers, one that C would read as
@@ -417,13 +416,25 @@ impl<'a> JobDescription<'a> {
     }
 
     /// Replaces a variable of the job's environment, where it is set, by `entry`, which is
-    /// `NAME=value`. Returns whether it was set.
+    /// `NAME=value`. Returns whether it was set. Where it stands several times, the last is
+    /// replaced and the others become the same, so that every reader of the environment finds one
+    /// value; without memory for that they stay, as shells take the last.
     pub fn replace_variable(&mut self, name: &str, entry: SlurmText) -> bool {
-        let Some(index) = self.place_of(name) else { return false };
-        // SAFETY: `index` lies in the list of the environment, which belongs to the description.
-        let slot = unsafe { &mut *self.0.environment.add(index) };
-        entry.put_into(slot);
+        let Some(last) = self.place_of(name) else { return false };
+        for place in 0..last {
+            let is_same = self.list(Variables::Environment).get(place).is_some_and(|at| begins(*at, name.bytes().chain([b'='])));
+            if is_same && let Some(copy) = entry.copied() {
+                self.put_variable(place, copy);
+            }
+        }
+        self.put_variable(last, entry);
         true
+    }
+
+    fn put_variable(&mut self, place: usize, entry: SlurmText) {
+        // SAFETY: the callers take `place` of the list of the environment, which belongs to the
+        // description.
+        entry.put_into(unsafe { &mut *self.0.environment.add(place) });
     }
 
     /// Adds `entries` to the job's environment; `false`, with nothing changed, where it has none or

@@ -27,6 +27,14 @@ macro_rules! texts {
             /// All of them.
             pub const ALL: &[TextField] = &[$(TextField::$name,)*];
 
+            /// Its name in `job_desc_msg_t`.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(TextField::$name => stringify!($place),)*
+                }
+            }
+
             /// Whether the Slurm that this is built for has it.
             #[must_use]
             pub fn is_known(self) -> bool {
@@ -37,7 +45,7 @@ macro_rules! texts {
         }
 
         impl JobDescription<'_> {
-            fn text_place(&self, field: TextField) -> *const c_char {
+            pub(crate) fn text_place(&self, field: TextField) -> *const c_char {
                 #[allow(unreachable_patterns)]
                 match field {
                     $($(#[cfg($on)])? TextField::$name => self.0.$place,)*
@@ -45,7 +53,7 @@ macro_rules! texts {
                 }
             }
 
-            fn text_slot(&mut self, field: TextField) -> Option<&mut *mut c_char> {
+            pub(crate) fn text_slot(&mut self, field: TextField) -> Option<&mut *mut c_char> {
                 #[allow(unreachable_patterns)]
                 match field {
                     $($(#[cfg($on)])? TextField::$name => Some(&mut self.0.$place),)*
@@ -343,7 +351,8 @@ impl JobDescription<'_> {
         Some(if entry.is_null() { c"" } else { unsafe { CStr::from_ptr(entry) } })
     }
 
-    /// The value of a variable of the job's environment, the first where it stands twice.
+    /// The value of a variable of the job's environment, the last where it stands twice, which is
+    /// the one that the job's shell takes.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&CStr> {
         let entry = self.entry(ListField::Environment, self.place_of(name)?)?;

@@ -26,6 +26,7 @@ mod errno;
 pub mod error_number;
 pub mod job_description;
 pub mod job_fields;
+pub mod job_lengths;
 mod job_number;
 pub mod log;
 pub mod memory;

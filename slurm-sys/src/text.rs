@@ -21,6 +21,12 @@ impl SlurmText {
         Some(SlurmText(memory.cast()))
     }
 
+    /// Another string with the same text; `None` where there is no memory.
+    pub(crate) fn copied(&self) -> Option<SlurmText> {
+        // SAFETY: the string is this one's own and ends with NUL.
+        SlurmText::new(unsafe { CStr::from_ptr(self.0) }.to_str().ok()?)
+    }
+
     /// Hands the string over to a field, whose present string is freed.
     pub(crate) fn put_into(self, field: &mut *mut c_char) {
         let mut old = std::mem::replace(field, self.0).cast();

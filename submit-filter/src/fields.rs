@@ -2,17 +2,24 @@
 //!
 //! Nothing is allocated to read them, but where a text is not UTF-8: what stands in the place of
 //! its bytes is kept then, so that no user hides a text from rules by one such byte. What takes a
-//! pass over a text is kept as well, so that no long one is gone through once for each rule.
+//! pass over a text is kept as well, so that no long one is gone through once for each rule, and
+//! each such pass is charged to the budget of evaluation before it is made.
 
 mod kept;
 mod writes;
 
+use crate::heterogeneous;
 use job_types::time::{Seconds, UnixTime};
 use site_rules::derived::{self, RESOURCE_FIELDS};
-use site_rules::field::{FieldNumber, Fields, MAIL_TYPES, Name, OPEN_MODES, PROFILES, SHARED, X11};
+use site_rules::fault::Fault;
+use site_rules::field::{
+    self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, MAIL_TYPES, Name, OPEN_MODES, PROFILES, SHARED, X11,
+};
+use site_rules::steps::{Steps, WORK_OF_MARKS};
 use site_rules::value::{Resources, TextList, Texts, Value};
 use slurm_sys::job_description::{JobDescription, ListField, Minutes};
 use slurm_sys::job_fields::{AskedMemory, Flag, NumberField, Specialised, TextField};
+use slurm_sys::job_lengths::LONGEST_ENTRY;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ffi::CStr;
@@ -23,6 +30,15 @@ pub use writes::{WriteError, Writes};
 
 /// Bytes of a MiB, in which Slurm counts memory and disk.
 const MEBIBYTE: i64 = 1 << 20;
+
+/// How many times as much work it is to count in a list as to go through a text.
+const WORK_OF_COUNTING: usize = 8;
+
+/// How many times as fast the end of a text is found as it is gone through.
+const SPEED_OF_LENGTH: usize = 8;
+
+/// How many entries of an environment are looked at in the time of a step.
+const VARIABLES_A_STEP: usize = 2;
 
 /// How many places of types of GPUs are kept without an allocation.
 const FEW: usize = 8;
@@ -247,6 +263,7 @@ pub struct JobFields<'a> {
     mail_types: Bits,
     profiles: Bits,
     gpu_types: OnceCell<GpuTypes>,
+    gpu_counts: OnceCell<GpuCounts>,
 }
 
 impl<'a> JobFields<'a> {
@@ -266,7 +283,40 @@ impl<'a> JobFields<'a> {
             mail_types: Bits { bits: u32::try_from(mail).unwrap_or(0), names: MAIL_TYPES },
             profiles: Bits { bits: profile, names: PROFILES },
             gpu_types: OnceCell::new(),
+            gpu_counts: OnceCell::new(),
         }
+    }
+
+    /// Takes what it costs to read a text, and reads it, unless that was done.
+    fn charge_text(&self, field: TextField, steps: &mut Steps) -> Result<(), Fault> {
+        let Some(read) = self.texts.get(field as usize).filter(|read| read.get().is_none()) else { return Ok(()) };
+        let length = self.description.text_length(field, steps.bytes().saturating_add(1));
+        steps.take_for(length)?;
+        let Some(text) = self.description.text(field) else { return Ok(()) };
+        if let Ok(text) = text.to_str() {
+            read.get_or_init(|| Some(Cow::Borrowed(text)));
+            return Ok(());
+        }
+        steps.take_for(length.saturating_mul(WORK_OF_MARKS))
+    }
+
+    /// The same for what is derived of other fields.
+    fn charge_derived(&self, name: Name, steps: &mut Steps) -> Result<(), Fault> {
+        let is_known = match name {
+            Name::GpuTypes => self.gpu_types.get().is_some(),
+            _ => self.derived.get(name as usize).is_some_and(|derived| derived.get().is_some()),
+        };
+        if is_known {
+            return Ok(());
+        }
+        let is_counted = self.gpu_counts.get().is_some() && name != Name::GpuTypes;
+        for of in name.depends_on().iter().filter(|of| !(is_counted && COUNTED_LISTS.contains(of))) {
+            if let Source::Text(field) | Source::Resources(field) = source(*of) {
+                self.charge_text(field, steps)?;
+                steps.take_for(self.text(field).map_or(0, str::len).saturating_mul(WORK_OF_COUNTING))?;
+            }
+        }
+        Ok(())
     }
 
     fn text(&self, field: TextField) -> Option<&str> {
@@ -302,7 +352,7 @@ impl<'a> JobFields<'a> {
             Name::Argc => Value::Integer(length(ListField::Argv)),
             Name::Argv => Value::Texts(Texts::Listed(&self.arguments)),
             Name::EnvSize => Value::Integer(length(ListField::Environment)),
-            Name::IsBatch => Value::Truth(description.is_batch()),
+            Name::IsBatch => Value::Truth(heterogeneous::is_batch(description)),
             Name::IsCron => Value::Truth(description.is_cron()),
             Name::IsSiblingCopy => Value::Truth(description.is_sibling_copy()),
             Name::IsTestOnly => Value::Truth(description.is_only_tested()),
@@ -368,10 +418,38 @@ impl Fields for JobFields<'_> {
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
-        match self.description.variable(name)?.to_str() {
-            Ok(value) => Some(value),
-            Err(_) => self.environment.all().iter().find_map(|entry| entry.strip_prefix(name)?.strip_prefix('=')),
+        self.environment.text(self.description.place_of(name)?)?.strip_prefix(name)?.strip_prefix('=')
+    }
+
+    fn charge(&self, field: FieldNumber, steps: &mut Steps) -> Result<(), Fault> {
+        let Some(name) = field.name() else { return Ok(()) };
+        match source(name) {
+            Source::Text(field) | Source::Resources(field) => self.charge_text(field, steps),
+            Source::Derived => self.charge_derived(name, steps),
+            Source::Own if name == Name::ScriptSize => {
+                let most = steps.bytes().saturating_add(1).saturating_mul(SPEED_OF_LENGTH);
+                steps.take_for(self.description.text_length(TextField::Script, most) / SPEED_OF_LENGTH)
+            }
+            _ => Ok(()),
         }
+    }
+
+    fn charge_variable(&self, name: &str, steps: &mut Steps) -> Result<(), Fault> {
+        let entries = self.description.entries(ListField::Environment);
+        steps.take(u32::try_from(entries / VARIABLES_A_STEP).unwrap_or(u32::MAX))?;
+        let place = self.description.place_of(name);
+        place.and_then(|place| self.environment.work(place)).map_or(Ok(()), |bytes| steps.take_for(bytes))
+    }
+
+    fn has(&self, field: FieldNumber) -> bool {
+        match field.name().map(source) {
+            Some(Source::Text(text) | Source::Resources(text)) => self.description.text_length(text, 1) > 0,
+            _ => self.field(field).is_some(),
+        }
+    }
+
+    fn gpu_counts(&self) -> GpuCounts {
+        *self.gpu_counts.get_or_init(|| field::gpu_counts(self))
     }
 }
 
@@ -429,13 +507,18 @@ impl GpuTypes {
     }
 }
 
+/// How many entries of a list have places together for what is made of them.
+const TOGETHER: usize = 64;
+
+/// Entries of a list that are not UTF-8, made readable one by one as they are asked for.
+type MadeReadable = Box<[OnceCell<Box<[OnceCell<Box<str>>; TOGETHER]>>]>;
+
 /// A list of texts of a description.
 #[derive(Debug)]
 struct Entries<'a> {
     description: &'a JobDescription<'a>,
     field: ListField,
-    /// All of them, where one was asked for that is not UTF-8.
-    made_readable: OnceCell<Vec<Box<str>>>,
+    made_readable: OnceCell<MadeReadable>,
 }
 
 impl<'a> Entries<'a> {
@@ -443,18 +526,27 @@ impl<'a> Entries<'a> {
         Entries { description, field, made_readable: OnceCell::new() }
     }
 
-    fn all(&self) -> &[Box<str>] {
-        let entries = || (0..).map_while(|place| self.description.entry(self.field, place)).map(readable).collect();
-        self.made_readable.get_or_init(entries)
+    fn readable(&self, place: usize, entry: &CStr) -> Option<&str> {
+        let places = || self.description.entries(self.field).div_ceil(TOGETHER);
+        let made = self.made_readable.get_or_init(|| (0..places()).map(|_| OnceCell::new()).collect());
+        let together = made.get(place / TOGETHER)?.get_or_init(|| Box::new([const { OnceCell::new() }; TOGETHER]));
+        Some(together.get(place % TOGETHER)?.get_or_init(|| readable(entry)))
     }
 }
 
 impl TextList for Entries<'_> {
     fn text(&self, place: usize) -> Option<&str> {
-        match self.description.entry(self.field, place)?.to_str() {
-            Ok(text) => Some(text),
-            Err(_) => self.all().get(place).map(|text| &**text),
+        let entry = self.description.entry(self.field, place)?;
+        entry.to_str().ok().or_else(|| self.readable(place, entry))
+    }
+
+    fn work(&self, place: usize) -> Option<usize> {
+        let length = self.description.entry_length(self.field, place)?;
+        if length > LONGEST_ENTRY {
+            return Some(usize::MAX);
         }
+        let is_utf_8 = self.description.entry(self.field, place)?.to_str().is_ok();
+        Some(if is_utf_8 { length } else { length.saturating_mul(WORK_OF_MARKS) })
     }
 }
 

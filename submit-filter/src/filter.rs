@@ -4,6 +4,7 @@
 //! and decisions are about the job as they have written it. A decision that would go past what they
 //! allow is not carried out.
 
+use crate::heterogeneous;
 use crate::record_key::{self, RecordKey};
 use crate::request;
 use crate::rewrite::Rewrite;
@@ -30,8 +31,11 @@ use predictor_core::refusals::NotedRefusal;
 use predictor_core::shared_nodes::SharedNode;
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
+use site_rules::steps::Steps;
 use site_rules::submission::Request;
-use slurm_sys::job_description::{JobDescription, UserMessage};
+use slurm_sys::bindings::ESLURM_PATHNAME_TOO_LONG;
+use slurm_sys::job_description::{JobDescription, ListField, UserMessage};
+use slurm_sys::job_lengths::{LONGEST_WITHOUT_LIMIT, MOST_ENTRIES, TooLong};
 use slurm_sys::memory::Memory;
 use std::ffi::c_int;
 
@@ -56,6 +60,13 @@ pub type Forecasts = Snapshot<Memory>;
 /// Filters a submission of `submitter` at the present time: by the site's own rules, and then by
 /// the gate and the decisions of `predictor_core`.
 pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>, submitter: UserId) -> Answer {
+    let too_long = description.too_long();
+    // Only its length was looked at, as slurmctld is about to refuse it for that.
+    if let Some(TooLong::ForSlurm(_)) = too_long {
+        return Answer::Accepted;
+    }
+    description.lower_names();
+    heterogeneous::note(description);
     let now = state::now();
     let located = state.locate(now.0);
     let store = state.rules(located);
@@ -63,23 +74,27 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     let in_force = store.look(directory).filter(InForce::has_rules);
     // Rules may ask for forecasts, so that a new snapshot is taken up before them.
     let is_off = located.is_some_and(|located| state.look(located, directory, now));
+    let judged =
+        in_force.as_ref().map(|in_force| Judged { state, store, in_force, request: Request::Submit, asker: submitter, now, located });
+    if let Some(too_long) = too_long {
+        return left_or_refused(too_long, judged.is_some(), message);
+    }
     let unconfirmed = state.unconfirmed();
     if let Some(current) = located.and_then(|located| located.snapshots.current()) {
         unconfirmed.submissions.settle(&current.snapshot, &store.throttle);
     }
     let mut arrival = unconfirmed.submissions.arrival(submitter, description);
     message.leave_out(std::mem::take(&mut arrival.told));
-    let judged =
-        in_force.as_ref().map(|in_force| Judged { state, store, in_force, request: Request::Submit, asker: submitter, now, located });
-    if let Some(Err(Refused(number))) = judged.map(|judged| judged.apply(description, message)) {
-        return Answer::RefusedByRules(number);
-    }
+    let judged = match judged.map(|judged| judged.apply(description, message).map(|left| (judged, left))).transpose() {
+        Ok(judged) => judged,
+        Err(Refused(number)) => return Answer::RefusedByRules(number),
+    };
     record_key::disarm(description);
     let arrived = Arrived { state, located, is_off, judged, now };
     let answer = forecast(&arrived, description, message);
     if matches!(answer, Answer::Accepted | Answer::Undecided) {
         let is_let_through = answer == Answer::Accepted;
-        let fields = judged.filter(|_| is_let_through).and_then(|judged| judged.submitted_fields(description));
+        let fields = judged.filter(|_| is_let_through).and_then(|(judged, _)| judged.submitted_fields(description));
         let (owner, told) = (description.user(), message.take_said());
         let answered = Answered { asker: submitter, owner, is_let_through, told, fields };
         unconfirmed.submissions.answered(arrival, answered, now, &store.throttle);
@@ -87,17 +102,44 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     answer
 }
 
+/// What becomes of a request with a text or list to which slurmctld sets no limit, and which is too
+/// long to be looked at: where there are rules it is refused, as it can't be judged, and else left
+/// as it is.
+fn left_or_refused(too_long: TooLong, has_rules: bool, message: &mut UserMessage<'_>) -> Answer {
+    if !has_rules {
+        return Answer::Accepted;
+    }
+    let what = match too_long {
+        TooLong::ForSlurm(field) | TooLong::Text(field) => {
+            format!("its {} is longer than {LONGEST_WITHOUT_LIMIT} bytes", field.name())
+        }
+        TooLong::List(ListField::Argv) => format!("its script has more than {MOST_ENTRIES} arguments"),
+        TooLong::List(ListField::Environment) => format!("its environment has more than {MOST_ENTRIES} variables"),
+        TooLong::List(ListField::SpankJobEnv) => format!("it has more than {MOST_ENTRIES} variables for prolog and epilog"),
+    };
+    message.add(&format!("E_TOO_LONG: the site's rules can't judge this job: {what}"));
+    Answer::RefusedByRules(ESLURM_PATHNAME_TOO_LONG as c_int)
+}
+
 /// Filters a modification that `asker` wants, by the site's own rules alone: what users and
 /// operators want now is not fought by forecasts.
 pub fn modification(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>, asker: UserId) -> Answer {
+    let too_long = description.too_long();
+    if let Some(TooLong::ForSlurm(_)) = too_long {
+        return Answer::Accepted;
+    }
+    description.lower_names();
     let now = state::now();
     state.count(Counter::Modifications);
     let located = state.locate(now.0);
     let store = state.rules(located);
     let Some(in_force) = store.look(store.directory_state(now)).filter(InForce::has_rules) else { return Answer::Accepted };
     let judged = Judged { state, store, in_force: &in_force, request: Request::Modify, asker, now, located };
+    if let Some(too_long) = too_long {
+        return left_or_refused(too_long, true, message);
+    }
     let had_record = has_record(description);
-    match judged.apply(description, message).and_then(|()| judged.keep_change(description, message)) {
+    match judged.apply(description, message).and_then(|_| judged.keep_change(description, message)) {
         Ok(()) => {
             // What an operator, or the daemon, writes is left; what rules have made of it is not.
             if !had_record {
@@ -120,14 +162,18 @@ struct Arrived<'a> {
     located: Option<&'a Located>,
     /// Whether the kill switch of forecasts is on.
     is_off: bool,
-    /// The site's own rules, if there are some.
-    judged: Option<Judged<'a>>,
+    /// The site's own rules, if there are some, and the steps that are left to them.
+    judged: Option<(Judged<'a>, Steps)>,
     now: UnixTime,
 }
 
 /// Filters a submission that the site's own rules let through.
 fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
     let Arrived { state, located, is_off, judged, now } = *arrived;
+    if description.has_long_control() {
+        message.add("queuecast: the job is left as it is: what is set for its prolog and epilog is too long to be looked at");
+        return Answer::Accepted;
+    }
     let asked = request::asked(description);
     let is_promised = description.deadline().is_some() || asked.as_ref().is_ok_and(|asked| asked.reserve_at.is_some());
     let standing = located.map(|located| {
@@ -179,7 +225,7 @@ struct Governing<'a> {
     current: &'a Current,
     partition: Partition<'a>,
     policy: Policy,
-    judged: Option<Judged<'a>>,
+    judged: Option<(Judged<'a>, Steps)>,
     now: UnixTime,
 }
 
@@ -251,10 +297,10 @@ fn decided(
         let is_writable = record.is_some() || !needs_record;
         let prepare = || Rewrite::prepare(description, before, submission.unit(), decision.changes(), &names, record.as_deref());
         let rewrite = is_writable.then(prepare).flatten().ok_or(NotCarriedOut::NotWritable).and_then(|rewrite| {
-            let Some(judged) = judged else { return Ok(rewrite) };
+            let Some((judged, left)) = judged else { return Ok(rewrite) };
             match rewrite.sizes_and_limits(description, submission.unit()) {
                 written if written.is_empty() => Ok(rewrite),
-                written => judged.allows(description, &written).map(|()| rewrite).map_err(NotCarriedOut::AgainstRule),
+                written => judged.allows(description, &written, left).map(|()| rewrite).map_err(NotCarriedOut::AgainstRule),
             }
         });
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));

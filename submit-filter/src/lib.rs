@@ -11,6 +11,8 @@ mod counts;
 pub mod fields;
 pub mod filter;
 mod guard;
+mod heterogeneous;
+mod named_job;
 mod record_key;
 #[cfg(records_when_told)]
 mod recorded;

@@ -11,10 +11,8 @@ use slurm_sys::job_description::{JobDescription, Minutes, Variables};
 /// The first variable of ours that can't be read.
 pub(crate) fn asked(description: &JobDescription<'_>) -> Result<Asked, OptionError> {
     let mut asked = Asked::default();
-    for (name, value) in description.variables(Variables::Control) {
-        if name.starts_with(VARIABLE_PREFIX) {
-            asked.set(name, value)?;
-        }
+    for (name, value) in description.variables(Variables::Control, VARIABLE_PREFIX) {
+        asked.set(name, value)?;
     }
     Ok(asked)
 }

@@ -5,6 +5,7 @@ mod states;
 
 use crate::fields::{JobFields, Writes};
 use crate::guard::caught;
+use crate::named_job::{self, Named};
 use crate::rules::{Asked, InForce, RuleStore};
 use crate::state::{Located, State};
 use arrayvec::ArrayVec;
@@ -12,14 +13,16 @@ use forecasts::SnapshotForecasts;
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::Counter;
-use site_rules::apply::{NOT_KNOWN_YET, RULE_FAILED, apply};
+use site_rules::apply::{NOT_KNOWN_YET, RULE_FAILED, apply, apply_again};
 use site_rules::data::{DataFile, KnownJob};
+use site_rules::fault::Fault;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::outcome::{NoObserver, Observer, Refusal, Report, Verdict};
 use site_rules::overlay::{Overlay, Write};
 use site_rules::refusal_log::RefusedRequest;
 use site_rules::rules::{Mode, OnError, Rule, RuleSet};
 use site_rules::scratch::Memory;
+use site_rules::steps::Steps;
 use site_rules::submission::{Current, Forecasts, NoForecasts, Request, Submission, User};
 use site_rules::value::Value;
 use site_rules::words;
@@ -56,6 +59,8 @@ struct Ruled {
     refusal: Option<RuledRefusal>,
     warnings: Vec<String>,
     writes: Option<Writes>,
+    /// How many steps are left to the rules.
+    left: Steps,
 }
 
 /// A refusal by the site's rules.
@@ -68,11 +73,12 @@ struct RuledRefusal {
 
 impl Judged<'_> {
     /// Evaluates the rules, and writes what they want into the job description: all of it, or
-    /// nothing. The user is told what they say.
+    /// nothing. The user is told what they say. Returns how many steps are left to them for
+    /// [`Judged::allows`].
     ///
     /// # Errors
     /// Where they refuse the request.
-    pub(crate) fn apply(&self, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Result<(), Refused> {
+    pub(crate) fn apply(&self, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Result<Steps, Refused> {
         // A panic here is an error of the evaluation, and the rules say what becomes of that.
         let ruled = caught(|| self.evaluated(description)).unwrap_or_else(|| {
             self.state.count(Counter::Panics);
@@ -90,7 +96,7 @@ impl Judged<'_> {
         if let Some(writes) = ruled.writes {
             writes.apply(description);
         }
-        Ok(())
+        Ok(ruled.left)
     }
 
     /// Tells a refusal to the user and to the log: 22.05's scontrol does not hand it on
@@ -131,7 +137,7 @@ impl Judged<'_> {
     fn failed(&self, refusal: &str) -> Ruled {
         let is_refused = self.in_force.rules.set.rules.iter().any(|rule| self.concerns(rule) && refuses_on_error(rule));
         let refusal = || RuledRefusal { number: named_error(RULE_FAILED), rule: None, message: refusal.to_owned() };
-        Ruled { refusal: is_refused.then(refusal), warnings: Vec::new(), writes: None }
+        Ruled { refusal: is_refused.then(refusal), warnings: Vec::new(), writes: None, left: Steps(0) }
     }
 
     fn concerns(&self, rule: &Rule) -> bool {
@@ -143,37 +149,44 @@ impl Judged<'_> {
 
     fn evaluated(&self, description: &JobDescription<'_>) -> Ruled {
         let set = &self.in_force.rules.set;
-        let mut observer = Tally::new(self, description);
+        let fields = JobFields::of(description);
+        let mut observer = Tally::new(self, &fields);
         #[cfg(panics_when_told)]
         assert!(description.name() != Some("queuecast-panics-in-rules"));
-        let judged = |submission: &Submission<'_>, observer: &mut dyn Observer| {
+        let judged = |submission: &Submission<'_>, observer: &mut dyn Observer, left: Option<Steps>| {
             let mut memory = Memory::default();
-            let outcome = apply(set, submission, &mut memory, observer);
+            let outcome = match left {
+                None => apply(set, submission, &mut memory, observer),
+                Some(left) => apply_again(set, submission, &mut memory, observer, left),
+            };
+            let left = outcome.steps_left;
             let warnings = outcome.warnings.into_iter().map(|warning| warning.message).collect();
             if let Some(refusal) = outcome.refusal {
                 let rule = set.rules.get(usize::from(refusal.rule.0)).map(|rule| rule.name.to_string());
                 let refusal = RuledRefusal { number: number_of(&refusal), rule, message: refusal.message };
-                return Ruled { refusal: Some(refusal), warnings, writes: None };
+                return Ruled { refusal: Some(refusal), warnings, writes: None, left };
             }
             if outcome.writes.is_empty() {
-                return Ruled { refusal: None, warnings, writes: None };
+                return Ruled { refusal: None, warnings, writes: None, left };
             }
             match Writes::prepare(description, outcome.writes) {
-                Ok(writes) => Ruled { refusal: None, warnings, writes: Some(writes) },
+                Ok(writes) => Ruled { refusal: None, warnings, writes: Some(writes), left },
                 Err(error) => {
                     slurm_sys::log::error(&format!("job_submit/queuecast: what the site's rules want can't be written: {error}"));
                     Ruled { warnings, ..self.failed(&format!("E_RULE_FAILED: what the site's rules want can't be written: {error}")) }
                 }
             }
         };
-        let ruled = self.with_submission(description, |submission, others| {
-            let ruled = judged(submission, &mut observer);
+        let ruled = self.with_submission(description, &fields, |submission, others| {
+            let ruled = judged(submission, &mut observer, None);
             if ruled.refusal.is_some() {
                 return ruled;
             }
-            // In each state that the job may be in it has to be allowed.
+            // In each state that the job may be in it has to be allowed, with the steps that are left.
+            let mut left = ruled.left;
             for current in others {
-                let in_state = judged(&Submission { current: Some(*current), ..*submission }, &mut NoObserver);
+                let in_state = judged(&Submission { current: Some(*current), ..*submission }, &mut NoObserver, Some(left));
+                left = in_state.left;
                 if let Some(refusal) = in_state.refusal {
                     let message = format!(
                         "{} (unless what was submitted or modified before is confirmed first: try again in half a minute)",
@@ -189,21 +202,23 @@ impl Judged<'_> {
     }
 
     /// Whether rules leave a job as it is to be after a decision about it, whose changes are given:
-    /// the name of the first rule that would refuse it, or write one of the fields.
+    /// the name of the first rule that would refuse it, write one of the fields, or have too few
+    /// steps, of which there are only those that are left.
     ///
     /// # Errors
     /// That name.
-    pub(crate) fn allows(&self, description: &JobDescription<'_>, changes: &[(Name, Value<'_>)]) -> Result<(), String> {
+    pub(crate) fn allows(&self, description: &JobDescription<'_>, changes: &[(Name, Value<'_>)], left: Steps) -> Result<(), String> {
         let set = &self.in_force.rules.set;
         let mut objector = Objector { set, changes, rule: None };
         let asked = caught(|| {
-            self.with_submission(description, |submission, _| {
+            let fields = JobFields::of(description);
+            self.with_submission(description, &fields, |submission, _| {
                 let mut overlay = Overlay::new(submission.job);
                 for (name, value) in changes {
                     overlay.write(Write { field: FieldNumber::from(*name), value: Some(*value) });
                 }
                 let mut memory = Memory::default();
-                apply(set, &Submission { job: &overlay, ..*submission }, &mut memory, &mut objector);
+                apply_again(set, &Submission { job: &overlay, ..*submission }, &mut memory, &mut objector, left);
             });
         });
         match (asked, objector.rule) {
@@ -214,9 +229,13 @@ impl Judged<'_> {
 
     /// Gives `work` the submission as rules see it, and of a job that is to be modified the other
     /// states that it may be in.
-    fn with_submission<T>(&self, description: &JobDescription<'_>, work: impl FnOnce(&Submission<'_>, &[Current<'_>]) -> T) -> T {
+    fn with_submission<T>(
+        &self,
+        description: &JobDescription<'_>,
+        fields: &JobFields<'_>,
+        work: impl FnOnce(&Submission<'_>, &[Current<'_>]) -> T,
+    ) -> T {
         let data = self.in_force.data.as_deref();
-        let fields = JobFields::of(description);
         let is_modified = self.request == Request::Modify;
         let known = data.filter(|_| is_modified).and_then(|data| known_job(data, description));
         let let_through = self.let_through(description, known.as_ref());
@@ -237,7 +256,7 @@ impl Judged<'_> {
             is_operator: is_root || data.is_some_and(|data| data.is_operator(self.asker)),
             submissions_last_hour: self.submissions_last_hour(),
         };
-        let submission = Submission { request: self.request, now: self.now, job: &fields, current, user, forecasts };
+        let submission = Submission { request: self.request, now: self.now, job: fields, current, user, forecasts };
         work(&submission, states.get(1..).unwrap_or_default())
     }
 
@@ -271,15 +290,12 @@ fn known_job<'d>(data: &'d DataFile, description: &JobDescription<'_>) -> Option
     let Some(text) = description.text(TextField::JobIdStr) else {
         return data.job(JobId(description.job_id()?));
     };
-    let text = text.to_str().ok()?;
-    let number = |text: &str| text.parse::<u32>().ok();
-    match text.split_once('_') {
-        None => data.job(JobId(number(text)?)),
+    match named_job::read(text.to_bytes())? {
         // Of several tasks that are named together, the array stands for all.
-        Some((array, tasks)) => match number(tasks) {
-            Some(task) => data.task(JobId(number(array)?), task),
-            None => data.job(JobId(number(array)?)),
-        },
+        Named::Job(job) | Named::Tasks(job) => data.job(JobId(job)),
+        Named::Task(array, task) => data.task(JobId(array), task),
+        // The components of a job are given their numbers one after the other.
+        Named::Component(job, place) => data.job(JobId(job.checked_add(place)?)),
     }
 }
 
@@ -290,14 +306,14 @@ const COUNTED_AT_ONCE: usize = 32;
 /// Notes what became of each rule that is asked, and logs what those would do that are observed.
 struct Tally<'a> {
     judged: &'a Judged<'a>,
-    description: &'a JobDescription<'a>,
+    fields: &'a JobFields<'a>,
     asked: ArrayVec<Asked, COUNTED_AT_ONCE>,
     since: Instant,
 }
 
 impl<'a> Tally<'a> {
-    fn new(judged: &'a Judged<'a>, description: &'a JobDescription<'a>) -> Tally<'a> {
-        Tally { judged, description, asked: ArrayVec::new(), since: Instant::now() }
+    fn new(judged: &'a Judged<'a>, fields: &'a JobFields<'a>) -> Tally<'a> {
+        Tally { judged, fields, asked: ArrayVec::new(), since: Instant::now() }
     }
 
     /// Has what was noted counted.
@@ -311,14 +327,14 @@ impl<'a> Tally<'a> {
     fn log(&self, rule: &Rule, report: &Report<'_, '_>) {
         let mut line =
             format!("job_submit/queuecast: rule {} is observed; of a job of user {} it would have", rule.name, self.judged.asker);
-        let fields = JobFields::of(self.description);
         let mut separator = " ";
         for write in report.writes {
             let Some(field) = write.field.get() else { continue };
             line.push_str(&format!("{separator}written {}: ", field.name));
             put(&mut line, write.value);
             line.push_str(", it is ");
-            put(&mut line, fields.field(write.field));
+            // It was read, and charged, to find out what to write.
+            put(&mut line, self.fields.field(write.field));
             separator = "; ";
         }
         for (verb, text) in [("warned", report.warning), ("refused", report.refusal)] {
@@ -382,7 +398,8 @@ impl Observer for Objector<'_> {
         let is_changed = |write: &Write<'_>| self.changes.iter().any(|(name, _)| FieldNumber::from(*name) == write.field);
         let refuses = rule.mode == Mode::Enforce && report.refusal.is_some();
         let writes = rule.mode != Mode::Observe && report.writes.iter().any(is_changed);
-        if self.rule.is_none() && (refuses || writes) {
+        let is_unknown = report.verdict == Verdict::Failed(Fault::Budget);
+        if self.rule.is_none() && (refuses || writes || is_unknown) {
             self.rule = Some(rule.name.to_string());
         }
     }

@@ -1,0 +1,47 @@
+//! The budget of evaluation, in steps.
+
+use crate::fault::Fault;
+
+/// How many bytes of a text are gone through in the time of a step, whatever stands in them: about
+/// ten nanoseconds, in which a regular expression or a check for UTF-8 goes over so many.
+const BYTES: usize = 16;
+
+/// What is left of a budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps(pub u32);
+
+impl Steps {
+    /// Takes some away.
+    ///
+    /// # Errors
+    /// [`Fault::Budget`] if there are not so many left.
+    pub fn take(&mut self, steps: u32) -> Result<(), Fault> {
+        let left = self.0.checked_sub(steps);
+        self.0 = left.unwrap_or(0);
+        left.map(|_| ()).ok_or(Fault::Budget)
+    }
+
+    /// Takes what it is to go through so many bytes once.
+    ///
+    /// # Errors
+    /// [`Fault::Budget`] if there are not so many left.
+    pub fn take_for(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.take(steps_for(bytes))
+    }
+
+    /// The most bytes that can be gone through with what is left.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX).saturating_mul(BYTES)
+    }
+}
+
+/// The steps of going through so many bytes once.
+#[must_use]
+pub fn steps_for(bytes: usize) -> u32 {
+    u32::try_from(bytes / BYTES).unwrap_or(u32::MAX)
+}
+
+/// How many times as much work a text is as it has bytes, where it is not UTF-8: what stands in the
+/// place of its bytes is made of each of them.
+pub const WORK_OF_MARKS: usize = 16;
