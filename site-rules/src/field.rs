@@ -208,7 +208,7 @@ pub const PROFILES: &[&str] = &["none", "energy", "task", "lustre", "network"];
 pub const X11: &[&str] = &["all", "batch", "first", "last"];
 
 fields! {
-    Account "account" Text.absent().written(): "The account that it is charged to.";
+    Account "account" Text.absent().written(): "The account that it is charged to, in small letters, as Slurm compares it without regard to case.";
     AcctgFreq "acctg_freq" Text.absent().written(): "How often its use is sampled, such as `task=30`.";
     AdminComment "admin_comment" Text.absent().written(): "The administrator's comment.";
     AllocNode "alloc_node" Text.absent(): "The host that it is submitted from.";
@@ -244,7 +244,7 @@ fields! {
     Dependency "dependency" Text.absent().written(): "The jobs that it depends on, such as `afterok:12`.";
     EndTime "end_time" Moment.absent(): "When a job that runs is to end, where that is what is asked to change.";
     EnvSize "env_size" Integer: "How many variables its environment has; 0 but for batch jobs.";
-    Environment "environment" Variables: "The job's environment, of batch jobs alone.";
+    Environment "environment" Variables: "The job's environment, of batch jobs alone; of a variable that stands there twice the last, which the shell takes.";
     ExcNodes "exc_nodes" Text.absent().written().separated(','): "The nodes that it must not have.";
     Exclusive "exclusive" Truth: "Whether it asks for nodes of its own: `shared` is `none`.";
     Extra "extra" Text.absent().written(): "A text of the user's, for filters of nodes or for the site.";
@@ -261,10 +261,10 @@ fields! {
     HetJobOffset "het_job_offset" Integer.absent(): "Which component of a heterogeneous job it is.";
     Immediate "immediate" Truth: "Whether it must start at once or fail.";
     IsArray "is_array" Truth: "Whether it is a job array: `array_inx` is given.";
-    IsBatch "is_batch" Truth: "Whether it has a batch script.";
+    IsBatch "is_batch" Truth: "Whether it is a batch job, or a component of a heterogeneous one.";
     IsCron "is_cron" Truth: "Whether it is an entry of a scrontab.";
     IsHeld "is_held" Truth: "Whether it is held: `priority` is 0.";
-    IsInteractive "is_interactive" Truth: "Whether it has no batch script, as jobs of salloc and srun have none.";
+    IsInteractive "is_interactive" Truth: "Whether it is no batch job, as those of salloc and srun and their components are none.";
     IsSiblingCopy "is_sibling_copy" Truth: "Whether another cluster of the federation sent it, whose plugins have seen it before.";
     IsTestOnly "is_test_only" Truth: "Whether it is only asked when it would run (`--test-only`), as far as that can be known.";
     JobId "job_id" Integer.absent(): "The number of the job that is to be changed, or that is asked for.";
@@ -310,7 +310,7 @@ fields! {
     Prefer "prefer" Text.absent().written().separated('&'): "The features of nodes that it would rather have.";
     Priority "priority" Integer.absent().written(): "Its priority, where it is set by hand; 0 holds it.";
     Profile "profile" Texts: "What is profiled, in the words of `--profile`; all of them for `all`.";
-    Qos "qos" Text.absent().written(): "The quality of service.";
+    Qos "qos" Text.absent().written(): "The quality of service, in small letters, as Slurm compares it without regard to case.";
     Reboot "reboot" Truth.written(): "Whether its nodes are booted before it starts.";
     ReqContext "req_context" Text.absent(): "The SELinux context that it asks for.";
     ReqNodes "req_nodes" Text.absent().written().separated(','): "The nodes that it must have.";
@@ -351,7 +351,7 @@ fields! {
     WaitAllNodes "wait_all_nodes" Truth.absent().written(): "Whether it waits until all of its nodes are up.";
     WarnSignal "warn_signal" Integer.absent().written(): "The number of the signal that it gets before it ends.";
     WarnTime "warn_time" Duration.absent().written(): "How long before its end it gets a signal.";
-    Wckey "wckey" Text.absent().written(): "The key by which work is accounted.";
+    Wckey "wckey" Text.absent().written(): "The key by which work is accounted, in small letters, as Slurm compares it without regard to case.";
     WorkDir "work_dir" Text.absent().written(): "The directory that it runs in.";
     X11Forward "x11" Text.absent().one_of(X11): "Which nodes forward X11.";
 }

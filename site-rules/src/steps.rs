@@ -29,10 +29,11 @@ impl Steps {
         self.take(steps_for(bytes))
     }
 
-    /// The most bytes that can be gone through with what is left.
+    /// A number of bytes that is too many to be gone through with what is left. Who looks at the
+    /// length of a text need not look further.
     #[must_use]
-    pub fn bytes(self) -> usize {
-        usize::try_from(self.0).unwrap_or(usize::MAX).saturating_mul(BYTES)
+    pub fn too_many_bytes(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(BYTES)
     }
 }
 

@@ -290,7 +290,7 @@ impl<'a> JobFields<'a> {
     /// Takes what it costs to read a text, and reads it, unless that was done.
     fn charge_text(&self, field: TextField, steps: &mut Steps) -> Result<(), Fault> {
         let Some(read) = self.texts.get(field as usize).filter(|read| read.get().is_none()) else { return Ok(()) };
-        let length = self.description.text_length(field, steps.bytes().saturating_add(1));
+        let length = self.description.text_length(field, steps.too_many_bytes());
         steps.take_for(length)?;
         let Some(text) = self.description.text(field) else { return Ok(()) };
         if let Ok(text) = text.to_str() {
@@ -427,7 +427,7 @@ impl Fields for JobFields<'_> {
             Source::Text(field) | Source::Resources(field) => self.charge_text(field, steps),
             Source::Derived => self.charge_derived(name, steps),
             Source::Own if name == Name::ScriptSize => {
-                let most = steps.bytes().saturating_add(1).saturating_mul(SPEED_OF_LENGTH);
+                let most = steps.too_many_bytes().saturating_mul(SPEED_OF_LENGTH);
                 steps.take_for(self.description.text_length(TextField::Script, most) / SPEED_OF_LENGTH)
             }
             _ => Ok(()),

@@ -50,6 +50,24 @@ error = "ESLURM_INVALID_NODE_COUNT"
 message = "{job.min_nodes} nodes are too many"
 
 [[rule]]
+name = "express"
+when = 'job.?qos.orValue("") == "express" || job.?account.orValue("") == "special"'
+reject = { code = "E_EXPRESS", message = "{job.?qos.orValue(job.?account.orValue("none"))} is closed" }
+
+[[rule]]
+name = "components"
+when = 'job.is_batch && job.?name.orValue("") == "parts" && has(job.min_nodes) && job.min_nodes > 2'
+reject = "E_COMPONENT"
+
+[[rule]]
+name = "fixed"
+on = ["modify"]
+bypass = ["operators"]
+on_error = "pass"
+when = 'has(job.comment) && has(current.time_limit)'
+reject = "E_FIXED"
+
+[[rule]]
 name = "no-longer"
 on = ["modify"]
 bypass = ["operators"]
@@ -115,6 +133,43 @@ fn put_data(cluster: &Cluster, job: &Job<'_>, minutes: i64) {
     put(cluster, "rules-data", &encode(&data).bytes);
 }
 
+/// Names, variables and components in each form in which Slurm takes them.
+fn no_spelling_passes_a_rule(cluster: &Cluster, known: &Job<'_>) {
+    // What Slurm compares without regard to case, and what it doesn't.
+    let _ = cluster.output("sacctmgr", &["--immediate", "--quiet", "add", "qos", "gold"]);
+    let gold = cluster.submit(&["-n1", "--qos=GOLD", "--hold"], "true").job();
+    assert_eq!(gold.field("QOS"), "gold");
+    for arguments in [["-n1", "--qos=express"], ["-n1", "--qos=EXPRESS"], ["-n1", "-ASpecial"]] {
+        assert!(submit(cluster, USER, &arguments).refusal().contains("E_EXPRESS"), "{arguments:?}");
+    }
+    assert!(submit(cluster, USER, &["-n1", "-pSHORT"]).refusal().contains("nvalid partition"));
+    let update = |name: &str, change: &str| {
+        let arguments = ["update".to_owned(), format!("JobId={name}"), change.to_owned()];
+        let output = cluster.prepare_for(USER, "scontrol").args(arguments).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (is_changed, said) = update(&known.id, "Comment=new");
+    assert!(!is_changed && cluster.log("slurmctld").contains("is refused: E_FIXED"), "{said}");
+    // Each is the same job for slurmctld, which tells what is none.
+    for name in [format!(" {}", known.id), format!("+{}", known.id), format!("0{}", known.id)] {
+        let (is_changed, said) = update(&name, "Comment=new");
+        assert!(!is_changed, "{name:?}: {said}");
+    }
+    let shown = cluster.output("scontrol", &["show", "job", &known.id]);
+    assert!(!shown.contains("Comment=new"), "{shown}");
+
+    // The longest that Slurm takes is judged, and what is longer is refused by Slurm.
+    let long = |length: usize| submit(cluster, USER, &["-N5", &format!("--comment={}", "c".repeat(length))]).refusal();
+    assert!(long(1024).contains("E_NODES"));
+    let said = long(1025);
+    assert!(!said.contains("E_NODES") && said.contains("athname"), "{said}");
+
+    // A heterogeneous job's second component is of a batch job as well.
+    let parts = |second: &str| submit(cluster, USER, &["-Jparts", "-N1", ":", "-Jparts", second]);
+    assert!(parts("-N3").refusal().contains("E_COMPONENT"));
+    parts("-N2").job().cancel();
+}
+
 /// Submits a held job.
 fn submit<'c>(cluster: &'c Cluster, user: &str, arguments: &[&str]) -> Submitted<'c> {
     cluster.submit_for(user, &[&["--hold"], arguments].concat(), "true")
@@ -178,6 +233,8 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
     assert_eq!(job.field("TimeLimit"), "00:30:00");
     assert!(change(&cluster, "root", &job, "5:00:00").status.success());
     assert_eq!(job.field("TimeLimit"), "02:00:00");
+    no_spelling_passes_a_rule(&cluster, &job);
+
     // Only observed, and switched off by the switch of rules alone.
     let observed = submit(&cluster, USER, &["-n1", "-J", "observed"]).job();
     let shown = cluster.output("scontrol", &["show", "job", &observed.id]);

@@ -35,7 +35,10 @@ pub struct DescribedJob {
 impl DescribedJob {
     /// A job with these fields, and with these variables in its environment.
     #[must_use]
-    pub fn new(values: BTreeMap<Name, OwnedValue>, environment: BTreeMap<String, String>) -> Self {
+    pub fn new(mut values: BTreeMap<Name, OwnedValue>, environment: BTreeMap<String, String>) -> Self {
+        for (name, value) in &mut values {
+            lower(*name, value);
+        }
         let mut job = DescribedJob { values, environment, gpu_types: Vec::new() };
         job.note_gpu_types();
         job
@@ -45,7 +48,10 @@ impl DescribedJob {
     /// job description is gone then.
     pub fn write(&mut self, name: Name, value: Option<OwnedValue>) {
         match value {
-            Some(value) => self.values.insert(name, value),
+            Some(mut value) => {
+                lower(name, &mut value);
+                self.values.insert(name, value)
+            }
             None => self.values.remove(&name),
         };
         for displaced in name.displaces() {
@@ -62,7 +68,9 @@ impl DescribedJob {
         };
         for (name, value) in known {
             if !is_said(&self.values, name) {
-                self.values.insert(*name, value.clone());
+                let mut value = value.clone();
+                lower(*name, &mut value);
+                self.values.insert(*name, value);
             }
         }
         self.note_gpu_types();
@@ -91,6 +99,14 @@ impl Fields for DescribedJob {
 
     fn variable(&self, name: &str) -> Option<&str> {
         self.environment.get(name).map(String::as_str)
+    }
+}
+
+/// Puts a name that Slurm compares without regard to case in small letters, as the plugin does
+/// before rules see it.
+fn lower(name: Name, value: &mut OwnedValue) {
+    if let (true, OwnedValue::Text(text)) = (name.is_caseless(), value) {
+        text.make_ascii_lowercase();
     }
 }
 

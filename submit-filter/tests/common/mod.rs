@@ -194,7 +194,7 @@ fn free_list(list: &mut *mut *mut c_char, count: u32) {
     }
 }
 
-fn list(entries: &[&str]) -> (*mut *mut c_char, u32) {
+pub fn list(entries: &[&str]) -> (*mut *mut c_char, u32) {
     // SAFETY: xcalloc takes any count and size.
     let memory = unsafe { bindings::slurm_xcalloc(entries.len() + 1, 8, true, false, c"".as_ptr(), 0, c"".as_ptr()) };
     let memory = memory.cast::<*mut c_char>();

@@ -1,7 +1,7 @@
 //! Expressions that were checked: each part with its kind.
 
 use site_rules::calendar::{Part, Zone};
-use site_rules::field::FieldNumber;
+use site_rules::field::{FieldNumber, Name};
 use site_rules::operators::{Binary, Unary};
 use site_rules::program::{Quantifier, ResourcePart, Scope};
 use site_rules::submission::Surrounding;
@@ -106,6 +106,25 @@ pub enum Form {
 }
 
 impl Node {
+    /// Whether its value is a name that Slurm compares without regard to case, as it is read of a
+    /// job: `job.qos`, `job.?qos.orValue("")`.
+    pub(super) fn reads_caseless_name(&self) -> bool {
+        match &self.form {
+            Form::Load(_, field) => field.name().is_some_and(Name::is_caseless),
+            Form::Choose(_, one, other) => one.reads_caseless_name() || other.reads_caseless_name(),
+            _ => false,
+        }
+    }
+
+    /// Puts a constant text, or a constant list of texts, in small letters.
+    pub(super) fn lower_constant(&mut self) {
+        match &mut self.form {
+            Form::Constant(Constant::Text(text)) => text.make_ascii_lowercase(),
+            Form::Constant(Constant::Texts(texts)) => texts.iter_mut().for_each(|text| text.make_ascii_lowercase()),
+            _ => {}
+        }
+    }
+
     /// A constant.
     #[must_use]
     pub fn constant(constant: Constant) -> Self {

@@ -89,8 +89,15 @@ impl Checker<'_> {
     }
 
     pub(super) fn binary(&mut self, at: &IdedExpr, binary: Binary, left: &IdedExpr, right: &IdedExpr, known: &Facts) -> Result<Checked> {
-        let left = self.check(left, known)?.node;
-        let right = self.check(right, known)?.node;
+        let mut left = self.check(left, known)?.node;
+        let mut right = self.check(right, known)?.node;
+        // As Slurm compares such names; those of jobs are in small letters where rules read them.
+        if left.reads_caseless_name() {
+            right.lower_constant();
+        }
+        if right.reads_caseless_name() {
+            left.lower_constant();
+        }
         let Some(kind) = binary.result(left.kind, right.kind) else {
             let remedy = match (left.kind, right.kind) {
                 (Kind::Integer, Kind::Real) | (Kind::Real, Kind::Integer) => ": write double(...) around the int",
