@@ -6,8 +6,13 @@ use proptest::prelude::*;
 use site_rules::derived;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::resources;
+use site_rules::evaluate::Written;
+use site_rules::overlay::{Overlay, Write};
+use site_rules::scratch::{Memory, Scratch};
+use site_rules::steps::Steps;
 use site_rules::value::{Resources, Value};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A job of which some fields are known.
 #[derive(Debug, Default)]
@@ -49,6 +54,94 @@ impl Fields for Job {
     fn variable(&self, _: &str) -> Option<&str> {
         None
     }
+}
+
+/// A job that notes which of its fields were read.
+struct Noting<'a> {
+    job: &'a Job,
+    read: RefCell<Vec<Name>>,
+}
+
+impl<'a> Noting<'a> {
+    fn of(job: &'a Job) -> Noting<'a> {
+        Noting { job, read: RefCell::default() }
+    }
+
+    fn read(&self) -> Vec<Name> {
+        self.read.take()
+    }
+}
+
+impl Fields for Noting<'_> {
+    fn field(&self, field: FieldNumber) -> Option<Value<'_>> {
+        self.read.borrow_mut().extend(field.name());
+        match field.name().filter(|name| name.is_derived()) {
+            Some(name) => derived::value(name, self),
+            None => self.job.field(field),
+        }
+    }
+
+    fn variable(&self, _: &str) -> Option<&str> {
+        None
+    }
+}
+
+#[test]
+fn what_is_derived_reads_no_field_but_those_that_it_is_said_to_depend_on() {
+    use Name::*;
+    // Each field decides in one of these whether another one is read.
+    let numbers = [NumTasks, NtasksPerNode, NtasksPerTres, MinNodes, MaxNodes, SocketsPerNode, NtasksPerSocket, CpusPerTask, PnMinCpus];
+    let lists = [TresPerJob, TresPerNode, TresPerSocket, TresPerTask, CpusPerTres, MemPerTres];
+    let mut read: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
+    for present in 0..1_u32 << 9 {
+        for one in 0..=lists.len() {
+            let integers: Vec<_> = numbers.into_iter().enumerate().filter(|(bit, _)| present >> bit & 1 == 1).map(|(_, name)| (name, 1)).collect();
+            let list = lists.get(one).map(|name| (*name, "gres/gpu:2"));
+            let job = Job::of(&integers, list.as_slice());
+            for name in Name::ALL.iter().copied().filter(|name| name.is_derived()) {
+                let noting = Noting::of(&job);
+                let _ = derived::value(name, &noting);
+                derived::gpu_types(&noting).take(usize::from(name == GpuTypes) * 99).for_each(drop);
+                read.entry(name).or_default().extend(noting.read());
+            }
+        }
+    }
+    for (name, read) in read {
+        // Types of GPUs are told by a function of their own.
+        let said: BTreeSet<Name> = name.depends_on().iter().copied().collect();
+        assert!(read.is_subset(&said), "{name:?}: {:?}", read.difference(&said));
+        assert!(!said.is_empty(), "{name:?}");
+    }
+}
+
+#[test]
+fn what_follows_is_computed_again_only_after_what_it_depends_on_was_written() {
+    let job = Job::of(&[(Name::MinNodes, 2)], &[(Name::TresPerNode, "gres/gpu:4")]);
+    let noting = Noting::of(&job);
+    let mut memory = Memory::default();
+    let mut scratch = Scratch::new(&mut memory);
+    let mut overlay = Overlay::new(&noting);
+    macro_rules! gpus {
+        () => {{
+            let mut steps = Steps(10_000);
+            let written = overlay.written(FieldNumber::from(Name::Gpus), &mut scratch, &mut steps);
+            let number = written.ok().flatten().flatten().map(|value| value.to_string());
+            (number, 10_000 - steps.0)
+        }};
+    }
+    let write = |overlay: &mut Overlay<'_>, name: Name, number: i64| {
+        overlay.write(Write { field: FieldNumber::from(name), value: Some(Value::Integer(number)) });
+    };
+    write(&mut overlay, Name::Nice, 5);
+    // It is that of the job itself.
+    assert_eq!((gpus!(), noting.read()), ((None, 0), vec![]));
+    write(&mut overlay, Name::MinNodes, 3);
+    let (number, cost) = gpus!();
+    assert_eq!((number.as_deref(), cost > 0, noting.read().is_empty()), (Some("12"), true, false));
+    write(&mut overlay, Name::Nice, 6);
+    assert_eq!((gpus!(), noting.read()), ((Some("12".to_owned()), 0), vec![]));
+    write(&mut overlay, Name::MinNodes, 1);
+    assert_eq!(gpus!().0.as_deref(), Some("4"));
 }
 
 #[test]
