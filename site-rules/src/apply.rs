@@ -323,7 +323,9 @@ impl<'a> Run<'a, '_> {
             (Kind::Text, Value::Text(text)) if !field.words.is_empty() && !field.words.contains(&text) => Err(Fault::Conversion),
             // What Slurm keeps in text ends at the first of these.
             (_, Value::Text(text)) if text.contains('\0') => Err(Fault::Conversion),
-            (Kind::Text, Value::Text(text)) if field_is_caseless(assignment.field) && text.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+            (Kind::Text, Value::Text(text))
+                if field_is_caseless(assignment.field) && text.bytes().any(|byte| byte.is_ascii_uppercase()) =>
+            {
                 Ok(Value::Text(self.means.scratch.changed(text, str::make_ascii_lowercase)?))
             }
             (kind, value) if kind == value.kind() => Ok(value),

@@ -246,9 +246,7 @@ pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> 
         Value::Text(text) => steps.take_for(text.len()),
         Value::Texts(Texts::Separated(text, _)) => steps.take_for(text.len().saturating_mul(2)),
         Value::Resources(Resources(text)) => steps.take_for(text.len().saturating_mul(WORK_OF_RESOURCES)),
-        Value::Texts(Texts::Listed(list)) => {
-            (0..).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps))
-        }
+        Value::Texts(Texts::Listed(list)) => (0..).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps)),
         _ => Ok(()),
     }
 }

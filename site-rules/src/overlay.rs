@@ -183,7 +183,9 @@ impl<'a> Overlay<'a> {
             Some(Value::Duration(duration)) => Some(Value::Duration(duration)),
             Some(Value::Moment(at)) => Some(Value::Moment(at)),
             Some(Value::Text(text)) => Some(Value::Text(scratch.joined(&[text])?)),
-            Some(Value::Texts(Texts::Separated(text, separator))) => Some(Value::Texts(Texts::Separated(scratch.joined(&[text])?, separator))),
+            Some(Value::Texts(Texts::Separated(text, separator))) => {
+                Some(Value::Texts(Texts::Separated(scratch.joined(&[text])?, separator)))
+            }
             Some(Value::Texts(Texts::Listed(_)) | Value::Resources(_)) | None => None,
         })
     }

@@ -4,10 +4,10 @@
 
 use proptest::prelude::*;
 use site_rules::derived;
-use site_rules::field::{FieldNumber, Fields, Name};
-use site_rules::resources;
 use site_rules::evaluate::Written;
+use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::overlay::{Overlay, Write};
+use site_rules::resources;
 use site_rules::scratch::{Memory, Scratch};
 use site_rules::steps::Steps;
 use site_rules::value::{Resources, Value};
@@ -95,7 +95,8 @@ fn what_is_derived_reads_no_field_but_those_that_it_is_said_to_depend_on() {
     let mut read: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
     for present in 0..1_u32 << 9 {
         for one in 0..=lists.len() {
-            let integers: Vec<_> = numbers.into_iter().enumerate().filter(|(bit, _)| present >> bit & 1 == 1).map(|(_, name)| (name, 1)).collect();
+            let integers: Vec<_> =
+                numbers.into_iter().enumerate().filter(|(bit, _)| present >> bit & 1 == 1).map(|(_, name)| (name, 1)).collect();
             let list = lists.get(one).map(|name| (*name, "gres/gpu:2"));
             let job = Job::of(&integers, list.as_slice());
             for name in Name::ALL.iter().copied().filter(|name| name.is_derived()) {

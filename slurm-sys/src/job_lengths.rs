@@ -93,9 +93,7 @@ impl JobDescription<'_> {
         // What slurmctld refuses goes before what is refused here.
         let for_slurm = texts().find(|too_long| matches!(too_long, TooLong::ForSlurm(_)));
         let lists = [ListField::Argv, ListField::Environment, ListField::SpankJobEnv].into_iter();
-        for_slurm
-            .or_else(|| texts().next())
-            .or_else(|| lists.filter(|list| self.entries(*list) > MOST_ENTRIES).map(TooLong::List).next())
+        for_slurm.or_else(|| texts().next()).or_else(|| lists.filter(|list| self.entries(*list) > MOST_ENTRIES).map(TooLong::List).next())
     }
 
     /// Whether what SPANK plugins set for prolog and epilog is too long to be gone through.

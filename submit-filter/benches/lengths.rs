@@ -35,8 +35,24 @@ const LONGEST_SCRIPT: usize = 4 << 20;
 /// take all the steps that there are: some that apply, and as many that are observed.
 fn rules() -> String {
     let texts = [
-        "account", "array_inx", "burst_buffer", "comment", "container", "cpu_bind", "dependency", "exc_nodes", "features", "mem_bind",
-        "name", "partition", "qos", "req_nodes", "script", "submit_line", "wckey", "work_dir",
+        "account",
+        "array_inx",
+        "burst_buffer",
+        "comment",
+        "container",
+        "cpu_bind",
+        "dependency",
+        "exc_nodes",
+        "features",
+        "mem_bind",
+        "name",
+        "partition",
+        "qos",
+        "req_nodes",
+        "script",
+        "submit_line",
+        "wckey",
+        "work_dir",
     ];
     let mut conditions: Vec<String> = Vec::new();
     for _ in 0..4 {
@@ -68,7 +84,8 @@ fn rules() -> String {
     for (number, condition) in conditions.iter().enumerate() {
         for (kind, more) in [("applied", ""), ("observed", "mode = \"observe\"\n")] {
             let condition = condition.replace('\'', "\"");
-            write!(rules, "[[rule]]\nname = \"{kind}-{number}\"\n{more}on_error = \"pass\"\nwhen = '{condition}'\nreject = \"it is\"\n").unwrap();
+            write!(rules, "[[rule]]\nname = \"{kind}-{number}\"\n{more}on_error = \"pass\"\nwhen = '{condition}'\nreject = \"it is\"\n")
+                .unwrap();
         }
     }
     // What is derived is derived again after something that it depends on was written.

@@ -12,9 +12,7 @@ use crate::heterogeneous;
 use job_types::time::{Seconds, UnixTime};
 use site_rules::derived::{self, RESOURCE_FIELDS};
 use site_rules::fault::Fault;
-use site_rules::field::{
-    self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, MAIL_TYPES, Name, OPEN_MODES, PROFILES, SHARED, X11,
-};
+use site_rules::field::{self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, MAIL_TYPES, Name, OPEN_MODES, PROFILES, SHARED, X11};
 use site_rules::steps::{Steps, WORK_OF_MARKS};
 use site_rules::value::{Resources, TextList, Texts, Value};
 use slurm_sys::job_description::{JobDescription, ListField, Minutes};

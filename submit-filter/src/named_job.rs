@@ -31,7 +31,8 @@ pub(crate) fn read(text: &[u8]) -> Option<Named> {
             let tasks = str::from_utf8(tasks).ok()?;
             let mut ranges = tasks.split(',').filter(|part| !part.is_empty()).map(array_range);
             let (first, last, step) = ranges.next()??;
-            let is_one = last - first < step && ranges.all(|range| range.is_some_and(|range| range.0 == first && range.1 - first < range.2));
+            let is_one =
+                last - first < step && ranges.all(|range| range.is_some_and(|range| range.0 == first && range.1 - first < range.2));
             Some(if is_one { Named::Task(job, u32::try_from(first).ok()?) } else { Named::Tasks(job) })
         }
         Some(_) => None,

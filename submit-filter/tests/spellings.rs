@@ -115,9 +115,8 @@ fn many_variables(count: usize) -> Description {
 
 #[test]
 fn a_long_environment_is_not_taken_for_an_empty_one() {
-    let (_directory, state) = with_rules(
-        "[[rule]]\nname = \"last\"\nwhen = 'job.environment[?\"LAST\"].orValue(\"\") == \"1\"'\nreject = \"it is set\"\n",
-    );
+    let (_directory, state) =
+        with_rules("[[rule]]\nname = \"last\"\nwhen = 'job.environment[?\"LAST\"].orValue(\"\") == \"1\"'\nreject = \"it is set\"\n");
     assert_eq!(submitted(&state, many_variables(20_000)), (REFUSED, "it is set".to_owned()));
     // More than there are steps for.
     let (answer, said) = submitted(&state, many_variables(MOST_ENTRIES));
@@ -226,13 +225,36 @@ fn a_job_is_found_by_each_name_that_slurm_takes_for_it_in_a_modification() {
         answer
     };
     for name in [
-        "12", " 12", "\t12", "\n\r\u{b}\u{c} 12", "+12", " +12", "012", "12+", "12+0", "12+ 0", "12++0", "4294967308", "20+1", "21", "40_7", " 40_7",
-        "40_[7]", "40_ 7", "40_+7", "40_7,7", "40_7-7", "40_7-8:5", "40_7%1", "40_,7",
+        "12",
+        " 12",
+        "\t12",
+        "\n\r\u{b}\u{c} 12",
+        "+12",
+        " +12",
+        "012",
+        "12+",
+        "12+0",
+        "12+ 0",
+        "12++0",
+        "4294967308",
+        "20+1",
+        "21",
+        "40_7",
+        " 40_7",
+        "40_[7]",
+        "40_ 7",
+        "40_+7",
+        "40_7,7",
+        "40_7-7",
+        "40_7-8:5",
+        "40_7%1",
+        "40_,7",
     ] {
         assert_eq!(modified(name), REFUSED, "{name:?}");
     }
     // These are other jobs, or none, which slurmctld refuses.
-    for name in ["20", "20+0", "40", "40_6", "-12", "12 ", "12\n", "12x", "x12", "0x12", "12+1x", "9223372036854775807", "40_", "40_7x", ""] {
+    for name in ["20", "20+0", "40", "40_6", "-12", "12 ", "12\n", "12x", "x12", "0x12", "12+1x", "9223372036854775807", "40_", "40_7x", ""]
+    {
         assert_eq!(modified(name), Answer::Accepted, "{name:?}");
     }
 }
