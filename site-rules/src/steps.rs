@@ -43,6 +43,6 @@ pub fn steps_for(bytes: usize) -> u32 {
     u32::try_from(bytes / BYTES).unwrap_or(u32::MAX)
 }
 
-/// How many times as much work a text is as it has bytes, where it is not UTF-8: what stands in the
-/// place of its bytes is made of each of them.
-pub const WORK_OF_MARKS: usize = 16;
+/// What it is to put a mark in the place of bytes that are not UTF-8, in bytes that are gone
+/// through.
+pub const WORK_OF_MARK: usize = 64;

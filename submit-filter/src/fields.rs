@@ -13,7 +13,7 @@ use job_types::time::{Seconds, UnixTime};
 use site_rules::derived::{self, RESOURCE_FIELDS};
 use site_rules::fault::Fault;
 use site_rules::field::{self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, MAIL_TYPES, Name, OPEN_MODES, PROFILES, SHARED, X11};
-use site_rules::steps::{Steps, WORK_OF_MARKS};
+use site_rules::steps::{Steps, WORK_OF_MARK};
 use site_rules::value::{Resources, TextList, Texts, Value};
 use slurm_sys::job_description::{JobDescription, ListField, Minutes};
 use slurm_sys::job_fields::{AskedMemory, Flag, NumberField, Specialised, TextField};
@@ -30,10 +30,13 @@ pub use writes::{WriteError, Writes};
 const MEBIBYTE: i64 = 1 << 20;
 
 /// How many times as much work it is to count in a list as to go through a text.
-const WORK_OF_COUNTING: usize = 8;
+const WORK_OF_COUNTING: usize = 32;
 
 /// How many times as fast the end of a text is found as it is gone through.
 const SPEED_OF_LENGTH: usize = 8;
+
+/// How many marks in the place of what is not UTF-8 are counted in an entry of a list.
+const FEW_MARKS: usize = 1024;
 
 /// How many entries of an environment are looked at in the time of a step.
 const VARIABLES_A_STEP: usize = 2;
@@ -295,7 +298,8 @@ impl<'a> JobFields<'a> {
             read.get_or_init(|| Some(Cow::Borrowed(text)));
             return Ok(());
         }
-        steps.take_for(length.saturating_mul(WORK_OF_MARKS))
+        // Bit by bit, so that a text with few such bytes costs little more.
+        text.to_bytes().utf8_chunks().try_for_each(|chunk| steps.take_for(chunk.valid().len().saturating_add(WORK_OF_MARK)))
     }
 
     /// The same for what is derived of other fields.
@@ -543,8 +547,14 @@ impl TextList for Entries<'_> {
         if length > LONGEST_ENTRY {
             return Some(usize::MAX);
         }
-        let is_utf_8 = self.description.entry(self.field, place)?.to_str().is_ok();
-        Some(if is_utf_8 { length } else { length.saturating_mul(WORK_OF_MARKS) })
+        let entry = self.description.entry(self.field, place)?;
+        if entry.to_str().is_ok() {
+            return Some(length);
+        }
+        let marks = entry.to_bytes().utf8_chunks().take(FEW_MARKS).count();
+        // Of more it is taken that there are as many as there are bytes.
+        let marks = if marks < FEW_MARKS { marks } else { length };
+        Some(length.saturating_add(marks.saturating_mul(WORK_OF_MARK)))
     }
 }
 

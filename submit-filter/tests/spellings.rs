@@ -339,7 +339,9 @@ fn a_text_costs_by_its_length_and_more_where_it_is_no_utf_8_and_nothing_the_seco
     };
     assert_eq!(cost(&mut job), 4_000);
     overwrite(job.0.dependency, b"\xff");
-    assert_eq!(cost(&mut job), 4_000 + 16 * 4_000);
+    assert_eq!(cost(&mut job), 4_000 + 4 + 4_003);
+    overwrite(job.0.dependency, &[0xff; 64_000]);
+    assert_eq!(cost(&mut job), 4_000 + 4 * 64_000);
     free_texts(&mut job);
 }
 
@@ -358,7 +360,7 @@ fn what_is_derived_costs_once_and_again_after_what_it_depends_on_was_written() {
             1_000_000 - steps.0
         };
         // The text is read, and gone through for resources; then the counts are there for all.
-        assert_eq!([Name::Gpus, Name::Gpus, Name::Cpus, Name::Memory, Name::HasUntypedGpus].map(cost), [61 + 495, 0, 0, 0, 0]);
+        assert_eq!([Name::Gpus, Name::Gpus, Name::Cpus, Name::Memory, Name::HasUntypedGpus].map(cost), [61 + 1_980, 0, 0, 0, 0]);
         assert_eq!([Name::ArraySize, Name::ArraySize, Name::IsArray].map(|name| cost(name) > 1_000), [true, false, true]);
     }
     free_texts(&mut job);

@@ -24,10 +24,10 @@ use toml::de::DeTable;
 pub const LARGEST_FILE: usize = 4 << 20;
 
 /// The steps that an expression may take where the site says nothing.
-pub const EXPRESSION_STEPS: u32 = 80_000;
+pub const EXPRESSION_STEPS: u32 = 50_000;
 
 /// The steps that all rules together may take for a submission where the site says nothing.
-pub const STEPS: u32 = 80_000;
+pub const STEPS: u32 = 50_000;
 
 /// A file that has rules.
 pub struct Source<'s> {
