@@ -107,7 +107,10 @@ fn read(
     let is_wanted = site_data.are_wanted();
     let (controller::Queue { jobs: mut queue, answered_at }, described) = queue_reader::queue(is_wanted)?;
     if is_wanted {
-        site_data.hand_over(site_data::Round { read_at, users, jobs: described });
+        // What was submitted up to the answer is in it, by the controller's own clock.
+        let counted_before = answered_at.map_or(read_at, |answered_at| read_at.min(UnixTime(answered_at)));
+        let counts = site_data::Counts::of(&queue, counted_before);
+        site_data.hand_over(site_data::Round { read_at, users, jobs: described, counts });
     }
     let controller_ahead = controller_ahead(read_at, answered_at.map(UnixTime), UnixTime(now()));
     genuine.keep_in_queue(&mut queue);

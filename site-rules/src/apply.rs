@@ -28,9 +28,11 @@ const LONGEST_MESSAGE: usize = 1_024;
 /// warn or refuse, and where conditions make texts of more than 2 KiB, or rules that are observed
 /// make any.
 ///
-/// The first refusal ends it: what is refused is not changed. `memory` is for the texts that rules
-/// make; the outcome borrows from it. Rules that are only observed have a budget and memory of
-/// their own, as large as those of the others, so that no outcome hangs on them.
+/// The first refusal ends it: what is refused is not changed. An observed rule that stops or would
+/// refuse ends it for the observed rules behind it, as they would not be asked either if all of
+/// them were enforced. `memory` is for the texts that rules make; the outcome borrows from it. Rules
+/// that are only observed have a budget and memory of their own, as large as those of the others, so
+/// that no outcome hangs on them.
 pub fn apply<'a>(rules: &'a RuleSet, submission: &Submission<'a>, memory: &'a mut Memory, observer: &mut dyn Observer) -> Outcome<'a> {
     applied(rules, submission, memory, observer, Steps(rules.steps), Some(Steps(rules.steps)))
 }
@@ -57,12 +59,18 @@ fn applied<'a>(
 ) -> Outcome<'a> {
     let (scratch, scratch_of_observed) = Scratch::pair(memory);
     let mut of_observed = Means { scratch: scratch_of_observed, steps: steps_of_observed.unwrap_or(Steps(0)) };
-    let mut run = Run { rules, submission, overlay: Overlay::new(submission.job), means: Means { scratch, steps } };
+    let mut run = Run {
+        rules,
+        submission,
+        overlay: Overlay::new(submission.job),
+        means: Means { scratch, steps },
+        observed_have_ended: steps_of_observed.is_none(),
+    };
     let mut outcome = Outcome::default();
     for (place, rule) in rules.rules.iter().enumerate() {
         let number = RuleNumber(u16::try_from(place).unwrap_or(u16::MAX));
         let is_observed = rule.mode == Mode::Observe;
-        if !run.concerns(rule) || (is_observed && steps_of_observed.is_none()) {
+        if !run.concerns(rule) || (is_observed && run.observed_have_ended) {
             continue;
         }
         if is_observed {
@@ -100,6 +108,8 @@ struct Run<'a, 's> {
     submission: &'s Submission<'a>,
     overlay: Overlay<'a>,
     means: Means<'a>,
+    /// Whether an observed rule has ended the observed ones, or none of them is to be asked.
+    observed_have_ended: bool,
 }
 
 /// What is left for the evaluation of rules.
@@ -149,6 +159,7 @@ impl<'a> Run<'a, '_> {
                 });
                 report.refusal = message.as_deref();
                 observer.rule(&report);
+                self.observed_have_ended |= rule.mode == Mode::Observe && message.is_some() && !rule.only_warns;
                 return message.is_some_and(|message| self.refuse(number, rule, Some(code), Some(error), message, outcome));
             }
         };
@@ -159,6 +170,7 @@ impl<'a> Run<'a, '_> {
         report.refusal = effects.refusal.as_deref();
         observer.rule(&report);
         if rule.mode == Mode::Observe {
+            self.observed_have_ended |= rule.stops || (effects.refusal.is_some() && !rule.only_warns);
             return false;
         }
         for write in &effects.writes {

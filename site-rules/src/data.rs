@@ -1,16 +1,17 @@
 //! What the daemon knows about users and jobs, in a file beside the rules: who is an operator, the
-//! users' names and groups, and the jobs that are pending or running.
+//! users' names and groups, how many jobs each user has, and the jobs that are pending or running.
 //!
 //! slurmctld's threads look a user up at each submission, and a job at each modification, while the
 //! file of a large cluster has tens of MB and is written anew every half minute. So the file is
 //! read into memory as it is and verified by its checksum, and of what it holds only the user or
 //! job that is looked up is decoded. Behind the head ([`crate::file`] has the same) come how many
-//! there are of each, the operators, and for users, jobs and tasks of arrays each an index in
-//! ascending order that says where in the rest of the file they stand.
+//! there are of each, the operators, the numbers of jobs by user, and for users, jobs and tasks of
+//! arrays each an index in ascending order that says where in the rest of the file they stand.
 
 use crate::derived;
 use crate::field::{self, FieldNumber, Fields, GpuCounts, Name};
 use crate::head::{Head, HeadError};
+use crate::submission::UserJobs;
 use crate::value::{Kind, Resources, Texts, Value};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
@@ -46,6 +47,11 @@ pub struct SiteData {
     pub users: Vec<SiteUser>,
     /// The jobs that are pending or running.
     pub jobs: Vec<SiteJob>,
+    /// How many jobs each user has who has any, of those that were submitted before
+    /// `counted_before`; those that have no place in `jobs` are counted too.
+    pub job_counts: Vec<(UserId, UserJobs)>,
+    /// The time by slurmctld's clock from which on submissions are not among the counted ones.
+    pub counted_before: UnixTime,
 }
 
 /// A user.
@@ -168,12 +174,23 @@ enum StoredValue<'a> {
 #[repr(C)]
 struct Numbers {
     written_at: I64,
+    counted_before: I64,
     operators: U32,
+    job_counts: U32,
     users: U32,
     jobs: U32,
     tasks: U32,
     left_out_users: U32,
     left_out_jobs: U32,
+}
+
+/// How many jobs a user has.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct JobCount {
+    user: U32,
+    pending: U32,
+    running: U32,
 }
 
 /// A user's or job's number, and where in the rest of the file it stands.
@@ -205,7 +222,17 @@ fn encode_within(data: &SiteData, most_bytes: usize, most_users: usize, most_job
     operators.dedup();
     // Each of them stands in the file with its number as well.
     operators.truncate(most_users);
-    let mut room = most_bytes.saturating_sub(size_of::<Numbers>() + operators.as_bytes().len());
+    let count_of = |(user, jobs): &(UserId, UserJobs)| JobCount {
+        user: U32::new(user.0),
+        pending: U32::new(jobs.pending),
+        running: U32::new(jobs.running),
+    };
+    let mut job_counts: Vec<JobCount> = data.job_counts.iter().map(count_of).collect();
+    job_counts.sort_by_key(|count| count.user);
+    job_counts.dedup_by_key(|count| count.user);
+    job_counts.truncate(most_users);
+    let fixed = size_of::<Numbers>() + operators.as_bytes().len() + job_counts.as_bytes().len();
+    let mut room = most_bytes.saturating_sub(fixed);
     let mut rest = Vec::new();
 
     let mut users: Vec<&SiteUser> = data.users.iter().collect();
@@ -241,14 +268,24 @@ fn encode_within(data: &SiteData, most_bytes: usize, most_users: usize, most_job
     let left_out = LeftOut { users: count(users.len() - user_entries.len()).get(), jobs: count(jobs.len() - job_entries.len()).get() };
     let numbers = Numbers {
         written_at: I64::new(data.written_at.0),
+        counted_before: I64::new(data.counted_before.0),
         operators: count(operators.len()),
+        job_counts: count(job_counts.len()),
         users: count(user_entries.len()),
         jobs: count(job_entries.len()),
         tasks: count(task_entries.len()),
         left_out_users: U32::new(left_out.users),
         left_out_jobs: U32::new(left_out.jobs),
     };
-    let parts = [numbers.as_bytes(), operators.as_bytes(), user_entries.as_bytes(), job_entries.as_bytes(), task_entries.as_bytes(), &rest];
+    let parts = [
+        numbers.as_bytes(),
+        operators.as_bytes(),
+        job_counts.as_bytes(),
+        user_entries.as_bytes(),
+        job_entries.as_bytes(),
+        task_entries.as_bytes(),
+        &rest,
+    ];
     // It fits, as it was counted.
     Encoded { bytes: HEAD.sealed(&parts.concat()).unwrap_or_default(), left_out }
 }
@@ -328,6 +365,21 @@ fn joined(texts: &[String]) -> String {
 }
 
 impl OwnedValue {
+    /// The value, borrowed.
+    #[must_use]
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            OwnedValue::Truth(truth) => Value::Truth(*truth),
+            OwnedValue::Integer(number) => Value::Integer(*number),
+            OwnedValue::Real(number) => Value::Real(*number),
+            OwnedValue::Text(text) => Value::Text(text),
+            OwnedValue::Duration(duration) => Value::Duration(*duration),
+            OwnedValue::Moment(moment) => Value::Moment(*moment),
+            OwnedValue::Texts(texts) => Value::Texts(Texts::Listed(texts)),
+            OwnedValue::Resources(text) => Value::Resources(Resources(text)),
+        }
+    }
+
     /// The text of a list.
     fn joined(&self) -> String {
         match self {
@@ -381,6 +433,7 @@ pub struct DataFile(Vec<u8>);
 struct Parts<'a> {
     numbers: &'a Numbers,
     operators: &'a [U32],
+    job_counts: &'a [JobCount],
     users: &'a [Entry],
     jobs: &'a [Entry],
     tasks: &'a [TaskEntry],
@@ -391,18 +444,20 @@ impl<'a> Parts<'a> {
     fn of(content: &'a [u8]) -> Option<Parts<'a>> {
         let (numbers, content) = Numbers::ref_from_prefix(content).ok()?;
         let (operators, content) = part(content, numbers.operators)?;
+        let (job_counts, content) = part(content, numbers.job_counts)?;
         let (users, content) = part(content, numbers.users)?;
         let (jobs, content) = part(content, numbers.jobs)?;
         let (tasks, rest) = part(content, numbers.tasks)?;
-        Some(Parts { numbers, operators, users, jobs, tasks, rest })
+        Some(Parts { numbers, operators, job_counts, users, jobs, tasks, rest })
     }
 
     /// Whether look-ups can rely on the order of the indexes, and all that they lead to is there.
     fn is_well_formed(&self) -> bool {
-        let Parts { numbers: _, operators, users, jobs, tasks, rest } = self;
+        let Parts { numbers: _, operators, job_counts, users, jobs, tasks, rest } = self;
         let by_number = |entries: &[Entry]| entries.is_sorted_by(|one, next| one.number < next.number);
         let mut starts = users.iter().chain(*jobs).map(|entry| entry.start).chain(tasks.iter().map(|entry| entry.start));
         operators.is_sorted_by(|one, next| one < next)
+            && job_counts.is_sorted_by(|one, next| one.user < next.user)
             && users.len() <= MOST_USERS
             && jobs.len() <= MOST_JOBS
             && by_number(users)
@@ -460,6 +515,22 @@ impl DataFile {
     #[must_use]
     pub fn is_operator(&self, user: UserId) -> bool {
         self.parts().is_some_and(|parts| parts.operators.binary_search(&U32::new(user.0)).is_ok())
+    }
+
+    /// How many jobs a user has, of those that were submitted before [`DataFile::counted_before`].
+    #[must_use]
+    pub fn jobs_of(&self, user: UserId) -> UserJobs {
+        let count = self.parts().and_then(|parts| {
+            let place = parts.job_counts.binary_search_by_key(&user.0, |count| count.user.get()).ok()?;
+            parts.job_counts.get(place)
+        });
+        count.map_or_else(UserJobs::default, |count| UserJobs { pending: count.pending.get(), running: count.running.get() })
+    }
+
+    /// The time by slurmctld's clock from which on submissions are not among the counted ones.
+    #[must_use]
+    pub fn counted_before(&self) -> UnixTime {
+        UnixTime(self.parts().map_or(0, |parts| parts.numbers.counted_before.get()))
     }
 
     /// All users of whom something is known.
@@ -633,6 +704,8 @@ mod tests {
                     ],
                 ),
             ],
+            job_counts: vec![(UserId(20), UserJobs { pending: 3, running: 1 }), (UserId(10), UserJobs { pending: 0, running: 70_000 })],
+            counted_before: UnixTime(990),
         }
     }
 
@@ -654,6 +727,8 @@ mod tests {
         let berta = file.user(UserId(20)).unwrap();
         assert_eq!((berta.name, berta.groups.iter().count()), ("berta", 0));
         assert!(file.user(UserId(11)).is_none());
+        let jobs = [9, 10, 20].map(|id| file.jobs_of(UserId(id))).map(|jobs| (jobs.pending, jobs.running));
+        assert_eq!((jobs, file.counted_before()), ([(0, 0), (0, 70_000), (3, 1)], UnixTime(990)));
         let job = file.job(JobId(12)).unwrap();
         assert_eq!(job.read_at, UnixTime(900));
         let expected = [
@@ -699,7 +774,7 @@ mod tests {
         let encoded = encode_within(&data, 3_000, 10, 50);
         let kept = DataFile::decode(encoded.bytes.clone()).unwrap();
         let (users, jobs) = kept.counts();
-        assert!(encoded.bytes.len() <= 3_032 && users == 10 && (10..30).contains(&jobs), "{users} users, {jobs} jobs");
+        assert!(encoded.bytes.len() <= 3_064 && users == 10 && (10..30).contains(&jobs), "{users} users, {jobs} jobs");
         assert_eq!(encoded.left_out, LeftOut { users: 10, jobs: 100 - jobs as u32 });
         assert_eq!(kept.left_out(), encoded.left_out);
         assert!(kept.job(JobId(99)).is_some() && kept.job(JobId(0)).is_none());

@@ -33,6 +33,7 @@ impl Name {
                 | Name::IsArray
                 | Name::IsHeld
                 | Name::IsInteractive
+                | Name::LicenseNames
                 | Name::MemPerGpu
                 | Name::Memory
                 | Name::Partitions
@@ -111,12 +112,25 @@ pub fn value<F: Fields + ?Sized>(name: Name, job: &F) -> Option<Value<'_>> {
         Name::IsArray => Some(Value::Truth(job.text(Name::ArrayInx).is_some())),
         Name::IsHeld => Some(Value::Truth(job.integer(Name::Priority) == Some(0))),
         Name::IsInteractive => Some(Value::Truth(!job.truth(Name::IsBatch))),
+        Name::LicenseNames => Some(Value::Texts(Texts::Licenses(job.text(Name::Licenses).unwrap_or_default()))),
         Name::MemPerGpu => job.per_gpu(Name::MemPerTres).map(|mebibytes| Value::Integer(mebibytes.saturating_mul(1 << 20))),
         Name::Memory => job.memory().map(Value::Integer),
         Name::Partitions => Some(Value::Texts(Texts::Separated(job.text(Name::Partition).unwrap_or_default(), ','))),
         Name::Tasks => Some(Value::Integer(job.tasks())),
         _ => None,
     }
+}
+
+/// The fewest GPUs of a type that a job can run with, counted as `gpus` is.
+#[must_use]
+pub fn gpus_of_type<F: Fields + ?Sized>(job: &F, subtype: &str) -> i64 {
+    Job(job).gpus_where(|gpu| gpu.subtype == subtype)
+}
+
+/// How many licences of a name a job asks for.
+#[must_use]
+pub fn licenses<F: Fields + ?Sized>(job: &F, name: &str) -> i64 {
+    crate::licenses::count(Job(job).text(Name::Licenses).unwrap_or_default(), name)
 }
 
 /// The types of the GPUs that a job asks for, as they are named.
@@ -235,6 +249,19 @@ impl<'a, F: Fields + ?Sized> Job<'a, F> {
         let for_tasks = self.gpus_in(Name::TresPerTask).map_or(0, |gpus| gpus.saturating_mul(self.tasks()));
         let gpus = self.gpus_but_those_of_tasks().max(for_tasks);
         if gpus > 0 { gpus } else { self.gpus_of_counted_tasks() }
+    }
+
+    /// The fewest GPUs of those for which something holds.
+    fn gpus_where(&self, holds: impl Fn(&Resource<'a>) -> bool) -> i64 {
+        let of = |name| {
+            let counts = self.resources(name).filter(is_gpu).filter(&holds).map(|gpu| gpu.count);
+            counts.fold(0_i64, i64::saturating_add)
+        };
+        let times = |gpus: i64, number: &dyn Fn() -> i64| if gpus == 0 { 0 } else { gpus.saturating_mul(number()) };
+        of(Name::TresPerJob)
+            .max(times(of(Name::TresPerNode), &|| self.nodes()))
+            .max(times(of(Name::TresPerSocket), &|| self.sockets()))
+            .max(times(of(Name::TresPerTask), &|| self.tasks()))
     }
 
     /// Slurm makes GPUs of tasks that are counted by GPU where no GPUs are asked for.

@@ -2,14 +2,15 @@
 //! size, a bounded number of steps, and no memory but what it is given.
 
 use crate::calendar::part_of;
+use crate::derived;
 use crate::fault::Fault;
-use crate::field::{FieldNumber, Name};
-use crate::operators::{self, Binary, Unary};
-use crate::program::{Expression, Instruction, LOOPS, Program, Quantifier, ResourcePart, STACK, Scope};
-use crate::scratch::Scratch;
+use crate::field::{FieldNumber, Fields, Name};
+use crate::operators::{self, Binary, Ternary, Unary};
+use crate::program::{Counted, Expression, Instruction, LOOPS, Program, Quantifier, ResourcePart, STACK, Scope};
+use crate::scratch::{Collected, Scratch};
 pub use crate::steps::Steps;
 use crate::submission::Submission;
-use crate::value::{Resource, Texts, Value};
+use crate::value::{END, Kind, Resource, Resources, Texts, Value};
 use arrayvec::ArrayVec;
 use job_types::time::Seconds;
 
@@ -30,6 +31,11 @@ pub trait Written<'a> {
     /// more steps than are left.
     #[allow(clippy::option_option)]
     fn written(&self, field: FieldNumber, scratch: &mut Scratch<'a>, steps: &mut Steps) -> Result<Option<Option<Value<'a>>>, Fault>;
+
+    /// The job with all that was written; `None` where nothing was.
+    fn job(&self) -> Option<&dyn Fields> {
+        None
+    }
 }
 
 /// Where nothing was written.
@@ -63,15 +69,50 @@ type Outcome<'a> = Result<Value<'a>, Fault>;
 #[derive(Clone, Copy)]
 enum Listing<'a> {
     Texts(Texts<'a>),
-    Resources(crate::value::Resources<'a>),
+    Resources(Resources<'a>),
     /// What should have been a list.
     Fault(Fault),
+    /// No list, but one value that has a name, or the reason why it has none.
+    Bound(Outcome<'a>),
+}
+
+impl<'a> Listing<'a> {
+    /// The element at a cursor, and how many bytes were gone through for it.
+    fn next(self, cursor: &mut usize) -> (Option<Element<'a>>, usize) {
+        let before = *cursor;
+        match self {
+            Listing::Texts(texts) => {
+                let text = texts.next(cursor);
+                let bytes = if matches!(texts, Texts::Listed(_)) { text.map_or(0, str::len) } else { cursor.saturating_sub(before) };
+                (text.map(Element::Text), bytes)
+            }
+            Listing::Resources(resources) => {
+                let resource = resources.next(cursor).map(Element::Resource);
+                (resource, cursor.saturating_sub(before))
+            }
+            Listing::Fault(_) | Listing::Bound(_) => (None, 0),
+        }
+    }
+
+    /// What stands behind each element that is collected of it.
+    fn end(self) -> char {
+        if matches!(self, Listing::Resources(_)) { ',' } else { END }
+    }
 }
 
 struct Loop<'a> {
     list: Listing<'a>,
     cursor: usize,
     element: Option<Element<'a>>,
+    /// Whether there was an element.
+    has_begun: bool,
+    collected: Collected<'a>,
+}
+
+impl<'a> Loop<'a> {
+    fn over(list: Listing<'a>) -> Self {
+        Loop { list, cursor: 0, element: None, has_begun: false, collected: Collected::default() }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -115,11 +156,7 @@ impl<'a> Run<'a, '_> {
     }
 
     fn pop_truth(&mut self) -> Result<Result<bool, Fault>, Fault> {
-        match self.pop()? {
-            Ok(Value::Truth(truth)) => Ok(Ok(truth)),
-            Err(fault) => Ok(Err(fault)),
-            Ok(_) => Err(Fault::Program),
-        }
+        truth_of(self.pop()?)
     }
 
     /// Makes an outcome of the uppermost value, unless that is a fault.
@@ -229,19 +266,78 @@ impl<'a> Run<'a, '_> {
             },
             Instruction::Begin(quantifier) => self.begin(quantifier),
             Instruction::Next(quantifier, behind) => self.next(quantifier, behind),
-            Instruction::Item(level) => match self.element(level)? {
-                Element::Text(text) => self.push(Ok(Value::Text(text))),
-                Element::Resource(_) => Err(Fault::Program),
-            },
+            Instruction::Item(level) => {
+                let value = match self.innermost(level)? {
+                    Loop { list: Listing::Bound(outcome), .. } => *outcome,
+                    Loop { element: Some(Element::Text(text)), .. } => Ok(Value::Text(text)),
+                    _ => return Err(Fault::Program),
+                };
+                self.push(value)
+            }
             Instruction::ResourceItem(level, part) => match (self.element(level)?, part) {
                 (Element::Resource(resource), ResourcePart::Kind) => self.push(Ok(Value::Text(resource.kind))),
                 (Element::Resource(resource), ResourcePart::Type) => self.push(Ok(Value::Text(resource.subtype))),
                 (Element::Resource(resource), ResourcePart::Count) => self.push(Ok(Value::Integer(resource.count))),
+                (Element::Resource(resource), ResourcePart::Text) => self.push(Ok(Value::Text(resource.text))),
                 (Element::Text(_), _) => Err(Fault::Program),
             },
             Instruction::Accumulate(quantifier, back_to) => self.accumulate(quantifier, back_to),
             Instruction::End(quantifier) => self.end(quantifier),
+            Instruction::Ternary(ternary) => self.ternary(ternary),
+            Instruction::Keys(table) => {
+                let table = program.tables.get(usize::from(table)).ok_or(Fault::Program)?;
+                self.push(Ok(Value::Texts(Texts::Listed(&table.keys))))
+            }
+            Instruction::Count(scope, counted) => self.map_text(|evaluator, name| {
+                let job = match scope {
+                    Scope::Job => evaluator.written.job().unwrap_or(evaluator.submission.job),
+                    _ => fields(evaluator, scope)?,
+                };
+                let steps = &mut *evaluator.steps;
+                let count = match counted {
+                    Counted::GpusOfType => {
+                        derived::RESOURCE_FIELDS.iter().try_for_each(|field| charge_reading(job, *field, steps))?;
+                        derived::gpus_of_type(job, name)
+                    }
+                    Counted::Licenses => {
+                        charge_reading(job, Name::Licenses, steps)?;
+                        derived::licenses(job, name)
+                    }
+                };
+                Ok(Value::Integer(count))
+            }),
+            Instruction::ResourceWith(level, part) => {
+                let Element::Resource(resource) = self.element(level)? else { return Err(Fault::Program) };
+                self.map(|evaluator, value| {
+                    operators::charge(&Value::Text(resource.text), evaluator.steps)?;
+                    operators::charge(&value, evaluator.steps)?;
+                    let text = match (part, value) {
+                        (ResourcePart::Type, Value::Text(subtype)) => resource.with_type(subtype, evaluator.scratch),
+                        (ResourcePart::Count, Value::Integer(count)) => resource.with_count(count, evaluator.scratch),
+                        _ => Err(Fault::Program),
+                    };
+                    text.map(Value::Text)
+                })
+            }
+            Instruction::Bind => {
+                let outcome = self.pop()?;
+                self.loops.try_push(Loop::over(Listing::Bound(outcome))).map_err(|_| Fault::Program)
+            }
+            Instruction::Unbind => self.loops.pop().map(|_| ()).ok_or(Fault::Program),
         }
+    }
+
+    fn ternary(&mut self, ternary: Ternary) -> Result<(), Fault> {
+        let third = self.pop()?;
+        let second = self.pop()?;
+        self.map(|evaluator, first| {
+            let operands = [first, second?, third?];
+            operands.iter().try_for_each(|operand| operators::charge(operand, evaluator.steps))?;
+            let value = ternary.apply(operands, evaluator.scratch)?;
+            // What is made may be longer than what it is made of.
+            operators::charge(&value, evaluator.steps)?;
+            Ok(value)
+        })
     }
 
     /// What a field has: of the job that is submitted, with what rules have written.
@@ -308,12 +404,19 @@ impl<'a> Run<'a, '_> {
             Err(fault) => Listing::Fault(fault),
             Ok(_) => return Err(Fault::Program),
         };
-        self.loops.try_push(Loop { list, cursor: 0, element: None }).map_err(|_| Fault::Program)?;
+        self.loops.try_push(Loop::over(list)).map_err(|_| Fault::Program)?;
         let answer = match (list, quantifier) {
             (Listing::Fault(fault), _) => Err(fault),
             (_, Quantifier::All) => Ok(Value::Truth(true)),
             (_, Quantifier::Exists) => Ok(Value::Truth(false)),
             (_, Quantifier::ExistsOne) => Ok(Value::Integer(0)),
+            (Listing::Resources(_), Quantifier::Filter) => Ok(Value::Resources(Resources(""))),
+            (_, Quantifier::Filter | Quantifier::Map) => Ok(Value::Texts(Texts::Ended(""))),
+            (_, Quantifier::Sum(Kind::Integer)) => Ok(Value::Integer(0)),
+            (_, Quantifier::Sum(Kind::Real)) => Ok(Value::Real(0.0)),
+            (_, Quantifier::Sum(_)) => Ok(Value::Duration(Seconds(0))),
+            // Until there is an element.
+            (_, Quantifier::Least(_) | Quantifier::Greatest(_)) => Err(Fault::NoSuchElement),
         };
         self.push(answer)
     }
@@ -322,66 +425,126 @@ impl<'a> Run<'a, '_> {
         let is_decided = match (self.stack.last().ok_or(Fault::Program)?, quantifier) {
             (Ok(Value::Truth(truth)), Quantifier::All) => !truth,
             (Ok(Value::Truth(truth)), Quantifier::Exists) => *truth,
+            (Err(_), Quantifier::All | Quantifier::Exists) => false,
             // One fault is enough.
-            (Err(_), Quantifier::ExistsOne) => true,
+            (Err(_), _) => self.loops.last().is_some_and(|of| of.has_begun),
             _ => false,
         };
         let innermost = self.loops.last_mut().ok_or(Fault::Program)?;
         let before = innermost.cursor;
-        if let (false, Listing::Texts(Texts::Listed(list))) = (is_decided, innermost.list)
-            && let Some(bytes) = list.work(before)
-        {
+        let listed = match innermost.list {
+            Listing::Texts(Texts::Listed(list)) => Some(list),
+            _ => None,
+        };
+        if let Some(bytes) = listed.filter(|_| !is_decided).and_then(|list| list.work(before)) {
             operators::charge_element(bytes, self.evaluator.steps)?;
         }
-        innermost.element = match innermost.list {
-            _ if is_decided => None,
-            Listing::Texts(texts) => texts.next(&mut innermost.cursor).map(Element::Text),
-            Listing::Resources(resources) => resources.next(&mut innermost.cursor).map(Element::Resource),
-            Listing::Fault(_) => None,
-        };
-        if let Listing::Texts(Texts::Separated(..)) | Listing::Resources(_) = innermost.list {
-            operators::charge_element(innermost.cursor.saturating_sub(before), self.evaluator.steps)?;
+        let (element, bytes) = if is_decided { (None, 0) } else { innermost.list.next(&mut innermost.cursor) };
+        innermost.element = element;
+        innermost.has_begun |= element.is_some();
+        if listed.is_none() {
+            operators::charge_element(bytes, self.evaluator.steps)?;
         }
-        if innermost.element.is_none() {
+        if element.is_none() {
             return self.go_on_at(behind);
         }
         Ok(())
     }
 
+    fn innermost(&self, level: u8) -> Result<&Loop<'a>, Fault> {
+        self.loops.iter().rev().nth(usize::from(level)).ok_or(Fault::Program)
+    }
+
     fn element(&self, level: u8) -> Result<Element<'a>, Fault> {
-        self.loops.iter().rev().nth(usize::from(level)).and_then(|of| of.element).ok_or(Fault::Program)
+        self.innermost(level)?.element.ok_or(Fault::Program)
     }
 
     fn accumulate(&mut self, quantifier: Quantifier, back_to: u32) -> Result<(), Fault> {
-        let of_element = self.pop_truth()?;
-        let answer = match quantifier {
-            Quantifier::All => and(self.pop_truth()?, of_element).map(Value::Truth),
-            Quantifier::Exists => or(self.pop_truth()?, of_element).map(Value::Truth),
-            Quantifier::ExistsOne => match (self.pop()?, of_element) {
-                (Ok(Value::Integer(count)), Ok(holds)) => Ok(Value::Integer(count.saturating_add(i64::from(holds)))),
-                (Err(fault), _) | (_, Err(fault)) => Err(fault),
-                _ => return Err(Fault::Program),
-            },
+        let of_element = self.pop()?;
+        let so_far = self.pop()?;
+        let answer = match (quantifier, so_far, of_element) {
+            (Quantifier::All, so_far, of_element) => and(truth_of(so_far)?, truth_of(of_element)?).map(Value::Truth),
+            (Quantifier::Exists, so_far, of_element) => or(truth_of(so_far)?, truth_of(of_element)?).map(Value::Truth),
+            (_, _, Err(fault)) => Err(fault),
+            (Quantifier::Least(_) | Quantifier::Greatest(_), Err(_), Ok(value)) => Ok(value),
+            (_, Err(fault), _) => Err(fault),
+            (Quantifier::ExistsOne, Ok(Value::Integer(count)), Ok(Value::Truth(holds))) => {
+                Ok(Value::Integer(count.saturating_add(i64::from(holds))))
+            }
+            (Quantifier::Filter, Ok(so_far), Ok(Value::Truth(holds))) => {
+                let element = if holds { self.collect(None) } else { Ok(()) };
+                element.map(|()| so_far)
+            }
+            (Quantifier::Map, Ok(so_far), Ok(Value::Text(text))) => self.collect(Some(text)).map(|()| so_far),
+            (Quantifier::Sum(_), Ok(sum), Ok(value)) => Binary::Add.apply(sum, value, self.evaluator.scratch),
+            (Quantifier::Least(_) | Quantifier::Greatest(_), Ok(so_far), Ok(value)) => {
+                operators::charge(&so_far, self.evaluator.steps)?;
+                operators::charge(&value, self.evaluator.steps)?;
+                let binary = if matches!(quantifier, Quantifier::Least(_)) { Binary::Least } else { Binary::Greatest };
+                binary.apply(so_far, value, self.evaluator.scratch)
+            }
+            _ => return Err(Fault::Program),
         };
         self.push(answer)?;
         self.go_on_at(back_to)
     }
 
+    /// Puts a text behind those that the innermost loop has collected, or its element where no text
+    /// was made of it.
+    fn collect(&mut self, made: Option<&'a str>) -> Result<(), Fault> {
+        let innermost = self.loops.last_mut().ok_or(Fault::Program)?;
+        let (text, end) = match (made, innermost.element) {
+            (Some(text), _) => (text, END),
+            (None, Some(Element::Text(text))) => (text, innermost.list.end()),
+            (None, Some(Element::Resource(resource))) => (resource.text, innermost.list.end()),
+            (None, None) => return Err(Fault::Program),
+        };
+        operators::charge(&Value::Text(text), self.evaluator.steps)?;
+        innermost.collected.push(text, u8::try_from(end).map_err(|_| Fault::Program)?, self.evaluator.scratch)
+    }
+
     fn end(&mut self, quantifier: Quantifier) -> Result<(), Fault> {
-        self.loops.pop().ok_or(Fault::Program)?;
+        let Loop { collected, .. } = self.loops.pop().ok_or(Fault::Program)?;
         match quantifier {
-            Quantifier::All | Quantifier::Exists => Ok(()),
             Quantifier::ExistsOne => self.map(|_, count| match count {
                 Value::Integer(count) => Ok(Value::Truth(count == 1)),
                 _ => Err(Fault::Program),
             }),
+            Quantifier::Filter | Quantifier::Map => {
+                let text = collected.finish()?;
+                operators::charge(&Value::Text(text), self.evaluator.steps)?;
+                self.map(|_, so_far| {
+                    Ok(match so_far {
+                        Value::Resources(_) => Value::Resources(Resources(text.strip_suffix(',').unwrap_or(text))),
+                        _ => Value::Texts(Texts::Ended(text)),
+                    })
+                })
+            }
+            _ => Ok(()),
         }
     }
 }
 
-fn fields<'a>(evaluator: &Evaluator<'a, '_>, scope: Scope) -> Result<&'a dyn crate::field::Fields, Fault> {
+/// Takes what it is to read a field of a job, and to go through it.
+fn charge_reading(job: &dyn Fields, field: Name, steps: &mut Steps) -> Result<(), Fault> {
+    let field = FieldNumber::from(field);
+    job.charge(field, steps)?;
+    job.field(field).map_or(Ok(()), |value| operators::charge(&value, steps))
+}
+
+/// What should be a truth, or the reason why there is none.
+fn truth_of(outcome: Outcome<'_>) -> Result<Result<bool, Fault>, Fault> {
+    match outcome {
+        Ok(Value::Truth(truth)) => Ok(Ok(truth)),
+        Err(fault) => Ok(Err(fault)),
+        Ok(_) => Err(Fault::Program),
+    }
+}
+
+fn fields<'a>(evaluator: &Evaluator<'a, '_>, scope: Scope) -> Result<&'a dyn Fields, Fault> {
     match scope {
         Scope::Job => Ok(evaluator.submission.job),
+        Scope::Asked => Ok(evaluator.submission.asked),
         Scope::Current => evaluator.submission.current.map(|current| current.fields).ok_or(Fault::CurrentUnknown),
     }
 }

@@ -272,6 +272,7 @@ fields! {
     JobSizeStr "job_size_str" Text.absent().since(23, 2): "The numbers of nodes that it can run with, such as `2,4,8`.";
     KillInvalidDepend "kill_invalid_depend" Truth.absent(): "Whether it ends when what it depends on can't be met any more.";
     KillOnNodeFail "kill_on_node_fail" Truth.absent().written(): "Whether it ends when one of its nodes fails.";
+    LicenseNames "license_names" Texts: "The names of the licences that it needs, one by one, with the server behind `@` where one is named.";
     Licenses "licenses" Text.absent().written().separated(','): "The licences that it needs, such as `matlab:2`.";
     MailType "mail_type" Texts: "When mail is sent, in the words of `--mail-type`.";
     MailUser "mail_user" Text.absent().written(): "Who gets mail.";

@@ -11,7 +11,7 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Changes whenever the rules or their instructions are kept in another form.
-pub const LAYOUT: u32 = 1;
+pub const LAYOUT: u32 = 2;
 
 /// The largest file that is read, in bytes.
 pub const LARGEST: usize = 64 << 20;

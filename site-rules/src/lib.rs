@@ -32,6 +32,7 @@
 //! Lists are of texts or of generic resources.
 
 pub mod apply;
+pub mod asked;
 pub mod calendar;
 pub mod counts;
 pub mod data;
@@ -41,6 +42,8 @@ pub mod fault;
 pub mod field;
 pub mod file;
 mod head;
+pub mod let_through;
+pub mod licenses;
 pub mod operators;
 pub mod outcome;
 pub mod overlay;

@@ -77,6 +77,63 @@ pub enum Binary {
     Element,
     /// Whether either is true, where both must have a value: for `x in [a, b]`.
     Either,
+    /// `math.least(a, b)`.
+    Least,
+    /// `math.greatest(a, b)`.
+    Greatest,
+    /// `a.split(b)`.
+    Split,
+    /// `a.join(b)`, where `a` is a list.
+    Join,
+    /// `a.indexOf(b)`: the place of the first `b` in characters, or -1.
+    IndexOf,
+    /// `a.lastIndexOf(b)`: the place of the last `b` in characters, or -1.
+    LastIndexOf,
+    /// `a.charAt(b)`: the character at a place; nothing behind the last.
+    CharAt,
+    /// `a.substring(b)`: all from a place on.
+    From,
+}
+
+/// What is made of three values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ternary {
+    /// `a.replace(b, c)`: each `b` by `c`.
+    Replace,
+    /// `a.substring(b, c)`: from a place up to another.
+    Substring,
+}
+
+impl Ternary {
+    /// The kind of the result for kinds of operands; `None` where there is no such operation.
+    #[must_use]
+    pub fn result(self, operands: [Kind; 3]) -> Option<Kind> {
+        use Kind::{Integer, Text};
+        match (self, operands) {
+            (Ternary::Replace, [Text, Text, Text]) | (Ternary::Substring, [Text, Integer, Integer]) => Some(Text),
+            _ => None,
+        }
+    }
+
+    /// Applies it.
+    ///
+    /// # Errors
+    /// The [`Fault`]s of places that are not there, and of texts that are too long.
+    pub fn apply<'a>(self, operands: [Value<'a>; 3], scratch: &mut Scratch<'a>) -> Result<Value<'a>, Fault> {
+        match (self, operands) {
+            (Ternary::Replace, [Value::Text(text), Value::Text(old), Value::Text(new)]) => {
+                if old == new || !text.contains(old) {
+                    return Ok(Value::Text(text));
+                }
+                scratch.replaced(text, old, new).map(Value::Text)
+            }
+            (Ternary::Substring, [Value::Text(text), Value::Integer(begin), Value::Integer(end)]) => {
+                let bounds = offset(text, begin)?..offset(text, end)?;
+                text.get(bounds).map(Value::Text).ok_or(Fault::NoSuchElement)
+            }
+            _ => Err(Fault::Program),
+        }
+    }
 }
 
 impl Unary {
@@ -136,6 +193,11 @@ impl Binary {
             (Binary::Add, Text, Text) | (Binary::Element, Texts, Integer) => Some(Text),
             (Binary::Add | Binary::Subtract, Duration, Duration) | (Binary::Subtract, Moment, Moment) => Some(Duration),
             (Binary::Add, Duration, Moment) | (Binary::Add | Binary::Subtract, Moment, Duration) => Some(Moment),
+            (Binary::Multiply | Binary::Divide, Duration, Integer | Real) | (Binary::Multiply, Integer | Real, Duration) => Some(Duration),
+            (Binary::Least | Binary::Greatest, Integer | Real | Text | Duration | Moment, _) if left == right => Some(left),
+            (Binary::Split, Text, Text) => Some(Texts),
+            (Binary::Join, Texts | Kind::Resources, Text) | (Binary::CharAt | Binary::From, Text, Integer) => Some(Text),
+            (Binary::IndexOf | Binary::LastIndexOf, Text, Text) => Some(Integer),
             (
                 Binary::Equal | Binary::NotEqual | Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual,
                 Truth | Integer | Real | Text | Duration | Moment,
@@ -189,7 +251,36 @@ impl Binary {
                 let place = usize::try_from(place).map_err(|_| Fault::NoSuchElement)?;
                 texts.iter().nth(place).map(Value::Text).ok_or(Fault::NoSuchElement)
             }
+            Binary::Least => Ok(if order(right, left)?.is_lt() { right } else { left }),
+            Binary::Greatest => Ok(if order(right, left)?.is_gt() { right } else { left }),
+            Binary::Split | Binary::Join | Binary::IndexOf | Binary::LastIndexOf | Binary::CharAt | Binary::From => {
+                self.of_texts(left, right, scratch)
+            }
         }
+    }
+
+    fn of_texts<'a>(self, left: Value<'a>, right: Value<'a>, scratch: &mut Scratch<'a>) -> Result<Value<'a>, Fault> {
+        let place = |text: &str, found: Option<usize>| match found {
+            Some(offset) => integer(text.get(..offset).unwrap_or_default().chars().count()),
+            None => Value::Integer(-1),
+        };
+        Ok(match (self, left, right) {
+            (Binary::Split, Value::Text(text), Value::Text(separator)) => Value::Texts(Texts::Split(text, separator)),
+            (Binary::Join, Value::Texts(texts), Value::Text(separator)) => Value::Text(scratch.listed(|| texts.iter(), separator)?),
+            (Binary::Join, Value::Resources(resources), Value::Text(separator)) => {
+                Value::Text(scratch.listed(|| resources.iter().map(|resource| resource.text), separator)?)
+            }
+            (Binary::IndexOf, Value::Text(text), Value::Text(part)) => place(text, text.find(part)),
+            (Binary::LastIndexOf, Value::Text(text), Value::Text(part)) => place(text, text.rfind(part)),
+            (Binary::CharAt, Value::Text(text), Value::Integer(at)) => {
+                let rest = text.get(offset(text, at)?..).unwrap_or_default();
+                Value::Text(rest.get(..rest.chars().next().map_or(0, char::len_utf8)).unwrap_or_default())
+            }
+            (Binary::From, Value::Text(text), Value::Integer(begin)) => {
+                Value::Text(text.get(offset(text, begin)?..).ok_or(Fault::NoSuchElement)?)
+            }
+            _ => return Err(Fault::Program),
+        })
     }
 
     fn calculate<'a>(self, left: Value<'a>, right: Value<'a>, scratch: &mut Scratch<'a>) -> Result<Value<'a>, Fault> {
@@ -210,6 +301,16 @@ impl Binary {
                 moment(at.0.checked_add(by.0))
             }
             (Binary::Subtract, Value::Moment(at), Value::Duration(by)) => moment(at.0.checked_sub(by.0)),
+            (Binary::Multiply, Value::Duration(span), Value::Integer(times))
+            | (Binary::Multiply, Value::Integer(times), Value::Duration(span)) => duration(span.0.checked_mul(times)),
+            (Binary::Divide, Value::Duration(_), Value::Integer(0)) => Err(Fault::DivisionByZero),
+            (Binary::Divide, Value::Duration(span), Value::Integer(by)) => duration(span.0.checked_div(by)),
+            // Durations are whole seconds: what is less is left out.
+            (Binary::Multiply, Value::Duration(span), Value::Real(times))
+            | (Binary::Multiply, Value::Real(times), Value::Duration(span)) => {
+                duration(to_integer(Value::Real(span.0 as f64 * times)).ok())
+            }
+            (Binary::Divide, Value::Duration(span), Value::Real(by)) => duration(to_integer(Value::Real(span.0 as f64 / by)).ok()),
             _ => Err(Fault::Program),
         }
     }
@@ -245,7 +346,9 @@ const WORK_OF_RESOURCES: usize = 32;
 pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> {
     match value {
         Value::Text(text) => steps.take_for(text.len()),
-        Value::Texts(Texts::Separated(text, _)) => steps.take_for(text.len().saturating_mul(2)),
+        Value::Texts(Texts::Separated(text, _) | Texts::Ended(text) | Texts::Split(text, _) | Texts::Licenses(text)) => {
+            steps.take_for(text.len().saturating_mul(2))
+        }
         Value::Resources(Resources(text)) => steps.take_for(text.len().saturating_mul(WORK_OF_RESOURCES)),
         Value::Texts(Texts::Listed(list)) => (0..).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps)),
         _ => Ok(()),
@@ -255,6 +358,13 @@ pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> 
 /// Takes what it is to read a text of a list of so many bytes, and to go through it.
 pub(crate) fn charge_element(bytes: usize, steps: &mut Steps) -> Result<(), Fault> {
     steps.take_for(bytes.saturating_mul(2).saturating_add(EACH))
+}
+
+/// The offset of a place that is counted in characters.
+fn offset(text: &str, place: i64) -> Result<usize, Fault> {
+    let place = usize::try_from(place).map_err(|_| Fault::NoSuchElement)?;
+    let mut offsets = text.char_indices().map(|(offset, _)| offset).chain([text.len()]);
+    offsets.nth(place).ok_or(Fault::NoSuchElement)
 }
 
 fn integer(count: usize) -> Value<'static> {

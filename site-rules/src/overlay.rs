@@ -127,6 +127,10 @@ impl Fields for Overlay<'_> {
 }
 
 impl<'a> Written<'a> for Overlay<'a> {
+    fn job(&self) -> Option<&dyn Fields> {
+        (!self.writes.is_empty()).then_some(self)
+    }
+
     fn written(&self, field: FieldNumber, scratch: &mut Scratch<'a>, steps: &mut Steps) -> Result<Option<Option<Value<'a>>>, Fault> {
         if self.writes.is_empty() {
             return Ok(None);
@@ -186,7 +190,8 @@ impl<'a> Overlay<'a> {
             Some(Value::Texts(Texts::Separated(text, separator))) => {
                 Some(Value::Texts(Texts::Separated(scratch.joined(&[text])?, separator)))
             }
-            Some(Value::Texts(Texts::Listed(_)) | Value::Resources(_)) | None => None,
+            Some(Value::Texts(Texts::Licenses(text))) => Some(Value::Texts(Texts::Licenses(scratch.joined(&[text])?))),
+            Some(Value::Texts(_) | Value::Resources(_)) | None => None,
         })
     }
 }

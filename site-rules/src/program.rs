@@ -2,7 +2,7 @@
 
 use crate::calendar::{Part, Zone};
 use crate::field::FieldNumber;
-use crate::operators::{Binary, Unary};
+use crate::operators::{Binary, Ternary, Unary};
 use crate::pattern::Pattern;
 use crate::submission::Surrounding;
 use crate::table::Table;
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 /// The most values that an expression has in hand at once.
 pub const STACK: usize = 32;
 
-/// The most loops that may be within each other.
-pub const LOOPS: usize = 4;
+/// The most loops and names of values that may be within each other.
+pub const LOOPS: usize = 8;
 
 /// Which job a field is read of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,9 +22,11 @@ pub enum Scope {
     Job,
     /// The job that is to be modified, as it is.
     Current,
+    /// What was submitted, or asked to change, whatever rules have written.
+    Asked,
 }
 
-/// Which question a loop over a list answers.
+/// What is made of all elements of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Quantifier {
     /// Whether it is true of all elements.
@@ -33,6 +35,56 @@ pub enum Quantifier {
     Exists,
     /// Whether it is true of exactly one.
     ExistsOne,
+    /// A list of those elements of which it is true.
+    Filter,
+    /// A list of the texts that are made of them.
+    Map,
+    /// The sum of the values of this kind that are made of them; 0 of none.
+    Sum(Kind),
+    /// The least of these values; of none there is none.
+    Least(Kind),
+    /// The greatest of these values; of none there is none.
+    Greatest(Kind),
+}
+
+impl Quantifier {
+    /// The kind of what is made of an element, in a loop over a list of a kind; `None` where there
+    /// is no such loop.
+    #[must_use]
+    pub fn of_element(self) -> Option<Kind> {
+        match self {
+            Quantifier::All | Quantifier::Exists | Quantifier::ExistsOne | Quantifier::Filter => Some(Kind::Truth),
+            Quantifier::Map => Some(Kind::Text),
+            Quantifier::Sum(kind) => Some(kind).filter(|kind| matches!(kind, Kind::Integer | Kind::Real | Kind::Duration)),
+            Quantifier::Least(kind) | Quantifier::Greatest(kind) => Binary::Least.result(kind, kind),
+        }
+    }
+
+    /// The kind of what the loop results in.
+    #[must_use]
+    pub fn result(self, list: Kind) -> Kind {
+        match self {
+            Quantifier::All | Quantifier::Exists | Quantifier::ExistsOne => Kind::Truth,
+            Quantifier::Filter => list,
+            Quantifier::Map => Kind::Texts,
+            Quantifier::Sum(kind) | Quantifier::Least(kind) | Quantifier::Greatest(kind) => kind,
+        }
+    }
+
+    /// The kind of the answer so far, which a loop has on the stack while it goes on.
+    #[must_use]
+    pub fn so_far(self, list: Kind) -> Kind {
+        if self == Quantifier::ExistsOne { Kind::Integer } else { self.result(list) }
+    }
+}
+
+/// What is counted of a job by a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Counted {
+    /// The fewest GPUs of a type that it can run with.
+    GpusOfType,
+    /// The licences of a name.
+    Licenses,
 }
 
 /// What is read of a generic resource.
@@ -44,6 +96,16 @@ pub enum ResourcePart {
     Type,
     /// How many.
     Count,
+    /// As it stands in the list.
+    Text,
+}
+
+impl ResourcePart {
+    /// The kind of its value.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        if self == ResourcePart::Count { Kind::Integer } else { Kind::Text }
+    }
 }
 
 /// An instruction. Those that take values take them from the top of the stack, and put their result
@@ -120,7 +182,7 @@ pub enum Instruction {
     Begin(Quantifier),
     /// Goes on with the next element of the innermost loop, or behind the loop.
     Next(Quantifier, u32),
-    /// The element of a loop over texts; 0 is the innermost loop.
+    /// The element of a loop over texts, or the value that is kept; 0 is the innermost loop.
     Item(u8),
     /// A part of the element of a loop over generic resources; 0 is the innermost loop.
     ResourceItem(u8, ResourcePart),
@@ -128,6 +190,20 @@ pub enum Instruction {
     Accumulate(Quantifier, u32),
     /// Ends the innermost loop with its answer.
     End(Quantifier),
+    /// Makes one value of three.
+    Ternary(Ternary),
+    /// The keys of a table.
+    Keys(u16),
+    /// Takes a name, and counts what a job asks for under it.
+    Count(Scope, Counted),
+    /// Takes a type or a number, and writes the element of a loop over generic resources with it;
+    /// 0 is the innermost loop.
+    ResourceWith(u8, ResourcePart),
+    /// Takes a value, or the reason why there is none, and keeps it as the element of a loop that
+    /// is gone through once.
+    Bind,
+    /// Ends the innermost loop, which keeps a value.
+    Unbind,
 }
 
 /// Where an expression stands in a program, and what it results in.

@@ -10,6 +10,9 @@
 //! text gives a job what is not read here: the word `gres` counts wherever it stands in a part, and
 //! numbers wrap. What Slurm refuses is read as something all the same.
 
+use crate::fault::Fault;
+use crate::scratch::Scratch;
+
 /// A generic resource that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resource<'a> {
@@ -20,6 +23,63 @@ pub struct Resource<'a> {
     pub subtype: &'a str,
     /// How many; at least 1.
     pub count: i64,
+    /// As it stands in the list, without what Slurm shows in brackets.
+    pub text: &'a str,
+}
+
+impl<'a> Resource<'a> {
+    /// The same resource with another type, or with none where `subtype` is empty, in the form in
+    /// which it stands.
+    ///
+    /// # Errors
+    /// [`Fault::Conversion`] if no type can have this name, and [`Fault::TextsTooLong`] if there is
+    /// no room.
+    pub fn with_type(&self, subtype: &str, scratch: &mut Scratch<'a>) -> Result<&'a str, Fault> {
+        let is_name = |text: &str| !text.contains([',', ':', '=', '(', ')', '/', '\0']) && !text.contains(char::is_whitespace);
+        // A type that is a number would be read as one.
+        if !is_name(subtype) || number(subtype).is_some_and(|_| !subtype.is_empty()) {
+            return Err(Fault::Conversion);
+        }
+        let (before, count) = self.around_type()?;
+        let colon = if subtype.is_empty() { "" } else { ":" };
+        scratch.joined(&[before, colon, subtype, count])
+    }
+
+    /// The same resource in another number, in the form in which it stands.
+    ///
+    /// # Errors
+    /// [`Fault::Conversion`] for a number below 1, and [`Fault::TextsTooLong`] if there is no room.
+    pub fn with_count(&self, count: i64, scratch: &mut Scratch<'a>) -> Result<&'a str, Fault> {
+        if count < 1 {
+            return Err(Fault::Conversion);
+        }
+        let (_, before) = self.around_type()?;
+        let named = self.text.strip_suffix(before).ok_or(Fault::Program)?;
+        let separator = if before.starts_with('=') { '=' } else { ':' };
+        scratch.formatted(format_args!("{named}{separator}{count}"))
+    }
+
+    /// What stands before the type, and the number behind it with its separator, which may be empty.
+    fn around_type(&self) -> Result<(&'a str, &'a str), Fault> {
+        let length = |text: &str| text.len();
+        let named = length(self.kind) + if self.subtype.is_empty() { 0 } else { 1 + length(self.subtype) };
+        let behind_kind = Self::place(self.text, self.kind).ok_or(Fault::Program)?;
+        let begin = behind_kind - length(self.kind);
+        let count = self.text.get(begin + named..).ok_or(Fault::Program)?;
+        Ok((self.text.get(..behind_kind).ok_or(Fault::Program)?, count))
+    }
+
+    /// Where the kind ends in the text.
+    fn place(text: &str, kind: &str) -> Option<usize> {
+        let begin = match text.find(MARK) {
+            Some(place) => {
+                let behind = place + MARK.len();
+                behind + usize::from(text.get(behind..)?.starts_with(['/', ':']))
+            }
+            None => 0,
+        };
+        text.get(begin..)?.starts_with(kind).then(|| begin + kind.len())
+    }
 }
 
 /// What marks a generic resource.
@@ -92,6 +152,7 @@ fn read(part: &str) -> Option<Resource<'_>> {
     if shown.is_empty() || is_continued {
         return None;
     }
+    let named_length = named.len();
     let (named, count) = match shown.rfind('=').or_else(|| shown.rfind(':')) {
         Some(place) => match number(&shown[place + 1..]) {
             Some(count) => (&shown[..place], count),
@@ -100,7 +161,8 @@ fn read(part: &str) -> Option<Resource<'_>> {
         None => (shown, 1),
     };
     let (kind, subtype) = named.split_once(':').unwrap_or((named, ""));
-    Some(Resource { kind, subtype, count: i64::try_from(count).unwrap_or(i64::MAX) })
+    let text = part.get(..part.len() - named_length + shown.len()).unwrap_or(part);
+    Some(Resource { kind, subtype, count: i64::try_from(count).unwrap_or(i64::MAX), text })
 }
 
 /// A count as `_is_valid_number` reads it (src/common/gres.c): what `strtoull` takes, and behind it
@@ -215,6 +277,32 @@ mod tests {
         ] {
             assert_eq!(read_all(text), [expected], "{text}");
         }
+    }
+
+    #[test]
+    fn a_resource_is_written_with_another_type_or_number_in_the_form_in_which_it_stands() {
+        let mut memory = [0; 1_000];
+        let mut scratch = Scratch::within(&mut memory);
+        for (text, typed, counted) in [
+            ("gpu", "gpu:h100", "gpu:3"),
+            ("gpu:2", "gpu:h100:2", "gpu:3"),
+            ("gpu:a100", "gpu:h100", "gpu:a100:3"),
+            ("gres:gpu:a100:2", "gres:gpu:h100:2", "gres:gpu:a100:3"),
+            ("gres/gpu=2", "gres/gpu:h100=2", "gres/gpu=3"),
+            ("gres/gpu:a100=2", "gres/gpu:h100=2", "gres/gpu:a100=3"),
+            ("gpu:a100:2(S:0)", "gpu:h100:2", "gpu:a100:3"),
+            ("cpu=4", "cpu:h100=4", "cpu=3"),
+        ] {
+            let resource = all(text).next().unwrap();
+            assert_eq!(resource.with_type("h100", &mut scratch), Ok(typed), "{text}");
+            assert_eq!(resource.with_count(3, &mut scratch), Ok(counted), "{text}");
+        }
+        let resource = all("gres:gpu:a100:2").next().unwrap();
+        assert_eq!(resource.with_type("", &mut scratch), Ok("gres:gpu:2"));
+        for name in ["a,gres:gpu:9", "a:9", "a b", "a=1", "80"] {
+            assert_eq!(resource.with_type(name, &mut scratch), Err(Fault::Conversion), "{name}");
+        }
+        assert_eq!([0, -1].map(|count| resource.with_count(count, &mut scratch)), [Err(Fault::Conversion); 2]);
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub struct Rule {
     pub when: Option<ExpressionNumber>,
     /// Whether it is applied.
     pub mode: Mode,
+    /// Whether its refusal is only a warning, or would be if the rule were not observed only.
+    pub only_warns: bool,
     /// What becomes of the submission if it can't be evaluated.
     pub on_error: OnError,
     /// What it writes.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 const AT_ONCE: usize = 2 << 10;
 
 /// What it has beyond that, in bytes.
-const BEYOND: usize = 16 << 10;
+const BEYOND: usize = 64 << 10;
 
 /// Memory for the texts of one request. What most requests need is on the stack; only for more than
 /// that is anything allocated, once.
@@ -74,20 +74,51 @@ impl<'a> Scratch<'a> {
     /// # Errors
     /// [`Fault::TextsTooLong`] if there is no room.
     pub fn changed(&mut self, text: &str, change: fn(&mut str)) -> Result<&'a str, Fault> {
-        if self.rest.len() < text.len() {
-            self.go_beyond()?;
-        }
-        let memory = std::mem::take(&mut self.rest);
-        if memory.len() < text.len() {
-            self.rest = memory;
-            return Err(Fault::TextsTooLong);
-        }
-        let (used, rest) = memory.split_at_mut(text.len());
-        self.rest = rest;
+        let used = self.bytes(text.len())?;
         used.copy_from_slice(text.as_bytes());
         let copy = std::str::from_utf8_mut(used).map_err(|_| Fault::Program)?;
         change(copy);
         Ok(copy)
+    }
+
+    /// A text in which each `old` is replaced by `new`; where `old` is empty, `new` is put around all
+    /// characters.
+    ///
+    /// # Errors
+    /// [`Fault::TextsTooLong`] if there is no room.
+    pub fn replaced(&mut self, text: &str, old: &str, new: &str) -> Result<&'a str, Fault> {
+        self.listed(|| text.split(old), new)
+    }
+
+    /// Texts with a separator between them.
+    ///
+    /// # Errors
+    /// [`Fault::TextsTooLong`] if there is no room.
+    pub fn listed<'t, T: Iterator<Item = &'t str>>(&mut self, texts: impl Fn() -> T, separator: &str) -> Result<&'a str, Fault> {
+        self.filled(|writer| {
+            texts().enumerate().all(|(place, text)| {
+                let before = if place == 0 { "" } else { separator };
+                writer.write_str(before).is_ok() && writer.write_str(text).is_ok()
+            })
+        })
+    }
+
+    /// So many bytes, to be filled bit by bit.
+    ///
+    /// # Errors
+    /// [`Fault::TextsTooLong`] if there is no room.
+    pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a mut [u8], Fault> {
+        if self.rest.len() < length {
+            self.go_beyond()?;
+        }
+        let memory = std::mem::take(&mut self.rest);
+        if memory.len() < length {
+            self.rest = memory;
+            return Err(Fault::TextsTooLong);
+        }
+        let (bytes, rest) = memory.split_at_mut(length);
+        self.rest = rest;
+        Ok(bytes)
     }
 
     fn filled(&mut self, fill: impl Fn(&mut Writer<'_>) -> bool) -> Result<&'a str, Fault> {
@@ -115,6 +146,51 @@ impl<'a> Scratch<'a> {
         let beyond = self.beyond.take().ok_or(Fault::TextsTooLong)?;
         self.rest = beyond.insert(vec![0; BEYOND].into_boxed_slice());
         Ok(())
+    }
+}
+
+/// Texts that are collected one by one: behind each stands the same byte.
+#[derive(Debug, Default)]
+pub(crate) struct Collected<'a> {
+    memory: &'a mut [u8],
+    length: usize,
+}
+
+impl<'a> Collected<'a> {
+    /// Puts a text behind the others. Where there is no room, all of them go into twice the memory,
+    /// so that what is collected takes at most four times its length.
+    ///
+    /// # Errors
+    /// [`Fault::TextsTooLong`] if there is none, and [`Fault::Conversion`] for a text that holds the
+    /// byte itself.
+    pub(crate) fn push(&mut self, text: &str, end: u8, scratch: &mut Scratch<'a>) -> Result<(), Fault> {
+        const FIRST: usize = 64;
+        if text.as_bytes().contains(&end) {
+            return Err(Fault::Conversion);
+        }
+        let length = self.length.saturating_add(text.len()).saturating_add(1);
+        if length > self.memory.len() {
+            let more = length.max(self.memory.len().saturating_mul(2)).max(FIRST);
+            let memory = scratch.bytes(more).or_else(|_| scratch.bytes(length))?;
+            let collected = self.memory.get(..self.length).ok_or(Fault::Program)?;
+            memory.get_mut(..self.length).ok_or(Fault::Program)?.copy_from_slice(collected);
+            self.memory = memory;
+        }
+        let place = self.memory.get_mut(self.length..length).ok_or(Fault::Program)?;
+        let (last, behind) = place.split_last_mut().ok_or(Fault::Program)?;
+        behind.copy_from_slice(text.as_bytes());
+        *last = end;
+        self.length = length;
+        Ok(())
+    }
+
+    /// All that was collected.
+    ///
+    /// # Errors
+    /// [`Fault::Program`] if these are no texts, which can't be.
+    pub(crate) fn finish(self) -> Result<&'a str, Fault> {
+        let bytes: &'a [u8] = self.memory;
+        std::str::from_utf8(bytes.get(..self.length).ok_or(Fault::Program)?).map_err(|_| Fault::Program)
     }
 }
 
@@ -146,6 +222,23 @@ mod tests {
         let third = scratch.changed("Ab", str::make_ascii_lowercase).unwrap();
         assert_eq!((first, second, third), ("abcd", "12345", "ab"));
     }
+
+    #[test]
+    fn texts_are_collected_while_others_are_made() {
+        let mut memory = [0; 1_000];
+        let mut scratch = Scratch::within(&mut memory);
+        let (mut one, mut other) = (Collected::default(), Collected::default());
+        for number in 0..20 {
+            let text = scratch.formatted(format_args!("{number}")).unwrap();
+            one.push(text, b',', &mut scratch).unwrap();
+            other.push("é", 0, &mut scratch).unwrap();
+        }
+        assert_eq!(one.push("a,b", b',', &mut scratch), Err(Fault::Conversion));
+        assert_eq!(one.push(&"x".repeat(1_000), b',', &mut scratch), Err(Fault::TextsTooLong));
+        assert_eq!(one.finish(), Ok("0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,"));
+        assert_eq!(other.finish(), Ok("é\0".repeat(20).as_str()));
+    }
+
     #[test]
     fn texts_that_are_too_long_for_the_stack_go_on_beyond_it_and_no_further() {
         let mut memory = Memory::default();

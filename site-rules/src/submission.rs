@@ -24,6 +24,9 @@ pub struct Submission<'a> {
     pub now: UnixTime,
     /// What is submitted, or asked to change.
     pub job: &'a dyn Fields,
+    /// The same before any rule has written into it; another one than `job` where rules are asked
+    /// about a job that they have judged before.
+    pub asked: &'a dyn Fields,
     /// The job that is to be modified, where it is known.
     pub current: Option<Current<'a>>,
     /// Who asks.
@@ -56,6 +59,17 @@ pub struct User<'a> {
     pub is_operator: bool,
     /// How many jobs the user has submitted within the last hour, where it is counted.
     pub submissions_last_hour: Option<u32>,
+    /// How many jobs the user has in the queue, where it is known.
+    pub jobs: Option<UserJobs>,
+}
+
+/// How many jobs a user has in the queue. Each task of an array is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UserJobs {
+    /// Those that wait.
+    pub pending: u32,
+    /// Those that run or are suspended.
+    pub running: u32,
 }
 
 /// Forecasts for the job that is submitted.
@@ -107,6 +121,10 @@ pub enum Surrounding {
     SubmissionsLastHour,
     /// `forecast.soonest_partition`.
     SoonestPartition,
+    /// `user.jobs_pending`.
+    JobsPending,
+    /// `user.jobs_running`.
+    JobsRunning,
 }
 
 /// A name that surrounds the job, in the form of a field that can't be written.
@@ -117,7 +135,7 @@ const fn read_only(name: &'static str, kind: Kind, may_be_absent: bool, meaning:
 
 impl Surrounding {
     /// All of them, with their names, kinds and meanings.
-    pub const ALL: [(Surrounding, Field); 11] = [
+    pub const ALL: [(Surrounding, Field); 13] = [
         (Surrounding::Now, read_only("now", Kind::Moment, false, "The time of the submission.")),
         (Surrounding::Request, read_only("kind", Kind::Text, false, "`submit` or `modify`.")),
         (Surrounding::CurrentKnown, read_only("current.known", Kind::Truth, false, "Whether the job that is to be modified is known.")),
@@ -137,6 +155,14 @@ impl Surrounding {
         (
             Surrounding::SoonestPartition,
             read_only("forecast.soonest_partition", Kind::Text, true, "The partition in which the job is forecast to begin first."),
+        ),
+        (
+            Surrounding::JobsPending,
+            read_only("user.jobs_pending", Kind::Integer, true, "How many jobs of the user wait, each task of an array being one."),
+        ),
+        (
+            Surrounding::JobsRunning,
+            read_only("user.jobs_running", Kind::Integer, true, "How many jobs of the user run, each task of an array being one."),
         ),
     ];
 
@@ -164,6 +190,8 @@ impl Surrounding {
             Surrounding::IsRoot => Some(Value::Truth(user.is_root)),
             Surrounding::IsOperator => Some(Value::Truth(user.is_operator)),
             Surrounding::SubmissionsLastHour => user.submissions_last_hour.map(|count| Value::Integer(i64::from(count))),
+            Surrounding::JobsPending => user.jobs.map(|jobs| Value::Integer(i64::from(jobs.pending))),
+            Surrounding::JobsRunning => user.jobs.map(|jobs| Value::Integer(i64::from(jobs.running))),
             Surrounding::SoonestPartition => submission.forecasts.soonest_partition().map(Value::Text),
         }
     }

@@ -1,5 +1,6 @@
 //! Values that expressions are evaluated with. None of them owns anything.
 
+use crate::licenses;
 use crate::resources;
 pub use crate::resources::Resource;
 use job_types::time::{Seconds, UnixTime};
@@ -74,6 +75,13 @@ pub enum Texts<'a> {
     Separated(&'a str, char),
     /// A list of its own.
     Listed(&'a dyn TextList),
+    /// What an expression has made: behind each text stands a zero byte, which none of them holds.
+    Ended(&'a str),
+    /// What stands between separators in one text, with its empty parts; the characters of the text
+    /// where the separator is empty.
+    Split(&'a str, &'a str),
+    /// The names of the licences in a request for them ([`crate::licenses`]).
+    Licenses(&'a str),
 }
 
 /// A list of texts that are kept elsewhere, such as the arguments of a script.
@@ -151,9 +159,32 @@ impl<'a> Texts<'a> {
                 *cursor = cursor.saturating_add(1);
                 Some(text)
             }
+            Texts::Ended(text) => {
+                let (part, _) = text.get(*cursor..)?.split_once(END)?;
+                *cursor = cursor.saturating_add(part.len()).saturating_add(END.len_utf8());
+                Some(part)
+            }
+            Texts::Split(text, "") => {
+                let rest = text.get(*cursor..)?;
+                let part = rest.get(..rest.chars().next()?.len_utf8())?;
+                *cursor = cursor.saturating_add(part.len());
+                Some(part)
+            }
+            Texts::Split(text, separator) => {
+                let rest = text.get(*cursor..)?;
+                let part = rest.split(separator).next().unwrap_or(rest);
+                // Behind the last part it is behind the text.
+                let behind = if part.len() == rest.len() { 1 } else { separator.len() };
+                *cursor = cursor.saturating_add(part.len()).saturating_add(behind);
+                Some(part)
+            }
+            Texts::Licenses(text) => licenses::next(text, cursor).map(|license| license.name),
         }
     }
 }
+
+/// What stands behind each text of [`Texts::Ended`].
+pub const END: char = '\0';
 
 impl<'a> Resources<'a> {
     /// The resources in their order.
@@ -182,6 +213,23 @@ mod tests {
     fn the_parts_of_a_text_leave_out_empty_ones() {
         for (text, parts) in [("a,b", &["a", "b"][..]), (",a,,b,", &["a", "b"]), ("", &[]), (",", &[]), ("ä,ö", &["ä", "ö"])] {
             assert_eq!(Texts::Separated(text, ',').iter().collect::<Vec<_>>(), parts, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_split_or_made_keeps_its_empty_texts() {
+        for (text, separator, parts) in [
+            ("a,b", ",", &["a", "b"][..]),
+            (",a,,b,", ",", &["", "a", "", "b", ""]),
+            ("", ",", &[""]),
+            ("a--b", "--", &["a", "b"]),
+            ("äö", "", &["ä", "ö"]),
+            ("", "", &[]),
+        ] {
+            assert_eq!(Texts::Split(text, separator).iter().collect::<Vec<_>>(), parts, "{text} by {separator}");
+        }
+        for (text, parts) in [("", &[][..]), ("\0", &[""]), ("a\0\0ö\0", &["a", "", "ö"])] {
+            assert_eq!(Texts::Ended(text).iter().collect::<Vec<_>>(), parts, "{text:?}");
         }
     }
 }

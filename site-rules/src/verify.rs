@@ -19,11 +19,12 @@ pub struct VerificationError {
 }
 
 /// What is known before an instruction: the kinds of the values on the stack, and for each loop
-/// that it is in the kind of the elements and the question.
+/// that it is in the kind of the list and the question; without question, the kind of a value that
+/// is kept under a name.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     stack: ArrayVec<Kind, STACK>,
-    loops: ArrayVec<(Kind, Quantifier), LOOPS>,
+    loops: ArrayVec<(Kind, Option<Quantifier>), LOOPS>,
 }
 
 impl State {
@@ -138,7 +139,7 @@ impl Way<'_> {
             }
             Instruction::Read(surrounding) => self.state.push(surrounding.field()?.kind)?,
             Instruction::Knows(_) => self.state.push(Kind::Truth)?,
-            Instruction::Variable(Scope::Job | Scope::Current) => self.takes(&[Kind::Text], Kind::Text)?,
+            Instruction::Variable(Scope::Job | Scope::Current | Scope::Asked) => self.takes(&[Kind::Text], Kind::Text)?,
             Instruction::HasVariable(_) | Instruction::HasWait => self.takes(&[Kind::Text], Kind::Truth)?,
             Instruction::LookUp { table, column } => {
                 let column = self.program.tables.get(usize::from(table))?.columns.get(usize::from(column))?;
@@ -177,32 +178,56 @@ impl Way<'_> {
             Instruction::Begin(quantifier) => {
                 let kind = self.state.stack.pop()?;
                 matches!(kind, Kind::Texts | Kind::Resources).then_some(())?;
-                self.state.loops.try_push((kind, quantifier)).ok()?;
-                self.state.push(answer_so_far(quantifier))?;
+                quantifier.of_element()?;
+                self.state.loops.try_push((kind, Some(quantifier))).ok()?;
+                self.state.push(quantifier.so_far(kind))?;
             }
             Instruction::Next(quantifier, behind) => {
-                (self.state.loops.last()?.1 == quantifier).then_some(())?;
-                self.state.top_is(answer_so_far(quantifier))?;
+                self.answers(quantifier)?;
                 self.leads_to(behind, self.state.clone())?;
             }
-            Instruction::Item(level) => {
-                (self.loop_over(level)? == Kind::Texts).then_some(())?;
-                self.state.push(Kind::Text)?;
-            }
+            Instruction::Item(level) => match self.loop_over(level)? {
+                (Kind::Texts, Some(_)) => self.state.push(Kind::Text)?,
+                (kind, None) => self.state.push(kind)?,
+                (_, Some(_)) => return None,
+            },
             Instruction::ResourceItem(level, part) => {
-                (self.loop_over(level)? == Kind::Resources).then_some(())?;
-                self.state.push(if part == ResourcePart::Count { Kind::Integer } else { Kind::Text })?;
+                self.is_over_resources(level)?;
+                self.state.push(part.kind())?;
+            }
+            Instruction::ResourceWith(level, part) => {
+                self.is_over_resources(level)?;
+                matches!(part, ResourcePart::Type | ResourcePart::Count).then_some(())?;
+                self.takes(&[part.kind()], Kind::Text)?;
             }
             Instruction::Accumulate(quantifier, back_to) => {
-                self.state.pop(Kind::Truth)?;
-                (self.state.loops.last()?.1 == quantifier).then_some(())?;
-                self.state.top_is(answer_so_far(quantifier))?;
+                self.state.pop(quantifier.of_element()?)?;
+                self.answers(quantifier)?;
                 let is_back = back_to < self.at && matches!(self.program.code.get(usize::try_from(back_to).ok()?)?, Instruction::Next(..));
                 (is_back && self.known.get(&back_to)? == &self.state).then_some(())?;
             }
             Instruction::End(quantifier) => {
-                (self.state.loops.pop()?.1 == quantifier).then_some(())?;
-                self.takes(&[answer_so_far(quantifier)], Kind::Truth)?;
+                self.answers(quantifier)?;
+                let (list, _) = self.state.loops.pop()?;
+                self.takes(&[quantifier.so_far(list)], quantifier.result(list))?;
+            }
+            Instruction::Ternary(ternary) => {
+                let third = self.state.stack.pop()?;
+                let second = self.state.stack.pop()?;
+                let first = self.state.stack.pop()?;
+                self.state.push(ternary.result([first, second, third])?)?;
+            }
+            Instruction::Keys(table) => {
+                self.program.tables.get(usize::from(table))?;
+                self.state.push(Kind::Texts)?;
+            }
+            Instruction::Count(..) => self.takes(&[Kind::Text], Kind::Integer)?,
+            Instruction::Bind => {
+                let kind = self.state.stack.pop()?;
+                self.state.loops.try_push((kind, None)).ok()?;
+            }
+            Instruction::Unbind => {
+                self.state.loops.pop()?.1.is_none().then_some(())?;
             }
         }
         Some(goes_on.then(|| self.state.clone()))
@@ -225,8 +250,19 @@ impl Way<'_> {
         self.state.push(binary.result(left, right)?)
     }
 
-    fn loop_over(&self, level: u8) -> Option<Kind> {
-        self.state.loops.iter().rev().nth(usize::from(level)).map(|(kind, _)| *kind)
+    fn loop_over(&self, level: u8) -> Option<(Kind, Option<Quantifier>)> {
+        self.state.loops.iter().rev().nth(usize::from(level)).copied()
+    }
+
+    fn is_over_resources(&self, level: u8) -> Option<()> {
+        matches!(self.loop_over(level)?, (Kind::Resources, Some(_))).then_some(())
+    }
+
+    /// The innermost loop has this question, and its answer so far is the uppermost value.
+    fn answers(&self, quantifier: Quantifier) -> Option<()> {
+        let (list, question) = *self.state.loops.last()?;
+        (question == Some(quantifier)).then_some(())?;
+        self.state.top_is(quantifier.so_far(list))
     }
 
     /// A way leads forward to an instruction, with what is known there.
@@ -239,13 +275,5 @@ impl Way<'_> {
                 Some(())
             }
         }
-    }
-}
-
-/// What a loop has on the stack while it goes on.
-fn answer_so_far(quantifier: Quantifier) -> Kind {
-    match quantifier {
-        Quantifier::All | Quantifier::Exists => Kind::Truth,
-        Quantifier::ExistsOne => Kind::Integer,
     }
 }

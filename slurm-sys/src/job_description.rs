@@ -506,6 +506,14 @@ impl UserMessage<'_> {
         std::mem::take(&mut self.said)
     }
 
+    /// What other plugins have said, as far as it is UTF-8.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        let place = self.0.as_deref()?;
+        // SAFETY: the place holds NULL or a string, which lives for as long as this is borrowed.
+        unsafe { borrow(*place) }.filter(|said| !said.is_empty())
+    }
+
     /// Adds a line to what other plugins have said. Without memory for it, the user is told
     /// nothing.
     pub fn add(&mut self, line: &str) {

@@ -219,6 +219,7 @@ fn source(name: Name) -> Source {
         | Name::IsArray
         | Name::IsHeld
         | Name::IsInteractive
+        | Name::LicenseNames
         | Name::MemPerGpu
         | Name::Memory
         | Name::Partitions
@@ -328,7 +329,7 @@ impl<'a> JobFields<'a> {
 
     /// What is derived of other fields, once.
     fn derived(&self, name: Name) -> Option<Value<'_>> {
-        if name == Name::Partitions {
+        if matches!(name, Name::LicenseNames | Name::Partitions) {
             return derived::value(name, self);
         }
         let derive = || match derived::value(name, self)? {

@@ -9,7 +9,7 @@ use crate::record_key::{self, RecordKey};
 use crate::request;
 use crate::rewrite::Rewrite;
 use crate::rules::InForce;
-use crate::ruling::{Judged, Refused};
+use crate::ruling::{Applied, Judged, Refused};
 use crate::snapshot::Current;
 pub use crate::state::State;
 use crate::state::{self, Located};
@@ -31,7 +31,6 @@ use predictor_core::refusals::NotedRefusal;
 use predictor_core::shared_nodes::SharedNode;
 use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
-use site_rules::steps::Steps;
 use site_rules::submission::Request;
 use slurm_sys::bindings::ESLURM_PATHNAME_TOO_LONG;
 use slurm_sys::job_description::{JobDescription, ListField, UserMessage};
@@ -85,19 +84,22 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     }
     let mut arrival = unconfirmed.submissions.arrival(submitter, description);
     message.leave_out(std::mem::take(&mut arrival.told));
-    let judged = match judged.map(|judged| judged.apply(description, message).map(|left| (judged, left))).transpose() {
-        Ok(judged) => judged,
+    let after = match judged.map(|judged| judged.apply(description, message)).transpose() {
+        Ok(after) => after.unwrap_or_default(),
         Err(Refused(number)) => return Answer::RefusedByRules(number),
     };
     record_key::disarm(description);
-    let arrived = Arrived { state, located, is_off, judged, now };
+    let arrived = Arrived { state, located, is_off, judged: judged.map(|judged| (judged, &after)), now };
     let answer = forecast(&arrived, description, message);
     if matches!(answer, Answer::Accepted | Answer::Undecided) {
         let is_let_through = answer == Answer::Accepted;
-        let fields = judged.filter(|_| is_let_through).and_then(|(judged, _)| judged.submitted_fields(description));
+        let fields = judged.filter(|_| is_let_through).and_then(|judged| judged.submitted_fields(description));
         let (owner, told) = (description.user(), message.take_said());
         let answered = Answered { asker: submitter, owner, is_let_through, told, fields };
         unconfirmed.submissions.answered(arrival, answered, now, &store.throttle);
+        if let Some(judged) = judged.filter(|_| is_let_through) {
+            judged.note_let_through(description);
+        }
     }
     answer
 }
@@ -162,8 +164,8 @@ struct Arrived<'a> {
     located: Option<&'a Located>,
     /// Whether the kill switch of forecasts is on.
     is_off: bool,
-    /// The site's own rules, if there are some, and the steps that are left to them.
-    judged: Option<(Judged<'a>, Steps)>,
+    /// The site's own rules, if there are some, and what they have done.
+    judged: Option<(Judged<'a>, &'a Applied)>,
     now: UnixTime,
 }
 
@@ -225,7 +227,7 @@ struct Governing<'a> {
     current: &'a Current,
     partition: Partition<'a>,
     policy: Policy,
-    judged: Option<(Judged<'a>, Steps)>,
+    judged: Option<(Judged<'a>, &'a Applied)>,
     now: UnixTime,
 }
 
@@ -297,10 +299,10 @@ fn decided(
         let is_writable = record.is_some() || !needs_record;
         let prepare = || Rewrite::prepare(description, before, submission.unit(), decision.changes(), &names, record.as_deref());
         let rewrite = is_writable.then(prepare).flatten().ok_or(NotCarriedOut::NotWritable).and_then(|rewrite| {
-            let Some((judged, left)) = judged else { return Ok(rewrite) };
+            let Some((judged, after)) = judged else { return Ok(rewrite) };
             match rewrite.sizes_and_limits(description, submission.unit()) {
                 written if written.is_empty() => Ok(rewrite),
-                written => judged.allows(description, &written, left).map(|()| rewrite).map_err(NotCarriedOut::AgainstRule),
+                written => judged.allows(description, after, &written).map(|()| rewrite).map_err(NotCarriedOut::AgainstRule),
             }
         });
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));

@@ -14,16 +14,18 @@ use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::Counter;
 use site_rules::apply::{NOT_KNOWN_YET, RULE_FAILED, apply, apply_again};
+use site_rules::asked::{AsAsked, Overwritten};
 use site_rules::data::{DataFile, KnownJob};
 use site_rules::fault::Fault;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::outcome::{NoObserver, Observer, Refusal, Report, Verdict};
 use site_rules::overlay::{Overlay, Write};
 use site_rules::refusal_log::RefusedRequest;
+use site_rules::resources;
 use site_rules::rules::{Mode, OnError, Rule, RuleSet};
 use site_rules::scratch::Memory;
 use site_rules::steps::Steps;
-use site_rules::submission::{Current, Forecasts, NoForecasts, Request, Submission, User};
+use site_rules::submission::{Current, Forecasts, NoForecasts, Request, Submission, User, UserJobs};
 use site_rules::value::Value;
 use site_rules::words;
 use slurm_sys::error_number;
@@ -55,11 +57,20 @@ pub(crate) struct Judged<'a> {
 pub(crate) struct Refused(pub(crate) c_int);
 
 /// What is to be done after rules were evaluated; it borrows nothing of the job's description.
+#[derive(Default)]
 struct Ruled {
     refusal: Option<RuledRefusal>,
     warnings: Vec<String>,
     writes: Option<Writes>,
-    /// How many steps are left to the rules.
+    applied: Applied,
+}
+
+/// What is left behind by rules that let a request through.
+#[derive(Default)]
+pub(crate) struct Applied {
+    /// What they have written over.
+    overwritten: Overwritten,
+    /// How many steps are left to them.
     left: Steps,
 }
 
@@ -73,14 +84,14 @@ struct RuledRefusal {
 
 impl Judged<'_> {
     /// Evaluates the rules, and writes what they want into the job description: all of it, or
-    /// nothing. The user is told what they say. Returns how many steps are left to them for
-    /// [`Judged::allows`].
+    /// nothing. The user is told what they say. Returns what [`Judged::allows`] has to know of it.
     ///
     /// # Errors
     /// Where they refuse the request.
-    pub(crate) fn apply(&self, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Result<Steps, Refused> {
+    pub(crate) fn apply(&self, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Result<Applied, Refused> {
+        let said = message.said();
         // A panic here is an error of the evaluation, and the rules say what becomes of that.
-        let ruled = caught(|| self.evaluated(description)).unwrap_or_else(|| {
+        let ruled = caught(|| self.evaluated(description, said)).unwrap_or_else(|| {
             self.state.count(Counter::Panics);
             let ruled = self.failed("E_RULE_FAILED: the site's rules can't be evaluated");
             let outcome = if ruled.refusal.is_some() { "is refused" } else { "goes on, as the rules pass over errors" };
@@ -96,7 +107,7 @@ impl Judged<'_> {
         if let Some(writes) = ruled.writes {
             writes.apply(description);
         }
-        Ok(ruled.left)
+        Ok(ruled.applied)
     }
 
     /// Tells a refusal to the user and to the log: 22.05's scontrol does not hand it on
@@ -132,12 +143,20 @@ impl Judged<'_> {
         Err(self.refused(&RuledRefusal { number: not_known_yet(), rule: None, message: message_text.to_owned() }, message))
     }
 
+    /// Counts a job that is let through, until the daemon has read it.
+    pub(crate) fn note_let_through(&self, description: &JobDescription<'_>) {
+        let Some(data) = self.in_force.data.as_deref() else { return };
+        let tasks = description.text(TextField::ArrayInx).and_then(|tasks| resources::array_size(tasks.to_str().ok()?));
+        let jobs = u32::try_from(tasks.unwrap_or(1)).unwrap_or(u32::MAX);
+        self.store.let_through.lock().note(description.user(), self.now, jobs, data.counted_before());
+    }
+
     /// What becomes of a request where no rule can be told to have failed: it is refused, unless
     /// all rules pass over what can't be evaluated.
     fn failed(&self, refusal: &str) -> Ruled {
         let is_refused = self.in_force.rules.set.rules.iter().any(|rule| self.concerns(rule) && refuses_on_error(rule));
         let refusal = || RuledRefusal { number: named_error(RULE_FAILED), rule: None, message: refusal.to_owned() };
-        Ruled { refusal: is_refused.then(refusal), warnings: Vec::new(), writes: None, left: Steps(0) }
+        Ruled { refusal: is_refused.then(refusal), ..Ruled::default() }
     }
 
     fn concerns(&self, rule: &Rule) -> bool {
@@ -147,10 +166,11 @@ impl Judged<'_> {
         }
     }
 
-    fn evaluated(&self, description: &JobDescription<'_>) -> Ruled {
+    /// `said` is what other plugins have told the user.
+    fn evaluated(&self, description: &JobDescription<'_>, said: Option<&str>) -> Ruled {
         let set = &self.in_force.rules.set;
         let fields = JobFields::of(description);
-        let mut observer = Tally::new(self, &fields);
+        let mut observer = Tally::new(self, &fields, said.unwrap_or_default());
         #[cfg(panics_when_told)]
         assert!(description.name() != Some("queuecast-panics-in-rules"));
         let judged = |submission: &Submission<'_>, observer: &mut dyn Observer, left: Option<Steps>| {
@@ -164,13 +184,14 @@ impl Judged<'_> {
             if let Some(refusal) = outcome.refusal {
                 let rule = set.rules.get(usize::from(refusal.rule.0)).map(|rule| rule.name.to_string());
                 let refusal = RuledRefusal { number: number_of(&refusal), rule, message: refusal.message };
-                return Ruled { refusal: Some(refusal), warnings, writes: None, left };
+                return Ruled { refusal: Some(refusal), warnings, applied: Applied { left, ..Applied::default() }, ..Ruled::default() };
             }
             if outcome.writes.is_empty() {
-                return Ruled { refusal: None, warnings, writes: None, left };
+                return Ruled { warnings, applied: Applied { left, ..Applied::default() }, ..Ruled::default() };
             }
+            let overwritten = Overwritten::by(&outcome.writes, submission.job);
             match Writes::prepare(description, outcome.writes) {
-                Ok(writes) => Ruled { refusal: None, warnings, writes: Some(writes), left },
+                Ok(writes) => Ruled { refusal: None, warnings, writes: Some(writes), applied: Applied { overwritten, left } },
                 Err(error) => {
                     slurm_sys::log::error(&format!("job_submit/queuecast: what the site's rules want can't be written: {error}"));
                     Ruled { warnings, ..self.failed(&format!("E_RULE_FAILED: what the site's rules want can't be written: {error}")) }
@@ -183,10 +204,10 @@ impl Judged<'_> {
                 return ruled;
             }
             // In each state that the job may be in it has to be allowed, with the steps that are left.
-            let mut left = ruled.left;
+            let mut left = ruled.applied.left;
             for current in others {
                 let in_state = judged(&Submission { current: Some(*current), ..*submission }, &mut NoObserver, Some(left));
-                left = in_state.left;
+                left = in_state.applied.left;
                 if let Some(refusal) = in_state.refusal {
                     let message = format!(
                         "{} (unless what was submitted or modified before is confirmed first: try again in half a minute)",
@@ -203,11 +224,17 @@ impl Judged<'_> {
 
     /// Whether rules leave a job as it is to be after a decision about it, whose changes are given:
     /// the name of the first rule that would refuse it, write one of the fields, or have too few
-    /// steps, of which there are only those that are left.
+    /// steps, of which there are only those that are left. `applied` is what the rules have done
+    /// before.
     ///
     /// # Errors
     /// That name.
-    pub(crate) fn allows(&self, description: &JobDescription<'_>, changes: &[(Name, Value<'_>)], left: Steps) -> Result<(), String> {
+    pub(crate) fn allows(
+        &self,
+        description: &JobDescription<'_>,
+        applied: &Applied,
+        changes: &[(Name, Value<'_>)],
+    ) -> Result<(), String> {
         let set = &self.in_force.rules.set;
         let mut objector = Objector { set, changes, rule: None };
         let asked = caught(|| {
@@ -217,8 +244,9 @@ impl Judged<'_> {
                 for (name, value) in changes {
                     overlay.write(Write { field: FieldNumber::from(*name), value: Some(*value) });
                 }
+                let asked = AsAsked::new(submission.job, &applied.overwritten);
                 let mut memory = Memory::default();
-                apply_again(set, &Submission { job: &overlay, ..*submission }, &mut memory, &mut objector, left);
+                apply_again(set, &Submission { job: &overlay, asked: &asked, ..*submission }, &mut memory, &mut objector, applied.left);
             });
         });
         match (asked, objector.rule) {
@@ -255,8 +283,9 @@ impl Judged<'_> {
             // Slurm takes both for operators (`validate_operator` in src/slurmctld/proc_req.c).
             is_operator: is_root || data.is_some_and(|data| data.is_operator(self.asker)),
             submissions_last_hour: self.submissions_last_hour(),
+            jobs: data.and_then(|data| self.jobs(data)),
         };
-        let submission = Submission { request: self.request, now: self.now, job: fields, current, user, forecasts };
+        let submission = Submission { request: self.request, now: self.now, job: fields, asked: fields, current, user, forecasts };
         work(&submission, states.get(1..).unwrap_or_default())
     }
 
@@ -264,6 +293,14 @@ impl Judged<'_> {
     fn submissions_last_hour(&self) -> Option<u32> {
         let counted = self.store.throttle.lock().count(self.asker, self.now)?;
         Some(counted.saturating_add(self.state.unconfirmed().submissions.count(self.asker, self.now)))
+    }
+
+    /// How many jobs the user has who asks: as the daemon counted them, and what was let through
+    /// since.
+    fn jobs(&self, data: &DataFile) -> Option<UserJobs> {
+        let since = self.store.let_through.lock().since(self.asker, data.counted_before())?;
+        let UserJobs { pending, running } = data.jobs_of(self.asker);
+        Some(UserJobs { pending: pending.saturating_add(since), running })
     }
 }
 
@@ -307,13 +344,15 @@ const COUNTED_AT_ONCE: usize = 32;
 struct Tally<'a> {
     judged: &'a Judged<'a>,
     fields: &'a JobFields<'a>,
+    /// What other plugins, such as the site's script, have told the user.
+    said: &'a str,
     asked: ArrayVec<Asked, COUNTED_AT_ONCE>,
     since: Instant,
 }
 
 impl<'a> Tally<'a> {
-    fn new(judged: &'a Judged<'a>, fields: &'a JobFields<'a>) -> Tally<'a> {
-        Tally { judged, fields, asked: ArrayVec::new(), since: Instant::now() }
+    fn new(judged: &'a Judged<'a>, fields: &'a JobFields<'a>, said: &'a str) -> Tally<'a> {
+        Tally { judged, fields, said, asked: ArrayVec::new(), since: Instant::now() }
     }
 
     /// Has what was noted counted.
@@ -323,8 +362,19 @@ impl<'a> Tally<'a> {
         self.asked.clear();
     }
 
-    /// What an observed rule would do, beside what is there.
-    fn log(&self, rule: &Rule, report: &Report<'_, '_>) {
+    /// Whether the user was told these words already.
+    fn is_said(&self, text: &str) -> bool {
+        let (said, words): (Vec<&str>, Vec<&str>) = (self.said.split_whitespace().collect(), text.split_whitespace().collect());
+        words.is_empty() || said.windows(words.len()).any(|part| part == words)
+    }
+
+    /// Logs what an observed rule would do, beside what is there; whether there is anything.
+    fn log(&self, rule: &Rule, report: &Report<'_, '_>) -> bool {
+        let warning = report.warning.filter(|text| !self.is_said(text));
+        let refusal = report.refusal.filter(|text| !rule.only_warns || !self.is_said(text));
+        if report.writes.is_empty() && warning.is_none() && refusal.is_none() {
+            return false;
+        }
         let mut line =
             format!("job_submit/queuecast: rule {} is observed; of a job of user {} it would have", rule.name, self.judged.asker);
         let mut separator = " ";
@@ -337,7 +387,8 @@ impl<'a> Tally<'a> {
             put(&mut line, self.fields.field(write.field));
             separator = "; ";
         }
-        for (verb, text) in [("warned", report.warning), ("refused", report.refusal)] {
+        let of_refusal = if rule.only_warns { "warned" } else { "refused" };
+        for (verb, text) in [("warned", warning), (of_refusal, refusal)] {
             if let Some(text) = text {
                 line.push_str(&format!("{separator}{verb}: "));
                 words::put(&mut line, Value::Text(text));
@@ -345,6 +396,7 @@ impl<'a> Tally<'a> {
             }
         }
         slurm_sys::log::info(&line);
+        true
     }
 }
 
@@ -358,11 +410,7 @@ fn put(line: &mut String, value: Option<Value<'_>>) {
 impl Observer for Tally<'_> {
     fn rule(&mut self, report: &Report<'_, '_>) {
         let Some(rule) = self.judged.in_force.rules.set.rules.get(usize::from(report.rule.0)) else { return };
-        let does_something = !report.writes.is_empty() || report.warning.is_some() || report.refusal.is_some();
-        let is_observed = rule.mode == Mode::Observe && does_something;
-        if is_observed {
-            self.log(rule, report);
-        }
+        let is_observed = rule.mode == Mode::Observe && self.log(rule, report);
         let warns = report.warning.is_some() || (rule.mode == Mode::Warn && report.refusal.is_some());
         let now = Instant::now();
         let asked = Asked {

@@ -17,7 +17,7 @@ use rules_compiler::{Compiled, Origin};
 use serde::Serialize;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::rules::{Mode, RuleSet};
-use site_rules::submission::Request;
+use site_rules::submission::{Request, UserJobs};
 use site_rules::value::Value;
 use slurm_conf::{duration, moment};
 
@@ -80,6 +80,14 @@ pub(crate) struct Arguments {
     /// How many jobs the user has submitted within the last hour.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     submissions_last_hour: u32,
+
+    /// How many jobs of the user wait.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    jobs_pending: u32,
+
+    /// How many jobs of the user run.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    jobs_running: u32,
 
     /// When, as sbatch --begin takes a time [default: now].
     #[arg(long, value_name = "TIME")]
@@ -202,6 +210,7 @@ fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
             is_root,
             is_operator: arguments.operator || is_root || known.is_operator,
             submissions_last_hour: Some(arguments.submissions_last_hour),
+            jobs: Some(UserJobs { pending: arguments.jobs_pending, running: arguments.jobs_running }),
             ..known
         },
         forecasts: DescribedForecasts { waits: waits(&arguments.forecast)?, soonest_partition: arguments.soonest.clone() },

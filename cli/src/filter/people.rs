@@ -30,7 +30,7 @@ impl People {
         let told = self.data.as_ref().and_then(|data| data.user(id)).map(|user| user.groups.iter().map(str::to_owned).collect());
         let groups = told.or_else(|| self.groups(name.as_deref()?));
         let is_operator = is_root || self.data.as_ref().is_some_and(|data| data.is_operator(id));
-        DescribedUser { name, id, groups, is_root, is_operator, submissions_last_hour: None }
+        DescribedUser { name, id, groups, is_root, is_operator, submissions_last_hour: None, jobs: None }
     }
 
     fn groups(&mut self, name: &str) -> Option<Vec<String>> {

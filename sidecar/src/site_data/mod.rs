@@ -4,6 +4,7 @@
 //! joins it with the groups of users and writes the file, another one asks for the groups
 //! ([`groups`]). All of it rests while the site has no rules in force.
 
+mod counts;
 mod groups;
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::damaged::keep_aside;
 use crate::failure::Failure;
 use crate::privacy::Privacy;
+pub(crate) use counts::Counts;
 use groups::{Named, Resolver};
 
 /// The name of the thread that writes the file.
@@ -58,6 +60,7 @@ pub(crate) struct Round {
     pub(crate) read_at: UnixTime,
     pub(crate) users: Arc<[UserRecord]>,
     pub(crate) jobs: Vec<DescribedJob>,
+    pub(crate) counts: Counts,
 }
 
 /// Where the controller's thread hands rounds over.
@@ -139,7 +142,7 @@ impl Writer {
     }
 
     fn take(&mut self, round: Round) {
-        let Round { read_at, users, jobs } = round;
+        let Round { read_at, users, jobs, counts } = round;
         let named: Arc<[Named]> = users.iter().filter_map(|user| Some((user.id?, user.name.clone()))).collect();
         self.resolver.ask(&named);
         if self.written.is_none() {
@@ -150,12 +153,15 @@ impl Writer {
             operators: users.iter().filter(|user| user.is_operator).filter_map(|user| user.id).collect(),
             users: self.site_users(&named),
             jobs: jobs.into_iter().map(site_job).collect(),
+            job_counts: counts.users,
+            counted_before: UnixTime(0),
         };
         let number = xxh3_64(&data::encode(&data).bytes);
         if self.written.is_some_and(|(before, at)| before == number && at.elapsed() < OLDEST) {
             return;
         }
         data.written_at = read_at;
+        data.counted_before = counts.before;
         data.jobs.iter_mut().for_each(|job| job.read_at = read_at);
         self.write(&data, number);
     }
@@ -228,6 +234,7 @@ mod tests {
     use job_types::number::JobId;
     use job_types::time::Seconds;
     use site_rules::field::{Fields, Name};
+    use site_rules::submission::UserJobs;
     use slurm_sys::client::controller::described_fields;
     use std::fs;
 
@@ -259,7 +266,12 @@ mod tests {
     }
 
     fn round(read_at: i64, limit: i64) -> Round {
-        Round { read_at: UnixTime(read_at), users: [user(7, "anna", true), user(8, "berta", false)].into(), jobs: vec![job(12, limit)] }
+        Round {
+            read_at: UnixTime(read_at),
+            users: [user(7, "anna", true), user(8, "berta", false)].into(),
+            jobs: vec![job(12, limit)],
+            counts: Counts { before: UnixTime(read_at), users: vec![(UserId(7), UserJobs { pending: 1, running: 0 })] },
+        }
     }
 
     fn read(directory: &Path) -> DataFile {
@@ -291,6 +303,7 @@ mod tests {
         assert!(file.user(UserId(8)).is_none(), "nothing is known of these groups yet");
         let job = file.job(JobId(12)).unwrap();
         assert_eq!(job.read_at, UnixTime(100));
+        assert_eq!((file.jobs_of(UserId(7)).pending, file.counted_before()), (1, UnixTime(100)));
         let value = |name: Name| job.field(name.into()).map(|value| value.to_string());
         assert_eq!(value(Name::TimeLimit).as_deref(), Some("3600s"));
         assert_eq!(value(Name::Gpus).as_deref(), Some("2"));

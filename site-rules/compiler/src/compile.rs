@@ -304,6 +304,7 @@ impl Compiler<'_> {
             bypassed_by_root: bypass.0,
             bypassed_by_operators: bypass.1,
             when: number,
+            only_warns: mode == Mode::Warn || (mode == Mode::Enforce && self.settings.mode == Some(Mode::Warn)),
             mode: weaker(mode, self.settings.mode.unwrap_or(Mode::Enforce)),
             on_error: on_error?,
             actions: actions?,

@@ -5,23 +5,14 @@ use job_types::time::{Seconds, UnixTime};
 use site_rules::data::OwnedValue;
 use site_rules::derived;
 use site_rules::field::{FieldNumber, Fields, Name};
-use site_rules::submission::{Current, Forecasts, Request, Submission, User};
-use site_rules::value::{Kind, Resources, TextList, Texts, Value};
+use site_rules::submission::{Current, Forecasts, Request, Submission, User, UserJobs};
+use site_rules::value::{Kind, TextList, Texts, Value};
 use std::collections::BTreeMap;
 
 /// A value, borrowed.
 #[must_use]
 pub fn borrowed(value: &OwnedValue) -> Value<'_> {
-    match value {
-        OwnedValue::Truth(truth) => Value::Truth(*truth),
-        OwnedValue::Integer(number) => Value::Integer(*number),
-        OwnedValue::Real(number) => Value::Real(*number),
-        OwnedValue::Text(text) => Value::Text(text),
-        OwnedValue::Duration(duration) => Value::Duration(*duration),
-        OwnedValue::Moment(moment) => Value::Moment(*moment),
-        OwnedValue::Texts(texts) => Value::Texts(Texts::Listed(texts as &dyn TextList)),
-        OwnedValue::Resources(text) => Value::Resources(Resources(text)),
-    }
+    value.borrowed()
 }
 
 /// A job with the fields that something says of it; what follows from several is computed.
@@ -135,6 +126,8 @@ pub struct DescribedUser {
     pub is_operator: bool,
     /// How many jobs the user has submitted within the last hour, where it is counted.
     pub submissions_last_hour: Option<u32>,
+    /// How many jobs the user has in the queue, where it is known.
+    pub jobs: Option<UserJobs>,
 }
 
 /// Forecasts that are given beforehand.
@@ -181,6 +174,7 @@ impl DescribedSubmission {
             request: self.request,
             now: self.now,
             job: &self.job,
+            asked: &self.job,
             current: self.current.as_ref().map(|(job, age)| Current { fields: job, age: *age }),
             user: User {
                 name: self.user.name.as_deref(),
@@ -189,6 +183,7 @@ impl DescribedSubmission {
                 is_root: self.user.is_root,
                 is_operator: self.user.is_operator,
                 submissions_last_hour: self.user.submissions_last_hour,
+                jobs: self.user.jobs,
             },
             forecasts: &self.forecasts,
         }

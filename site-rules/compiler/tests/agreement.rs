@@ -105,8 +105,10 @@ fn compiled(text: &str) -> Result<Program, String> {
 
 fn by_ours(program: &Program, job: &Job) -> Result<String, Fault> {
     let mut memory = vec![0; 64 << 10];
-    let user = User { name: None, id: UserId(0), groups: None, is_root: false, is_operator: false, submissions_last_hour: None };
-    let submission = Submission { request: Request::Submit, now: UnixTime(0), job, current: None, user, forecasts: &NoForecasts };
+    let user =
+        User { name: None, id: UserId(0), groups: None, is_root: false, is_operator: false, submissions_last_hour: None, jobs: None };
+    let submission =
+        Submission { request: Request::Submit, now: UnixTime(0), job, asked: job, current: None, user, forecasts: &NoForecasts };
     let evaluator = Evaluator {
         program,
         submission: &submission,

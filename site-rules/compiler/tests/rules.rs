@@ -76,7 +76,7 @@ impl Observer for Matches {
 fn effects_for(rules: &RuleSet, request: Request, user: User<'_>, job: &Job) -> Vec<String> {
     let mut memory = Memory::default();
     let now = UnixTime(1_795_425_000);
-    let submission = Submission { request, now, job, current: None, user, forecasts: &NoForecasts };
+    let submission = Submission { request, now, job, asked: job, current: None, user, forecasts: &NoForecasts };
     let mut matches = Matches::default();
     let outcome = apply(rules, &submission, &mut memory, &mut matches);
     let mut effects: Vec<String> = Vec::new();
@@ -95,8 +95,15 @@ fn effects_for(rules: &RuleSet, request: Request, user: User<'_>, job: &Job) -> 
     effects
 }
 
-const ANN: User<'static> =
-    User { name: Some("ann"), id: UserId(1_000), groups: None, is_root: false, is_operator: false, submissions_last_hour: None };
+const ANN: User<'static> = User {
+    name: Some("ann"),
+    id: UserId(1_000),
+    groups: None,
+    is_root: false,
+    is_operator: false,
+    submissions_last_hour: None,
+    jobs: None,
+};
 
 fn effects(text: &str, job: &Job) -> Vec<String> {
     effects_for(&rules(text), Request::Submit, ANN, job)

@@ -14,6 +14,7 @@ use parking_lot::{Mutex, RwLock};
 use site_rules::data::{self, DataError, DataFile};
 use site_rules::field::FieldNumber;
 use site_rules::file::{self, FileError};
+use site_rules::let_through::LetThrough;
 use site_rules::rules::RuleSet;
 use site_rules::throttle::Throttle;
 use slurm_conf::state_directory::{HAND_OVER, RULES, RULES_DATA, RULES_IN_FORCE, RULES_OFF};
@@ -76,6 +77,8 @@ pub(crate) struct RuleStore {
     pub(crate) counting: Counting,
     /// What users have submitted since this process began.
     pub(crate) throttle: Mutex<Throttle>,
+    /// What was let through since the daemon has counted jobs.
+    pub(crate) let_through: Mutex<LetThrough>,
 }
 
 /// What was looked at last.
@@ -104,6 +107,7 @@ impl RuleStore {
             seen: Mutex::new(Seen::default()),
             counting: Counting::new(),
             throttle: Mutex::new(Throttle::new()),
+            let_through: Mutex::new(LetThrough::new()),
         }
     }
 

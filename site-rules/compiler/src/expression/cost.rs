@@ -20,13 +20,26 @@ pub fn estimate(node: &Node) -> u32 {
         _ => 0,
     };
     match &node.form {
-        Form::Constant(_) | Form::Load(..) | Form::Has(..) | Form::Read(_) | Form::Knows(_) | Form::Item(_) | Form::ResourceItem(..) => 1,
+        Form::Constant(_)
+        | Form::Load(..)
+        | Form::Has(..)
+        | Form::Read(_)
+        | Form::Knows(_)
+        | Form::Item(_)
+        | Form::ResourceItem(..)
+        | Form::Keys(_) => 1,
         Form::Variable(_, part)
         | Form::HasVariable(_, part)
         | Form::LookUp { key: part, .. }
         | Form::HasKey(_, part)
         | Form::HasWait(part)
         | Form::Part(_, _, part) => of(&[part]),
+        Form::ResourceWith(_, _, part) | Form::Count(_, _, part) => of(&[part]).saturating_add(TEXT).saturating_add(goes_through(part)),
+        Form::Ternary(_, parts) => {
+            let texts = parts.iter().fold(TEXT, |sum, part| sum.saturating_add(goes_through(part)));
+            of(&parts.each_ref()).saturating_add(texts)
+        }
+        Form::Bind(value, body) => of(&[value, body]).saturating_add(1),
         Form::Unary(_, part) | Form::Matches(_, part) => of(&[part]).saturating_add(goes_through(part)),
         Form::Binary(_, left, right) => of(&[left, right]).saturating_add(goes_through(left)).saturating_add(goes_through(right)),
         Form::Wait(left, right) | Form::And(left, right) | Form::Or(left, right) => of(&[left, right]).saturating_add(1),

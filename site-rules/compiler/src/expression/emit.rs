@@ -169,6 +169,29 @@ impl Emitter {
             }
             Form::Item(of) => self.push(Instruction::Item(depth.level(*of)?)),
             Form::ResourceItem(of, part) => self.push(Instruction::ResourceItem(depth.level(*of)?, *part)),
+            Form::ResourceWith(of, part, value) => {
+                self.emit(value, before)?;
+                self.push(Instruction::ResourceWith(depth.level(*of)?, *part));
+            }
+            Form::Ternary(ternary, operands) => {
+                let mut depth = before;
+                for operand in operands.iter() {
+                    self.emit(operand, depth)?;
+                    depth = depth.pushed()?;
+                }
+                self.push(Instruction::Ternary(*ternary));
+            }
+            Form::Keys(table) => self.push(Instruction::Keys(*table)),
+            Form::Count(scope, counted, name) => {
+                self.emit(name, before)?;
+                self.push(Instruction::Count(*scope, *counted));
+            }
+            Form::Bind(value, body) => {
+                self.emit(value, before)?;
+                self.push(Instruction::Bind);
+                self.emit(body, before.within_loop()?)?;
+                self.push(Instruction::Unbind);
+            }
         }
         self.here().map(|_| ())
     }
@@ -220,7 +243,7 @@ impl Depth {
     fn within_loop(self) -> Result<Self, String> {
         let loops = self.loops + 1;
         if loops > LOOPS {
-            return Err(format!("all, exists and exists_one can be within each other {LOOPS} times"));
+            return Err(format!("all, exists, filter, map, cel.bind and the like can be within each other {LOOPS} times"));
         }
         Ok(Depth { loops, ..self })
     }
@@ -273,6 +296,7 @@ pub fn folded(node: Node) -> Node {
             }
             is_constant(left) && is_constant(right)
         }
+        Form::Ternary(_, operands) => operands.iter().all(is_constant),
         Form::Choose(condition, one, other) => match condition.as_constant() {
             Some(Constant::Truth(true)) => return (**one).clone(),
             Some(Constant::Truth(false)) => return (**other).clone(),
@@ -297,9 +321,10 @@ fn value_of(node: &Node) -> Option<Constant> {
         is_root: false,
         is_operator: false,
         submissions_last_hour: None,
+        jobs: None,
     };
     let now = job_types::time::UnixTime(0);
-    let submission = Submission { request: Request::Submit, now, job: &NoJob, current: None, user, forecasts: &NoForecasts };
+    let submission = Submission { request: Request::Submit, now, job: &NoJob, asked: &NoJob, current: None, user, forecasts: &NoForecasts };
     let evaluator =
         Evaluator { program: &program, submission: &submission, written: &NothingWritten, scratch: &mut scratch, steps: &mut steps };
     Some(match evaluate(evaluator, *program.expressions.first()?).ok()? {

@@ -37,6 +37,16 @@ impl Facts {
         self.0.contains(fact)
     }
 
+    /// What of it has not to do with a variable that is counted so or deeper.
+    #[must_use]
+    pub fn outside(&self, variable: usize) -> Facts {
+        let is_outside = |fact: &&Fact| match fact {
+            Fact::Field(..) | Fact::Surrounding(_) => true,
+            Fact::Variable(_, node) | Fact::Key(_, node) | Fact::Forecast(node) => !node.depends_on(variable),
+        };
+        Facts(self.0.iter().filter(is_outside).cloned().collect())
+    }
+
     /// What is known by either.
     #[must_use]
     pub fn with(&self, others: &Facts) -> Facts {

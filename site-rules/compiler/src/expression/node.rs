@@ -2,8 +2,8 @@
 
 use site_rules::calendar::{Part, Zone};
 use site_rules::field::{FieldNumber, Name};
-use site_rules::operators::{Binary, Unary};
-use site_rules::program::{Quantifier, ResourcePart, Scope};
+use site_rules::operators::{Binary, Ternary, Unary};
+use site_rules::program::{Counted, Quantifier, ResourcePart, Scope};
 use site_rules::submission::Surrounding;
 use site_rules::value::Kind;
 
@@ -97,12 +97,23 @@ pub enum Form {
     Or(Box<Node>, Box<Node>),
     /// `a ? b : c`.
     Choose(Box<Node>, Box<Node>, Box<Node>),
-    /// A question about all elements of a list.
+    /// What is made of all elements of a list.
     Loop(Quantifier, Box<Node>, Box<Node>),
-    /// The element of a loop, which is counted from the outermost.
+    /// The element of a loop, or a value that has a name; loops and names are counted from the
+    /// outermost.
     Item(usize),
     /// A part of a resource that is the element of a loop.
     ResourceItem(usize, ResourcePart),
+    /// A resource that is the element of a loop, with another type or number.
+    ResourceWith(usize, ResourcePart, Box<Node>),
+    /// An operation on three values.
+    Ternary(Ternary, Box<[Node; 3]>),
+    /// The keys of a table.
+    Keys(u16),
+    /// What a job asks for under a name.
+    Count(Scope, Counted, Box<Node>),
+    /// A value that gets a name, and the expression in which it has it.
+    Bind(Box<Node>, Box<Node>),
 }
 
 impl Node {
@@ -129,6 +140,34 @@ impl Node {
     #[must_use]
     pub fn constant(constant: Constant) -> Self {
         Node { kind: constant.kind(), form: Form::Constant(constant) }
+    }
+
+    /// Whether it has the element of a loop, or the value of a name, that is counted so or deeper.
+    #[must_use]
+    pub fn depends_on(&self, variable: usize) -> bool {
+        let any = |nodes: &[&Node]| nodes.iter().any(|node| node.depends_on(variable));
+        match &self.form {
+            Form::Item(of) | Form::ResourceItem(of, _) => *of >= variable,
+            Form::ResourceWith(of, _, node) => *of >= variable || any(&[node]),
+            Form::Constant(_) | Form::Load(..) | Form::Has(..) | Form::Read(_) | Form::Knows(_) | Form::Keys(_) => false,
+            Form::Variable(_, node)
+            | Form::HasVariable(_, node)
+            | Form::LookUp { key: node, .. }
+            | Form::HasKey(_, node)
+            | Form::HasWait(node)
+            | Form::Unary(_, node)
+            | Form::Part(_, _, node)
+            | Form::Matches(_, node)
+            | Form::Count(_, _, node) => any(&[node]),
+            Form::Wait(one, other)
+            | Form::Binary(_, one, other)
+            | Form::And(one, other)
+            | Form::Or(one, other)
+            | Form::Loop(_, one, other)
+            | Form::Bind(one, other) => any(&[one, other]),
+            Form::Choose(one, other, third) => any(&[one, other, third]),
+            Form::Ternary(_, nodes) => nodes.iter().any(|node| node.depends_on(variable)),
+        }
     }
 
     /// The constant that it is, if it is one.

@@ -14,7 +14,7 @@ use job_types::time::{Seconds, UnixTime};
 use site_rules::data::OwnedValue;
 use site_rules::field::{FIELDS, Field, FieldNumber, Name};
 use site_rules::rules::{Rule, SLURM_ERRORS};
-use site_rules::submission::Request;
+use site_rules::submission::{Request, UserJobs};
 use site_rules::value::Kind;
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ const AGE: i64 = 10;
 const OWN_CODES: [&str; 2] = ["E_NOT_KNOWN_YET", "E_RULE_FAILED"];
 
 /// The keys of a test.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 21] = [
     "name",
     "description",
     "command",
@@ -48,6 +48,8 @@ const KEYS: [&str; 19] = [
     "operator",
     "root",
     "submissions_last_hour",
+    "jobs_pending",
+    "jobs_running",
     "slurm",
     "at",
     "kind",
@@ -147,6 +149,10 @@ fn user(section: Section<'_>, is_operator: bool, is_root: bool) -> Option<Descri
         is_root,
         is_operator: is_operator || is_root,
         submissions_last_hour: section.get("submissions_last_hour").map_or(Some(0), number).map(Some)?,
+        jobs: Some(UserJobs {
+            pending: section.get("jobs_pending").map_or(Some(0), number)?,
+            running: section.get("jobs_running").map_or(Some(0), number)?,
+        }),
     })
 }
 

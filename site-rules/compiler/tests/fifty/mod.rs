@@ -110,9 +110,10 @@ fn apply_to(job: &Job, rules: &RuleSet, memory: &mut Memory) -> (usize, usize) {
         is_root: false,
         is_operator: false,
         submissions_last_hour: None,
+        jobs: None,
     };
     let now = UnixTime(1_795_425_000);
-    let submission = Submission { request: Request::Submit, now, job, current: None, user, forecasts: &NoForecasts };
+    let submission = Submission { request: Request::Submit, now, job, asked: job, current: None, user, forecasts: &NoForecasts };
     let outcome = apply(rules, &submission, memory, &mut NoObserver);
     (outcome.writes.len(), outcome.warnings.len())
 }

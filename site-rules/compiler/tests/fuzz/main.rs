@@ -30,7 +30,7 @@ use site_rules::file::{decode, encode};
 use site_rules::outcome::{Observer, Report, Verdict};
 use site_rules::rules::RuleSet;
 use site_rules::scratch::Memory;
-use site_rules::submission::{Current, Forecasts, Request, Submission, User};
+use site_rules::submission::{Current, Forecasts, Request, Submission, User, UserJobs};
 use site_rules::value::{Kind, Texts};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::str::FromStr;
@@ -114,9 +114,10 @@ fn evaluate(rules: &RuleSet, random: &mut SmallRng, memory: &mut Memory, counts:
         is_root: random.random_bool(0.1),
         is_operator: random.random_bool(0.1),
         submissions_last_hour: random.random_bool(0.7).then(|| random.random()),
+        jobs: random.random_bool(0.7).then(|| UserJobs { pending: random.random(), running: random.random() }),
     };
     let now = UnixTime(if random.random_bool(0.9) { random.random_range(0..4_000_000_000) } else { random.random() });
-    let submission = Submission { request, now, job: &job, current, user, forecasts: &AnyForecasts(random.random()) };
+    let submission = Submission { request, now, job: &job, asked: &job, current, user, forecasts: &AnyForecasts(random.random()) };
     let outcome = apply(rules, &submission, memory, counts);
     assert!(outcome.refusal.is_none() || outcome.writes.is_empty(), "what is refused is not changed");
     counts.evaluations += 1;

@@ -1,14 +1,15 @@
 //! Functions, forecasts, and what is read when rules are loaded.
 
-use super::{Checked, Checker, Result, plain, test, text_of};
+use super::{Checked, Checker, Result, Variable, is_name, plain, scope_of, table_name, test, text_of};
 use crate::expression::facts::{Fact, Facts};
 use crate::expression::node::{Constant, Form, Node};
 use crate::expression::regular;
 use crate::problem::suggestion;
 use crate::{literal, zone};
-use cel::common::ast::{CallExpr, IdedExpr, operators};
+use cel::common::ast::{CallExpr, Expr, IdedExpr, operators};
 use site_rules::calendar::{Part, Zone};
-use site_rules::operators::{Binary, Unary};
+use site_rules::operators::{Binary, Ternary, Unary};
+use site_rules::program::{Counted, ResourcePart};
 use site_rules::value::Kind;
 
 impl Checker<'_> {
@@ -58,6 +59,58 @@ impl Checker<'_> {
                 };
                 return self.binary(at, binary, text, part, known);
             }
+            ("least" | "greatest", Some(target), elements) if is_name(target, "math") => {
+                if let [list] = elements
+                    && !matches!(&list.expr, Expr::Literal(_) | Expr::Ident(_))
+                    && let Ok(checked) = self.reduced(at, if name == "least" { "min" } else { "max" }, list, known)
+                {
+                    return Ok(checked);
+                }
+                let binary = if name == "least" { Binary::Least } else { Binary::Greatest };
+                return self.of_all(at, binary, elements, known);
+            }
+            ("sum" | "min" | "max", Some(list), []) => return self.reduced(at, name, list, known),
+            ("size", Some(table), []) | ("size", None, [table]) if table_name(table).is_some() => {
+                let keys = self.keys(table, table_name(table).unwrap_or_default())?;
+                return Ok(plain(Kind::Integer, Form::Unary(Unary::Size, Box::new(keys))));
+            }
+            ("join", Some(list), []) => {
+                let list = self.check(list, known)?.node;
+                return self.of_two(at, Binary::Join, list, Node::constant(Constant::Text(String::new())));
+            }
+            ("split" | "join" | "indexOf" | "lastIndexOf" | "charAt" | "substring", Some(text), [argument]) => {
+                let binary = match name {
+                    "split" => Binary::Split,
+                    "join" => Binary::Join,
+                    "indexOf" => Binary::IndexOf,
+                    "lastIndexOf" => Binary::LastIndexOf,
+                    "charAt" => Binary::CharAt,
+                    _ => Binary::From,
+                };
+                return self.binary(at, binary, text, argument, known);
+            }
+            ("replace", Some(text), [one, other]) => return self.ternary(at, Ternary::Replace, [text, one, other], known),
+            ("substring", Some(text), [one, other]) => return self.ternary(at, Ternary::Substring, [text, one, other], known),
+            ("gpuCount" | "licenseCount", Some(target), [argument]) => {
+                let Some(scope) = scope_of(target) else {
+                    return self.error(at, format!("{name} is of a job, as in job.{name}('NAME')"));
+                };
+                let counted = if name == "gpuCount" { Counted::GpusOfType } else { Counted::Licenses };
+                let argument = self.of_kind(argument, Kind::Text, known)?.node;
+                return Ok(plain(Kind::Integer, Form::Count(scope, counted, Box::new(argument))));
+            }
+            ("withType" | "withCount", Some(target), [argument]) => {
+                let part = if name == "withType" { ResourcePart::Type } else { ResourcePart::Count };
+                let place = match &target.expr {
+                    Expr::Ident(variable) => self.variable(variable),
+                    _ => None,
+                };
+                let Some(place) = place.filter(|place| matches!(self.variables.get(*place), Some((_, Variable::Resource)))) else {
+                    return self.error(at, format!("{name} is of a resource, as in job.tres_per_node.map(r, r.{name}(...))"));
+                };
+                let argument = self.of_kind(argument, part.kind(), known)?.node;
+                return Ok(plain(Kind::Text, Form::ResourceWith(place, part, Box::new(argument))));
+            }
             _ => {}
         }
         if let Some(operand) = operand_of(call)
@@ -68,13 +121,24 @@ impl Checker<'_> {
         if let (Some(part), Some(moment)) = (part_of_moment(name), call.target.as_deref()) {
             return self.part_of_moment(at, part, moment, &call.args, known);
         }
-        if matches!(name, "map" | "filter" | "sort" | "sortBy" | "join" | "split") {
-            return self.error(at, format!("{name} would make a list: ask by all, exists, exists_one, in or size instead"));
-        }
         let is_known = FUNCTIONS.contains(&name);
         let remedy = if is_known { "; it has other arguments".to_owned() } else { suggestion(name, FUNCTIONS.iter().copied()) };
         let shown = if call.target.is_some() { format!("x.{name}") } else { name.to_owned() };
         self.error(at, format!("no function {shown} with {} arguments{remedy}", call.args.len()))
+    }
+
+    fn ternary(&mut self, at: &IdedExpr, ternary: Ternary, operands: [&IdedExpr; 3], known: &Facts) -> Result<Checked> {
+        let [first, second, third] = operands;
+        let operands = [self.check(first, known)?.node, self.check(second, known)?.node, self.check(third, known)?.node];
+        let kinds = operands.each_ref().map(|operand| operand.kind);
+        match ternary.result(kinds) {
+            Some(kind) => Ok(plain(kind, Form::Ternary(ternary, Box::new(operands)))),
+            None => {
+                let [first, second, third] = kinds;
+                let name = if ternary == Ternary::Replace { "replace" } else { "substring" };
+                self.error(at, format!("{name} can't be used with {first}, {second} and {third}"))
+            }
+        }
     }
 
     pub(super) fn unary(&mut self, at: &IdedExpr, name: &str, unary: Unary, operand: &IdedExpr, known: &Facts) -> Result<Checked> {
@@ -159,6 +223,25 @@ const FUNCTIONS: &[&str] = &[
     "all",
     "exists",
     "exists_one",
+    "filter",
+    "map",
+    "sum",
+    "min",
+    "max",
+    "least",
+    "greatest",
+    "bind",
+    "split",
+    "join",
+    "replace",
+    "substring",
+    "indexOf",
+    "lastIndexOf",
+    "charAt",
+    "gpuCount",
+    "licenseCount",
+    "withType",
+    "withCount",
     "orValue",
     "hasValue",
     "getFullYear",

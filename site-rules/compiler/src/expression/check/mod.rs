@@ -68,14 +68,25 @@ type Result<T> = std::result::Result<T, ExpressionError>;
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(expression: &IdedExpr, info: &SourceInfo, names: Names<'_>, known: &Facts) -> Result<Checked> {
-    Checker { info, names, loops: Vec::new() }.check(expression, known)
+    Checker { info, names, variables: Vec::new() }.check(expression, known)
 }
 
 struct Checker<'c> {
     info: &'c SourceInfo,
     names: Names<'c>,
-    /// The variables of the loops that an expression is in, and what they go through.
-    loops: Vec<(String, Kind)>,
+    /// The variables of the loops that an expression is in, and the names of values.
+    variables: Vec<(String, Variable)>,
+}
+
+/// What a name within an expression is.
+#[derive(Clone, Debug)]
+enum Variable {
+    /// The element of a list of texts.
+    Text,
+    /// The element of a list of generic resources.
+    Resource,
+    /// A value of a kind, and what is there where it is true or false.
+    Value { kind: Kind, if_true: Facts, if_false: Facts },
 }
 
 impl From<Node> for Checked {
@@ -155,7 +166,14 @@ fn scope_name(scope: Scope) -> &'static str {
     match scope {
         Scope::Job => "job",
         Scope::Current => "current",
+        Scope::Asked => "asked",
     }
+}
+
+/// The job that a name stands for.
+fn scope_of(expression: &IdedExpr) -> Option<Scope> {
+    let Expr::Ident(name) = &expression.expr else { return None };
+    [Scope::Job, Scope::Current, Scope::Asked].into_iter().find(|scope| scope_name(*scope) == name)
 }
 
 fn is_name(expression: &IdedExpr, name: &str) -> bool {

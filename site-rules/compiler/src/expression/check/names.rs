@@ -1,8 +1,8 @@
 //! Names and their parts: fields of a job, what surrounds a submission, and the elements of loops.
 
-use super::{Checked, Checker, Result, plain, scope_name, table_name, test};
+use super::{Checked, Checker, Result, Variable, plain, scope_name, scope_of, table_name, test};
 use crate::expression::facts::{Fact, Facts};
-use crate::expression::node::Form;
+use crate::expression::node::{Form, Node};
 use crate::problem::suggestion;
 use cel::common::ast::{Expr, IdedExpr, SelectExpr, operators};
 use site_rules::field::{Field, FieldNumber};
@@ -12,27 +12,35 @@ use site_rules::value::Kind;
 
 impl Checker<'_> {
     pub(super) fn name(&self, at: &IdedExpr, name: &str, known: &Facts) -> Result<Checked> {
-        if let Some(of) = self.loops.iter().rposition(|(variable, _)| variable == name) {
-            return match self.loops.get(of) {
-                Some((_, Kind::Texts)) => Ok(plain(Kind::Text, Form::Item(of))),
-                _ => self.error(at, format!("of a resource only {name}.kind, {name}.type and {name}.count can be used")),
+        if let Some(of) = self.variable(name) {
+            return match self.variables.get(of) {
+                Some((_, Variable::Text)) => Ok(plain(Kind::Text, Form::Item(of))),
+                Some((_, Variable::Value { kind, if_true, if_false })) => {
+                    Ok(Checked { node: Node { kind: *kind, form: Form::Item(of) }, if_true: if_true.clone(), if_false: if_false.clone() })
+                }
+                _ => self.error(at, format!("of a resource only {name}.kind, {name}.type, {name}.count and {name}.text can be used")),
             };
         }
         match name {
-            "job" | "current" | "user" | "tables" | "forecast" => {
+            "job" | "current" | "asked" | "user" | "tables" | "forecast" => {
                 self.error(at, format!("what of it? A name such as {name}.{} is expected", self.example(name)))
             }
             _ => match Surrounding::ALL.iter().find(|(_, field)| field.name == name) {
                 Some((surrounding, field)) => self.read(at, *surrounding, field, known),
                 None => {
-                    let mut known: Vec<&str> = vec!["job", "current", "user", "tables", "forecast", "now", "kind"];
-                    known.extend(self.loops.iter().map(|(variable, _)| variable.as_str()));
+                    let mut known: Vec<&str> = vec!["job", "current", "asked", "user", "tables", "forecast", "now", "kind"];
+                    known.extend(self.variables.iter().map(|(variable, _)| variable.as_str()));
                     let is_field = self.names.fields.iter().any(|field| field.name == name);
                     let remedy = if is_field { format!("; did you mean job.{name}?") } else { suggestion(name, known.iter().copied()) };
                     self.error(at, format!("unknown name {name}{remedy}"))
                 }
             },
         }
+    }
+
+    /// The place of a variable, the innermost of its name.
+    pub(super) fn variable(&self, name: &str) -> Option<usize> {
+        self.variables.iter().rposition(|(variable, _)| variable == name)
     }
 
     pub(super) fn example(&self, name: &str) -> String {
@@ -78,16 +86,17 @@ impl Checker<'_> {
 
     pub(super) fn select(&mut self, at: &IdedExpr, select: &SelectExpr, known: &Facts) -> Result<Checked> {
         if let Expr::Ident(of) = &select.operand.expr {
-            if let Some(place) = self.loops.iter().rposition(|(variable, _)| variable == of) {
+            if let Some(place) = self.variable(of) {
                 return self.part_of_element(at, select, place);
             }
             let path = format!("{of}.{}", select.field);
             if let Some((surrounding, field)) = Surrounding::ALL.iter().find(|(_, field)| field.name == path) {
                 return self.surrounding(at, select.test, *surrounding, field, known);
             }
+            if let Some(scope) = scope_of(&select.operand) {
+                return self.field_of(at, select, scope, known);
+            }
             match of.as_str() {
-                "job" => return self.field_of(at, select, Scope::Job, known),
-                "current" => return self.field_of(at, select, Scope::Current, known),
                 "user" | "forecast" => {
                     let prefix = format!("{of}.");
                     let names = Surrounding::ALL.iter().filter_map(|(_, field)| field.name.strip_prefix(prefix.as_str()));
@@ -96,7 +105,10 @@ impl Checker<'_> {
                 "tables" => {
                     self.table(at, &select.field)?;
                     let name = &select.field;
-                    return self.error(at, format!("a table is used as tables.{name}[key], or as key in tables.{name}"));
+                    return self.error(
+                        at,
+                        format!("a table is used as tables.{name}[key], as key in tables.{name}, or tables.{name}.all(key, ...)"),
+                    );
                 }
                 _ => {}
             }
@@ -155,16 +167,15 @@ impl Checker<'_> {
     }
 
     pub(super) fn part_of_element(&self, at: &IdedExpr, select: &SelectExpr, of: usize) -> Result<Checked> {
-        let parts = [("kind", ResourcePart::Kind), ("type", ResourcePart::Type), ("count", ResourcePart::Count)];
+        let parts =
+            [("kind", ResourcePart::Kind), ("type", ResourcePart::Type), ("count", ResourcePart::Count), ("text", ResourcePart::Text)];
         let part = parts.iter().find(|(name, _)| *name == select.field);
-        match (self.loops.get(of), part) {
-            (Some((_, Kind::Resources)), Some((_, part))) if !select.test => {
-                let kind = if *part == ResourcePart::Count { Kind::Integer } else { Kind::Text };
-                Ok(plain(kind, Form::ResourceItem(of, *part)))
+        match (self.variables.get(of), part) {
+            (Some((_, Variable::Resource)), Some((_, part))) if !select.test => Ok(plain(part.kind(), Form::ResourceItem(of, *part))),
+            (Some((variable, Variable::Resource)), _) => {
+                self.error(at, format!("a resource has {variable}.kind, .type, .count and .text, and all of them"))
             }
-            (Some((variable, Kind::Resources)), _) => {
-                self.error(at, format!("a resource has {variable}.kind, {variable}.type and {variable}.count, and all of them"))
-            }
+            (Some((_, Variable::Value { kind, .. })), _) => self.error(at, format!("a value of type {kind} has no part {}", select.field)),
             _ => self.error(at, format!("a text has no part {}", select.field)),
         }
     }

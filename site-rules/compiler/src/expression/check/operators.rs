@@ -1,7 +1,7 @@
 //! Operators: those of logic, from which follows what is known where they are true or false, those
 //! of two values, brackets, and `in`.
 
-use super::{Checked, Checker, Result, is_name, plain, scope_name, table_name, test, text_of};
+use super::{Checked, Checker, Result, is_name, plain, scope_name, scope_of, table_name, test, text_of};
 use crate::expression::emit::folded;
 use crate::expression::facts::{Fact, Facts};
 use crate::expression::node::{Form, Node};
@@ -32,6 +32,7 @@ impl Checker<'_> {
                 let (_, test) = self.optional(optional, known)?;
                 Ok(test)
             }
+            ("bind", Some(target), arguments) if is_name(target, "cel") => self.bind(at, arguments, known),
             ("wait" | "knows", Some(target), arguments) if is_name(target, "forecast") => self.forecast(at, name, arguments, known),
             _ => match binary_of(name) {
                 Some(binary) if call.target.is_none() && call.args.len() == 2 => {
@@ -89,8 +90,13 @@ impl Checker<'_> {
     }
 
     pub(super) fn binary(&mut self, at: &IdedExpr, binary: Binary, left: &IdedExpr, right: &IdedExpr, known: &Facts) -> Result<Checked> {
-        let mut left = self.check(left, known)?.node;
-        let mut right = self.check(right, known)?.node;
+        let left = self.check(left, known)?.node;
+        let right = self.check(right, known)?.node;
+        self.of_two(at, binary, left, right)
+    }
+
+    /// An operation on two values that were checked.
+    pub(super) fn of_two(&self, at: &IdedExpr, binary: Binary, mut left: Node, mut right: Node) -> Result<Checked> {
         // As Slurm compares such names; those of jobs are in small letters where rules read them.
         if left.reads_caseless_name() {
             right.lower_constant();
@@ -101,11 +107,13 @@ impl Checker<'_> {
         let Some(kind) = binary.result(left.kind, right.kind) else {
             let remedy = match (left.kind, right.kind) {
                 (Kind::Integer, Kind::Real) | (Kind::Real, Kind::Integer) => ": write double(...) around the int",
-                (Kind::Integer, Kind::Duration) | (Kind::Duration, Kind::Integer) => {
+                (Kind::Integer, Kind::Duration) | (Kind::Duration, Kind::Integer) if binary != Binary::Divide => {
                     ": write a duration as duration('1h30m') or limit('1-12:00:00')"
                 }
                 (Kind::Integer, Kind::Text) | (Kind::Text, Kind::Integer) => ": write memory as bytes('64G'), and a number without quotes",
-                (Kind::Texts | Kind::Resources, _) => ": a list is asked by size(...), in, all or exists",
+                (Kind::Texts | Kind::Resources, _) => {
+                    ": a list is asked by size(...), in, all or exists, and joined to a text by join(...)"
+                }
                 _ => "",
             };
             let symbol = symbol(binary);
@@ -142,13 +150,7 @@ impl Checker<'_> {
     /// Whether an expression is the environment of a job.
     pub(super) fn environment(&self, expression: &IdedExpr) -> Option<(Scope, &'static str)> {
         let Expr::Select(select) = &expression.expr else { return None };
-        let scope = if is_name(&select.operand, "job") {
-            Scope::Job
-        } else if is_name(&select.operand, "current") {
-            Scope::Current
-        } else {
-            return None;
-        };
+        let scope = scope_of(&select.operand)?;
         let field = self.names.fields.iter().find(|field| field.name == select.field && field.kind == Kind::Variables)?;
         (!select.test).then_some((scope, field.name))
     }
@@ -227,6 +229,14 @@ fn symbol(binary: Binary) -> &'static str {
         Binary::StartsWith => "startsWith",
         Binary::EndsWith => "endsWith",
         Binary::Contains => "contains",
+        Binary::Least => "least",
+        Binary::Greatest => "greatest",
+        Binary::Split => "split",
+        Binary::Join => "join",
+        Binary::IndexOf => "indexOf",
+        Binary::LastIndexOf => "lastIndexOf",
+        Binary::CharAt => "charAt",
+        Binary::From => "substring",
         Binary::In | Binary::Either => "in",
         _ => BINARIES.iter().find(|(_, other, _)| *other == binary).map_or("[...]", |(.., symbol)| *symbol),
     }
