@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use site_rules::counts::{self, PAGE, RuleCount, RuleCounts};
 use site_rules::data::{OwnedValue, SiteData, SiteJob, SiteUser, encode};
 use site_rules::field::{FieldNumber, Name};
+use site_rules::submission::UserJobs;
 use slurm_sys::bindings;
 use slurm_sys::error_number;
 use slurm_sys::job_description::{JobDescription, UserMessage};
@@ -33,7 +34,12 @@ fn with_rules(rules: &str) -> (TempDir, State) {
 type Filter = fn(&State, &mut JobDescription<'_>, &mut UserMessage<'_>, UserId) -> Answer;
 
 fn ask(filter: Filter, state: &State, job: &mut Description, user: u32) -> (Answer, String) {
-    let mut message = ptr::null_mut();
+    ask_after("", filter, state, job, user)
+}
+
+/// The same where another plugin has said something to the user before.
+fn ask_after(before: &str, filter: Filter, state: &State, job: &mut Description, user: u32) -> (Answer, String) {
+    let mut message = if before.is_empty() { ptr::null_mut() } else { common::text(before) };
     let answer = {
         // SAFETY: a description of our own, which nobody else uses meanwhile.
         let mut description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
@@ -138,6 +144,8 @@ fn site_data() -> SiteData {
         operators: vec![UserId(77)],
         users: vec![SiteUser { id: UserId(USER), name: "anna".to_owned(), groups: vec!["physics".to_owned(), "all".to_owned()] }],
         jobs: vec![job(5, None, 60), job(40, None, 10), job(43, Some((JobId(40), 7)), 20)],
+        job_counts: vec![(UserId(USER), UserJobs { pending: 2, running: 4 })],
+        counted_before: now() - Seconds(10),
     }
 }
 
@@ -538,12 +546,94 @@ fn a_submission_that_its_client_repeats_counts_once_and_its_user_is_told_once() 
 }
 
 #[test]
+fn a_users_jobs_are_those_that_the_daemon_counted_and_those_that_were_let_through_since() {
+    let (directory, state) = with_rules(
+        "[[rule]]\nname = 'too-large'\nwhen = 'job.?min_nodes.orValue(0) > 8'\nreject = 'too large'\n\
+         [[rule]]\nname = 'say'\nwhen = 'has(user.jobs_pending) && has(user.jobs_running)'\n\
+         warn = '{user.jobs_pending} and {user.jobs_running}'\n",
+    );
+    let said = |job: &mut Description, asker: u32| ask(submission, &state, job, asker).1.lines().next().unwrap_or_default().to_owned();
+    let one = || Description::batch(1, 1).of_user(USER);
+    assert_ne!(said(&mut one(), USER), "0 and 0", "nothing is known without the daemon");
+    put(directory.path(), "rules-data", &encode(&site_data()).bytes);
+    assert_eq!(said(&mut one(), USER), "2 and 4");
+    assert_eq!(said(&mut Description::batch(9, 9).of_user(USER), USER), "too large", "which is not let through");
+    let mut array = one();
+    array.0.array_inx = common::text("0-9%2");
+    assert_eq!(said(&mut array, USER), "3 and 4");
+    common::free(&mut array.0.array_inx);
+    // Who submits it counts the jobs of whom it is.
+    assert_eq!(said(&mut one(), 0), "0 and 0");
+    assert_eq!(said(&mut one(), USER), "14 and 4");
+    assert_eq!(said(&mut Description::batch(1, 1).of_user(USER + 1), USER + 1), "0 and 0");
+    // The daemon counts again, up to a moment behind all of these.
+    let counted = SiteData {
+        counted_before: now() + Seconds(1),
+        job_counts: vec![(UserId(USER), UserJobs { pending: 0, running: 5 })],
+        ..site_data()
+    };
+    put(directory.path(), "rules-data", &encode(&counted).bytes);
+    assert_eq!(said(&mut one(), USER), "0 and 5");
+}
+
+/// What was counted of each rule as observed.
+fn observed(page: &CountsPage, rules: usize) -> Vec<u64> {
+    let (_, numbers) = page.read().unwrap();
+    let (_, counts) = counts::read(&numbers, rules).unwrap();
+    counts.iter().map(|of_rule| of_rule[RuleCount::Observed as usize]).collect()
+}
+
+#[test]
+fn what_agrees_with_the_script_is_not_observed_its_words_included() {
+    let rules = r#"
+        [rules]
+        mode = "observe"
+        [[rule]]
+        name = "operators"
+        when = "user.is_operator"
+        stop = true
+        [[rule]]
+        name = "words"
+        warn = "use the  new partition, {user.uid}"
+        [[rule]]
+        name = "only-warned"
+        mode = "warn"
+        reject = { code = "E_OLD", message = "this is old" }
+        [[rule]]
+        name = "written"
+        set = { comment = "x" }
+        "#;
+    let (directory, state) = with_rules(rules);
+    let page = CountsPage::create(c"rules", PAGE).unwrap();
+    let snapshot = HandedSnapshot { descriptor: page.descriptor(), generation: 0, length: 1, checksum: 0 };
+    let handed = HandedCounts { descriptor: page.descriptor() };
+    let hand_over = HandOver::by_this_process(snapshot, handed).unwrap().with_rule_counts(handed);
+    put(directory.path(), "snapshot-memory", hand_over.to_string().as_bytes());
+    let submit_after = |script_said: &str, comment: Option<&str>, asker: u32| {
+        let mut job = Description::batch(1, 1);
+        job.0.comment = comment.map_or(ptr::null_mut(), common::text);
+        let (answer, _) = ask_after(script_said, submission, &state, &mut job, asker);
+        assert_eq!(answer, ACCEPTED);
+        free_texts(&mut job);
+        observed(&page, 4)
+    };
+    let words = format!("use the new\npartition, {USER}");
+    assert_eq!(submit_after(&format!("hello\n{words}\nthis is old\n"), Some("x"), USER), [0, 0, 0, 0]);
+    assert_eq!(submit_after(&words, Some("x"), USER), [0, 0, 1, 0]);
+    assert_eq!(submit_after("use the new partition", None, USER), [0, 1, 2, 1]);
+    // Behind `stop` nothing is compared, as nothing is asked there where rules are enforced.
+    assert_eq!(submit_after("", None, 0), [0, 1, 2, 1]);
+}
+
+#[test]
 fn a_decision_that_would_go_past_a_rule_is_not_carried_out() {
     for (rules, is_molded) in [
         ("[[rule]]\nname = 'limit'\ncap = { time_limit = '1:30:00' }\n", false),
         ("[[rule]]\nname = 'limit'\ncap = { time_limit = '2:00:00' }\n", true),
         ("[[rule]]\nname = 'limit'\nwhen = 'has(job.min_nodes) && job.min_nodes < 8'\nreject = 'too small'\n", false),
         ("[[rule]]\nname = 'limit'\nmode = 'observe'\ncap = { time_limit = '1:30:00' }\n", true),
+        // What the user asked for is known at the second evaluation as well.
+        ("[[rule]]\nname = 'a'\ndefault = { account = 'a' }\n[[rule]]\nname = 'limit'\nwhen = 'has(asked.account)'\nreject = 'no'\n", true),
         // What is written at each evaluation has nothing to do with the decision.
         ("[[rule]]\nname = 'limit'\nset = { comment = { cel = 'job.?comment.orValue(\"\") + \"x\"' } }\n", true),
     ] {

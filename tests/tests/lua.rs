@@ -72,6 +72,16 @@ fn rules_are_held_against_the_script(cluster: &Cluster) {
         [rules]
         mode = "observe"
         [[rule]]
+        name = "exempt"
+        when = 'job.?name.orValue("") == "exempt"'
+        stop = true
+        [[rule]]
+        name = "same-words"
+        warn = "the site's script was here"
+        [[rule]]
+        name = "other-words"
+        warn = "the site's script was there"
+        [[rule]]
         name = "same-limit"
         cap = { time_limit = "10" }
         [[rule]]
@@ -87,5 +97,10 @@ fn rules_are_held_against_the_script(cluster: &Cluster) {
     let log = cluster.log("slurmctld");
     assert!(log.contains("rule shorter-limit is observed; of a job of user 0 it would have written time_limit: 00:05:00, it is 00:10:00"));
     assert!(!log.contains("rule same-limit is observed"));
+    assert!(log.contains("rule other-words is observed") && !log.contains("rule same-words is observed"), "{log}");
+    // Behind a rule that stops nothing is compared.
+    cluster.submit(&["-N1", "--hold", "-J", "exempt"], "true").job();
+    let count = |log: &str| log.matches("is observed;").count();
+    assert_eq!(count(&cluster.log("slurmctld")), count(&log));
     in_force::remove(&cluster.state_directory()).unwrap();
 }

@@ -19,10 +19,10 @@ use site_rules::field::{FIELDS, FieldNumber, Fields};
 use site_rules::program::Program;
 use site_rules::scratch::Scratch;
 use site_rules::submission::{NoForecasts, Request, Submission, User};
-use site_rules::value::{Kind, Texts, Value};
+use site_rules::value::{Kind, Resources, Texts, Value};
 use site_rules::verify::verify;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use well_typed::{Choices, expression};
 
 /// What a job has in the fields that expressions are made of.
@@ -46,7 +46,9 @@ impl Fields for Job {
             "begin_time" => self.begin_time.map(|at| Value::Moment(UnixTime(at))),
             "is_batch" => Some(Value::Truth(self.is_batch)),
             "argv" => Some(Value::Texts(Texts::Separated(&self.separated, ' '))),
-            name => panic!("{name}"),
+            "licenses" => Some(Value::Text("a:2,ab")),
+            "tres_per_node" => Some(Value::Resources(Resources("gres/gpu:a:2,gpu:1"))),
+            _ => None,
         }
     }
 
@@ -62,8 +64,15 @@ enum Outcome {
     None,
 }
 
+/// The language with its extension for texts.
+static LANGUAGE: LazyLock<Arc<cel::Env>> = LazyLock::new(|| {
+    let mut language = cel::Env::stdlib();
+    language.add_extension(cel::extensions::strings).unwrap();
+    Arc::new(language)
+});
+
 fn by_cel(text: &str, job: &Job) -> Outcome {
-    let program = cel::Program::compile(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let program = LANGUAGE.compile(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut fields: HashMap<String, cel::Value> = HashMap::new();
     fields.insert("is_batch".into(), job.is_batch.into());
     fields.insert("argv".into(), job.argv.clone().into());
@@ -79,7 +88,7 @@ fn by_cel(text: &str, job: &Job) -> Outcome {
     if let Some(at) = job.begin_time {
         fields.insert("begin_time".into(), cel::Value::Timestamp(DateTime::from_timestamp(at, 0).unwrap().fixed_offset()));
     }
-    let mut context = cel::Context::default();
+    let mut context = cel::Context::with_env(Arc::clone(&LANGUAGE));
     context.add_variable_from_value("job", fields);
     match program.execute(&context) {
         Err(_) => Outcome::None,
@@ -159,7 +168,7 @@ proptest! {
         choices in proptest::collection::vec(any::<u16>(), 0..200),
         job in jobs(),
     ) {
-        let text = expression(KINDS[kind], depth, &[], &mut Choices(choices.iter()));
+        let text = expression(KINDS[kind], depth, &[], &mut Choices(choices.iter(), false));
         let (ours, theirs) = on_large_stack(|| {
             let ours = compiled(&text).map(|program| {
                 verify(&program, FIELDS).unwrap();
@@ -171,6 +180,8 @@ proptest! {
             // Beyond the bounds of an expression there is nothing to agree about.
             Err(message) if message.contains("more than") || message.contains("longer than") => {}
             Err(message) => prop_assert!(false, "{text}: {message}"),
+            // Memory and steps are bounded here alone.
+            Ok(Err(Fault::TextsTooLong | Fault::Budget)) => {}
             Ok(Err(fault)) => prop_assert_eq!(Outcome::None, theirs, "{}: {}", text, fault),
             Ok(Ok(value)) => prop_assert_eq!(Outcome::Value(value), theirs, "{}", text),
         }
@@ -185,7 +196,7 @@ proptest! {
         job in jobs(),
         changes in proptest::collection::vec((any::<u16>(), any::<u16>()), 1..4),
     ) {
-        let text = expression(Kind::Truth, depth, &[], &mut Choices(choices.iter()));
+        let text = expression(Kind::Truth, depth, &[], &mut Choices(choices.iter(), true));
         let Ok(Ok(mut program)) = on_large_stack(|| compiled(&text)) else { return Ok(()) };
         for (from, to) in changes {
             let length = program.code.len();

@@ -361,3 +361,71 @@ fn a_file_that_was_changed_is_not_read() {
         assert!(is_expected(&decode(&changed).unwrap_err()), "{place}");
     }
 }
+
+#[test]
+fn what_was_asked_for_is_known_after_rules_have_written_the_field() {
+    let text = r#"
+        [[rule]]
+        name = "move"
+        set = { partition = "gpu", min_nodes = 4, licenses = "a:3,b" }
+        [[rule]]
+        name = "types"
+        set = { tres_per_node = { cel = """
+          job.?tres_per_node.orValue("").split(",").map(g, g.replace("a100", "h100")).join(",")""" } }
+        when = "false || job.gpus > 0"
+
+        [[rule]]
+        name = "say"
+        when = 'has(asked.partition) && has(job.partition) && asked.partition != job.partition'
+        warn = "{asked.partition} is {job.partition}; {asked.gpuCount('a100')} and {job.gpuCount('a100')}; {job.licenseCount('a')}"
+    "#;
+    // A list of resources is no text.
+    let problems = compiled(text).problems;
+    assert!(
+        problems.iter().any(|problem| problem.message.contains("this is of type string, where list(resource) is expected")),
+        "{problems:?}"
+    );
+    let text = text.replace(
+        r#"job.?tres_per_node.orValue("").split(",").map(g, g.replace("a100", "h100")).join(",")"#,
+        r#"has(job.tres_per_node) ? job.tres_per_node.map(r, r.kind == "gpu" ? r.withType("h100") : r.text).join(",") : """#,
+    );
+    let job = gpu_job().with("partition", Value::Text("short"));
+    assert_eq!(
+        effects(&text, &job),
+        ["partition=gpu", "min_nodes=4", "licenses=a:3,b", "tres_per_node=gres/gpu:h100:2", "warning: short is gpu; 2 and 0; 3",]
+    );
+}
+
+/// The numbers of the rules that match.
+fn matches(rules: &RuleSet, user: User<'_>) -> Vec<String> {
+    let mut memory = Memory::default();
+    let job = Job::default();
+    let now = UnixTime(1_795_425_000);
+    let submission = Submission { request: Request::Submit, now, job: &job, asked: &job, current: None, user, forecasts: &NoForecasts };
+    let mut matches = Matches::default();
+    apply(rules, &submission, &mut memory, &mut matches);
+    matches.0
+}
+
+#[test]
+fn observed_rules_end_the_observed_ones_behind_them_as_they_would_if_they_were_enforced() {
+    let rules = |mode: &str, first: &str| {
+        rules(&format!(
+            "[rules]\nmode = '{mode}'\n[[rule]]\nname = 'first'\nwhen = 'user.is_operator'\nmode = 'observe'\n{first}\n\
+             [[rule]]\nname = 'second'\nmode = 'observe'\nset = {{ comment = 'x' }}\n\
+             [[rule]]\nname = 'third'\nset = {{ account = 'a' }}\n"
+        ))
+    };
+    let operator = User { is_operator: true, ..ANN };
+    for first in ["stop = true", "reject = 'no'"] {
+        // What is enforced is enforced all the same.
+        assert_eq!(matches(&rules("enforce", first), operator), ["0", "2"], "{first}");
+        assert_eq!(matches(&rules("observe", first), operator), ["0"], "{first}");
+        assert_eq!(matches(&rules("observe", first), ANN), ["1", "2"], "{first}");
+    }
+    // A refusal that would only warn ends nothing.
+    let warns = self::rules(
+        "[rules]\nmode = 'observe'\n[[rule]]\nname = 'a'\nmode = 'warn'\nreject = 'no'\n[[rule]]\nname = 'b'\nset = { comment = 'x' }\n",
+    );
+    assert_eq!(matches(&warns, ANN), ["0", "1"]);
+}

@@ -201,7 +201,7 @@ fn no_file_no_expression_and_no_job_makes_rules_crash_or_keep_memory() {
 fn any_expression(random: &mut SmallRng) -> String {
     let choices: Vec<u16> = (0..random.random_range(0..120)).map(|_| random.random()).collect();
     let depth = random.random_range(1..5);
-    let typed = well_typed::expression(Kind::Truth, depth, &[], &mut well_typed::Choices(choices.iter()));
+    let typed = well_typed::expression(Kind::Truth, depth, &[], &mut well_typed::Choices(choices.iter(), true));
     match random.random_range(0..4) {
         0 | 1 => typed,
         2 => texts::changed(&typed, "job.time_limit > limit('1-0') && user.name in ['a']", random),

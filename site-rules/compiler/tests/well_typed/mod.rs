@@ -2,8 +2,9 @@
 
 use site_rules::value::Kind;
 
-/// Choices that are made one after the other, all 0 behind the last.
-pub(crate) struct Choices<'c>(pub(crate) std::slice::Iter<'c, u16>);
+/// Choices that are made one after the other, all 0 behind the last; and whether there may be forms
+/// that the interpreter of the crate `cel` does not have.
+pub(crate) struct Choices<'c>(pub(crate) std::slice::Iter<'c, u16>, pub(crate) bool);
 
 impl Choices<'_> {
     fn of(&mut self, count: usize) -> usize {
@@ -20,9 +21,12 @@ pub(crate) fn expression(kind: Kind, depth: usize, elements: &[String], choices:
     if depth == 0 {
         return atom(kind, elements, choices);
     }
-    let choice = choices.of(12);
+    let choice = choices.of(16);
     if choice == 1 {
         return atom(kind, elements, choices);
+    }
+    if choice >= 12 {
+        return made(kind, choice, depth - 1, elements, choices).unwrap_or_else(|| atom(kind, elements, choices));
     }
     let mut of = |kind: Kind| expression(kind, depth - 1, elements, choices);
     if choice == 0 {
@@ -127,6 +131,91 @@ pub(crate) fn expression(kind: Kind, depth: usize, elements: &[String], choices:
         },
         _ => texts(choices),
     }
+}
+
+/// What is made of lists that are made, of parts of texts, and of names for values.
+fn made(kind: Kind, choice: usize, depth: usize, elements: &[String], choices: &mut Choices<'_>) -> Option<String> {
+    let is_beyond = choices.1;
+    let mut of = |kind: Kind| expression(kind, depth, elements, choices);
+    Some(match (kind, choice) {
+        (_, 15) if is_beyond => {
+            let (variable, within) = variable(elements);
+            let value = of(Kind::Text);
+            format!("cel.bind({variable}, {value}, {})", expression(kind, depth, &within, choices))
+        }
+        (Kind::Truth, 12) => format!("({} in {})", of(Kind::Text), list(depth, elements, choices)),
+        (Kind::Truth, 13) => {
+            let list = list(depth, elements, choices);
+            let (variable, within) = variable(elements);
+            format!("{list}.exists({variable}, {})", expression(Kind::Truth, depth, &within, choices))
+        }
+        (Kind::Integer, 12) => format!("size({})", list(depth, elements, choices)),
+        (Kind::Integer, 13) => {
+            let (text, part) = (of(Kind::Text), of(Kind::Text));
+            format!("{text}.{}({part})", choices.one(&["indexOf", "lastIndexOf"]))
+        }
+        (Kind::Integer, 14) if is_beyond => match choices.of(4) {
+            0 => format!("job.{}({})", choices.one(&["gpuCount", "licenseCount"]), expression(Kind::Text, depth, elements, choices)),
+            1 => {
+                let mut of = |kind| expression(kind, depth, elements, choices);
+                format!("math.least({}, {})", of(Kind::Integer), of(Kind::Integer))
+            }
+            _ => reduced(Kind::Integer, depth, elements, choices),
+        },
+        (Kind::Duration, 12) if is_beyond => format!("({} * {})", of(Kind::Duration), of(Kind::Integer)),
+        (Kind::Duration, 13) if is_beyond => format!("({} / {})", of(Kind::Duration), of(Kind::Real)),
+        (Kind::Duration | Kind::Real, 14) if is_beyond => reduced(kind, depth, elements, choices),
+        (Kind::Text, 12) => format!("{}.join({})", list(depth, elements, choices), choices.one(&["", "','", "'ab'"])),
+        (Kind::Text, 13) => format!("{}.replace({}, {})", of(Kind::Text), of(Kind::Text), of(Kind::Text)),
+        (Kind::Text, _) => {
+            let (text, begin, end) = (of(Kind::Text), of(Kind::Integer), of(Kind::Integer));
+            match choices.of(3) {
+                0 => format!("{text}.substring({begin}, {end})"),
+                1 => format!("{text}.substring({begin})"),
+                _ => format!("{text}.charAt({begin})"),
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// One value of a list of numbers or durations.
+fn reduced(kind: Kind, depth: usize, elements: &[String], choices: &mut Choices<'_>) -> String {
+    let list = list(depth, elements, choices);
+    let (variable, within) = variable(elements);
+    let value = expression(kind, depth, &within, choices);
+    format!("{list}.map({variable}, {value}).{}()", choices.one(&["sum", "min", "max"]))
+}
+
+/// A list of texts.
+fn list(depth: usize, elements: &[String], choices: &mut Choices<'_>) -> String {
+    if depth == 0 {
+        return texts(choices);
+    }
+    let choice = choices.of(6);
+    if choice == 0 {
+        return texts(choices);
+    }
+    if choice == 1 {
+        let text = expression(Kind::Text, depth - 1, elements, choices);
+        return format!("{text}.split({})", choices.one(&["','", "''", "'ab'", "'1'"]));
+    }
+    let of = list(depth - 1, elements, choices);
+    let (variable, within) = variable(elements);
+    let mut body = |kind| expression(kind, depth - 1, &within, choices);
+    match choice {
+        2 => format!("{of}.map({variable}, {})", body(Kind::Text)),
+        3 => format!("{of}.map({variable}, {}, {})", body(Kind::Truth), body(Kind::Text)),
+        _ => format!("{of}.filter({variable}, {})", body(Kind::Truth)),
+    }
+}
+
+/// A variable that is not there yet, and all that are there with it.
+fn variable(elements: &[String]) -> (String, Vec<String>) {
+    let variable = format!("v{}", elements.len());
+    let mut within = elements.to_vec();
+    within.push(variable.clone());
+    (variable, within)
 }
 
 fn texts(choices: &mut Choices<'_>) -> String {
