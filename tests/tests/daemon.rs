@@ -303,7 +303,18 @@ fn the_sites_own_rules_follow_their_files(cluster: &Cluster, daemon: &Daemon) {
     let mut groups: Vec<String> = String::from_utf8_lossy(&groups.stdout).split_whitespace().map(str::to_owned).collect();
     groups.sort();
     assert_eq!(known.1, groups);
-    let _ = cluster.output("scancel", &[&held.to_string()]);
+    // How many jobs the user has, each task of an array being one.
+    let array = cluster.output("sbatch", &["--hold", "--array=0-3", "--wrap=true", "--parsable"]);
+    let owner = job_owner();
+    let waiting = cluster.output("squeue", &["-h", "-r", "-tPD", "-o%i", &format!("-u{owner}")]).lines().count();
+    wait_for("the user's jobs to be counted", PATIENCE, || {
+        daemon.signal("USR1");
+        std::thread::sleep(Duration::from_millis(500));
+        let file = DataFile::decode(std::fs::read(cluster.state_directory().join("rules-data")).ok()?).ok()?;
+        (file.jobs_of(UserId(owner)).pending == u32::try_from(waiting).unwrap()).then_some(())
+    });
+    assert!(waiting >= 5, "{waiting}");
+    let _ = cluster.output("scancel", &[&held.to_string(), &array]);
 }
 
 /// Whoever runs the tests submits their jobs.

@@ -129,6 +129,7 @@ fn put_data(cluster: &Cluster, job: &Job<'_>, minutes: i64) {
         operators: vec![number(OPERATOR)],
         users: vec![SiteUser { id: number(USER), name: USER.to_owned(), groups: Vec::new() }],
         jobs: vec![SiteJob { number: JobId(job.id.parse().unwrap()), task: None, read_at: UnixTime(now()), fields: vec![limit] }],
+        ..SiteData::default()
     };
     put(cluster, "rules-data", &encode(&data).bytes);
 }

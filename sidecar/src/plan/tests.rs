@@ -23,6 +23,7 @@ fn node(index: usize, state: NodeState) -> Node {
     Node { name: format!("n{index}"), cpus: 4, state, index, partitions: vec!["main".to_owned()] }
 }
 
+/// A job of user 7 that asks for whole nodes.
 pub(crate) fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
     QueuedJob {
         job_id: JobId(job_id),

@@ -35,3 +35,32 @@ impl Counts {
         Counts { before, users: users.into_iter().collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::job;
+
+    #[test]
+    fn each_task_is_a_job_and_what_was_submitted_since_is_left_out() {
+        let of = |user: u32, state: JobState, task_count: u32, submitted: i64| QueuedJob {
+            user_id: UserId(user),
+            task_count,
+            submitted: Some(submitted),
+            ..job(1, state, 1)
+        };
+        let queue = [
+            of(8, JobState::Pending, 1, 10),
+            of(7, JobState::Pending, 5, 10),
+            of(7, JobState::Requeued, 0, 10),
+            of(7, JobState::Running, 1, 99),
+            of(7, JobState::Suspended, 1, 10),
+            of(7, JobState::Completing, 1, 10),
+            of(7, JobState::Completed, 1, 10),
+            of(7, JobState::Pending, 1, 100),
+            of(9, JobState::Running, 1, 101),
+        ];
+        let users = vec![(UserId(7), UserJobs { pending: 6, running: 2 }), (UserId(8), UserJobs { pending: 1, running: 0 })];
+        assert_eq!(Counts::of(&queue, UnixTime(100)), Counts { before: UnixTime(100), users });
+    }
+}

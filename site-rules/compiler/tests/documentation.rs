@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use rules_compiler::rule_test::run;
 use rules_compiler::{Source, compile};
 use site_rules::field::FIELDS;
 use site_rules::submission::Surrounding;
@@ -13,7 +14,7 @@ fn page(name: &str) -> String {
 }
 
 #[test]
-fn the_examples_of_rules_compile() {
+fn the_examples_of_rules_compile_and_their_tests_pass() {
     let page = page("rules.md");
     let read_file = |path: &str| match path {
         "accounts.csv" => Ok("account,nodes,longest,memory\nphysics,8,1-0,64G\n".to_owned()),
@@ -24,6 +25,11 @@ fn the_examples_of_rules_compile() {
         let text = block.split("```").next().unwrap().to_owned();
         let compiled = compile(&[Source { name: "rules.md".to_owned(), text, is_configuration: true, read_file: &read_file }]);
         assert_eq!(compiled.problems, []);
+        for test in &compiled.tests {
+            let differences = run(compiled.rules.as_ref().unwrap(), test).differences;
+            let differences: Vec<_> = differences.iter().map(|one| format!("{}, and not {}", one.got, one.expected)).collect();
+            assert!(differences.is_empty(), "{}: {differences:?}", test.described_as);
+        }
         examples += 1;
     }
     assert!(examples >= 2);
