@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::scratch::Scratch;
 
 /// A generic resource that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Resource<'a> {
     /// What it is, such as `gpu`. What is no generic resource keeps its prefix: `cpu`,
     /// `license/matlab`.
@@ -26,6 +26,15 @@ pub struct Resource<'a> {
     /// As it stands in the list, without what Slurm shows in brackets.
     pub text: &'a str,
 }
+
+/// Two that ask for the same are equal, in whatever form they stand.
+impl PartialEq for Resource<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, self.subtype, self.count) == (other.kind, other.subtype, other.count)
+    }
+}
+
+impl Eq for Resource<'_> {}
 
 impl<'a> Resource<'a> {
     /// The same resource with another type, or with none where `subtype` is empty, in the form in
@@ -281,6 +290,7 @@ mod tests {
 
     #[test]
     fn a_resource_is_written_with_another_type_or_number_in_the_form_in_which_it_stands() {
+        assert!(all("gres:gpu:a100:2").eq(all("gres/gpu:a100=2")), "in another form they are the same");
         let mut memory = [0; 1_000];
         let mut scratch = Scratch::within(&mut memory);
         for (text, typed, counted) in [

@@ -392,7 +392,7 @@ fn what_was_asked_for_is_known_after_rules_have_written_the_field() {
     let job = gpu_job().with("partition", Value::Text("short"));
     assert_eq!(
         effects(&text, &job),
-        ["partition=gpu", "min_nodes=4", "licenses=a:3,b", "tres_per_node=gres/gpu:h100:2", "warning: short is gpu; 2 and 0; 3",]
+        ["licenses=a:3,b", "min_nodes=4", "partition=gpu", "tres_per_node=gres/gpu:h100:2", "warning: short is gpu; 2 and 0; 3",]
     );
 }
 
