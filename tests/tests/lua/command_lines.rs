@@ -259,8 +259,8 @@ fn comparable(name: Name, value: Option<&str>) -> Option<String> {
     // sbatch writes the prefix of its release, and since 23.11 the CPUs of a task as well.
     if matches!(name, Name::TresPerJob | Name::TresPerNode | Name::TresPerSocket | Name::TresPerTask | Name::CpusPerTres | Name::MemPerTres)
     {
-        let generic: Vec<String> =
-            resources::all(text).filter(|resource| resource.kind != "cpu").map(|resource| format!("{resource:?}")).collect();
+        let asked = |resource: resources::Resource<'_>| format!("{}:{}:{}", resource.kind, resource.subtype, resource.count);
+        let generic: Vec<String> = resources::all(text).filter(|resource| resource.kind != "cpu").map(asked).collect();
         return (!generic.is_empty()).then(|| generic.join(","));
     }
     Some(text.to_owned())
