@@ -2,8 +2,8 @@
 //!
 //! What is read follows `_build_license_list` (src/slurmctld/licenses.c): licences stand between
 //! commas or semicolons, and from 25.05 on between bars where any of them will do; their number
-//! stands behind `:` or, in later releases, `=`, and what is in brackets says where a licence counts.
-//! What Slurm refuses is read as something all the same.
+//! stands behind `:` or, in later releases, `=`, and what is in brackets says where a licence
+//! counts. What Slurm refuses is read as something all the same.
 
 /// A licence that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

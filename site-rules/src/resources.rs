@@ -68,7 +68,7 @@ impl<'a> Resource<'a> {
         scratch.formatted(format_args!("{named}{separator}{count}"))
     }
 
-    /// What stands before the type, and the number behind it with its separator, which may be empty.
+    /// What stands before the type, and the number behind it with its separator, if there is one.
     fn around_type(&self) -> Result<(&'a str, &'a str), Fault> {
         let length = |text: &str| text.len();
         let named = length(self.kind) + if self.subtype.is_empty() { 0 } else { 1 + length(self.subtype) };

@@ -81,8 +81,8 @@ impl<'a> Scratch<'a> {
         Ok(copy)
     }
 
-    /// A text in which each `old` is replaced by `new`; where `old` is empty, `new` is put around all
-    /// characters.
+    /// A text in which each `old` is replaced by `new`; where `old` is empty, `new` is put around
+    /// all characters.
     ///
     /// # Errors
     /// [`Fault::TextsTooLong`] if there is no room.
