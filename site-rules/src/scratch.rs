@@ -161,8 +161,8 @@ impl<'a> Collected<'a> {
     /// so that what is collected takes at most four times its length.
     ///
     /// # Errors
-    /// [`Fault::TextsTooLong`] if there is none, and [`Fault::Conversion`] for a text that holds the
-    /// byte itself.
+    /// [`Fault::TextsTooLong`] if there is none, and [`Fault::Conversion`] for a text that has the
+    /// byte in it.
     pub(crate) fn push(&mut self, text: &str, end: u8, scratch: &mut Scratch<'a>) -> Result<(), Fault> {
         const FIRST: usize = 64;
         if text.as_bytes().contains(&end) {
