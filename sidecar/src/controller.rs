@@ -74,7 +74,7 @@ impl KnownRules {
             Some((at, rules)) if at.elapsed() < RULES_AGE => Ok(rules.clone()),
             _ => {
                 let accounts = controller::accounts()?;
-                tables.take(&accounts);
+                tables.take(&accounts, &controller::partitions()?);
                 let limits = Arc::new(limits::accounting(&accounts));
                 let priorities = Arc::new(controller::priorities()?);
                 tracing::debug!(qos = limits.qos.len(), associations = limits.associations.len(), ?priorities, "read limits");

@@ -192,7 +192,7 @@ pub(crate) fn test_job() -> QueuedJob {
 mod tests {
     use super::*;
     use job_types::number::{JobId, UserId};
-    use slurm_sys::client::controller::PendingReason;
+    use slurm_sys::client::controller::{Access, PendingReason};
 
     const NOW: UnixTime = UnixTime(1_000_000);
 
@@ -218,6 +218,9 @@ mod tests {
             sharing,
             priority_tier: 1,
             node_ranges: vec![(0, 2)],
+            state: "UP",
+            access: Access::default(),
+            tres: None,
         }
     }
 

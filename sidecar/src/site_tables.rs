@@ -1,4 +1,5 @@
-//! Qualities of service, associations and users as the tables that rules look them up in.
+//! Qualities of service, associations, users and partitions as the tables that rules look them up
+//! in.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use job_types::number::QosId;
 use parking_lot::Mutex;
 use rules_compiler::in_force;
-use rules_compiler::site_tables::{Limits, SiteTables, UserRow};
-use slurm_sys::client::controller::{Accounts, AssociationRecord};
+use rules_compiler::site_tables::{Limits, PartitionRow, SiteTables, UserRow};
+use slurm_sys::client::controller::{Accounts, AssociationRecord, Partition};
 use slurm_sys::client::{TRES_CPU, TRES_MEMORY, TRES_NODE, tres_count};
 
 use crate::damaged::keep_aside;
@@ -40,8 +41,8 @@ impl KnownTables {
     }
 
     /// Takes what slurmctld tells.
-    pub(crate) fn take(&self, accounts: &Accounts) {
-        let tables = of(accounts);
+    pub(crate) fn take(&self, accounts: &Accounts, partitions: &[Partition]) {
+        let tables = of(accounts, partitions);
         let is_same = self.tables.lock().as_deref() == Some(&tables);
         if is_same {
             return;
@@ -58,7 +59,7 @@ impl KnownTables {
     }
 }
 
-fn of(accounts: &Accounts) -> SiteTables {
+fn of(accounts: &Accounts, partitions: &[Partition]) -> SiteTables {
     let names: HashMap<QosId, &str> = accounts.qos.iter().map(|qos| (qos.id, qos.name.as_str())).collect();
     let qos = accounts.qos.iter().map(|qos| {
         // Of percentages of what the cluster has no amounts are known.
@@ -77,7 +78,34 @@ fn of(accounts: &Accounts) -> SiteTables {
         let row = UserRow { default_account: user.default_account.clone(), is_operator: user.is_operator };
         (user.name.clone(), row)
     });
-    SiteTables { qos: qos.collect(), associations: associations.collect(), users: users.collect() }
+    let partitions = partitions.iter().map(|partition| (partition.name.clone(), partition_row(partition)));
+    SiteTables { qos: qos.collect(), associations: associations.collect(), users: users.collect(), partitions: partitions.collect() }
+}
+
+fn partition_row(partition: &Partition) -> PartitionRow {
+    let list = |list: &Option<String>| {
+        list.as_ref().map(|list| list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    };
+    let access = &partition.access;
+    PartitionRow {
+        is_default: partition.is_default,
+        state: partition.state.to_owned(),
+        max_time: partition.max_time_seconds,
+        default_time: partition.default_time_seconds,
+        max_nodes: partition.max_nodes.map(i64::from),
+        min_nodes: i64::from(partition.min_nodes),
+        max_cpus_per_node: partition.max_cpus_per_node.map(i64::from),
+        total_cpus: i64::from(partition.total_cpus),
+        total_nodes: i64::from(partition.total_nodes),
+        qos: partition.qos.clone(),
+        allow_accounts: list(&access.allow_accounts),
+        allow_groups: list(&access.allow_groups),
+        allow_qos: list(&access.allow_qos),
+        alloc_nodes: access.alloc_nodes.clone(),
+        deny_accounts: list(&access.deny_accounts),
+        deny_qos: list(&access.deny_qos),
+        tres: partition.tres.clone(),
+    }
 }
 
 fn key(record: &AssociationRecord) -> Option<String> {
@@ -111,7 +139,7 @@ fn amount(list: &str, resource: u32) -> Option<i64> {
 mod tests {
     use super::*;
     use job_types::number::UserId;
-    use slurm_sys::client::controller::{QosRecord, UserRecord};
+    use slurm_sys::client::controller::{Access, QosRecord, Sharing, UserRecord};
 
     fn qos(id: u32, name: &str, max_resources: &str, is_relative: bool) -> QosRecord {
         QosRecord {
@@ -159,6 +187,28 @@ mod tests {
         }
     }
 
+    fn partition() -> Partition {
+        Partition {
+            name: "gpu".to_owned(),
+            total_cpus: 64,
+            total_nodes: 4,
+            max_time_seconds: Some(86_400),
+            default_time_seconds: None,
+            max_nodes: None,
+            min_nodes: 1,
+            max_cpus_per_node: None,
+            qos: None,
+            is_default: true,
+            is_up: false,
+            sharing: Sharing::Cpus,
+            priority_tier: 1,
+            node_ranges: vec![(0, 3)],
+            state: "DRAIN",
+            access: Access { allow_accounts: Some("physics,chemistry".to_owned()), ..Access::default() },
+            tres: Some("cpu=64,gres/gpu=8".to_owned()),
+        }
+    }
+
     fn accounts() -> Accounts {
         Accounts {
             qos: vec![qos(1, "normal", "1=16,2=1024,4=4", false), qos(2, "relative", "1=50", true)],
@@ -178,7 +228,7 @@ mod tests {
 
     #[test]
     fn tables_have_the_limits_that_slurmctld_tells() {
-        let tables = of(&accounts());
+        let tables = of(&accounts(), &[partition()]);
         let normal = &tables.qos["normal"];
         assert_eq!((normal.max_wall, normal.max_cpus, normal.max_nodes), (Some(3_600), Some(16), Some(4)));
         assert_eq!((normal.max_memory, normal.min_nodes, normal.group_cpus), (Some(1 << 30), Some(2), None));
@@ -187,6 +237,10 @@ mod tests {
         assert_eq!(keys, ["physics", "physics/anna", "physics/anna/gpu"]);
         assert_eq!(tables.associations["physics/anna"].default_qos.as_deref(), Some("normal"));
         assert_eq!((tables.associations["physics"].max_cpus, tables.associations["physics"].group_nodes), (Some(64), Some(10)));
+        let gpu = &tables.partitions["gpu"];
+        assert_eq!((gpu.is_default, gpu.state.as_str(), gpu.max_time, gpu.default_time), (true, "DRAIN", Some(86_400), None));
+        assert_eq!(gpu.allow_accounts.as_deref(), Some(&["physics".to_owned(), "chemistry".to_owned()][..]));
+        assert_eq!((&gpu.allow_groups, gpu.tres.as_deref()), (&None, Some("cpu=64,gres/gpu=8")));
         assert!(tables.users["anna"].is_operator && tables.users["anna"].default_account.as_deref() == Some("physics"));
     }
 
@@ -207,7 +261,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let known = KnownTables::load(directory.path(), Privacy::default());
         assert!(known.current().is_none());
-        known.take(&accounts());
+        known.take(&accounts(), &[partition()]);
         let again = KnownTables::load(directory.path(), Privacy::default());
         assert_eq!(again.current(), known.current());
         assert!(again.current().is_some());

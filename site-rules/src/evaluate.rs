@@ -9,7 +9,7 @@ use crate::operators::{self, Binary, Ternary, Unary};
 use crate::program::{Counted, Expression, Instruction, LOOPS, Program, Quantifier, ResourcePart, STACK, Scope};
 use crate::scratch::{Collected, Scratch};
 pub use crate::steps::Steps;
-use crate::submission::Submission;
+use crate::submission::{Request, Submission, Surrounding};
 use crate::value::{END, Kind, Resource, Resources, Texts, Value};
 use arrayvec::ArrayVec;
 use job_types::time::Seconds;
@@ -197,9 +197,12 @@ impl<'a> Run<'a, '_> {
                 let outcome = self.has(scope, field).map(Value::Truth);
                 self.push(outcome)
             }
-            Instruction::Read(surrounding) => self.push(surrounding.read(self.evaluator.submission).ok_or(Fault::Absent)),
+            Instruction::Read(surrounding) => {
+                let value = self.surrounding(surrounding);
+                self.push(value.ok_or(Fault::Absent))
+            }
             Instruction::Knows(surrounding) => {
-                let is_known = surrounding.read(self.evaluator.submission).is_some();
+                let is_known = self.surrounding(surrounding).is_some();
                 self.push(Ok(Value::Truth(is_known)))
             }
             Instruction::Variable(scope) => self.map_text(|evaluator, name| {
@@ -348,11 +351,33 @@ impl<'a> Run<'a, '_> {
         if scope == Scope::Job
             && let Some(written) = self.evaluator.written.written(field, self.evaluator.scratch, self.evaluator.steps)?
         {
-            return Ok(written);
+            return Ok(self.with_default_partition(scope, field, written));
         }
         let fields = fields(&self.evaluator, scope)?;
         fields.charge(field, self.evaluator.steps)?;
-        Ok(fields.field(field))
+        Ok(self.with_default_partition(scope, field, fields.field(field)))
+    }
+
+    /// The partitions of a submission that names none are the site's default one.
+    fn with_default_partition(&self, scope: Scope, field: FieldNumber, value: Option<Value<'a>>) -> Option<Value<'a>> {
+        match value {
+            Some(Value::Texts(named))
+                if matches!(scope, Scope::Job | Scope::Asked)
+                    && field == FieldNumber::from(Name::Partitions)
+                    && self.evaluator.submission.request == Request::Submit =>
+            {
+                let default = self.evaluator.program.default_partition.as_deref().filter(|_| named.iter().next().is_none());
+                Some(Value::Texts(default.map_or(named, |default| Texts::Separated(default, ','))))
+            }
+            value => value,
+        }
+    }
+
+    fn surrounding(&self, surrounding: Surrounding) -> Option<Value<'a>> {
+        match surrounding {
+            Surrounding::DefaultPartition => self.evaluator.program.default_partition.as_deref().map(Value::Text),
+            _ => surrounding.read(self.evaluator.submission),
+        }
     }
 
     /// Whether there is something in a field. A text is not read for that.

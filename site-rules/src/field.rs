@@ -304,7 +304,7 @@ fields! {
     OriginCluster "origin_cluster" Text.absent(): "The cluster that it was submitted to.";
     Overcommit "overcommit" Truth.written(): "Whether there may be more tasks than CPUs.";
     Partition "partition" Text.absent().written().separated(','): "The partition, or several separated by commas.";
-    Partitions "partitions" Texts: "The partitions that it names, one by one.";
+    Partitions "partitions" Texts: "The partitions that it may run in, one by one: those that it names, or, of a submission that names none, the site's default partition where that is known.";
     PlaneSize "plane_size" Integer.absent(): "How many tasks are laid beside each other (`--distribution=plane`).";
     PnMinCpus "pn_min_cpus" Integer.absent().written(): "The fewest CPUs that a node must have (`--mincpus`).";
     PnMinTmpDisk "pn_min_tmp_disk" Integer.absent().written(): "The bytes of temporary disk that a node must have.";

@@ -234,4 +234,6 @@ pub struct Program {
     pub tables: Vec<Table>,
     /// Time zones.
     pub zones: Vec<Zone>,
+    /// The partition of jobs that name none, where an expression asks for it and it is known.
+    pub default_partition: Option<Box<str>>,
 }

@@ -125,6 +125,8 @@ pub enum Surrounding {
     JobsPending,
     /// `user.jobs_running`.
     JobsRunning,
+    /// `site.default_partition`, which the compiled rules hold.
+    DefaultPartition,
 }
 
 /// A name that surrounds the job, in the form of a field that can't be written.
@@ -135,7 +137,7 @@ const fn read_only(name: &'static str, kind: Kind, may_be_absent: bool, meaning:
 
 impl Surrounding {
     /// All of them, with their names, kinds and meanings.
-    pub const ALL: [(Surrounding, Field); 13] = [
+    pub const ALL: [(Surrounding, Field); 14] = [
         (Surrounding::Now, read_only("now", Kind::Moment, false, "The time of the submission.")),
         (Surrounding::Request, read_only("kind", Kind::Text, false, "`submit` or `modify`.")),
         (Surrounding::CurrentKnown, read_only("current.known", Kind::Truth, false, "Whether the job that is to be modified is known.")),
@@ -164,6 +166,10 @@ impl Surrounding {
             Surrounding::JobsRunning,
             read_only("user.jobs_running", Kind::Integer, true, "How many jobs of the user run, each task of an array being one."),
         ),
+        (
+            Surrounding::DefaultPartition,
+            read_only("site.default_partition", Kind::Text, true, "The partition of jobs that name none (`Default=YES` of slurm.conf)."),
+        ),
     ];
 
     /// What it is.
@@ -172,7 +178,7 @@ impl Surrounding {
         Self::ALL.iter().find(|(other, _)| *other == self).map(|(_, field)| field)
     }
 
-    /// Reads it; `None` where it is absent.
+    /// Reads it of a submission; `None` where it is absent, and where a submission does not have it.
     #[must_use]
     pub fn read<'a>(self, submission: &Submission<'a>) -> Option<Value<'a>> {
         let user = &submission.user;
@@ -193,6 +199,7 @@ impl Surrounding {
             Surrounding::JobsPending => user.jobs.map(|jobs| Value::Integer(i64::from(jobs.pending))),
             Surrounding::JobsRunning => user.jobs.map(|jobs| Value::Integer(i64::from(jobs.running))),
             Surrounding::SoonestPartition => submission.forecasts.soonest_partition().map(Value::Text),
+            Surrounding::DefaultPartition => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Tables that rules look things up in.
 
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Resources, TextList, Texts, Value};
 use job_types::time::Seconds;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,10 @@ pub enum Column {
     Texts(Vec<Box<str>>),
     /// Of `duration`, in seconds.
     Durations(Vec<i64>),
+    /// Of `list(string)`.
+    Lists(Vec<Vec<Box<str>>>),
+    /// Of lists of resources, such as `cpu=64,gres/gpu:a100=8`.
+    Resources(Vec<Box<str>>),
 }
 
 impl Column {
@@ -38,6 +42,8 @@ impl Column {
             Column::Reals(_) => Kind::Real,
             Column::Texts(_) => Kind::Text,
             Column::Durations(_) => Kind::Duration,
+            Column::Lists(_) => Kind::Texts,
+            Column::Resources(_) => Kind::Resources,
         }
     }
 
@@ -46,7 +52,8 @@ impl Column {
             Column::Truths(values) => values.len(),
             Column::Integers(values) | Column::Durations(values) => values.len(),
             Column::Reals(values) => values.len(),
-            Column::Texts(values) => values.len(),
+            Column::Texts(values) | Column::Resources(values) => values.len(),
+            Column::Lists(values) => values.len(),
         }
     }
 
@@ -57,6 +64,8 @@ impl Column {
             Column::Reals(values) => Value::Real(*values.get(row)?),
             Column::Texts(values) => Value::Text(values.get(row)?),
             Column::Durations(values) => Value::Duration(Seconds(*values.get(row)?)),
+            Column::Lists(values) => Value::Texts(Texts::Listed(values.get(row)? as &dyn TextList)),
+            Column::Resources(values) => Value::Resources(Resources(values.get(row)?)),
         })
     }
 }

@@ -6,7 +6,8 @@
 use end_to_end::{Cluster, Job, Options, Submitted, now, skipped};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
-use rules_compiler::{Source, compile, in_force};
+use rules_compiler::site_tables::{PartitionRow, SiteTables};
+use rules_compiler::{Source, compile_with, in_force};
 use site_rules::data::{OwnedValue, SiteData, SiteJob, SiteUser, encode};
 use site_rules::field::{FieldNumber, Name};
 use std::process::Output;
@@ -18,6 +19,11 @@ const OPERATOR: &str = "man";
 const RULES: &str = r#"
 [rules]
 help = "https://hpc.example.org/queuecast"
+
+[[rule]]
+name = "of-main"
+when = 'job.?name.orValue("") == "not in main" && "main" in job.partitions'
+reject = { code = "E_MAIN", message = "it may run in {job.partitions}" }
 
 [[rule]]
 name = "route"
@@ -107,7 +113,10 @@ reject = "too many nodes"
 fn put_rules(cluster: &Cluster, rules: &str) {
     let read_file = |_: &str| Err("there are no files".to_owned());
     let source = Source { name: "rules.toml".to_owned(), text: rules.to_owned(), is_configuration: false, read_file: &read_file };
-    let compiled = compile(&[source]);
+    // As queuecastd reads it of slurmctld.
+    let main = PartitionRow { is_default: true, ..PartitionRow::default() };
+    let tables = SiteTables { partitions: [("main".to_owned(), main)].into(), ..SiteTables::default() };
+    let compiled = compile_with(&[source], Some(&tables));
     let rules = compiled.rules.unwrap_or_else(|| panic!("{:?}", compiled.problems));
     in_force::put(&cluster.state_directory(), &rules).unwrap();
 }
@@ -205,6 +214,12 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
     assert_eq!(capped.field("TimeLimit"), "01:00:00");
     let unlimited = submit(&cluster, USER, &["-n1", "-p", "main", "-t", "UNLIMITED"]).job();
     assert_eq!(unlimited.field("TimeLimit"), "01:00:00");
+
+    // All partitions that a job may run in: those of a list, and the default one where none is named.
+    let in_main = |arguments: &[&str]| submit(&cluster, USER, &[&["-n1", "-Jnot in main"], arguments].concat());
+    assert!(in_main(&[]).refusal().contains("E_MAIN: it may run in main (see"));
+    assert!(in_main(&["-p", "short,main"]).refusal().contains("E_MAIN: it may run in short, main (see"));
+    assert_eq!(in_main(&["-p", "short"]).job().field("Partition"), "short");
 
     // What they refuse, and to whom.
     let refused = || {

@@ -119,9 +119,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
         if compiled.asks_for_site_tables && tables.is_none() {
             return Err(Failure::No(anyhow!(
-                "the rules ask for qualities of service, associations or users, which queuecastd has not written into {} yet",
+                "the rules ask for qualities of service, associations, users or partitions, which queuecastd has not written into {} yet",
                 place.directory.display()
             )));
+        }
+        if compiled.asks_for_default_partition && tables.is_none() {
+            output::warn(
+                "the site's default partition is not known before queuecastd has run: until then job.partitions has none for a job that names none",
+            );
         }
         let before = before(&place.directory)?;
         let Difference { added, removed, changed, is_reordered, has_other_settings } = Difference::between(&before, rules);

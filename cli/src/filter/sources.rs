@@ -40,8 +40,8 @@ impl Sources {
         Self::read_with(named, None)
     }
 
-    /// The same with the rows of qualities of service, associations and users that the daemon has
-    /// left in the state directory, where they can be read.
+    /// The same with the rows of qualities of service, associations, users and partitions that the
+    /// daemon has left in the state directory, where they can be read.
     pub(super) fn read_at(named: &[PathBuf], place: &Place) -> Result<Self, Failure> {
         Self::read_with(named, in_force::site_tables(&place.directory).ok().flatten().as_ref())
     }

@@ -9,7 +9,7 @@ use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
 use simulator::plan::plan;
 use slurm_sys::client::JobState;
-use slurm_sys::client::controller::{Node, NodeState, Partition, PendingReason, Priorities, QueuedJob, Reservation, Sharing};
+use slurm_sys::client::controller::{Access, Node, NodeState, Partition, PendingReason, Priorities, QueuedJob, Reservation, Sharing};
 
 use super::Question;
 use super::answer::published;
@@ -111,6 +111,9 @@ fn main_partition() -> Partition {
         sharing: Sharing::Cpus,
         priority_tier: 1,
         node_ranges: vec![(0, 5)],
+        state: "UP",
+        access: Access::default(),
+        tres: None,
     }
 }
 

@@ -19,7 +19,8 @@ use crate::privacy::Privacy;
 use crate::site_tables::KnownTables;
 
 /// Why rules can't be put in force yet.
-const LACKS_TABLES: &str = "the rules ask for qualities of service, associations or users, and slurmctld has not told them yet";
+const LACKS_TABLES: &str =
+    "the rules ask for qualities of service, associations, users or partitions, and slurmctld has not told them yet";
 
 /// How long a file has to be left alone before it is taken up without being asked: a half of one
 /// might compile.
@@ -151,8 +152,9 @@ impl Loader {
     fn compile(&mut self, files: Vec<PathBuf>, before: &LoadState, now: UnixTime) -> LoadState {
         let tables = self.tables.current();
         let compiled = compile_files_with(&files, &self.configuration, tables.as_deref());
-        let lacks_tables = compiled.asks_for_site_tables && tables.is_none();
-        self.used = compiled.asks_for_site_tables.then_some(tables);
+        let asks = compiled.asks_for_site_tables || compiled.asks_for_default_partition;
+        let lacks_tables = asks && tables.is_none();
+        self.used = asks.then_some(tables);
         self.seen.clone_from(&compiled.seen);
         self.files = files;
         let mut state = LoadState { compiled_at: now.0, in_force: before.in_force.clone(), ..LoadState::default() };

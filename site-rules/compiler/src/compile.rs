@@ -9,7 +9,7 @@ use crate::expression::on_large_stack;
 use crate::files::Seen;
 use crate::problem::{Problem, Severity, line_and_column, suggestion};
 use crate::rule_test::{self, RuleTest};
-use crate::site_tables::{self, SiteTables};
+use crate::site_tables::{self, AllRows, SiteTables};
 use crate::tables::{ReadFile, table};
 use crate::values::Context;
 use site_rules::field::{FIELDS, Field, FieldNumber};
@@ -54,9 +54,12 @@ pub struct Compiled {
     pub problems: Vec<Problem>,
     /// The files that were read, those of tables among them, as they were before they were read.
     pub seen: Vec<Seen>,
-    /// Whether the rules ask for qualities of service, associations or users, so that they are as
-    /// good as the rows that were given of these.
+    /// Whether the rules ask for qualities of service, associations, users or partitions, so that
+    /// they are as good as the rows that were given of these.
     pub asks_for_site_tables: bool,
+    /// Whether the rules ask for the site's default partition, by `job.partitions` or by its name,
+    /// so that they are as good as the partitions that were given.
+    pub asks_for_default_partition: bool,
 }
 
 /// Where a rule stands.
@@ -71,7 +74,7 @@ pub struct Origin {
 }
 
 /// Compiles files to a set of rules, in the order in which they are given, without rows of
-/// qualities of service, associations and users.
+/// qualities of service, associations, users and partitions.
 #[must_use]
 pub fn compile(sources: &[Source<'_>]) -> Compiled {
     compile_with(sources, None)
@@ -92,6 +95,7 @@ pub fn compile_with(sources: &[Source<'_>], rows: Option<&SiteTables>) -> Compil
                 problems: vec![Problem { severity: Severity::Error, file, line: 1, column: 1, message }],
                 seen: Vec::new(),
                 asks_for_site_tables: false,
+                asks_for_default_partition: false,
             }
         }
     }
@@ -128,7 +132,8 @@ fn compile_here(sources: &[Source<'_>], rows: &SiteTables) -> Compiled {
         read_tables(*section, source.read_file, &mut tables, &mut names);
     }
     let own_tables = tables.len();
-    site_tables::add(rows, &mut tables, &mut names);
+    let rows = AllRows::from(rows);
+    rows.add(&mut tables, &mut names);
     let budget = settings.expression_steps.unwrap_or(EXPRESSION_STEPS);
     let names = Names { fields: FIELDS, tables: &names };
     let mut compiler = Compiler {
@@ -145,16 +150,21 @@ fn compile_here(sources: &[Source<'_>], rows: &SiteTables) -> Compiled {
     let Compiler { context, rules, origins, .. } = compiler;
     let mut tests = Vec::new();
     for (_, section) in &sections {
-        rule_test::read::read(*section, &rules, &mut tests);
+        rule_test::read::read(*section, &rules, own_tables, &mut tests);
     }
     let mut program = context.emitter.finish();
     let asks_for_site_tables = site_tables::leave_out_unused(&mut program, own_tables);
+    let asks_for_default_partition = site_tables::asks_for_default_partition(&program);
+    if asks_for_default_partition {
+        program.default_partition = rows.default_partition();
+    }
     let set = RuleSet { program, rules, help: settings.help, expression_steps: budget, steps: settings.steps.unwrap_or(STEPS) };
     drop(sections);
     drop(parsed);
     let problems: Vec<Problem> = documents.into_iter().flat_map(Document::into_problems).collect();
     let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
-    Compiled { rules: (!has_errors).then_some(set), origins, tests, problems, seen: Vec::new(), asks_for_site_tables }
+    let rules = (!has_errors).then_some(set);
+    Compiled { rules, origins, tests, problems, seen: Vec::new(), asks_for_site_tables, asks_for_default_partition }
 }
 
 fn parse<'d>(document: &Document<'d>) -> Option<Spanned<DeTable<'d>>> {

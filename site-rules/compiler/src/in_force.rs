@@ -228,8 +228,8 @@ pub fn put_state(directory: &Path, state: &LoadState) -> Result<(), InForceError
     put_file(directory, RULES_STATE, &json, FOR_ALL)
 }
 
-/// Qualities of service, associations and users as the daemon knew them last; `None` where it never
-/// did.
+/// Qualities of service, associations, users and partitions as the daemon knew them last; `None`
+/// where it never did.
 ///
 /// # Errors
 /// [`InForceError`] where the file can't be read, is damaged, or is of another release.
@@ -237,7 +237,7 @@ pub fn site_tables(directory: &Path) -> Result<Option<SiteTables>, InForceError>
     read_json(directory, RULES_TABLES, LARGEST_TABLES)
 }
 
-/// Keeps qualities of service, associations and users.
+/// Keeps qualities of service, associations, users and partitions.
 ///
 /// # Errors
 /// [`InForceError`] where they can't be written.

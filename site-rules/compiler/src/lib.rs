@@ -67,5 +67,5 @@ mod values;
 pub mod words;
 pub mod zone;
 
-pub use compile::{Compiled, Origin, Source, compile};
+pub use compile::{Compiled, Origin, Source, compile, compile_with};
 pub use tables::ReadFile;

@@ -4,12 +4,14 @@ pub mod coverage;
 pub(crate) mod read;
 
 use crate::described::{DescribedSubmission, borrowed};
+use crate::site_tables::TestRows;
 use crate::trace::{Trace, trace};
 use crate::words::in_words;
 use site_rules::data::OwnedValue;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::rules::RuleSet;
-use site_rules::value::Value;
+use site_rules::submission::Request;
+use site_rules::value::{Texts, Value};
 
 /// A test.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct RuleTest {
     pub described_as: String,
     /// The submission.
     pub submission: DescribedSubmission,
+    /// Rows of qualities of service, associations, users and partitions in the place of the site's.
+    pub rows: Option<TestRows>,
     /// What is expected.
     pub expected: Expected,
 }
@@ -81,6 +85,8 @@ pub struct TestOutcome {
 /// Runs a test.
 #[must_use]
 pub fn run(rules: &RuleSet, test: &RuleTest) -> TestOutcome {
+    let with_rows = test.rows.as_ref().map(|rows| rows.put_into(rules));
+    let rules = with_rows.as_ref().unwrap_or(rules);
     let trace = trace(rules, &test.submission);
     let differences = Comparison { rules, test, trace: &trace, differences: Vec::new() }.differences();
     TestOutcome { trace, differences }
@@ -166,7 +172,13 @@ impl Comparison<'_> {
             return;
         }
         let job = self.trace.applied_to(&self.test.submission.job);
-        let after = |name: Name| job.field(FieldNumber::from(name));
+        let default = self.rules.program.default_partition.as_deref().filter(|_| self.test.submission.request == Request::Submit);
+        let after = |name: Name| match (job.field(FieldNumber::from(name)), default) {
+            (Some(Value::Texts(named)), Some(default)) if name == Name::Partitions && named.iter().next().is_none() => {
+                Some(Value::Texts(Texts::Separated(default, ',')))
+            }
+            (value, _) => value,
+        };
         let shown = |name: Name, value: Option<Value<'_>>| match value {
             Some(value) => format!("{} = {}", label(name), in_words(name, value)),
             None => format!("no {}", label(name)),

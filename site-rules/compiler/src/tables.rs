@@ -3,6 +3,7 @@
 use crate::document::{Document, Entry, Section};
 use crate::expression::check::TableNames;
 use crate::literal;
+use crate::site_tables::divided;
 use site_rules::table::{Column, Table};
 use site_rules::value::Kind;
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ enum Cell {
     Real(f64),
     Text(String),
     Duration(i64),
+    List(Vec<String>),
 }
 
 impl Cell {
@@ -35,6 +37,7 @@ impl Cell {
             Cell::Real(_) => Kind::Real,
             Cell::Text(_) => Kind::Text,
             Cell::Duration(_) => Kind::Duration,
+            Cell::List(_) => Kind::Texts,
         }
     }
 }
@@ -53,16 +56,19 @@ enum Reading {
     Duration,
     /// Like the memory of options; kept in bytes.
     Memory,
+    /// Texts between commas.
+    List,
 }
 
 /// The names by which a column is given its reading.
-const READINGS: [(&str, Reading); 6] = [
+const READINGS: [(&str, Reading); 7] = [
     ("bool", Reading::Truth),
     ("int", Reading::Integer),
     ("double", Reading::Real),
     ("string", Reading::Text),
     ("duration", Reading::Duration),
     ("memory", Reading::Memory),
+    ("list", Reading::List),
 ];
 
 /// Reads a table of `[tables]`.
@@ -186,6 +192,7 @@ fn cell(text: &str, reading: Reading) -> Result<Cell, String> {
         Reading::Real => text.parse().map(Cell::Real).map_err(|_| format!("{text:?} is no number")),
         Reading::Duration => literal::limit(text).map(Cell::Duration),
         Reading::Memory => literal::bytes(text).map(Cell::Integer),
+        Reading::List => Ok(Cell::List(divided(text))),
         Reading::Text => Ok(Cell::Text(text.to_owned())),
     }
 }
@@ -209,11 +216,15 @@ fn from_toml(section: Section<'_>) -> Option<Rows> {
 
 fn cell_of(entry: Entry<'_>) -> Option<Cell> {
     match entry.value.get_ref() {
+        DeValue::Array(_) => {
+            let texts = entry.list("a list of texts")?.into_iter().map(|text| Some(text.text("a text in quotes")?.to_owned()));
+            texts.collect::<Option<Vec<String>>>().map(Cell::List)
+        }
         DeValue::String(text) => Some(Cell::Text(text.to_string())),
         DeValue::Boolean(truth) => Some(Cell::Truth(*truth)),
         DeValue::Integer(_) => entry.integer("a whole number").map(Cell::Integer),
         DeValue::Float(number) => number.as_str().parse().ok().map(Cell::Real).or_else(|| entry.error("this is no number")),
-        _ => entry.expected("a text, a number, true or false"),
+        _ => entry.expected("a text, a number, true or false, or a list of texts"),
     }
 }
 
@@ -253,6 +264,7 @@ fn empty(kind: Kind) -> Column {
         Kind::Integer => Column::Integers(Vec::new()),
         Kind::Real => Column::Reals(Vec::new()),
         Kind::Duration => Column::Durations(Vec::new()),
+        Kind::Texts => Column::Lists(Vec::new()),
         _ => Column::Texts(Vec::new()),
     }
 }
@@ -264,6 +276,7 @@ fn push(column: &mut Column, cell: &Cell) {
         (Column::Reals(values), Cell::Real(number)) => values.push(*number),
         (Column::Durations(values), Cell::Duration(seconds)) => values.push(*seconds),
         (Column::Texts(values), Cell::Text(text)) => values.push(text.as_str().into()),
+        (Column::Lists(values), Cell::List(list)) => values.push(list.iter().map(|text| text.as_str().into()).collect()),
         // The kinds were compared before.
         _ => {}
     }

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use rules_compiler::rule_test::coverage::Coverage;
-use rules_compiler::rule_test::run;
+use rules_compiler::rule_test::{RuleTest, run};
 use rules_compiler::trace::Trace;
 use rules_compiler::{Source, compile};
+use site_rules::field::{FieldNumber, Fields as _, Name};
 use site_rules::rules::{RuleNumber, RuleSet};
+use site_rules::value::Value;
 use std::collections::BTreeMap;
 
 /// A recipe: its rules with their tests, and the files that it names.
@@ -95,4 +97,48 @@ fn all_recipes_together_are_rules_without_a_name_that_stands_twice() {
             }
         }
     }
+}
+
+/// The partition that a test names.
+fn partition(test: &RuleTest) -> Option<&str> {
+    match test.submission.job.field(FieldNumber::from(Name::Partition)) {
+        Some(Value::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+#[test]
+fn every_recipe_about_partitions_holds_for_lists_for_the_default_one_and_for_names_within_names() {
+    let mut faults = Vec::new();
+    let mut number = 0;
+    for Recipe { heading, rules, files } in recipes() {
+        let conditions = rules.replace("has(job.partition)", "").replace("job.partitions", "");
+        if conditions.contains("job.partition") {
+            faults.push(format!("{heading}: job.partition is compared, which a list of partitions and the default one pass"));
+        }
+        let read_file = |name: &str| files.get(name).cloned().ok_or_else(|| "no such file".to_owned());
+        let compiled = compile(&[Source { name: heading.clone(), text: rules.clone(), is_configuration: false, read_file: &read_file }]);
+        let (tests, is_interactive) = (&compiled.tests, rules.contains("job.is_batch") || rules.contains("job.is_interactive"));
+        let is_component = |test: &RuleTest| test.submission.job.field(FieldNumber::from(Name::HetJobOffset)).is_some();
+        if is_interactive && !tests.iter().any(is_component) {
+            faults.push(format!("{heading}: no test has a component of a heterogeneous job"));
+        }
+        if !rules.contains("job.partitions") {
+            continue;
+        }
+        number += 1;
+        let names: Vec<&str> = tests.iter().filter_map(partition).flat_map(|names| names.split(',')).collect();
+        let is_within = |name: &str| names.iter().any(|other| *other != name && name.contains(other));
+        if !tests.iter().any(|test| partition(test).is_some_and(|names| names.contains(','))) {
+            faults.push(format!("{heading}: no test has a list of partitions"));
+        }
+        if !tests.iter().any(|test| partition(test).is_none() && test.rows.is_some()) {
+            faults.push(format!("{heading}: no test names no partition and says which is the default"));
+        }
+        if !names.iter().any(|name| is_within(name)) {
+            faults.push(format!("{heading}: no test has a partition with the name of another within its own"));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(number >= 20, "{number}");
 }

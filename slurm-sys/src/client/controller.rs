@@ -188,6 +188,29 @@ pub struct Partition {
     pub priority_tier: u32,
     /// Inclusive ranges of places in slurmctld's node table.
     pub node_ranges: Vec<(usize, usize)>,
+    /// Whether it takes and starts jobs, in the word that slurm.conf has for it.
+    pub state: &'static str,
+    /// Who may use it.
+    pub access: Access,
+    /// What all its nodes together have, as `cpu=64,mem=512G,node=4`.
+    pub tres: Option<String>,
+}
+
+/// Who may use a partition. Where a list is `None` nobody is kept out by it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The accounts that may (`AllowAccounts`), separated by commas.
+    pub allow_accounts: Option<String>,
+    /// The groups that may (`AllowGroups`), separated by commas.
+    pub allow_groups: Option<String>,
+    /// The qualities of service that may be used (`AllowQos`), separated by commas.
+    pub allow_qos: Option<String>,
+    /// The hosts from which jobs may be submitted (`AllocNodes`).
+    pub alloc_nodes: Option<String>,
+    /// The accounts that may not (`DenyAccounts`), separated by commas.
+    pub deny_accounts: Option<String>,
+    /// The qualities of service that may not be used (`DenyQos`), separated by commas.
+    pub deny_qos: Option<String>,
 }
 
 /// An answer of slurmctld, freed by libslurm's own function for it.
@@ -479,7 +502,7 @@ fn node_state(raw: u32) -> NodeState {
 /// `None` for a record without a name.
 ///
 /// # Safety
-/// The record's name is null or null-terminated, and its list of nodes is null or ends with -1.
+/// The record's texts are null or null-terminated, and its list of nodes is null or ends with -1.
 unsafe fn partition(record: &bindings::partition_info_t) -> Option<Partition> {
     // SAFETY: the caller's promise.
     let name = unsafe { value::owned_text(record.name) }?;
@@ -512,7 +535,34 @@ unsafe fn partition(record: &bindings::partition_info_t) -> Option<Partition> {
         priority_tier: u32::from(record.priority_tier),
         // SAFETY: the caller's promise.
         node_ranges: unsafe { node_ranges(record.node_inx) },
+        state: match u32::from(record.state_up) {
+            bindings::PARTITION_UP => "UP",
+            bindings::PARTITION_DOWN => "DOWN",
+            bindings::PARTITION_DRAIN => "DRAIN",
+            _ => "INACTIVE",
+        },
+        // SAFETY: the caller's promise.
+        access: unsafe { access(record) },
+        // SAFETY: the caller's promise.
+        tres: unsafe { value::owned_text(record.tres_fmt_str) },
     })
+}
+
+/// # Safety
+/// The record's texts are null or null-terminated.
+unsafe fn access(record: &bindings::partition_info_t) -> Access {
+    // SAFETY: the caller's promise.
+    let text = |text| unsafe { value::owned_text(text) };
+    // What is open to all is written so, or not at all.
+    let allowed = |list| text(list).filter(|list| !list.eq_ignore_ascii_case("ALL"));
+    Access {
+        allow_accounts: allowed(record.allow_accounts),
+        allow_groups: allowed(record.allow_groups),
+        allow_qos: allowed(record.allow_qos),
+        alloc_nodes: allowed(record.allow_alloc_nodes),
+        deny_accounts: text(record.deny_accounts),
+        deny_qos: text(record.deny_qos),
+    }
 }
 
 /// Pairs of first and last place, ended by -1 (slurm/slurm.h, `node_inx`).

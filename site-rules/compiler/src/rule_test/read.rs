@@ -7,6 +7,7 @@ use crate::document::{Entry, Section};
 use crate::expression::node::Constant;
 use crate::literal;
 use crate::problem::{line_and_column, suggestion};
+use crate::site_tables::{AllRows, TestRows};
 use crate::values::constant;
 use jiff::tz::TimeZone;
 use job_types::number::UserId;
@@ -34,7 +35,7 @@ const AGE: i64 = 10;
 const OWN_CODES: [&str; 2] = ["E_NOT_KNOWN_YET", "E_RULE_FAILED"];
 
 /// The keys of a test.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "name",
     "description",
     "command",
@@ -55,26 +56,27 @@ const KEYS: [&str; 21] = [
     "kind",
     "current",
     "forecast",
+    "tables",
     "expect",
 ];
 
 /// What can be expected beside the values of fields.
 const EXPECTATIONS: [&str; 8] = ["reject", "error", "warn", "rules", "absent", "unchanged", "accept", "nothing"];
 
-/// The tests of a file, which are about these rules.
-pub(crate) fn read(section: Section<'_>, rules: &[Rule], tests: &mut Vec<RuleTest>) -> Option<()> {
+/// The tests of a file, which are about these rules; so many tables are the site's own.
+pub(crate) fn read(section: Section<'_>, rules: &[Rule], own_tables: usize, tests: &mut Vec<RuleTest>) -> Option<()> {
     for entry in section.get("test")?.list("tests, each under [[test]],")? {
         if tests.len() >= MOST_TESTS {
             return entry.error(format!("there can be {MOST_TESTS} tests"));
         }
-        if let Some(test) = entry.section("a test").and_then(|section| test(section, rules)) {
+        if let Some(test) = entry.section("a test").and_then(|section| test(section, rules, own_tables)) {
             tests.push(test);
         }
     }
     Some(())
 }
 
-fn test(section: Section<'_>, rules: &[Rule]) -> Option<RuleTest> {
+fn test(section: Section<'_>, rules: &[Rule], own_tables: usize) -> Option<RuleTest> {
     section.knows(&KEYS);
     let text = |key: &str, what: &str| section.get(key).map(|entry| entry.text(what)).map_or(Some(None), |text| text.map(Some));
     let truth = |key: &str| section.get(key).map_or(Some(false), Entry::truth);
@@ -104,6 +106,10 @@ fn test(section: Section<'_>, rules: &[Rule]) -> Option<RuleTest> {
         Some(entry) => Some(current(entry, &setting)?),
     };
     let forecasts = section.get("forecast").map_or_else(|| Some(DescribedForecasts::default()), forecasts)?;
+    let rows = match section.get("tables") {
+        None => None,
+        Some(entry) => Some(TestRows::new(&AllRows::read(entry)?, own_tables)),
+    };
     let Some(expected) = section.get("expect") else {
         return section.document.error(section.at, "this test expects nothing: write expect = { ... }, or expect = { accept = true }");
     };
@@ -115,6 +121,7 @@ fn test(section: Section<'_>, rules: &[Rule]) -> Option<RuleTest> {
         line,
         described_as,
         submission: DescribedSubmission { request, now, job, current, user, forecasts },
+        rows,
         expected,
     })
 }

@@ -22,13 +22,13 @@ impl Checker<'_> {
             };
         }
         match name {
-            "job" | "current" | "asked" | "user" | "tables" | "forecast" => {
+            "job" | "current" | "asked" | "user" | "tables" | "forecast" | "site" => {
                 self.error(at, format!("what of it? A name such as {name}.{} is expected", self.example(name)))
             }
             _ => match Surrounding::ALL.iter().find(|(_, field)| field.name == name) {
                 Some((surrounding, field)) => self.read(at, *surrounding, field, known),
                 None => {
-                    let mut known: Vec<&str> = vec!["job", "current", "asked", "user", "tables", "forecast", "now", "kind"];
+                    let mut known: Vec<&str> = vec!["job", "current", "asked", "user", "tables", "forecast", "site", "now", "kind"];
                     known.extend(self.variables.iter().map(|(variable, _)| variable.as_str()));
                     let is_field = self.names.fields.iter().any(|field| field.name == name);
                     let remedy = if is_field { format!("; did you mean job.{name}?") } else { suggestion(name, known.iter().copied()) };
@@ -48,6 +48,7 @@ impl Checker<'_> {
             "user" => "name".to_owned(),
             "tables" => self.names.tables.first().map_or("NAME[key]".to_owned(), |table| format!("{}[key]", table.name)),
             "forecast" => "wait(partition)".to_owned(),
+            "site" => "default_partition".to_owned(),
             _ => "partition".to_owned(),
         }
     }
@@ -97,7 +98,7 @@ impl Checker<'_> {
                 return self.field_of(at, select, scope, known);
             }
             match of.as_str() {
-                "user" | "forecast" => {
+                "user" | "forecast" | "site" => {
                     let prefix = format!("{of}.");
                     let names = Surrounding::ALL.iter().filter_map(|(_, field)| field.name.strip_prefix(prefix.as_str()));
                     return self.error(at, format!("unknown name {path}{}", suggestion(&select.field, names)));
