@@ -17,6 +17,7 @@ use job_types::size::Unit;
 use predictor_core::forecast::RunTimeForecaster;
 use predictor_core::site::Site;
 use predictor_core::snapshot::Snapshot;
+use rules_compiler::in_force;
 use site_rules::data::DataFile;
 use site_rules::field::{FieldNumber, Fields, Name};
 
@@ -288,23 +289,14 @@ fn the_sites_own_rules_follow_their_files(cluster: &Cluster, daemon: &Daemon) {
     let partition = cluster.output("scontrol", &["show", "partition", "--oneliner"]);
     let name = partition.split_whitespace().find_map(|word| word.strip_prefix("PartitionName=")).unwrap();
     assert!(partition.lines().count() == 1 && partition.contains("Default=YES"), "{partition}");
-    let when = "job.partitions.exists(name, has(tables.partitions[name].allow_groups) && tables.partitions[name].state == \"DRAIN\")";
+    let when = "job.partitions.exists(name, has(tables.partitions[name].tres) && tables.partitions[name].tres.exists(r, r.kind == \"cpu\"))";
     let rule = format!("[[rule]]\nname = \"third\"\nwhen = '{when}'\nreject = \"no\"\n");
-    let _ = cluster.output("scontrol", &["update", &format!("PartitionName={name}"), "State=DRAIN", "AllowGroups=root,games"]);
     loaded("a rule about partitions", "30.toml", &rule, &|rules| rules["in_force"] == 3);
-    let known = wait_for("the partition in the rules", Duration::from_secs(150), || {
-        daemon.signal("USR1");
-        std::thread::sleep(Duration::from_millis(500));
-        let (rules, _) = in_force::read(&cluster.state_directory()).ok()??;
-        let program = rules.program;
-        let has = |table: &Table, value: &str| table.value(name, 0).is_some_and(|found| found.to_string() == value);
-        let is_known = ["root|games", "DRAIN"].iter().all(|value| {
-            program.tables.iter().any(|table| has(table, value) || table.value(name, 1).is_some_and(|found| found.to_string() == *value))
-        });
-        is_known.then(|| program.default_partition.map(String::from))
-    });
-    assert_eq!(known.as_deref(), Some(name));
-    let _ = cluster.output("scontrol", &["update", &format!("PartitionName={name}"), "State=UP", "AllowGroups=ALL"]);
+    let program = in_force::read(&cluster.state_directory()).unwrap().unwrap().0.program;
+    assert_eq!(program.default_partition.as_deref(), Some(name));
+    let resources: Vec<String> = program.tables.iter().filter_map(|table| Some(table.value(name, 0)?.to_string())).collect();
+    let tres = partition.split_whitespace().find_map(|word| word.strip_prefix("TRES=")).unwrap();
+    assert!(resources.iter().any(|value| value == tres), "{resources:?}, and scontrol shows {tres}");
     std::fs::remove_file(cluster.path("etc/rules.d/30.toml")).unwrap();
     daemon.signal("HUP");
     wait_for("the rule to be gone", PATIENCE, || (report("status")["rules"]["in_force"] == 2).then_some(()));
