@@ -2,7 +2,7 @@
 
 use crate::evaluate::{Evaluator, evaluate};
 use crate::fault::Fault;
-use crate::field::{FieldNumber, Name};
+use crate::field::{FieldNumber, Fields as _, Name, variable};
 use crate::operators::{self, Binary};
 use crate::outcome::{Observer, Outcome, Refusal, Report, Taken, Verdict, Warning};
 use crate::overlay::{Overlay, Write};
@@ -243,6 +243,12 @@ impl<'a> Run<'a, '_> {
     fn act(&mut self, action: &Action, writes: &mut Vec<Write<'a>>) -> Result<Option<u16>, Fault> {
         match action {
             Action::Set(assignment) => self.write(*assignment, writes)?,
+            Action::Default(assignment) if assignment.field.is_environment() => {
+                let entry = text_of(self.new_value(*assignment)?)?;
+                if self.overlay.variable(variable(entry).0).is_none() {
+                    writes.push(Write { field: assignment.field, value: Some(Value::Text(entry)) });
+                }
+            }
             Action::Default(assignment) => {
                 let is_said = self.present(assignment.field)?.is_some() || self.is_said_otherwise(assignment.field)?;
                 if !is_said {
@@ -278,6 +284,12 @@ impl<'a> Run<'a, '_> {
             operators::charge(old, &mut self.means.steps)?;
         }
         let is_there = match (present, value) {
+            (_, Value::Text(entry)) if field.is_environment() => {
+                let (name, value) = variable(entry);
+                self.overlay.charge_variable(name, &mut self.means.steps)?;
+                self.overlay.variable(name) == value
+            }
+            (Some(Value::Texts(old)), Value::Texts(new)) => old.iter().eq(new.iter()),
             (Some(Value::Resources(Resources(old))), Value::Resources(Resources(new))) => old == new,
             (Some(old), new) => matches!(Binary::Equal.apply(old, new, &mut self.means.scratch), Ok(Value::Truth(true))),
             (None, _) => false,
@@ -333,6 +345,7 @@ impl<'a> Run<'a, '_> {
         match (field.kind, value) {
             (Kind::Resources, Value::Text(text)) => Ok(Value::Resources(Resources(text))),
             (Kind::Text, Value::Text(text)) if !field.words.is_empty() && !field.words.contains(&text) => Err(Fault::Conversion),
+            (Kind::Texts, Value::Texts(texts)) if texts.iter().any(|text| !field.words.contains(&text)) => Err(Fault::Conversion),
             // What Slurm keeps in text ends at the first of these.
             (_, Value::Text(text)) if text.contains('\0') => Err(Fault::Conversion),
             (Kind::Text, Value::Text(text))
@@ -340,6 +353,7 @@ impl<'a> Run<'a, '_> {
             {
                 Ok(Value::Text(self.means.scratch.changed(text, str::make_ascii_lowercase)?))
             }
+            (Kind::Variables, value @ Value::Text(_)) => Ok(value),
             (kind, value) if kind == value.kind() => Ok(value),
             _ => Err(Fault::Program),
         }

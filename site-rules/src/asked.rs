@@ -3,13 +3,18 @@
 
 use crate::data::OwnedValue;
 use crate::derived;
+use crate::fault::Fault;
 use crate::field::{FieldNumber, Fields, Name};
 use crate::overlay::Write;
+use crate::steps::Steps;
 use crate::value::{Texts, Value};
 
-/// What stood in the fields that rules have written; `None` for what was absent.
+/// What stood in the fields and variables that rules have written; `None` for what was absent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overwritten(Vec<(FieldNumber, Option<OwnedValue>)>);
+pub struct Overwritten {
+    fields: Vec<(FieldNumber, Option<OwnedValue>)>,
+    variables: Vec<(String, Option<String>)>,
+}
 
 impl Overwritten {
     /// What stands in the fields of a job that are to be written, and in those that are gone then.
@@ -18,11 +23,16 @@ impl Overwritten {
         let displaced = |write: &Write<'_>| write.field.name().map_or(&[][..], Name::displaces);
         let fields =
             writes.iter().flat_map(|write| [write.field].into_iter().chain(displaced(write).iter().copied().map(FieldNumber::from)));
-        Overwritten(fields.map(|field| (field, job.field(field).map(OwnedValue::from))).collect())
+        let fields = fields.filter(|field| !field.is_environment());
+        let variables = writes.iter().filter_map(Write::variable).map(|(name, _)| name);
+        Overwritten {
+            fields: fields.map(|field| (field, job.field(field).map(OwnedValue::from))).collect(),
+            variables: variables.map(|name| (name.to_owned(), job.variable(name).map(str::to_owned))).collect(),
+        }
     }
 
     fn get(&self, field: FieldNumber) -> Option<&Option<OwnedValue>> {
-        self.0.iter().find(|(other, _)| *other == field).map(|(_, value)| value)
+        self.fields.iter().find(|(other, _)| *other == field).map(|(_, value)| value)
     }
 }
 
@@ -60,6 +70,17 @@ impl Fields for AsAsked<'_> {
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
-        self.job.variable(name)
+        match self.overwritten.variables.iter().find(|(other, _)| other == name) {
+            Some((_, value)) => value.as_deref(),
+            None => self.job.variable(name),
+        }
+    }
+
+    fn charge(&self, field: FieldNumber, steps: &mut Steps) -> Result<(), Fault> {
+        self.job.charge(field, steps)
+    }
+
+    fn charge_variable(&self, name: &str, steps: &mut Steps) -> Result<(), Fault> {
+        self.job.charge_variable(name, steps)
     }
 }

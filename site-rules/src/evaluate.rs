@@ -36,6 +36,12 @@ pub trait Written<'a> {
     fn job(&self) -> Option<&dyn Fields> {
         None
     }
+
+    /// What was written into a variable of the environment: nothing, that it is absent, or a value.
+    #[allow(clippy::option_option)]
+    fn written_variable(&self, _: &str) -> Option<Option<&'a str>> {
+        None
+    }
 }
 
 /// Where nothing was written.
@@ -207,15 +213,11 @@ impl<'a> Run<'a, '_> {
             }
             Instruction::Variable(scope) => self.map_text(|evaluator, name| {
                 evaluator.steps.take(VARIABLE)?;
-                let fields = fields(evaluator, scope)?;
-                fields.charge_variable(name, evaluator.steps)?;
-                fields.variable(name).map(Value::Text).ok_or(Fault::Absent)
+                variable(evaluator, scope, name)?.map(Value::Text).ok_or(Fault::Absent)
             }),
             Instruction::HasVariable(scope) => self.map_text(|evaluator, name| {
                 evaluator.steps.take(VARIABLE)?;
-                let fields = fields(evaluator, scope)?;
-                fields.charge_variable(name, evaluator.steps)?;
-                Ok(Value::Truth(fields.variable(name).is_some()))
+                Ok(Value::Truth(variable(evaluator, scope, name)?.is_some()))
             }),
             Instruction::LookUp { table, column } => self.map_text(|evaluator, key| {
                 let table = evaluator.program.tables.get(usize::from(table)).ok_or(Fault::Program)?;
@@ -571,6 +573,17 @@ fn fields<'a>(evaluator: &Evaluator<'a, '_>, scope: Scope) -> Result<&'a dyn Fie
         Scope::Job => Ok(evaluator.submission.job),
         Scope::Asked => Ok(evaluator.submission.asked),
         Scope::Current => evaluator.submission.current.map(|current| current.fields).ok_or(Fault::CurrentUnknown),
+    }
+}
+
+fn variable<'a>(evaluator: &mut Evaluator<'a, '_>, scope: Scope, name: &str) -> Result<Option<&'a str>, Fault> {
+    match evaluator.written.written_variable(name).filter(|_| scope == Scope::Job) {
+        Some(written) => Ok(written),
+        None => {
+            let fields = fields(evaluator, scope)?;
+            fields.charge_variable(name, evaluator.steps)?;
+            Ok(fields.variable(name))
+        }
     }
 }
 

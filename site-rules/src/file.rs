@@ -126,7 +126,7 @@ fn check_rule(rules: &RuleSet, rule: &Rule) -> Option<()> {
 
 fn check_assignment(rules: &RuleSet, assignment: &Assignment) -> Option<()> {
     let field = assignment.field.get()?;
-    let kind = if field.kind == Kind::Resources { Kind::Text } else { field.kind };
+    let kind = if matches!(field.kind, Kind::Resources | Kind::Variables) { Kind::Text } else { field.kind };
     (field.is_writable && expression(rules, assignment.value)?.kind == kind).then_some(())
 }
 

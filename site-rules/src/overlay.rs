@@ -4,7 +4,7 @@
 use crate::derived;
 use crate::evaluate::Written;
 use crate::fault::Fault;
-use crate::field::{self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, Name};
+use crate::field::{self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, Name, variable};
 use crate::operators;
 use crate::scratch::Scratch;
 use crate::steps::Steps;
@@ -18,6 +18,24 @@ pub struct Write<'a> {
     pub field: FieldNumber,
     /// Its value; `None` to make it absent.
     pub value: Option<Value<'a>>,
+}
+
+impl<'a> Write<'a> {
+    /// The variable of the environment that is written, and its new value; `None` where it is taken
+    /// out.
+    fn variable(&self) -> Option<(&'a str, Option<&'a str>)> {
+        match self.value {
+            Some(Value::Text(entry)) if self.field.is_environment() => Some(variable(entry)),
+            _ => None,
+        }
+    }
+
+    fn other_variable_than(&self, other: &Write<'_>) -> bool {
+        match (self.variable(), other.variable()) {
+            (Some((name, _)), Some((other, _))) => name != other,
+            _ => false,
+        }
+    }
 }
 
 /// A job with what was written into it.
@@ -42,7 +60,7 @@ impl<'a> Overlay<'a> {
 
     /// Writes a field.
     pub fn write(&mut self, write: Write<'a>) {
-        let is_other = |other: &Write<'_>| other.field != write.field;
+        let is_other = |other: &Write<'_>| other.field != write.field || other.other_variable_than(&write);
         self.writes.retain(is_other);
         self.displaced.retain(is_other);
         self.writes.push(write);
@@ -77,6 +95,12 @@ impl<'a> Overlay<'a> {
         self.writes
     }
 
+    /// What was written into a variable of the environment.
+    #[allow(clippy::option_option)]
+    fn own_variable(&self, name: &str) -> Option<Option<&'a str>> {
+        self.writes.iter().filter_map(Write::variable).find(|(other, _)| *other == name).map(|(_, value)| value)
+    }
+
     fn own(&self, field: FieldNumber) -> Option<Option<Value<'a>>> {
         let mut of_field = self.writes.iter().chain(&self.displaced).filter(|write| write.field == field);
         of_field.next().map(|write| write.value)
@@ -96,7 +120,7 @@ impl Fields for Overlay<'_> {
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
-        self.base.variable(name)
+        self.own_variable(name).unwrap_or_else(|| self.base.variable(name))
     }
 
     fn charge(&self, field: FieldNumber, steps: &mut Steps) -> Result<(), Fault> {
@@ -129,6 +153,10 @@ impl Fields for Overlay<'_> {
 impl<'a> Written<'a> for Overlay<'a> {
     fn job(&self) -> Option<&dyn Fields> {
         (!self.writes.is_empty()).then_some(self)
+    }
+
+    fn written_variable(&self, name: &str) -> Option<Option<&'a str>> {
+        self.own_variable(name)
     }
 
     fn written(&self, field: FieldNumber, scratch: &mut Scratch<'a>, steps: &mut Steps) -> Result<Option<Option<Value<'a>>>, Fault> {

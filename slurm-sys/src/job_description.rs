@@ -437,6 +437,52 @@ impl<'a> JobDescription<'a> {
         entry.put_into(unsafe { &mut *self.0.environment.add(place) });
     }
 
+    /// Sets a variable of the job's environment to `entry`, which is `NAME=value`, or takes it out
+    /// where there is none; afterwards it is there once at most. A job without an environment, as
+    /// those of salloc and srun are, gets none, and without memory for a longer list a variable
+    /// that was not there is not added.
+    pub fn set_variable(&mut self, name: &str, entry: Option<SlurmText>) {
+        match entry {
+            Some(entry) => match self.place_of(name) {
+                Some(last) => {
+                    self.put_variable(last, entry);
+                    self.remove_variables(name, Some(last));
+                }
+                None => drop(self.add_variables(vec![entry])),
+            },
+            None => self.remove_variables(name, None),
+        }
+    }
+
+    /// Takes out each entry of a variable but the one in the place that stays; those behind move
+    /// up.
+    fn remove_variables(&mut self, name: &str, stays: Option<usize>) {
+        let count = self.list(Variables::Environment).len();
+        let mut kept = 0;
+        for place in 0..count {
+            if stays != Some(place) && self.is_variable_at(place, name) {
+                // SAFETY: `place` lies in the list of the environment, which belongs to the
+                // description.
+                crate::text::free(unsafe { &mut *self.0.environment.add(place) });
+            } else {
+                if kept != place {
+                    // SAFETY: both places lie in the list, and are two of its entries; the one that
+                    // is kept is NULL, as its string was freed or has moved up.
+                    unsafe { std::ptr::swap(self.0.environment.add(kept), self.0.environment.add(place)) };
+                }
+                kept += 1;
+            }
+        }
+        if kept < count {
+            self.0.env_size = u32::try_from(kept).unwrap_or(u32::MAX);
+        }
+    }
+
+    fn is_variable_at(&self, place: usize, name: &str) -> bool {
+        let Some(entry) = self.entry(ListField::Environment, place) else { return false };
+        entry.to_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
+    }
+
     /// Adds `entries` to the job's environment; `false`, with nothing changed, where it has none or
     /// there is no memory.
     pub fn add_variables(&mut self, entries: Vec<SlurmText>) -> bool {

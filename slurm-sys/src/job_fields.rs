@@ -296,6 +296,16 @@ pub enum Specialised {
 /// A flag of a job description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flag {
+    /// The job's segments lie in as few blocks as can be.
+    ConsolidateSegments,
+    /// Tasks may use each other's generic resources.
+    GresAllowTaskSharing,
+    /// Each task has a shared generic resource of its own.
+    GresOneTaskPerSharing,
+    /// Each of the job's segments lies in another block.
+    SpreadSegments,
+    /// The job's steps are managed on its first node.
+    StepmgrEnabled,
     /// CPUs need not be near the generic resources.
     GresDisableBind,
     /// CPUs must be near the generic resources.
@@ -308,6 +318,31 @@ pub enum Flag {
     SpreadJob,
     /// The job is to have as few nodes as it can.
     UseMinNodes,
+}
+
+impl Flag {
+    /// Whether the Slurm that this is built for has it.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        self.bit() != 0
+    }
+
+    #[allow(clippy::useless_conversion, reason = "the headers of some releases give some of them 64 bits")]
+    fn bit(self) -> u64 {
+        match self {
+            Flag::ConsolidateSegments => u64::from(bindings::LATE_FLAG_CONSOLIDATE_SEGMENTS),
+            Flag::GresAllowTaskSharing => u64::from(bindings::LATE_FLAG_GRES_ALLOW_TASK_SHARING),
+            Flag::GresOneTaskPerSharing => u64::from(bindings::LATE_FLAG_GRES_ONE_TASK_PER_SHARING),
+            Flag::SpreadSegments => u64::from(bindings::LATE_FLAG_SPREAD_SEGMENTS),
+            Flag::StepmgrEnabled => u64::from(bindings::LATE_FLAG_STEPMGR_ENABLED),
+            Flag::GresDisableBind => u64::from(bindings::FLAG_GRES_DISABLE_BIND),
+            Flag::GresEnforceBind => u64::from(bindings::FLAG_GRES_ENFORCE_BIND),
+            Flag::KillInvalidDependency => u64::from(bindings::FLAG_KILL_INVALID_DEPENDENCY),
+            Flag::NoKillInvalidDependency => u64::from(bindings::FLAG_NO_KILL_INVALID_DEPENDENCY),
+            Flag::SpreadJob => u64::from(bindings::FLAG_SPREAD_JOB),
+            Flag::UseMinNodes => u64::from(bindings::FLAG_USE_MIN_NODES),
+        }
+    }
 }
 
 impl JobDescription<'_> {
@@ -455,18 +490,24 @@ impl JobDescription<'_> {
         self.0.profile
     }
 
+    /// Sets what is profiled, as bits.
+    pub fn set_profile(&mut self, bits: u32) {
+        self.0.profile = bits;
+    }
+
     /// Whether it has a flag.
     #[must_use]
     pub fn has_flag(&self, flag: Flag) -> bool {
-        let bit = match flag {
-            Flag::GresDisableBind => bindings::FLAG_GRES_DISABLE_BIND,
-            Flag::GresEnforceBind => bindings::FLAG_GRES_ENFORCE_BIND,
-            Flag::KillInvalidDependency => bindings::FLAG_KILL_INVALID_DEPENDENCY,
-            Flag::NoKillInvalidDependency => bindings::FLAG_NO_KILL_INVALID_DEPENDENCY,
-            Flag::SpreadJob => bindings::FLAG_SPREAD_JOB,
-            Flag::UseMinNodes => bindings::FLAG_USE_MIN_NODES,
-        };
-        self.0.bitflags & u64::from(bit) != 0
+        self.0.bitflags & flag.bit() != 0
+    }
+
+    /// Sets a flag or takes it away. Where this Slurm has no such flag nothing is done.
+    pub fn set_flag(&mut self, flag: Flag, is_set: bool) {
+        if is_set {
+            self.0.bitflags |= flag.bit();
+        } else {
+            self.0.bitflags &= !flag.bit();
+        }
     }
 
     /// What sbatch of this Slurm puts before generic resources: `gres:` up to 22.05, which knows no

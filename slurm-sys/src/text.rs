@@ -27,6 +27,13 @@ impl SlurmText {
         SlurmText::new(unsafe { CStr::from_ptr(self.0) }.to_str().ok()?)
     }
 
+    /// The text. It was made of one, so that it is UTF-8.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        // SAFETY: a string of our own that ends with NUL and lives as long as this.
+        unsafe { borrow(self.0) }
+    }
+
     /// Hands the string over to a field, whose present string is freed.
     pub(crate) fn put_into(self, field: &mut *mut c_char) {
         let mut old = std::mem::replace(field, self.0).cast();

@@ -94,6 +94,7 @@ fn source(name: Name) -> Source {
         Name::Container => Text(TextField::Container),
         Name::ContainerId => Text(TextField::ContainerId),
         Name::ContainerType => Text(TextField::ContainerType),
+        Name::ConsolidateSegments => Flag(self::Flag::ConsolidateSegments),
         Name::Contiguous => Truth(NumberField::Contiguous),
         Name::CoreSpec => Cores,
         Name::CoresPerSocket => Number(NumberField::CoresPerSocket),
@@ -110,8 +111,10 @@ fn source(name: Name) -> Source {
         Name::ExcNodes => Text(TextField::ExcNodes),
         Name::Extra => Text(TextField::Extra),
         Name::Features => Text(TextField::Features),
+        Name::GresAllowTaskSharing => Flag(self::Flag::GresAllowTaskSharing),
         Name::GresDisableBind => Flag(self::Flag::GresDisableBind),
         Name::GresEnforceBind => Flag(self::Flag::GresEnforceBind),
+        Name::GresOneTaskPerSharing => Flag(self::Flag::GresOneTaskPerSharing),
         Name::GroupId => Number(NumberField::GroupId),
         Name::HetJobOffset => Number(NumberField::HetJobOffset),
         Name::Immediate => Truth(NumberField::Immediate),
@@ -166,9 +169,11 @@ fn source(name: Name) -> Source {
         Name::SocketsPerBoard => Number(NumberField::SocketsPerBoard),
         Name::SocketsPerNode => Number(NumberField::SocketsPerNode),
         Name::SpreadJob => Flag(self::Flag::SpreadJob),
+        Name::SpreadSegments => Flag(self::Flag::SpreadSegments),
         Name::StdErr => Text(TextField::StdErr),
         Name::StdIn => Text(TextField::StdIn),
         Name::StdOut => Text(TextField::StdOut),
+        Name::StepmgrEnabled => Flag(self::Flag::StepmgrEnabled),
         Name::SubmitLine => Text(TextField::SubmitLine),
         Name::TaskDist => Number(NumberField::TaskDist),
         Name::ThreadSpec => Threads,
@@ -240,6 +245,7 @@ pub fn is_known(name: Name) -> bool {
         | Source::Truth(field)
         | Source::SaidTruth(field)
         | Source::Word(field, ..) => field.is_known(),
+        Source::Flag(flag) => flag.is_known(),
         _ => true,
     }
 }

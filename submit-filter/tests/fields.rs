@@ -209,6 +209,19 @@ fn what_is_written_reads_as_it_was_written() {
         (Name::Nice, Value::Integer(-50), "-50"),
         (Name::SiteFactor, Value::Integer(12), "12"),
         (Name::Priority, Value::Integer(0), "0"),
+        (Name::MailType, Value::Texts(Texts::Separated("END,TIME_LIMIT_80", ',')), "END|TIME_LIMIT_80"),
+        (Name::Profile, Value::Texts(Texts::Separated("task,network", ',')), "task|network"),
+        (Name::SpreadJob, Value::Truth(true), "true"),
+        (Name::GresDisableBind, Value::Truth(true), "true"),
+        (Name::KillInvalidDepend, Value::Truth(false), "false"),
+        (Name::KillInvalidDepend, Value::Truth(true), "true"),
+        (Name::Immediate, Value::Truth(true), "true"),
+        (Name::Clusters, text("a,b"), "a,b"),
+        (Name::Container, text("/bundle"), "/bundle"),
+        (Name::EndTime, Value::Moment(UnixTime(1_900_000_000)), "@1900000000"),
+        (Name::CpuFreqMax, Value::Integer(2_400_000), "2400000"),
+        (Name::BoardsPerNode, Value::Integer(2), "2"),
+        (Name::SelinuxContext, text("user_t"), "user_t"),
         (Name::NumTasks, Value::Integer(i64::MAX), "4294967293"),
         (Name::CpusPerTask, Value::Integer(-5), "0"),
     ] {
@@ -236,6 +249,66 @@ fn resources_are_written_as_sbatch_of_this_slurm_does() {
     assert_eq!(read(&mut job, Name::TresPerNode), Some(format!("{prefix}gpu:a100:2,{prefix}shard:1,{prefix}x")));
     assert_eq!(read(&mut job, Name::TresPerTask), Some(format!("cpu=4,{prefix}gpu=1,license/a=1")));
     free_texts(&mut job);
+}
+
+#[test]
+fn what_is_for_each_gpu_is_written_and_taken_out_with_the_variables_that_srun_reads() {
+    with_slurm();
+    let prefix = JobDescription::resource_prefix();
+    let mut job = Description::batch(1, 1);
+    job.free_environment();
+    job.environment(&["SLURM_CPUS_PER_GPU=4", "SLURM_MEM_PER_GPU=100", "HOME=/root"]);
+    write(&mut job, &[(Name::CpusPerTres, Value::Text("gpu:8")), (Name::MemPerTres, Value::Text("gpu:a100:16384"))]).unwrap();
+    assert_eq!([Name::CpusPerTres, Name::CpusPerGpu].map(|name| read(&mut job, name)), [Some(format!("{prefix}gpu:8")), Some("8".to_owned())]);
+    assert_eq!(read(&mut job, Name::MemPerGpu).as_deref(), Some("17179869184"));
+    assert_eq!(["SLURM_CPUS_PER_GPU", "SLURM_MEM_PER_GPU"].map(|name| job.variable(name)), [Some("8".to_owned()), Some("16384".to_owned())]);
+    let absent = [Name::CpusPerTres, Name::MemPerTres].map(|name| Write { field: FieldNumber::from(name), value: None });
+    let mut description = view(&mut job);
+    Writes::prepare(&description, absent).unwrap().apply(&mut description);
+    assert_eq!(read(&mut job, Name::CpusPerGpu), None);
+    assert_eq!(["SLURM_CPUS_PER_GPU", "SLURM_MEM_PER_GPU", "HOME"].map(|name| job.variable(name)), [None, None, Some("/root".to_owned())]);
+    free_texts(&mut job);
+}
+
+#[test]
+fn variables_of_the_environment_are_set_added_and_taken_out_each_once() {
+    with_slurm();
+    let mut job = Description::batch(1, 1);
+    job.free_environment();
+    job.environment(&["A=1", "B=2", "A=3", "AB=4", "B=5"]);
+    let entries = ["A=x=y", "B", "NEW=", "C"].map(|entry| (Name::Environment, Value::Text(entry)));
+    write(&mut job, &entries).unwrap();
+    assert_eq!(["A", "B", "AB", "NEW", "C"].map(|name| job.variable(name)), [Some("x=y"), None, Some("4"), Some(""), None].map(|value| value.map(str::to_owned)));
+    assert_eq!((job.0.env_size, read(&mut job, Name::EnvSize).as_deref()), (3, Some("3")));
+    // A job of salloc has no environment here, and gets none.
+    let mut other = Description::unset();
+    write(&mut other, &[(Name::Environment, Value::Text("A=1"))]).unwrap();
+    assert_eq!(other.0.env_size, Description::unset().0.env_size);
+}
+
+/// The table of docs/rule-fields.md says of each field whether it can be written and cleared, and
+/// is compared with [`FIELDS`] where rules are compiled.
+#[test]
+fn each_field_is_written_and_cleared_as_its_description_says() {
+    with_slurm();
+    for (field, name) in FIELDS.iter().zip(Name::ALL).filter(|(_, name)| is_known(**name)) {
+        let mut job = Description::batch(1, 1);
+        let value = match field.kind {
+            Kind::Truth => Value::Truth(true),
+            Kind::Integer => Value::Integer(1),
+            Kind::Duration => Value::Duration(Seconds(600)),
+            Kind::Moment => Value::Moment(UnixTime(1_900_000_000)),
+            Kind::Texts => Value::Texts(Texts::Separated(field.words.first().copied().unwrap_or("x"), ',')),
+            Kind::Variables => Value::Text("A=1"),
+            _ => Value::Text(field.words.first().copied().unwrap_or("x")),
+        };
+        let is_written = write(&mut job, &[(*name, value)]).is_ok();
+        assert_eq!(is_written, field.is_writable, "{}", field.name);
+        let absent = Write { field: FieldNumber::from(*name), value: None };
+        let is_cleared = Writes::prepare(&view(&mut job), [absent]).is_ok();
+        assert_eq!(is_cleared, field.is_writable && field.may_be_absent, "{}", field.name);
+        free_texts(&mut job);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::document::{Document, Entry, Section};
 use crate::expression::check::{Names, TableNames};
 use crate::expression::emit::Emitter;
 use crate::expression::facts::Facts;
-use crate::expression::node::Constant;
+use crate::expression::node::{Constant, Node};
 use crate::expression::on_large_stack;
 use crate::files::Seen;
 use crate::problem::{Problem, Severity, line_and_column, suggestion};
@@ -12,7 +12,7 @@ use crate::rule_test::{self, RuleTest};
 use crate::site_tables::{self, AllRows, SiteTables};
 use crate::tables::{ReadFile, table};
 use crate::values::Context;
-use site_rules::field::{FIELDS, Field, FieldNumber};
+use site_rules::field::{FIELDS, Field, FieldNumber, Name};
 use site_rules::rules::{Action, Assignment, Choice, MOST_RULES, Mode, OnError, RefusalTemplate, Rule, RuleSet, SLURM_ERRORS, Template};
 use site_rules::table::Table;
 use site_rules::value::Kind;
@@ -395,6 +395,10 @@ impl Compiler<'_> {
                 section.document.warn(entry.at(), "on modify, a default is written whenever the change does not name the field");
             }
             for (name, at, value) in fields.entries() {
+                if name == ENVIRONMENT {
+                    is_right &= self.variables(key, make, at, value, known, &mut actions).is_some();
+                    continue;
+                }
                 writers.entry(name).or_default().push(key);
                 match self.assignment(key, name, at, value, known) {
                     Some(assignment) => actions.push(make(assignment)),
@@ -405,6 +409,10 @@ impl Compiler<'_> {
         if let Some(entry) = section.get("clear") {
             for entry in entry.list("fields in quotes, as in [\"reservation\"]")? {
                 let name = entry.text("a field in quotes")?;
+                if let Some(variable) = name.strip_prefix(ENVIRONMENT).filter(|variable| !variable.is_empty()) {
+                    actions.push(self.unset(entry, variable)?);
+                    continue;
+                }
                 let (number, field) = writable(entry.document, entry.at(), name)?;
                 if !field.may_be_absent {
                     return entry.error(format!("{name} is always there"));
@@ -421,6 +429,40 @@ impl Compiler<'_> {
             return section.document.error(section.at, format!("{field} is written by {} of one rule: make it two", keys.join(" and ")));
         }
         is_right.then_some(actions)
+    }
+
+    /// Writes variables of the environment.
+    fn variables(
+        &mut self,
+        key: &str,
+        make: fn(Assignment) -> Action,
+        at: usize,
+        entry: Entry<'_>,
+        known: &Facts,
+        actions: &mut Vec<Action>,
+    ) -> Option<()> {
+        if !["set", "default"].contains(&key) {
+            return entry.document.error(at, format!("{key} can't be used with {ENVIRONMENT}: write set or default"));
+        }
+        let section = entry.section("variables and their values, as in { OMP_NUM_THREADS = \"8\" }")?;
+        for (name, at, value) in section.entries() {
+            if !is_variable(name) {
+                return entry.document.error(at, "the name of a variable has letters, digits and _ alone");
+            }
+            let value = self.context.variable(name, value, known)?;
+            actions.push(make(Assignment { field: FieldNumber::from(Name::Environment), value }));
+        }
+        Some(())
+    }
+
+    /// Takes a variable out of the environment, which is named in brackets.
+    fn unset(&mut self, entry: Entry<'_>, bracketed: &str) -> Option<Action> {
+        let name = bracketed.strip_prefix('[').and_then(|name| name.strip_suffix(']')).filter(|name| is_variable(name));
+        let Some(name) = name else {
+            return entry.error(format!("a variable is named as in \"{ENVIRONMENT}[NAME]\""));
+        };
+        let value = self.context.add(entry, &Node::constant(Constant::Text(name.to_owned())))?;
+        Some(Action::Set(Assignment { field: FieldNumber::from(Name::Environment), value }))
     }
 
     fn assignment(&mut self, key: &str, name: &str, at: usize, value: Entry<'_>, known: &Facts) -> Option<Assignment> {
@@ -502,6 +544,14 @@ impl Compiler<'_> {
     }
 }
 
+/// The field whose variables are written one by one.
+const ENVIRONMENT: &str = "environment";
+
+/// Whether a shell takes it for the name of a variable.
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
 /// A field that rules may write.
 fn writable(document: &Document<'_>, at: usize, name: &str) -> Option<(FieldNumber, &'static Field)> {
     let number = FieldNumber::of(name);
@@ -510,7 +560,13 @@ fn writable(document: &Document<'_>, at: usize, name: &str) -> Option<(FieldNumb
             let writable = FIELDS.iter().filter(|field| field.is_writable).map(|field| field.name);
             document.error(at, format!("unknown field {name}{}", suggestion(name, writable)))
         }
-        Some((_, field)) if !field.is_writable => document.error(at, format!("{name} can be read, and not written")),
+        Some((_, field)) if !field.is_writable => {
+            let reason = field.why_not.unwrap_or("it follows from other fields");
+            document.error(at, format!("{name} can be read, and not written: {reason}"))
+        }
+        Some((_, field)) if field.kind == Kind::Variables => {
+            document.error(at, format!("write {name} = {{ NAME = \"value\" }} under set or default, or \"{name}[NAME]\" under clear"))
+        }
         Some(found) => Some(found),
     }
 }

@@ -4,7 +4,7 @@ use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use site_rules::data::OwnedValue;
 use site_rules::derived;
-use site_rules::field::{FieldNumber, Fields, Name};
+use site_rules::field::{FieldNumber, Fields, Name, variable};
 use site_rules::submission::{Current, Forecasts, Request, Submission, User, UserJobs};
 use site_rules::value::{Kind, TextList, Texts, Value};
 use std::collections::BTreeMap;
@@ -38,6 +38,19 @@ impl DescribedJob {
     /// Writes a field, or makes it absent, as a rule does it: what stands in the same place of a
     /// job description is gone then.
     pub fn write(&mut self, name: Name, value: Option<OwnedValue>) {
+        match value {
+            Some(OwnedValue::Text(entry)) if name == Name::Environment => {
+                match variable(&entry) {
+                    (name, Some(value)) => self.environment.insert(name.to_owned(), value.to_owned()),
+                    (name, None) => self.environment.remove(name),
+                };
+                return;
+            }
+            value => self.write_field(name, value),
+        }
+    }
+
+    fn write_field(&mut self, name: Name, value: Option<OwnedValue>) {
         match value {
             Some(mut value) => {
                 lower(name, &mut value);

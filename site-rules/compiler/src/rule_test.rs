@@ -47,6 +47,8 @@ pub struct Expected {
     pub fields: Vec<(Name, OwnedValue)>,
     /// Fields that are absent, as rules have left them.
     pub absent: Vec<Name>,
+    /// Variables of the environment, as rules have left them; `None` is absent.
+    pub variables: Vec<(String, Option<String>)>,
     /// Fields that no rule writes.
     pub unchanged: Vec<Name>,
     /// That rules do nothing: they write, warn and refuse nothing.
@@ -193,6 +195,13 @@ impl Comparison<'_> {
             let got = after(*name);
             if got.is_some() {
                 self.note(shown(*name, None), shown(*name, got));
+            }
+        }
+        for (name, value) in &expected.variables {
+            let shown = |value: Option<&str>| value.map_or_else(|| format!("no {name}"), |value| format!("{name} = {value:?}"));
+            let got = job.variable(name);
+            if got != value.as_deref() {
+                self.note(format!("environment with {}", shown(value.as_deref())), shown(got));
             }
         }
         for name in &expected.unchanged {

@@ -4,11 +4,12 @@ use crate::document::Entry;
 use crate::expression::check::Names;
 use crate::expression::emit::Emitter;
 use crate::expression::facts::Facts;
-use crate::expression::node::{Constant, Node};
+use crate::expression::node::{Constant, Form, Node};
 use crate::expression::{cost, read};
 use crate::literal;
 use crate::words::AMOUNTS;
-use site_rules::field::{Field, FieldNumber};
+use site_rules::field::{Field, FieldNumber, Name};
+use site_rules::operators::Binary;
 use site_rules::rules::ExpressionNumber;
 use site_rules::value::Kind;
 use toml::de::DeValue;
@@ -36,7 +37,7 @@ impl Context<'_> {
     }
 
     /// An expression of a kind, in text.
-    pub(crate) fn expression(&mut self, entry: Entry<'_>, kind: Kind, known: &Facts) -> Option<(Node, Facts)> {
+    pub(crate) fn expression(&self, entry: Entry<'_>, kind: Kind, known: &Facts) -> Option<(Node, Facts)> {
         let text = entry.text("an expression in quotes")?;
         match read(text, self.names, known) {
             Ok(checked) if checked.node.kind == kind => Some((checked.node, checked.if_true)),
@@ -51,18 +52,40 @@ impl Context<'_> {
         Some((self.add(entry, &node)?, node, known.with(&if_true)))
     }
 
+    /// `NAME=value`, of a variable's value that is a text or an expression in `{ cel = '...' }`.
+    pub(crate) fn variable(&mut self, name: &str, entry: Entry<'_>, known: &Facts) -> Option<ExpressionNumber> {
+        let begin = format!("{name}=");
+        let node = match entry.value.get_ref() {
+            DeValue::Table(_) => {
+                let value = self.cel(entry, Kind::Text, known)?;
+                let begin = Node::constant(Constant::Text(begin));
+                Node { kind: Kind::Text, form: Form::Binary(Binary::Add, Box::new(begin), Box::new(value)) }
+            }
+            _ => {
+                let value = entry.text("a value in quotes, or { cel = '...' }")?;
+                if value.contains('\0') {
+                    return entry.error(format!("{name} can't have a zero byte"));
+                }
+                Node::constant(Constant::Text(begin + value))
+            }
+        };
+        self.add(entry, &node)
+    }
+
+    /// The expression in `{ cel = '...' }`.
+    fn cel(&self, entry: Entry<'_>, kind: Kind, known: &Facts) -> Option<Node> {
+        let section = entry.section("a value")?;
+        section.knows(&["cel"]);
+        let Some(expression) = section.get("cel") else {
+            return entry.error("an expression is expected here, as in { cel = 'job.min_nodes * 2' }");
+        };
+        Some(self.expression(expression, kind, known)?.0)
+    }
+
     /// The value of a field: written as such, or an expression in `{ cel = '...' }`.
     pub(crate) fn value(&mut self, entry: Entry<'_>, field: &Field, known: &Facts) -> Option<ExpressionNumber> {
         let node = match entry.value.get_ref() {
-            DeValue::Table(_) => {
-                let section = entry.section("a value")?;
-                section.knows(&["cel"]);
-                let Some(expression) = section.get("cel") else {
-                    return entry.error("an expression is expected here, as in { cel = 'job.min_nodes * 2' }");
-                };
-                let kind = if field.kind == Kind::Resources { Kind::Text } else { field.kind };
-                self.expression(expression, kind, known)?.0
-            }
+            DeValue::Table(_) => self.cel(entry, if field.kind == Kind::Resources { Kind::Text } else { field.kind }, known)?,
             _ => Node::constant(constant(entry, field)?),
         };
         self.add(entry, &node)
@@ -73,7 +96,8 @@ impl Context<'_> {
 pub(crate) fn constant(entry: Entry<'_>, field: &Field) -> Option<Constant> {
     let name = field.name;
     let read = |result: Result<Constant, String>| result.map_or_else(|message| entry.error(format!("{name}: {message}")), Some);
-    let is_amount = FieldNumber::of(name).and_then(FieldNumber::name).is_some_and(|name| AMOUNTS.contains(&name));
+    let name_of = FieldNumber::of(name).and_then(FieldNumber::name);
+    let is_amount = name_of.is_some_and(|name| AMOUNTS.contains(&name));
     match field.kind {
         Kind::Truth => entry.truth().map(Constant::Truth),
         Kind::Integer if is_amount => {
@@ -108,12 +132,32 @@ pub(crate) fn constant(entry: Entry<'_>, field: &Field) -> Option<Constant> {
             if !field.words.is_empty() && !field.words.contains(&text.as_str()) {
                 return entry.error(format!("{name} is one of {}, not {text:?}", field.words.join(", ")));
             }
+            if name_of == Some(Name::MemPerTres) {
+                return read(in_mebibytes(&text).map(Constant::Text));
+            }
             Some(Constant::Text(text))
         }
         Kind::Texts => {
             let texts: Option<Vec<&str>> = entry.list("a list of texts")?.into_iter().map(|text| text.text("a text in quotes")).collect();
-            Some(Constant::Texts(texts?.into_iter().map(str::to_owned).collect()))
+            let texts = texts?;
+            if let Some(text) = texts.iter().find(|text| !field.words.is_empty() && !field.words.contains(text)) {
+                return entry.error(format!("{name} has words of {}, not {text:?}", field.words.join(", ")));
+            }
+            Some(Constant::Texts(texts.into_iter().map(str::to_owned).collect()))
         }
         Kind::Variables => entry.error(format!("{name} can't be written")),
     }
+}
+
+/// Resources with an amount of memory for each, as Slurm counts it there: `gpu:16G` is `gpu:16384`.
+fn in_mebibytes(list: &str) -> Result<String, String> {
+    let part = |part: &str| match part.rsplit_once([':', '=']) {
+        Some((resource, amount)) if amount.starts_with(|digit: char| digit.is_ascii_digit()) => {
+            // The byte between them is one of the two.
+            let separator = &part[resource.len()..=resource.len()];
+            literal::bytes(amount).map(|bytes| format!("{resource}{separator}{}", (bytes >> 20).max(i64::from(bytes > 0))))
+        }
+        _ => Err(format!("{part:?} has no amount of memory, as in gpu:16G")),
+    };
+    list.split(',').filter(|part| !part.is_empty()).map(part).collect::<Result<Vec<_>, _>>().map(|parts| parts.join(","))
 }

@@ -1,11 +1,11 @@
 //! Writing fields of a job description: all that rules have written, or nothing.
 
 use super::{MEBIBYTE, Source, is_known, source};
-use site_rules::field::FieldNumber;
-use site_rules::overlay;
-use site_rules::value::{Resources, Value};
+use site_rules::field::{FieldNumber, MAIL_TYPES, Name, PROFILES, variable};
+use site_rules::{overlay, resources};
+use site_rules::value::{Resources, Texts, Value};
 use slurm_sys::job_description::JobDescription;
-use slurm_sys::job_fields::{AskedMemory, NumberField, Specialised, TextField};
+use slurm_sys::job_fields::{AskedMemory, Flag, NumberField, Specialised, TextField};
 use slurm_sys::text::SlurmText;
 use thiserror::Error;
 
@@ -36,6 +36,12 @@ enum Write {
     Specialised(Option<Specialised>),
     Nice(Option<i64>),
     SiteFactor(Option<i64>),
+    Flag(Flag, bool),
+    /// Whether a job whose dependency can't be met is ended.
+    KillInvalidDependency(Option<bool>),
+    Profile(u32),
+    /// A variable of the environment, which is taken out where there is no entry.
+    Variable(String, Option<SlurmText>),
 }
 
 /// What is to be written, with all texts there, so that nothing can fail any more.
@@ -87,6 +93,13 @@ impl Writes {
                 Write::Specialised(left) => description.set_specialised(left),
                 Write::Nice(nice) => description.set_nice(nice),
                 Write::SiteFactor(factor) => description.set_site_factor(factor),
+                Write::Flag(flag, is_set) => description.set_flag(flag, is_set),
+                Write::KillInvalidDependency(does) => {
+                    description.set_flag(Flag::KillInvalidDependency, does == Some(true));
+                    description.set_flag(Flag::NoKillInvalidDependency, does == Some(false));
+                }
+                Write::Profile(bits) => description.set_profile(bits),
+                Write::Variable(name, entry) => description.set_variable(&name, entry),
             }
         }
         for (name, entry) in self.variables {
@@ -160,6 +173,22 @@ impl Writes {
                 self.variables.push((name, SlurmText::new(&format!("{name}={number}"))?));
             }
         }
+        const OF_GPUS: [(&str, TextField); 2] =
+            [("SLURM_CPUS_PER_GPU", TextField::CpusPerTres), ("SLURM_MEM_PER_GPU", TextField::MemPerTres)];
+        for (name, field) in OF_GPUS {
+            let written = self.fields.iter().rev().find_map(|write| match write {
+                Write::Text(written, text) if *written == field => Some(text.as_ref().and_then(SlurmText::as_str)),
+                _ => None,
+            });
+            if let Some(list) = written.filter(|_| description.has_variable(name)) {
+                let count = resources::all(list.unwrap_or_default()).find(|resource| resource.kind == "gpu").map(|gpu| gpu.count);
+                let entry = match count {
+                    Some(count) => Some(SlurmText::new(&format!("{name}={count}"))?),
+                    None => None,
+                };
+                self.fields.push(Write::Variable(name.to_owned(), entry));
+            }
+        }
         let entry = match self.memory() {
             Some(AskedMemory::OfEachNode(mebibytes)) => format!("SLURM_MEM_PER_NODE={mebibytes}"),
             Some(AskedMemory::ForEachCpu(mebibytes)) => format!("SLURM_MEM_PER_CPU={mebibytes}"),
@@ -183,7 +212,7 @@ fn prepared(field: FieldNumber, value: Option<Value<'_>>) -> Result<Write, Write
         return Err(WriteError::NotKnown(field.name));
     }
     let Some(value) = value else {
-        return cleared(source(name)).filter(|_| field.may_be_absent).ok_or(WriteError::WrongValue(field.name));
+        return cleared(name).filter(|_| field.may_be_absent).ok_or(WriteError::WrongValue(field.name));
     };
     let text = |text: &str| match text {
         "" => Ok(None),
@@ -208,15 +237,35 @@ fn prepared(field: FieldNumber, value: Option<Value<'_>>) -> Result<Write, Write
         (Source::CpuMemory, Value::Integer(bytes)) => Write::Memory(Some(memory(bytes, AskedMemory::ForEachCpu))),
         (Source::Cores, Value::Integer(cores)) => Write::Specialised(Some(Specialised::Cores(small(cores)))),
         (Source::Threads, Value::Integer(threads)) => Write::Specialised(Some(Specialised::Threads(small(threads)))),
+        (Source::Flag(flag), Value::Truth(truth)) => Write::Flag(flag, truth),
+        (Source::Own, Value::Truth(does)) if name == Name::KillInvalidDepend => Write::KillInvalidDependency(Some(does)),
+        (Source::Own, Value::Texts(types)) if name == Name::MailType => {
+            let bits = bits(types, MAIL_TYPES).ok_or(WriteError::WrongValue(field.name))?;
+            Write::Number(NumberField::MailType, i64::from(bits))
+        }
+        (Source::Own, Value::Texts(profiles)) if name == Name::Profile => {
+            Write::Profile(bits(profiles, PROFILES).ok_or(WriteError::WrongValue(field.name))?)
+        }
+        (Source::Own, Value::Text(entry)) if name == Name::Environment => {
+            let (variable, value) = variable(entry);
+            let entry = value.map(|_| SlurmText::new(entry).ok_or(WriteError::NoMemory(field.name))).transpose()?;
+            Write::Variable(variable.to_owned(), entry)
+        }
         (Source::Nice, Value::Integer(nice)) => Write::Nice(Some(nice)),
         (Source::SiteFactor, Value::Integer(factor)) => Write::SiteFactor(Some(factor)),
         _ => return Err(WriteError::WrongValue(field.name)),
     })
 }
 
+/// The bits of words, by their places; `None` where one is not among the names.
+fn bits(words: Texts<'_>, names: &[&str]) -> Option<u32> {
+    words.iter().try_fold(0_u32, |bits, word| Some(bits | 1 << names.iter().position(|name| *name == word)?))
+}
+
 /// What makes a field absent; `None` for one that can't be.
-fn cleared(source: Source) -> Option<Write> {
-    Some(match source {
+fn cleared(name: Name) -> Option<Write> {
+    Some(match source(name) {
+        Source::Own if name == Name::KillInvalidDepend => Write::KillInvalidDependency(None),
         Source::Text(place) | Source::Resources(place) => Write::Text(place, None),
         Source::Number(place)
         | Source::Mebibytes(place)

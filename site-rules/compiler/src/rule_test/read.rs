@@ -314,7 +314,12 @@ fn expectations(entry: Entry<'_>, rules: &[Rule]) -> Option<Expected> {
                     Some(texts(value, "a text in quotes that stands in a warning, or false")?.into_iter().map(str::to_owned).collect());
             }
             "rules" => expected.rules = Some(names_of_rules(value, rules)?),
-            "absent" => expected.absent = names_of_fields(value)?,
+            "absent" => {
+                let (variables, fields) = absent(value)?;
+                expected.variables.extend(variables);
+                expected.absent = fields;
+            }
+            "environment" => expected.variables.extend(variables(value)?.into_iter().map(|(name, value)| (name, Some(value)))),
             "unchanged" => expected.unchanged = names_of_fields(value)?,
             "accept" | "nothing" => {
                 if !value.truth()? {
@@ -325,7 +330,7 @@ fn expectations(entry: Entry<'_>, rules: &[Rule]) -> Option<Expected> {
             _ => expected.fields.push(field_value(key, at, value, false)?),
         }
     }
-    let says_more = expected.fields.len() + expected.absent.len() > 0 || expected.is_nothing || section.get("accept").is_some();
+    let says_more = expected.fields.len() + expected.absent.len() + expected.variables.len() > 0 || expected.is_nothing || section.get("accept").is_some();
     if !has_any {
         return entry.error("nothing is expected: write accept = true where it is to be accepted");
     }
@@ -367,14 +372,28 @@ fn names_of_rules(entry: Entry<'_>, rules: &[Rule]) -> Option<Vec<String>> {
     Some(names)
 }
 
+/// Variables of the environment, as `environment[NAME]`, and fields, that are expected to be absent.
+type Absent = (Vec<(String, Option<String>)>, Vec<Name>);
+
+fn absent(entry: Entry<'_>) -> Option<Absent> {
+    let variable = |entry: &Entry<'_>| {
+        let name = entry.value.get_ref().as_str()?.strip_prefix("environment[")?.strip_suffix(']')?;
+        Some((name.to_owned(), None))
+    };
+    let entries = entry.list("names of fields in quotes")?;
+    let variables = entries.iter().filter_map(variable).collect();
+    let fields = entries.into_iter().filter(|entry| variable(entry).is_none()).map(name_of_field).collect::<Option<Vec<Name>>>()?;
+    Some((variables, fields))
+}
+
 fn names_of_fields(entry: Entry<'_>) -> Option<Vec<Name>> {
-    let mut names = Vec::new();
-    for entry in entry.list("names of fields in quotes")? {
-        let name = entry.text("the name of a field in quotes")?;
-        match field(name) {
-            Some((name, _)) => names.push(name),
-            None => return entry.error(format!("unknown field {name}{}", suggestion(name, FIELDS.iter().map(|field| field.name)))),
-        }
+    entry.list("names of fields in quotes")?.into_iter().map(name_of_field).collect()
+}
+
+fn name_of_field(entry: Entry<'_>) -> Option<Name> {
+    let name = entry.text("the name of a field in quotes")?;
+    match field(name) {
+        Some((name, _)) => Some(name),
+        None => entry.error(format!("unknown field {name}{}", suggestion(name, FIELDS.iter().map(|field| field.name)))),
     }
-    Some(names)
 }
