@@ -37,7 +37,7 @@ pub(crate) struct NoSlurmctld;
 impl Failure {
     /// Writes the error and its causes to standard error, and gives the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("queuecast: {}", self.message());
+        anstream::eprintln!("queuecast: {}", self.message());
         ExitCode::from(self.status())
     }
 

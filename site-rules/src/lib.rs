@@ -53,6 +53,7 @@ pub mod refusal_log;
 pub mod resources;
 pub mod rules;
 pub mod scratch;
+mod slurm_errors;
 pub mod steps;
 pub mod submission;
 pub mod table;

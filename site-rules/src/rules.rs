@@ -2,6 +2,7 @@
 
 use crate::field::{FieldNumber, Name};
 use crate::program::{Instruction, Program, Scope};
+pub use crate::slurm_errors::SLURM_ERRORS;
 use serde::{Deserialize, Serialize};
 
 /// The most rules of a set.
@@ -160,42 +161,6 @@ pub struct RefusalTemplate {
     /// The name of Slurm's error, of [`SLURM_ERRORS`]; else slurmctld's general one.
     pub error: Option<Box<str>>,
 }
-
-/// The errors of Slurm (slurm/slurm_errno.h) that a rule can refuse with.
-pub const SLURM_ERRORS: &[&str] = &[
-    "ESLURM_ACCESS_DENIED",
-    "ESLURM_ACCOUNTING_POLICY",
-    "ESLURM_BAD_TASK_COUNT",
-    "ESLURM_BATCH_ONLY",
-    "ESLURM_DEPENDENCY",
-    "ESLURM_DISABLED",
-    "ESLURM_INVALID_ACCOUNT",
-    "ESLURM_INVALID_ARRAY",
-    "ESLURM_INVALID_CPU_COUNT",
-    "ESLURM_INVALID_FEATURE",
-    "ESLURM_INVALID_GRES",
-    "ESLURM_INVALID_GRES_TYPE",
-    "ESLURM_INVALID_LICENSES",
-    "ESLURM_INVALID_NODE_COUNT",
-    "ESLURM_INVALID_NODE_NAME",
-    "ESLURM_INVALID_PARTITION_NAME",
-    "ESLURM_INVALID_QOS",
-    "ESLURM_INVALID_TASK_MEMORY",
-    "ESLURM_INVALID_TIME_LIMIT",
-    "ESLURM_INVALID_WCKEY",
-    "ESLURM_JOB_MISSING_REQUIRED_PARTITION_GROUP",
-    "ESLURM_MISSING_TIME_LIMIT",
-    "ESLURM_NOT_SUPPORTED",
-    "ESLURM_PARTITION_NOT_AVAIL",
-    "ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE",
-    "ESLURM_REQUESTED_PART_CONFIG_UNAVAILABLE",
-    "ESLURM_RESERVATION_ACCESS",
-    "ESLURM_RESERVATION_INVALID",
-    "ESLURM_SUBMISSIONS_DISABLED",
-    "ESLURM_TOO_MANY_REQUESTED_CPUS",
-    "ESLURM_UNSUPPORTED_GRES",
-    "ESLURM_USER_ID_MISSING",
-];
 
 /// What stands between what is in a field and what is appended to it.
 #[must_use]

@@ -13,6 +13,11 @@ pub fn of(name: &str) -> Option<c_int> {
     NUMBERS.get(place).map(|(_, number)| *number)
 }
 
+/// All names, in their order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NUMBERS.iter().map(|(name, _)| *name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 use site_rules::overlay::Write;
 use site_rules::value::{Kind, Texts, Value};
 use slurm_sys::bindings::{INFINITE, NICE_OFFSET, NO_VAL};
+use site_rules::rules::SLURM_ERRORS;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::NumberField;
 
@@ -309,6 +310,12 @@ fn each_field_is_written_and_cleared_as_its_description_says() {
         assert_eq!(is_cleared, field.is_writable && field.may_be_absent, "{}", field.name);
         free_texts(&mut job);
     }
+}
+
+#[test]
+fn rules_can_refuse_with_every_error_of_this_slurm() {
+    let unknown: Vec<&str> = slurm_sys::error_number::names().filter(|name| !SLURM_ERRORS.contains(name)).collect();
+    assert_eq!(unknown, Vec::<&str>::new());
 }
 
 #[test]

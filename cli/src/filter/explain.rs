@@ -7,15 +7,18 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use jiff::tz::TimeZone;
+use job_types::number::JobId;
 use job_types::time::{Seconds, UnixTime};
 use rules_compiler::command_line::{self, Setting};
-use rules_compiler::described::{DescribedForecasts, DescribedSubmission, DescribedUser};
+use rules_compiler::described::{DescribedForecasts, DescribedJob, DescribedSubmission, DescribedUser};
+use rules_compiler::modification;
 use rules_compiler::problem::Severity;
 use rules_compiler::rule_test::written_in_words;
 use rules_compiler::trace::{Asked, Trace, TracedRule, trace};
 use rules_compiler::{Compiled, Origin};
 use serde::Serialize;
-use site_rules::field::{FieldNumber, Fields, Name};
+use site_rules::data::{DataFile, OwnedValue};
+use site_rules::field::{FieldNumber, Fields as _, Name};
 use site_rules::rules::{Mode, RuleSet};
 use site_rules::submission::{Request, UserJobs};
 use site_rules::value::Value;
@@ -38,12 +41,16 @@ Examples:
   queuecast filter explain --at 2026-03-02T03:00 --operator -- sbatch job.sh
       if an operator did, that night
   queuecast filter explain --rules new.toml --forecast batch=1-12:00:00 -- sbatch job.sh
-      what other rules would do, if it were forecast to wait so long in batch";
+      what other rules would do, if it were forecast to wait so long in batch
+  queuecast filter explain -- scontrol update JobId=4711 TimeLimit=2-0
+      what they would do with a change of a job that queuecastd knows
+  queuecast filter explain --current 'sbatch -t 60 job.sh' -- scontrol update TimeLimit=2-0
+      with the same change of a job that was submitted so";
 
-/// Show which rules are asked about a submission, which match, what each does, and what comes of
-/// it.
+/// Show which rules are asked about a submission or a modification, which match, what each does,
+/// and what comes of it.
 ///
-/// Nothing is submitted, and no cluster is needed. The command is read as sbatch reads it, with the
+/// Nothing is submitted or changed, and no cluster is needed. The command is read as sbatch reads it, with the
 /// #SBATCH lines of its script; what SBATCH_ variables and plugins of sbatch would add is not known
 /// here.
 ///
@@ -101,6 +108,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PARTITION")]
     soonest: Option<String>,
 
+    /// Of a modification: the job as it is, by the command that submitted it [default: as queuecastd
+    /// knows the job that JobId names].
+    #[arg(long, value_name = "COMMAND")]
+    current: Option<String>,
+
     /// Show the rules that are not asked or do not match as well.
     #[arg(short, long)]
     all: bool,
@@ -111,7 +123,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     format: FormatArguments,
 
-    /// The command, behind --.
+    /// The command, behind --: of sbatch, salloc or srun, or scontrol update.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -196,15 +208,32 @@ fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
         directory: directory.display().to_string(),
         environment: std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect(),
     };
-    let job = command_line::of(&arguments.command, &setting, |script| std::fs::read_to_string(script).ok())?;
-    let known = People::of(&arguments.place.place()).user(id, name);
+    let is_modification = arguments.command.first().is_some_and(|program| modification::is_program(program));
+    if arguments.current.is_some() && !is_modification {
+        return Err(anyhow!("--current is the job that scontrol update is to change, and this command submits one"));
+    }
+    let place = arguments.place.place();
+    let (request, job, current) = if is_modification {
+        let job = modification::of(&arguments.command, now, &setting.zone)?;
+        let current = match &arguments.current {
+            Some(line) => {
+                let job = command_line::parse(line, &setting, |script| std::fs::read_to_string(script).ok()).context("--current")?;
+                Some((job, Seconds::ZERO))
+            }
+            None => place.rules_data().and_then(|data| known_job(&data, &job, now)),
+        };
+        (Request::Modify, job, current)
+    } else {
+        (Request::Submit, command_line::of(&arguments.command, &setting, |script| std::fs::read_to_string(script).ok())?, None)
+    };
+    let known = People::of(&place).user(id, name);
     let is_root = arguments.root || known.is_root;
     let groups = if arguments.group.is_empty() { known.groups.clone() } else { Some(arguments.group.clone()) };
     Ok(DescribedSubmission {
-        request: Request::Submit,
+        request,
         now,
         job,
-        current: None,
+        current,
         user: DescribedUser {
             groups,
             is_root,
@@ -215,6 +244,22 @@ fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
         },
         forecasts: DescribedForecasts { waits: waits(&arguments.forecast)?, soonest_partition: arguments.soonest.clone() },
     })
+}
+
+/// The job that a modification names, as queuecastd read it, and how long ago that was.
+fn known_job(data: &DataFile, change: &DescribedJob, now: UnixTime) -> Option<(DescribedJob, Seconds)> {
+    let Value::Text(named) = change.field(FieldNumber::from(Name::JobIdStr))? else { return None };
+    let number = |text: &str| text.parse::<u32>().ok();
+    let job = match named.split_once('_') {
+        Some((array, task)) => {
+            let array = JobId(number(array)?);
+            number(task).map_or_else(|| data.job(array), |task| data.task(array, task))
+        }
+        None => data.job(JobId(number(named)?)),
+    }?;
+    let stored = Name::ALL.iter().filter(|name| !name.is_derived());
+    let fields = stored.filter_map(|name| Some((*name, OwnedValue::from(job.field(FieldNumber::from(*name))?)))).collect();
+    Some((DescribedJob::new(fields, BTreeMap::new()), now - job.read_at))
 }
 
 fn waits(given: &[String]) -> anyhow::Result<BTreeMap<String, Seconds>> {
@@ -258,6 +303,7 @@ fn rule_line(rules: &RuleSet, traced: &TracedRule, origin: &Origin) -> RuleLine 
         Asked::Matched => ("matches", None),
         Asked::NotMatched => ("does not match", None),
         Asked::Failed(fault) => ("can't be evaluated", Some(fault.to_string())),
+        Asked::OtherRequest if rule.is_some_and(|rule| rule.on_submit) => ("not asked", Some("it is for submissions".to_owned())),
         Asked::OtherRequest => ("not asked", Some("it is for changes of jobs".to_owned())),
         Asked::Bypassed => ("not asked", Some("the user is exempt".to_owned())),
         Asked::NotReached => (

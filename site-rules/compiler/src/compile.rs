@@ -7,7 +7,7 @@ use crate::expression::facts::Facts;
 use crate::expression::node::{Constant, Node};
 use crate::expression::on_large_stack;
 use crate::files::Seen;
-use crate::problem::{Problem, Severity, line_and_column, suggestion};
+use crate::problem::{Problem, Severity, line_and_column, of_lua, suggestion};
 use crate::rule_test::{self, RuleTest};
 use crate::site_tables::{self, AllRows, SiteTables};
 use crate::tables::{ReadFile, table};
@@ -173,7 +173,12 @@ fn parse<'d>(document: &Document<'d>) -> Option<Spanned<DeTable<'d>>> {
     }
     match DeTable::parse(document.text) {
         Ok(parsed) => Some(parsed),
-        Err(error) => document.error(error.span().map_or(0, |span| span.start), error.message()),
+        Err(error) => {
+            let span = error.span().unwrap_or_default();
+            // The message leaves out which key it is.
+            let key = document.text.get(span.clone()).filter(|key| error.message() == "duplicate key" && !key.is_empty());
+            document.error(span.start, key.map_or_else(|| error.message().to_owned(), |key| format!("the key {key} stands here twice")))
+        }
     }
 }
 
@@ -558,7 +563,8 @@ fn writable(document: &Document<'_>, at: usize, name: &str) -> Option<(FieldNumb
     match number.and_then(|number| Some((number, number.get()?))) {
         None => {
             let writable = FIELDS.iter().filter(|field| field.is_writable).map(|field| field.name);
-            document.error(at, format!("unknown field {name}{}", suggestion(name, writable)))
+            let hint = of_lua(name).map(|ours| format!("; rules have it as {ours}"));
+            document.error(at, format!("unknown field {name}{}", hint.unwrap_or_else(|| suggestion(name, writable))))
         }
         Some((_, field)) if !field.is_writable => {
             let reason = field.why_not.unwrap_or("it follows from other fields");

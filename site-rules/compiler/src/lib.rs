@@ -57,6 +57,7 @@ pub mod expression;
 pub mod files;
 pub mod in_force;
 pub mod literal;
+pub mod modification;
 pub mod problem;
 pub mod rule_test;
 pub mod site_tables;

@@ -60,6 +60,56 @@ pub fn suggestion<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -
     closest(written, known).map(|name| format!("; did you mean {name}?")).unwrap_or_default()
 }
 
+/// What rules have in the place of a name of Lua's job_submit plugin or of sbatch's options; `None`
+/// for another name.
+#[must_use]
+pub fn of_lua(name: &str) -> Option<&'static str> {
+    let (_, ours) = LUA.iter().find(|(lua, _)| *lua == name)?;
+    Some(ours)
+}
+
+/// Names of Lua's job_submit plugin (src/plugins/job_submit/lua), and of sbatch's options, that
+/// rules call otherwise.
+const LUA: [(&str, &str); 37] = [
+    ("batch_flag", "job.is_batch"),
+    ("constraint", "job.features"),
+    ("constraints", "job.features"),
+    ("cpus_per_gres", "job.cpus_per_tres"),
+    ("default_account", "tables.users[user.name].default_account"),
+    ("default_qos", "tables.associations[KEY].default_qos"),
+    ("exclude", "job.exc_nodes"),
+    ("gid", "job.group_id"),
+    ("gres", "job.tres_per_node"),
+    ("gres_req", "job.tres_per_node"),
+    ("hold", "job.is_held"),
+    ("job_desc", "job"),
+    ("job_name", "job.name"),
+    ("job_rec", "current"),
+    ("mem", "job.memory_per_node"),
+    ("mem_per_cpu", "job.memory_per_cpu"),
+    ("min_mem_per_cpu", "job.memory_per_cpu"),
+    ("min_mem_per_node", "job.memory_per_node"),
+    ("mem_per_node", "job.memory_per_node"),
+    ("nodelist", "job.req_nodes"),
+    ("nodes", "job.min_nodes and job.max_nodes"),
+    ("ntasks", "job.num_tasks"),
+    ("ntasks_per_gpu", "job.ntasks_per_tres"),
+    ("oversubscribe", "job.shared"),
+    ("part_list", "tables.partitions"),
+    ("pn_min_memory", "job.memory_per_node or job.memory_per_cpu"),
+    ("submit_uid", "user.uid"),
+    ("tmp", "job.pn_min_tmp_disk"),
+    ("uid", "user.uid"),
+    ("user_name", "user.name"),
+    ("username", "user.name"),
+    ("resv_list", "job.reservation"),
+    ("spank_job_env_size", "size(job.spank_job_env)"),
+    ("array", "job.array_inx"),
+    ("time", "job.time_limit"),
+    ("chdir", "job.work_dir"),
+    ("signal", "job.warn_signal"),
+];
+
 /// The known name that is most like what was written, unless it is a rather different word.
 #[must_use]
 pub fn closest<'n>(written: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {

@@ -5,6 +5,7 @@ use crate::expression::check::Names;
 use crate::expression::emit::Emitter;
 use crate::expression::facts::Facts;
 use crate::expression::node::{Constant, Form, Node};
+use crate::expression::parse::parse;
 use crate::expression::{cost, read};
 use crate::literal;
 use crate::words::AMOUNTS;
@@ -86,7 +87,15 @@ impl Context<'_> {
     pub(crate) fn value(&mut self, entry: Entry<'_>, field: &Field, known: &Facts) -> Option<ExpressionNumber> {
         let node = match entry.value.get_ref() {
             DeValue::Table(_) => self.cel(entry, if field.kind == Kind::Resources { Kind::Text } else { field.kind }, known)?,
-            _ => Node::constant(constant(entry, field)?),
+            _ => {
+                let constant = constant(entry, field)?;
+                if let Constant::Text(text) = &constant
+                    && looks_like_an_expression(text)
+                {
+                    entry.document.warn(entry.at(), format!("this is the text itself; for its value write {{ cel = '{text}' }}"));
+                }
+                Node::constant(constant)
+            }
         };
         self.add(entry, &node)
     }
@@ -160,4 +169,17 @@ fn in_mebibytes(list: &str) -> Result<String, String> {
         _ => Err(format!("{part:?} has no amount of memory, as in gpu:16G")),
     };
     list.split(',').filter(|part| !part.is_empty()).map(part).collect::<Result<Vec<_>, _>>().map(|parts| parts.join(","))
+}
+
+/// Whether a text is an expression about what rules can read, as nobody would call a partition or an
+/// account.
+fn looks_like_an_expression(text: &str) -> bool {
+    let names = ["job.", "asked.", "current.", "user.", "tables.", "forecast.", "site."];
+    let is_name = |place: usize| !text[..place].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '/');
+    let is_read = names.iter().any(|name| text.match_indices(name).any(|(place, _)| is_name(place)));
+    // A text such as `job.sh` or `tables.txt` is none: it has no other sign of an expression, and no
+    // field of that name.
+    let has_sign = text.contains(['[', '(', '+', '?', '"', '\'']);
+    let is_field = text.strip_prefix("job.").is_some_and(|name| FieldNumber::of(name).is_some());
+    is_read && (has_sign || is_field || text.starts_with("user.")) && parse(text).is_ok()
 }

@@ -3,7 +3,7 @@
 use super::{Checked, Checker, Result, Variable, plain, scope_name, scope_of, table_name, test};
 use crate::expression::facts::{Fact, Facts};
 use crate::expression::node::{Form, Node};
-use crate::problem::suggestion;
+use crate::problem::{of_lua, suggestion};
 use cel::common::ast::{Expr, IdedExpr, SelectExpr, operators};
 use site_rules::field::{Field, FieldNumber};
 use site_rules::program::{ResourcePart, Scope};
@@ -31,7 +31,11 @@ impl Checker<'_> {
                     let mut known: Vec<&str> = vec!["job", "current", "asked", "user", "tables", "forecast", "site", "now", "kind"];
                     known.extend(self.variables.iter().map(|(variable, _)| variable.as_str()));
                     let is_field = self.names.fields.iter().any(|field| field.name == name);
-                    let remedy = if is_field { format!("; did you mean job.{name}?") } else { suggestion(name, known.iter().copied()) };
+                    let remedy = match of_lua(name) {
+                        _ if is_field => format!("; did you mean job.{name}?"),
+                        Some(ours) => format!("; rules have it as {ours}"),
+                        None => suggestion(name, known.iter().copied()),
+                    };
                     self.error(at, format!("unknown name {name}{remedy}"))
                 }
             },
@@ -79,7 +83,8 @@ impl Checker<'_> {
                 _ => self.error(at, "too many fields"),
             },
             None => {
-                let closest = suggestion(name, self.names.fields.iter().map(|field| field.name));
+                let hint = of_lua(name).map(|ours| format!("; rules have it as {ours}"));
+                let closest = hint.unwrap_or_else(|| suggestion(name, self.names.fields.iter().map(|field| field.name)));
                 self.error(at, format!("unknown field {prefix}.{name}{closest}"))
             }
         }

@@ -15,6 +15,14 @@ impl Checker<'_> {
                     if let (Expr::Ident(_), Some(field)) = (&of.expr, text_of(field)) {
                         return self.both(expression, of, &field, known);
                     }
+                    // A column of a row, with ? before the column, before the key, or before both.
+                    if let (Expr::Call(row), Some(field)) = (&of.expr, text_of(field))
+                        && [operators::INDEX, operators::OPT_INDEX].contains(&row.func_name.as_str())
+                        && let [table, key] = row.args.as_slice()
+                        && table_name(table).is_some()
+                    {
+                        return self.optional_element(expression, table, key, Some(&field), known);
+                    }
                 }
                 (operators::OPT_INDEX, [of, index]) => return self.optional_element(expression, of, index, None, known),
                 _ => {}

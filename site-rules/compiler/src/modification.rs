@@ -1,0 +1,310 @@
+//! What `scontrol update JobId=... KEY=VALUE ...` asks to change, as the fields that slurmctld gets.
+//!
+//! Keys and how far they may be shortened are those of `scontrol_update_job`
+//! (src/scontrol/update_job.c of 24.11).
+
+use crate::described::DescribedJob;
+use crate::literal;
+use crate::problem::suggestion;
+use jiff::tz::TimeZone;
+use job_types::time::{Seconds, UnixTime};
+use site_rules::data::OwnedValue;
+use site_rules::field::{MAIL_TYPES, Name};
+use slurm_conf::{duration, moment};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Why a modification is not understood.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ModificationError {
+    /// It does not begin with `scontrol update`.
+    #[error("a modification begins with scontrol update, as in scontrol update JobId=12 TimeLimit=60")]
+    OtherCommand,
+    /// A word is no key with a value.
+    #[error("{0:?} is not KEY=VALUE")]
+    NoPair(String),
+    /// scontrol has no such key, or it is not evaluated here.
+    #[error("the key {key} is not evaluated here{closest}")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// A remedy, or nothing.
+        closest: String,
+    },
+    /// A value has another form than its key takes.
+    #[error("{key}: {message}")]
+    Value {
+        /// The key.
+        key: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// How a value is read.
+#[derive(Clone, Copy)]
+enum Reading {
+    Text(Name),
+    Resources(Name),
+    Number(Name),
+    /// MiB, with or without a unit.
+    Memory(Name),
+    /// A time limit in Slurm's forms.
+    Limit(Name),
+    /// Seconds.
+    Seconds(Name),
+    Moment(Name),
+    /// `yes` or `no`.
+    YesOrNo(Name),
+    /// A number that is 0 or not.
+    Truth(Name),
+    /// A number, or the fewest and the most.
+    Range(Name, Name),
+    Shared,
+    MailType,
+    Switches,
+    JobId,
+}
+
+/// Each key with the fewest letters that stand for it, in the order in which scontrol asks.
+const KEYS: [(&str, usize, Reading); 68] = [
+    ("JobId", 3, Reading::JobId),
+    ("AdminComment", 6, Reading::Text(Name::AdminComment)),
+    ("SiteFactor", 5, Reading::Number(Name::SiteFactor)),
+    ("Comment", 3, Reading::Text(Name::Comment)),
+    ("Clusters", 8, Reading::Text(Name::Clusters)),
+    ("ClusterFeatures", 8, Reading::Text(Name::ClusterFeatures)),
+    ("DelayBoot", 5, Reading::Limit(Name::DelayBoot)),
+    ("Extra", 3, Reading::Text(Name::Extra)),
+    ("TimeLimit", 5, Reading::Limit(Name::TimeLimit)),
+    ("TimeMin", 5, Reading::Limit(Name::TimeMin)),
+    ("Priority", 2, Reading::Number(Name::Priority)),
+    ("Nice", 2, Reading::Number(Name::Nice)),
+    ("CPUsPerTask", 9, Reading::Number(Name::CpusPerTask)),
+    ("CpusPerTres", 9, Reading::Resources(Name::CpusPerTres)),
+    ("NumCPUs", 6, Reading::Range(Name::MinCpus, Name::MaxCpus)),
+    ("NumTasks", 8, Reading::Number(Name::NumTasks)),
+    ("ReqProcs", 8, Reading::Number(Name::NumTasks)),
+    ("Requeue", 4, Reading::Truth(Name::Requeue)),
+    ("ReqNodes", 8, Reading::Range(Name::MinNodes, Name::MaxNodes)),
+    ("NumNodes", 8, Reading::Range(Name::MinNodes, Name::MaxNodes)),
+    ("ReqSockets", 4, Reading::Number(Name::SocketsPerNode)),
+    ("ReqCores", 4, Reading::Number(Name::CoresPerSocket)),
+    ("TasksPerNode", 2, Reading::Number(Name::NtasksPerNode)),
+    ("ReqThreads", 4, Reading::Number(Name::ThreadsPerCore)),
+    ("MinCPUsNode", 4, Reading::Number(Name::PnMinCpus)),
+    ("MinMemoryNode", 10, Reading::Memory(Name::MemoryPerNode)),
+    ("MinMemoryCPU", 10, Reading::Memory(Name::MemoryPerCpu)),
+    ("MinTmpDiskNode", 5, Reading::Memory(Name::PnMinTmpDisk)),
+    ("Partition", 2, Reading::Text(Name::Partition)),
+    ("QOS", 2, Reading::Text(Name::Qos)),
+    ("ReservationName", 3, Reading::Text(Name::Reservation)),
+    ("Name", 2, Reading::Text(Name::JobName)),
+    ("JobName", 4, Reading::Text(Name::JobName)),
+    ("WCKey", 1, Reading::Text(Name::Wckey)),
+    ("StdErr", 6, Reading::Text(Name::StdErr)),
+    ("StdIn", 5, Reading::Text(Name::StdIn)),
+    ("StdOut", 6, Reading::Text(Name::StdOut)),
+    ("Switches", 5, Reading::Switches),
+    ("wait-for-switch", 5, Reading::Seconds(Name::Wait4switch)),
+    ("OverSubscribe", 2, Reading::Shared),
+    ("Shared", 2, Reading::Shared),
+    ("Contiguous", 3, Reading::YesOrNo(Name::Contiguous)),
+    ("CoreSpec", 4, Reading::Number(Name::CoreSpec)),
+    ("MemPerTres", 5, Reading::Resources(Name::MemPerTres)),
+    ("ThreadSpec", 4, Reading::Number(Name::ThreadSpec)),
+    ("TresPerJob", 8, Reading::Resources(Name::TresPerJob)),
+    ("TresPerNode", 8, Reading::Resources(Name::TresPerNode)),
+    ("TresPerSocket", 8, Reading::Resources(Name::TresPerSocket)),
+    ("TresPerTask", 8, Reading::Resources(Name::TresPerTask)),
+    ("ExcNodeList", 3, Reading::Text(Name::ExcNodes)),
+    ("NodeList", 8, Reading::Text(Name::ReqNodes)),
+    ("ReqNodeList", 8, Reading::Text(Name::ReqNodes)),
+    ("Features", 1, Reading::Text(Name::Features)),
+    ("Prefer", 3, Reading::Text(Name::Prefer)),
+    ("Gres", 2, Reading::Resources(Name::TresPerNode)),
+    ("Account", 1, Reading::Text(Name::Account)),
+    ("Licenses", 1, Reading::Text(Name::Licenses)),
+    ("EligibleTime", 2, Reading::Moment(Name::BeginTime)),
+    ("StartTime", 2, Reading::Moment(Name::BeginTime)),
+    ("EndTime", 2, Reading::Moment(Name::EndTime)),
+    ("Deadline", 3, Reading::Moment(Name::Deadline)),
+    ("BurstBuffer", 1, Reading::Text(Name::BurstBuffer)),
+    ("Dependency", 1, Reading::Text(Name::Dependency)),
+    ("MailType", 5, Reading::MailType),
+    ("MailUser", 5, Reading::Text(Name::MailUser)),
+    ("Reboot", 3, Reading::YesOrNo(Name::Reboot)),
+    ("TresBind", 5, Reading::Text(Name::TresBind)),
+    ("WorkDir", 2, Reading::Text(Name::WorkDir)),
+];
+
+/// Reads `scontrol update` with its keys, at a time and in a zone: what is asked to change.
+///
+/// # Errors
+/// [`ModificationError`] says what is not understood.
+pub fn of(command: &[String], now: UnixTime, zone: &TimeZone) -> Result<DescribedJob, ModificationError> {
+    let words = match command {
+        [program, update, words @ ..] if is_program(program) && update.eq_ignore_ascii_case("update") => words,
+        _ => return Err(ModificationError::OtherCommand),
+    };
+    // `scontrol update job 12 ...` is the same as JobId=12.
+    let mut values = BTreeMap::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let (key, value) = match word.split_once('=') {
+            Some(pair) => pair,
+            None if ["job", "jobid"].iter().any(|name| word.eq_ignore_ascii_case(name)) => match words.next() {
+                Some(number) => ("JobId", number.strip_prefix('=').unwrap_or(number)),
+                None => return Err(ModificationError::NoPair(word.clone())),
+            },
+            None => return Err(ModificationError::NoPair(word.clone())),
+        };
+        read(key, value, now, zone, &mut values)?;
+    }
+    Ok(DescribedJob::new(values, BTreeMap::new()))
+}
+
+/// Whether a command is one of scontrol, by its name or its path.
+#[must_use]
+pub fn is_program(program: &str) -> bool {
+    program.rsplit('/').next() == Some("scontrol")
+}
+
+fn read(
+    key: &str,
+    value: &str,
+    now: UnixTime,
+    zone: &TimeZone,
+    values: &mut BTreeMap<Name, OwnedValue>,
+) -> Result<(), ModificationError> {
+    let stands_for = |(name, least, _): &&(&str, usize, Reading)| {
+        key.len() >= *least && name.get(..key.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(key))
+    };
+    let Some((name, _, reading)) = KEYS.iter().find(stands_for) else {
+        let closest = suggestion(key, KEYS.iter().map(|(name, ..)| *name));
+        return Err(ModificationError::UnknownKey { key: key.to_owned(), closest });
+    };
+    let wrong = |message: String| ModificationError::Value { key: (*name).to_owned(), message };
+    let number = |text: &str| text.parse::<i64>().map_err(|_| wrong(format!("{text:?} is no whole number")));
+    let limit = |text: &str| duration::parse(text).map_err(|error| wrong(error.to_string()));
+    let (name, value) = match *reading {
+        Reading::Text(name) => (name, OwnedValue::Text(value.to_owned())),
+        Reading::Resources(name) => (name, OwnedValue::Resources(value.to_owned())),
+        Reading::Number(name) => (name, OwnedValue::Integer(number(value)?)),
+        Reading::Memory(name) => (name, OwnedValue::Integer(literal::bytes(value).map_err(wrong)?)),
+        Reading::Limit(Name::TimeLimit) if ["UNLIMITED", "INFINITE"].iter().any(|word| value.eq_ignore_ascii_case(word)) => {
+            (Name::TimeLimitIsUnlimited, OwnedValue::Truth(true))
+        }
+        Reading::Limit(_) if value.starts_with(['+', '-']) => {
+            return Err(wrong(format!("{value:?} counts from what the job has, which is not evaluated here: write the new value")));
+        }
+        Reading::Limit(name) => (name, OwnedValue::Duration(Seconds(limit(value)?))),
+        Reading::Seconds(name) => (name, OwnedValue::Duration(Seconds(number(value)?))),
+        Reading::Moment(name) => {
+            let at = moment::parse(value, now.0, zone).map_err(|error| wrong(error.to_string()))?;
+            (name, OwnedValue::Moment(UnixTime(at)))
+        }
+        Reading::YesOrNo(name) => (name, OwnedValue::Truth(yes_or_no(value).ok_or_else(|| wrong("yes or no is expected".to_owned()))?)),
+        Reading::Truth(name) => (name, OwnedValue::Truth(number(value)? != 0)),
+        Reading::Range(least, most) => {
+            let (from, to) = value.split_once('-').map_or((value, None), |(from, to)| (from, Some(to)));
+            values.insert(least, OwnedValue::Integer(number(from)?));
+            let Some(to) = to else { return Ok(()) };
+            (most, OwnedValue::Integer(number(to)?))
+        }
+        Reading::Shared => {
+            let is_shared = yes_or_no(value).ok_or_else(|| wrong("yes or no is expected".to_owned()))?;
+            (Name::Shared, OwnedValue::Text(if is_shared { "ok" } else { "none" }.to_owned()))
+        }
+        Reading::MailType => {
+            let types: Vec<String> = value.split(',').map(str::to_ascii_uppercase).collect();
+            let unknown = types.iter().find(|word| !MAIL_TYPES.contains(&word.as_str()));
+            if let Some(word) = unknown {
+                return Err(wrong(format!("{word:?} is none of {}", MAIL_TYPES.join(", "))));
+            }
+            (Name::MailType, OwnedValue::Texts(types))
+        }
+        Reading::Switches => {
+            let (count, wait) = value.split_once('@').map_or((value, None), |(count, wait)| (count, Some(wait)));
+            if let Some(wait) = wait {
+                values.insert(Name::Wait4switch, OwnedValue::Duration(Seconds(limit(wait)?)));
+            }
+            (Name::ReqSwitch, OwnedValue::Integer(number(count)?))
+        }
+        Reading::JobId => {
+            if let Ok(number) = value.parse::<u32>() {
+                values.insert(Name::JobId, OwnedValue::Integer(i64::from(number)));
+            }
+            (Name::JobIdStr, OwnedValue::Text(value.to_owned()))
+        }
+    };
+    values.insert(name, value);
+    Ok(())
+}
+
+/// As scontrol takes it, which needs one letter.
+fn yes_or_no(word: &str) -> Option<bool> {
+    let begins = |whole: &str| !word.is_empty() && whole.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+    if begins("yes") { Some(true) } else { begins("no").then_some(false) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use site_rules::field::{FieldNumber, Fields as _};
+
+    fn read(words: &str) -> Result<DescribedJob, ModificationError> {
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        of(&words, UnixTime(1_000_000), &TimeZone::UTC)
+    }
+
+    #[test]
+    fn a_modification_has_the_fields_that_slurmctld_gets() {
+        let job = read(
+            "scontrol update JobId=12_3 TimeLimit=1-0 Part=gpu NumNodes=2-4 MinMemoryNode=2000 Requeue=0 Feat=a Gres=gpu:2 \
+             Switches=1@5 MailType=end,fail OverSubscribe=n StartTime=now+60",
+        );
+        let job = job.unwrap();
+        for (name, expected) in [
+            (Name::JobIdStr, Some("12_3")),
+            (Name::JobId, None),
+            (Name::TimeLimit, Some("86400s")),
+            (Name::Partition, Some("gpu")),
+            (Name::MinNodes, Some("2")),
+            (Name::MaxNodes, Some("4")),
+            (Name::MemoryPerNode, Some("2097152000")),
+            (Name::Requeue, Some("false")),
+            (Name::Features, Some("a")),
+            (Name::Gpus, Some("4")),
+            (Name::ReqSwitch, Some("1")),
+            (Name::Wait4switch, Some("300s")),
+            (Name::MailType, Some("END|FAIL")),
+            (Name::Shared, Some("none")),
+            (Name::BeginTime, Some("@1000060")),
+            (Name::Account, None),
+        ] {
+            let value = job.field(FieldNumber::from(name)).map(|value| value.to_string());
+            assert_eq!(value.as_deref(), expected, "{name:?}");
+        }
+        let unlimited = read("/usr/bin/scontrol update job 7 timelimit=UNLIMITED").unwrap();
+        let field = |name| unlimited.field(FieldNumber::from(name)).map(|value| value.to_string());
+        assert_eq!((field(Name::JobId).as_deref(), field(Name::TimeLimitIsUnlimited).as_deref()), (Some("7"), Some("true")));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said() {
+        for (words, message) in [
+            ("sbatch job.sh", "a modification begins with scontrol update"),
+            ("scontrol update JobId=1 Partitio", "\"Partitio\" is not KEY=VALUE"),
+            ("scontrol update JobId=1 Partitions=a", "the key Partitions is not evaluated here; did you mean Partition?"),
+            ("scontrol update JobId=1 TimeLimit=+5", "TimeLimit: \"+5\" counts from what the job has"),
+            ("scontrol update JobId=1 NumTasks=x", "NumTasks: \"x\" is no whole number"),
+            ("scontrol update JobId=1 MailType=SOMETIMES", "MailType: \"SOMETIMES\" is none of BEGIN, "),
+        ] {
+            let error = read(words).unwrap_err().to_string();
+            assert!(error.contains(message), "{words}: {error}");
+        }
+    }
+}
