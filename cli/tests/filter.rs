@@ -5,7 +5,11 @@
 mod common;
 
 use common::{Said, Site, said};
+use job_types::number::JobId;
+use job_types::time::UnixTime;
 use serde_json::Value;
+use site_rules::data::{OwnedValue, SiteData, SiteJob, encode};
+use site_rules::field::{FieldNumber, Name};
 
 const RULES: &str = r#"
 [[rule]]
@@ -96,6 +100,53 @@ fn rules_with_errors_run_no_test_and_explain_nothing() {
     assert!(said.output.contains("unknown field qo") && said.output.contains("no test was run"), "{}", said.output);
     let said = filter(rules, &["explain", "--", "sbatch", "job.sh"]);
     assert!(said.status == 1 && said.error.contains("unknown field qo"), "{}", said.error);
+    assert!(!said.error.contains('\u{1b}'), "no colours go into a pipe: {:?}", said.error);
+}
+
+#[test]
+fn explain_says_what_rules_do_with_a_modification_of_a_job_as_it_is() {
+    let rules = "[[rule]]\nname = \"longer\"\non = [\"modify\"]\n\
+        when = 'has(job.time_limit) && has(current.time_limit) && job.time_limit > current.time_limit'\n\
+        reject = { code = \"E_LONGER\", message = \"no longer than {current.time_limit}\" }\n\
+        [[rule]]\nname = \"submitted\"\nreject = \"no\"\n";
+    let change = |limit: &str, more: &[&str]| {
+        let limit = format!("TimeLimit={limit}");
+        filter(rules, &[&["explain", "--user", "4321"], more, &["--", "scontrol", "update", "JobId=12", &limit]].concat())
+    };
+    let longer = change("2:00:00", &["--current", "sbatch -t 60 job.sh"]);
+    assert!(longer.status == 1 && longer.output.contains("refused by longer: E_LONGER: no longer than 01:00:00"), "{}", longer.output);
+    let shorter = change("30", &["--current", "sbatch -t 60 job.sh", "--all"]);
+    assert!(shorter.status == 0 && shorter.output.contains("accepted as it is"), "{} {}", shorter.output, shorter.error);
+    assert!(shorter.output.contains("submitted not asked: it is for submissions"), "{}", shorter.output);
+    // Without the job as it is the rule can't be evaluated.
+    assert!(change("30", &[]).output.contains("E_RULE_FAILED"));
+    let wrong = filter(rules, &["explain", "--", "scontrol", "update", "JobId=12", "Partitions=a"]);
+    assert!(wrong.status == 2 && wrong.error.contains("the key Partitions is not evaluated here; did you mean Partition?"), "{}", wrong.error);
+    let current = filter(rules, &["explain", "--current", "sbatch job.sh", "--", "sbatch", "job.sh"]);
+    assert!(current.status == 2 && current.error.contains("--current is the job that scontrol update is to change"), "{}", current.error);
+}
+
+#[test]
+fn explain_knows_the_job_that_is_changed_as_the_daemon_read_it() {
+    let site = Site::empty();
+    let when = "has(current.partition) && current.partition == \"gpu\" && current.gpus == 2";
+    let rule = format!("[[rule]]\nname = \"known\"\non = [\"modify\"]\nwhen = '{when}'\nreject = \"known\"\n");
+    std::fs::write(site.configuration(), rule).unwrap();
+    let fields = [
+        (Name::Partition, OwnedValue::Text("gpu".to_owned())),
+        (Name::TresPerNode, OwnedValue::Resources("gres/gpu:2".to_owned())),
+    ];
+    let fields = fields.map(|(name, value)| (FieldNumber::from(name), value)).to_vec();
+    let job = SiteJob { number: JobId(15), task: Some((JobId(12), 3)), read_at: UnixTime(900), fields };
+    let data = SiteData { jobs: vec![job], ..SiteData::default() };
+    std::fs::write(site.path().join("rules-data"), encode(&data).bytes).unwrap();
+    let directory = site.path().to_str().unwrap();
+    for job in ["JobId=15", "JobId=12_3"] {
+        let told = said(&mut site.command(&[
+            "filter", "explain", "--state-directory", directory, "--", "scontrol", "update", job, "Comment=x",
+        ]));
+        assert!(told.status == 1 && told.output.contains("refused by known: known"), "{} {}", told.output, told.error);
+    }
 }
 
 #[test]
