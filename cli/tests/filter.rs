@@ -121,7 +121,11 @@ fn explain_says_what_rules_do_with_a_modification_of_a_job_as_it_is() {
     // Without the job as it is the rule can't be evaluated.
     assert!(change("30", &[]).output.contains("E_RULE_FAILED"));
     let wrong = filter(rules, &["explain", "--", "scontrol", "update", "JobId=12", "Partitions=a"]);
-    assert!(wrong.status == 2 && wrong.error.contains("the key Partitions is not evaluated here; did you mean Partition?"), "{}", wrong.error);
+    assert!(
+        wrong.status == 2 && wrong.error.contains("the key Partitions is not evaluated here; did you mean Partition?"),
+        "{}",
+        wrong.error
+    );
     let current = filter(rules, &["explain", "--current", "sbatch job.sh", "--", "sbatch", "job.sh"]);
     assert!(current.status == 2 && current.error.contains("--current is the job that scontrol update is to change"), "{}", current.error);
 }
@@ -132,19 +136,16 @@ fn explain_knows_the_job_that_is_changed_as_the_daemon_read_it() {
     let when = "has(current.partition) && current.partition == \"gpu\" && current.gpus == 2";
     let rule = format!("[[rule]]\nname = \"known\"\non = [\"modify\"]\nwhen = '{when}'\nreject = \"known\"\n");
     std::fs::write(site.configuration(), rule).unwrap();
-    let fields = [
-        (Name::Partition, OwnedValue::Text("gpu".to_owned())),
-        (Name::TresPerNode, OwnedValue::Resources("gres/gpu:2".to_owned())),
-    ];
+    let fields =
+        [(Name::Partition, OwnedValue::Text("gpu".to_owned())), (Name::TresPerNode, OwnedValue::Resources("gres/gpu:2".to_owned()))];
     let fields = fields.map(|(name, value)| (FieldNumber::from(name), value)).to_vec();
     let job = SiteJob { number: JobId(15), task: Some((JobId(12), 3)), read_at: UnixTime(900), fields };
     let data = SiteData { jobs: vec![job], ..SiteData::default() };
     std::fs::write(site.path().join("rules-data"), encode(&data).bytes).unwrap();
     let directory = site.path().to_str().unwrap();
     for job in ["JobId=15", "JobId=12_3"] {
-        let told = said(&mut site.command(&[
-            "filter", "explain", "--state-directory", directory, "--", "scontrol", "update", job, "Comment=x",
-        ]));
+        let told =
+            said(&mut site.command(&["filter", "explain", "--state-directory", directory, "--", "scontrol", "update", job, "Comment=x"]));
         assert!(told.status == 1 && told.output.contains("refused by known: known"), "{} {}", told.output, told.error);
     }
 }

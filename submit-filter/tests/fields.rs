@@ -10,9 +10,9 @@ use job_types::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 use site_rules::overlay::Write;
+use site_rules::rules::SLURM_ERRORS;
 use site_rules::value::{Kind, Texts, Value};
 use slurm_sys::bindings::{INFINITE, NICE_OFFSET, NO_VAL};
-use site_rules::rules::SLURM_ERRORS;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::NumberField;
 
@@ -260,9 +260,15 @@ fn what_is_for_each_gpu_is_written_and_taken_out_with_the_variables_that_srun_re
     job.free_environment();
     job.environment(&["SLURM_CPUS_PER_GPU=4", "SLURM_MEM_PER_GPU=100", "HOME=/root"]);
     write(&mut job, &[(Name::CpusPerTres, Value::Text("gpu:8")), (Name::MemPerTres, Value::Text("gpu:a100:16384"))]).unwrap();
-    assert_eq!([Name::CpusPerTres, Name::CpusPerGpu].map(|name| read(&mut job, name)), [Some(format!("{prefix}gpu:8")), Some("8".to_owned())]);
+    assert_eq!(
+        [Name::CpusPerTres, Name::CpusPerGpu].map(|name| read(&mut job, name)),
+        [Some(format!("{prefix}gpu:8")), Some("8".to_owned())]
+    );
     assert_eq!(read(&mut job, Name::MemPerGpu).as_deref(), Some("17179869184"));
-    assert_eq!(["SLURM_CPUS_PER_GPU", "SLURM_MEM_PER_GPU"].map(|name| job.variable(name)), [Some("8".to_owned()), Some("16384".to_owned())]);
+    assert_eq!(
+        ["SLURM_CPUS_PER_GPU", "SLURM_MEM_PER_GPU"].map(|name| job.variable(name)),
+        [Some("8".to_owned()), Some("16384".to_owned())]
+    );
     let absent = [Name::CpusPerTres, Name::MemPerTres].map(|name| Write { field: FieldNumber::from(name), value: None });
     let mut description = view(&mut job);
     Writes::prepare(&description, absent).unwrap().apply(&mut description);
@@ -279,7 +285,10 @@ fn variables_of_the_environment_are_set_added_and_taken_out_each_once() {
     job.environment(&["A=1", "B=2", "A=3", "AB=4", "B=5"]);
     let entries = ["A=x=y", "B", "NEW=", "C"].map(|entry| (Name::Environment, Value::Text(entry)));
     write(&mut job, &entries).unwrap();
-    assert_eq!(["A", "B", "AB", "NEW", "C"].map(|name| job.variable(name)), [Some("x=y"), None, Some("4"), Some(""), None].map(|value| value.map(str::to_owned)));
+    assert_eq!(
+        ["A", "B", "AB", "NEW", "C"].map(|name| job.variable(name)),
+        [Some("x=y"), None, Some("4"), Some(""), None].map(|value| value.map(str::to_owned))
+    );
     assert_eq!((job.0.env_size, read(&mut job, Name::EnvSize).as_deref()), (3, Some("3")));
     // A job of salloc has no environment here, and gets none.
     let mut other = Description::unset();

@@ -289,7 +289,8 @@ fn the_sites_own_rules_follow_their_files(cluster: &Cluster, daemon: &Daemon) {
     let partition = cluster.output("scontrol", &["show", "partition", "--oneliner"]);
     let name = partition.split_whitespace().find_map(|word| word.strip_prefix("PartitionName=")).unwrap();
     assert!(partition.lines().count() == 1 && partition.contains("Default=YES"), "{partition}");
-    let when = "job.partitions.exists(name, has(tables.partitions[name].tres) && tables.partitions[name].tres.exists(r, r.kind == \"cpu\"))";
+    let when =
+        "job.partitions.exists(name, has(tables.partitions[name].tres) && tables.partitions[name].tres.exists(r, r.kind == \"cpu\"))";
     let rule = format!("[[rule]]\nname = \"third\"\nwhen = '{when}'\nreject = \"no\"\n");
     loaded("a rule about partitions", "30.toml", &rule, &|rules| rules["in_force"] == 3);
     let program = in_force::read(&cluster.state_directory()).unwrap().unwrap().0.program;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, Submitted, now, skipped};
+use end_to_end::{Cluster, Job, Options, PATIENCE, Submitted, now, skipped};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use rules_compiler::site_tables::{PartitionRow, SiteTables};
@@ -24,6 +24,12 @@ help = "https://hpc.example.org/queuecast"
 name = "of-main"
 when = 'job.?name.orValue("") == "not in main" && "main" in job.partitions'
 reject = { code = "E_MAIN", message = "it may run in {job.partitions}" }
+
+[[rule]]
+name = "writes"
+when = 'job.?name.orValue("") == "written"'
+set = { environment = { QC_SITE = "a=b", QC_ASKED = "rule" }, mail_type = ["END"], spread_job = true }
+clear = ["environment[QC_GONE]", "deadline"]
 
 [[rule]]
 name = "route"
@@ -220,6 +226,14 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
     assert!(in_main(&[]).refusal().contains("E_MAIN: it may run in main (see"));
     assert!(in_main(&["-p", "short,main"]).refusal().contains("E_MAIN: it may run in short, main (see"));
     assert_eq!(in_main(&["-p", "short"]).job().field("Partition"), "short");
+
+    // Fields in bits and lists, and variables of the environment, as the job gets them.
+    let variables = [("QC_ASKED", "user"), ("QC_GONE", "user"), ("QC_KEPT", "user")];
+    let script = "echo \"$QC_SITE $QC_ASKED ${QC_GONE-gone} $QC_KEPT\"";
+    let written = cluster.submit_as(Some(&variables), &["-n1", "-t5", "-Jwritten", "--deadline=now+1day"], script).job();
+    assert_eq!(written.end(PATIENCE), "COMPLETED");
+    assert_eq!(written.printed().trim(), "a=b rule gone user");
+    assert_eq!(written.field("Deadline"), "N/A");
 
     // What they refuse, and to whom.
     let refused = || {

@@ -19,8 +19,7 @@ use crate::privacy::Privacy;
 use crate::site_tables::KnownTables;
 
 /// Why rules can't be put in force yet.
-const LACKS_TABLES: &str =
-    "the rules ask for qualities of service, associations, users or partitions, and slurmctld has not told them yet";
+const LACKS_TABLES: &str = "the rules ask for qualities of service, associations, users or partitions, and slurmctld has not told them yet";
 
 /// How long a file has to be left alone before it is taken up without being asked: a half of one
 /// might compile.

@@ -170,13 +170,7 @@ pub fn is_program(program: &str) -> bool {
     program.rsplit('/').next() == Some("scontrol")
 }
 
-fn read(
-    key: &str,
-    value: &str,
-    now: UnixTime,
-    zone: &TimeZone,
-    values: &mut BTreeMap<Name, OwnedValue>,
-) -> Result<(), ModificationError> {
+fn read(key: &str, value: &str, now: UnixTime, zone: &TimeZone, values: &mut BTreeMap<Name, OwnedValue>) -> Result<(), ModificationError> {
     let stands_for = |(name, least, _): &&(&str, usize, Reading)| {
         key.len() >= *least && name.get(..key.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(key))
     };

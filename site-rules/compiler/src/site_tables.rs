@@ -303,9 +303,7 @@ fn read_cell(column: &Definition, value: Entry<'_>) -> Option<Cell> {
             Cell::Integer(read(literal::bytes(value.text("an amount of memory in quotes, such as \"64G\",")?))?)
         }
         Kind::Integer => Cell::Integer(value.integer("a whole number")?),
-        Kind::Duration => {
-            Cell::Duration(read(literal::limit(value.text("a duration in quotes, such as \"1-12:00:00\" or \"90m\",")?))?)
-        }
+        Kind::Duration => Cell::Duration(read(literal::limit(value.text("a duration in quotes, such as \"1-12:00:00\" or \"90m\",")?))?),
         Kind::Texts => Cell::List(read_list(value)?),
         Kind::Resources => Cell::Resources(value.text("resources in quotes, such as \"cpu=64,gres/gpu=8\",")?.to_owned()),
         _ => Cell::Text(value.text("a text in quotes")?.to_owned()),
@@ -315,7 +313,9 @@ fn read_cell(column: &Definition, value: Entry<'_>) -> Option<Cell> {
 /// A list of texts, or one text that is divided at commas.
 fn read_list(value: Entry<'_>) -> Option<Vec<String>> {
     match value.value.get_ref() {
-        DeValue::Array(_) => value.list("a list of texts")?.into_iter().map(|text| Some(text.text("a text in quotes")?.to_owned())).collect(),
+        DeValue::Array(_) => {
+            value.list("a list of texts")?.into_iter().map(|text| Some(text.text("a text in quotes")?.to_owned())).collect()
+        }
         _ => Some(divided(value.text("a list of texts in quotes")?)),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{MEBIBYTE, Source, is_known, source};
 use site_rules::field::{FieldNumber, MAIL_TYPES, Name, PROFILES, variable};
-use site_rules::{overlay, resources};
 use site_rules::value::{Resources, Texts, Value};
+use site_rules::{overlay, resources};
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::{AskedMemory, Flag, NumberField, Specialised, TextField};
 use slurm_sys::text::SlurmText;

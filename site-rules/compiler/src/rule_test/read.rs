@@ -330,7 +330,9 @@ fn expectations(entry: Entry<'_>, rules: &[Rule]) -> Option<Expected> {
             _ => expected.fields.push(field_value(key, at, value, false)?),
         }
     }
-    let says_more = expected.fields.len() + expected.absent.len() + expected.variables.len() > 0 || expected.is_nothing || section.get("accept").is_some();
+    let says_more = expected.fields.len() + expected.absent.len() + expected.variables.len() > 0
+        || expected.is_nothing
+        || section.get("accept").is_some();
     if !has_any {
         return entry.error("nothing is expected: write accept = true where it is to be accepted");
     }
