@@ -39,13 +39,10 @@ impl DescribedJob {
     /// job description is gone then.
     pub fn write(&mut self, name: Name, value: Option<OwnedValue>) {
         match value {
-            Some(OwnedValue::Text(entry)) if name == Name::Environment => {
-                match variable(&entry) {
-                    (name, Some(value)) => self.environment.insert(name.to_owned(), value.to_owned()),
-                    (name, None) => self.environment.remove(name),
-                };
-                return;
-            }
+            Some(OwnedValue::Text(entry)) if name == Name::Environment => drop(match variable(&entry) {
+                (name, Some(value)) => self.environment.insert(name.to_owned(), value.to_owned()),
+                (name, None) => self.environment.remove(name),
+            }),
             value => self.write_field(name, value),
         }
     }
