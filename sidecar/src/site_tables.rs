@@ -248,7 +248,7 @@ mod tests {
     fn damaged_tables_are_kept_aside_and_begun_anew() {
         let directory = tempfile::tempdir().unwrap();
         let known = KnownTables::load(directory.path(), Privacy::default());
-        known.take(&accounts());
+        known.take(&accounts(), &[partition()]);
         let path = directory.path().join("rules-tables");
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();

@@ -124,13 +124,13 @@ pub fn value<F: Fields + ?Sized>(name: Name, job: &F) -> Option<Value<'_>> {
 /// The fewest GPUs of a type that a job can run with, counted as `gpus` is.
 #[must_use]
 pub fn gpus_of_type<F: Fields + ?Sized>(job: &F, subtype: &str) -> i64 {
-    Job(job).gpus_where(|gpu| gpu.subtype == subtype)
+    Job::of(job).gpus_where(|gpu| gpu.subtype == subtype)
 }
 
 /// How many licences of a name a job asks for.
 #[must_use]
 pub fn licenses<F: Fields + ?Sized>(job: &F, name: &str) -> i64 {
-    crate::licenses::count(Job(job).text(Name::Licenses).unwrap_or_default(), name)
+    crate::licenses::count(Job::of(job).text(Name::Licenses).unwrap_or_default(), name)
 }
 
 /// The types of the GPUs that a job asks for, as they are named.
@@ -254,7 +254,7 @@ impl<'a, F: Fields + ?Sized> Job<'a, F> {
     /// The fewest GPUs of those for which something holds.
     fn gpus_where(&self, holds: impl Fn(&Resource<'a>) -> bool) -> i64 {
         let of = |name| {
-            let counts = self.resources(name).filter(is_gpu).filter(&holds).map(|gpu| gpu.count);
+            let counts = resources::all(self.list(name)).filter(is_gpu).filter(&holds).map(|gpu| gpu.count);
             counts.fold(0_i64, i64::saturating_add)
         };
         let times = |gpus: i64, number: &dyn Fn() -> i64| if gpus == 0 { 0 } else { gpus.saturating_mul(number()) };

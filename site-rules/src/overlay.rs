@@ -23,7 +23,7 @@ pub struct Write<'a> {
 impl<'a> Write<'a> {
     /// The variable of the environment that is written, and its new value; `None` where it is taken
     /// out.
-    fn variable(&self) -> Option<(&'a str, Option<&'a str>)> {
+    pub(crate) fn variable(&self) -> Option<(&'a str, Option<&'a str>)> {
         match self.value {
             Some(Value::Text(entry)) if self.field.is_environment() => Some(variable(entry)),
             _ => None,

@@ -555,7 +555,7 @@ impl UserMessage<'_> {
     /// What other plugins have said, as far as it is UTF-8.
     #[must_use]
     pub fn said(&self) -> Option<&str> {
-        let place = self.0.as_deref()?;
+        let place = self.place.as_deref()?;
         // SAFETY: the place holds NULL or a string, which lives for as long as this is borrowed.
         unsafe { borrow(*place) }.filter(|said| !said.is_empty())
     }

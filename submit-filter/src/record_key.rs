@@ -31,16 +31,18 @@ impl RecordKey {
     /// The key in force, which is read or made where the file is not the one that was read last;
     /// `None` where it can't be had, which the log says once.
     pub(crate) fn current(&self) -> Option<SealKey> {
-        let identity = Identity::of(&self.path);
-        if let Some((known, key)) = *self.known.read()
-            && Some(known) == identity
-        {
-            return Some(key);
+        if let Some((known, key)) = *self.known.read() {
+            match Identity::of(&self.path) {
+                Ok(Some(identity)) if identity == known => return Some(key),
+                // What can't be looked at says nothing of another key.
+                Err(_) => return Some(key),
+                Ok(_) => {}
+            }
         }
         match slurm_sys::record_key::read_or_make(&self.path) {
             Ok(key) => {
                 self.is_told.store(false, Ordering::Relaxed);
-                *self.known.write() = Identity::of(&self.path).map(|identity| (identity, key));
+                *self.known.write() = Identity::of(&self.path).ok().flatten().map(|identity| (identity, key));
                 Some(key)
             }
             Err(error) => {

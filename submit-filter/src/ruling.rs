@@ -229,12 +229,7 @@ impl Judged<'_> {
     ///
     /// # Errors
     /// That name.
-    pub(crate) fn allows(
-        &self,
-        description: &JobDescription<'_>,
-        applied: &Applied,
-        changes: &[(Name, Value<'_>)],
-    ) -> Result<(), String> {
+    pub(crate) fn allows(&self, description: &JobDescription<'_>, applied: &Applied, changes: &[(Name, Value<'_>)]) -> Result<(), String> {
         let set = &self.in_force.rules.set;
         let mut objector = Objector { set, changes, rule: None };
         let asked = caught(|| {

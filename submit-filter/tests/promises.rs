@@ -67,7 +67,7 @@ fn reserved(user: u32) -> Description {
 fn flood(running: &Running, user: u32, job: impl Fn(u32) -> Description) -> usize {
     let submit = |n: usize| {
         let job = job(user);
-        let mut job = if n % 2 == 0 { job.only_tested() } else { job };
+        let mut job = if n.is_multiple_of(2) { job.only_tested() } else { job };
         running.plugin.submit(&mut job).0 == 0
     };
     (0..1_000).filter(|n| submit(*n)).count()

@@ -79,18 +79,17 @@ fn what_slurm_sets_no_limit_to_is_refused_where_rules_can_not_judge_it_and_else_
     let too_long = Answer::RefusedByRules(bindings::ESLURM_PATHNAME_TOO_LONG as i32);
     let (_directory, state) = with_rules("[[rule]]\nname = \"passes\"\non_error = \"pass\"\nwhen = \"job.gpus > 8\"\nreject = \"many\"\n");
     let without = State::over(tempfile::tempdir().unwrap().path());
-    let jobs: [(fn() -> Description, &str); 3] = [
+    type Make = fn() -> Description;
+    let many_arguments: Make = || {
+        let mut job = many_variables(MOST_ENTRIES + 1);
+        std::mem::swap(&mut job.0.environment, &mut job.0.argv);
+        std::mem::swap(&mut job.0.env_size, &mut job.0.argc);
+        job
+    };
+    let jobs: [(Make, &str); 3] = [
         (|| with_text(TextField::Container, &"x".repeat(LONGEST_WITHOUT_LIMIT + 1)), "its container is longer than 1048576 bytes"),
         (|| many_variables(MOST_ENTRIES + 1), "its environment has more than 262144 variables"),
-        (
-            || {
-                let mut job = many_variables(MOST_ENTRIES + 1);
-                std::mem::swap(&mut job.0.environment, &mut job.0.argv);
-                std::mem::swap(&mut job.0.env_size, &mut job.0.argc);
-                job
-            },
-            "its script has more than 262144 arguments",
-        ),
+        (many_arguments, "its script has more than 262144 arguments"),
     ];
     for (make, what) in jobs {
         let (answer, said) = submitted(&state, make());
@@ -216,7 +215,11 @@ fn a_job_is_found_by_each_name_that_slurm_takes_for_it_in_a_modification() {
         job(40, None, "other"),
         job(43, Some((JobId(40), 7)), "fixed"),
     ];
-    put(directory.path(), "rules-data", &encode(&SiteData { written_at: now(), operators: vec![], users: vec![], jobs }).bytes);
+    put(
+        directory.path(),
+        "rules-data",
+        &encode(&SiteData { written_at: now(), operators: vec![], users: vec![], jobs, job_counts: vec![], counted_before: now() }).bytes,
+    );
     let modified = |name: &str| {
         let mut job = Description::unset();
         job.0.job_id_str = text(name);

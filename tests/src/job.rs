@@ -35,9 +35,11 @@ impl Cluster {
     /// Where there is no key, or the text is no record.
     #[must_use]
     pub fn sealed(&self, record: &str, user: u32) -> String {
-        let key = std::fs::read(self.state_directory().join("record-key")).unwrap();
-        let key = SealKey::new(key.try_into().unwrap());
-        Record::parse(record).unwrap().sealed(&key, UserId(user), None).unwrap()
+        let path = self.state_directory().join("record-key");
+        let read = std::fs::read(&path).ok().and_then(|bytes| bytes.try_into().ok());
+        let key = SealKey::new(read.unwrap_or_else(|| panic!("{} is no key", path.display())));
+        let sealed = Record::parse(record).and_then(|record| record.sealed(&key, UserId(user), None));
+        sealed.unwrap_or_else(|| panic!("{record} is no record that can be sealed"))
     }
 
     /// Submits a script with `arguments`.

@@ -99,7 +99,7 @@ fn rules_are_held_against_the_script(cluster: &Cluster) {
     assert!(!log.contains("rule same-limit is observed"));
     assert!(log.contains("rule other-words is observed") && !log.contains("rule same-words is observed"), "{log}");
     // Behind a rule that stops nothing is compared.
-    cluster.submit(&["-N1", "--hold", "-J", "exempt"], "true").job();
+    let _ = cluster.submit(&["-N1", "--hold", "-J", "exempt"], "true").job();
     let count = |log: &str| log.matches("is observed;").count();
     assert_eq!(count(&cluster.log("slurmctld")), count(&log));
     in_force::remove(&cluster.state_directory()).unwrap();

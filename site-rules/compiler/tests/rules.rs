@@ -261,7 +261,10 @@ fn a_rule_that_fails_refuses_or_passes_as_it_says() {
         )
     };
     let job = Job::default().with("min_nodes", Value::Integer(1));
-    assert_eq!(effects(&failing("refuse"), &job), ["refused: E_RULE_FAILED: the rule share can't be evaluated: a division by zero Some(\"ESLURM_DISABLED\")"]);
+    assert_eq!(
+        effects(&failing("refuse"), &job),
+        ["refused: E_RULE_FAILED: the rule share can't be evaluated: a division by zero Some(\"ESLURM_DISABLED\")"]
+    );
     assert_eq!(effects(&failing("pass"), &job), [""; 0]);
 }
 
@@ -278,7 +281,10 @@ fn a_rule_that_takes_more_than_the_budget_fails() {
     "#;
     let script: &'static str = Box::leak("x".repeat(10_000).into_boxed_str());
     let job = Job::default().with("script", Value::Text(script));
-    assert_eq!(effects(text, &job), ["refused: E_RULE_FAILED: the rule first can't be evaluated: more steps than the budget allows Some(\"ESLURM_DISABLED\")"]);
+    assert_eq!(
+        effects(text, &job),
+        ["refused: E_RULE_FAILED: the rule first can't be evaluated: more steps than the budget allows Some(\"ESLURM_DISABLED\")"]
+    );
 }
 
 #[test]

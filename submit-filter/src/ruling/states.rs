@@ -8,6 +8,7 @@
 
 use super::Judged;
 use crate::fields::{changed_fields, submitted_fields};
+use crate::named_job::{self, Named};
 use crate::unconfirmed::changes::Change;
 use crate::unconfirmed::submissions::SubmittedFields;
 use job_types::number::JobId;
@@ -21,6 +22,9 @@ use slurm_sys::job_fields::TextField;
 
 /// The most states that rules are asked about.
 const MOST_STATES: usize = 8;
+
+/// The fields that a modification writes, with the number under which they are kept.
+pub(super) type KeyedChange = (JobId, Vec<(FieldNumber, Option<OwnedValue>)>);
 
 /// What was let through of the job, or may be it.
 #[derive(Default)]
@@ -94,11 +98,7 @@ impl Judged<'_> {
 
     /// The part of a modification that rules could ask for later, with the job's key and whether
     /// the daemon has read the job.
-    pub(super) fn change_to_keep(
-        &self,
-        description: &JobDescription<'_>,
-        known: Option<&KnownJob<'_>>,
-    ) -> Option<(JobId, Vec<(FieldNumber, Option<OwnedValue>)>)> {
+    pub(super) fn change_to_keep(&self, description: &JobDescription<'_>, known: Option<&KnownJob<'_>>) -> Option<KeyedChange> {
         let asked = &self.in_force.rules.current_fields;
         if asked.is_empty() {
             return None;
@@ -116,8 +116,8 @@ fn job_key(description: &JobDescription<'_>, known: Option<&KnownJob<'_>>) -> Op
         return Some(array);
     }
     let Some(text) = description.text(TextField::JobIdStr) else { return description.job_id().map(JobId) };
-    let text = text.to_str().ok()?.trim_start();
-    let digits = text.trim_start_matches('+');
-    let end = digits.find(|char: char| !char.is_ascii_digit()).unwrap_or(digits.len());
-    digits.get(..end)?.parse().ok().map(JobId)
+    Some(JobId(match named_job::read(text.to_bytes())? {
+        Named::Job(job) | Named::Task(job, _) | Named::Tasks(job) => job,
+        Named::Component(job, place) => job.checked_add(place)?,
+    }))
 }
