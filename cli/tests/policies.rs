@@ -49,7 +49,7 @@ fn a_wrong_question_is_answered_as_such() {
         assert_eq!((said.status, said.output.as_str()), (2, ""), "{}", said.error);
         said.error
     };
-    assert!(error(&["molding", LOG]).contains("choose a smaller --from"));
+    assert!(error(&["molding", LOG, "--from=20001"]).contains("choose a smaller --from"));
     assert!(error(&["molding", LOG, "--from=9", "--to=8"]).contains("--from 9 lies behind --to 8"));
     assert!(error(&["molding", "absent.swf"]).contains("absent.swf"));
     assert!(error(&["deferral", LOG, "--adoption=2"]).contains("between 0 and 1"));

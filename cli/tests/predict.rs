@@ -334,7 +334,7 @@ fn a_job_that_not_every_node_can_run_is_not_made_larger() {
     };
     // As the plugin, which ties such a job to its size.
     assert_eq!(record(&[])["changes"]["nodes"], 4);
-    for tied in ["--nodelist=n[1-16]", "--licenses=matlab", "--gpus=4", "--constraint=[a*8&b*8]"] {
+    for tied in ["--nodelist=n[1-16]", "--licenses=matlab", "--gpus=16", "--constraint=[a*8&b*8]"] {
         assert_eq!(record(&[tied])["changes"]["nodes"], Value::Null, "{tied}");
     }
 }

@@ -111,7 +111,7 @@ fn a_wrong_question_is_answered_as_such() {
     assert!(error(&["log.swf", "--share=1.5", "--probability=0.5"]).contains("at most 1"));
     assert!(error(&["log.swf", "--share=0.1", "--probability=1"]).contains("less than 1"));
     assert!(error(&[&["log.swf", "--every=0"], &asked[..]].concat()).contains("from 1m to 365d"));
-    assert!(error(&[&["log.swf"], &asked[..]].concat()).contains("choose a smaller --from"));
+    assert!(error(&[&["log.swf", "--from=20001"], &asked[..]].concat()).contains("choose a smaller --from"));
     let without_limits = "; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 -1 -1 1 3 1 -1 1 -1 -1 -1\n";
     fs::write(site.path().join("without.swf"), without_limits).unwrap();
     assert!(error(&[&["without.swf", "--from=1"], &asked[..]].concat()).contains("field 9"));

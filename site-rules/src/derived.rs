@@ -71,6 +71,7 @@ impl Name {
             Name::Exclusive => &[Name::Shared],
             Name::IsHeld => &[Name::Priority],
             Name::IsInteractive => &[Name::IsBatch],
+            Name::LicenseNames => &[Name::Licenses],
             Name::Partitions => &[Name::Partition],
             Name::GpuTypes => &RESOURCE_FIELDS,
             Name::CpusPerGpu | Name::GpusPerSocket | Name::GpusPerTask | Name::MemPerGpu => &COUNTED_LISTS,

@@ -112,6 +112,12 @@ impl State {
         state
     }
 
+    /// How many bytes of fields are kept of what was let through and is not confirmed yet.
+    #[must_use]
+    pub fn unconfirmed_bytes(&self) -> usize {
+        self.unconfirmed.get().map_or(0, |unconfirmed| unconfirmed.submissions.bytes() + unconfirmed.changes.bytes())
+    }
+
     /// What was let through and is not confirmed yet, which outlasts snapshots and rules.
     pub(crate) fn unconfirmed(&self) -> &Unconfirmed {
         self.unconfirmed.get_or_init(Unconfirmed::new)

@@ -19,6 +19,7 @@ use changes::ChangeTable;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::snapshot::Snapshot;
 use promises::PromiseTable;
+use site_rules::data::OwnedValue;
 use submissions::SubmissionTable;
 
 /// How long after it was let through a request may not be in slurmctld's queue yet, in whole
@@ -43,6 +44,17 @@ impl Unconfirmed {
     pub(crate) fn new() -> Unconfirmed {
         Unconfirmed { promises: PromiseTable::default(), submissions: SubmissionTable::default(), changes: ChangeTable::default() }
     }
+}
+
+/// How many bytes a field takes that is kept, about.
+fn weight(value: Option<&OwnedValue>) -> usize {
+    const ENTRY: usize = 64;
+    let text = match value {
+        Some(OwnedValue::Text(text) | OwnedValue::Resources(text)) => text.len(),
+        Some(OwnedValue::Texts(texts)) => texts.iter().map(|text| ENTRY + text.len()).sum(),
+        _ => 0,
+    };
+    ENTRY + text
 }
 
 /// From when on what was let through may be missing in a snapshot's queue, by slurmctld's clock.

@@ -127,6 +127,12 @@ fn allocated() -> usize {
     found.uordblks + found.hblkhd
 }
 
+/// What is kept of requests that were let through: their fields, and the records of the jobs and
+/// users that they are of.
+fn kept(state: &State) -> usize {
+    state.unconfirmed_bytes() * 2
+}
+
 #[test]
 fn no_job_description_makes_the_plugin_crash_under_rules_or_keep_memory() {
     let calls: u64 = setting("QUEUECAST_FUZZ", 3_000);
@@ -167,7 +173,8 @@ fn no_job_description_makes_the_plugin_crash_under_rules_or_keep_memory() {
             job.0.argc = 0;
             free_texts(&mut job);
         }
-        *allocated_then = allocated();
+        // What was let through is kept until the queue is read, within bounds of its own.
+        *allocated_then = allocated().saturating_sub(kept(&state));
     }
     let_libslurm_speak();
     println!(

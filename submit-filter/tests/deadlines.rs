@@ -382,7 +382,8 @@ proptest! {
             prop_assert_eq!(kept.and_then(|written| written.deadline), Some(deadline));
         } else {
             prop_assert!(kept.is_none_or(|written| written.deadline.is_none()));
-            prop_assert!(answer == 0 || answer == NOT_ADMITTED);
+            // Room that was promised to others and is not confirmed has it repeated.
+            prop_assert!([0, NOT_ADMITTED, libc::EAGAIN].contains(&answer), "{}", answer);
         }
     }
 }

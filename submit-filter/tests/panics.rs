@@ -47,7 +47,7 @@ fn a_panic_in_rules_is_an_error_of_theirs(site: &Site, plugin: &Plugin) {
         let mut job = Description::batch(16, 64);
         job.0.name = text("queuecast-panics-in-rules");
         let (answer, said) = plugin.submit(&mut job);
-        assert_eq!(answer, if refused { bindings::SLURM_ERROR } else { 0 }, "{on_error}: {said:?}");
+        assert_eq!(answer, if refused { bindings::ESLURM_DISABLED as i32 } else { 0 }, "{on_error}: {said:?}");
         assert_eq!(said.is_some_and(|said| said.contains("E_RULE_FAILED")), refused, "{on_error}");
         assert_eq!((read(job.0.partition).as_deref(), site.counter(Counter::Panics)), (Some("batch"), panics + 1));
         free(&mut job.0.name);

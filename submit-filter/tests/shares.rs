@@ -87,10 +87,11 @@ fn by_probability_each_admission_counts_on_its_node_and_a_refused_deadline_has_o
     let (_turn, running) = Running::turn();
     // What other tests have admitted is on nodes of other names.
     publish(running.site.path(), &shared_nodes(["p1", "p2", "p3"], Admission::Probability, now() - Seconds(5), 901));
-    // Of these users nothing is known, so that a job runs for anything up to its limit of an hour.
+    // Of this user nothing is known, so that a job runs for anything up to its limit of an hour. All
+    // are of one user: what is not confirmed of others refuses nobody.
     let mut chosen = Vec::new();
     let said = loop {
-        let mut job = due_in(1.2).of_user(1_001 + chosen.len() as u32);
+        let mut job = due_in(1.2).of_user(1_001);
         let (answer, said) = running.plugin.submit(&mut job);
         let said = said.unwrap();
         if answer != 0 {
@@ -107,7 +108,7 @@ fn by_probability_each_admission_counts_on_its_node_and_a_refused_deadline_has_o
     assert_eq!(chosen, ["p1", "p3", "p1", "p3"], "the one that needs least");
     assert!(said.contains("queuecast: not admitted: of the nodes that it needs, 1, only 0 have the share"), "{said}");
     let minutes: f64 = said.split("--deadline=now+").nth(1).unwrap().split("minutes").next().unwrap().parse().unwrap();
-    let mut taken = due_in(minutes / 60.0).of_user(1_010);
+    let mut taken = due_in(minutes / 60.0).of_user(1_001);
     let (answer, said) = running.plugin.submit(&mut taken);
     assert_eq!((answer, nodes(&taken).as_deref()), (0, Some("p2")), "{said:?}");
 }
@@ -115,8 +116,9 @@ fn by_probability_each_admission_counts_on_its_node_and_a_refused_deadline_has_o
 #[test]
 fn what_looks_as_if_it_only_tested_takes_a_share_and_a_job_without_a_deadline_is_not_touched() {
     let (_turn, running) = Running::turn();
-    publish(running.site.path(), &shared(Admission::LibraRisk, now() + Seconds(60), 801));
-    for node in ["n1", "n3"] {
+    // What other tests have admitted is on nodes of other names.
+    publish(running.site.path(), &shared_nodes(["t1", "t2", "t3"], Admission::Libra, now() - Seconds(5), 801));
+    for node in ["t1", "t3"] {
         let mut tested = due_in(1.2).only_tested();
         assert_eq!((running.plugin.submit(&mut tested).0, nodes(&tested).as_deref()), (0, Some(node)));
     }

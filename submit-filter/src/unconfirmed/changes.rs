@@ -3,7 +3,7 @@
 //! Slurm may refuse any of them in the end, so that a job may be in the state after any selection
 //! of them until it has been read again.
 
-use super::UNDERWAY;
+use super::{UNDERWAY, weight};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use parking_lot::Mutex;
@@ -16,8 +16,10 @@ use std::sync::Arc;
 const MOST: usize = 16_384;
 const MOST_OF_USER: usize = 1_024;
 
-/// The most bytes of texts in one modification.
-const LONGEST: usize = 16_384;
+/// The most bytes of one modification, of all that one user asks for, and of all that are kept.
+const LONGEST: usize = 16 << 10;
+const MOST_BYTES_OF_USER: usize = 1 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
 /// How long a modification is kept where no newer reading comes.
 const KEPT: Seconds = Seconds(900);
@@ -34,6 +36,7 @@ struct Changes {
     /// By the number of the job or, of a task, of the array.
     jobs: HashMap<JobId, Vec<LetThrough>>,
     count: usize,
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -43,6 +46,7 @@ struct LetThrough {
     /// Whether the daemon had read the job by then.
     was_known: bool,
     change: Change,
+    bytes: usize,
 }
 
 /// That there is no room to keep a modification.
@@ -62,30 +66,49 @@ impl ChangeTable {
         change: Vec<(FieldNumber, Option<OwnedValue>)>,
         now: UnixTime,
     ) -> Result<(), NoRoom> {
-        if change.iter().map(|(_, value)| length(value.as_ref())).sum::<usize>() > LONGEST {
+        let bytes = change.iter().map(|(_, value)| weight(value.as_ref())).sum();
+        if bytes > LONGEST {
             return Err(NoRoom);
         }
         let mut changes = self.0.lock();
-        if changes.count >= MOST / 2 {
+        if changes.count >= MOST / 2 || changes.bytes >= MOST_BYTES / 2 {
             changes.forget(now);
         }
-        let of_user = || changes.jobs.values().flatten().filter(|other| other.asker == asker).count();
-        if changes.count >= MOST || (changes.count >= MOST_OF_USER && of_user() >= MOST_OF_USER) {
+        if changes.count >= MOST || changes.bytes + bytes > MOST_BYTES {
             return Err(NoRoom);
         }
+        // Below what one user may have it need not be counted whose they are.
+        if changes.count >= MOST_OF_USER || changes.bytes + bytes > MOST_BYTES_OF_USER {
+            let of_user = changes.jobs.values().flatten().filter(|other| other.asker == asker);
+            let (count, kept) = of_user.fold((0, 0), |(count, kept), other| (count + 1, kept + other.bytes));
+            if count >= MOST_OF_USER || kept + bytes > MOST_BYTES_OF_USER {
+                return Err(NoRoom);
+            }
+        }
         changes.count += 1;
-        changes.jobs.entry(job).or_default().push(LetThrough { at: now, asker, was_known, change: change.into() });
+        changes.bytes += bytes;
+        changes.jobs.entry(job).or_default().push(LetThrough { at: now, asker, was_known, change: change.into(), bytes });
         Ok(())
+    }
+
+    /// How many bytes the modifications take that are kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.lock().bytes
     }
 
     /// The modifications of a job that a reading at a moment may not show, the earliest first.
     pub(crate) fn after_reading(&self, job: JobId, read_at: UnixTime) -> Vec<Change> {
         let mut changes = self.0.lock();
-        let Changes { jobs, count } = &mut *changes;
+        let Changes { jobs, count, bytes } = &mut *changes;
         let Some(of_job) = jobs.get_mut(&job) else { return Vec::new() };
-        let before = of_job.len();
-        of_job.retain(|change| change.at >= read_at - UNDERWAY);
-        *count -= before - of_job.len();
+        of_job.retain(|change| {
+            let is_kept = change.at >= read_at - UNDERWAY;
+            if !is_kept {
+                *count -= 1;
+                *bytes -= change.bytes;
+            }
+            is_kept
+        });
         let left = of_job.iter().map(|change| change.change.clone()).collect();
         if of_job.is_empty() {
             jobs.remove(&job);
@@ -114,12 +137,6 @@ impl Changes {
             !of_job.is_empty()
         });
         self.count = self.jobs.values().map(Vec::len).sum();
-    }
-}
-
-fn length(value: Option<&OwnedValue>) -> usize {
-    match value {
-        Some(OwnedValue::Text(text) | OwnedValue::Resources(text)) => text.len(),
-        _ => 0,
+        self.bytes = self.jobs.values().flatten().map(|change| change.bytes).sum();
     }
 }

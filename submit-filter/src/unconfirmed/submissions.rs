@@ -7,7 +7,7 @@
 //! record can't be made, and where a submission can't be decided yet. And a job that is modified
 //! before the daemon has read it is one of those that its user submitted.
 
-use super::{may_be_of, missing_since};
+use super::{may_be_of, missing_since, weight};
 use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use parking_lot::Mutex;
@@ -31,8 +31,8 @@ const MOST_OF_USER: usize = 1_024;
 /// How many users are kept before those are forgotten of whom no submission is kept.
 const MANY_USERS: usize = 16_384;
 
-/// The most fields that are kept, of all jobs together, in some 16 MB.
-const MOST_FIELDS: usize = 262_144;
+/// The most bytes of fields that are kept, of all jobs together.
+const MOST_BYTES: usize = 16 << 20;
 
 /// For how long a submission counts that the queue does not show.
 const COUNTED: Seconds = Seconds(60);
@@ -63,8 +63,8 @@ struct Submissions {
     next: u64,
     /// The number of the latest entry of each user.
     latest: HashMap<UserId, u64>,
-    /// How many fields the entries have.
-    fields: usize,
+    /// How many bytes the fields of the entries take.
+    bytes: usize,
     /// Which snapshot has told what became of them.
     settled: Option<u64>,
 }
@@ -150,7 +150,7 @@ impl SubmissionTable {
         let retries = repeated.map_or(0, |entry| entry.retries + 1);
         let Answered { asker, owner, is_let_through, told, fields } = answered;
         let number = submissions.next.max(1);
-        let fields = fields.filter(|fields| submissions.fields + fields.len() <= MOST_FIELDS);
+        let fields = fields.filter(|fields| submissions.bytes + bytes_of(fields) <= MOST_BYTES);
         let entry = Entry {
             number,
             previous: submissions.latest.insert(asker, number).unwrap_or(0),
@@ -170,6 +170,11 @@ impl SubmissionTable {
         submissions.forget_users();
     }
 
+    /// How many bytes the fields take that are kept.
+    pub fn bytes(&self) -> usize {
+        self.0.lock().bytes
+    }
+
     /// Takes note of what a snapshot's queue shows of the submissions, once for each snapshot.
     pub fn settle<B: AsRef<[u8]>>(&self, snapshot: &Snapshot<B>, throttle: &Mutex<Throttle>) {
         let mut submissions = self.0.lock();
@@ -179,7 +184,7 @@ impl SubmissionTable {
         let since = missing_since(snapshot);
         let Some(known_since) = snapshot.provenance().submissions_since else { return };
         let mut seen: HashMap<UserId, Vec<SeenSubmission>> = HashMap::new();
-        let Submissions { entries, next, fields, .. } = &mut *submissions;
+        let Submissions { entries, next, bytes, .. } = &mut *submissions;
         let mut throttle = throttle.lock();
         let kept = || next.saturating_sub(MOST as u64).max(1)..*next;
         // A job is of what it was before, and rather of the last repetition than of an earlier one.
@@ -201,7 +206,7 @@ impl SubmissionTable {
                     throttle.note(entry.asker, entry.at);
                 }
                 entry.state = State::Settled;
-                *fields -= entry.fields.take().map_or(0, |fields| fields.len());
+                *bytes -= entry.fields.take().map_or(0, |fields| bytes_of(&fields));
                 continue;
             }
             let of_owner = seen.entry(entry.owner).or_insert_with(|| snapshot.seen_submissions(entry.owner).collect());
@@ -245,6 +250,10 @@ impl SubmissionTable {
     }
 }
 
+fn bytes_of(fields: &[(FieldNumber, OwnedValue)]) -> usize {
+    fields.iter().map(|(_, value)| weight(Some(value))).sum()
+}
+
 impl Submissions {
     fn get(&self, number: u64) -> Option<&Entry> {
         self.entries.get(place(number)).filter(|entry| number > 0 && entry.number == number)
@@ -258,9 +267,9 @@ impl Submissions {
 
     /// Takes out of account what another entry stands for now.
     fn take(&mut self, number: u64) -> Option<&Entry> {
-        let Submissions { entries, fields, .. } = self;
+        let Submissions { entries, bytes, .. } = self;
         let entry = entries.get_mut(place(number)).filter(|entry| entry.number == number)?;
-        *fields -= entry.fields.take().map_or(0, |fields| fields.len());
+        *bytes -= entry.fields.take().map_or(0, |fields| bytes_of(&fields));
         if entry.state == State::LetThrough {
             entry.state = State::Repeated;
         }
@@ -273,13 +282,13 @@ impl Submissions {
             self.entries.reserve_exact(MOST);
         }
         self.next = entry.number + 1;
-        self.fields += entry.fields.as_ref().map_or(0, |fields| fields.len());
+        self.bytes += entry.fields.as_ref().map_or(0, |fields| bytes_of(fields));
         let Some(slot) = self.entries.get_mut(place(entry.number)) else {
             self.entries.push(entry);
             return None;
         };
         let gone = std::mem::replace(slot, entry);
-        self.fields -= gone.fields.as_ref().map_or(0, |fields| fields.len());
+        self.bytes -= gone.fields.as_ref().map_or(0, |fields| bytes_of(fields));
         Some(gone)
     }
 
