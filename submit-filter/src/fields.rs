@@ -33,7 +33,7 @@ const MEBIBYTE: i64 = 1 << 20;
 const WORK_OF_COUNTING: usize = 32;
 
 /// How many times as fast the end of a text is found as it is gone through.
-const SPEED_OF_LENGTH: usize = 8;
+const SPEED_OF_LENGTH: usize = 4;
 
 /// How many marks in the place of what is not UTF-8 are counted in an entry of a list.
 const FEW_MARKS: usize = 1024;
