@@ -184,7 +184,8 @@ fn a_missed_job_gets_its_users_limit_or_is_cancelled_and_the_kill_switch_ends_th
     let (cancels, _) = reserved(&cluster, 85, &["--if-missed=cancel"], "true");
     assert_eq!(written(&cancels).if_missed, IfMissed::Cancel);
     // What somebody else writes behind the record stays there.
-    let comment = cancels.field("AdminComment");
+    let shown = cancels.field("AdminComment");
+    let comment = shown.trim_end();
     let _ = cluster.output("scontrol", &["update", &format!("JobId={}", cancels.id), &format!("AdminComment={comment} ours")]);
 
     let off = cluster.state_directory().join("off");
