@@ -7,9 +7,9 @@
 # Whose tests meet Slurm: what is on the border with it, and the tests of the whole on a cluster.
 border=(slurm-sys submit-filter spank-plugin tests)
 # The programs among them that take minutes.
-longest=(daemon changes cluster joint queue deadline_report filter command_line burst deadline_order
-  reserved_time reservations slurm_comparison daemon_time spank documentation ordinary_user doctor
-  shares deadline_faults)
+longest=(changes daemon joint daemon_attacks spank deadline_report command_line queue shares cluster
+  burst filter deadline_order reserved_time reservations slurm_comparison daemon_time documentation
+  ordinary_user doctor deadline_faults takeover slurm_user)
 declare -A running=()
 own_headers=${SLURM_INCLUDE_DIR-}
 

@@ -1,6 +1,6 @@
 //! Submissions and what becomes of them.
 
-use crate::{Cluster, wait_for};
+use crate::{Cluster, PATIENCE, wait_for};
 use job_types::number::UserId;
 use job_types::record::{Record, SealKey};
 use std::process::{Command, Output};
@@ -36,8 +36,8 @@ impl Cluster {
     #[must_use]
     pub fn sealed(&self, record: &str, user: u32) -> String {
         let path = self.state_directory().join("record-key");
-        let read = std::fs::read(&path).ok().and_then(|bytes| bytes.try_into().ok());
-        let key = SealKey::new(read.unwrap_or_else(|| panic!("{} is no key", path.display())));
+        let read = || std::fs::read(&path).ok().and_then(|bytes| bytes.try_into().ok());
+        let key = SealKey::new(wait_for("the key of records", PATIENCE, read));
         let sealed = Record::parse(record).and_then(|record| record.sealed(&key, UserId(user), None));
         sealed.unwrap_or_else(|| panic!("{record} is no record that can be sealed"))
     }
