@@ -28,7 +28,7 @@ fn over_restarts_no_partial_history_takes_the_place_of_what_was_learnt() {
         daemon.signal("TERM");
         assert!(daemon.end(PATIENCE).success());
         if !kept {
-            // As after an update, or a disk that lost something.
+            // As after a disk that lost something.
             let mut bytes = std::fs::read(&learnt).unwrap();
             bytes[25] ^= 1;
             std::fs::write(&learnt, bytes).unwrap();
@@ -46,7 +46,7 @@ fn over_restarts_no_partial_history_takes_the_place_of_what_was_learnt() {
         });
         let log = cluster.log("queuecastd")[from..].to_owned();
         assert_eq!(log.contains("what was learnt before is taken up"), kept, "{log}");
-        assert_eq!(log.contains("it was written by another version of queuecastd"), !kept, "{log}");
+        assert_eq!(log.contains("it is kept aside, and begun anew"), !kept, "{log}");
         assert_eq!(log.contains("the history of ended jobs is read"), !kept, "{log}");
     }
     // What ends from now on is counted, once.
