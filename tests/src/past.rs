@@ -52,7 +52,16 @@ impl Cluster {
     /// # Panics
     /// Where the state directory can't be written.
     pub fn publish_for(&self, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)]) {
-        self.publish_with(8, user, policy, past, running, None);
+        self.publish_with(8, user, policy, past, running, None, Seconds::ZERO);
+    }
+
+    /// The same of an empty queue that was read so late that nothing is missing in it which was let
+    /// through before, as a daemon would tell a few seconds later.
+    ///
+    /// # Panics
+    /// Where the state directory can't be written.
+    pub fn publish_later_for(&self, user: u32, policy: Policy, past: &[Past]) {
+        self.publish_with(8, user, policy, past, &[], None, Seconds(4));
     }
 
     /// The same of a partition of so many nodes, where more are reserved at once than 8 leave room
@@ -61,7 +70,7 @@ impl Cluster {
     /// # Panics
     /// Where the state directory can't be written.
     pub fn publish_of(&self, nodes: u32, user: u32, policy: Policy, past: &[Past]) {
-        self.publish_with(nodes, user, policy, past, &[], None);
+        self.publish_with(nodes, user, policy, past, &[], None, Seconds::ZERO);
     }
 
     /// Publishes a snapshot in which all 8 nodes are taken for so many more seconds, and a forecast
@@ -81,10 +90,20 @@ impl Cluster {
     pub fn publish_pressed_for(&self, user: u32, policy: Policy, ends_in_s: i64) {
         let past = [Past { nodes: 2, wait_s: 0, more_wait_s: 0, run_s: 50 }];
         let model = pressed(user, now() + ends_in_s);
-        self.publish_with(8, user, policy, &past, &[(8, ends_in_s)], Some(&model));
+        self.publish_with(8, user, policy, &past, &[(8, ends_in_s)], Some(&model), Seconds::ZERO);
     }
 
-    fn publish_with(&self, nodes: u32, user: u32, policy: Policy, past: &[Past], running: &[(u32, i64)], model: Option<&WaitModel>) {
+    #[allow(clippy::too_many_arguments)] // in one place, for the ways above
+    fn publish_with(
+        &self,
+        nodes: u32,
+        user: u32,
+        policy: Policy,
+        past: &[Past],
+        running: &[(u32, i64)],
+        model: Option<&WaitModel>,
+        read_in: Seconds,
+    ) {
         let now = UnixTime(now());
         let past = past.iter().flat_map(|job| {
             // As many as QBETS needs to tell classes apart, and without a trend, which it would
@@ -119,6 +138,8 @@ impl Cluster {
             origin.generation = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_micros()).unwrap_or(1);
             origin.site_policy = policy;
             origin.maximum_age = Seconds(86_400);
+            // Otherwise it is as old as the snapshot.
+            origin.controller_read_at = (read_in > Seconds::ZERO).then_some(now + read_in);
         });
         self.publish_bytes(&match model {
             Some(model) => site.learnt(model).bytes(),

@@ -81,7 +81,7 @@ fn what_the_pages_for_users_type_works_and_what_they_quote_is_printed() {
     let mut reader = Reader::new(&cluster, 0);
     reader.script("job.sh", "#!/bin/sh\n#SBATCH -N8 -n16 -t10 --exclusive\nsrun true\n");
     // No daemon runs that would take up what the jobs before have reserved.
-    let publish = || cluster.publish_for(GAMES, enforcing(), &LARGE_WAIT, &[]);
+    let publish = || cluster.publish_later_for(GAMES, enforcing(), &LARGE_WAIT);
     for name in USERS {
         reader.read_after(&Page::read(name), publish);
     }
