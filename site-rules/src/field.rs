@@ -147,8 +147,8 @@ impl FieldNumber {
         FIELDS.get(usize::from(self.0))
     }
 
-    /// Whether it is the environment, of which each variable is written by itself: as a text such as
-    /// `NAME=value`, or `NAME` alone for one that is taken out.
+    /// Whether it is the environment, of which each variable is written by itself: as a text such
+    /// as `NAME=value`, or `NAME` alone for one that is taken out.
     #[must_use]
     pub fn is_environment(self) -> bool {
         self == FieldNumber::from(Name::Environment)

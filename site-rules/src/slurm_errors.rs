@@ -1,8 +1,8 @@
 //! The names of Slurm's errors.
 
-/// The errors of Slurm (slurm/slurm_errno.h) that a rule can refuse with, of all releases from 22.05
-/// to 26.05, in the order of their names. Where a release does not have one, the plugin that is
-/// built for it refuses with slurmctld's general error and the same message.
+/// The errors of Slurm (slurm/slurm_errno.h) that a rule can refuse with, of all releases from
+/// 22.05 to 26.05, in the order of their names. Where a release does not have one, the plugin that
+/// is built for it refuses with slurmctld's general error and the same message.
 pub const SLURM_ERRORS: &[&str] = &[
     "ESLURM_ACCESS_DENIED",
     "ESLURM_ACCOUNTING_POLICY",
@@ -287,6 +287,7 @@ pub const SLURM_ERRORS: &[&str] = &[
     "ESLURM_RES_CORES_PER_GPU_UNIQUE",
     "ESLURM_RETRY_EVAL",
     "ESLURM_RETRY_EVAL_HINT",
+    "ESLURM_ROLLUP_IN_PROGRESS",
     "ESLURM_RSV_ALREADY_STARTED",
     "ESLURM_SAME_PARENT_ACCOUNT",
     "ESLURM_SIGNAL_JOBS_INVALID",

@@ -178,7 +178,8 @@ impl Surrounding {
         Self::ALL.iter().find(|(other, _)| *other == self).map(|(_, field)| field)
     }
 
-    /// Reads it of a submission; `None` where it is absent, and where a submission does not have it.
+    /// Reads it of a submission; `None` where it is absent, and where a submission does not have
+    /// it.
     #[must_use]
     pub fn read<'a>(self, submission: &Submission<'a>) -> Option<Value<'a>> {
         let user = &submission.user;

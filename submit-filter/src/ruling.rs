@@ -203,7 +203,8 @@ impl Judged<'_> {
             if ruled.refusal.is_some() {
                 return ruled;
             }
-            // In each state that the job may be in it has to be allowed, with the steps that are left.
+            // In each state that the job may be in it has to be allowed, with the steps that are
+            // left.
             let mut left = ruled.applied.left;
             for current in others {
                 let in_state = judged(&Submission { current: Some(*current), ..*submission }, &mut NoObserver, Some(left));

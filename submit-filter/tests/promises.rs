@@ -95,8 +95,8 @@ fn a_thousand_submissions_that_come_to_nothing_have_nobody_refused() {
         wait_until_shown();
         publish_read(running, admission, 0, Vec::new());
         assert_eq!(answer(3_000).0, 0, "{admission:?}");
-        // The next time, whose jobs come to nothing is promised little, and others have their answer
-        // at once.
+        // The next time, whose jobs come to nothing is promised little, and others have their
+        // answer at once.
         let second = flood(running, user, ask);
         assert!(second <= first / 2, "{admission:?}: {second} after {first}");
         let (number, told) = answer(3_001);

@@ -485,8 +485,8 @@ fn what_was_let_through_is_laid_over_the_job_as_it_was_read() {
     put(directory.path(), "rules-data", &of_job(now() + Seconds(10), 60, Some("gres:gpu:2")));
     assert_eq!([modify(&state, 5, limit(60)).0, modify(&state, 5, to_gpu).0], [ACCEPTED, ACCEPTED]);
 
-    // Whether Slurm has taken the GPUs that were let through is not known, and whoever asks for them
-    // can see to it that it does not.
+    // Whether Slurm has taken the GPUs that were let through is not known, and whoever asks for
+    // them can see to it that it does not.
     put(directory.path(), "rules-data", &of_job(now() + Seconds(20), 60, None));
     let (answer, said) = modify(&state, 5, to_gpu);
     assert_eq!((answer, said.as_str()), (refused("ESLURM_INVALID_GRES"), "without GPUs"));

@@ -87,8 +87,8 @@ fn by_probability_each_admission_counts_on_its_node_and_a_refused_deadline_has_o
     let (_turn, running) = Running::turn();
     // What other tests have admitted is on nodes of other names.
     publish(running.site.path(), &shared_nodes(["p1", "p2", "p3"], Admission::Probability, now() - Seconds(5), 901));
-    // Of this user nothing is known, so that a job runs for anything up to its limit of an hour. All
-    // are of one user: what is not confirmed of others refuses nobody.
+    // Of this user nothing is known, so that a job runs for anything up to its limit of an hour.
+    // All are of one user: what is not confirmed of others refuses nobody.
     let mut chosen = Vec::new();
     let said = loop {
         let mut job = due_in(1.2).of_user(1_001);

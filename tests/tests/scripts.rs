@@ -102,6 +102,11 @@ fn plugins_are_installed_without_symbols_unless_they_are_wanted() {
     assert_eq!(said, "");
     assert!(whole.iter().all(|plugin| has(plugin, ".symtab")));
     let (said, stripped) = install(&[]);
+    if Command::new("strip").arg("--version").output().is_err() {
+        assert!(said.contains("there is no 'strip' (package binutils)"), "{said}");
+        assert_eq!(stripped, whole);
+        return;
+    }
     let symbols = built().join("lib*_queuecast.so");
     assert!(said.contains("installed without symbols") && said.contains(&symbols.display().to_string()), "{said}");
     for (stripped, whole) in stripped.iter().zip(&whole) {

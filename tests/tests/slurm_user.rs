@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use end_to_end::{Cluster, Options, PATIENCE, built, skipped, wait_for};
 
@@ -26,6 +26,12 @@ fn submit(cluster: &Cluster, name: &str) -> Output {
 #[test]
 fn rules_hold_in_a_slurmctld_that_is_not_root_whatever_it_may_not_read_and_an_operator_runs_no_daemon() {
     if skipped() {
+        return;
+    }
+    let version = String::from_utf8(Command::new("sbatch").arg("--version").output().unwrap().stdout).unwrap();
+    if !version.starts_with("slurm 22.05.") {
+        // It asks slurmdbd for the trackable resources as it starts, and ends without an answer.
+        println!("skipped: of {}, slurmdbd that runs as root refuses a slurmctld of another user", version.trim());
         return;
     }
     let options = Options::with_plugins(CONFIGURATION).slurm_user(SLURM).option("conf-line", "PrivateData=jobs,users,accounts");

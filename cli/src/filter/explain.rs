@@ -50,9 +50,9 @@ Examples:
 /// Show which rules are asked about a submission or a modification, which match, what each does,
 /// and what comes of it.
 ///
-/// Nothing is submitted or changed, and no cluster is needed. The command is read as sbatch reads it, with the
-/// #SBATCH lines of its script; what SBATCH_ variables and plugins of sbatch would add is not known
-/// here.
+/// Nothing is submitted or changed, and no cluster is needed. The command is read as sbatch reads
+/// it, with the #SBATCH lines of its script; what SBATCH_ variables and plugins of sbatch would add
+/// is not known here.
 ///
 /// Exit status: 0 if it would be accepted; 1 if it would be refused, or the rules have errors; 2
 /// for wrong usage, or a command that is not understood.
@@ -108,8 +108,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PARTITION")]
     soonest: Option<String>,
 
-    /// Of a modification: the job as it is, by the command that submitted it [default: as queuecastd
-    /// knows the job that JobId names].
+    /// Of a modification: the job as it is, by the command that submitted it [default: as
+    /// queuecastd knows the job that JobId names].
     #[arg(long, value_name = "COMMAND")]
     current: Option<String>,
 

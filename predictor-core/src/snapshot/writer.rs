@@ -11,7 +11,7 @@ use super::limit_records::LimitRecords;
 use super::model_records::ModelRecords;
 use super::plan_records::PlanRecords;
 use super::reserved_records::{self, ReservedCpus};
-use super::submissions::SeenSubmissions;
+use super::submission_records::SeenSubmissions;
 use super::text::Text;
 use super::wait_records::WaitClassRecords;
 use crate::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};

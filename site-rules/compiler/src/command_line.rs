@@ -2,13 +2,13 @@
 //! slurmctld gets of it.
 //!
 //! It follows what the sbatch of a [`Release`] does with its options (src/common/slurm_opt.c and
-//! src/sbatch/opt.c): the `#SBATCH` lines of the script first, the environment's `SBATCH_` variables over
-//! them, the command line over both, and then what sbatch counts from them, such as `min_cpus`. Of
-//! salloc and srun, the options that they share with sbatch are read likewise, and no environment.
-//! Components of a heterogeneous job are not known here, and options of plugins only where they are
-//! named. Generic resources are written as the later releases write them, with `gres/` before each,
-//! and what 23.11 and later repeat as `cpu=` in `tres_per_task` is left out: what rules read of
-//! either is the same.
+//! src/sbatch/opt.c): the `#SBATCH` lines of the script first, the environment's `SBATCH_`
+//! variables over them, the command line over both, and then what sbatch counts from them, such as
+//! `min_cpus`. Of salloc and srun, the options that they share with sbatch are read likewise, and
+//! no environment. Components of a heterogeneous job are not known here, and options of plugins
+//! only where they are named. Generic resources are written as the later releases write them, with
+//! `gres/` before each, and what 23.11 and later repeat as `cpu=` in `tres_per_task` is left out:
+//! what rules read of either is the same.
 
 mod environment;
 mod generic_resources;

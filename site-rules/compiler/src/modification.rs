@@ -1,4 +1,5 @@
-//! What `scontrol update JobId=... KEY=VALUE ...` asks to change, as the fields that slurmctld gets.
+//! What `scontrol update JobId=... KEY=VALUE ...` asks to change, as the fields that slurmctld
+//! gets.
 //!
 //! Keys and how far they may be shortened are those of `scontrol_update_job`
 //! (src/scontrol/update_job.c of 24.11).

@@ -171,14 +171,14 @@ fn in_mebibytes(list: &str) -> Result<String, String> {
     list.split(',').filter(|part| !part.is_empty()).map(part).collect::<Result<Vec<_>, _>>().map(|parts| parts.join(","))
 }
 
-/// Whether a text is an expression about what rules can read, as nobody would call a partition or an
-/// account.
+/// Whether a text is an expression about what rules can read, as nobody would call a partition or
+/// an account.
 fn looks_like_an_expression(text: &str) -> bool {
     let names = ["job.", "asked.", "current.", "user.", "tables.", "forecast.", "site."];
     let is_name = |place: usize| !text[..place].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '/');
     let is_read = names.iter().any(|name| text.match_indices(name).any(|(place, _)| is_name(place)));
-    // A text such as `job.sh` or `tables.txt` is none: it has no other sign of an expression, and no
-    // field of that name.
+    // A text such as `job.sh` or `tables.txt` is none: it has no other sign of an expression, and
+    // no field of that name.
     let has_sign = text.contains(['[', '(', '+', '?', '"', '\'']);
     let is_field = text.strip_prefix("job.").is_some_and(|name| FieldNumber::of(name).is_some());
     is_read && (has_sign || is_field || text.starts_with("user.")) && parse(text).is_ok()

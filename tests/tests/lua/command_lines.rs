@@ -1,5 +1,5 @@
-//! Command lines of sbatch as `rules_compiler::command_line` reads them, beside what the plugin gets
-//! of them from the real sbatch of the release.
+//! Command lines of sbatch as `rules_compiler::command_line` reads them, beside what the plugin
+//! gets of them from the real sbatch of the release.
 
 use end_to_end::{Cluster, built};
 use job_types::number::UserId;

@@ -17,7 +17,8 @@
 //! A program that has begun is left to run: a job that has its nodes gives way only while it waits
 //! on them.
 
-use super::upkeep::{ReservationState, ReservedJob, Wanted};
+use super::reserved_job::ReservedJob;
+use super::upkeep::{ReservationState, Wanted};
 use super::written_reservation;
 use job_types::number::{JobId, UserId};
 use job_types::options::Key;

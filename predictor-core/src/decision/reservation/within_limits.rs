@@ -6,7 +6,7 @@
 //! user moves it to another partition, quality of service or account afterwards. So the daemon
 //! holds it to them.
 
-use super::upkeep::ReservedJob;
+use super::reserved_job::ReservedJob;
 use super::{LONGEST_AHEAD, written_reservation};
 use crate::decision::{Limit, governing};
 use crate::site::Site;

@@ -374,7 +374,8 @@ fn names_of_rules(entry: Entry<'_>, rules: &[Rule]) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Variables of the environment, as `environment[NAME]`, and fields, that are expected to be absent.
+/// Variables of the environment, as `environment[NAME]`, and fields, that are expected to be
+/// absent.
 type Absent = (Vec<(String, Option<String>)>, Vec<Name>);
 
 fn absent(entry: Entry<'_>) -> Option<Absent> {
