@@ -147,7 +147,7 @@ fn without_speaker(text: &str) -> &str {
     ["job_submit/queuecast: ", "queuecast: "].iter().find_map(|speaker| text.strip_prefix(speaker)).unwrap_or(text)
 }
 
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     "job-types/src",
     "slurm-sys/build.rs",
     "submit-filter/src",
@@ -158,6 +158,7 @@ const SOURCES: [&str; 12] = [
     "sidecar/src",
     "cli/src",
     "simulator/src",
+    "site-rules/src/refusal_log.rs",
     "site-rules/compiler/src/command_line.rs",
     "site-rules/compiler/src/command_line",
 ];

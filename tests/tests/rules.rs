@@ -165,7 +165,7 @@ fn no_spelling_passes_a_rule(cluster: &Cluster, known: &Job<'_>) {
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (is_changed, said) = update(&known.id, "Comment=new");
-    assert!(!is_changed && cluster.log("slurmctld").contains("is refused: E_FIXED"), "{said}");
+    assert!(!is_changed && cluster.log("slurmctld").contains("is refused by the rule fixed: E_FIXED"), "{said}");
     // Each is the same job for slurmctld, which tells what is none.
     for name in [format!(" {}", known.id), format!("+{}", known.id), format!("0{}", known.id)] {
         let (is_changed, said) = update(&name, "Comment=new");
@@ -338,7 +338,7 @@ fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeat
     let said = String::from_utf8_lossy(&repeated.stderr).into_owned();
     let told = said.matches("said by the rule told").count();
     // The sbatch of 26.05 does not repeat it.
-    if cluster.output("sbatch", &["--version"]).starts_with("slurm 26.") {
+    if cluster.output("sbatch", &["--version"]).contains(" 26.") {
         assert_eq!(told, 1, "{said}");
     } else {
         let repetitions = cluster.log("slurmctld").matches("MaxJobCount").count();
