@@ -1,6 +1,7 @@
 //! A private cluster, and the commands that are run on it.
 
 use crate::{built, find_built, project};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -226,10 +227,12 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if std::thread::panicking() {
+            // Where this can't be printed either, a second panic would hide the first.
+            let mut output = std::io::stdout();
             for name in ["slurmctld", "slurmdbd", "queuecastd", "n1"] {
                 let log = self.log(name);
                 let lines: Vec<&str> = log.lines().collect();
-                println!("--- end of {name}.log\n{}", lines[lines.len().saturating_sub(30)..].join("\n"));
+                let _ = writeln!(output, "--- end of {name}.log\n{}", lines[lines.len().saturating_sub(30)..].join("\n"));
             }
         }
         let _ = self.command("down").output();

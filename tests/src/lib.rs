@@ -63,13 +63,21 @@ pub fn skipped() -> bool {
 ///
 /// # Panics
 /// Where that takes longer than `timeout`.
-pub fn wait_for<T>(what: &str, timeout: Duration, mut condition: impl FnMut() -> Option<T>) -> T {
+pub fn wait_for<T>(what: &str, timeout: Duration, condition: impl FnMut() -> Option<T>) -> T {
+    wait_at_most(timeout, condition).unwrap_or_else(|| panic!("waited {timeout:?} in vain for {what}"))
+}
+
+/// Waits until `condition` gives a value, and returns it; `None` where that takes longer than
+/// `timeout`.
+pub fn wait_at_most<T>(timeout: Duration, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
     let begin = Instant::now();
     loop {
         if let Some(value) = condition() {
-            return value;
+            return Some(value);
         }
-        assert!(begin.elapsed() < timeout, "waited {timeout:?} in vain for {what}");
+        if begin.elapsed() >= timeout {
+            return None;
+        }
         // A question is often a command of Slurm's: the longer it takes, the more rarely it is put.
         std::thread::sleep((begin.elapsed() / 8).clamp(Duration::from_millis(20), Duration::from_millis(250)));
     }

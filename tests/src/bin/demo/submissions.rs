@@ -2,7 +2,7 @@
 
 use crate::filler::Filler;
 use crate::workload::Workload;
-use end_to_end::{Cluster, Submitted, now, wait_for};
+use end_to_end::{Cluster, Submitted, now, wait_at_most};
 use job_types::number::UserId;
 use job_types::record::Record;
 use job_types::size::Size;
@@ -24,6 +24,9 @@ const DEADLINE_MINUTES: i64 = 20;
 /// How long before the filler reaches its time limit a job asks to be deferred at the latest, in
 /// seconds.
 const LAST_DEFERRAL_S: i64 = 10;
+
+/// How long a job is waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(900);
 
 /// What a job that is to be deferred asks for.
 const DEFER: [&str; 2] = ["--auto-defer", "--max-defer=5m"];
@@ -205,11 +208,16 @@ impl Submission {
         };
         let Some(id) = self.id else { return submission };
         let show = |format: &str| cluster.output("squeue", &["--noheader", "--states=all", "--jobs", &id, "--format", format]);
-        submission.state = wait_for(&format!("job {id} to end"), Duration::from_secs(900), || {
+        let ended = wait_at_most(LONGEST_WAIT, || {
             let state = show("%T");
             (!["PENDING", "RUNNING", "COMPLETING", "CONFIGURING"].contains(&state.as_str())).then_some(state)
         });
         let shown = cluster.output("scontrol", &["show", "job", "--oneliner", &id]);
+        submission.state = ended.unwrap_or_else(|| {
+            println!("  job {id} has not ended after {} s:\n{shown}", LONGEST_WAIT.as_secs());
+            println!("{}", cluster.output("sinfo", &["--Node", "--format", "%N %T %E"]));
+            show("still %T (%r)")
+        });
         let field = |name: &str| shown.split_whitespace().find_map(|field| field.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
         let comment = shown.split_once("AdminComment=").map(|(_, comment)| comment);
         submission.record = comment.and_then(Record::parse);
