@@ -66,7 +66,7 @@ fn serve(listener: &UnixListener, latest: &Latest) {
             let reader = readers.admit(user).ok_or(io::ErrorKind::WouldBlock)?;
             let latest = Arc::clone(latest);
             let body = move || {
-                if let Err(error) = answer(stream, reader.user, &latest) {
+                if let Err(error) = answer(stream, &reader, &latest) {
                     tracing::debug!(%error, "a user's snapshot was not sent");
                 }
             };
@@ -114,10 +114,11 @@ impl Drop for Reader {
     }
 }
 
-fn answer(mut stream: UnixStream, user: UserId, latest: &Latest) -> io::Result<()> {
+/// Takes the whole reader, which keeps its place until it is answered.
+fn answer(mut stream: UnixStream, reader: &Reader, latest: &Latest) -> io::Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let Some(snapshot) = latest.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return Ok(()) };
-    send(&mut stream, &snapshot.for_reader(Some(user)), deadline)
+    send(&mut stream, &snapshot.for_reader(Some(reader.user)), deadline)
 }
 
 /// Sends bytes until a moment, whether the reader takes them in large pieces or one by one.
@@ -142,6 +143,7 @@ fn send(stream: &mut UnixStream, mut rest: &[u8], deadline: Instant) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use made_up_site::{MadeUpSite, NOW, batch, enforcing, large_model};
     use std::io::Read;
     use std::time::Duration;
 
@@ -177,5 +179,24 @@ mod tests {
         assert!(readers.admit(UserId(1)).is_some());
         let many: Vec<Option<Reader>> = (10..100).map(|user| readers.admit(UserId(user))).collect();
         assert!(many.iter().flatten().count() < MOST_READERS, "one place is taken already");
+    }
+
+    #[test]
+    fn whoever_is_being_answered_keeps_the_place_until_then() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("answers");
+        let answers = Answers::start(&path).unwrap();
+        // Larger than what a socket takes from its writer before anybody reads.
+        let snapshot = MadeUpSite::new(NOW).partition(batch(enforcing())).learnt(&large_model(NOW, 2_000)).bytes();
+        assert!(snapshot.len() > 1 << 19, "{}", snapshot.len());
+        answers.set(snapshot);
+        let mut idle: Vec<UnixStream> = (0..2 * MOST_OF_A_USER).map(|_| UnixStream::connect(&path).unwrap()).collect();
+        // The last one first: all others have come before it.
+        let sizes = idle.iter_mut().rev().map(|stream| {
+            let mut bytes = Vec::new();
+            let _ = stream.read_to_end(&mut bytes);
+            bytes.len()
+        });
+        assert_eq!(sizes.filter(|size| *size > 0).count(), MOST_OF_A_USER);
     }
 }
