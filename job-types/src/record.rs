@@ -149,7 +149,7 @@ impl EndOfPromise {
 impl std::fmt::Display for EndOfPromise {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            EndOfPromise::MadeLarger => "the job was made larger, and the promise can't be given for that size",
+            EndOfPromise::MadeLarger => "the job is larger than it was when it got the promise, which can't be given for that size",
             EndOfPromise::BeyondLimits => "the job's time limit is longer than its partition, quality of service and account allow now",
             EndOfPromise::Other => "a reason that this version does not know",
         })

@@ -353,7 +353,7 @@ fn a_job_that_its_user_has_made_larger_is_not_the_promised_one_and_loses_its_pla
         let found = look(&larger, NOW);
         assert_eq!((found.ordered_by, wanted(&found)), (None, Some(AdmissionWanted::EndOfPromise(EndOfPromise::MadeLarger))));
         let told = comment(&larger, wanted(&found).unwrap(), NOW, Some("mine")).unwrap();
-        assert!(told.contains("made larger") && told.ends_with(" | mine"), "{told}");
+        assert!(told.contains("is larger than it was") && told.ends_with(" | mine"), "{told}");
         let after = carried_out(&larger, wanted(&found).unwrap(), NOW);
         assert_eq!((after.site_factor, after.priority), (admitted(Admission::Edf).site_factor, admitted(Admission::Edf).priority));
         assert_eq!(look(&after, NOW), AdmissionUpkeep { state: AdmissionState::Stopped, ordered_by: None, wanted: None });

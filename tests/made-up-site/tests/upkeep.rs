@@ -334,6 +334,32 @@ fn a_limit_that_slurmctld_itself_holds_to_what_is_allowed_is_left_to_it() {
 }
 
 #[test]
+fn a_limit_that_somebody_else_has_set_is_not_cut_back() {
+    let promised = reserved_job(&site(enforcing(), 40));
+    let short = with_wall(site(enforcing(), 40), Seconds(90 * 60));
+    // An administrator has given it more than is allowed, before and after the daemon's own change.
+    for job in [promised.clone(), with_limit_of_the_daemon(&promised)] {
+        let extended = ReservedJob { limit: job.limit.map(|limit| limit + HOUR), ..job };
+        for job in [extended.clone(), ReservedJob { started: Some(at(&extended)), ..extended.clone() }] {
+            let wanted = look(&job, &short, at(&job)).wanted.map(|(wanted, _)| wanted);
+            assert!(matches!(wanted, None | Some(Wanted::NoteOfStop)), "{wanted:?}");
+        }
+    }
+    // The filter only advised the limit, which nobody has written then.
+    let record = Record { mode: Mode::Advise, ..promised.record.clone() };
+    let advised = ReservedJob { record, ..promised };
+    assert_eq!(look(&advised, &short, NOW).wanted, None);
+}
+
+#[test]
+fn a_promise_ends_for_a_job_that_became_larger_also_where_slurmctld_holds_it_to_its_limit() {
+    let job = reserved_job(&site(enforcing(), 40));
+    let larger = ReservedJob { size: Size { nodes: 8, cpus: 32 }, ..job };
+    let short = with_wall(site(enforcing(), 400), Seconds(30 * 60));
+    assert_eq!(look(&larger, &short, NOW).wanted, Some((Wanted::EndOfPromise(EndOfPromise::MadeLarger), NOW)));
+}
+
+#[test]
 fn a_job_that_its_user_has_made_larger_gets_its_promise_anew_or_none() {
     let promised = reserved_job(&site(enforcing(), 40));
     let larger = ReservedJob { size: Size { nodes: 8, cpus: 32 }, ..promised.clone() };

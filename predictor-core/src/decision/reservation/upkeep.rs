@@ -168,7 +168,10 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
     let found = as_promised(job, site, now, next_review);
     match excess(job, site, now) {
         None => found,
-        Some(Excess::HeldBySlurm) => Upkeep { wanted: None, ..found },
+        Some(Excess::HeldBySlurm) => {
+            let keeps_the_limit = |wanted: &(Wanted, UnixTime)| !matches!(wanted.0, Wanted::Revision(_) | Wanted::Renewal(_));
+            Upkeep { wanted: found.wanted.filter(keeps_the_limit), ..found }
+        }
         Some(excess) => Upkeep { wanted: Some((Wanted::CutBack(excess), now)), ..found },
     }
 }

@@ -10,6 +10,7 @@ use super::reserved_job::ReservedJob;
 use super::{LONGEST_AHEAD, written_reservation};
 use crate::decision::{Limit, governing};
 use crate::site::Site;
+use job_types::options::Mode;
 use job_types::time::{Seconds, UnixTime};
 
 /// What is to become of a time limit that is not allowed.
@@ -42,6 +43,12 @@ pub(super) fn excess(job: &ReservedJob, site: &impl Site, now: UnixTime) -> Opti
     let limit = job.limit?;
     let (partition, _) = governing(job.partition.as_deref(), site)?;
     let is_the_daemons = job.limit_is_the_daemons(limit);
+    // Any other limit is its user's, whom slurmctld holds to what is allowed, or an
+    // administrator's, who may allow more.
+    let is_as_written = job.record.mode == Mode::Enforce && job.record.last_limit() == Some(limit);
+    if !is_the_daemons && !is_as_written {
+        return None;
+    }
     if job.started.is_some() {
         let is_as_looked_at = job.record.affiliation.as_ref().is_some_and(|affiliation| affiliation.holds_for(&job.affiliation()));
         if is_as_looked_at || !is_the_daemons {
