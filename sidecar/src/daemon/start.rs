@@ -1,0 +1,196 @@
+//! How the main thread starts the others, and itself.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::Instant;
+
+use crossbeam::channel::{Sender, bounded};
+use daemon_arguments::Arguments;
+use job_types::time::UnixTime;
+use slurm_sys::client;
+
+use super::Daemon;
+use super::asked::Asked;
+use super::publishing::start_answers;
+use crate::accounting::{AccountingReader, now};
+use crate::changes;
+use crate::clock::ControllerClock;
+use crate::controller;
+use crate::damaged::keep_aside;
+use crate::descriptor_reserve::DescriptorReserve;
+use crate::failure::Failure;
+use crate::filter_counters::FilterCounters;
+use crate::genuine::Genuine;
+use crate::kept::{self, NotTaken, Subject};
+use crate::learner;
+use crate::logging::Logging;
+use crate::message::Message;
+use crate::metrics::{self, Metrics, Source};
+use crate::notification::Notification;
+use crate::plan;
+use crate::privacy::Privacy;
+use crate::publisher::Publisher;
+use crate::refusals::KeptRefusals;
+use crate::rule_counters::RuleCounters;
+use crate::rules;
+use crate::settings::Settings;
+use crate::shared_memory::SharedMemory;
+use crate::signals;
+use crate::site_data;
+use crate::site_tables::KnownTables;
+use crate::state_directory::StateDirectory;
+
+/// How many messages may wait for the main thread; a batch of ended jobs is at most some megabytes.
+const WAITING_MESSAGES: usize = 4;
+
+/// Runs until it is told to end.
+///
+/// # Errors
+/// [`Failure`] says why it cannot start or go on.
+pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
+    let settings = Settings::load(path, UnixTime(now()))?;
+    let logging = Logging::start(&settings.configuration.log);
+    // Before any thread is started: libslurm is first tried in a child process.
+    let site = client::site()?;
+    let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id, Privacy::new(site.private_data))?;
+    let (sender, messages) = bounded(WAITING_MESSAGES);
+    let (metrics, registry) = Metrics::new(directory.counters(), directory.rule_counters());
+    metrics.configuration(settings.error.is_empty());
+    if let Some(address) = settings.configuration.metrics.listen.filter(|_address| !arguments.once) {
+        let address = metrics::serve(address, registry)?;
+        tracing::info!(%address, "metrics are served");
+    }
+    signals::listen(sender.clone())?;
+
+    let subject = Subject::new(site.cluster.clone(), &settings.configuration.history);
+    let kept = kept::read(&directory.learnt(), &subject, now()).unwrap_or_else(|reason| {
+        if let NotTaken::Damaged(reason) = &reason {
+            keep_aside(&directory.learnt(), reason);
+        }
+        tracing::warn!(file = %directory.learnt().display(), %reason, "what was learnt before is not taken up: it is learnt again");
+        None
+    });
+    let (accounting, requests) = bounded(1);
+    let mut reader = AccountingReader::new(
+        site.cluster.clone(),
+        &settings.configuration.history,
+        now(),
+        sender.clone(),
+        Genuine::by_key_at(directory.record_key()),
+    );
+    let is_resumed = kept.is_some();
+    let (kept_history, kept_learner) = kept
+        .map(|kept| {
+            tracing::info!(of = kept.at, ended_jobs = kept.history.ended_jobs(), "what was learnt before is taken up");
+            reader.resume(kept.reading);
+            (kept.history, kept.learner)
+        })
+        .unzip();
+    start("accounting", sender.clone(), move || reader.run(&requests))?;
+    let (controller, requests) = bounded(1);
+    let controller_sender = sender.clone();
+    let tables = KnownTables::load(directory.path(), directory.privacy().clone());
+    let of_controller = tables.clone();
+    let privacy = directory.privacy().clone();
+    let site_data = site_data::start(directory.path(), directory.privacy().clone(), |name, body| start(name, sender.clone(), body))?;
+    let genuine = Genuine::by_key_at(directory.record_key());
+    start("controller", sender.clone(), move || {
+        controller::run(&requests, &controller_sender, &site_data, &of_controller, &privacy, genuine);
+    })?;
+    let (learner, tasks) = learner::Asked::new();
+    let learner_sender = sender.clone();
+    start(learner::NAME, sender.clone(), move || learner::run(kept_learner, &tasks, &learner_sender))?;
+    let (planner, questions) = plan::Asked::new();
+    let planner_sender = sender.clone();
+    start(plan::NAME, sender.clone(), move || plan::run(&questions, &planner_sender))?;
+    let (changes, rounds) = changes::Asked::new();
+    let (off, change_metrics) = (directory.kill_switch(), metrics.changes());
+    let cluster = site.cluster.clone();
+    start(changes::NAME, sender.clone(), move || changes::run(&rounds, off, change_metrics, cluster))?;
+    let (mut rules, looks) = rules::Asked::new();
+    let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned(), directory.privacy().clone(), tables);
+    start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &sender))?;
+    if !arguments.once {
+        rules.ask(true);
+    }
+
+    let previous = directory.previous();
+    let generation = previous.map_or(1, |previous| previous.generation + 1);
+    tracing::info!(
+        cluster = site.cluster,
+        state_directory = %settings.configuration.state_directory.display(),
+        configuration_error = settings.error,
+        generation,
+        "started"
+    );
+    // A daemon that ends after one snapshot takes its memory with it.
+    let memory = if arguments.once { None } else { share_memory() };
+    let answers = if arguments.once { None } else { start_answers(&directory) };
+    let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, answers);
+    let counters = FilterCounters::load(directory.counters());
+    let rule_counters = RuleCounters::load(directory.rule_counters());
+    let refusals = KeptRefusals::load(&directory);
+    let mut daemon = Daemon {
+        once: arguments.once,
+        started: Instant::now(),
+        settings,
+        logging,
+        directory,
+        publisher,
+        counters,
+        rule_counters,
+        refusals,
+        metrics,
+        notification: Notification::new(),
+        descriptors: DescriptorReserve::default(),
+        accounting: Asked::new(Source::Accounting, accounting),
+        controller: Asked::new(Source::Controller, controller),
+        controller_clock: ControllerClock::new(),
+        learner,
+        may_learn: is_resumed,
+        has_learnt: false,
+        subject,
+        next_keeping: Instant::now(),
+        planner,
+        changes,
+        rules,
+        has_rules: false,
+        is_planned: true,
+        previous,
+        has_published: false,
+        round: None,
+        next_round: Instant::now(),
+    };
+    let ended = daemon.serve(&messages);
+    daemon.look_at_filter();
+    daemon.refusals.store(&daemon.directory);
+    daemon.notification.stopping();
+    tracing::info!("ended");
+    ended
+}
+
+/// Memory to share with the filter. Without it snapshots go into the file alone, and nothing is
+/// known of what the filter does.
+fn share_memory() -> Option<SharedMemory> {
+    SharedMemory::new()
+        .inspect_err(|error| tracing::warn!(%error, "no memory can be shared with the filter, which reads snapshots from their file"))
+        .ok()
+}
+
+/// Starts a reader's thread, whose panic is told.
+fn start(name: &'static str, sender: Sender<Message>, body: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    struct Mourner(&'static str, Sender<Message>);
+    impl Drop for Mourner {
+        fn drop(&mut self) {
+            if thread::panicking() {
+                let _ = self.1.send(Message::Died(self.0));
+            }
+        }
+    }
+    let mourned = move || {
+        let _mourner = Mourner(name, sender);
+        body();
+    };
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(mourned);
+    thread.map(drop).map_err(|source| Failure::System { what: "start a thread", source })
+}
