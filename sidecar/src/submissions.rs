@@ -25,7 +25,9 @@ impl Submissions {
     /// Adds the jobs that slurmctld showed at a moment, and returns what is to be told.
     pub(crate) fn seen(&mut self, queue: &[QueuedJob], asked: impl Fn(&QueuedJob) -> Size, read_at: UnixTime) -> SeenSubmissions {
         let oldest = read_at - KEPT;
-        let first_read_at = *self.first_read_at.get_or_insert(read_at);
+        // A clock that was set back is followed: otherwise nothing would be known until then.
+        let first_read_at = self.first_read_at.map_or(read_at, |first| first.min(read_at));
+        self.first_read_at = Some(first_read_at);
         let jobs = &mut self.jobs;
         jobs.retain(|_, job| job.submitted_at >= oldest);
         // One that was started before has another time of submission than its own.

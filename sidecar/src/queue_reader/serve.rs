@@ -68,8 +68,9 @@ fn finish(last: Result<Option<i64>, ClientError>, output: &mut impl Write) -> io
     Ok(leaves)
 }
 
-/// How much memory this process has (proc(5), `statm`).
+/// How much memory this process has (proc(5), `VmRSS`, in KiB however large a page is).
 fn resident_bytes() -> Option<u64> {
-    let pages: u64 = fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages.saturating_mul(4_096))
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(resident.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.saturating_mul(1_024))
 }
