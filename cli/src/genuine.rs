@@ -7,6 +7,7 @@ use std::io;
 use job_types::record::{Bearer, Record, SealKey};
 use job_types::time::UnixTime;
 use slurm_conf::state_directory::RECORD_KEY;
+use slurm_conf::trusted::is_damage;
 use slurm_sys::client::EndedJobRecord;
 use slurm_sys::client::controller::QueuedJob;
 use slurm_sys::record_key;
@@ -28,7 +29,9 @@ impl Genuine {
         match record_key::read(&place.directory.join(RECORD_KEY)) {
             Ok(key) => Self::ByKey(key),
             Err(error) => {
-                if error.kind() != io::ErrorKind::NotFound && error.kind() != io::ErrorKind::PermissionDenied {
+                // Most users may not read it. One that is not as it should be is told.
+                let is_private = error.kind() == io::ErrorKind::PermissionDenied && !is_damage(&error);
+                if error.kind() != io::ErrorKind::NotFound && !is_private {
                     crate::output::warn(&format!("records of decisions are not checked: {RECORD_KEY}: {error}"));
                 }
                 Self::Unchecked

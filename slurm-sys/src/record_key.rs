@@ -5,11 +5,11 @@
 //! owner is that of the directory, Slurm's user. Without the file nobody can tell a record of
 //! queuecast's from a forged one; a new key makes all earlier records unbelievable.
 
-use crate::memory::{open_trusted, read_start};
 use job_types::record::{KEY_BYTES, SealKey};
-use std::fs::{self, File, OpenOptions};
+use slurm_conf::trusted::{create_new, open_owned, read_start};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Reads the key.
@@ -17,7 +17,8 @@ use std::path::Path;
 /// # Errors
 /// Where there is none, others than its owner may read it or could have written it, or it is none.
 pub fn read(path: &Path) -> io::Result<SealKey> {
-    let (file, metadata) = open_trusted(path)?;
+    // Root reads it as well, to whom it does not belong.
+    let (file, metadata) = open_owned(path)?;
     if metadata.mode() & 0o077 != 0 {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "others than its owner may use it; chmod 600 it or remove it"));
     }
@@ -44,12 +45,10 @@ pub fn read_or_make(path: &Path) -> io::Result<SealKey> {
 
 /// Puts a new key in place, unless another one was put there in the meantime.
 fn make(path: &Path) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("/"));
     let unfinished = path.with_extension(format!("new-{}", std::process::id()));
-    let _ = fs::remove_file(&unfinished);
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC).open(&unfinished)?;
-    let put = fill(&mut file, directory).and_then(|()| match fs::hard_link(&unfinished, path) {
+    // The filter reads it as Slurm's user, also where root's daemon has made it.
+    let mut file = create_new(&unfinished, 0o600)?;
+    let put = fill(&mut file).and_then(|()| match fs::hard_link(&unfinished, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         linked => linked,
     });
@@ -57,19 +56,18 @@ fn make(path: &Path) -> io::Result<()> {
     put
 }
 
-fn fill(file: &mut File, directory: &Path) -> io::Result<()> {
+fn fill(file: &mut File) -> io::Result<()> {
     let mut key = [0; KEY_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut key)?;
     file.write_all(&key)?;
-    // The filter reads it as Slurm's user, also where root's daemon has made it.
-    let (owner, own) = (fs::metadata(directory)?.uid(), file.metadata()?.uid());
-    if owner != own { fchown(&*file, Some(owner), None) } else { Ok(()) }
+    // An empty file in its place would never be made anew.
+    file.sync_all()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
     #[test]
     fn a_key_is_made_once_for_its_owner_alone_and_is_then_the_key() {
@@ -83,6 +81,24 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left beside it");
         fs::remove_file(&path).unwrap();
         assert_ne!(read_or_make(&path).unwrap(), key);
+    }
+
+    #[test]
+    fn root_makes_the_key_for_the_directorys_owner_and_reads_it_all_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let owner = fs::metadata(directory.path()).unwrap().uid();
+        if owner != 0 {
+            println!("skipped: only root can give a directory to another user");
+            return;
+        }
+        chown(directory.path(), Some(5), Some(60)).unwrap();
+        let path = directory.path().join("record-key");
+        let key = read_or_make(&path).unwrap();
+        let metadata = fs::metadata(&path).unwrap();
+        assert_eq!((metadata.uid(), metadata.mode() & 0o777), (5, 0o600));
+        assert_eq!(read(&path).unwrap(), key);
+        chown(&path, Some(6), None).unwrap();
+        assert_eq!(read(&path).unwrap_err().kind(), io::ErrorKind::PermissionDenied, "it is a third user's");
     }
 
     #[test]

@@ -208,7 +208,10 @@ fn genuine(job: &RunningJob) -> Option<Record> {
             Record::of_job(comment, &key, &bearer)?.ok().map(|(record, _)| record)
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Record::parse(comment),
-        Err(_) => None,
+        Err(error) => {
+            log::error(&format!("queuecast: the job's record can't be checked, and it has no share: {RECORD_KEY}: {error}"));
+            None
+        }
     }
 }
 
