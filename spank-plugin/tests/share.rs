@@ -70,8 +70,10 @@ fn after_its_deadline_a_job_weighs_what_any_other_does() {
     for left in [0.0, -1.0, f64::NAN] {
         assert_eq!(share(1_000.0, 0.0, left), None);
     }
-    let weight = Weight::of(None, 4, 4);
-    assert_eq!((weight.version_2(), weight.version_1()), (100, 1_024));
+    for cpus in [1, 4] {
+        let weight = Weight::of(None, cpus, 4);
+        assert_eq!((weight.version_2(), weight.version_1(), weight.nice()), (100, 1_024, 0));
+    }
 }
 
 #[test]

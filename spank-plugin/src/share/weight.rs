@@ -40,9 +40,8 @@ pub(crate) fn share(expected_s: f64, done_s: f64, left_s: f64) -> Option<f64> {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Weight {
     of_job: f64,
-    job_cpus: f64,
-    /// What a whole CPU of the node weighs.
-    of_cpu: f64,
+    /// What it has of each of its CPUs, 1 without a share.
+    of_each_cpu: f64,
 }
 
 impl Weight {
@@ -52,7 +51,7 @@ impl Weight {
         let job_cpus = f64::from(job_cpus.max(1));
         let of_cpu = weight_of_cpu(node_cpus);
         let of_job = share.map_or(WEIGHT_OF_OTHERS, |share| share * job_cpus * of_cpu);
-        Weight { of_job, job_cpus, of_cpu }
+        Weight { of_job, of_each_cpu: share.unwrap_or(1.0) }
     }
 
     /// For `cpu.weight` of version 2: 1 to 10,000.
@@ -68,7 +67,6 @@ impl Weight {
     /// For the `nice` of each of its processes, of which there is taken to be one to a CPU: 0 to
     /// 19. A process that needs its whole CPU has 0, as any process that is left alone.
     pub(crate) fn nice(self) -> i32 {
-        let of_process = self.of_job / self.job_cpus / self.of_cpu;
-        (-of_process.ln() / STEP_OF_NICE.ln()).round().clamp(NICE.0, NICE.1) as i32
+        (-self.of_each_cpu.ln() / STEP_OF_NICE.ln()).round().clamp(NICE.0, NICE.1) as i32
     }
 }
