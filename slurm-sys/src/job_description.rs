@@ -417,17 +417,12 @@ impl<'a> JobDescription<'a> {
 
     /// Replaces a variable of the job's environment, where it is set, by `entry`, which is
     /// `NAME=value`. Returns whether it was set. Where it stands several times, the last is
-    /// replaced and the others become the same, so that every reader of the environment finds one
-    /// value; without memory for that they stay, as shells take the last.
+    /// replaced and the others are taken out, so that every reader of the environment finds one
+    /// value.
     pub fn replace_variable(&mut self, name: &str, entry: SlurmText) -> bool {
         let Some(last) = self.place_of(name) else { return false };
-        for place in 0..last {
-            let is_same = self.list(Variables::Environment).get(place).is_some_and(|at| begins(*at, name.bytes().chain([b'='])));
-            if is_same && let Some(copy) = entry.copied() {
-                self.put_variable(place, copy);
-            }
-        }
         self.put_variable(last, entry);
+        self.remove_variables(name, Some(last));
         true
     }
 
@@ -479,8 +474,7 @@ impl<'a> JobDescription<'a> {
     }
 
     fn is_variable_at(&self, place: usize, name: &str) -> bool {
-        let Some(entry) = self.entry(ListField::Environment, place) else { return false };
-        entry.to_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
+        self.list(Variables::Environment).get(place).is_some_and(|at| begins(*at, name.bytes().chain([b'='])))
     }
 
     /// Adds `entries` to the job's environment; `false`, with nothing changed, where it has none or

@@ -89,11 +89,16 @@ impl JobDescription<'_> {
             Some(most) => (self.text_length(field, most + 1) > most).then_some(TooLong::ForSlurm(field)),
             None => (self.text_length(field, LONGEST_WITHOUT_LIMIT + 1) > LONGEST_WITHOUT_LIMIT).then_some(TooLong::Text(field)),
         };
-        let texts = || TextField::ALL.iter().copied().filter_map(of_text);
         // What slurmctld refuses goes before what is refused here.
-        let for_slurm = texts().find(|too_long| matches!(too_long, TooLong::ForSlurm(_)));
+        let mut too_long = None;
+        for found in TextField::ALL.iter().copied().filter_map(of_text) {
+            if matches!(found, TooLong::ForSlurm(_)) {
+                return Some(found);
+            }
+            too_long = too_long.or(Some(found));
+        }
         let lists = [ListField::Argv, ListField::Environment, ListField::SpankJobEnv].into_iter();
-        for_slurm.or_else(|| texts().next()).or_else(|| lists.filter(|list| self.entries(*list) > MOST_ENTRIES).map(TooLong::List).next())
+        too_long.or_else(|| lists.filter(|list| self.entries(*list) > MOST_ENTRIES).map(TooLong::List).next())
     }
 
     /// Whether what SPANK plugins set for prolog and epilog is too long to be gone through.

@@ -21,12 +21,6 @@ impl SlurmText {
         Some(SlurmText(memory.cast()))
     }
 
-    /// Another string with the same text; `None` where there is no memory.
-    pub(crate) fn copied(&self) -> Option<SlurmText> {
-        // SAFETY: the string is this one's own and ends with NUL.
-        SlurmText::new(unsafe { CStr::from_ptr(self.0) }.to_str().ok()?)
-    }
-
     /// The text. It was made of one, so that it is UTF-8.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {

@@ -393,7 +393,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     // Of a job that was cancelled while it waited, some releases (22.05) give that moment as its
     // start too; it has had no nodes.
     // SAFETY: the caller's promise.
-    let has_text = |pointer| unsafe { value::start_of_text(pointer, 8) }.is_some();
+    let has_text = |pointer| unsafe { value::has_text(pointer) };
     let had_nodes = has_text(record.nodes);
     let start = value::moment(record.start_time).filter(|_start| waits || had_nodes);
     // Tasks of an array that still wait are one record; each task that started is a record of its

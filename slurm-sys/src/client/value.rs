@@ -39,8 +39,12 @@ pub(crate) unsafe fn start_of_text(text: *const c_char, most: usize) -> Option<S
     if text.is_null() {
         return None;
     }
-    // SAFETY: not null; the caller promises the rest.
-    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    // One more than is kept tells where the last character of those ends. What lies behind is not
+    // looked at: some texts are as long as memory allows.
+    // SAFETY: not null, and a string, as the caller promises.
+    let length = unsafe { libc::strnlen(text, most.saturating_add(1)) };
+    // SAFETY: so many bytes come before the string's end.
+    let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
     let is_inside = |place: &usize| bytes.get(*place).is_some_and(|byte| byte & 0xC0 == 0x80);
     let mut end = bytes.len().min(most);
     // A character has at most four bytes; what is no UTF-8 is cut anywhere.
@@ -48,6 +52,15 @@ pub(crate) unsafe fn start_of_text(text: *const c_char, most: usize) -> Option<S
     end = boundary.unwrap_or(end);
     let start = bytes.get(..end).unwrap_or_default();
     (!start.is_empty()).then(|| String::from_utf8_lossy(start).into_owned())
+}
+
+/// Whether a text from C has a character at least.
+///
+/// # Safety
+/// As [`text`].
+pub(crate) unsafe fn has_text(text: *const c_char) -> bool {
+    // SAFETY: where it is not null there is its end at least, as the caller promises.
+    !text.is_null() && unsafe { *text } != 0
 }
 
 /// Text from C that is to outlive it.
