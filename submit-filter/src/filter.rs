@@ -38,6 +38,10 @@ use slurm_sys::job_lengths::{LONGEST_WITHOUT_LIMIT, MOST_ENTRIES, TooLong};
 use slurm_sys::memory::Memory;
 use std::ffi::c_int;
 
+/// The most variables of a job's environment that is rewritten: each time that one is, all are
+/// looked at.
+const MOST_VARIABLES: usize = 1 << 14;
+
 /// The plugin's answer to slurmctld.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -60,10 +64,6 @@ pub type Forecasts = Snapshot<Memory>;
 /// the gate and the decisions of `predictor_core`.
 pub fn submission(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>, submitter: UserId) -> Answer {
     let too_long = description.too_long();
-    // Only its length was looked at, as slurmctld is about to refuse it for that.
-    if let Some(TooLong::ForSlurm(_)) = too_long {
-        return Answer::Accepted;
-    }
     description.lower_names();
     heterogeneous::note(description);
     let now = state::now();
@@ -104,17 +104,17 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     answer
 }
 
-/// What becomes of a request with a text or list to which slurmctld sets no limit, and which is too
-/// long to be looked at: where there are rules it is refused, as it can't be judged, and else left
-/// as it is.
+/// What becomes of a request with a text or list that is too long to be looked at: where there are
+/// rules it is refused, as it can't be judged, and else left as it is. So is one that slurmctld
+/// itself refuses for its length, with the same error: it looks at lengths behind all plugins, of
+/// which one behind this may have put a shorter text there.
 fn left_or_refused(too_long: TooLong, has_rules: bool, message: &mut UserMessage<'_>) -> Answer {
     if !has_rules {
         return Answer::Accepted;
     }
     let what = match too_long {
-        TooLong::ForSlurm(field) | TooLong::Text(field) => {
-            format!("its {} is longer than {LONGEST_WITHOUT_LIMIT} bytes", field.name())
-        }
+        TooLong::ForSlurm(_) => return Answer::RefusedByRules(ESLURM_PATHNAME_TOO_LONG as c_int),
+        TooLong::Text(field) => format!("its {} is longer than {LONGEST_WITHOUT_LIMIT} bytes", field.name()),
         TooLong::List(ListField::Argv) => format!("its script has more than {MOST_ENTRIES} arguments"),
         TooLong::List(ListField::Environment) => format!("its environment has more than {MOST_ENTRIES} variables"),
         TooLong::List(ListField::SpankJobEnv) => format!("it has more than {MOST_ENTRIES} variables for prolog and epilog"),
@@ -127,9 +127,6 @@ fn left_or_refused(too_long: TooLong, has_rules: bool, message: &mut UserMessage
 /// operators want now is not fought by forecasts.
 pub fn modification(state: &State, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>, asker: UserId) -> Answer {
     let too_long = description.too_long();
-    if let Some(TooLong::ForSlurm(_)) = too_long {
-        return Answer::Accepted;
-    }
     description.lower_names();
     let now = state::now();
     state.count(Counter::Modifications);
@@ -172,8 +169,14 @@ struct Arrived<'a> {
 /// Filters a submission that the site's own rules let through.
 fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
     let Arrived { state, located, is_off, judged, now } = *arrived;
-    if description.has_long_control() {
-        message.add("queuecast: the job is left as it is: what is set for its prolog and epilog is too long to be looked at");
+    let left = if description.has_long_control() {
+        Some("what is set for its prolog and epilog is too long to be looked at")
+    } else {
+        (description.entries(ListField::Environment) > MOST_VARIABLES)
+            .then_some("its environment has too many variables to be gone through")
+    };
+    if let Some(left) = left {
+        message.add(&format!("queuecast: the job is left as it is: {left}"));
         return Answer::Accepted;
     }
     let asked = request::asked(description);

@@ -60,13 +60,16 @@ fn with_text(field: TextField, value: &str) -> Description {
 }
 
 #[test]
-fn what_is_too_long_for_slurm_is_left_to_it_and_what_is_not_is_judged() {
+fn what_is_too_long_for_slurm_is_refused_as_by_it_where_there_are_rules_and_what_is_not_is_judged() {
+    let as_slurm = Answer::RefusedByRules(bindings::ESLURM_PATHNAME_TOO_LONG as i32);
+    let without = State::over(tempfile::tempdir().unwrap().path());
     let (_directory, state) = with_rules("[[rule]]\nname = \"nobody\"\nreject = \"closed\"\n");
     for field in TextField::ALL.iter().copied().filter(|field| field.is_known()) {
         let Some(longest) = field.longest() else { continue };
         assert_eq!(submitted(&state, with_text(field, &"x".repeat(longest))).0, REFUSED, "{field:?}");
-        let longer = submitted(&state, with_text(field, &"x".repeat(longest + 1)));
-        assert_eq!(longer, (Answer::Accepted, String::new()), "{field:?}");
+        let longer = |state: &State| submitted(state, with_text(field, &"x".repeat(longest + 1)));
+        assert_eq!(longer(&state), (as_slurm, String::new()), "{field:?}");
+        assert_eq!(longer(&without), (Answer::Accepted, String::new()), "{field:?}");
     }
     // slurm.conf says how long these may be, so that nothing is left to slurmctld for their length.
     for field in [TextField::Script, TextField::SubmitLine] {
@@ -146,9 +149,10 @@ fn of_a_variable_that_is_given_twice_rules_read_and_write_what_the_job_gets() {
     assert_eq!(submitted(&state, job(&["API=on", "API=off"])).0, Answer::Accepted);
     let mut twice = job(&["SLURM_NTASKS=1", "SLURM_NTASKS_PER_NODE=9", "SLURM_NTASKS=2"]);
     assert_eq!(ask(submission, &state, &mut twice).0, Answer::Accepted);
-    // SAFETY: the environment has three entries, of Slurm's allocator.
-    let entries = [0, 1, 2].map(|place| read(unsafe { *twice.0.environment.add(place) }).unwrap());
-    assert_eq!(entries, ["SLURM_NTASKS=3", "SLURM_NTASKS_PER_NODE=9", "SLURM_NTASKS=3"]);
+    assert_eq!(twice.0.env_size, 2, "each is there once");
+    // SAFETY: the environment has two entries, of Slurm's allocator.
+    let entries = [0, 1].map(|place| read(unsafe { *twice.0.environment.add(place) }).unwrap());
+    assert_eq!(entries, ["SLURM_NTASKS_PER_NODE=9", "SLURM_NTASKS=3"]);
     free_texts(&mut twice);
 }
 
@@ -371,11 +375,15 @@ fn what_is_derived_costs_once_and_again_after_what_it_depends_on_was_written() {
 }
 
 #[test]
-fn what_is_set_for_prolog_and_epilog_is_not_gone_through_where_it_is_too_long() {
+fn a_job_is_left_where_its_environment_or_what_is_set_for_its_prolog_is_too_long_to_be_gone_through() {
     let directory = tempfile::tempdir().unwrap();
     let state = State::over(directory.path());
     let entry = format!("QUEUECAST_MOLD_SIZES={}", "1,".repeat(40_000));
     let (answer, said) = submitted(&state, Description::batch(1, 1).with_control(&[&entry]));
     assert_eq!(answer, Answer::Accepted);
     assert!(said.contains("the job is left as it is: what is set for its prolog and epilog is too long"), "{said}");
+    let (answer, said) = submitted(&state, many_variables((1 << 14) + 1));
+    assert_eq!(answer, Answer::Accepted);
+    assert!(said.contains("the job is left as it is: its environment has too many variables"), "{said}");
+    assert_eq!(submitted(&state, many_variables(1 << 14)), (Answer::Accepted, String::new()));
 }
