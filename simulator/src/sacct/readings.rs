@@ -36,6 +36,12 @@ impl Columns {
             return Reading::Sure;
         };
         let mut ways = Ways { columns: self, line, ends, zone, sensible: Vec::new(), tried: 0 };
+        if free.len() == 1 {
+            // There is no other way, whatever stands in the columns.
+            let joined = ways.joined(&[more]);
+            *ends = joined;
+            return Reading::Sure;
+        }
         ways.allot(&mut vec![0; free.len()], 0, more);
         let Ways { tried, sensible, .. } = ways;
         let mut sensible = sensible.into_iter();
@@ -124,10 +130,10 @@ impl Ways<'_> {
 /// Whether a text can be what stands in a column.
 fn can_be(column: Column, text: &str, zone: &TimeZone) -> bool {
     match column {
-        Column::JobName => true,
+        Column::JobName | Column::Group => true,
         Column::JobId | Column::JobIdRaw => value::job_number(text).is_some(),
         Column::State => matches!(value::state(text), Said::Known(_)),
-        Column::User | Column::Account | Column::Group | Column::Partition => !text.contains(char::is_whitespace),
+        Column::User | Column::Account | Column::Partition => !text.contains(char::is_whitespace),
         Column::Uid | Column::Gid => text.bytes().all(|byte| byte.is_ascii_digit()),
         Column::Submit | Column::Eligible | Column::Start | Column::End => printed::read(text, zone).is_ok(),
         Column::Elapsed | Column::Suspended => value::seconds(text).is_some(),

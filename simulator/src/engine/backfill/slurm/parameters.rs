@@ -147,10 +147,11 @@ impl SlurmParameters {
             "sched_min_interval" => self.sched_min_interval_microseconds = number(name, value, 0..=ANY)?,
             "batch_sched_delay" => self.batch_sched_delay = Seconds(number(name, value, 0..=ANY)?),
             "bf_interval" => {
-                self.bf_interval = Seconds(number(name, value, -1..=10_800)?);
-                if self.bf_interval == Seconds::ZERO {
+                let interval = Seconds(number(name, value, -1..=10_800)?);
+                if interval == Seconds::ZERO {
                     return Err(ParameterError::Bounds { name: name.to_owned(), value: 0, bounds: "from 1 to 10800, or -1".to_owned() });
                 }
+                self.bf_interval = interval;
             }
             "bf_window" => self.bf_window = Seconds(60 * number(name, value, 1..=THIRTY_DAYS / 60)?),
             "bf_resolution" => self.bf_resolution = Seconds(number(name, value, 1..=3_600)?),
@@ -227,11 +228,13 @@ mod tests {
         for (written, told) in [
             ("bf_window=86400", "Slurm does not take bf_window=86400 (it has to be from 1 to 43200): it goes by its default"),
             ("bf_resolution=0", "Slurm does not take bf_resolution=0 (it has to be from 1 to 3600): it goes by its default"),
+            ("bf_interval=0", "Slurm does not take bf_interval=0 (it has to be from 1 to 10800, or -1): it goes by its default"),
             ("bf_window=day", "Slurm does not take bf_window=day: it goes by its default"),
             ("bf_window", "Slurm passes over bf_window without a value"),
         ] {
             let expected = vec![Departure::NotTaken(format!("{told}, and so does the simulation"))];
-            assert_eq!(SlurmParameters::of_site(&format!("{written},bf_interval=60")), (interval(60), expected));
+            let other = SlurmParameters { bf_max_job_test: 60, ..SlurmParameters::default() };
+            assert_eq!(SlurmParameters::of_site(&format!("{written},bf_max_job_test=60")), (other, expected));
         }
         let taken = |text: &str| SlurmParameters::of_site(text).0;
         assert_eq!(taken("bf_interval=45s"), interval(45));
