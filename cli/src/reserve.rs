@@ -173,7 +173,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let at = moment::parse(&arguments.at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;
     let asked = Asked { reserve_at: Some(at.0), early_start: arguments.early_start, ..Asked::default() };
     let more: Vec<String> = arguments.sbatch.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let job = arguments.job.job(&more, &AskedArguments::default(), now).map_err(Failure::Input)?.asking(asked.clone());
+    let mut described = arguments.job.clone();
+    // With a command of sbatch behind -- that is what describes the job.
+    let not_read = if more.is_empty() { described.take_standard_input().context("standard input").map_err(Failure::Input)? } else { None };
+    let job = described.job(&more, &AskedArguments::default(), now).map_err(Failure::Input)?.asking(asked.clone());
     if !arguments.clusters.is_empty() {
         return joint::run(arguments, &asked, &job, now);
     }
@@ -212,6 +215,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             .chain(not_done(&filter))
             .chain(remarks(&job))
             .chain(passed_over(&job))
+            .chain(not_read.map(str::to_owned))
             .collect(),
         at,
         now,

@@ -70,7 +70,7 @@ pub(super) struct PolicyArguments {
     min_gain_time: Seconds,
 
     /// The first job that may be changed, counted from 1 among the jobs that ran, in order of
-    /// submission. Those before it are the history [default: 10001, of a log with fewer than 30000
+    /// submission. Those before it are the history [default: 10001, of a log with fewer than 15000
     /// jobs the one behind its first third].
     #[arg(long, value_name = "N")]
     from: Option<NonZeroUsize>,

@@ -116,7 +116,7 @@ pub(super) struct Arguments {
 
     /// The first job that may ask, counted from 1 among the jobs that ran (of the queue, with
     /// --queue), in order of submission.
-    /// Those before it are the history [default: 10001, of a log with fewer than 30000 jobs the one
+    /// Those before it are the history [default: 10001, of a log with fewer than 15000 jobs the one
     /// behind its first third].
     #[arg(long, value_name = "N")]
     from: Option<NonZeroUsize>,

@@ -106,7 +106,7 @@ pub(super) trait OfLogs {
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
     /// The first job to forecast, counted from 1 among the jobs that ran, in order of submission.
-    /// Those before it are the history [default: 20001, of a log with fewer than 60000 jobs the one
+    /// Those before it are the history [default: 20001, of a log with fewer than 30000 jobs the one
     /// behind its first third].
     #[arg(long, value_name = "N")]
     from: Option<NonZeroUsize>,
@@ -116,10 +116,12 @@ pub(super) struct RunArguments {
 }
 
 /// The first job that is looked at: the one that was asked for, or else `usual`, unless the log is
-/// so short that less than two thirds of it would be left: then the one behind its first third, as
-/// in `assess`. `to` is the last job that is asked for; jobs are counted from 1.
+/// so short that less than a third of it would be left: then the one behind its first third, as in
+/// `assess`. `to` is the last job that is asked for; jobs are counted from 1.
 pub(super) fn first_job(asked: Option<NonZeroUsize>, usual: usize, jobs: usize, to: Option<usize>) -> usize {
-    asked.map_or_else(|| usual.min(to.map_or(jobs, |to| to.min(jobs)) / 3 + 1), NonZeroUsize::get)
+    let last = to.map_or(jobs, |to| to.min(jobs));
+    let default = if usual <= last - last / 3 { usual } else { last / 3 + 1 };
+    asked.map_or(default, NonZeroUsize::get)
 }
 
 /// That of [`first_job`] before the log is read: the least that it can be.

@@ -58,7 +58,12 @@ const fn column(
 /// A name, which may be any text of a user's, in characters that a terminal shows and does not
 /// obey.
 fn named(name: Option<&str>) -> String {
-    name.unwrap_or(UNKNOWN).replace(char::is_control, "?")
+    name.unwrap_or(UNKNOWN).replace(|letter: char| letter.is_control() || is_of_direction(letter), "?")
+}
+
+/// Whether a character changes the direction in which a terminal shows those around it.
+fn is_of_direction(letter: char) -> bool {
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// As squeue shows it of a job that waits.
@@ -88,6 +93,7 @@ mod tests {
     #[test]
     fn what_a_user_names_a_job_does_not_reach_the_terminal_as_a_command() {
         assert_eq!(named(Some("a\u{1b}[2Jb\nc\u{9b}d e")), "a?[2Jb?c?d e");
+        assert_eq!(named(Some("a\u{202e}b\u{2066}c\u{200f}d")), "a?b?c?d");
         assert_eq!((named(Some("")), named(None)), (String::new(), "N/A".to_owned()));
     }
 }
