@@ -143,7 +143,8 @@ fn explain_knows_the_job_that_is_changed_as_the_daemon_read_it() {
     let data = SiteData { jobs: vec![job], ..SiteData::default() };
     std::fs::write(site.path().join("rules-data"), encode(&data).bytes).unwrap();
     let directory = site.path().to_str().unwrap();
-    for job in ["JobId=15", "JobId=12_3"] {
+    // Each as slurmctld reads it.
+    for job in ["JobId=15", "JobId=12_3", "JobId= 15", "JobId=12_[3]", "JobId=12+3"] {
         let told =
             said(&mut site.command(&["filter", "explain", "--state-directory", directory, "--", "scontrol", "update", job, "Comment=x"]));
         assert!(told.status == 1 && told.output.contains("refused by known: known"), "{} {}", told.output, told.error);
@@ -216,4 +217,11 @@ fn shadow_tells_what_would_differ_from_the_rules_in_force() {
     assert_eq!(difference["after"], "accepted with partition = \"batch\", time_limit = \"2-00:00:00\"; told: at most a day");
     assert!(report["reasons"][0]["reason"].as_str().unwrap().contains("--gress"), "{report}");
     assert_eq!(shadow(&["--against", "records"]).status, 2);
+    // sbatch has had --tres-bind since 23.11.
+    write("commands.txt", "sbatch -p debug -t 60 --tres-bind=gres/gpu:closest job.sh\n");
+    let not_understood = |release: &str| {
+        let told = shadow(&["--slurm", release, "--format", "json"]);
+        serde_json::from_str::<Value>(&told.output).unwrap_or_else(|error| panic!("{error}: {}", told.error))["not_understood"].clone()
+    };
+    assert_eq!((not_understood("22.05"), not_understood("24.11")), (1.into(), 0.into()));
 }

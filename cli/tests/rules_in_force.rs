@@ -93,6 +93,25 @@ fn rules_are_not_put_where_others_can_write() {
 }
 
 #[test]
+fn rules_take_the_place_of_what_no_program_of_queuecast_has_put_there() {
+    let site = site(&rule("time", "cap = { time_limit = \"1-0\" }"));
+    let path = site.path().join("rules");
+    let put: [(&str, &dyn Fn()); 3] = [
+        ("no rules", &|| fs::write(&path, "x").unwrap()),
+        ("a pipe", &|| assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success())),
+        ("too large", &|| fs::File::create(&path).unwrap().set_len(1 << 40).unwrap()),
+    ];
+    for (what, put) in put {
+        put();
+        let loaded = load(&site, &[]);
+        assert_eq!(loaded.status, 0, "{what}: {}", loaded.error);
+        assert!(loaded.error.contains("the rules that were in force can't be compared"), "{what}: {}", loaded.error);
+        assert_eq!(rules(&site), ["time"], "{what}");
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
 fn status_shows_the_rules_in_force_and_what_is_wrong_with_their_files() {
     let site = site("");
     assert!(!site.run(&["status"]).output.contains("own rules"), "a site without rules is told nothing of them");

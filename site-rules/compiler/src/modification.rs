@@ -283,6 +283,27 @@ mod tests {
             let value = job.field(FieldNumber::from(name)).map(|value| value.to_string());
             assert_eq!(value.as_deref(), expected, "{name:?}");
         }
+        let field = |words: &str, name| read(words).unwrap().field(FieldNumber::from(name)).map(|value| value.to_string());
+        for (words, expected) in [
+            ("NumNodes=8", [Some("8"), Some("8"), None]),
+            ("ReqNodes=1k", [Some("1024"), Some("1024"), None]),
+            ("NumNodes=2-4", [Some("2"), Some("4"), None]),
+            ("NumNodes=4,2", [Some("2"), Some("4"), Some("2,4")]),
+            ("NumNodes=2-8:2", [Some("2"), Some("6"), Some("2,4,6")]),
+            ("NumNodes=0", [Some("0"), None, None]),
+        ] {
+            let words = format!("scontrol update JobId=12 {words}");
+            let read = [Name::MinNodes, Name::MaxNodes, Name::JobSizeStr].map(|name| field(&words, name));
+            assert_eq!(read.each_ref().map(Option::as_deref), expected, "{words}");
+        }
+        for (types, expected) in [("ALL", "BEGIN|END|FAIL|REQUEUE|STAGE_OUT|INVALID_DEPEND"), ("none", "")] {
+            let read = field(&format!("scontrol update JobId=12 MailType={types}"), Name::MailType);
+            let mut read: Vec<&str> = read.as_deref().unwrap().split('|').collect();
+            let mut expected: Vec<&str> = expected.split('|').collect();
+            read.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(read, expected, "{types}");
+        }
         let unlimited = read("/usr/bin/scontrol update job 7 timelimit=UNLIMITED").unwrap();
         let field = |name| unlimited.field(FieldNumber::from(name)).map(|value| value.to_string());
         assert_eq!((field(Name::JobId).as_deref(), field(Name::TimeLimitIsUnlimited).as_deref()), (Some("7"), Some("true")));
@@ -296,7 +317,10 @@ mod tests {
             ("scontrol update JobId=1 Partitions=a", "the key Partitions is not evaluated here; did you mean Partition?"),
             ("scontrol update JobId=1 TimeLimit=+5", "TimeLimit: \"+5\" counts from what the job has"),
             ("scontrol update JobId=1 NumTasks=x", "NumTasks: \"x\" is no whole number"),
-            ("scontrol update JobId=1 MailType=SOMETIMES", "MailType: \"SOMETIMES\" is none of BEGIN, "),
+            ("scontrol update JobId=1 NumNodes=4-2", "NumNodes: \"4-2\" is no number of nodes"),
+            ("scontrol update JobId=1 NumNodes=ALL", "NumNodes: \"ALL\" is no number of nodes"),
+            ("scontrol update JobId=1 MailType=SOMETIMES", "MailType: \"SOMETIMES\" has other words than ALL, NONE, BEGIN, "),
+            ("scontrol update JobId=1 MailType=", "MailType: \"\" has other words than ALL, NONE, BEGIN, "),
         ] {
             let error = read(words).unwrap_err().to_string();
             assert!(error.contains(message), "{words}: {error}");

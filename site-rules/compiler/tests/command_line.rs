@@ -7,6 +7,7 @@ use job_types::time::UnixTime;
 use proptest::prelude::*;
 use rules_compiler::command_line::{self, CommandLineError, Origin, PluginOption, Release, Setting, Takes};
 use rules_compiler::described::DescribedJob;
+use rules_compiler::modification;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 
 /// 2026-11-23 09:00 UTC.
@@ -30,6 +31,15 @@ fn parse(line: &str) -> Result<DescribedJob, CommandLineError> {
 
 fn read(job: &DescribedJob, name: Name) -> Option<String> {
     job.field(FieldNumber::from(name)).map(|value| value.to_string())
+}
+
+#[test]
+fn an_empty_text_is_no_text_as_in_the_plugin() {
+    let job = parse("sbatch -A '' --comment= -J '' job.sh").unwrap();
+    assert_eq!([Name::Account, Name::Comment].map(|name| read(&job, name)), [None, None]);
+    let of_scontrol = ["scontrol", "update", "JobId=12", "Comment=", "Gres="].map(str::to_owned);
+    let change = modification::of(&of_scontrol, UnixTime(NOW), &jiff::tz::TimeZone::UTC).unwrap();
+    assert_eq!([Name::Comment, Name::TresPerNode].map(|name| read(&change, name)), [None, None]);
 }
 
 #[test]

@@ -69,6 +69,13 @@ fn a_submission_that_names_no_partition_is_one_to_the_sites_default_partition() 
 }
 
 #[test]
+fn the_partitions_that_were_asked_for_are_the_default_one_as_well_where_none_is_named() {
+    let text = DEFAULT.replace("job.partitions", "asked.partitions");
+    assert!(compiled(&text, None).asks_for_default_partition);
+    assert_eq!(differences(&text, Some(&site())), Vec::<String>::new());
+}
+
+#[test]
 fn rules_that_do_not_ask_for_partitions_are_the_same_whatever_the_default_one_is() {
     let compiled = compiled("[[rule]]\nname = \"r\"\nwhen = 'has(job.partition)'\nreject = \"no\"\n", Some(&site()));
     assert!(!compiled.asks_for_default_partition && compiled.rules.unwrap().program.default_partition.is_none());
@@ -142,4 +149,6 @@ expect = { nothing = true }
     assert!(wrong("partitions = { a = { max_tim = \"1\" } }").contains("tables.partitions has no column max_tim; did you mean max_time?"));
     assert!(wrong("partition = { a = {} }").contains("unknown key partition; did you mean partitions?"));
     assert!(wrong("qos = { a = { max_wall = 3 } }").contains("a duration in quotes"));
+    let two = wrong("partitions = { a = { is_default = true }, b = { is_default = true }, c = { is_default = false } }");
+    assert_eq!(two, "a is the default partition already, and there is one");
 }

@@ -55,6 +55,8 @@ fn differences(test: &str) -> Vec<String> {
 fn a_test_that_is_as_expected_has_no_differences() {
     for test in [
         "command = \"sbatch --gres=gpu:2 job.sh\"\nexpect = { partition = \"gpu\", gpus = 2, time_limit = \"1:00:00\", warn = false }",
+        "command = \"sbatch -p x -q Express --wrap true\"\nexpect = { qos = \"EXPRESS\" }",
+        "fields = { partition = \"x\", comment = \"\" }\nexpect = { absent = [\"comment\"] }",
         "command = \"sbatch -t 5-0 --wrap true\"\nexpect = { partition = \"batch\", time_limit = \"2-0\", rules = [\"route\", \"limit\"] }",
         "fields = { partition = \"gpu\" }\nexpect = { reject = \"E_GPU\", error = \"ESLURM_INVALID_GRES\", rules = [\"limit\", \"gpus\"] }",
         "fields = { partition = \"gpu\" }\nexpect = { reject = \"no GPUs\" }",
