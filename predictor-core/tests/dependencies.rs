@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// What learns, evaluates or serves, none of which a plugin does.
-const NOT_IN_PLUGINS: [&str; 15] = [
+const NOT_IN_PLUGINS: [&str; 16] = [
     "antlr4rust",
     "axum",
     "cel",
@@ -15,6 +15,7 @@ const NOT_IN_PLUGINS: [&str; 15] = [
     "learning",
     "nalgebra",
     "published-methods",
+    "queue-plan",
     "rand",
     "rand_chacha",
     "rayon",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use job_types::size::Size;
 use job_types::time::UnixTime;
 use predictor_core::set_aside::SetAside;
-use simulator::plan::LONGEST;
+use queue_plan::LONGEST;
 use slurm_sys::client::controller::Reservation;
 
 use crate::cluster::{PlanNode, Queue};

@@ -10,8 +10,6 @@
 //! - [`experiment`] replays logs with molding and deferral in front; [`evaluation`] holds forecasts
 //!   against logs.
 //! - [`assessment`] says by both whether all this would pay on the cluster that a log is from.
-//! - [`profile`] counts free processors over time; [`plan`] says when the pending jobs of a cluster
-//!   will start.
 //!
 //! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here
 //! reads a clock, and randomness comes from a seed that the caller gives.
@@ -26,8 +24,6 @@ mod lines;
 pub mod lublin;
 pub mod metrics;
 pub mod output;
-pub mod plan;
-pub mod profile;
 pub mod remarks;
 pub mod sacct;
 pub mod swf;

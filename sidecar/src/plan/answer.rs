@@ -2,7 +2,7 @@
 
 use job_types::number::PartitionIndex;
 use predictor_core::queue_plan::{PlannedJob, PlannedPartition, QueuePlan};
-use simulator::plan::Plan;
+use queue_plan::Plan;
 
 use super::state::Question;
 

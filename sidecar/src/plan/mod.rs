@@ -67,7 +67,7 @@ pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>)
     for question in questions {
         let begin = Instant::now();
         // A panic costs this plan, not the daemon.
-        let plan = catch_unwind(AssertUnwindSafe(|| answer::published(&question, &simulator::plan::plan(&question.state))));
+        let plan = catch_unwind(AssertUnwindSafe(|| answer::published(&question, &queue_plan::plan(&question.state))));
         let planned = Planned { plan: plan.ok(), took: begin.elapsed() };
         if sender.send(Message::Planned(Box::new(planned))).is_err() {
             return;

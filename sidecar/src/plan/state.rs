@@ -9,7 +9,7 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
-use simulator::plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
+use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
 use super::promised::{Deadlines, Promised, as_ranges};

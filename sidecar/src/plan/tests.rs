@@ -7,7 +7,7 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
-use simulator::plan::plan;
+use queue_plan::plan;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Access, Node, NodeState, Partition, PendingReason, Priorities, QueuedJob, Reservation, Sharing};
 

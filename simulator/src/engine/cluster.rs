@@ -8,7 +8,7 @@ use job_types::time::{Seconds, UnixTime};
 
 use super::waiting::Queue;
 use super::{Event, Job, JobIndex, Machine, Record, Running, Waiting};
-use crate::profile::Profile;
+use queue_plan::Profile;
 
 /// A start time that is not known yet.
 pub(super) const NOT_STARTED: UnixTime = UnixTime(i64::MIN);

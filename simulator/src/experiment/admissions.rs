@@ -12,7 +12,6 @@ use predictor_core::decision::Admitted;
 
 use super::expected_run_times::{ExpectedRunTimes, Planned};
 use crate::engine::{Cluster, Job, JobIndex, Record};
-use crate::profile::Profile;
 
 /// What was promised to a job.
 #[derive(Clone, Debug)]
@@ -57,8 +56,8 @@ impl Admissions {
     }
 
     /// Plans the queue in the order of the deadlines, with the jobs that come into it later, and
-    /// publishes that with what was learnt.
-    pub(super) fn publish(&mut self, run_times: &ExpectedRunTimes, cluster: &Cluster) -> Profile {
+    /// publishes that with what was learnt. Returns the free processors over time.
+    pub(super) fn publish(&mut self, run_times: &ExpectedRunTimes, cluster: &Cluster) -> Vec<(UnixTime, i64)> {
         let now = cluster.now();
         let place = |job: &Planned| (self.open.get(&job.job).map_or(UnixTime(i64::MAX), |promise| promise.admitted.deadline), job.job);
         let waiting = cluster.waiting().iter().map(|entry| Planned { job: entry.job, processors: entry.processors, eligible: now });
@@ -68,7 +67,7 @@ impl Admissions {
         let mut queue: Vec<Planned> = waiting.chain(later).collect();
         queue.sort_by_key(place);
         let mut starts: Vec<(JobIndex, UnixTime)> = Vec::with_capacity(queue.len());
-        let profile = run_times.plan_of(cluster, queue.into_iter(), |job, start| starts.push((job.job, start)));
+        let free = run_times.plan_of(cluster, queue.into_iter(), |job, start| starts.push((job.job, start)));
         self.published.clear();
         for (job, start) in starts {
             let Some(promise) = self.open.get(&job) else { continue };
@@ -84,7 +83,7 @@ impl Admissions {
             self.learner.came_to(partition, &outcome);
         }
         self.published_histories = self.learner.histories().map(|(partition, history)| (partition, *history)).collect();
-        profile
+        free
     }
 
     /// The admitted jobs that wait. Each partition has all processors.

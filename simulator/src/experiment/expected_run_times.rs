@@ -2,7 +2,7 @@
 //! plan of the queue that follows.
 
 use job_types::job::{EndedJob, WaitingJob};
-use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
+use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use std::sync::Arc;
 
 use job_types::size::{Size, Unit};
@@ -11,9 +11,8 @@ use learning::RunTimeLearner;
 use learning::run_times::ArrivingJob;
 use predictor_core::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
 
-use crate::engine::estimates::corrected_to;
 use crate::engine::{Cluster, Job, JobIndex, Record};
-use crate::profile::Profile;
+use queue_plan::{Assumption, Node, Partition, Pass, PendingJob, RunTimes, RunningJob, State, corrected_to};
 
 /// Forecasts of run times as the daemon publishes them, and a plan of the queue made with them.
 pub(super) struct ExpectedRunTimes {
@@ -115,12 +114,9 @@ impl ExpectedRunTimes {
     /// Free processors over time if jobs run as long as expected and each that waits starts as soon
     /// as there is room, in the order of the queue.
     ///
-    /// On one pool of processors, without reservations, this is the middle one of the three
-    /// schedules of [`plan`](crate::plan::plan()), with the same profile and the same correction of
-    /// run times that were outlived. That one also makes the other two, and the grid of sizes and
-    /// limits that the daemon publishes; a replay, which plans anew every thirty seconds of months,
-    /// asks for neither.
-    pub(super) fn plan(&self, cluster: &Cluster) -> Profile {
+    /// The daemon's own plan of one pool of processors, of which a replay, which plans anew every
+    /// thirty seconds of months, asks for the pass with expected run times alone.
+    pub(super) fn plan(&self, cluster: &Cluster) -> Vec<(UnixTime, i64)> {
         let waiting =
             cluster.waiting().iter().map(|entry| Planned { job: entry.job, processors: entry.processors, eligible: cluster.now() });
         self.plan_of(cluster, waiting, |_, _| {})
@@ -133,28 +129,52 @@ impl ExpectedRunTimes {
         cluster: &Cluster,
         waiting: impl Iterator<Item = Planned>,
         mut planned: impl FnMut(&Planned, UnixTime),
-    ) -> Profile {
+    ) -> Vec<(UnixTime, i64)> {
         let now = cluster.now();
-        let mut profile = Profile::new(now, i64::from(cluster.machine().processors));
-        for (_, processors, job) in cluster.running().by_expected_end() {
+        let running = cluster.running().by_expected_end().map(|(_, processors, job)| {
             // It runs from when it no longer waits on its nodes; its limit counts from its start.
             let Record { start, held, .. } = *cluster.record(job);
             let Expected { run_time, limit } = self.of(job);
             // Corrected as in the daemon's plan where it is outlived; it ends any moment at the
             // least.
             let runs_from = start + held;
-            let end = (runs_from + corrected_to(run_time, (now - runs_from).max(Seconds::ZERO), limit - held)).max(now + Seconds(1));
-            profile.take(now, end, i64::from(processors));
-        }
-        for job in waiting {
-            let (processors, expected) = (i64::from(job.processors), self.of(job.job).run_time);
-            if let Some(start) = profile.earliest(job.eligible.max(now), processors, expected) {
-                profile.take(start, start + expected, processors);
-                planned(&job, start);
+            let end = runs_from + corrected_to(run_time, (now - runs_from).max(Seconds::ZERO), limit - held);
+            RunningJob { nodes: vec![0], cpus: processors, reservation: None, remaining: run_times((end - now).max(Seconds(1))) }
+        });
+        let waiting: Vec<Planned> = waiting.collect();
+        let pending = (0u32..).zip(&waiting).map(|(place, job)| PendingJob {
+            id: JobId(job.job),
+            partitions: vec![0],
+            size: Size { nodes: 1, cpus: job.processors },
+            tasks: 1,
+            priority: u32::MAX - place,
+            eligible: job.eligible,
+            run_time: run_times(self.of(job.job).run_time),
+            ..PendingJob::default()
+        });
+        let pass = Pass::of(
+            &State {
+                now,
+                nodes: vec![Node { cpus: cluster.machine().processors, takes_jobs: true }],
+                partitions: vec![Partition { nodes: vec![0], is_up: true, ..Partition::default() }],
+                reservations: Vec::new(),
+                running: running.collect(),
+                pending: pending.collect(),
+            },
+            Assumption::Expected,
+        );
+        for (index, start) in &pass.starts {
+            if let (Some(job), Some(start)) = (waiting.get(*index), start) {
+                planned(job, *start);
             }
         }
-        profile
+        pass.free(0)
     }
+}
+
+/// One run time in the place of all three.
+fn run_times(expected: Seconds) -> RunTimes {
+    RunTimes { optimistic: expected, expected, limit: expected }
 }
 
 /// A job as the forecasts of run times see it.
@@ -187,7 +207,7 @@ mod tests {
     struct Plans {
         run_times: ExpectedRunTimes,
         at: UnixTime,
-        planned: Option<Profile>,
+        planned: Option<Vec<(UnixTime, i64)>>,
     }
 
     impl Policy for Plans {
@@ -214,7 +234,7 @@ mod tests {
         let mut policy = Plans { run_times: ExpectedRunTimes::new(2), at: UnixTime(1_000), planned: None };
         let mut scheduler = Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(Requested) };
         simulate(&jobs, &Machine::new(4), &mut scheduler, &mut policy).unwrap();
-        policy.planned.unwrap().earliest(UnixTime(at), 4, Seconds(1)).unwrap()
+        policy.planned.unwrap().into_iter().find(|(_, free)| *free == 4).unwrap().0
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl State {
             Some(admissions) => admissions.publish(&self.run_times, cluster),
             None => self.run_times.plan(cluster),
         };
-        let steps = steps.steps().map(|(at, free)| (at, u32::try_from(free).unwrap_or(0))).collect();
+        let steps = steps.into_iter().map(|(at, free)| (at, u32::try_from(free).unwrap_or(0))).collect();
         if let Some(waits) = &mut self.learnt_waits {
             let run_times = &self.run_times;
             waits.publish(now, |key| run_times.published(key).map(|model| (**model).clone()));

@@ -4,7 +4,7 @@ use job_types::time::UnixTime;
 
 use super::{Backfill, Cluster, Event};
 use crate::engine::{JobIndex, Waiting};
-use crate::profile::Profile;
+use queue_plan::Profile;
 
 /// A job that has no reservation.
 const NONE: UnixTime = UnixTime(i64::MIN);

@@ -4,7 +4,7 @@ mod correction;
 mod last_two;
 mod requested;
 
-pub use correction::{corrected, corrected_to};
+pub use correction::corrected;
 pub use last_two::LastTwo;
 pub use requested::Requested;
 

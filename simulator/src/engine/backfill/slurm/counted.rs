@@ -2,8 +2,8 @@
 
 use super::super::super::Cluster;
 use super::{Planned, SlurmParameters};
-use crate::profile::Profile;
 use job_types::time::UnixTime;
+use queue_plan::Profile;
 
 /// Whether the job at a position fits now, until its limit.
 pub(super) fn fits(cluster: &Cluster, position: usize) -> bool {

@@ -4,12 +4,11 @@ use job_types::size::Size;
 use job_types::time::Seconds;
 use predictor_core::queue_plan::ExpectedStart;
 
-use super::MOST_SIZES;
-use super::expected_start;
-use super::places::Places;
-use super::run_time::LONGEST;
-use super::schedule::{Schedule, Wanted};
-use super::state::{Partition, State};
+use crate::places::Places;
+use crate::plan::{MOST_SIZES, expected_start};
+use crate::run_time::LONGEST;
+use crate::schedule::{Schedule, Wanted};
+use crate::state::{Partition, State};
 
 /// Time limits of a grid: 10 min, 1, 4 and 12 h, 1, 2 and 7 d; and the partition's
 /// longest.
@@ -32,7 +31,7 @@ pub struct Grid {
 
 impl Grid {
     /// The grid of a partition after everything else has been placed.
-    pub(super) fn of(state: &State, places: &Places, index: usize, schedules: &mut [Schedule; 3]) -> Self {
+    pub(crate) fn of(state: &State, places: &Places, index: usize, schedules: &mut [Schedule; 3]) -> Self {
         let Some(partition) = state.partitions.get(index).filter(|partition| partition.is_up) else { return Self::default() };
         let (cpus, limits) = (sizes(partition, places, index), limits(partition));
         let mut starts = Vec::with_capacity(cpus.len() * limits.len());

@@ -10,7 +10,7 @@
 //! of b points, marking costs O(log n + b + n / b), a search O(n / b) and b for each block that it
 //! can't step over.
 //!
-//! `cargo bench -p simulator --bench profile` holds it against a plain sorted vector. A search and
+//! `cargo bench -p queue-plan --bench profile` holds it against a plain sorted vector. A search and
 //! two changes took, in µs, on a busy machine:
 //!
 //! | points | blocks | vector | treap |

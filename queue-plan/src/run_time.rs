@@ -1,6 +1,6 @@
 //! How long a job runs, or goes on to run, as a plan takes it.
 
-use crate::engine::estimates::corrected_to;
+use crate::correction::corrected_to;
 use job_types::time::Seconds;
 use predictor_core::forecast::RunTimeRange;
 

@@ -3,6 +3,8 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 
+use predictor_core::queue_plan::{ExpectedStart, PlanObstacle};
+
 use super::*;
 
 const NOW: UnixTime = UnixTime(1_000_000);
@@ -270,6 +272,29 @@ proptest! {
             prop_assert!(taken(start.expected, None) <= up);
             let up_there: u32 = state.nodes.iter().take(4).filter(|node| node.takes_jobs).map(|node| node.cpus).sum();
             prop_assert!(taken(start.expected, Some(1)) <= up_there);
+        }
+    }
+
+    #[test]
+    fn one_pass_says_what_the_plan_says_under_its_assumption(state in any_state()) {
+        let whole = plan(&state);
+        let [optimistic, expected, limit] =
+            [Assumption::Optimistic, Assumption::Expected, Assumption::Limit].map(|assumption| Pass::of(&state, assumption));
+        for (place, planned) in whole.pending.iter().enumerate() {
+            let starts = [&optimistic, &expected, &limit].map(|pass| pass.starts[place]);
+            prop_assert!(starts.iter().all(|(index, _)| *index == planned.index));
+            let [optimistic, expected, limit] = starts.map(|(_, start)| start);
+            match planned.start {
+                Ok(start) => {
+                    prop_assert_eq!(Some(start.expected), expected);
+                    prop_assert_eq!((start.lower, start.upper), (start.expected.min(optimistic.unwrap()), start.expected.max(limit.unwrap())));
+                }
+                Err(_) => prop_assert!(optimistic.is_none() || expected.is_none() || limit.is_none()),
+            }
+        }
+        for (partition, planned) in whole.partitions.iter().enumerate() {
+            // There are fewer points than the plan has room for.
+            prop_assert_eq!(&expected.free(partition), &planned.free);
         }
     }
 

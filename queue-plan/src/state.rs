@@ -1,6 +1,6 @@
 //! What a plan is made from: the cluster as it is now.
 
-use super::run_time::RunTimes;
+use crate::run_time::RunTimes;
 use job_types::number::JobId;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};

@@ -13,9 +13,9 @@ use std::hint::black_box;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
 use job_types::time::{Seconds, UnixTime};
+use queue_plan::Profile;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use simulator::profile::Profile;
 
 use crate::vector::VectorProfile;
 

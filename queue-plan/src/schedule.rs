@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 
 use job_types::time::{Seconds, UnixTime};
 
-use super::floors::Floors;
-use super::places::{PlaceIndex, Places, rounded_up};
-use super::run_time::{LONGEST, RunTimes};
-use super::state::{PendingJob, State};
+use crate::floors::Floors;
+use crate::places::{PlaceIndex, Places, rounded_up};
 use crate::profile::Profile;
+use crate::run_time::{LONGEST, RunTimes};
+use crate::state::{PendingJob, State};
 
-/// Which of its run times each job is taken to have.
+/// Which of its run times ([`RunTimes`]) each job is taken to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Assumption {
+pub enum Assumption {
+    /// The one that three of four such jobs exceed.
     Optimistic,
+    /// The expected one.
     Expected,
+    /// The time limit.
     Limit,
 }
 
@@ -31,7 +34,7 @@ impl Assumption {
 
 /// Free CPUs over time, with what is known to take them.
 #[derive(Clone, Debug)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     now: UnixTime,
     assumption: Assumption,
     /// What is free in each place.
@@ -49,25 +52,25 @@ pub(super) struct Schedule {
 
 /// When a job starts, and which CPUs it takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fit {
-    pub(super) start: UnixTime,
+pub(crate) struct Fit {
+    pub(crate) start: UnixTime,
     partition: usize,
     cpus: i64,
 }
 
 /// What is to be placed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    pub(super) cpus: i64,
-    pub(super) duration: Seconds,
+pub(crate) struct Wanted {
+    pub(crate) cpus: i64,
+    pub(crate) duration: Seconds,
     /// Until when it must not run into a reservation, counted from its start.
-    pub(super) limit: Seconds,
-    pub(super) from: UnixTime,
+    pub(crate) limit: Seconds,
+    pub(crate) from: UnixTime,
 }
 
 impl Schedule {
     /// The cluster with its reservations and what runs.
-    pub(super) fn of(state: &State, places: &Places, assumption: Assumption) -> Self {
+    pub(crate) fn of(state: &State, places: &Places, assumption: Assumption) -> Self {
         let now = state.now;
         let mut schedule = Self {
             now,
@@ -154,12 +157,12 @@ impl Schedule {
     }
 
     /// How long a job runs under the assumption.
-    pub(super) fn duration(&self, job: &PendingJob) -> Seconds {
+    pub(crate) fn duration(&self, job: &PendingJob) -> Seconds {
         self.assumption.of(&job.run_time)
     }
 
     /// The earliest time at which there is room in a partition.
-    pub(super) fn earliest(&mut self, places: &Places, partition: usize, wanted: &Wanted) -> Option<UnixTime> {
+    pub(crate) fn earliest(&mut self, places: &Places, partition: usize, wanted: &Wanted) -> Option<UnixTime> {
         let of = places.of_partition.get(partition)?;
         let mut at = wanted.from.max(self.now);
         // How many in a row have found nothing against the time.
@@ -196,7 +199,7 @@ impl Schedule {
 
     /// Places one task of a job, whose needs in each of its partitions are given, where it can
     /// start first and not before `from`.
-    pub(super) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, i64)], from: UnixTime) -> Option<Fit> {
+    pub(crate) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, i64)], from: UnixTime) -> Option<Fit> {
         let duration = self.duration(job);
         let limit = job.run_time.limit.max(duration);
         let fit = if let Some(reservation) = job.reservation {
@@ -223,7 +226,7 @@ impl Schedule {
     }
 
     /// What is free for a partition over time: at each point the least of its places.
-    pub(super) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(UnixTime, i64)> {
+    pub(crate) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(UnixTime, i64)> {
         let profiles: Vec<&Profile> =
             places.of_partition.get(partition).into_iter().flatten().filter_map(|place| self.free.get(usize::from(*place))).collect();
         let mut times: Vec<UnixTime> = profiles.iter().flat_map(|profile| profile.steps().map(|(time, _)| time)).collect();

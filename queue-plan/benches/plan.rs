@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use job_types::time::{Seconds, UnixTime};
+use queue_plan::{Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State, plan};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use simulator::plan::{Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State, plan};
 
 const NOW: UnixTime = UnixTime(1_800_000_000);
 const NODES: u32 = 2_000;

@@ -16,20 +16,20 @@ const NO_FLOOR: UnixTime = UnixTime(i64::MIN);
 
 /// The floors of one place.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Floors {
+pub(crate) struct Floors {
     /// By size and duration, ascending in both; empty until there are any.
     floors: Vec<UnixTime>,
 }
 
 impl Floors {
     /// A time before which no job of that size and duration starts.
-    pub(super) fn of(&self, cpus: i64, duration: Seconds) -> UnixTime {
+    pub(crate) fn of(&self, cpus: i64, duration: Seconds) -> UnixTime {
         let (size, duration) = (step_at_most(cpus).min(SIZES - 1), step_at_most(duration.0).min(DURATIONS - 1));
         self.floors.get(size * DURATIONS + duration).copied().unwrap_or(NO_FLOOR)
     }
 
     /// No job of that size and duration, and none that is larger or longer, starts before `start`.
-    pub(super) fn raise(&mut self, cpus: i64, duration: Seconds, start: UnixTime) {
+    pub(crate) fn raise(&mut self, cpus: i64, duration: Seconds, start: UnixTime) {
         if self.floors.is_empty() {
             self.floors = vec![NO_FLOOR; SIZES * DURATIONS];
         }

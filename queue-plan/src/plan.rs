@@ -1,50 +1,14 @@
-//! When will each pending job start, given the cluster as it is now?
-//!
-//! [`plan`] places the jobs that wait, in Slurm's order, each at the earliest time at which there
-//! is room for as long as it is expected to run, and never moves one that has been placed:
-//! conservative backfilling with run times as they are forecast. It is pure, and the same state
-//! gives the same plan.
-//!
-//! **Order** (src/slurmctld/job_scheduler.c, `sort_job_queue2`): jobs that wait for a reservation,
-//! then the partition's tier, then the priority as slurmctld tells it, then the job's number.
-//! Priorities are assumed to keep this order, and no job is assumed to be submitted later.
-//!
-//! **Run times** come from the caller ([`RunTimes`]). What runs ends as jobs do that have run so
-//! long, never before now and never beyond its limit. The same jobs are placed three times: with
-//! the run times that three of four such jobs exceed, with the expected ones, and with time limits.
-//! The starts of the first and the last bound those in the middle. They bound what follows from run
-//! times alone: jobs that arrive later with a higher priority delay a job beyond its upper bound.
-//!
-//! **What is approximated.** CPUs are counted, by pool and partition: which nodes they are on is
-//! known of running jobs, reservations and nodes that are down only, so that fragments over nodes
-//! count as room. Memory, generic resources, licences, constraints, preemption, and limits of
-//! accounts and qualities of service are not modelled; jobs that slurmctld says wait for such a
-//! limit get no expected start and take no room. Slurm's own backfilling goes by time limits, and
-//! with `bf_max_job_test`, `bf_window` and the like it looks less far; the plan takes it to find
-//! every hole. Reservations that recur are known by their next occurrence.
-//!
-//! **Bounds on the work.** At most [`MOST_PLACED`] jobs and tasks of arrays are placed, of one
-//! array at most [`MOST_TASKS`]; jobs behind them are [`PlanObstacle::TooFarBehind`].
-
-mod floors;
-mod grid;
-mod places;
-mod run_time;
-mod schedule;
-mod state;
-#[cfg(test)]
-mod tests;
+//! The plan of a queue: the starts of all waiting jobs under three assumptions of run times.
 
 use std::cmp::Reverse;
 
-pub use grid::Grid;
-pub use run_time::{LONGEST, RunTimes};
-pub use state::{Node, Partition, PendingJob, Reservation, RunningJob, State};
-
 use job_types::time::UnixTime;
-use places::Places;
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle};
-use schedule::{Assumption, Schedule};
+
+use crate::grid::Grid;
+use crate::places::Places;
+use crate::schedule::{Assumption, Schedule};
+use crate::state::{PendingJob, State};
 
 /// The most jobs and tasks of arrays that are placed.
 pub const MOST_PLACED: usize = 20_000;
@@ -83,7 +47,7 @@ pub struct PlannedJob {
 
 /// The start of a job from the three plans. Jobs that end earlier can make another start later, so
 /// that the three may be out of order.
-fn expected_start([optimistic, expected, limit]: [Option<UnixTime>; 3]) -> Option<ExpectedStart> {
+pub(crate) fn expected_start([optimistic, expected, limit]: [Option<UnixTime>; 3]) -> Option<ExpectedStart> {
     let expected = expected?;
     let (lower, upper) = (optimistic?.min(expected), limit?.max(expected));
     Some(ExpectedStart { lower, expected, upper })
@@ -99,39 +63,86 @@ pub struct PartitionPlan {
     pub grid: Grid,
 }
 
-/// Plans the queue of a state.
+/// Plans the queue of a state: three passes, and the grids of the partitions behind them.
 #[must_use]
 pub fn plan(state: &State) -> Plan {
     let places = Places::of(state);
     let mut schedules =
         [Assumption::Optimistic, Assumption::Expected, Assumption::Limit].map(|assumption| Schedule::of(state, &places, assumption));
-    let mut placed = 0;
-    let mut is_complete = true;
     let mut pending = Vec::with_capacity(state.pending.len());
-    for index in order(state) {
-        let Some(job) = state.pending.get(index) else { continue };
-        let start = match needs(state, &places, job) {
-            Err(obstacle) => Err(obstacle),
-            Ok(_) if placed >= MOST_PLACED => {
-                is_complete = false;
-                Err(PlanObstacle::TooFarBehind)
-            }
-            Ok(needs) => {
-                let tasks = job.tasks.clamp(1, MOST_TASKS).min(u32::try_from(MOST_PLACED - placed).unwrap_or(1));
-                is_complete &= tasks >= job.tasks;
-                placed += tasks as usize;
-                let starts = schedules.each_mut().map(|schedule| place_tasks(schedule, &places, job, &needs, tasks));
-                expected_start(starts).ok_or(if job.reservation.is_some() { PlanObstacle::Reservation } else { PlanObstacle::TooLarge })
-            }
-        };
-        pending.push(PlannedJob { index, start });
-    }
+    let is_complete = place_all(state, &places, &mut schedules, |index, starts| {
+        let never = |job: &PendingJob| if job.reservation.is_some() { PlanObstacle::Reservation } else { PlanObstacle::TooLarge };
+        let never = state.pending.get(index).map_or(PlanObstacle::TooLarge, never);
+        pending.push(PlannedJob { index, start: starts.and_then(|starts| expected_start(starts).ok_or(never)) });
+    });
     let partitions = (0..state.partitions.len()).map(|partition| {
         let [_, expected, _] = &schedules;
         let free = coarsened(&expected.free_steps(&places, partition));
         PartitionPlan { free, grid: Grid::of(state, &places, partition, &mut schedules) }
     });
     Plan { at: state.now, pending, partitions: partitions.collect(), is_complete }
+}
+
+/// The queue of a state under one assumption of run times: what [`plan()`] says of it, in one pass
+/// and without the grids. A replay that plans thousands of times asks for this.
+#[derive(Debug)]
+pub struct Pass {
+    /// The starts of the pending jobs, by their places in [`State::pending`], in the order in which
+    /// they are served; of an array the first task's. `None` where there is never room, or where
+    /// the start is not known ([`PlanObstacle`]).
+    pub starts: Vec<(usize, Option<UnixTime>)>,
+    places: Places,
+    schedule: Schedule,
+}
+
+impl Pass {
+    /// Places the jobs of a state.
+    #[must_use]
+    pub fn of(state: &State, assumption: Assumption) -> Pass {
+        let places = Places::of(state);
+        let mut schedule = [Schedule::of(state, &places, assumption)];
+        let mut starts = Vec::with_capacity(state.pending.len());
+        place_all(state, &places, &mut schedule, |index, start| starts.push((index, start.ok().and_then(|[start]| start))));
+        let [schedule] = schedule;
+        Pass { starts, places, schedule }
+    }
+
+    /// From which moments on so many CPUs are free for a partition with all that runs and waits, in
+    /// the order of time; neighbours differ.
+    #[must_use]
+    pub fn free(&self, partition: usize) -> Vec<(UnixTime, i64)> {
+        self.schedule.free_steps(&self.places, partition)
+    }
+}
+
+/// Places the jobs of a state in each of the schedules, in the order in which they are served, and
+/// tells `placed` their starts there, or what keeps them from starting at a known time. Returns
+/// whether all were placed for which there is room at all.
+fn place_all<const PASSES: usize>(
+    state: &State,
+    places: &Places,
+    schedules: &mut [Schedule; PASSES],
+    mut placed: impl FnMut(usize, Result<[Option<UnixTime>; PASSES], PlanObstacle>),
+) -> bool {
+    let (mut count, mut is_complete) = (0, true);
+    for index in order(state) {
+        let Some(job) = state.pending.get(index) else { continue };
+        let starts = match needs(state, places, job) {
+            Err(obstacle) => Err(obstacle),
+            Ok(_) if count >= MOST_PLACED => {
+                is_complete = false;
+                Err(PlanObstacle::TooFarBehind)
+            }
+            Ok(needs) => {
+                let tasks = job.tasks.clamp(1, MOST_TASKS).min(u32::try_from(MOST_PLACED - count).unwrap_or(1));
+                is_complete &= tasks >= job.tasks;
+                count += tasks as usize;
+                Ok(schedules.each_mut().map(|schedule| place_tasks(schedule, places, job, &needs, tasks)))
+            }
+        };
+        placed(index, starts);
+    }
+    is_complete
 }
 
 /// Places of the pending jobs in the order in which they are served.

@@ -9,44 +9,44 @@
 use job_types::size::Size;
 use std::collections::BTreeMap;
 
-use super::state::State;
+use crate::state::State;
 
 /// Index of a place.
-pub(super) type PlaceIndex = u16;
+pub(crate) type PlaceIndex = u16;
 
 /// The places, and what lies where.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     /// CPUs of the nodes that take jobs, by place.
-    pub(super) cpus: Vec<i64>,
+    pub(crate) cpus: Vec<i64>,
     /// How many nodes these are.
-    pub(super) nodes: Vec<u32>,
+    pub(crate) nodes: Vec<u32>,
     /// The places of each partition: its pool, and its own where it has only some of the pool's
     /// nodes; none where it has no node.
-    pub(super) of_partition: Vec<Vec<PlaceIndex>>,
+    pub(crate) of_partition: Vec<Vec<PlaceIndex>>,
     /// The class of each node.
-    pub(super) class_of_node: Vec<usize>,
+    pub(crate) class_of_node: Vec<usize>,
     /// The classes.
-    pub(super) classes: Vec<Class>,
+    pub(crate) classes: Vec<Class>,
 }
 
 /// Nodes that are alike in where they lie and who reserves them.
 #[derive(Debug)]
-pub(super) struct Class {
+pub(crate) struct Class {
     /// The places that they belong to.
-    pub(super) places: Vec<PlaceIndex>,
+    pub(crate) places: Vec<PlaceIndex>,
     /// The reservations that have them, by index.
-    pub(super) reservations: Vec<u32>,
+    pub(crate) reservations: Vec<u32>,
     /// Whether they take jobs.
-    pub(super) takes_jobs: bool,
+    pub(crate) takes_jobs: bool,
     /// CPUs of all of them.
-    pub(super) cpus: i64,
+    pub(crate) cpus: i64,
 }
 
 impl Places {
     /// Finds the places of a cluster. Nodes that the lists name but the state does not have are
     /// left out.
-    pub(super) fn of(state: &State) -> Self {
+    pub(crate) fn of(state: &State) -> Self {
         let count = state.nodes.len();
         let mut pools = Pools::new(count);
         for partition in &state.partitions {
@@ -130,7 +130,7 @@ impl Places {
     /// CPUs that a job needs in a partition: those that it asks for, or those of its nodes where it
     /// gets whole ones, which are taken to be alike. `None` where the partition has no node, or
     /// fewer nodes or CPUs than that in use.
-    pub(super) fn needed_cpus(&self, partition: usize, size: Size, whole_nodes: bool) -> Option<i64> {
+    pub(crate) fn needed_cpus(&self, partition: usize, size: Size, whole_nodes: bool) -> Option<i64> {
         let Size { nodes, cpus } = size;
         let place = usize::from(*self.of_partition.get(partition)?.last()?);
         let (all_cpus, all_nodes) = (*self.cpus.get(place)?, *self.nodes.get(place)?);
@@ -144,7 +144,7 @@ impl Places {
 }
 
 /// A quotient of numbers that are not negative, rounded up.
-pub(super) fn rounded_up(dividend: i64, divisor: i64) -> i64 {
+pub(crate) fn rounded_up(dividend: i64, divisor: i64) -> i64 {
     (dividend + divisor - 1) / divisor
 }
 
