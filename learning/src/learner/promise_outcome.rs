@@ -58,11 +58,14 @@ fn promised(admin_comment: &str) -> Option<(f64, UnixTime, UnixTime)> {
         return None;
     }
     let record = Record::parse(admin_comment).filter(|record| record.mode == Mode::Enforce)?;
-    let at = UnixTime(record.written?.reserved_at?);
+    let written = record.written?;
+    let at = UnixTime(written.reserved_at?);
+    let promised = record.forecast?.reservation_probability?;
+    // Of earlier versions' records only the option says what was wanted. Who asked for the best got
+    // what was to be had.
     let variable = Key::SuccessProbability.option().variable;
-    let asked = record.asked.options.iter().find(|(name, _)| name == variable).and_then(|(_, value)| value.parse().ok());
-    // Who asked for none got the site's, of which the forecast is not less.
-    let wanted = asked.or(record.forecast?.reservation_probability)?;
+    let asked = || record.asked.options.iter().find(|(name, _)| name == variable).and_then(|(_, value)| value.parse().ok());
+    let wanted = written.wanted.or_else(asked).map_or(promised, |wanted: f64| wanted.min(promised));
     Some((wanted, record.at, at))
 }
 
@@ -71,11 +74,26 @@ mod tests {
     use super::*;
 
     fn comment(mode: &str) -> String {
+        with_wishes(mode, r#"["QUEUECAST_SUCCESS_PROBABILITY","0.9"]"#, r#","wanted":0.9"#)
+    }
+
+    fn with_wishes(mode: &str, option: &str, wanted: &str) -> String {
         format!(
             r#"{{"queuecast":{{"version":1,"generation":7,"at":1000,"mode":"{mode}","asked":{{"nodes":1,"cpus":4,
-            "options":[["QUEUECAST_SUCCESS_PROBABILITY","0.9"]]}},"written":{{"begin":4000,"reserved_at":8200}},
+            "options":[{option}]}},"written":{{"begin":4000,"reserved_at":8200{wanted}}},
             "forecast":{{"wait_jobs":10,"run_s":60,"run_range_s":[60,60],"run_jobs":0,"reservation_probability":0.93}}}}}}"#
         )
+    }
+
+    #[test]
+    fn what_was_wanted_is_the_sites_where_the_user_gave_none_and_at_most_what_was_promised() {
+        let wanted = |option, wanted| PromiseOutcome::read(&with_wishes("enforce", option, wanted), Some(UnixTime(8_000)), UnixTime(9_000));
+        let wanted = |option, written| wanted(option, written).map(|outcome| outcome.wanted);
+        assert_eq!(wanted("", r#","wanted":0.75"#), Some(0.75), "the site's own");
+        let best = r#"["QUEUECAST_SUCCESS_PROBABILITY","best"]"#;
+        assert_eq!(wanted(best, r#","wanted":0.99"#), Some(0.93), "as good as it could be");
+        assert_eq!(wanted(r#"["QUEUECAST_SUCCESS_PROBABILITY","0.9"]"#, ""), Some(0.9), "of an earlier version");
+        assert_eq!(wanted("", ""), Some(0.93), "of an earlier version, by the site's own");
     }
 
     #[test]
