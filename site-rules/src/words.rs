@@ -5,6 +5,7 @@ use crate::fault::Fault;
 use crate::operators::charge_element;
 use crate::steps::Steps;
 use crate::value::{Texts, Value};
+use job_types::text::is_obeyed;
 use std::fmt::Write as _;
 
 /// The longest text of a user's that is put into a message, in characters.
@@ -50,7 +51,7 @@ pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> 
 }
 
 fn put_text(message: &mut String, text: &str) {
-    message.extend(text.chars().take(LONGEST).map(|character| if character.is_control() { ' ' } else { character }));
+    message.extend(text.chars().take(LONGEST).map(|character| if is_obeyed(character) { ' ' } else { character }));
     if text.chars().nth(LONGEST).is_some() {
         message.push_str("...");
     }
