@@ -357,7 +357,11 @@ impl<'a> Run<'a, '_> {
         }
         let fields = fields(&self.evaluator, scope)?;
         fields.charge(field, self.evaluator.steps)?;
-        Ok(self.with_default_partition(scope, field, fields.field(field)))
+        let value = fields.field(field);
+        if value.is_none() && !fields.knows(field) {
+            return Err(Fault::CurrentUnknown);
+        }
+        Ok(self.with_default_partition(scope, field, value))
     }
 
     /// The partitions of a submission that names none are the site's default one.
@@ -392,7 +396,9 @@ impl<'a> Run<'a, '_> {
         {
             return Ok(written.is_some());
         }
-        Ok(fields(&self.evaluator, scope)?.has(field))
+        let fields = fields(&self.evaluator, scope)?;
+        let has = fields.has(field);
+        if has || fields.knows(field) { Ok(has) } else { Err(Fault::CurrentUnknown) }
     }
 
     fn unary(&mut self, unary: Unary) -> Result<(), Fault> {

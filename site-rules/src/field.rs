@@ -72,6 +72,11 @@ pub trait Fields {
         self.field(field).is_some()
     }
 
+    /// Whether all is known of a field, so that a job that has nothing in it is one without it.
+    fn knows(&self, _: FieldNumber) -> bool {
+        true
+    }
+
     /// What the lists of [`COUNTED_LISTS`] say of GPUs. Who keeps it goes through them once.
     fn gpu_counts(&self) -> GpuCounts {
         gpu_counts(self)
