@@ -46,8 +46,14 @@ pub fn put(message: &mut String, value: Value<'_>) {
 /// # Errors
 /// [`Fault::Budget`] if it is more than is left.
 pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> {
-    let Value::Texts(Texts::Listed(list)) = value else { return Ok(()) };
-    (0..LONGEST).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps))
+    match value {
+        Value::Texts(Texts::Listed(list)) => {
+            (0..LONGEST).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps))
+        }
+        // Of each text no more is put there than some bytes a character.
+        Value::Texts(texts) => texts.iter().take(LONGEST).try_for_each(|text| charge_element(text.len().min(LONGEST * 4), steps)),
+        _ => Ok(()),
+    }
 }
 
 fn put_text(message: &mut String, text: &str) {

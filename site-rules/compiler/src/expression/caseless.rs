@@ -35,9 +35,7 @@ pub(super) fn is_caseless(node: &Node, around: Around<'_>) -> bool {
         Form::Choose(_, one, other) => of(one) || of(other),
         Form::Unary(Unary::Trim | Unary::LowerAscii, text) => of(text),
         Form::Binary(Binary::Split | Binary::Element | Binary::CharAt | Binary::From, text, _) => of(text),
-        Form::Binary(Binary::Add | Binary::Join, one, other) => {
-            (of(one) && (of(other) || is_lower(other))) || (is_lower(one) && of(other))
-        }
+        Form::Binary(Binary::Add | Binary::Join, one, other) => (of(one) && (of(other) || is_lower(other))) || (is_lower(one) && of(other)),
         Form::Binary(Binary::Least | Binary::Greatest, one, other) => of(one) || of(other),
         Form::Ternary(Ternary::Substring, operands) => of(&operands[0]),
         Form::Ternary(Ternary::Replace, operands) => of(&operands[0]) && is_lower(&operands[2]),
@@ -63,7 +61,9 @@ pub(crate) fn has_capitals(text: &str) -> bool {
 
 /// Puts both sides of a comparison as such names are compared, where one of them is such a name.
 pub(super) fn compared(binary: Binary, left: Node, right: Node, around: Around<'_>) -> (Node, Node) {
-    use Binary::{Contains, EndsWith, Equal, Greater, GreaterOrEqual, In, IndexOf, LastIndexOf, Less, LessOrEqual, NotEqual, Split, StartsWith};
+    use Binary::{
+        Contains, EndsWith, Equal, Greater, GreaterOrEqual, In, IndexOf, LastIndexOf, Less, LessOrEqual, NotEqual, Split, StartsWith,
+    };
     let are_compared = matches!(binary, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual | In);
     let is_search = matches!(binary, StartsWith | EndsWith | Contains | IndexOf | LastIndexOf | Split);
     if !(are_compared || is_search) || !(is_caseless(&left, around) || is_caseless(&right, around)) {
@@ -183,10 +183,9 @@ impl Visitor for Capitals {
             ast::ClassSetItem::Literal(literal) => ranges.push((literal.c, literal.c)),
             ast::ClassSetItem::Range(range) => ranges.push((range.start.c, range.end.c)),
             // Of these it is not known here what they hold: nothing is said of the brackets.
-            ast::ClassSetItem::Ascii(_)
-            | ast::ClassSetItem::Unicode(_)
-            | ast::ClassSetItem::Perl(_)
-            | ast::ClassSetItem::Bracketed(_) => ranges.push(('a', 'z')),
+            ast::ClassSetItem::Ascii(_) | ast::ClassSetItem::Unicode(_) | ast::ClassSetItem::Perl(_) | ast::ClassSetItem::Bracketed(_) => {
+                ranges.push(('a', 'z'))
+            }
             _ => {}
         }
         Ok(())
