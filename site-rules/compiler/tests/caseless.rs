@@ -94,6 +94,50 @@ fn names_are_compared_without_regard_to_case_whatever_they_go_through() {
 }
 
 #[test]
+fn several_qualities_of_service_are_asked_for_one_by_one_also_after_a_rule_has_written_them() {
+    let text = r#"
+[[rule]]
+name = "more"
+when = 'job.?account.orValue("") == "Physics"'
+set = { qos = "Long,Express" }
+
+[[rule]]
+name = "seen"
+on = ["submit", "modify"]
+when = '"EXPRESS" in job.qos_names'
+warn = "{job.qos_names} of {asked.qos_names}, {size(job.qos_names)}"
+
+[[test]]
+command = "sbatch -q Normal,Express job.sh"
+expect = { warn = "normal, express of normal, express, 2", qos_names = ["normal", "express"] }
+
+[[test]]
+command = "sbatch -q normal -A physics job.sh"
+expect = { qos = "long,express", warn = "long, express of normal, 2" }
+
+[[test]]
+command = "sbatch -q expressly job.sh"
+expect = { nothing = true }
+
+[[test]]
+command = "sbatch job.sh"
+expect = { nothing = true, qos_names = [] }
+
+[[test]]
+kind = "modify"
+fields = { qos = "normal,express" }
+expect = { warn = "normal, express" }
+"#;
+    let compiled = compiled(text);
+    assert_eq!(compiled.problems, []);
+    let rules = compiled.rules.unwrap();
+    for test in &compiled.tests {
+        let outcome = run(&rules, test);
+        assert!(outcome.differences.is_empty(), "{outcome:?}");
+    }
+}
+
+#[test]
 fn what_is_no_such_name_keeps_its_letters() {
     for when in [
         "job.?qos.orValue('').upperAscii() == 'EXPRESS'",
