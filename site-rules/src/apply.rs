@@ -31,8 +31,8 @@ const LONGEST_MESSAGE: usize = 1_024;
 /// The first refusal ends it: what is refused is not changed. An observed rule that stops or would
 /// refuse ends it for the observed rules behind it, as they would not be asked either if all of
 /// them were enforced. `memory` is for the texts that rules make; the outcome borrows from it.
-/// Rules that are only observed have memory of their own and a budget as large as that of the others,
-/// so that no outcome hangs on them.
+/// Rules that are only observed have memory of their own and a budget as large as that of the
+/// others, so that no outcome hangs on them.
 pub fn apply<'a>(rules: &'a RuleSet, submission: &Submission<'a>, memory: &'a mut Memory, observer: &mut dyn Observer) -> Outcome<'a> {
     applied(rules, submission, memory, observer, Steps(rules.steps), Some(Steps(rules.steps)))
 }
