@@ -4,6 +4,7 @@
 //! Keys and how far they may be shortened are those of `scontrol_update_job`
 //! (src/scontrol/update_job.c of 24.11).
 
+use crate::command_line::values::{self, NodeCounts};
 use crate::described::DescribedJob;
 use crate::literal;
 use crate::problem::suggestion;
@@ -61,6 +62,8 @@ enum Reading {
     Truth(Name),
     /// A number, or the fewest and the most.
     Range(Name, Name),
+    /// A number of nodes, a range or a list.
+    Nodes,
     Shared,
     MailType,
     Switches,
@@ -87,8 +90,8 @@ const KEYS: [(&str, usize, Reading); 68] = [
     ("NumTasks", 8, Reading::Number(Name::NumTasks)),
     ("ReqProcs", 8, Reading::Number(Name::NumTasks)),
     ("Requeue", 4, Reading::Truth(Name::Requeue)),
-    ("ReqNodes", 8, Reading::Range(Name::MinNodes, Name::MaxNodes)),
-    ("NumNodes", 8, Reading::Range(Name::MinNodes, Name::MaxNodes)),
+    ("ReqNodes", 8, Reading::Nodes),
+    ("NumNodes", 8, Reading::Nodes),
     ("ReqSockets", 4, Reading::Number(Name::SocketsPerNode)),
     ("ReqCores", 4, Reading::Number(Name::CoresPerSocket)),
     ("TasksPerNode", 2, Reading::Number(Name::NtasksPerNode)),
@@ -207,16 +210,24 @@ fn read(key: &str, value: &str, now: UnixTime, zone: &TimeZone, values: &mut BTr
             let Some(to) = to else { return Ok(()) };
             (most, OwnedValue::Integer(number(to)?))
         }
+        Reading::Nodes => {
+            let NodeCounts { least, most, listed } =
+                values::nodes(value).ok_or_else(|| wrong(format!("{value:?} is no number of nodes, no range such as 2-4 and no list")))?;
+            if most != 0 {
+                values.insert(Name::MaxNodes, OwnedValue::Integer(most));
+            }
+            if let Some(listed) = listed {
+                values.insert(Name::JobSizeStr, OwnedValue::Text(listed));
+            }
+            (Name::MinNodes, OwnedValue::Integer(least))
+        }
         Reading::Shared => {
             let is_shared = yes_or_no(value).ok_or_else(|| wrong("yes or no is expected".to_owned()))?;
             (Name::Shared, OwnedValue::Text(if is_shared { "ok" } else { "none" }.to_owned()))
         }
         Reading::MailType => {
-            let types: Vec<String> = value.split(',').map(str::to_ascii_uppercase).collect();
-            let unknown = types.iter().find(|word| !MAIL_TYPES.contains(&word.as_str()));
-            if let Some(word) = unknown {
-                return Err(wrong(format!("{word:?} is none of {}", MAIL_TYPES.join(", "))));
-            }
+            let types = values::mail_types(value)
+                .ok_or_else(|| wrong(format!("{value:?} has other words than ALL, NONE, {}", MAIL_TYPES.join(", "))))?;
             (Name::MailType, OwnedValue::Texts(types))
         }
         Reading::Switches => {
