@@ -49,8 +49,8 @@ pub(crate) fn nodes(text: &str) -> Option<NodeCounts> {
         return listed_nodes(text);
     }
     let (least, most) = match text.split_once('-') {
-        Some((least, most)) => (node_count(least)?, node_count(most)?),
-        None => (node_count(text)?, node_count(text)?),
+        Some((least, most)) => (count_of(least)?, count_of(most)?),
+        None => (count_of(text)?, count_of(text)?),
     };
     (most == 0 || most >= least).then_some(NodeCounts { least, most, listed: None })
 }
@@ -84,8 +84,8 @@ fn listed_nodes(text: &str) -> Option<NodeCounts> {
     Some(NodeCounts { least, most, listed: Some(written.collect::<Vec<_>>().join(",")) })
 }
 
-/// A number of nodes, with `k` for 1024 and `m` for 1024 times as many.
-fn node_count(text: &str) -> Option<i64> {
+/// A number of nodes or CPUs, with `k` for 1024 and `m` for 1024 times as many.
+pub(crate) fn count_of(text: &str) -> Option<i64> {
     let text = text.trim();
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
