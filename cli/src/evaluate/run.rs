@@ -121,7 +121,7 @@ pub(super) struct RunArguments {
 pub(super) fn first_job(asked: Option<NonZeroUsize>, usual: usize, jobs: usize, to: Option<usize>) -> usize {
     let last = to.map_or(jobs, |to| to.min(jobs));
     let left = (last + 1).saturating_sub(usual);
-    let default = if left.saturating_mul(3) >= last { usual } else { last / 3 + 1 };
+    let default = if left > 0 && left.saturating_mul(3) >= last { usual } else { last / 3 + 1 };
     asked.map_or(default, NonZeroUsize::get)
 }
 
