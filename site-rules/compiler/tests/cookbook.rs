@@ -107,8 +107,8 @@ fn partition(test: &RuleTest) -> Option<&str> {
     }
 }
 
-/// Whether a test submits a component behind the first one of a heterogeneous job, of a batch job or
-/// an interactive one.
+/// Whether a test submits a component behind the first one of a heterogeneous job, of a batch job
+/// or an interactive one.
 fn is_component(test: &RuleTest, is_batch: bool) -> bool {
     let field = |name: Name| test.submission.job.field(FieldNumber::from(name));
     let is_behind = matches!(field(Name::HetJobOffset), Some(Value::Integer(offset)) if offset > 0);
