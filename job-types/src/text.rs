@@ -14,6 +14,15 @@ pub fn count(number: usize) -> String {
     grouped
 }
 
+/// Whether a terminal or a page obeys a character in the place of showing it: control characters,
+/// and marks that change the direction of the text around them (Unicode's bidirectional ones), by
+/// which a name can look like another.
+#[must_use]
+pub fn is_obeyed(character: char) -> bool {
+    let turns = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || character.is_control()
+}
+
 /// The beginning of a text, for a message: no message grows with what was given.
 #[must_use]
 pub fn shortened(text: &str) -> String {
@@ -29,6 +38,12 @@ pub fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_moves_a_cursor_or_turns_the_direction_is_obeyed_and_letters_are_shown() {
+        assert!(['\u{1b}', '\n', '\u{9b}', '\u{202e}', '\u{2066}', '\u{200f}'].into_iter().all(is_obeyed));
+        assert!(!['a', 'é', 'ש', ' ', '\u{301}'].into_iter().any(is_obeyed));
+    }
 
     #[test]
     fn thousands_stand_apart() {

@@ -86,6 +86,8 @@ fn partition_row(partition: &Partition) -> PartitionRow {
     let list = |list: &Option<String>| {
         list.as_ref().map(|list| list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect())
     };
+    // Slurm compares them without regard to case, and rules read a job's in small letters.
+    let names = |names: &Option<String>| list(&names.as_ref().map(|names| names.to_ascii_lowercase()));
     let access = &partition.access;
     PartitionRow {
         is_default: partition.is_default,
@@ -97,13 +99,13 @@ fn partition_row(partition: &Partition) -> PartitionRow {
         max_cpus_per_node: partition.max_cpus_per_node.map(i64::from),
         total_cpus: i64::from(partition.total_cpus),
         total_nodes: i64::from(partition.total_nodes),
-        qos: partition.qos.clone(),
-        allow_accounts: list(&access.allow_accounts),
+        qos: partition.qos.as_ref().map(|qos| qos.to_ascii_lowercase()),
+        allow_accounts: names(&access.allow_accounts),
         allow_groups: list(&access.allow_groups),
-        allow_qos: list(&access.allow_qos),
+        allow_qos: names(&access.allow_qos),
         alloc_nodes: access.alloc_nodes.clone(),
-        deny_accounts: list(&access.deny_accounts),
-        deny_qos: list(&access.deny_qos),
+        deny_accounts: names(&access.deny_accounts),
+        deny_qos: names(&access.deny_qos),
         tres: partition.tres.clone(),
     }
 }
@@ -242,6 +244,24 @@ mod tests {
         assert_eq!(gpu.allow_accounts.as_deref(), Some(&["physics".to_owned(), "chemistry".to_owned()][..]));
         assert_eq!((&gpu.allow_groups, gpu.tres.as_deref()), (&None, Some("cpu=64,gres/gpu=8")));
         assert!(tables.users["anna"].is_operator && tables.users["anna"].default_account.as_deref() == Some("physics"));
+    }
+
+    #[test]
+    fn names_that_slurm_compares_without_regard_to_case_are_in_small_letters() {
+        let some = |text: &str| Some(text.to_owned());
+        let access = Access {
+            allow_accounts: some("Physics,CHEM"),
+            allow_qos: some("Express"),
+            deny_accounts: some("Guests"),
+            deny_qos: some("Long"),
+            allow_groups: some("Staff"),
+            ..Access::default()
+        };
+        let row = partition_row(&Partition { qos: some("Part"), access, ..partition() });
+        let list = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!((row.allow_accounts, row.allow_qos), (list(&["physics", "chem"]), list(&["express"])));
+        assert_eq!((row.deny_accounts, row.deny_qos), (list(&["guests"]), list(&["long"])));
+        assert_eq!((row.qos, row.allow_groups), (some("part"), list(&["Staff"])), "groups are the system's");
     }
 
     #[test]

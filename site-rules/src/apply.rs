@@ -31,7 +31,7 @@ const LONGEST_MESSAGE: usize = 1_024;
 /// The first refusal ends it: what is refused is not changed. An observed rule that stops or would
 /// refuse ends it for the observed rules behind it, as they would not be asked either if all of
 /// them were enforced. `memory` is for the texts that rules make; the outcome borrows from it.
-/// Rules that are only observed have a budget and memory of their own, as large as those of the
+/// Rules that are only observed have memory of their own and a budget as large as that of the
 /// others, so that no outcome hangs on them.
 pub fn apply<'a>(rules: &'a RuleSet, submission: &Submission<'a>, memory: &'a mut Memory, observer: &mut dyn Observer) -> Outcome<'a> {
     applied(rules, submission, memory, observer, Steps(rules.steps), Some(Steps(rules.steps)))
@@ -245,7 +245,9 @@ impl<'a> Run<'a, '_> {
             Action::Set(assignment) => self.write(*assignment, writes)?,
             Action::Default(assignment) if assignment.field.is_environment() => {
                 let entry = text_of(self.new_value(*assignment)?)?;
-                if self.overlay.variable(variable(entry).0).is_none() {
+                let (name, _) = variable(entry);
+                self.overlay.charge_variable(name, &mut self.means.steps)?;
+                if self.overlay.variable(name).is_none() {
                     writes.push(Write { field: assignment.field, value: Some(Value::Text(entry)) });
                 }
             }
@@ -319,12 +321,17 @@ impl<'a> Run<'a, '_> {
         let new = text_of(self.new_value(assignment)?)?;
         let old = self.present(field)?.map_or(Ok(""), text_of)?;
         let separator = separator(field);
-        let is_list = separator.len() == 1;
-        let parts = |text: &'a str| text.split(if is_list { separator } else { "\0" }).filter(|part| !part.is_empty());
+        let of_list = separator.parse::<char>().ok();
+        let parts = |text: &'a str| Texts::Separated(text, of_list.unwrap_or('\0'));
         let mut text = old;
-        for part in parts(new) {
-            self.means.steps.take_for(text.len().saturating_mul(2))?;
-            let is_there = if is_list { parts(text).any(|other| other == part) } else { text.contains(part) };
+        operators::charge(&Value::Texts(parts(new)), &mut self.means.steps)?;
+        for part in parts(new).iter() {
+            // What is gone through, and then put behind each other.
+            operators::charge(&Value::Texts(parts(text)), &mut self.means.steps)?;
+            let is_there = match of_list {
+                Some(_) => parts(text).iter().any(|other| other == part),
+                None => memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some(),
+            };
             if !is_there {
                 text = if text.is_empty() { part } else { self.means.scratch.joined(&[text, separator, part])? };
             }

@@ -37,6 +37,7 @@ impl Name {
                 | Name::MemPerGpu
                 | Name::Memory
                 | Name::Partitions
+                | Name::QosNames
                 | Name::Tasks
         )
     }
@@ -73,6 +74,7 @@ impl Name {
             Name::IsInteractive => &[Name::IsBatch],
             Name::LicenseNames => &[Name::Licenses],
             Name::Partitions => &[Name::Partition],
+            Name::QosNames => &[Name::Qos],
             Name::GpuTypes => &RESOURCE_FIELDS,
             Name::CpusPerGpu | Name::GpusPerSocket | Name::GpusPerTask | Name::MemPerGpu => &COUNTED_LISTS,
             Name::HasUntypedGpus => ALL.split_at(COUNTED_LISTS.len() + 2).0,
@@ -117,6 +119,7 @@ pub fn value<F: Fields + ?Sized>(name: Name, job: &F) -> Option<Value<'_>> {
         Name::MemPerGpu => job.per_gpu(Name::MemPerTres).map(|mebibytes| Value::Integer(mebibytes.saturating_mul(1 << 20))),
         Name::Memory => job.memory().map(Value::Integer),
         Name::Partitions => Some(Value::Texts(Texts::Separated(job.text(Name::Partition).unwrap_or_default(), ','))),
+        Name::QosNames => Some(Value::Texts(Texts::Separated(job.text(Name::Qos).unwrap_or_default(), ','))),
         Name::Tasks => Some(Value::Integer(job.tasks())),
         _ => None,
     }

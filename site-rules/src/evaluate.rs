@@ -305,7 +305,11 @@ impl<'a> Run<'a, '_> {
                         derived::gpus_of_type(job, name)
                     }
                     Counted::Licenses => {
-                        charge_reading(job, Name::Licenses, steps)?;
+                        let field = FieldNumber::from(Name::Licenses);
+                        job.charge(field, steps)?;
+                        if let Some(Value::Text(text)) = job.field(field) {
+                            operators::charge(&Value::Texts(Texts::Licenses(text)), steps)?;
+                        }
                         derived::licenses(job, name)
                     }
                 };
@@ -338,6 +342,9 @@ impl<'a> Run<'a, '_> {
         self.map(|evaluator, first| {
             let operands = [first, second?, third?];
             operands.iter().try_for_each(|operand| operators::charge(operand, evaluator.steps))?;
+            if ternary == Ternary::Replace {
+                operators::charge_replacing(&operands, evaluator.steps)?;
+            }
             let value = ternary.apply(operands, evaluator.scratch)?;
             // What is made may be longer than what it is made of.
             operators::charge(&value, evaluator.steps)?;
@@ -357,7 +364,11 @@ impl<'a> Run<'a, '_> {
         }
         let fields = fields(&self.evaluator, scope)?;
         fields.charge(field, self.evaluator.steps)?;
-        Ok(self.with_default_partition(scope, field, fields.field(field)))
+        let value = fields.field(field);
+        if value.is_none() && !fields.knows(field) {
+            return Err(Fault::CurrentUnknown);
+        }
+        Ok(self.with_default_partition(scope, field, value))
     }
 
     /// The partitions of a submission that names none are the site's default one.
@@ -392,7 +403,9 @@ impl<'a> Run<'a, '_> {
         {
             return Ok(written.is_some());
         }
-        Ok(fields(&self.evaluator, scope)?.has(field))
+        let fields = fields(&self.evaluator, scope)?;
+        let has = fields.has(field);
+        if has || fields.knows(field) { Ok(has) } else { Err(Fault::CurrentUnknown) }
     }
 
     fn unary(&mut self, unary: Unary) -> Result<(), Fault> {

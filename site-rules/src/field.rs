@@ -72,6 +72,11 @@ pub trait Fields {
         self.field(field).is_some()
     }
 
+    /// Whether all is known of a field, so that a job that has nothing in it is one without it.
+    fn knows(&self, _: FieldNumber) -> bool {
+        true
+    }
+
     /// What the lists of [`COUNTED_LISTS`] say of GPUs. Who keeps it goes through them once.
     fn gpu_counts(&self) -> GpuCounts {
         gpu_counts(self)
@@ -91,7 +96,7 @@ impl Name {
     /// wherever rules read it.
     #[must_use]
     pub fn is_caseless(self) -> bool {
-        matches!(self, Name::Account | Name::Qos | Name::Wckey)
+        matches!(self, Name::Account | Name::Qos | Name::QosNames | Name::Wckey)
     }
 }
 
@@ -334,7 +339,8 @@ fields! {
     Prefer "prefer" Text.absent().written().separated('&'): "The features of nodes that it would rather have.";
     Priority "priority" Integer.absent().written(): "Its priority, where it is set by hand; 0 holds it.";
     Profile "profile" Texts.written().one_of(PROFILES): "What is profiled, in the words of `--profile`; all of them for `all`.";
-    Qos "qos" Text.absent().written(): "The quality of service, in small letters, as Slurm compares it without regard to case.";
+    Qos "qos" Text.absent().written(): "The quality of service, or several between commas, in small letters, as Slurm compares it without regard to case.";
+    QosNames "qos_names" Texts: "The qualities of service that it may have, one by one, in small letters: those that `qos` names between commas, which Slurm takes from 24.11 on; none where it names none.";
     Reboot "reboot" Truth.written(): "Whether its nodes are booted before it starts.";
     ReqContext "req_context" Text.absent().written(): "The SELinux context that it asks for.";
     ReqNodes "req_nodes" Text.absent().written().separated(','): "The nodes that it must have.";

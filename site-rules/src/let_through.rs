@@ -66,9 +66,12 @@ impl LetThrough {
         }
         let moments = self.users.entry(user).or_default();
         moments.retain(|one| one.at >= begin);
-        // Where the clock was set back, the moments stay in their order.
-        let at = moments.last().map_or(now, |last| last.at.max(now));
-        if let Some(last) = moments.last_mut().filter(|last| last.at == at) {
+        // Where the clock was set back, what was let through before is no later than now, so that
+        // it is forgotten as soon as the daemon has counted by the same clock.
+        for one in moments.iter_mut() {
+            one.at = one.at.min(now);
+        }
+        if let Some(last) = moments.last_mut().filter(|last| last.at == now) {
             last.jobs = last.jobs.saturating_add(jobs);
             return;
         }
@@ -79,7 +82,7 @@ impl LetThrough {
                 next.jobs = next.jobs.saturating_add(oldest.jobs);
             }
         }
-        moments.push(Submitted { at, jobs });
+        moments.push(Submitted { at: now, jobs });
     }
 }
 
@@ -109,8 +112,19 @@ mod tests {
             through.note(USER, UnixTime(at), 1, UnixTime(0));
         }
         assert_eq!((through.since(USER, UnixTime(0)), through.since(USER, UnixTime(90))), (Some(100), Some(10)));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_loses_nothing_and_counts_nothing_for_longer() {
+        let mut through = LetThrough::new();
+        for at in 0..100 {
+            through.note(USER, UnixTime(100_000 + at), 1, UnixTime(100_000));
+        }
         through.note(USER, UnixTime(50), 1, UnixTime(0));
-        assert_eq!(through.since(USER, UnixTime(90)), Some(11), "a clock that is set back loses nothing");
+        assert_eq!(through.since(USER, UnixTime(50)), Some(101));
+        through.note(USER, UnixTime(60), 1, UnixTime(0));
+        let counts = [50, 51, 61].map(|begin| through.since(USER, UnixTime(begin)));
+        assert_eq!(counts, [Some(102), Some(1), Some(0)], "the daemon has counted what came before");
     }
 
     #[test]

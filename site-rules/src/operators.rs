@@ -122,7 +122,7 @@ impl Ternary {
     pub fn apply<'a>(self, operands: [Value<'a>; 3], scratch: &mut Scratch<'a>) -> Result<Value<'a>, Fault> {
         match (self, operands) {
             (Ternary::Replace, [Value::Text(text), Value::Text(old), Value::Text(new)]) => {
-                if old == new || !text.contains(old) {
+                if old == new || memchr::memmem::find(text.as_bytes(), old.as_bytes()).is_none() {
                     return Ok(Value::Text(text));
                 }
                 scratch.replaced(text, old, new).map(Value::Text)
@@ -270,8 +270,10 @@ impl Binary {
             (Binary::Join, Value::Resources(resources), Value::Text(separator)) => {
                 Value::Text(scratch.listed(|| resources.iter().map(|resource| resource.text), separator)?)
             }
-            (Binary::IndexOf, Value::Text(text), Value::Text(part)) => place(text, text.find(part)),
-            (Binary::LastIndexOf, Value::Text(text), Value::Text(part)) => place(text, text.rfind(part)),
+            (Binary::IndexOf, Value::Text(text), Value::Text(part)) => place(text, memchr::memmem::find(text.as_bytes(), part.as_bytes())),
+            (Binary::LastIndexOf, Value::Text(text), Value::Text(part)) => {
+                place(text, memchr::memmem::rfind(text.as_bytes(), part.as_bytes()))
+            }
             (Binary::CharAt, Value::Text(text), Value::Integer(at)) => {
                 let rest = text.get(offset(text, at)?..).unwrap_or_default();
                 Value::Text(rest.get(..rest.chars().next().map_or(0, char::len_utf8)).unwrap_or_default())
@@ -346,11 +348,46 @@ const WORK_OF_RESOURCES: usize = 32;
 pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> {
     match value {
         Value::Text(text) => steps.take_for(text.len()),
-        Value::Texts(Texts::Separated(text, _) | Texts::Ended(text) | Texts::Split(text, _) | Texts::Licenses(text)) => {
-            steps.take_for(text.len().saturating_mul(2))
-        }
+        Value::Texts(texts) => charge_list(*texts, steps),
         Value::Resources(Resources(text)) => steps.take_for(text.len().saturating_mul(WORK_OF_RESOURCES)),
-        Value::Texts(Texts::Listed(list)) => (0..).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps)),
+        _ => Ok(()),
+    }
+}
+
+/// Takes what it is to go through a list once: all of its bytes, and each of its texts.
+fn charge_list(texts: Texts<'_>, steps: &mut Steps) -> Result<(), Fault> {
+    let text = match texts {
+        Texts::Listed(list) => return (0..).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps)),
+        Texts::Separated(text, _) | Texts::Ended(text) | Texts::Split(text, _) | Texts::Licenses(text) => text,
+    };
+    charge_element(text.len(), steps)?;
+    // As many texts as separators are found, one by one, so that no more are than there are steps
+    // for.
+    let bytes = text.as_bytes();
+    let mut each = |_| steps.take_for(EACH);
+    match texts {
+        Texts::Listed(_) => Ok(()),
+        Texts::Separated(_, separator) => {
+            let mut place = [0; char::MAX_LEN_UTF8];
+            memchr::memmem::find_iter(bytes, separator.encode_utf8(&mut place).as_bytes()).try_for_each(each)
+        }
+        Texts::Split(_, "") => steps.take_for(text.len().saturating_mul(EACH)),
+        Texts::Split(_, separator) => memchr::memmem::find_iter(bytes, separator.as_bytes()).try_for_each(each),
+        Texts::Ended(_) => memchr::memchr_iter(0, bytes).try_for_each(&mut each),
+        Texts::Licenses(_) => memchr::memchr3_iter(b',', b';', b'|', bytes).try_for_each(each),
+    }
+}
+
+/// Takes what it is to replace each place of a text by another, beside going through them.
+///
+/// # Errors
+/// [`Fault::Budget`] if it is more than is left.
+pub(crate) fn charge_replacing(operands: &[Value<'_>; 3], steps: &mut Steps) -> Result<(), Fault> {
+    match operands {
+        [Value::Text(text), Value::Text(""), Value::Text(_)] => steps.take_for(EACH.saturating_mul(text.len().saturating_add(1))),
+        [Value::Text(text), Value::Text(old), Value::Text(_)] => {
+            memchr::memmem::find_iter(text.as_bytes(), old.as_bytes()).try_for_each(|_| steps.take_for(EACH))
+        }
         _ => Ok(()),
     }
 }
@@ -424,5 +461,63 @@ fn to_text<'a>(value: Value<'a>, scratch: &mut Scratch<'a>) -> Result<&'a str, F
         Value::Duration(duration) => scratch.formatted(format_args!("{}s", duration.0)),
         Value::Moment(at) => scratch.formatted(format_args!("{}", Rfc3339(at))),
         _ => Err(Fault::Program),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(charge: impl Fn(&mut Steps) -> Result<(), Fault>) -> u32 {
+        const MOST: u32 = 1_000_000;
+        let mut left = Steps(MOST);
+        assert_eq!(charge(&mut left), Ok(()));
+        MOST - left.0
+    }
+
+    #[test]
+    fn each_text_of_a_list_costs_steps_whatever_the_list_is_made_of() {
+        let of = |texts: Texts<'_>| steps(|left| charge(&Value::Texts(texts), left));
+        let long = "a".repeat(400);
+        let parts: Vec<&str> = vec!["a"; 200];
+        for (few, many) in [
+            (Texts::Separated(&long, ','), Texts::Separated(&parts.join(","), ',')),
+            (Texts::Separated(&long, 'ä'), Texts::Separated(&parts.join("ä"), 'ä')),
+            (Texts::Split(&long, ","), Texts::Split(&parts.join(","), ",")),
+            (Texts::Split(&long, "--"), Texts::Split(&parts.join("--"), "--")),
+            (Texts::Split(&long, "-"), Texts::Split(&long, "")),
+            (Texts::Licenses(&long), Texts::Licenses(&parts.join(";"))),
+            (Texts::Ended(&long), Texts::Ended(&parts.join("\0"))),
+        ] {
+            assert!(of(few) < 60 && of(many) >= 4 * 199, "{many:?}: {} and {}", of(few), of(many));
+        }
+        let mut few = Steps(100);
+        assert_eq!(charge(&Value::Texts(Texts::Separated(&parts.join(","), ',')), &mut few), Err(Fault::Budget));
+    }
+
+    #[test]
+    fn each_place_that_is_replaced_costs_steps() {
+        let of = |text: &str, old: &str| steps(|left| charge_replacing(&[Value::Text(text), Value::Text(old), Value::Text("")], left));
+        let text = "ab".repeat(100);
+        assert_eq!([of(&text, "b"), of(&text, "x"), of(&text, "ab")], [400, 0, 400]);
+        assert_eq!(of(&text, ""), 4 * 201);
+    }
+
+    #[test]
+    fn texts_are_split_and_replaced_at_the_places_where_the_standard_library_finds_them() {
+        let mut memory = crate::scratch::Memory::default();
+        let mut scratch = Scratch::new(&mut memory);
+        for (text, part) in [("a--b-", "--"), ("aaa", "aa"), ("äöä", "ä"), ("", "x"), ("x", "x"), ("ab", ""), ("a,b", ",")] {
+            let replaced = Ternary::Replace.apply([Value::Text(text), Value::Text(part), Value::Text("+")], &mut scratch);
+            assert!(matches!(replaced, Ok(Value::Text(replaced)) if replaced == text.replace(part, "+")), "{text} {part}");
+            if !part.is_empty() {
+                assert!(Texts::Split(text, part).iter().eq(text.split(part)), "{text} {part}");
+            }
+            let place = |found: Option<usize>| found.map_or(-1, |at| text[..at].chars().count() as i64);
+            for (binary, found) in [(Binary::IndexOf, text.find(part)), (Binary::LastIndexOf, text.rfind(part))] {
+                let at = binary.apply(Value::Text(text), Value::Text(part), &mut scratch);
+                assert!(matches!(at, Ok(Value::Integer(at)) if at == place(found)), "{binary:?} {text} {part}");
+            }
+        }
     }
 }

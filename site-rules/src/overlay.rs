@@ -190,8 +190,8 @@ impl<'a> Overlay<'a> {
     /// What follows from what was written: a number or a truth, or a text in the scratch memory, as
     /// it would not live as long.
     fn derived_value(&self, name: Name, scratch: &mut Scratch<'a>, steps: &mut Steps) -> Result<Option<Value<'a>>, Fault> {
-        if name == Name::Partitions {
-            let text = match self.own(FieldNumber::from(Name::Partition)) {
+        if let (Name::Partitions | Name::QosNames, [of]) = (name, name.depends_on()) {
+            let text = match self.own(FieldNumber::from(*of)) {
                 Some(Some(Value::Text(text))) => text,
                 _ => "",
             };

@@ -4,6 +4,7 @@
 //! A user can have any number of requests refused, so that the lines of each are limited in rate.
 
 use job_types::number::UserId;
+use job_types::text::is_obeyed;
 use job_types::time::UnixTime;
 
 /// The most lines about one user within a minute.
@@ -48,7 +49,7 @@ impl RefusalLog {
         let count = self.counted(user, now).filter(|count| *count <= MOST_LINES)?;
         let by = rule.map_or_else(String::new, |rule| format!(" by the rule {rule}"));
         let told = message.get(..message.floor_char_boundary(LONGEST)).unwrap_or(message);
-        let told: String = told.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+        let told: String = told.chars().map(|character| if is_obeyed(character) { ' ' } else { character }).collect();
         let last = if count == MOST_LINES { " (no more lines about this user in this minute)" } else { "" };
         Some(format!("job_submit/queuecast: a {request} by user {user} is refused{by}: {told}{last}"))
     }

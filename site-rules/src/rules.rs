@@ -1,7 +1,7 @@
 //! A set of rules as it is kept in a file: what each asks, and what it does.
 
 use crate::field::{FieldNumber, Name};
-use crate::program::{Instruction, Program, Scope};
+use crate::program::{Counted, Instruction, Program, Scope};
 pub use crate::slurm_errors::SLURM_ERRORS;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,8 @@ impl RuleSet {
     pub fn fields_of_current(&self) -> Vec<FieldNumber> {
         let loaded = self.program.code.iter().filter_map(|instruction| match instruction {
             Instruction::Load(Scope::Current, field) | Instruction::Has(Scope::Current, field) => Some(*field),
+            Instruction::Count(Scope::Current, Counted::GpusOfType) => Some(Name::Gpus.into()),
+            Instruction::Count(Scope::Current, Counted::Licenses) => Some(Name::Licenses.into()),
             _ => None,
         });
         let mut fields: Vec<FieldNumber> = loaded.collect();
@@ -44,6 +46,11 @@ impl RuleSet {
         if fields.iter().any(|field| field.name().is_none_or(Name::is_derived)) {
             fields = Name::ALL.iter().map(|name| FieldNumber::from(*name)).collect();
         }
+        // What takes one of them away when it is written, and what stands in its place then.
+        let asked: Vec<Name> = fields.iter().filter_map(|field| field.name()).collect();
+        let displaces_one = |name: &&Name| name.displaces().iter().any(|displaced| asked.contains(displaced));
+        let in_the_same_place = Name::ALL.iter().filter(displaces_one).chain(asked.iter().flat_map(|name| name.displaces()));
+        fields.extend(in_the_same_place.map(|name| FieldNumber::from(*name)));
         fields.sort_unstable();
         fields.dedup();
         fields
@@ -172,5 +179,33 @@ pub fn separator(field: FieldNumber) -> &'static str {
             Some(Name::AdminComment | Name::Comment | Name::Extra) => "; ",
             _ => ",",
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields_of(instruction: Instruction) -> Vec<Name> {
+        let program = Program { code: vec![instruction], ..Program::default() };
+        let fields = RuleSet { program, ..RuleSet::default() }.fields_of_current();
+        fields.iter().filter_map(|field| field.name()).collect()
+    }
+
+    #[test]
+    fn what_is_counted_of_the_present_job_is_asked_of_it() {
+        assert_eq!(fields_of(Instruction::Count(Scope::Current, Counted::Licenses)), [Name::Licenses]);
+        assert_eq!(fields_of(Instruction::Count(Scope::Current, Counted::GpusOfType)), Name::ALL, "it hangs on tasks and nodes as well");
+        assert_eq!(fields_of(Instruction::Count(Scope::Job, Counted::GpusOfType)), []);
+    }
+
+    #[test]
+    fn what_takes_a_field_away_is_asked_for_with_it() {
+        let of = |name: Name| fields_of(Instruction::Load(Scope::Current, name.into()));
+        assert_eq!(of(Name::TimeLimitIsUnlimited), [Name::TimeLimit, Name::TimeLimitIsUnlimited]);
+        assert_eq!(of(Name::TimeLimit), [Name::TimeLimit, Name::TimeLimitIsUnlimited]);
+        assert_eq!(of(Name::MemoryPerNode), [Name::MemIsZero, Name::MemoryPerCpu, Name::MemoryPerNode]);
+        assert_eq!(of(Name::MemIsZero), [Name::MemIsZero, Name::MemoryPerCpu, Name::MemoryPerNode]);
+        assert_eq!(of(Name::Partition), [Name::Partition]);
     }
 }

@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 /// 16 KiB from one request to the next, does not grow by it.
 const AT_ONCE: usize = 2 << 10;
 
-/// What it has beyond that, in bytes.
+/// What it has beyond that, in bytes; as much again is for rules that are only observed.
 const BEYOND: usize = 64 << 10;
 
 /// Memory for the texts of one request. What most requests need is on the stack; only for more than
-/// that is anything allocated, once.
+/// that is anything allocated, once. Rules that are only observed have none on the stack: what they
+/// need is allocated, once as well.
 #[derive(Debug)]
 pub struct Memory {
     at_once: [u8; AT_ONCE],
@@ -87,7 +88,20 @@ impl<'a> Scratch<'a> {
     /// # Errors
     /// [`Fault::TextsTooLong`] if there is no room.
     pub fn replaced(&mut self, text: &str, old: &str, new: &str) -> Result<&'a str, Fault> {
-        self.listed(|| text.split(old), new)
+        if old.is_empty() {
+            return self.listed(|| text.split(old), new);
+        }
+        // In linear time whatever stands in both, which `str::split` is not.
+        let finder = memchr::memmem::Finder::new(old);
+        let parts = || {
+            let ends = finder.find_iter(text.as_bytes()).chain([text.len()]);
+            ends.scan(0, |begin, end| {
+                let part = text.get(*begin..end);
+                *begin = end.saturating_add(old.len());
+                part
+            })
+        };
+        self.listed(parts, new)
     }
 
     /// Texts with a separator between them.

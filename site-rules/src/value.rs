@@ -172,7 +172,11 @@ impl<'a> Texts<'a> {
             }
             Texts::Split(text, separator) => {
                 let rest = text.get(*cursor..)?;
-                let part = rest.split(separator).next().unwrap_or(rest);
+                let end = match separator.as_bytes() {
+                    [byte] => memchr::memchr(*byte, rest.as_bytes()),
+                    bytes => memchr::memmem::find(rest.as_bytes(), bytes),
+                };
+                let part = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
                 // Behind the last part it is behind the text.
                 let behind = if part.len() == rest.len() { 1 } else { separator.len() };
                 *cursor = cursor.saturating_add(part.len()).saturating_add(behind);

@@ -5,6 +5,7 @@ use crate::fault::Fault;
 use crate::operators::charge_element;
 use crate::steps::Steps;
 use crate::value::{Texts, Value};
+use job_types::text::is_obeyed;
 use std::fmt::Write as _;
 
 /// The longest text of a user's that is put into a message, in characters.
@@ -45,12 +46,18 @@ pub fn put(message: &mut String, value: Value<'_>) {
 /// # Errors
 /// [`Fault::Budget`] if it is more than is left.
 pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> {
-    let Value::Texts(Texts::Listed(list)) = value else { return Ok(()) };
-    (0..LONGEST).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps))
+    match value {
+        Value::Texts(Texts::Listed(list)) => {
+            (0..LONGEST).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps))
+        }
+        // Of each text no more is put there than some bytes a character.
+        Value::Texts(texts) => texts.iter().take(LONGEST).try_for_each(|text| charge_element(text.len().min(LONGEST * 4), steps)),
+        _ => Ok(()),
+    }
 }
 
 fn put_text(message: &mut String, text: &str) {
-    message.extend(text.chars().take(LONGEST).map(|character| if character.is_control() { ' ' } else { character }));
+    message.extend(text.chars().take(LONGEST).map(|character| if is_obeyed(character) { ' ' } else { character }));
     if text.chars().nth(LONGEST).is_some() {
         message.push_str("...");
     }

@@ -228,6 +228,7 @@ fn source(name: Name) -> Source {
         | Name::MemPerGpu
         | Name::Memory
         | Name::Partitions
+        | Name::QosNames
         | Name::Tasks => Derived,
     }
 }
@@ -335,7 +336,7 @@ impl<'a> JobFields<'a> {
 
     /// What is derived of other fields, once.
     fn derived(&self, name: Name) -> Option<Value<'_>> {
-        if matches!(name, Name::LicenseNames | Name::Partitions) {
+        if matches!(name, Name::LicenseNames | Name::Partitions | Name::QosNames) {
             return derived::value(name, self);
         }
         let derive = || match derived::value(name, self)? {

@@ -322,6 +322,18 @@ fn each_field_is_written_and_cleared_as_its_description_says() {
 }
 
 #[test]
+fn several_qualities_of_service_are_read_one_by_one() {
+    with_slurm();
+    let mut job = Description::batch(1, 1);
+    assert_eq!(read(&mut job, Name::QosNames).as_deref(), Some(""));
+    for (qos, names) in [("normal", "normal"), ("normal,express", "normal|express"), (",normal,", "normal")] {
+        write(&mut job, &[(Name::Qos, Value::Text(qos))]).unwrap();
+        assert_eq!(read(&mut job, Name::QosNames).as_deref(), Some(names));
+    }
+    free_texts(&mut job);
+}
+
+#[test]
 fn rules_can_refuse_with_every_error_of_this_slurm() {
     let unknown: Vec<&str> = slurm_sys::error_number::names().filter(|name| !SLURM_ERRORS.contains(name)).collect();
     assert_eq!(unknown, Vec::<&str>::new());

@@ -1,5 +1,7 @@
 //! What all pages of the report have: their style, and how text is written in them.
 
+use job_types::text::is_obeyed;
+
 /// Text as HTML shows it.
 pub(super) fn escaped(text: impl AsRef<str>) -> String {
     let mut escaped = String::with_capacity(text.as_ref().len());
@@ -14,8 +16,8 @@ pub(super) fn escaped(text: impl AsRef<str>) -> String {
             '\'' => escaped.push_str("&#39;"),
             // A figure and its sign or unit stay in a line.
             ' ' if rest.as_str().starts_with('%') || last.is_ascii_digit() && is_unit(rest.as_str()) => escaped.push('\u{a0}'),
-            // No control character has a place in a page.
-            control if control.is_control() && control != '\n' => escaped.push('\u{fffd}'),
+            // What is obeyed and not shown has no place in a page.
+            obeyed if is_obeyed(obeyed) && obeyed != '\n' => escaped.push('\u{fffd}'),
             other => escaped.push(other),
         }
         last = character;

@@ -1,5 +1,6 @@
 //! Why commands are not understood, counted.
 
+use job_types::text::is_obeyed;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -31,7 +32,7 @@ impl Reasons {
     /// Notes the reason of a job. It has words of the command in it, which are a user's: what would
     /// move a terminal's cursor is left out, and what is long is cut.
     pub(super) fn note(&mut self, reason: &str) {
-        let reason: String = reason.chars().filter(|character| !character.is_control()).take(LONGEST).collect();
+        let reason: String = reason.chars().filter(|character| !is_obeyed(*character)).take(LONGEST).collect();
         let is_told = self.0.contains_key(&reason) || self.0.len() < MOST;
         *self.0.entry(if is_told { reason } else { "other reasons".to_owned() }).or_default() += 1;
     }

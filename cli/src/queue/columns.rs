@@ -1,5 +1,6 @@
 //! The columns of the queue: squeue's, where squeue has them.
 
+use job_types::text::is_obeyed;
 use job_types::time::{Seconds, UnixTime};
 
 use super::JobReport;
@@ -58,12 +59,7 @@ const fn column(
 /// A name, which may be any text of a user's, in characters that a terminal shows and does not
 /// obey.
 fn named(name: Option<&str>) -> String {
-    name.unwrap_or(UNKNOWN).replace(|letter: char| letter.is_control() || is_of_direction(letter), "?")
-}
-
-/// Whether a character changes the direction in which a terminal shows those around it.
-fn is_of_direction(letter: char) -> bool {
-    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    name.unwrap_or(UNKNOWN).replace(is_obeyed, "?")
 }
 
 /// As squeue shows it of a job that waits.

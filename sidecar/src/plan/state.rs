@@ -62,6 +62,7 @@ impl Question {
             promised: Vec::new(),
             partition_indices: cluster.partitions.iter().map(|partition| indices.get(&*partition.name).copied()).collect(),
         };
+        let mut nodes_in_use = NodesInUse { cluster, of_partitions: HashMap::new() };
         for job in jobs {
             let known = job.partitions.iter().find_map(|partition| ranges(job, *indices.get(partition)?, &run_times));
             let partition = job.partitions.first().and_then(|partition| indices.get(partition).copied());
@@ -106,7 +107,7 @@ impl Question {
                         limit: job.limit,
                         run_time: forecast(Seconds::ZERO, job.limit),
                         reservation: reservation.flatten(),
-                        obstacle: obstacle(*reason, *priority, reservation, || needs_nodes_that_are_away(job, cluster)),
+                        obstacle: obstacle(*reason, *priority, reservation, || nodes_in_use.lack_what_it_needs(job)),
                     });
                 }
             }
@@ -154,15 +155,28 @@ fn obstacle(
     }
 }
 
-/// Whether some nodes of a job's partitions take no jobs and the others would be enough: then it is
-/// for what the others lack that it waits. Where they are not enough, the planner says so.
-fn needs_nodes_that_are_away(job: &PlanJob, cluster: &Cluster) -> bool {
-    let nodes = cluster.queue.nodes.iter().flatten();
-    let (mut in_use, mut away) = (0, 0);
-    for node in nodes.filter(|node| node.partitions.iter().any(|name| job.partitions.contains(name))) {
-        *(if node.takes_jobs { &mut in_use } else { &mut away }) += 1;
+/// How many nodes of some partitions take jobs and how many do not, counted once for each list of
+/// partitions: many jobs wait, and there are many nodes.
+struct NodesInUse<'a> {
+    cluster: &'a Cluster,
+    of_partitions: HashMap<&'a [Arc<str>], (u32, u32)>,
+}
+
+impl<'a> NodesInUse<'a> {
+    /// Whether some nodes of a job's partitions take no jobs and the others would be enough: then
+    /// it is for what the others lack that it waits. Where they are not enough, the planner says
+    /// so.
+    fn lack_what_it_needs(&mut self, job: &'a PlanJob) -> bool {
+        let (in_use, away) = *self.of_partitions.entry(&job.partitions).or_insert_with(|| {
+            let nodes = self.cluster.queue.nodes.iter().flatten();
+            let (mut in_use, mut away) = (0, 0);
+            for node in nodes.filter(|node| node.partitions.iter().any(|name| job.partitions.contains(name))) {
+                *(if node.takes_jobs { &mut in_use } else { &mut away }) += 1;
+            }
+            (in_use, away)
+        });
+        away > 0 && in_use >= job.size.nodes
     }
-    away > 0 && in_use >= job.size.nodes
 }
 
 /// The forecast run times of a job, by its nodes or else by its CPUs.

@@ -126,6 +126,8 @@ struct Definition {
     is_always_there: bool,
     /// Whether its numbers are bytes, which are written as `64G`.
     is_amount: bool,
+    /// Whether its texts are names that Slurm compares without regard to case, in small letters.
+    is_caseless: bool,
 }
 
 /// A column of a typed row.
@@ -135,7 +137,12 @@ struct TypedColumn<R> {
 }
 
 const fn sparse(name: &'static str, kind: Kind) -> Definition {
-    Definition { name, kind, is_always_there: false, is_amount: false }
+    Definition { name, kind, is_always_there: false, is_amount: false, is_caseless: false }
+}
+
+/// Of names of accounts or qualities of service.
+const fn names(name: &'static str, kind: Kind) -> Definition {
+    Definition { is_caseless: true, ..sparse(name, kind) }
 }
 
 const fn always(name: &'static str, kind: Kind) -> Definition {
@@ -155,12 +162,12 @@ const LIMITS: &[TypedColumn<Limits>] = &[
     TypedColumn { definition: sparse("min_nodes", Kind::Integer), value: |row| row.min_nodes.map(Cell::Integer) },
     TypedColumn { definition: sparse("group_cpus", Kind::Integer), value: |row| row.group_cpus.map(Cell::Integer) },
     TypedColumn { definition: sparse("group_nodes", Kind::Integer), value: |row| row.group_nodes.map(Cell::Integer) },
-    TypedColumn { definition: sparse("default_qos", Kind::Text), value: |row| row.default_qos.clone().map(Cell::Text) },
+    TypedColumn { definition: names("default_qos", Kind::Text), value: |row| row.default_qos.clone().map(Cell::Text) },
 ];
 
 const USERS: &[TypedColumn<UserRow>] = &[
     TypedColumn { definition: always("is_operator", Kind::Truth), value: |row| Some(Cell::Truth(row.is_operator)) },
-    TypedColumn { definition: sparse("default_account", Kind::Text), value: |row| row.default_account.clone().map(Cell::Text) },
+    TypedColumn { definition: names("default_account", Kind::Text), value: |row| row.default_account.clone().map(Cell::Text) },
 ];
 
 const PARTITIONS: &[TypedColumn<PartitionRow>] = &[
@@ -173,18 +180,37 @@ const PARTITIONS: &[TypedColumn<PartitionRow>] = &[
     TypedColumn { definition: sparse("max_cpus_per_node", Kind::Integer), value: |row| row.max_cpus_per_node.map(Cell::Integer) },
     TypedColumn { definition: always("total_cpus", Kind::Integer), value: |row| Some(Cell::Integer(row.total_cpus)) },
     TypedColumn { definition: always("total_nodes", Kind::Integer), value: |row| Some(Cell::Integer(row.total_nodes)) },
-    TypedColumn { definition: sparse("qos", Kind::Text), value: |row| row.qos.clone().map(Cell::Text) },
-    TypedColumn { definition: sparse("allow_accounts", Kind::Texts), value: |row| row.allow_accounts.clone().map(Cell::List) },
+    TypedColumn { definition: names("qos", Kind::Text), value: |row| row.qos.clone().map(Cell::Text) },
+    TypedColumn { definition: names("allow_accounts", Kind::Texts), value: |row| row.allow_accounts.clone().map(Cell::List) },
     TypedColumn { definition: sparse("allow_groups", Kind::Texts), value: |row| row.allow_groups.clone().map(Cell::List) },
-    TypedColumn { definition: sparse("allow_qos", Kind::Texts), value: |row| row.allow_qos.clone().map(Cell::List) },
+    TypedColumn { definition: names("allow_qos", Kind::Texts), value: |row| row.allow_qos.clone().map(Cell::List) },
     TypedColumn { definition: sparse("alloc_nodes", Kind::Text), value: |row| row.alloc_nodes.clone().map(Cell::Text) },
-    TypedColumn { definition: sparse("deny_accounts", Kind::Texts), value: |row| row.deny_accounts.clone().map(Cell::List) },
-    TypedColumn { definition: sparse("deny_qos", Kind::Texts), value: |row| row.deny_qos.clone().map(Cell::List) },
+    TypedColumn { definition: names("deny_accounts", Kind::Texts), value: |row| row.deny_accounts.clone().map(Cell::List) },
+    TypedColumn { definition: names("deny_qos", Kind::Texts), value: |row| row.deny_qos.clone().map(Cell::List) },
     TypedColumn { definition: sparse("tres", Kind::Resources), value: |row| row.tres.clone().map(Cell::Resources) },
 ];
 
 /// The names of these tables, which a site can't give to its own.
 pub const NAMES: [&str; 4] = ["qos", "associations", "users", "partitions"];
+
+/// A key of one of these tables as its rows have it: the names of accounts and qualities of service
+/// in small letters. Of another table it is left as it is.
+pub(crate) fn key(table: &str, key: &str) -> String {
+    match (table, key.split_once('/')) {
+        ("qos", _) | ("associations", None) => key.to_ascii_lowercase(),
+        ("associations", Some((account, user))) => format!("{}/{user}", account.to_ascii_lowercase()),
+        _ => key.to_owned(),
+    }
+}
+
+/// A value of a column, in small letters where it is one of such names.
+fn in_its_letters(definition: &Definition, cell: Cell) -> Cell {
+    match cell {
+        Cell::Text(text) if definition.is_caseless => Cell::Text(text.to_ascii_lowercase()),
+        Cell::List(texts) if definition.is_caseless => Cell::List(texts.iter().map(|text| text.to_ascii_lowercase()).collect()),
+        cell => cell,
+    }
+}
 
 /// The columns of each table, in the order of [`NAMES`].
 fn definitions() -> [Vec<Definition>; NAMES.len()] {
@@ -197,9 +223,10 @@ fn definitions() -> [Vec<Definition>; NAMES.len()] {
 /// Rows by their keys, each with its cells by column.
 type Rows = BTreeMap<String, BTreeMap<&'static str, Cell>>;
 
-fn rows<R>(typed: &BTreeMap<String, R>, columns: &[TypedColumn<R>]) -> Rows {
-    let cells = |row: &R| columns.iter().filter_map(|column| Some((column.definition.name, (column.value)(row)?))).collect();
-    typed.iter().map(|(key, row)| (key.clone(), cells(row))).collect()
+fn rows<R>(table: &str, typed: &BTreeMap<String, R>, columns: &[TypedColumn<R>]) -> Rows {
+    let cell = |column: &TypedColumn<R>, row: &R| Some(in_its_letters(&column.definition, (column.value)(row)?));
+    let cells = |row: &R| columns.iter().filter_map(|column| Some((column.definition.name, cell(column, row)?))).collect();
+    typed.iter().map(|(name, row)| (key(table, name), cells(row))).collect()
 }
 
 /// The rows of all tables, in the order of [`NAMES`].
@@ -209,7 +236,13 @@ pub(crate) struct AllRows([Rows; NAMES.len()]);
 impl From<&SiteTables> for AllRows {
     fn from(tables: &SiteTables) -> AllRows {
         let SiteTables { qos, associations, users, partitions } = tables;
-        AllRows([rows(qos, LIMITS), rows(associations, LIMITS), rows(users, USERS), rows(partitions, PARTITIONS)])
+        let [of_qos, of_associations, of_users, of_partitions] = NAMES;
+        AllRows([
+            rows(of_qos, qos, LIMITS),
+            rows(of_associations, associations, LIMITS),
+            rows(of_users, users, USERS),
+            rows(of_partitions, partitions, PARTITIONS),
+        ])
     }
 }
 
@@ -222,12 +255,12 @@ impl AllRows {
         let mut all = AllRows::default();
         for ((name, columns), rows) in NAMES.iter().zip(definitions()).zip(&mut all.0) {
             let Some(table) = section.get(name) else { continue };
-            for (key, at, row) in table.section("rows by their keys")?.entries() {
+            for (written, at, row) in table.section("rows by their keys")?.entries() {
                 let cells = read_row(name, &columns, row.section("a row, as in { max_nodes = 4 }")?)?;
                 if let Some((other, _)) = rows.iter().find(|(_, other)| is_default(&cells) && is_default(other)) {
                     return section.document.error(at, format!("{other} is the default partition already, and there is one"));
                 }
-                rows.insert(key.to_owned(), cells);
+                rows.insert(key(name, written), cells);
             }
         }
         Some(all)
@@ -298,7 +331,7 @@ fn read_row(table: &str, columns: &[Definition], section: Section<'_>) -> Option
             let closest = suggestion(name, columns.iter().map(|column| column.name));
             return section.document.error(at, format!("tables.{table} has no column {name}{closest}"));
         };
-        cells.insert(column.name, read_cell(column, value)?);
+        cells.insert(column.name, in_its_letters(column, read_cell(column, value)?));
     }
     Some(cells)
 }
@@ -366,7 +399,7 @@ fn add_sparse(rows: &Rows, column: Definition, tables: &mut Vec<Table>) -> Spars
     // There are some dozens of tables in all.
     let table = u16::try_from(tables.len()).unwrap_or(u16::MAX);
     tables.push(Table { keys: present().map(|(key, _)| key.as_str().into()).collect(), columns: vec![values] });
-    SparseColumn { name: column.name.to_owned(), kind: column.kind, table }
+    SparseColumn { name: column.name.to_owned(), kind: column.kind, table, is_caseless: column.is_caseless }
 }
 
 /// Whether a program asks for the partition of jobs that name none.
@@ -384,7 +417,7 @@ pub(crate) fn asks_for_default_partition(program: &Program) -> bool {
 pub(crate) fn leave_out_unused(program: &mut Program, from: usize) -> bool {
     let mut used = vec![false; program.tables.len()];
     for instruction in &program.code {
-        if let Instruction::LookUp { table, .. } | Instruction::HasKey(table) = instruction
+        if let Instruction::LookUp { table, .. } | Instruction::HasKey(table) | Instruction::Keys(table) = instruction
             && let Some(used) = used.get_mut(usize::from(*table))
         {
             *used = true;

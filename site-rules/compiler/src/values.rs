@@ -1,6 +1,7 @@
 //! Values of fields as they are written in rules.
 
 use crate::document::Entry;
+use crate::expression::caseless::{has_capitals, tables_looked_up};
 use crate::expression::check::Names;
 use crate::expression::emit::Emitter;
 use crate::expression::facts::Facts;
@@ -8,6 +9,7 @@ use crate::expression::node::{Constant, Form, Node};
 use crate::expression::parse::parse;
 use crate::expression::{cost, read};
 use crate::literal;
+use crate::site_tables;
 use crate::words::AMOUNTS;
 use site_rules::field::{Field, FieldNumber, Name};
 use site_rules::operators::Binary;
@@ -31,9 +33,26 @@ impl Context<'_> {
             let budget = self.budget;
             return entry.error(format!("this expression may take {steps} steps, more than the {budget} of rules.expression_steps"));
         }
+        for table in tables_looked_up(node, self.names.tables) {
+            self.warn_of_capitals(entry, table);
+        }
         match self.emitter.add(node) {
             Ok(number) => Some(ExpressionNumber(number)),
             Err(message) => entry.error(message),
+        }
+    }
+
+    /// Warns of a key of a site's own table that no account, QOS or wckey is ever equal to.
+    fn warn_of_capitals(&self, entry: Entry<'_>, table: u16) {
+        let place = usize::from(table);
+        let Some(names) = self.names.tables.get(place).filter(|names| !site_tables::NAMES.contains(&names.name.as_str())) else { return };
+        let keys = self.emitter.program().tables.get(place).map_or(&[][..], |table| &table.keys);
+        if let Some(key) = keys.iter().find(|key| has_capitals(key)) {
+            let name = &names.name;
+            entry.document.warn(
+                entry.at(),
+                format!("accounts, QOS and wckeys are read in small letters: the key {key:?} of tables.{name} is never found by one"),
+            );
         }
     }
 

@@ -78,7 +78,7 @@ fn steps_of(text: &str) -> u32 {
 fn value_and_steps(text: &str, memory: &mut [u8]) -> (Result<String, Fault>, u32) {
     let program = compiled(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     verify(&program, FIELDS).unwrap_or_else(|error| panic!("{text}: {error} {:?}", program.code));
-    const MOST: u32 = 10_000;
+    const MOST: u32 = 50_000;
     let mut steps = Steps(MOST);
     let user = User {
         name: Some("ann"),

@@ -7,12 +7,15 @@ use job_types::time::{Seconds, UnixTime};
 use rules_compiler::problem::{Problem, Severity};
 use rules_compiler::{Compiled, Source, compile};
 use site_rules::apply::apply;
-use site_rules::field::{FieldNumber, Fields};
+use site_rules::data::{KnownJob, OwnedValue};
+use site_rules::fault::Fault;
+use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::file::{FileError, decode, encode};
 use site_rules::outcome::{Observer, Report, Verdict};
 use site_rules::rules::RuleSet;
 use site_rules::scratch::Memory;
-use site_rules::submission::{NoForecasts, Request, Submission, User};
+use site_rules::steps::Steps;
+use site_rules::submission::{Current, NoForecasts, Request, Submission, User};
 use site_rules::value::{Resources, Value};
 use std::collections::BTreeMap;
 
@@ -434,4 +437,88 @@ fn observed_rules_end_the_observed_ones_behind_them_as_they_would_if_they_were_e
         "[rules]\nmode = 'observe'\n[[rule]]\nname = 'a'\nmode = 'warn'\nreject = 'no'\n[[rule]]\nname = 'b'\nset = { comment = 'x' }\n",
     );
     assert_eq!(matches(&warns, ANN), ["0", "1"]);
+}
+
+/// A job whose environment costs 100 steps to look through.
+struct LargeEnvironment;
+
+impl Fields for LargeEnvironment {
+    fn field(&self, _: FieldNumber) -> Option<Value<'_>> {
+        None
+    }
+
+    fn variable(&self, _: &str) -> Option<&str> {
+        None
+    }
+
+    fn charge_variable(&self, _: &str, steps: &mut Steps) -> Result<(), Fault> {
+        steps.take(100)
+    }
+}
+
+#[test]
+fn to_look_for_a_variable_before_a_default_is_written_costs_steps() {
+    let mut rules = rules("[[rule]]\nname = \"r\"\ndefault = { environment = { OMP_NUM_THREADS = \"1\" } }\n");
+    let job = LargeEnvironment;
+    let mut left = |steps: u32| {
+        rules.steps = steps;
+        let now = UnixTime(1_795_425_000);
+        let submission =
+            Submission { request: Request::Submit, now, job: &job, asked: &job, current: None, user: ANN, forecasts: &NoForecasts };
+        let mut memory = Memory::default();
+        let outcome = apply(&rules, &submission, &mut memory, &mut Matches::default());
+        (outcome.writes.len(), outcome.refusal.map(|refusal| refusal.message), outcome.steps_left.0)
+    };
+    let (writes, refusal, rest) = left(200);
+    assert!((writes, &refusal) == (1, &None) && rest < 100, "{rest} of 200 steps are left");
+    assert!(left(90).1.is_some_and(|message| message.contains("more steps")));
+}
+
+#[test]
+fn what_is_appended_costs_steps_for_each_part_that_it_is_compared_with() {
+    let rules = rules("[[rule]]\nname = \"r\"\nappend = { exc_nodes = \"n1,n2\" }\n");
+    let steps = |nodes: &'static str| {
+        let job = Job::default().with("exc_nodes", Value::Text(nodes));
+        let now = UnixTime(1_795_425_000);
+        let submission =
+            Submission { request: Request::Submit, now, job: &job, asked: &job, current: None, user: ANN, forecasts: &NoForecasts };
+        let mut memory = Memory::default();
+        let outcome = apply(&rules, &submission, &mut memory, &mut Matches::default());
+        rules.steps - outcome.steps_left.0
+    };
+    let (few, many) = ("a".repeat(400).leak(), "a,".repeat(200).leak());
+    assert!(steps(many) > steps(few) + 2 * 4 * 199, "{} and {}", steps(few), steps(many));
+}
+
+#[test]
+fn what_slurm_fills_in_is_not_known_of_a_job_that_was_not_read() {
+    let rule = |when: &str| format!("[[rule]]\nname = \"r\"\non = [\"modify\"]\nwhen = '{when}'\nreject = \"larger\"\n");
+    let asked: Vec<(FieldNumber, OwnedValue)> = vec![
+        (Name::NumTasks.into(), OwnedValue::Integer(4)),
+        (Name::TimeLimitIsUnlimited.into(), OwnedValue::Truth(false)),
+        (Name::Reboot.into(), OwnedValue::Truth(false)),
+    ];
+    let unlimited = [(Name::TimeLimitIsUnlimited.into(), Some(OwnedValue::Truth(true)))];
+    let submitted = KnownJob::submitted(UnixTime(1_795_425_000), &asked);
+    let without_limit = submitted.changed(&unlimited);
+    let errors = |when: &str, current: &KnownJob<'_>| {
+        let rules = rules(&rule(when));
+        let job = Job::default().with("min_nodes", Value::Integer(8)).with("time_limit", Value::Duration(Seconds(600)));
+        let current = Some(Current { fields: current, age: Seconds(3) });
+        let now = UnixTime(1_795_425_003);
+        let submission = Submission { request: Request::Modify, now, job: &job, asked: &job, current, user: ANN, forecasts: &NoForecasts };
+        let mut memory = Memory::default();
+        apply(&rules, &submission, &mut memory, &mut Matches::default()).refusal.map(|refusal| refusal.code.map(str::to_owned))
+    };
+    let not_known_yet = Some(Some("E_NOT_KNOWN_YET".to_owned()));
+    for when in [
+        "has(current.min_nodes) && has(job.min_nodes) && job.min_nodes > current.min_nodes",
+        "job.?min_nodes.orValue(1) > current.?min_nodes.orValue(100)",
+        "has(current.time_limit) && job.?time_limit.orValue(limit(\"1\")) > current.time_limit",
+        "has(job.min_nodes) && current.is_batch",
+    ] {
+        assert_eq!(errors(when, &submitted), not_known_yet, "{when}");
+    }
+    assert_eq!(errors("has(current.reservation) || current.reboot || current.?num_tasks.orValue(0) > 4", &submitted), None);
+    assert_eq!(errors("has(current.time_limit)", &without_limit), None, "it is known to have none");
 }

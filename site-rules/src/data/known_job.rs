@@ -9,6 +9,26 @@ use job_types::time::UnixTime;
 use std::cell::OnceCell;
 use zerocopy::byteorder::little_endian::U32;
 
+/// What slurmctld tells of every job, as it fills in what was not said: where that is absent, the
+/// job was not read since it was submitted or changed.
+const ALWAYS_TOLD: [Name; 15] = [
+    Name::Bitflags,
+    Name::GresDisableBind,
+    Name::GresEnforceBind,
+    Name::GroupId,
+    Name::IsBatch,
+    Name::JobId,
+    Name::MemIsZero,
+    Name::MinCpus,
+    Name::MinNodes,
+    Name::Partition,
+    Name::Reboot,
+    Name::SpreadJob,
+    Name::TimeLimitIsUnlimited,
+    Name::UseMinNodes,
+    Name::UserId,
+];
+
 /// A job as the daemon read it, with the fields that rules read.
 #[derive(Debug)]
 pub struct KnownJob<'a> {
@@ -89,6 +109,16 @@ impl Fields for KnownJob<'_> {
     /// The environment of a job that was submitted is not read.
     fn variable(&self, _: &str) -> Option<&str> {
         None
+    }
+
+    fn knows(&self, field: FieldNumber) -> bool {
+        let Some(name) = field.name() else { return true };
+        let is_told = match name {
+            // Without a limit it has none; else slurmctld tells the partition's.
+            Name::TimeLimit => !matches!(self.field(Name::TimeLimitIsUnlimited.into()), Some(Value::Truth(true))),
+            _ => ALWAYS_TOLD.contains(&name),
+        };
+        !is_told || self.has(field)
     }
 
     fn gpu_counts(&self) -> GpuCounts {

@@ -57,7 +57,7 @@ pub fn estimate(node: &Node) -> u32 {
 
 /// How many elements a list is taken to have.
 fn elements(list: &Node) -> u32 {
-    let few = [Name::Partitions, Name::GpuTypes];
+    let few = [Name::Partitions, Name::QosNames, Name::GpuTypes];
     match &list.form {
         Form::Constant(Constant::Texts(texts)) => u32::try_from(texts.len()).unwrap_or(u32::MAX),
         Form::LookUp { .. } => FEW_ELEMENTS,

@@ -1,5 +1,6 @@
 //! Expressions: parsed, checked, and compiled to instructions.
 
+pub(crate) mod caseless;
 pub mod check;
 pub mod cost;
 pub mod emit;

@@ -1,7 +1,7 @@
 //! Expressions that were checked: each part with its kind.
 
 use site_rules::calendar::{Part, Zone};
-use site_rules::field::{FieldNumber, Name};
+use site_rules::field::FieldNumber;
 use site_rules::operators::{Binary, Ternary, Unary};
 use site_rules::program::{Counted, Quantifier, ResourcePart, Scope};
 use site_rules::submission::Surrounding;
@@ -117,25 +117,6 @@ pub enum Form {
 }
 
 impl Node {
-    /// Whether its value is a name that Slurm compares without regard to case, as it is read of a
-    /// job: `job.qos`, `job.?qos.orValue("")`.
-    pub(super) fn reads_caseless_name(&self) -> bool {
-        match &self.form {
-            Form::Load(_, field) => field.name().is_some_and(Name::is_caseless),
-            Form::Choose(_, one, other) => one.reads_caseless_name() || other.reads_caseless_name(),
-            _ => false,
-        }
-    }
-
-    /// Puts a constant text, or a constant list of texts, in small letters.
-    pub(super) fn lower_constant(&mut self) {
-        match &mut self.form {
-            Form::Constant(Constant::Text(text)) => text.make_ascii_lowercase(),
-            Form::Constant(Constant::Texts(texts)) => texts.iter_mut().for_each(|text| text.make_ascii_lowercase()),
-            _ => {}
-        }
-    }
-
     /// A constant.
     #[must_use]
     pub fn constant(constant: Constant) -> Self {
@@ -145,11 +126,25 @@ impl Node {
     /// Whether it has the element of a loop, or the value of a name, that is counted so or deeper.
     #[must_use]
     pub fn depends_on(&self, variable: usize) -> bool {
-        let any = |nodes: &[&Node]| nodes.iter().any(|node| node.depends_on(variable));
+        let of_itself = match &self.form {
+            Form::Item(of) | Form::ResourceItem(of, _) | Form::ResourceWith(of, ..) => *of >= variable,
+            _ => false,
+        };
+        of_itself || self.parts().iter().any(|part| part.depends_on(variable))
+    }
+
+    /// The expressions that it is made of, in their order.
+    #[must_use]
+    pub fn parts(&self) -> Vec<&Node> {
         match &self.form {
-            Form::Item(of) | Form::ResourceItem(of, _) => *of >= variable,
-            Form::ResourceWith(of, _, node) => *of >= variable || any(&[node]),
-            Form::Constant(_) | Form::Load(..) | Form::Has(..) | Form::Read(_) | Form::Knows(_) | Form::Keys(_) => false,
+            Form::Constant(_)
+            | Form::Load(..)
+            | Form::Has(..)
+            | Form::Read(_)
+            | Form::Knows(_)
+            | Form::Keys(_)
+            | Form::Item(_)
+            | Form::ResourceItem(..) => Vec::new(),
             Form::Variable(_, node)
             | Form::HasVariable(_, node)
             | Form::LookUp { key: node, .. }
@@ -158,15 +153,16 @@ impl Node {
             | Form::Unary(_, node)
             | Form::Part(_, _, node)
             | Form::Matches(_, node)
-            | Form::Count(_, _, node) => any(&[node]),
+            | Form::ResourceWith(_, _, node)
+            | Form::Count(_, _, node) => vec![node],
             Form::Wait(one, other)
             | Form::Binary(_, one, other)
             | Form::And(one, other)
             | Form::Or(one, other)
             | Form::Loop(_, one, other)
-            | Form::Bind(one, other) => any(&[one, other]),
-            Form::Choose(one, other, third) => any(&[one, other, third]),
-            Form::Ternary(_, nodes) => nodes.iter().any(|node| node.depends_on(variable)),
+            | Form::Bind(one, other) => vec![one, other],
+            Form::Choose(one, other, third) => vec![one, other, third],
+            Form::Ternary(_, nodes) => nodes.iter().collect(),
         }
     }
 

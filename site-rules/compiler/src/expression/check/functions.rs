@@ -1,6 +1,7 @@
 //! Functions, forecasts, and what is read when rules are loaded.
 
 use super::{Checked, Checker, Result, Variable, is_name, plain, scope_of, table_name, test, text_of};
+use crate::expression::caseless::{capital_of_pattern, compared, is_caseless};
 use crate::expression::facts::{Fact, Facts};
 use crate::expression::node::{Constant, Form, Node};
 use crate::expression::regular;
@@ -49,6 +50,12 @@ impl Checker<'_> {
                     return self.error(pattern, message);
                 }
                 let text = self.of_kind(text, Kind::Text, known)?.node;
+                if let Some(letter) = capital_of_pattern(&source).filter(|_| is_caseless(&text, self.around())) {
+                    return self.error(
+                        pattern,
+                        format!("accounts, QOS and wckeys are read in small letters, in which {letter} is never found: write it small"),
+                    );
+                }
                 return Ok(plain(Kind::Truth, Form::Matches(source, Box::new(text))));
             }
             ("startsWith" | "endsWith" | "contains", Some(text), [part]) => {
@@ -131,6 +138,14 @@ impl Checker<'_> {
         let [first, second, third] = operands;
         let operands = [self.check(first, known)?.node, self.check(second, known)?.node, self.check(third, known)?.node];
         let kinds = operands.each_ref().map(|operand| operand.kind);
+        let [text, second, third] = operands;
+        let operands = match ternary {
+            Ternary::Replace => {
+                let (text, old) = compared(Binary::IndexOf, text, second, self.around());
+                [text, old, third]
+            }
+            Ternary::Substring => [text, second, third],
+        };
         match ternary.result(kinds) {
             Some(kind) => Ok(plain(kind, Form::Ternary(ternary, Box::new(operands)))),
             None => {

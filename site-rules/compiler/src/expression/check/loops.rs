@@ -2,6 +2,7 @@
 //! for values, which are kept as the element of a loop.
 
 use super::{Checked, Checker, Result, Variable, plain, table_name};
+use crate::expression::caseless::is_caseless;
 use crate::expression::facts::{Fact, Facts};
 use crate::expression::node::{Form, Node};
 use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, IdedExpr, LiteralValue, operators};
@@ -17,7 +18,7 @@ enum Asked<'e> {
 }
 
 /// Names that can't be given to an element or a value.
-const OWN_NAMES: [&str; 8] = ["job", "current", "asked", "user", "tables", "forecast", "now", "kind"];
+const OWN_NAMES: [&str; 9] = ["job", "current", "asked", "user", "tables", "forecast", "site", "now", "kind"];
 
 impl Checker<'_> {
     pub(super) fn comprehension(&mut self, at: &IdedExpr, loop_over: &ComprehensionExpr, known: &Facts) -> Result<Checked> {
@@ -135,9 +136,11 @@ impl Checker<'_> {
         self.is_free(at, name)?;
         let Checked { node, if_true, if_false } = self.check(value, known)?;
         let place = self.variables.len();
+        self.caseless.push(is_caseless(&node, self.around()));
         self.variables.push((name.clone(), Variable::Value { kind: node.kind, if_true, if_false }));
         let body = self.check(body, known);
         self.variables.pop();
+        self.caseless.pop();
         let body = body?;
         let kind = body.node.kind;
         Ok(Checked {
@@ -179,9 +182,11 @@ impl Checker<'_> {
         let variable = if list.kind == Kind::Resources { Variable::Resource } else { Variable::Text };
         let key = keys_of(list).map(|table| Fact::Key(table, Node { kind: Kind::Text, form: Form::Item(place) }));
         let known = key.map_or_else(|| known.clone(), |fact| known.with(&Facts::of(fact)));
+        self.caseless.push(is_caseless(list, self.around()));
         self.variables.push((name.to_owned(), variable));
         let checked = check(self, &known);
         self.variables.pop();
+        self.caseless.pop();
         checked
     }
 

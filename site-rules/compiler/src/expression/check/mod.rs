@@ -10,6 +10,7 @@ mod operators;
 mod optional;
 mod tables;
 
+use super::caseless::Around;
 use super::emit::folded;
 use super::facts::{Fact, Facts};
 use super::node::{Constant, Form, Node};
@@ -48,6 +49,8 @@ pub struct SparseColumn {
     pub kind: Kind,
     /// Where its table stands.
     pub table: u16,
+    /// Whether its values are names that Slurm compares without regard to case, in small letters.
+    pub is_caseless: bool,
 }
 
 /// An expression that was checked, and what is known where it is true or false.
@@ -68,7 +71,7 @@ type Result<T> = std::result::Result<T, ExpressionError>;
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(expression: &IdedExpr, info: &SourceInfo, names: Names<'_>, known: &Facts) -> Result<Checked> {
-    Checker { info, names, variables: Vec::new() }.check(expression, known)
+    Checker { info, names, variables: Vec::new(), caseless: Vec::new() }.check(expression, known)
 }
 
 struct Checker<'c> {
@@ -76,6 +79,8 @@ struct Checker<'c> {
     names: Names<'c>,
     /// The variables of the loops that an expression is in, and the names of values.
     variables: Vec<(String, Variable)>,
+    /// Whether each of these is a name that Slurm compares without regard to case.
+    caseless: Vec<bool>,
 }
 
 /// What a name within an expression is.
@@ -101,6 +106,11 @@ fn plain(kind: Kind, form: Form) -> Checked {
 }
 
 impl Checker<'_> {
+    /// What tells which values are names that Slurm compares without regard to case.
+    fn around(&self) -> Around<'_> {
+        Around { variables: &self.caseless, tables: self.names.tables }
+    }
+
     fn error<T>(&self, at: &IdedExpr, message: impl Into<String>) -> Result<T> {
         let offset = self.info.offset_for(at.id).map_or(0, |(start, _)| usize::try_from(start).unwrap_or(0));
         // The parser counts characters.

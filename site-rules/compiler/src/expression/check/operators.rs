@@ -2,12 +2,13 @@
 //! of two values, brackets, and `in`.
 
 use super::{Checked, Checker, Result, is_name, plain, scope_name, scope_of, table_name, test, text_of};
+use crate::expression::caseless::{compared, is_caseless};
 use crate::expression::emit::folded;
 use crate::expression::facts::{Fact, Facts};
 use crate::expression::node::{Form, Node};
 use cel::common::ast::{CallExpr, Expr, IdedExpr, operators};
 use site_rules::operators::{Binary, Unary};
-use site_rules::program::Scope;
+use site_rules::program::{Quantifier, Scope};
 use site_rules::value::Kind;
 
 impl Checker<'_> {
@@ -96,14 +97,7 @@ impl Checker<'_> {
     }
 
     /// An operation on two values that were checked.
-    pub(super) fn of_two(&self, at: &IdedExpr, binary: Binary, mut left: Node, mut right: Node) -> Result<Checked> {
-        // As Slurm compares such names; those of jobs are in small letters where rules read them.
-        if left.reads_caseless_name() {
-            right.lower_constant();
-        }
-        if right.reads_caseless_name() {
-            left.lower_constant();
-        }
+    pub(super) fn of_two(&self, at: &IdedExpr, binary: Binary, left: Node, right: Node) -> Result<Checked> {
         let Some(kind) = binary.result(left.kind, right.kind) else {
             let remedy = match (left.kind, right.kind) {
                 (Kind::Integer, Kind::Real) | (Kind::Real, Kind::Integer) => ": write double(...) around the int",
@@ -119,7 +113,25 @@ impl Checker<'_> {
             let symbol = symbol(binary);
             return self.error(at, format!("{symbol} can't be used with {} and {}{remedy}", left.kind, right.kind));
         };
+        if binary == Binary::In && self.is_other_list(&left, &right) {
+            return Ok(plain(kind, self.among_other_names(left, right)));
+        }
+        let (left, right) = compared(binary, left, right, self.around());
         Ok(plain(kind, Form::Binary(binary, Box::new(left), Box::new(right))))
+    }
+
+    /// Whether a name that Slurm compares without regard to case is looked for in a list that may
+    /// have capital letters, as a column of a table.
+    fn is_other_list(&self, name: &Node, list: &Node) -> bool {
+        is_caseless(name, self.around()) && !is_caseless(list, self.around()) && list.as_constant().is_none()
+    }
+
+    /// Compares each text of a list with such a name.
+    fn among_other_names(&self, name: Node, list: Node) -> Form {
+        let element = Node { kind: Kind::Text, form: Form::Item(self.variables.len()) };
+        let element = Node { kind: Kind::Text, form: Form::Unary(Unary::LowerAscii, Box::new(element)) };
+        let is_same = Form::Binary(Binary::Equal, Box::new(element), Box::new(name));
+        Form::Loop(Quantifier::Exists, Box::new(list), Box::new(Node { kind: Kind::Truth, form: is_same }))
     }
 
     pub(super) fn index(&mut self, at: &IdedExpr, of: &IdedExpr, index: &IdedExpr, known: &Facts) -> Result<Checked> {
@@ -160,7 +172,7 @@ impl Checker<'_> {
             && is_name(&select.operand, "tables")
         {
             let (table, _) = self.table(of, &select.field)?;
-            let key = self.of_kind(what, Kind::Text, known)?.node;
+            let key = self.key(&select.field, what, known)?;
             let fact = Fact::Key(table, key.clone());
             return Ok(test(Form::HasKey(table, Box::new(key)), fact));
         }

@@ -2,8 +2,9 @@
 
 use super::{Checked, Checker, Result, TableNames};
 use crate::expression::facts::{Fact, Facts};
-use crate::expression::node::{Form, Node};
+use crate::expression::node::{Constant, Form, Node};
 use crate::problem::suggestion;
+use crate::site_tables;
 use cel::common::ast::IdedExpr;
 use site_rules::value::Kind;
 
@@ -19,6 +20,16 @@ impl Checker<'_> {
                 self.error(at, format!("unknown table tables.{name}{closest}"))
             }
         }
+    }
+
+    /// A key of a table. Where it is a constant it is written as the daemon writes those of its own
+    /// tables.
+    pub(super) fn key(&mut self, table: &str, key: &IdedExpr, known: &Facts) -> Result<Node> {
+        let node = self.of_kind(key, Kind::Text, known)?.node;
+        Ok(match node.as_constant() {
+            Some(Constant::Text(text)) => Node::constant(Constant::Text(site_tables::key(table, text))),
+            _ => node,
+        })
     }
 
     /// A value of a table, whose key must be known to be in it.
@@ -50,7 +61,7 @@ impl Checker<'_> {
         let (columns, sparse) = (names.columns.clone(), names.sparse.clone());
         let all = || columns.iter().map(|(name, _)| name.as_str()).chain(sparse.iter().map(|column| column.name.as_str()));
         if let Some(found) = sparse.iter().find(|sparse| Some(sparse.name.as_str()) == column) {
-            let key = self.of_kind(key, Kind::Text, known)?.node;
+            let key = self.key(name, key, known)?;
             let fact = Fact::Key(found.table, key.clone());
             return Ok((Node { kind: found.kind, form: Form::LookUp { table: found.table, column: 0, key: Box::new(key) } }, fact));
         }
@@ -68,7 +79,7 @@ impl Checker<'_> {
                 }
             },
         };
-        let key = self.of_kind(key, Kind::Text, known)?.node;
+        let key = self.key(name, key, known)?;
         let (Ok(number), Some((_, kind))) = (u16::try_from(place), columns.get(place)) else {
             return self.error(at, "too many columns");
         };
