@@ -266,7 +266,7 @@ fn comparable(name: Name, value: Option<&str>) -> Option<String> {
     // And that of the release before what is bound.
     if name == Name::TresBind {
         let bare = |part: &str| part.strip_prefix("gres/").or(part.strip_prefix("gres:")).unwrap_or(part).to_owned();
-        return Some(text.split(',').map(bare).collect::<Vec<_>>().join(","));
+        return Some(text.split('+').map(bare).collect::<Vec<_>>().join("+"));
     }
     Some(text.to_owned())
 }
