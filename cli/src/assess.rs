@@ -120,7 +120,7 @@ Keys of --format json:
   past               records, ran, did_not_run, left_out, users, queues, processors, days, utilisation;
                      all, by_queue, by_size, by_queue_and_size: jobs, wait_s, run_s (mean, median, p75,
                      p90, p95, p99, maximum), waited_an_hour and part_of_work (0 to 1);
-                     says_waits: where it is false, wait_s and waited_an_hour mean nothing
+                     says_waits: where it is false, wait_s and waited_an_hour are null
   forecasts          history_jobs, jobs, waits and run_times: what `queuecast evaluate waits` and
                      `queuecast evaluate runtimes` report of these jobs; null with too few jobs
   run_times          where the past says no waits: history_jobs, jobs and run_times, as in forecasts,

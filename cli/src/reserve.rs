@@ -178,7 +178,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let not_read = if more.is_empty() { described.take_standard_input().context("standard input").map_err(Failure::Input)? } else { None };
     let job = described.job(&more, &AskedArguments::default(), now).map_err(Failure::Input)?.asking(asked.clone());
     if !arguments.clusters.is_empty() {
-        return joint::run(arguments, &asked, &job, now);
+        return joint::run(arguments, &asked, &job, not_read, now);
     }
     let place = arguments.place.place();
     let snapshot = place.needed_snapshot()?;

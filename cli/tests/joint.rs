@@ -131,3 +131,23 @@ fn a_wrong_question_is_answered_as_such() {
         assert!(said.status == 2 && said.error.contains(named), "{more:?}: {}", said.error);
     }
 }
+
+#[test]
+fn standard_input_is_the_script_where_nothing_else_describes_the_job_and_is_told_otherwise() {
+    let (east, _west, clusters) = two();
+    let piped = |more: &[&str]| {
+        let arguments = [&["reserve", "--user=61234", "--at=now+1hour", "--probability=0.9", "--format=json", &clusters], more].concat();
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut writer, b"#!/bin/sh\n#SBATCH -p batch -N 4\n#SBATCH -t 2:00:00\n").unwrap();
+        drop(writer);
+        let said = said(east.command(&arguments).stdin(reader));
+        let report: Value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}", said.error));
+        (report["clusters"][0]["job"]["nodes"].clone(), report["notes"].to_string())
+    };
+    let (nodes, notes) = piped(&[]);
+    assert_eq!(nodes, 4, "{notes}");
+    assert!(!notes.contains("standard input"), "{notes}");
+    let (nodes, notes) = piped(&["-N2", "-t60"]);
+    assert_eq!(nodes, 2, "{notes}");
+    assert!(notes.contains("standard input was not read"), "{notes}");
+}

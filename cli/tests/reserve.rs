@@ -55,6 +55,28 @@ fn a_reservation_says_when_it_begins_and_what_it_costs() {
 }
 
 #[test]
+fn standard_input_is_the_script_where_nothing_else_describes_the_job_and_is_told_otherwise() {
+    let site = Site::usable();
+    let directory = site.path().to_str().unwrap().to_owned();
+    let piped = |more: &[&str]| {
+        let arguments = [&["reserve", "--user=61234", "--at=now+1hour", "--format=json", "--state-directory", &directory], more].concat();
+        // As a shell does with `<<EOF`: the text is in the pipe before the command begins.
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut writer, b"#!/bin/sh\n#SBATCH -p batch -N 8\n#SBATCH -t 2:00:00\nsrun true\n").unwrap();
+        drop(writer);
+        let said = common::said(site.command(&arguments).stdin(reader));
+        let report: Value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}", said.error));
+        (report["job"]["nodes"].clone(), report["job"]["limit_s"].clone(), report["notes"].to_string())
+    };
+    let (nodes, limit, notes) = piped(&[]);
+    assert_eq!((nodes, limit), (8.into(), 7_200.into()));
+    assert!(!notes.contains("standard input"), "{notes}");
+    let (nodes, _, notes) = piped(&["-N2", "-t60"]);
+    assert_eq!(nodes, 2);
+    assert!(notes.contains("standard input was not read"), "{notes}");
+}
+
+#[test]
 fn each_probability_has_its_cost_and_the_best_is_the_highest_that_is_to_be_had() {
     let (status, report) = Site::usable().json(&described(&["--probability=0.8"]));
     assert_eq!(status, 0);

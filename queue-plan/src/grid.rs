@@ -5,10 +5,12 @@ use job_types::time::Seconds;
 use predictor_core::queue_plan::ExpectedStart;
 
 use crate::places::Places;
-use crate::plan::{MOST_SIZES, expected_start};
 use crate::run_time::LONGEST;
-use crate::schedule::{Schedule, Wanted};
+use crate::schedule::{Schedule, Wanted, expected_start};
 use crate::state::{Partition, State};
+
+/// The most sizes of a grid.
+pub const MOST_SIZES: usize = 24;
 
 /// Time limits of a grid: 10 min, 1, 4 and 12 h, 1, 2 and 7 d; and the partition's
 /// longest.

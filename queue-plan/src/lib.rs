@@ -39,8 +39,8 @@ mod state;
 mod tests;
 
 pub use correction::{BEYOND, corrected_to};
-pub use grid::Grid;
-pub use plan::{MOST_PLACED, MOST_SIZES, MOST_STEPS, MOST_TASKS, PartitionPlan, Pass, Plan, PlannedJob, plan};
+pub use grid::{Grid, MOST_SIZES};
+pub use plan::{MOST_PLACED, MOST_STEPS, MOST_TASKS, PartitionPlan, Pass, Plan, PlannedJob, plan};
 pub use profile::Profile;
 pub use run_time::{LONGEST, RunTimes};
 pub use schedule::Assumption;

@@ -7,7 +7,7 @@ use predictor_core::queue_plan::{ExpectedStart, PlanObstacle};
 
 use crate::grid::Grid;
 use crate::places::Places;
-use crate::schedule::{Assumption, Schedule};
+use crate::schedule::{Assumption, Schedule, expected_start};
 use crate::state::{PendingJob, State};
 
 /// The most jobs and tasks of arrays that are placed.
@@ -15,9 +15,6 @@ pub const MOST_PLACED: usize = 20_000;
 
 /// The most tasks of one array that are placed.
 pub const MOST_TASKS: u32 = 1_000;
-
-/// The most sizes of a grid.
-pub const MOST_SIZES: usize = 24;
 
 /// The most points of a free profile that is handed out.
 pub const MOST_STEPS: usize = 256;
@@ -43,14 +40,6 @@ pub struct PlannedJob {
     pub index: usize,
     /// When it starts, of an array's tasks the first; or why that is not known.
     pub start: Result<ExpectedStart, PlanObstacle>,
-}
-
-/// The start of a job from the three plans. Jobs that end earlier can make another start later, so
-/// that the three may be out of order.
-pub(crate) fn expected_start([optimistic, expected, limit]: [Option<UnixTime>; 3]) -> Option<ExpectedStart> {
-    let expected = expected?;
-    let (lower, upper) = (optimistic?.min(expected), limit?.max(expected));
-    Some(ExpectedStart { lower, expected, upper })
 }
 
 /// What a plan says of a partition.

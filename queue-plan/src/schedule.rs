@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::queue_plan::ExpectedStart;
 
 use crate::floors::Floors;
 use crate::places::{PlaceIndex, Places, rounded_up};
@@ -30,6 +31,14 @@ impl Assumption {
         };
         run_time.clamp(Seconds(1), LONGEST)
     }
+}
+
+/// The start of a job from the three plans. Jobs that end earlier can make another start later, so
+/// that the three may be out of order.
+pub(crate) fn expected_start([optimistic, expected, limit]: [Option<UnixTime>; 3]) -> Option<ExpectedStart> {
+    let expected = expected?;
+    let (lower, upper) = (optimistic?.min(expected), limit?.max(expected));
+    Some(ExpectedStart { lower, expected, upper })
 }
 
 /// Free CPUs over time, with what is known to take them.

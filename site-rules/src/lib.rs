@@ -15,8 +15,9 @@
 //!   those before have written into it ([`mod@apply`], [`overlay`]), what comes of it
 //!   ([`outcome`]), values in words for users ([`words`]), the file that they are kept in
 //!   ([`file`]), and what is counted of each ([`counts`]).
-//! - What the daemon knows about users and jobs, in a file of its own ([`data`]), and how many jobs
-//!   each user has submitted of late ([`throttle`]).
+//! - What the daemon knows about users and jobs, in a file of its own ([`data`]), which job a
+//!   modification names ([`named_job`]), and how many jobs each user has submitted of late
+//!   ([`throttle`]).
 //!
 //! # Faults are values
 //!
@@ -44,6 +45,7 @@ pub mod file;
 mod head;
 pub mod let_through;
 pub mod licenses;
+pub mod named_job;
 pub mod operators;
 pub mod outcome;
 pub mod overlay;

@@ -12,7 +12,6 @@ pub mod fields;
 pub mod filter;
 mod guard;
 mod heterogeneous;
-mod named_job;
 mod record_key;
 #[cfg(records_when_told)]
 mod recorded;
@@ -25,6 +24,8 @@ mod state;
 pub mod unconfirmed;
 mod uptake;
 mod watch;
+
+use site_rules::named_job;
 
 #[allow(unsafe_code)]
 pub mod entry {

@@ -8,5 +8,5 @@ mod page;
 mod reader;
 pub mod sources;
 
-pub use page::{Block, Page, Shown, words_of};
+pub use page::{Block, Page, Shown, code_of, words_of};
 pub use reader::{Reader, SUBSTITUTIONS, Substitution};

@@ -101,11 +101,10 @@ fn sizes(class: &WaitClass) -> String {
 }
 
 fn wait_row(name: String, class: &WaitClass) -> Vec<Cell> {
-    let wait = &class.wait_s;
-    let times = [wait.mean, wait.median, wait.p75, wait.p95].map(time);
+    let waited = class.wait_s.as_ref().map(|wait| [wait.mean, wait.median, wait.p75, wait.p95].map(time));
     let mut row = vec![Cell::from(name), Cell::from(jobs(class.jobs))];
-    row.extend(times.map(Cell::from));
-    row.push(Cell { text: percent(class.waited_an_hour), shade: class.waited_an_hour });
+    row.extend(waited.unwrap_or_else(|| std::array::from_fn(|_| "-".to_owned())).map(Cell::from));
+    row.push(class.waited_an_hour.map_or_else(|| Cell::from("-".to_owned()), |part| Cell { text: percent(part), shade: part }));
     row.extend([time(class.run_s.mean), percent(class.part_of_work)].map(Cell::from));
     row
 }
@@ -147,12 +146,12 @@ fn waits(past: &Past) -> anyhow::Result<Section> {
 /// Mean waits by queue and size, darker where they are longer.
 fn by_both(past: &Past) -> Table {
     let header = std::iter::once("partition".to_owned()).chain(past.by_size.iter().map(sizes)).collect();
-    let longest = past.by_queue_and_size.iter().map(|class| class.wait_s.mean).fold(60.0, f64::max);
+    let longest = past.by_queue_and_size.iter().map(WaitClass::mean_wait).fold(60.0, f64::max);
     let cell = |queue: &WaitClass, size: &WaitClass| {
         let is_here = |class: &&WaitClass| class.queue == queue.queue && class.at_least_processors == size.at_least_processors;
         past.by_queue_and_size.iter().find(is_here).map_or_else(Cell::default, |class| Cell {
-            text: time(class.wait_s.mean),
-            shade: (class.wait_s.mean.max(1.0).ln() / longest.ln()).powi(3) * 0.8,
+            text: time(class.mean_wait()),
+            shade: (class.mean_wait().max(1.0).ln() / longest.ln()).powi(3) * 0.8,
         })
     };
     let row = |queue: &WaitClass| {

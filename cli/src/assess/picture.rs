@@ -14,7 +14,7 @@ pub(super) fn waits_by_size(past: &Past) -> anyhow::Result<Picture> {
     let classes = &past.by_size;
     let series = |name: &str, is_ours: bool, of: fn(&simulator::metrics::Distribution) -> f64| Series {
         name: name.to_owned(),
-        points: classes.iter().enumerate().map(|(place, class)| (place, of(&class.wait_s) / HOUR_S)).collect(),
+        points: classes.iter().enumerate().filter_map(|(place, class)| Some((place, of(class.wait_s.as_ref()?) / HOUR_S))).collect(),
         is_ours,
     };
     let diagram = ErrorsByClass {
@@ -30,7 +30,7 @@ pub(super) fn waits_by_size(past: &Past) -> anyhow::Result<Picture> {
     };
     let caption = "How long jobs waited, by the processors that they asked for.";
     // Where nobody waited there is nothing to draw by the logarithm.
-    if past.all.wait_s.maximum <= 0.0 {
+    if past.all.wait_s.as_ref().is_none_or(|wait| wait.maximum <= 0.0) {
         return Ok(Picture { svg: plot::inline((DIAGRAM.0, 40), |_| Ok(()))?, caption: "Nobody waited.".to_owned() });
     }
     Ok(Picture { svg: plot::inline(DIAGRAM, |area| plot::errors_by_class(area, &diagram))?, caption: caption.to_owned() })

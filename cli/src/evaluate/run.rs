@@ -120,7 +120,8 @@ pub(super) struct RunArguments {
 /// `assess`. `to` is the last job that is asked for; jobs are counted from 1.
 pub(super) fn first_job(asked: Option<NonZeroUsize>, usual: usize, jobs: usize, to: Option<usize>) -> usize {
     let last = to.map_or(jobs, |to| to.min(jobs));
-    let default = if usual <= last - last / 3 { usual } else { last / 3 + 1 };
+    let left = (last + 1).saturating_sub(usual);
+    let default = if left > 0 && left.saturating_mul(3) >= last { usual } else { last / 3 + 1 };
     asked.map_or(default, NonZeroUsize::get)
 }
 
@@ -235,6 +236,16 @@ pub(crate) fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_usual_first_job_is_taken_where_a_third_of_the_jobs_is_left() {
+        let default = |usual, jobs, to| first_job(None, usual, jobs, to);
+        assert_eq!([29_999, 30_000, 100_000].map(|jobs| default(20_001, jobs, None)), [10_000, 20_001, 20_001]);
+        assert_eq!([14_999, 15_000].map(|jobs| default(10_001, jobs, None)), [5_000, 10_001]);
+        assert_eq!([(100_000, 29_999), (90, 60_000)].map(|(jobs, to)| default(20_001, jobs, Some(to))), [10_000, 31]);
+        assert_eq!(default(20_001, 0, None), 1);
+        assert_eq!(first_job(NonZeroUsize::new(7), 20_001, 90, None), 7);
+    }
 
     #[test]
     fn a_bar_moves_within_each_of_the_evaluations_that_share_it() {

@@ -19,6 +19,7 @@ use rules_compiler::{Compiled, Origin};
 use serde::Serialize;
 use site_rules::data::{DataFile, OwnedValue};
 use site_rules::field::{FieldNumber, Fields as _, Name};
+use site_rules::named_job::{self, Named};
 use site_rules::rules::{Mode, RuleSet};
 use site_rules::submission::{Request, UserJobs};
 use site_rules::value::Value;
@@ -246,16 +247,14 @@ fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
     })
 }
 
-/// The job that a modification names, as queuecastd read it, and how long ago that was.
+/// The job that a modification names, as slurmctld reads the name and queuecastd read the job, and
+/// how long ago that was.
 fn known_job(data: &DataFile, change: &DescribedJob, now: UnixTime) -> Option<(DescribedJob, Seconds)> {
     let Value::Text(named) = change.field(FieldNumber::from(Name::JobIdStr))? else { return None };
-    let number = |text: &str| text.parse::<u32>().ok();
-    let job = match named.split_once('_') {
-        Some((array, task)) => {
-            let array = JobId(number(array)?);
-            number(task).map_or_else(|| data.job(array), |task| data.task(array, task))
-        }
-        None => data.job(JobId(number(named)?)),
+    let job = match named_job::read(named.as_bytes())? {
+        Named::Job(job) | Named::Tasks(job) => data.job(JobId(job)),
+        Named::Task(array, task) => data.task(JobId(array), task),
+        Named::Component(job, place) => data.job(JobId(job.checked_add(place)?)),
     }?;
     let stored = Name::ALL.iter().filter(|name| !name.is_derived());
     let fields = stored.filter_map(|name| Some((*name, OwnedValue::from(job.field(FieldNumber::from(*name))?)))).collect();

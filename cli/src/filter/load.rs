@@ -141,11 +141,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if report.rules.is_some() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The rules that are in force until now. Those that can't be read are none, which is told.
+/// The rules that are in force until now. What is damaged in their place, or is no file, is none,
+/// which is told.
 fn before(directory: &Path) -> Result<RuleSet, Failure> {
     match in_force::read(directory) {
         Ok(rules) => Ok(rules.map(|(rules, _)| rules).unwrap_or_default()),
-        Err(error @ in_force::InForceError::Rules { .. }) => {
+        Err(error) if error.damaged().is_some() => {
             output::warn(&format!("the rules that were in force can't be compared: {error}"));
             Ok(RuleSet::default())
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::tz::TimeZone;
 use job_types::number::{JobId, QosId, UserId};
 use job_types::time::{Seconds, UnixTime};
-use rules_compiler::command_line::{self, Setting};
+use rules_compiler::command_line::{self, Release, Setting};
 use rules_compiler::described::{DescribedForecasts, DescribedJob, DescribedSubmission};
 use site_rules::data::OwnedValue;
 use site_rules::field::{FieldNumber, Name};
@@ -15,7 +15,6 @@ use slurm_sys::client::EndedJobRecord;
 use slurm_sys::client::controller::{DescribedJob as ControllerJob, DescribedValue, QueuedJob};
 
 use super::people::People;
-use crate::slurm_release::own_release;
 use crate::user;
 
 /// A job as it was submitted, as far as that is known.
@@ -111,14 +110,15 @@ impl RecordedJob {
         self.known.get(&name)
     }
 
-    /// The submission; without a command, of what the record says alone.
+    /// The submission, with its command as sbatch of a release reads it; without a command, of what
+    /// the record says alone.
     ///
     /// # Errors
     /// Why its command is not understood.
-    pub(super) fn submission(&self, filled: Filled, people: &mut People) -> Result<DescribedSubmission, String> {
+    pub(super) fn submission(&self, filled: Filled, people: &mut People, release: Release) -> Result<DescribedSubmission, String> {
         let now = self.submitted.unwrap_or(UnixTime(0));
         let mut job = match &self.submit_line {
-            Some(line) => self.of_command(line, now)?,
+            Some(line) => self.of_command(line, now, release)?,
             None => DescribedJob::default(),
         };
         if filled == Filled::CommandAndRecord || self.submit_line.is_none() {
@@ -138,13 +138,12 @@ impl RecordedJob {
         })
     }
 
-    fn of_command(&self, line: &str, now: UnixTime) -> Result<DescribedJob, String> {
+    fn of_command(&self, line: &str, now: UnixTime, release: Release) -> Result<DescribedJob, String> {
         let directory = match self.known.get(&Name::WorkDir) {
             Some(OwnedValue::Text(directory)) => directory.clone(),
             _ => "/".to_owned(),
         };
-        let setting =
-            Setting { release: own_release(), now, zone: TimeZone::system(), user: self.user_id, directory, environment: BTreeMap::new() };
+        let setting = Setting { release, now, zone: TimeZone::system(), user: self.user_id, directory, environment: BTreeMap::new() };
         // The words stand without their quotation marks: what --wrap had can't be told from what
         // came behind it.
         let mut words: Vec<String> = Vec::new();

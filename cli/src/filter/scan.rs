@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 use crate::report::past::PastArguments;
+use crate::slurm_release::own_release;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -181,7 +182,7 @@ impl<'r> Scan<'r> {
 
     fn add(&mut self, job: &RecordedJob) {
         self.report.looked_at += 1;
-        let submission = match job.submission(Filled::CommandAndRecord, &mut self.people) {
+        let submission = match job.submission(Filled::CommandAndRecord, &mut self.people, own_release()) {
             Ok(submission) => submission,
             Err(reason) => {
                 self.report.not_understood += 1;

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
-use rules_compiler::command_line::{self, Setting};
+use rules_compiler::command_line::{self, Release, Setting};
 use rules_compiler::described::{DescribedForecasts, DescribedSubmission, DescribedUser, borrowed};
 use rules_compiler::in_force;
 use rules_compiler::rule_test::{label, written_in_words};
@@ -31,7 +31,7 @@ use crate::failure::Failure;
 use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 use crate::report::past::PastArguments;
-use crate::slurm_release::own_release;
+use crate::slurm_release::SlurmReleaseArguments;
 use crate::user;
 
 /// The fields of which a record says what became of them.
@@ -49,6 +49,8 @@ Examples:
       Lua script has, by what slurmdbd says of the jobs
   queuecast filter shadow --rules new.toml --commands submissions.txt
       the same as the first for commands in a file, one in a line
+  queuecast filter shadow --rules new.toml --commands submissions.txt --slurm 25.11
+      the same, with the options that sbatch has in that release
 
 Keys of --format json (times in Unix seconds, null where not known):
   against       what the rules are held against: in-force or records
@@ -91,6 +93,9 @@ pub(crate) struct Arguments {
     /// them now.
     #[arg(long, value_name = "FILE")]
     commands: Option<PathBuf>,
+
+    #[command(flatten)]
+    slurm: SlurmReleaseArguments,
 
     #[command(flatten)]
     past: PastArguments,
@@ -164,13 +169,14 @@ fn report(arguments: &Arguments, rules: &RuleSet) -> anyhow::Result<Report> {
     let mut shadow = Shadow::new(rules, before.as_ref(), arguments.jobs);
     shadow.report.against = arguments.against;
     shadow.report.notes = notes;
+    let release = arguments.slurm.release();
     if let Some(path) = &arguments.commands {
-        replay_commands(&mut shadow, path, &mut People::of(&place))?;
+        replay_commands(&mut shadow, path, &mut People::of(&place), release)?;
     } else {
         let past = arguments.past.past()?;
         let cluster = site()?.cluster;
         let mut people = People::of(&place);
-        recorded_jobs(&arguments.past, &cluster, past, |job| shadow.add_recorded(job, &mut people))?;
+        recorded_jobs(&arguments.past, &cluster, past, |job| shadow.add_recorded(job, &mut people, release))?;
     }
     Ok(shadow.finish())
 }
@@ -184,8 +190,8 @@ fn in_force(directory: &Path, notes: &mut Vec<String>) -> anyhow::Result<RuleSet
     Ok(found.unwrap_or_default())
 }
 
-/// Submits each line of a file.
-fn replay_commands(shadow: &mut Shadow<'_>, path: &Path, people: &mut People) -> anyhow::Result<()> {
+/// Submits each line of a file, as sbatch of a release reads it.
+fn replay_commands(shadow: &mut Shadow<'_>, path: &Path, people: &mut People, release: Release) -> anyhow::Result<()> {
     let reader: Box<dyn BufRead> = if path == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -195,7 +201,7 @@ fn replay_commands(shadow: &mut Shadow<'_>, path: &Path, people: &mut People) ->
     let directory = std::env::current_dir().context("the working directory is not known")?;
     let environment = std::collections::BTreeMap::new();
     let setting = Setting {
-        release: own_release(),
+        release,
         now: output::now(),
         zone: TimeZone::system(),
         user: id,
@@ -254,13 +260,13 @@ impl<'r> Shadow<'r> {
         }
     }
 
-    fn add_recorded(&mut self, job: &RecordedJob, people: &mut People) {
+    fn add_recorded(&mut self, job: &RecordedJob, people: &mut People, release: Release) {
         self.report.looked_at += 1;
         let filled = if self.before.is_some() { Filled::CommandAndRecord } else { Filled::Command };
         if filled == Filled::Command && job.submit_line.is_none() {
             return self.not_understood("no command is recorded");
         }
-        let submission = match job.submission(filled, people) {
+        let submission = match job.submission(filled, people, release) {
             Ok(submission) => submission,
             Err(reason) => return self.not_understood(&reason),
         };

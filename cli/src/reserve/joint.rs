@@ -107,8 +107,8 @@ struct Chosen {
     options: String,
 }
 
-/// Runs the command.
-pub(super) fn run(arguments: &Arguments, asked: &Asked, job: &Job, now: UnixTime) -> Result<ExitCode, Failure> {
+/// Runs the command; `not_read` is what there is to be said of standard input.
+pub(super) fn run(arguments: &Arguments, asked: &Asked, job: &Job, not_read: Option<&str>, now: UnixTime) -> Result<ExitCode, Failure> {
     check(arguments).map_err(Failure::Input)?;
     let mut wanted = arguments.probability;
     let mut clusters = Vec::new();
@@ -133,7 +133,12 @@ pub(super) fn run(arguments: &Arguments, asked: &Asked, job: &Job, now: UnixTime
         refused: (!given).then(|| format!("one of them would be kept with probability {:.3} at best", set.probability)),
         clusters,
         submitted: false,
-        notes: [INDEPENDENCE.to_owned()].into_iter().chain(remarks(job)).chain(passed_over(job)).collect(),
+        notes: [INDEPENDENCE.to_owned()]
+            .into_iter()
+            .chain(remarks(job))
+            .chain(passed_over(job))
+            .chain(not_read.map(str::to_owned))
+            .collect(),
         now,
     };
     if given && !arguments.sbatch.is_empty() {

@@ -45,8 +45,7 @@ pub struct Past {
     /// When the first job was submitted, in Unix seconds; `None` where the log does not say when it
     /// began.
     pub first_submission: Option<i64>,
-    /// Whether the log says how long jobs waited. Where it does not, waits stand as 0 below, and
-    /// mean nothing.
+    /// Whether the log says how long jobs waited. Where it does not, waits below are `None`.
     pub says_waits: bool,
     /// Days from the first submission to the last end.
     pub days: f64,
@@ -73,10 +72,10 @@ pub struct WaitClass {
     pub at_most_processors: Option<u32>,
     /// How many jobs.
     pub jobs: usize,
-    /// How long they waited, in seconds.
-    pub wait_s: Distribution,
-    /// The part of them that waited for more than an hour.
-    pub waited_an_hour: f64,
+    /// How long they waited, in seconds; `None` where the log does not say it.
+    pub wait_s: Option<Distribution>,
+    /// The part of them that waited for more than an hour; `None` likewise.
+    pub waited_an_hour: Option<f64>,
     /// How long they ran, in seconds.
     pub run_s: Distribution,
     /// Their processor time as a part of that of all jobs.
@@ -94,7 +93,7 @@ impl Past {
                 queue: label.map(|label| names.name(label)),
                 at_least_processors: cpus.as_ref().map(|cpus| *cpus.start()),
                 at_most_processors: cpus.map(|cpus| *cpus.end()).filter(|most| *most < u32::MAX),
-                ..WaitClass::of(jobs, work)
+                ..WaitClass::of(jobs, work, says_waits)
             }
         };
         let everything: Vec<&EndedJob> = jobs.iter().collect();
@@ -146,7 +145,13 @@ fn work(job: &EndedJob) -> f64 {
 }
 
 impl WaitClass {
-    fn of(jobs: &[&EndedJob], all_work: f64) -> Self {
+    /// The mean of the waits, in seconds; 0 where the log says none.
+    #[must_use]
+    pub fn mean_wait(&self) -> f64 {
+        self.wait_s.as_ref().map_or(0.0, |wait| wait.mean)
+    }
+
+    fn of(jobs: &[&EndedJob], all_work: f64, says_waits: bool) -> Self {
         let seconds = |of: fn(&EndedJob) -> Option<Seconds>| Distribution::of(jobs.iter().map(|job| of(job).unwrap_or_default().0 as f64));
         let long = jobs.iter().filter(|job| job.wait().is_some_and(|wait| wait > Seconds(3_600))).count();
         let own: f64 = jobs.iter().map(|job| work(job)).sum();
@@ -155,8 +160,8 @@ impl WaitClass {
             at_least_processors: None,
             at_most_processors: None,
             jobs: jobs.len(),
-            wait_s: seconds(EndedJob::wait),
-            waited_an_hour: long as f64 / jobs.len().max(1) as f64,
+            wait_s: says_waits.then(|| seconds(EndedJob::wait)),
+            waited_an_hour: says_waits.then(|| long as f64 / jobs.len().max(1) as f64),
             run_s: seconds(EndedJob::run_time),
             part_of_work: if all_work > 0.0 { own / all_work } else { 0.0 },
         }

@@ -79,6 +79,11 @@ fn a_past_without_waits_is_answered_as_far_as_it_goes() {
     log.records.iter_mut().for_each(|job| job.wait_time_seconds = None);
     let found = assessed(&log);
     assert!(found.forecasts.is_none() && !found.past.says_waits && known.past.says_waits);
+    let classes = |past: &Past| {
+        [&past.by_queue, &past.by_size, &past.by_queue_and_size].into_iter().flatten().chain([&past.all]).cloned().collect::<Vec<_>>()
+    };
+    assert!(classes(&found.past).iter().all(|class| class.wait_s.is_none() && class.waited_an_hour.is_none()));
+    assert!(classes(&known.past).iter().all(|class| class.wait_s.is_some() && class.waited_an_hour.is_some()));
     assert!(found.run_times.as_ref().is_some_and(|found| found.jobs > 200 && found.run_times.aae_minutes.contains_key("best")));
     // Replays do not go by waits.
     assert_eq!(found.molding, known.molding);

@@ -11,6 +11,7 @@ use super::forecasts::Forecasts;
 use super::molding::{Adoption, Molding, Under, mean};
 use super::past::Past;
 use super::schedulers::{Schedule, Schedulers};
+use crate::metrics::Distribution;
 
 /// With fewer jobs that ran nothing is said: forecasts are made of the past, and a replay of so
 /// short a time is one path of many.
@@ -162,14 +163,14 @@ pub fn are_forecasts_useful(past: &Past, forecasts: &Forecasts) -> bool {
     let held = |level: &str, nominal: f64| waits.coverage.get(level).is_some_and(|held| (held - nominal).abs() <= MOST_COVERAGE_ERROR);
     let error = |method: &str| waits.aae_hours.get(method).copied();
     let is_ahead = error("best").zip(error("knn")).is_none_or(|(own, nearest)| own <= nearest);
-    past.all.wait_s.mean >= LEAST_WAIT.0 as f64 && held("0.9", 0.9) && held("0.95", 0.95) && is_ahead
+    past.all.mean_wait() >= LEAST_WAIT.0 as f64 && held("0.9", 0.9) && held("0.95", 0.95) && is_ahead
 }
 
 impl Verdict {
     /// By what was found; what is `None` was not found.
     pub(super) fn of(past: &Past, forecasts: Option<&Forecasts>, molding: Option<&Molding>, schedulers: Option<&Schedulers>) -> Self {
         let molding = molding.map(MoldingFound::of).unwrap_or_default();
-        let mut findings: Vec<Finding> = past.says_waits.then(|| waiting(past)).into_iter().collect();
+        let mut findings: Vec<Finding> = past.all.wait_s.as_ref().map(waiting).into_iter().collect();
         findings.extend(forecasts.map(forecast_finding));
         findings.extend(molding_findings(&molding));
         let ratio = schedulers.and_then(|schedulers| nearest_ratio(schedulers, &molding));
@@ -215,8 +216,7 @@ fn nearest_ratio(schedulers: &Schedulers, molding: &[MoldingFound<'_>]) -> Optio
     ratios.min_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()))
 }
 
-fn waiting(past: &Past) -> Finding {
-    let wait = &past.all.wait_s;
+fn waiting(wait: &Distribution) -> Finding {
     let note = format!("half of the jobs wait at most {}, one in twenty more than {}", time(wait.median), time(wait.p95));
     Finding::alone("mean wait", time(wait.mean), note)
 }
@@ -335,8 +335,9 @@ fn forecast_sentence(past: &Past, forecasts: Option<&Forecasts>, useful: bool) -
     let waits = &forecasts.waits;
     let held = |level: &str| waits.coverage.get(level).copied().map_or_else(|| "-".to_owned(), percent);
     let error = |method: &str| waits.aae_hours.get(method).map_or_else(|| "-".to_owned(), |hours| time(hours * 3_600.0));
-    if past.all.wait_s.mean < LEAST_WAIT.0 as f64 {
-        return format!("Jobs hardly wait ({} in the mean), so that there is little to forecast.", time(past.all.wait_s.mean));
+    let mean_wait = past.all.mean_wait();
+    if mean_wait < LEAST_WAIT.0 as f64 {
+        return format!("Jobs hardly wait ({} in the mean), so that there is little to forecast.", time(mean_wait));
     }
     let figures = format!(
         "bounds that should hold for 95 % of the waits held for {}, those for 90 % for {}, and the mean error is {} against {} of the nearest neighbours",

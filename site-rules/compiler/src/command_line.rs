@@ -19,7 +19,7 @@ mod known;
 mod release;
 mod script;
 mod tasks_and_nodes;
-mod values;
+pub(crate) mod values;
 
 use crate::described::DescribedJob;
 use given::Word;

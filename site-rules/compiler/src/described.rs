@@ -92,6 +92,8 @@ impl Fields for DescribedJob {
             return derived::value(name, self);
         }
         match self.values.get(&name) {
+            // An empty text is none, as in the plugin.
+            Some(OwnedValue::Text(text) | OwnedValue::Resources(text)) if text.is_empty() => None,
             Some(value) => Some(borrowed(value)),
             // What is always there is false, nothing, or an empty list where it is not said.
             None => field.get().filter(|field| !field.may_be_absent).and_then(|field| nothing(field.kind)),
@@ -105,7 +107,7 @@ impl Fields for DescribedJob {
 
 /// Puts a name that Slurm compares without regard to case in small letters, as the plugin does
 /// before rules see it.
-fn lower(name: Name, value: &mut OwnedValue) {
+pub(crate) fn lower(name: Name, value: &mut OwnedValue) {
     if let (true, OwnedValue::Text(text)) = (name.is_caseless(), value) {
         text.make_ascii_lowercase();
     }

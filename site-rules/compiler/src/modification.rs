@@ -4,6 +4,7 @@
 //! Keys and how far they may be shortened are those of `scontrol_update_job`
 //! (src/scontrol/update_job.c of 24.11).
 
+use crate::command_line::values::{self, NodeCounts};
 use crate::described::DescribedJob;
 use crate::literal;
 use crate::problem::suggestion;
@@ -61,6 +62,8 @@ enum Reading {
     Truth(Name),
     /// A number, or the fewest and the most.
     Range(Name, Name),
+    /// A number of nodes, a range or a list.
+    Nodes,
     Shared,
     MailType,
     Switches,
@@ -87,8 +90,8 @@ const KEYS: [(&str, usize, Reading); 68] = [
     ("NumTasks", 8, Reading::Number(Name::NumTasks)),
     ("ReqProcs", 8, Reading::Number(Name::NumTasks)),
     ("Requeue", 4, Reading::Truth(Name::Requeue)),
-    ("ReqNodes", 8, Reading::Range(Name::MinNodes, Name::MaxNodes)),
-    ("NumNodes", 8, Reading::Range(Name::MinNodes, Name::MaxNodes)),
+    ("ReqNodes", 8, Reading::Nodes),
+    ("NumNodes", 8, Reading::Nodes),
     ("ReqSockets", 4, Reading::Number(Name::SocketsPerNode)),
     ("ReqCores", 4, Reading::Number(Name::CoresPerSocket)),
     ("TasksPerNode", 2, Reading::Number(Name::NtasksPerNode)),
@@ -202,21 +205,35 @@ fn read(key: &str, value: &str, now: UnixTime, zone: &TimeZone, values: &mut BTr
         Reading::YesOrNo(name) => (name, OwnedValue::Truth(yes_or_no(value).ok_or_else(|| wrong("yes or no is expected".to_owned()))?)),
         Reading::Truth(name) => (name, OwnedValue::Truth(number(value)? != 0)),
         Reading::Range(least, most) => {
+            let count = |text: &str| values::count_of(text).ok_or_else(|| wrong(format!("{text:?} is no number and no range such as 2-4")));
             let (from, to) = value.split_once('-').map_or((value, None), |(from, to)| (from, Some(to)));
-            values.insert(least, OwnedValue::Integer(number(from)?));
+            let from = count(from)?;
+            let to = to.map(count).transpose()?.filter(|to| *to != 0);
+            if from == 0 || to.is_some_and(|to| to < from) {
+                return Err(wrong(format!("{value:?} is no number of 1 or more, and no range that ascends")));
+            }
+            values.insert(least, OwnedValue::Integer(from));
             let Some(to) = to else { return Ok(()) };
-            (most, OwnedValue::Integer(number(to)?))
+            (most, OwnedValue::Integer(to))
+        }
+        Reading::Nodes => {
+            let NodeCounts { least, most, listed } =
+                values::nodes(value).ok_or_else(|| wrong(format!("{value:?} is no number of nodes, no range such as 2-4 and no list")))?;
+            if most != 0 {
+                values.insert(Name::MaxNodes, OwnedValue::Integer(most));
+            }
+            if let Some(listed) = listed {
+                values.insert(Name::JobSizeStr, OwnedValue::Text(listed));
+            }
+            (Name::MinNodes, OwnedValue::Integer(least))
         }
         Reading::Shared => {
             let is_shared = yes_or_no(value).ok_or_else(|| wrong("yes or no is expected".to_owned()))?;
             (Name::Shared, OwnedValue::Text(if is_shared { "ok" } else { "none" }.to_owned()))
         }
         Reading::MailType => {
-            let types: Vec<String> = value.split(',').map(str::to_ascii_uppercase).collect();
-            let unknown = types.iter().find(|word| !MAIL_TYPES.contains(&word.as_str()));
-            if let Some(word) = unknown {
-                return Err(wrong(format!("{word:?} is none of {}", MAIL_TYPES.join(", "))));
-            }
+            let types = values::mail_types(value)
+                .ok_or_else(|| wrong(format!("{value:?} has other words than ALL, NONE, {}", MAIL_TYPES.join(", "))))?;
             (Name::MailType, OwnedValue::Texts(types))
         }
         Reading::Switches => {
@@ -296,6 +313,13 @@ mod tests {
             let read = [Name::MinNodes, Name::MaxNodes, Name::JobSizeStr].map(|name| field(&words, name));
             assert_eq!(read.each_ref().map(Option::as_deref), expected, "{words}");
         }
+        for (words, expected) in
+            [("NumCPUs=8", [Some("8"), None]), ("NumCPUs=1k-2K", [Some("1024"), Some("2048")]), ("NumCPUs=4-0", [Some("4"), None])]
+        {
+            let words = format!("scontrol update JobId=12 {words}");
+            let read = [Name::MinCpus, Name::MaxCpus].map(|name| field(&words, name));
+            assert_eq!(read.each_ref().map(Option::as_deref), expected, "{words}");
+        }
         for (types, expected) in [("ALL", "BEGIN|END|FAIL|REQUEUE|STAGE_OUT|INVALID_DEPEND"), ("none", "")] {
             let read = field(&format!("scontrol update JobId=12 MailType={types}"), Name::MailType);
             let mut read: Vec<&str> = read.as_deref().unwrap().split('|').collect();
@@ -317,6 +341,8 @@ mod tests {
             ("scontrol update JobId=1 Partitions=a", "the key Partitions is not evaluated here; did you mean Partition?"),
             ("scontrol update JobId=1 TimeLimit=+5", "TimeLimit: \"+5\" counts from what the job has"),
             ("scontrol update JobId=1 NumTasks=x", "NumTasks: \"x\" is no whole number"),
+            ("scontrol update JobId=1 NumCPUs=4-2", "NumCPUs: \"4-2\" is no number of 1 or more"),
+            ("scontrol update JobId=1 NumCPUs=0", "NumCPUs: \"0\" is no number of 1 or more"),
             ("scontrol update JobId=1 NumNodes=4-2", "NumNodes: \"4-2\" is no number of nodes"),
             ("scontrol update JobId=1 NumNodes=ALL", "NumNodes: \"ALL\" is no number of nodes"),
             ("scontrol update JobId=1 MailType=SOMETIMES", "MailType: \"SOMETIMES\" has other words than ALL, NONE, BEGIN, "),

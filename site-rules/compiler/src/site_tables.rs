@@ -255,8 +255,11 @@ impl AllRows {
         let mut all = AllRows::default();
         for ((name, columns), rows) in NAMES.iter().zip(definitions()).zip(&mut all.0) {
             let Some(table) = section.get(name) else { continue };
-            for (written, _, row) in table.section("rows by their keys")?.entries() {
+            for (written, at, row) in table.section("rows by their keys")?.entries() {
                 let cells = read_row(name, &columns, row.section("a row, as in { max_nodes = 4 }")?)?;
+                if let Some((other, _)) = rows.iter().find(|(_, other)| is_default(&cells) && is_default(other)) {
+                    return section.document.error(at, format!("{other} is the default partition already, and there is one"));
+                }
                 rows.insert(key(name, written), cells);
             }
         }
@@ -280,12 +283,17 @@ impl AllRows {
         }
     }
 
-    /// The partition of jobs that name none; slurmctld takes the last where several are marked.
+    /// The partition of jobs that name none. One at most is marked: slurmctld takes the mark from
+    /// the one before where it marks another, and a test can't mark two.
     pub(crate) fn default_partition(&self) -> Option<Box<str>> {
         let [.., partitions] = &self.0;
-        let is_default = |row: &BTreeMap<&str, Cell>| row.get("is_default") == Some(&Cell::Truth(true));
-        partitions.iter().rev().find(|(_, row)| is_default(row)).map(|(name, _)| name.as_str().into())
+        partitions.iter().find(|(_, row)| is_default(row)).map(|(name, _)| name.as_str().into())
     }
+}
+
+/// Whether a row is the one of the default partition.
+fn is_default(row: &BTreeMap<&'static str, Cell>) -> bool {
+    row.get("is_default") == Some(&Cell::Truth(true))
 }
 
 /// The rows of a test, as compiled rules have them.

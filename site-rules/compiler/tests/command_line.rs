@@ -266,6 +266,8 @@ fn a_command_line_is_read_as_the_sbatch_of_its_release_reads_it() {
         ("sbatch -n7 --ntasks-per-node=2 --wrap x", Name::MinNodes, [None, Some("4"), Some("4")]),
         ("sbatch -N2 --gpus-per-task=1 --wrap x", Name::NumTasks, [Some("2"); 3]),
         ("sbatch -G8 --gpus-per-task=2 --wrap x", Name::NumTasks, [Some("4"); 3]),
+        ("sbatch -G8 --gpus-per-task=2 --wrap x", Name::TresBind, [None, Some("gres/gpu:per_task:2"), Some("gres/gpu:per_task:2")]),
+        ("sbatch -G8 --gpus-per-task=2 --gpu-bind=closest --wrap x", Name::TresBind, [Some("gres/gpu:closest"); 3]),
         ("sbatch -G4 --ntasks-per-gpu=2 --wrap x", Name::NumTasks, [Some("8"); 3]),
         ("sbatch --gpus=4 --gpus-per-node=2 --wrap x", Name::MaxNodes, [Some("2"); 3]),
         ("sbatch -G8 --cpus-per-gpu=4 --wrap x", Name::MinCpus, [Some("1"), Some("32"), Some("32")]),

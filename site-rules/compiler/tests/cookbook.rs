@@ -107,6 +107,14 @@ fn partition(test: &RuleTest) -> Option<&str> {
     }
 }
 
+/// Whether a test submits a component behind the first one of a heterogeneous job, of a batch job
+/// or an interactive one.
+fn is_component(test: &RuleTest, is_batch: bool) -> bool {
+    let field = |name: Name| test.submission.job.field(FieldNumber::from(name));
+    let is_behind = matches!(field(Name::HetJobOffset), Some(Value::Integer(offset)) if offset > 0);
+    is_behind && matches!(field(Name::IsBatch), Some(Value::Truth(is_one)) if is_one == is_batch)
+}
+
 #[test]
 fn every_recipe_about_partitions_holds_for_lists_for_the_default_one_and_for_names_within_names() {
     let mut faults = Vec::new();
@@ -119,9 +127,10 @@ fn every_recipe_about_partitions_holds_for_lists_for_the_default_one_and_for_nam
         let read_file = |name: &str| files.get(name).cloned().ok_or_else(|| "no such file".to_owned());
         let compiled = compile(&[Source { name: heading.clone(), text: rules.clone(), is_configuration: false, read_file: &read_file }]);
         let (tests, is_interactive) = (&compiled.tests, rules.contains("job.is_batch") || rules.contains("job.is_interactive"));
-        let is_component = |test: &RuleTest| test.submission.job.field(FieldNumber::from(Name::HetJobOffset)).is_some();
-        if is_interactive && !tests.iter().any(is_component) {
-            faults.push(format!("{heading}: no test has a component of a heterogeneous job"));
+        for (is_batch, whose) in [(true, "sbatch"), (false, "salloc")] {
+            if is_interactive && !tests.iter().any(|test| is_component(test, is_batch)) {
+                faults.push(format!("{heading}: no test has a component of a heterogeneous job of {whose}"));
+            }
         }
         if !rules.contains("job.partitions") {
             continue;

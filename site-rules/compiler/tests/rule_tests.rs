@@ -119,6 +119,8 @@ fn errors_in_tests_have_their_line_and_column() {
         ("expect = { accept = true }", 4, 1, "this test submits nothing"),
         ("fields = { qos = \"x\" }\nat = \"noon\"\nexpect = { accept = true }", 6, 6, "is not a time"),
         ("fields = { qos = \"x\" }\ncurrent = {}\nexpect = { accept = true }", 6, 11, "beside kind = \"modify\""),
+        ("fields = { het_job_offset = 1 }\nexpect = { accept = true }", 5, 10, "say whether it is a component of a batch job"),
+        ("fields = { qos = \"x\" }\nexpect = { comment = \"\" }", 6, 22, "expect absent = [\"comment\"]"),
         ("kind = \"modify\"\ncommand = \"sbatch x\"\nexpect = { accept = true }", 6, 11, "a command submits a job"),
     ] {
         let text = format!("{rule}{test}");

@@ -149,6 +149,16 @@ impl Page {
     }
 }
 
+/// The texts that are marked as code in a cell or a line, however many marks stand around each.
+#[must_use]
+pub fn code_of(text: &str) -> Vec<String> {
+    let code = |event| match event {
+        Event::Code(code) => Some(code.into_string()),
+        _ => None,
+    };
+    Parser::new(text).filter_map(code).collect()
+}
+
 /// The words of a text without numbers and units of time: those of the documentation are of one
 /// run.
 pub fn words_of(text: &str) -> impl Iterator<Item = &str> {
@@ -177,6 +187,11 @@ mod tests {
     fn tables_are_read_without_their_headers() {
         let rows = page("## A b\n| x | y |\n|---|---|\n| `1\\|2` | three |\n\n```\n| no | row |\n```\n").rows();
         assert_eq!(rows, [("A b".to_owned(), vec!["`1|2`".to_owned(), "three".to_owned()])]);
+    }
+
+    #[test]
+    fn code_has_one_mark_around_it_or_two() {
+        assert_eq!(code_of("`a|b`, ``c `d` e`` (f), `g`"), ["a|b", "c `d` e", "g"]);
     }
 
     #[test]

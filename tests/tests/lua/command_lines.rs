@@ -151,9 +151,9 @@ const REFUSED: &[&str] = &[
 ];
 
 /// What only the machine knows, or what the releases of Slurm do differently: what sbatch sends of
-/// the environment, the numbers of sessions and groups, and how tasks are bound.
+/// the environment, and the numbers of sessions and groups.
 const NOT_COMPARED: &[Name] =
-    &[Name::AllocNode, Name::AllocSid, Name::EnvSize, Name::GroupId, Name::SubmitLine, Name::SpankJobEnv, Name::TresBind, Name::Bitflags];
+    &[Name::AllocNode, Name::AllocSid, Name::EnvSize, Name::GroupId, Name::SubmitLine, Name::SpankJobEnv, Name::Bitflags];
 
 /// Refused by slurmctld or not, each command line is seen by the plugin, which records it.
 pub(crate) fn what_rules_read_of_a_job_is_what_its_command_line_says(cluster: &Cluster, record: &Path) {
@@ -262,6 +262,11 @@ fn comparable(name: Name, value: Option<&str>) -> Option<String> {
         let asked = |resource: resources::Resource<'_>| format!("{}:{}:{}", resource.kind, resource.subtype, resource.count);
         let generic: Vec<String> = resources::all(text).filter(|resource| resource.kind != "cpu").map(asked).collect();
         return (!generic.is_empty()).then(|| generic.join(","));
+    }
+    // And that of the release before what is bound.
+    if name == Name::TresBind {
+        let bare = |part: &str| part.strip_prefix("gres/").or(part.strip_prefix("gres:")).unwrap_or(part).to_owned();
+        return Some(text.split('+').map(bare).collect::<Vec<_>>().join("+"));
     }
     Some(text.to_owned())
 }

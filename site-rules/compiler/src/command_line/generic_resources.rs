@@ -61,12 +61,32 @@ pub(super) fn gather(job: &mut Job<'_>) -> Result<(), String> {
         }
     }
     let of_tasks = joined([gpus, of_tasks]);
+    if let Some(of_tasks) = of_tasks.as_deref().filter(|_| release.is_since(23, 11)) {
+        bind_to_tasks(job, of_tasks);
+    }
     for (name, list) in [(Name::TresPerNode, of_nodes), (Name::TresPerTask, of_tasks)] {
         if let Some(list) = list {
             job.set(name, OwnedValue::Resources(list));
         }
     }
     Ok(())
+}
+
+/// Binds to each task what it asks for of GPUs, unless another binding of them is said, as sbatch
+/// has done since 23.11.
+fn bind_to_tasks(job: &mut Job<'_>, of_tasks: &str) {
+    for kind in ["gpu", "shard"] {
+        let count = resources::count(of_tasks, kind);
+        let said = match job.value(Name::TresBind) {
+            Some(OwnedValue::Text(said)) => said.clone(),
+            _ => String::new(),
+        };
+        let kind = format!("gres/{kind}:");
+        if count > 0 && !said.contains(&kind) {
+            let between = if said.is_empty() { "" } else { "+" };
+            job.set(Name::TresBind, OwnedValue::Text(format!("{said}{between}{kind}per_task:{count}")));
+        }
+    }
 }
 
 fn joined(parts: [Option<String>; 2]) -> Option<String> {

@@ -31,26 +31,26 @@ pub(super) fn time(text: &str) -> Option<Option<i64>> {
 
 /// How many nodes a job asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NodeCounts {
+pub(crate) struct NodeCounts {
     /// The fewest.
-    pub(super) least: i64,
+    pub(crate) least: i64,
     /// The most; 0 where there is no bound.
-    pub(super) most: i64,
+    pub(crate) most: i64,
     /// All numbers that it takes, as sbatch writes them, where they are not one range.
-    pub(super) listed: Option<String>,
+    pub(crate) listed: Option<String>,
 }
 
 /// The greatest number of nodes in a list (src/common/proc_args.c, `MAX_JOB_SIZE_BITMAP`).
 const MOST_LISTED: i64 = 0x3_0000;
 
 /// Reads a number of nodes, a range or a list (`verify_node_count` in src/common/proc_args.c).
-pub(super) fn nodes(text: &str) -> Option<NodeCounts> {
+pub(crate) fn nodes(text: &str) -> Option<NodeCounts> {
     if text.contains([',', ':']) {
         return listed_nodes(text);
     }
     let (least, most) = match text.split_once('-') {
-        Some((least, most)) => (node_count(least)?, node_count(most)?),
-        None => (node_count(text)?, node_count(text)?),
+        Some((least, most)) => (count_of(least)?, count_of(most)?),
+        None => (count_of(text)?, count_of(text)?),
     };
     (most == 0 || most >= least).then_some(NodeCounts { least, most, listed: None })
 }
@@ -84,8 +84,8 @@ fn listed_nodes(text: &str) -> Option<NodeCounts> {
     Some(NodeCounts { least, most, listed: Some(written.collect::<Vec<_>>().join(",")) })
 }
 
-/// A number of nodes, with `k` for 1024 and `m` for 1024 times as many.
-fn node_count(text: &str) -> Option<i64> {
+/// A number of nodes or CPUs, with `k` for 1024 and `m` for 1024 times as many.
+pub(crate) fn count_of(text: &str) -> Option<i64> {
     let text = text.trim();
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
@@ -196,8 +196,9 @@ pub(super) fn cpu_frequency(text: &str, release: Release) -> Option<[Option<i64>
     })
 }
 
-/// When mail is sent, in the order of its bits (`parse_mail_type` in src/common/proc_args.c).
-pub(super) fn mail_types(text: &str) -> Option<Vec<String>> {
+/// When mail is sent, in the order of its bits (`parse_mail_type` in src/common/proc_args.c). No
+/// word at all is none of them, as there.
+pub(crate) fn mail_types(text: &str) -> Option<Vec<String>> {
     const OF_ALL: [&str; 6] = ["BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT", "INVALID_DEPEND"];
     let mut named = Vec::new();
     for word in text.split(',').filter(|word| !word.is_empty()) {
@@ -207,7 +208,8 @@ pub(super) fn mail_types(text: &str) -> Option<Vec<String>> {
             word => named.push(MAIL_TYPES.iter().find(|known| **known == word)?),
         }
     }
-    Some(MAIL_TYPES.iter().filter(|name| named.contains(name)).map(|name| (*name).to_owned()).collect())
+    let types = MAIL_TYPES.iter().filter(|name| named.contains(name)).map(|name| (*name).to_owned());
+    (!named.is_empty()).then(|| types.collect())
 }
 
 /// A list of resources with `gres/` before each.

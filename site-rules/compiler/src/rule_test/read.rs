@@ -2,7 +2,7 @@
 
 use super::{Expected, ExpectedRefusal, RuleTest};
 use crate::command_line::{self, NotARelease, Release, Setting};
-use crate::described::{DescribedForecasts, DescribedJob, DescribedSubmission, DescribedUser};
+use crate::described::{DescribedForecasts, DescribedJob, DescribedSubmission, DescribedUser, lower};
 use crate::document::{Entry, Section};
 use crate::expression::node::Constant;
 use crate::literal;
@@ -193,6 +193,12 @@ fn job(section: Section<'_>, setting: &Setting, script: Option<&str>, request: R
             let written = section.document.text.get(entry.span()).unwrap_or_default();
             let mut values = BTreeMap::from([(Name::UserId, OwnedValue::Integer(i64::from(setting.user.0)))]);
             if request == Request::Submit {
+                let given = entry.section(FIELDS_EXPECTED)?;
+                if given.get("het_job_offset").is_some() && given.get("is_batch").is_none() {
+                    return entry.error(
+                        "say whether it is a component of a batch job, as it has no script itself: is_batch = true, or is_batch = false",
+                    );
+                }
                 values.insert(Name::IsBatch, OwnedValue::Truth(true));
                 values.insert(Name::WorkDir, OwnedValue::Text(setting.directory.clone()));
             }
@@ -241,8 +247,11 @@ fn current(entry: Entry<'_>, setting: &Setting) -> Option<(DescribedJob, Seconds
     Some((job, age))
 }
 
+/// What stands in the place of `fields`.
+const FIELDS_EXPECTED: &str = "fields and their values, as in { partition = \"gpu\" }";
+
 fn write_fields(entry: Entry<'_>, job: &mut DescribedJob) -> Option<()> {
-    for (key, at, value) in entry.section("fields and their values, as in { partition = \"gpu\" }")?.entries() {
+    for (key, at, value) in entry.section(FIELDS_EXPECTED)?.entries() {
         let (name, owned) = field_value(key, at, value, true)?;
         job.write(name, Some(owned));
     }
@@ -259,7 +268,15 @@ fn field_value(key: &str, at: usize, value: Entry<'_>, is_given: bool) -> Option
     if is_given && name.is_derived() {
         return value.document.error(at, format!("{key} follows from other fields: give those, or an sbatch command"));
     }
-    let owned = match (field.kind, constant(value, field)?) {
+    if let (Kind::Text | Kind::Resources, Some("")) = (field.kind, value.value.get_ref().as_str()) {
+        let empty = if field.kind == Kind::Text { OwnedValue::Text } else { OwnedValue::Resources };
+        return if is_given {
+            Some((name, empty(String::new())))
+        } else {
+            value.error(format!("an empty {key} is none: expect absent = [\"{key}\"]"))
+        };
+    }
+    let mut owned = match (field.kind, constant(value, field)?) {
         (Kind::Resources, Constant::Text(text)) => OwnedValue::Resources(text),
         (_, Constant::Truth(truth)) => OwnedValue::Truth(truth),
         (_, Constant::Integer(number)) => OwnedValue::Integer(number),
@@ -269,6 +286,7 @@ fn field_value(key: &str, at: usize, value: Entry<'_>, is_given: bool) -> Option
         (_, Constant::Duration(seconds)) => OwnedValue::Duration(Seconds(seconds)),
         (_, Constant::Moment(seconds)) => OwnedValue::Moment(UnixTime(seconds)),
     };
+    lower(name, &mut owned);
     Some((name, owned))
 }
 

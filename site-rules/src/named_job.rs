@@ -1,11 +1,11 @@
 //! Which job a modification names, read as slurmctld reads it (`update_job_str` in
 //! src/slurmctld/job_mgr.c), so that no spelling hides a job from rules that look at it.
 
-use site_rules::resources::array_range;
+use crate::resources::array_range;
 
 /// What a modification names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub enum Named {
     /// A job, an array, or all components of a heterogeneous job, by the first one's number.
     Job(u32),
     /// One task of an array.
@@ -17,7 +17,8 @@ pub(crate) enum Named {
 }
 
 /// Reads a name; `None` where slurmctld refuses it. A number is cut to 32 bits, as it is there.
-pub(crate) fn read(text: &[u8]) -> Option<Named> {
+#[must_use]
+pub fn read(text: &[u8]) -> Option<Named> {
     let (number, rest) = long(text);
     let job = Some(number).filter(|number| *number > 0 && *number != i64::MAX)? as u32;
     match rest.split_first() {
