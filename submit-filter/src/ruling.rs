@@ -134,7 +134,7 @@ impl Judged<'_> {
         let kept = caught(|| {
             let known = self.in_force.data.as_deref().and_then(|data| known_job(data, description));
             let Some((job, change)) = self.change_to_keep(description, known.as_ref()) else { return Ok(()) };
-            self.state.unconfirmed().changes.add(job, self.asker, known.is_some(), change, self.now)
+            self.state.unconfirmed().changes.add(job, self.asker, known.is_some(), change, self.read_at(), self.now)
         });
         if matches!(kept, Some(Ok(()))) {
             return Ok(());

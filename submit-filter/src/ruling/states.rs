@@ -71,13 +71,18 @@ impl Judged<'_> {
         let_through.changes = match known {
             Some(known) => unconfirmed.changes.after_reading(job, known.read_at),
             None => {
-                let written_at = self.in_force.data.as_ref().map_or(UnixTime(i64::MIN / 2), |data| data.written_at());
-                let_through.submitted = unconfirmed.submissions.submitted_since(self.asker, written_at);
-                unconfirmed.changes.of_unread(job, self.asker)
+                let read_at = self.read_at();
+                let_through.submitted = unconfirmed.submissions.submitted_since(self.asker, read_at);
+                unconfirmed.changes.of_unread(job, self.asker, read_at)
             }
         };
         let_through.changes.dedup();
         let_through
+    }
+
+    /// When the daemon has read the queue last; long ago where nothing is known of that.
+    pub(super) fn read_at(&self) -> UnixTime {
+        self.in_force.data.as_ref().map_or(UnixTime(i64::MIN / 2), |data| data.written_at())
     }
 
     /// The fields of a job that is let through, where rules could ask for them before it is read.
