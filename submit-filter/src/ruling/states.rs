@@ -69,7 +69,10 @@ impl Judged<'_> {
         let unconfirmed = self.state.unconfirmed();
         let Some(job) = job_key(description, known) else { return let_through };
         let_through.changes = match known {
-            Some(known) => unconfirmed.changes.after_reading(job, known.read_at),
+            Some(known) => unconfirmed.changes.after_reading(job, known.read_at.min(self.read_at())),
+            // A job that is not among those which were read may be an old one for which there was
+            // no room.
+            None if self.in_force.data.as_ref().is_none_or(|data| data.left_out().jobs > 0) => return let_through,
             None => {
                 let read_at = self.read_at();
                 let_through.submitted = unconfirmed.submissions.submitted_since(self.asker, read_at);
@@ -80,9 +83,10 @@ impl Judged<'_> {
         let_through
     }
 
-    /// When the daemon has read the queue last; long ago where nothing is known of that.
+    /// When the daemon has read the queue last, by its clock or by slurmctld's, whichever is behind;
+    /// long ago where nothing is known of that.
     pub(super) fn read_at(&self) -> UnixTime {
-        self.in_force.data.as_ref().map_or(UnixTime(i64::MIN / 2), |data| data.written_at())
+        self.in_force.data.as_ref().map_or(UnixTime(i64::MIN / 2), |data| data.written_at().min(data.counted_before()))
     }
 
     /// The fields of a job that is let through, where rules could ask for them before it is read.

@@ -7,7 +7,7 @@
 //! record can't be made, and where a submission can't be decided yet. And a job that is modified
 //! before the daemon has read it is one of those that its user submitted.
 
-use super::{may_be_of, missing_since, weight};
+use super::{UNDERWAY, may_be_of, missing_since, weight};
 use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use parking_lot::Mutex;
@@ -17,6 +17,8 @@ use site_rules::field::FieldNumber;
 use site_rules::throttle::Throttle;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::{NumberField, TextField};
+use slurm_sys::process::own_user;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -38,6 +40,9 @@ const MOST_BYTES: usize = 16 << 20;
 const COUNTED: Seconds = Seconds(60);
 
 const HOUR: Seconds = Seconds(3_600);
+
+/// By how much the clock may be set back without hiding a submission.
+const CLOCK_SET_BACK: Seconds = Seconds(60);
 
 /// The most repetitions of one submission by its client (`MAX_RETRIES` of src/sbatch/sbatch.c).
 const MOST_RETRIES: u32 = 15;
@@ -239,14 +244,24 @@ impl SubmissionTable {
         u32::try_from(submissions.of(asker, MOST).filter(counts).count()).unwrap_or(u32::MAX)
     }
 
-    /// The jobs that a user has submitted since a moment, each with when it was let through and
-    /// with its fields, the latest first; a job whose fields are not kept is without.
+    /// The jobs of a user that may be missing in a reading of the queue at a moment, each with when
+    /// it was let through and with its fields, the latest first; a job whose fields are not kept is without. The user
+    /// has submitted them, or root or SlurmUser for the user.
     #[must_use]
-    pub fn submitted_since(&self, user: UserId, since: UnixTime) -> Vec<(UnixTime, Option<SubmittedFields>)> {
+    pub fn submitted_since(&self, user: UserId, read_at: UnixTime) -> Vec<(UnixTime, Option<SubmittedFields>)> {
         let submissions = self.0.lock();
-        let is_there =
-            |entry: &&Entry| entry.owner == user && entry.at >= since && !matches!(entry.state, State::ToBeRepeated | State::Repeated);
-        submissions.of(user, MOST_OF_USER).filter(is_there).map(|entry| (entry.at, entry.fields.clone())).collect()
+        let mut askers = vec![UserId(0), own_user(), user];
+        askers.sort_unstable();
+        askers.dedup();
+        let is_there = |entry: &&Entry| {
+            entry.owner == user && entry.at >= read_at - UNDERWAY && !matches!(entry.state, State::ToBeRepeated | State::Repeated)
+        };
+        // Entries are in the order of time, unless the clock was set back.
+        let is_late = |entry: &&Entry| entry.at >= read_at - UNDERWAY - CLOCK_SET_BACK;
+        let entries = askers.into_iter().flat_map(|asker| submissions.of(asker, MOST).take_while(is_late));
+        let mut submitted: Vec<_> = entries.filter(is_there).map(|entry| (entry.number, entry.at, entry.fields.clone())).collect();
+        submitted.sort_unstable_by_key(|(number, ..)| Reverse(*number));
+        submitted.into_iter().map(|(_, at, fields)| (at, fields)).collect()
     }
 }
 
