@@ -11,8 +11,11 @@ use job_types::time::{Seconds, UnixTime};
 use made_up_site::{USER, enforcing};
 use parking_lot::Mutex;
 use predictor_core::snapshot::{SeenSubmission, SeenSubmissions, Snapshot};
+use site_rules::data::OwnedValue;
+use site_rules::field::{FieldNumber, Name};
 use site_rules::throttle::Throttle;
 use slurm_sys::job_description::JobDescription;
+use std::time::{Duration, Instant};
 
 /// Submissions, and what is counted of them.
 struct Counted {
@@ -29,12 +32,17 @@ impl Counted {
 
     /// Submits a job after so many seconds.
     fn submit(&self, second: i64) {
+        self.submit_with(second, None);
+    }
+
+    /// The same with fields that are kept.
+    fn submit_with(&self, second: i64, fields: Option<Vec<(FieldNumber, OwnedValue)>>) {
         let mut job = Description::batch(1, 1).of_user(USER);
         // SAFETY: a description of our own.
         let description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
         let arrival = self.table.arrival(UserId(USER), &description);
         let (asker, owner) = (UserId(USER), UserId(USER));
-        let answered = Answered { asker, owner, is_let_through: true, told: Vec::new(), fields: None };
+        let answered = Answered { asker, owner, is_let_through: true, told: Vec::new(), fields };
         self.table.answered(arrival, answered, self.begin + Seconds(second), &self.throttle);
     }
 
@@ -82,4 +90,31 @@ fn where_the_daemon_can_tell_nothing_all_count() {
     // Also those that no place is left for.
     (0..40_000).for_each(|_| counted.submit(100));
     assert_eq!(counted.count(200), 40_005);
+}
+
+#[test]
+fn a_submission_that_only_looks_as_one_before_leaves_that_one_its_fields() {
+    let _slurm = Plugin::open();
+    let limited = |minutes: i64| Some(vec![(Name::TimeLimit.into(), OwnedValue::Duration(Seconds(minutes * 60)))]);
+    // How many jobs there are after a second submission when a client would repeat the first one.
+    let jobs_after = |first: i64, second: i64| {
+        for _ in 0..20 {
+            let counted = Counted::new();
+            let before = Instant::now();
+            counted.submit_with(0, limited(first));
+            std::thread::sleep(Duration::from_millis(1_050));
+            counted.submit_with(1, limited(second));
+            if before.elapsed() < Duration::from_millis(1_350) {
+                return counted
+                    .table
+                    .submitted_since(UserId(USER), counted.begin)
+                    .into_iter()
+                    .map(|(_, fields)| fields.is_some())
+                    .collect();
+            }
+        }
+        Vec::new()
+    };
+    assert_eq!(jobs_after(60, 60), [true], "it was repeated");
+    assert_eq!(jobs_after(60, 10), [true, true], "these are two");
 }

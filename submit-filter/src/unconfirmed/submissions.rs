@@ -9,11 +9,12 @@
 
 use super::{UNDERWAY, may_be_of, missing_since, weight};
 use job_types::number::UserId;
+use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
 use parking_lot::Mutex;
 use predictor_core::snapshot::{SeenSubmission, Snapshot};
 use site_rules::data::OwnedValue;
-use site_rules::field::FieldNumber;
+use site_rules::field::{FieldNumber, Name};
 use site_rules::throttle::Throttle;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::{NumberField, TextField};
@@ -151,9 +152,9 @@ impl SubmissionTable {
     /// nothing will be known of it.
     pub fn answered(&self, arrival: Arrival, answered: Answered, now: UnixTime, throttle: &Mutex<Throttle>) {
         let mut submissions = self.0.lock();
-        let repeated = arrival.repeats.and_then(|number| submissions.take(number));
-        let retries = repeated.map_or(0, |entry| entry.retries + 1);
         let Answered { asker, owner, is_let_through, told, fields } = answered;
+        let repeated = arrival.repeats.and_then(|number| submissions.take(number, fields.as_deref()));
+        let retries = repeated.map_or(0, |entry| entry.retries + 1);
         let number = submissions.next.max(1);
         let fields = fields.filter(|fields| submissions.bytes + bytes_of(fields) <= MOST_BYTES);
         let entry = Entry {
@@ -269,6 +270,16 @@ fn bytes_of(fields: &[(FieldNumber, OwnedValue)]) -> usize {
     fields.iter().map(|(_, value)| weight(Some(value))).sum()
 }
 
+/// Whether a field of a submission is as it was before, but for the record of a decision: each has
+/// a number of its own.
+fn is_alike(one: &(FieldNumber, OwnedValue), other: &(FieldNumber, OwnedValue)) -> bool {
+    let is_record = |(field, value): &(FieldNumber, OwnedValue)| match value {
+        OwnedValue::Text(text) => *field == Name::AdminComment.into() && Record::parse(text).is_some(),
+        _ => false,
+    };
+    one == other || (is_record(one) && is_record(other))
+}
+
 impl Submissions {
     fn get(&self, number: u64) -> Option<&Entry> {
         self.entries.get(place(number)).filter(|entry| number > 0 && entry.number == number)
@@ -280,10 +291,18 @@ impl Submissions {
         std::iter::successors(latest, |entry| self.get(entry.previous)).filter(move |entry| entry.asker == asker).take(most)
     }
 
-    /// Takes out of account what another entry stands for now.
-    fn take(&mut self, number: u64) -> Option<&Entry> {
+    /// Takes out of account what another entry with these fields stands for now. A job that was let
+    /// through and has other fields is another one, however alike the two are.
+    fn take(&mut self, number: u64, fields: Option<&[(FieldNumber, OwnedValue)]>) -> Option<&Entry> {
         let Submissions { entries, bytes, .. } = self;
-        let entry = entries.get_mut(place(number)).filter(|entry| entry.number == number)?;
+        let is_same = |entry: &Entry| match (entry.fields.as_deref(), fields) {
+            (Some(before), Some(fields)) => {
+                before.len() == fields.len() && before.iter().zip(fields).all(|(one, other)| is_alike(one, other))
+            }
+            (before, fields) => before.is_none() && fields.is_none(),
+        };
+        let is_repeated = |entry: &&mut Entry| entry.number == number && (entry.state != State::LetThrough || is_same(entry));
+        let entry = entries.get_mut(place(number)).filter(is_repeated)?;
         *bytes -= entry.fields.take().map_or(0, |fields| bytes_of(&fields));
         if entry.state == State::LetThrough {
             entry.state = State::Repeated;
