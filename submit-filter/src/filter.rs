@@ -311,21 +311,25 @@ fn decided(
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
         // Whether the job is only tested, or is refused in the end, shows at the next reading.
         let claims = decision.claims(&situation);
-        let is_promised = matches!(decision.admission, Some(Ok(_))) || matches!(decision.reservation, Some(Ok(_)));
-        // By the order of deadlines alone a job is let into the queue, and promised no room.
-        let is_bounded = is_promised && (policy.admission != Admission::Edf || matches!(decision.reservation, Some(Ok(_))));
-        if let (Some(turn), Some(claims)) = (turn.as_ref().filter(|_| is_bounded), &claims) {
-            match turn.allowed(user, &partition, claims.cpus) {
-                Allowed::Yes => {}
-                Allowed::AfterReading => return undecided(message, "much was promised to you a moment ago"),
-                Allowed::NotTrusted(missing) => {
-                    message.add(&format!(
-                        "queuecast: nothing is promised: {missing} of your jobs that were promised something did not come to be; \
-                         submit without --deadline and --reserve-at, or again in an hour"
-                    ));
-                    state.count(Counter::Refused);
-                    return Answer::Refused;
-                }
+        let mut is_promised = matches!(decision.admission, Some(Ok(_))) || matches!(decision.reservation, Some(Ok(_)));
+        // By the order of deadlines alone a job is let into the queue whatever its user was promised
+        // before, and counts for others as far as it may be promised something.
+        let is_owed = policy.admission != Admission::Edf || matches!(decision.reservation, Some(Ok(_)));
+        let allowed = match (turn.as_ref().filter(|_| is_promised), &claims) {
+            (Some(turn), Some(claims)) => turn.allowed(user, &partition, claims.cpus),
+            _ => Allowed::Yes,
+        };
+        match allowed {
+            Allowed::Yes => {}
+            _ if !is_owed => is_promised = false,
+            Allowed::AfterReading => return undecided(message, "much was promised to you a moment ago"),
+            Allowed::NotTrusted(missing) => {
+                message.add(&format!(
+                    "queuecast: nothing is promised: {missing} of your jobs that were promised something did not come to be; \
+                     submit without --deadline and --reserve-at, or again in an hour"
+                ));
+                state.count(Counter::Refused);
+                return Answer::Refused;
             }
         }
         PreparedDecision {
