@@ -76,7 +76,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     let judged =
         in_force.as_ref().map(|in_force| Judged { state, store, in_force, request: Request::Submit, asker: submitter, now, located });
     if let Some(too_long) = too_long {
-        return left_or_refused(too_long, judged.is_some(), message);
+        return judged.map_or(Answer::Accepted, |judged| left_or_refused(too_long, &judged, message));
     }
     let unconfirmed = state.unconfirmed();
     if let Some(current) = located.and_then(|located| located.snapshots.current()) {
@@ -104,23 +104,25 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     answer
 }
 
-/// What becomes of a request with a text or list that is too long to be looked at: where there are
-/// rules it is refused, as it can't be judged, and else left as it is. So is one that slurmctld
-/// itself refuses for its length, with the same error: it looks at lengths behind all plugins, of
-/// which one behind this may have put a shorter text there.
-fn left_or_refused(too_long: TooLong, has_rules: bool, message: &mut UserMessage<'_>) -> Answer {
-    if !has_rules {
-        return Answer::Accepted;
-    }
+/// What becomes of a request with a text or list that is too long to be looked at, where there are
+/// rules: as it can't be judged it is refused, unless all rules are only observed or only warn, and
+/// is left as it is then. So is one that slurmctld itself refuses for its length, with the same
+/// error and without other words: it looks at lengths behind all plugins, of which one behind this
+/// may have put a shorter text there.
+fn left_or_refused(too_long: TooLong, judged: &Judged<'_>, message: &mut UserMessage<'_>) -> Answer {
     let what = match too_long {
-        TooLong::ForSlurm(_) => return Answer::RefusedByRules(ESLURM_PATHNAME_TOO_LONG as c_int),
+        TooLong::ForSlurm(field) => format!("its {} is longer than Slurm takes", field.name()),
         TooLong::Text(field) => format!("its {} is longer than {LONGEST_WITHOUT_LIMIT} bytes", field.name()),
         TooLong::List(ListField::Argv) => format!("its script has more than {MOST_ENTRIES} arguments"),
         TooLong::List(ListField::Environment) => format!("its environment has more than {MOST_ENTRIES} variables"),
         TooLong::List(ListField::SpankJobEnv) => format!("it has more than {MOST_ENTRIES} variables for prolog and epilog"),
     };
-    message.add(&format!("E_TOO_LONG: the site's rules can't judge this job: {what}"));
-    Answer::RefusedByRules(ESLURM_PATHNAME_TOO_LONG as c_int)
+    let refusal = format!("E_TOO_LONG: the site's rules can't judge this job: {what}");
+    let told = Some(message).filter(|_| !matches!(too_long, TooLong::ForSlurm(_)));
+    match judged.not_judged(ESLURM_PATHNAME_TOO_LONG as c_int, refusal, told) {
+        Ok(()) => Answer::Accepted,
+        Err(Refused(number)) => Answer::RefusedByRules(number),
+    }
 }
 
 /// Filters a modification that `asker` wants, by the site's own rules alone: what users and
@@ -135,7 +137,7 @@ pub fn modification(state: &State, description: &mut JobDescription<'_>, message
     let Some(in_force) = store.look(store.directory_state(now)).filter(InForce::has_rules) else { return Answer::Accepted };
     let judged = Judged { state, store, in_force: &in_force, request: Request::Modify, asker, now, located };
     if let Some(too_long) = too_long {
-        return left_or_refused(too_long, true, message);
+        return left_or_refused(too_long, &judged, message);
     }
     let had_record = has_record(description);
     match judged.apply(description, message).and_then(|_| judged.keep_change(description, message)) {

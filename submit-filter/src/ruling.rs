@@ -114,16 +114,50 @@ impl Judged<'_> {
     /// (`update_job` in src/slurmctld/job_mgr.c), so that administrators can at least tell.
     fn refused(&self, refusal: &RuledRefusal, message: &mut UserMessage<'_>) -> Refused {
         message.add(&refusal.message);
-        let request = match self.request {
-            Request::Submit => "submission",
-            Request::Modify => "modification",
-        };
-        let refused = RefusedRequest { user: self.asker, request, rule: refusal.rule.as_deref(), message: &refusal.message };
+        self.logged(refusal)
+    }
+
+    /// Tells a refusal to the log alone.
+    fn logged(&self, refusal: &RuledRefusal) -> Refused {
+        let refused = RefusedRequest { user: self.asker, request: self.kind(), rule: refusal.rule.as_deref(), message: &refusal.message };
         let line = self.state.refusal_log.lock().line(&refused, self.now);
         if let Some(line) = line {
             slurm_sys::log::info(&line);
         }
         Refused(refusal.number)
+    }
+
+    /// What is asked for, in a word.
+    fn kind(&self) -> &'static str {
+        match self.request {
+            Request::Submit => "submission",
+            Request::Modify => "modification",
+        }
+    }
+
+    /// What becomes of a request that no rule can look at: it is refused with this number of
+    /// Slurm's where a rule that is enforced would have been asked, and else only the log says what
+    /// would become of it. `told` is where its user is told, if the user is.
+    ///
+    /// # Errors
+    /// It is refused.
+    pub(crate) fn not_judged(&self, number: c_int, refusal: String, told: Option<&mut UserMessage<'_>>) -> Result<(), Refused> {
+        let mut concerned = self.in_force.rules.set.rules.iter().filter(|rule| self.concerns(rule)).peekable();
+        if concerned.peek().is_none() {
+            return Ok(());
+        }
+        if concerned.all(|rule| rule.mode != Mode::Enforce) {
+            let (kind, asker) = (self.kind(), self.asker);
+            slurm_sys::log::info(&format!(
+                "job_submit/queuecast: no rule is enforced; a {kind} by user {asker} would have been refused: {refusal}"
+            ));
+            return Ok(());
+        }
+        let refusal = RuledRefusal { number, rule: None, message: refusal };
+        Err(match told {
+            Some(message) => self.refused(&refusal, message),
+            None => self.logged(&refusal),
+        })
     }
 
     /// Keeps what a modification is to write that was let through.
