@@ -7,12 +7,13 @@
 //! record can't be made, and where a submission can't be decided yet. And a job that is modified
 //! before the daemon has read it is one of those that its user submitted.
 
-use super::{UNDERWAY, may_be_of, missing_since, weight};
+use super::seen_jobs::SeenJobs;
+use super::{UNDERWAY, missing_since, weight};
 use job_types::number::UserId;
 use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
 use parking_lot::Mutex;
-use predictor_core::snapshot::{SeenSubmission, Snapshot};
+use predictor_core::snapshot::Snapshot;
 use site_rules::data::OwnedValue;
 use site_rules::field::{FieldNumber, Name};
 use site_rules::throttle::Throttle;
@@ -189,7 +190,7 @@ impl SubmissionTable {
         }
         let since = missing_since(snapshot);
         let Some(known_since) = snapshot.provenance().submissions_since else { return };
-        let mut seen: HashMap<UserId, Vec<SeenSubmission>> = HashMap::new();
+        let mut seen: HashMap<UserId, SeenJobs> = HashMap::new();
         let Submissions { entries, next, bytes, .. } = &mut *submissions;
         let mut throttle = throttle.lock();
         let kept = || next.saturating_sub(MOST as u64).max(1)..*next;
@@ -216,10 +217,9 @@ impl SubmissionTable {
                 continue;
             }
             let of_owner = seen.entry(entry.owner).or_insert_with(|| snapshot.seen_submissions(entry.owner).collect());
-            match of_owner.iter().position(|job| may_be_of(job.submitted_at, entry.at)) {
-                Some(place) => {
-                    // Each job stands for one submission.
-                    of_owner.remove(place);
+            // Each job stands for one submission.
+            match of_owner.take(entry.at, |_| true) {
+                Some(_) => {
                     if entry.state != State::Confirmed {
                         throttle.note(entry.asker, entry.at);
                     }
