@@ -293,7 +293,7 @@ impl Judged<'_> {
         fields: &JobFields<'_>,
         work: impl FnOnce(&Submission<'_>, &[Current<'_>]) -> T,
     ) -> T {
-        let data = self.in_force.data.as_deref();
+        let (rules, data) = (&*self.in_force.rules, self.in_force.data.as_deref());
         let is_modified = self.request == Request::Modify;
         let known = data.filter(|_| is_modified).and_then(|data| known_job(data, description));
         let let_through = self.let_through(description, known.as_ref());
@@ -312,8 +312,9 @@ impl Judged<'_> {
             is_root,
             // Slurm takes both for operators (`validate_operator` in src/slurmctld/proc_req.c).
             is_operator: is_root || data.is_some_and(|data| data.is_operator(self.asker)),
-            submissions_last_hour: self.submissions_last_hour(),
-            jobs: data.and_then(|data| self.jobs(data)),
+            // What no rule asks for is not counted.
+            submissions_last_hour: rules.asks_for_submissions.then(|| self.submissions_last_hour()).flatten(),
+            jobs: data.filter(|_| rules.asks_for_jobs).and_then(|data| self.jobs(data)),
         };
         let submission = Submission { request: self.request, now: self.now, job: fields, asked: fields, current, user, forecasts };
         work(&submission, states.get(1..).unwrap_or_default())

@@ -29,9 +29,6 @@ use std::time::{Duration, Instant};
 /// The most submissions that are kept, in some 2 MB without their fields.
 const MOST: usize = 16_384;
 
-/// The most of one user that are looked at.
-const MOST_OF_USER: usize = 1_024;
-
 /// How many users are kept before those are forgotten of whom no submission is kept.
 const MANY_USERS: usize = 16_384;
 
@@ -48,6 +45,9 @@ const CLOCK_SET_BACK: Seconds = Seconds(60);
 
 /// The most repetitions of one submission by its client (`MAX_RETRIES` of src/sbatch/sbatch.c).
 const MOST_RETRIES: u32 = 15;
+
+/// The longest that a client waits before it repeats a submission.
+const LONGEST_WAIT: Duration = Duration::from_secs(MOST_RETRIES as u64);
 
 /// How much later than it says a client may repeat.
 const RETRY_LATE: Duration = Duration::from_millis(400);
@@ -74,6 +74,9 @@ struct Submissions {
     bytes: usize,
     /// Which snapshot has told what became of them.
     settled: Option<u64>,
+    /// The number before which there is no entry that was let through and that nobody knows more
+    /// of.
+    open_from: u64,
 }
 
 #[derive(Debug)]
@@ -143,8 +146,10 @@ impl SubmissionTable {
         let likeness = likeness(description);
         let submissions = self.0.lock();
         let now = Instant::now();
-        let repeated =
-            submissions.of(asker, MOST_OF_USER).find(|entry| entry.likeness == likeness).filter(|entry| entry.is_repeated_at(now));
+        // What was answered before is repeated no more.
+        let mut recent =
+            submissions.of(asker).take_while(|entry| now.saturating_duration_since(entry.answered) < LONGEST_WAIT + RETRY_LATE);
+        let repeated = recent.find(|entry| entry.likeness == likeness).filter(|entry| entry.is_repeated_at(now));
         let told = repeated.map(|entry| entry.told.clone()).unwrap_or_default();
         Arrival { likeness, repeats: repeated.map(|entry| entry.number), told }
     }
@@ -191,7 +196,7 @@ impl SubmissionTable {
         let since = missing_since(snapshot);
         let Some(known_since) = snapshot.provenance().submissions_since else { return };
         let mut seen: HashMap<UserId, SeenJobs> = HashMap::new();
-        let Submissions { entries, next, bytes, .. } = &mut *submissions;
+        let Submissions { entries, next, bytes, open_from, .. } = &mut *submissions;
         let mut throttle = throttle.lock();
         let kept = || next.saturating_sub(MOST as u64).max(1)..*next;
         // A job is of what it was before, and rather of the last repetition than of an earlier one.
@@ -229,6 +234,8 @@ impl SubmissionTable {
                 None => entry.state = State::Settled,
             }
         }
+        let is_open = |number: &u64| entries.get(place(*number)).is_some_and(|entry| entry.state == State::LetThrough);
+        *open_from = kept().find(is_open).unwrap_or(*next);
     }
 
     /// How many jobs a user submitted that the throttle does not count, and that count all the
@@ -242,7 +249,8 @@ impl SubmissionTable {
             State::ToBeRepeated | State::Repeated | State::Confirmed | State::Settled => false,
         };
         let submissions = self.0.lock();
-        u32::try_from(submissions.of(asker, MOST).filter(counts).count()).unwrap_or(u32::MAX)
+        let may_count = |entry: &&Entry| entry.number >= submissions.open_from || now - entry.at < COUNTED + CLOCK_SET_BACK;
+        u32::try_from(submissions.of(asker).take_while(may_count).filter(counts).count()).unwrap_or(u32::MAX)
     }
 
     /// The jobs of a user that may be missing in a reading of the queue at a moment, each with when
@@ -259,7 +267,7 @@ impl SubmissionTable {
         };
         // Entries are in the order of time, unless the clock was set back.
         let is_late = |entry: &&Entry| entry.at >= read_at - UNDERWAY - CLOCK_SET_BACK;
-        let entries = askers.into_iter().flat_map(|asker| submissions.of(asker, MOST).take_while(is_late));
+        let entries = askers.into_iter().flat_map(|asker| submissions.of(asker).take_while(is_late));
         let mut submitted: Vec<_> = entries.filter(is_there).map(|entry| (entry.number, entry.at, entry.fields.clone())).collect();
         submitted.sort_unstable_by_key(|(number, ..)| Reverse(*number));
         submitted.into_iter().map(|(_, at, fields)| (at, fields)).collect()
@@ -285,10 +293,10 @@ impl Submissions {
         self.entries.get(place(number)).filter(|entry| number > 0 && entry.number == number)
     }
 
-    /// So many entries of who submitted, the latest first.
-    fn of(&self, asker: UserId, most: usize) -> impl Iterator<Item = &Entry> {
+    /// The entries of who submitted, the latest first.
+    fn of(&self, asker: UserId) -> impl Iterator<Item = &Entry> {
         let latest = self.latest.get(&asker).and_then(|number| self.get(*number));
-        std::iter::successors(latest, |entry| self.get(entry.previous)).filter(move |entry| entry.asker == asker).take(most)
+        std::iter::successors(latest, |entry| self.get(entry.previous)).filter(move |entry| entry.asker == asker).take(MOST)
     }
 
     /// Takes out of account what another entry with these fields stands for now. A job that was let
