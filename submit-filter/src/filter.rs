@@ -80,7 +80,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     }
     let unconfirmed = state.unconfirmed();
     if let Some(current) = located.and_then(|located| located.snapshots.current()) {
-        unconfirmed.submissions.settle(&current.snapshot, &store.throttle);
+        unconfirmed.submissions.settle(&current.snapshot, &store.throttle, judged.map(|judged| judged.read_at()));
     }
     let mut arrival = unconfirmed.submissions.arrival(submitter, description);
     message.leave_out(std::mem::take(&mut arrival.told));

@@ -48,6 +48,11 @@ impl Counted {
 
     /// Reads the queue after so many seconds, in which there are jobs that were submitted then.
     fn read(&mut self, second: i64, jobs: &[i64]) {
+        self.read_for_rules(second, jobs, self.begin + Seconds(second));
+    }
+
+    /// The same where rules are asked beside a reading at another moment.
+    fn read_for_rules(&mut self, second: i64, jobs: &[i64], rules_read_at: UnixTime) {
         self.generation += 1;
         let read_at = self.begin + Seconds(second);
         let seen =
@@ -56,7 +61,7 @@ impl Counted {
         let bytes = site(enforcing(), read_at, self.generation)
             .origin(|origin| (origin.controller_read_at, origin.submissions) = (Some(read_at), submissions.into()))
             .bytes();
-        self.table.settle(&Snapshot::open(bytes).unwrap(), &self.throttle);
+        self.table.settle(&Snapshot::open(bytes).unwrap(), &self.throttle, Some(rules_read_at));
     }
 
     fn count(&self, second: i64) -> u32 {
@@ -134,4 +139,21 @@ fn a_long_past_of_a_user_costs_a_submission_nothing() {
     };
     counts(1);
     assert!(counts(10_000) < Duration::from_secs(1), "each time all 16,000 are gone through");
+}
+
+#[test]
+fn fields_are_given_back_once_a_reading_shows_their_job_and_one_user_takes_little_of_all_room() {
+    let _slurm = Plugin::open();
+    let mut counted = Counted::new();
+    let comment = || Some(vec![(FieldNumber::from(Name::Comment), OwnedValue::Text("x".repeat(1_000)))]);
+    (0..3).for_each(|_| counted.submit_with(0, comment()));
+    let three = counted.table.bytes();
+    assert!(three > 3_000);
+    // The snapshot knows them, and what rules see of the queue is older.
+    counted.read_for_rules(10, &[0], counted.begin + Seconds(2));
+    assert_eq!(counted.table.bytes(), three);
+    counted.read(20, &[0]);
+    assert_eq!(counted.table.bytes(), 0, "of what became a job and of what did not");
+    (0..2_000).for_each(|_| counted.submit_with(30, comment()));
+    assert!(counted.table.bytes() <= 1 << 20, "{}", counted.table.bytes());
 }

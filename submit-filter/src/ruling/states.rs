@@ -85,18 +85,20 @@ impl Judged<'_> {
 
     /// When the daemon has read the queue last, by its clock or by slurmctld's, whichever is behind;
     /// long ago where nothing is known of that.
-    pub(super) fn read_at(&self) -> UnixTime {
+    pub(crate) fn read_at(&self) -> UnixTime {
         self.in_force.data.as_ref().map_or(UnixTime(i64::MIN / 2), |data| data.written_at().min(data.counted_before()))
     }
 
     /// The fields of a job that is let through, where rules could ask for them before it is read.
     pub(crate) fn submitted_fields(&self, description: &JobDescription<'_>) -> Option<Vec<(FieldNumber, OwnedValue)>> {
-        if self.in_force.rules.current_fields.is_empty() {
+        let asked = &self.in_force.rules.current_fields;
+        if asked.is_empty() {
             return None;
         }
-        let mut fields = submitted_fields(description)?;
+        let mut fields = submitted_fields(description, asked)?;
         // What Slurm puts into an empty place.
-        if description.text(TextField::Partition).is_none()
+        if asked.contains(&Name::Partition.into())
+            && description.text(TextField::Partition).is_none()
             && let Some(current) = self.located.and_then(|located| located.snapshots.current())
             && let Some(partition) = current.snapshot.default_partition()
         {

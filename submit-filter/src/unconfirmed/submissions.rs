@@ -32,8 +32,9 @@ const MOST: usize = 16_384;
 /// How many users are kept before those are forgotten of whom no submission is kept.
 const MANY_USERS: usize = 16_384;
 
-/// The most bytes of fields that are kept, of all jobs together.
+/// The most bytes of fields that are kept, of all jobs together and of one user's.
 const MOST_BYTES: usize = 16 << 20;
+const MOST_BYTES_OF_USER: usize = 1 << 20;
 
 /// For how long a submission counts that the queue does not show.
 const COUNTED: Seconds = Seconds(60);
@@ -70,13 +71,47 @@ struct Submissions {
     next: u64,
     /// The number of the latest entry of each user.
     latest: HashMap<UserId, u64>,
-    /// How many bytes the fields of the entries take.
-    bytes: usize,
+    bytes: FieldBytes,
     /// Which snapshot has told what became of them.
     settled: Option<u64>,
     /// The number before which there is no entry that was let through and that nobody knows more
     /// of.
     open_from: u64,
+}
+
+/// How many bytes the fields of the entries take, of all and by whose job it is.
+#[derive(Debug, Default)]
+struct FieldBytes {
+    all: usize,
+    owners: HashMap<UserId, usize>,
+}
+
+impl FieldBytes {
+    fn has_room(&self, owner: UserId, more: usize) -> bool {
+        let of_owner = self.owners.get(&owner).copied().unwrap_or_default();
+        self.all + more <= MOST_BYTES && of_owner + more <= MOST_BYTES_OF_USER
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        if let Some(fields) = &entry.fields {
+            let bytes = bytes_of(fields);
+            self.all += bytes;
+            *self.owners.entry(entry.owner).or_default() += bytes;
+        }
+    }
+
+    /// Takes the fields out of an entry.
+    fn give_back(&mut self, entry: &mut Entry) {
+        let Some(fields) = entry.fields.take() else { return };
+        let bytes = bytes_of(&fields);
+        self.all = self.all.saturating_sub(bytes);
+        if let Some(of_owner) = self.owners.get_mut(&entry.owner) {
+            *of_owner = of_owner.saturating_sub(bytes);
+            if *of_owner == 0 {
+                self.owners.remove(&entry.owner);
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -135,7 +170,7 @@ pub struct Answered {
     pub is_let_through: bool,
     /// The lines that its user was told.
     pub told: Vec<u64>,
-    /// Its fields, where rules may ask for them.
+    /// Those of its fields that rules may ask for.
     pub fields: Option<Vec<(FieldNumber, OwnedValue)>>,
 }
 
@@ -162,7 +197,7 @@ impl SubmissionTable {
         let repeated = arrival.repeats.and_then(|number| submissions.take(number, fields.as_deref()));
         let retries = repeated.map_or(0, |entry| entry.retries + 1);
         let number = submissions.next.max(1);
-        let fields = fields.filter(|fields| submissions.bytes + bytes_of(fields) <= MOST_BYTES);
+        let fields = fields.filter(|fields| submissions.bytes.has_room(owner, bytes_of(fields)));
         let entry = Entry {
             number,
             previous: submissions.latest.insert(asker, number).unwrap_or(0),
@@ -184,11 +219,13 @@ impl SubmissionTable {
 
     /// How many bytes the fields take that are kept.
     pub fn bytes(&self) -> usize {
-        self.0.lock().bytes
+        self.0.lock().bytes.all
     }
 
     /// Takes note of what a snapshot's queue shows of the submissions, once for each snapshot.
-    pub fn settle<B: AsRef<[u8]>>(&self, snapshot: &Snapshot<B>, throttle: &Mutex<Throttle>) {
+    /// `rules_read_at` is when the queue was read that rules are asked beside, if there are any: the
+    /// fields are given back of what that reading shows.
+    pub fn settle<B: AsRef<[u8]>>(&self, snapshot: &Snapshot<B>, throttle: &Mutex<Throttle>, rules_read_at: Option<UnixTime>) {
         let mut submissions = self.0.lock();
         if submissions.settled.replace(snapshot.checksum()) == Some(snapshot.checksum()) {
             return;
@@ -218,7 +255,7 @@ impl SubmissionTable {
                     throttle.note(entry.asker, entry.at);
                 }
                 entry.state = State::Settled;
-                *bytes -= entry.fields.take().map_or(0, |fields| bytes_of(&fields));
+                bytes.give_back(entry);
                 continue;
             }
             let of_owner = seen.entry(entry.owner).or_insert_with(|| snapshot.seen_submissions(entry.owner).collect());
@@ -232,6 +269,9 @@ impl SubmissionTable {
                 }
                 None if matches!(entry.state, State::LetThrough | State::Missing) => entry.state = State::Missing,
                 None => entry.state = State::Settled,
+            }
+            if rules_read_at.is_none_or(|read_at| entry.at < read_at - UNDERWAY) {
+                bytes.give_back(entry);
             }
         }
         let is_open = |number: &u64| entries.get(place(*number)).is_some_and(|entry| entry.state == State::LetThrough);
@@ -311,7 +351,7 @@ impl Submissions {
         };
         let is_repeated = |entry: &&mut Entry| entry.number == number && (entry.state != State::LetThrough || is_same(entry));
         let entry = entries.get_mut(place(number)).filter(is_repeated)?;
-        *bytes -= entry.fields.take().map_or(0, |fields| bytes_of(&fields));
+        bytes.give_back(entry);
         if entry.state == State::LetThrough {
             entry.state = State::Repeated;
         }
@@ -324,13 +364,13 @@ impl Submissions {
             self.entries.reserve_exact(MOST);
         }
         self.next = entry.number + 1;
-        self.bytes += entry.fields.as_ref().map_or(0, |fields| bytes_of(fields));
+        self.bytes.add(&entry);
         let Some(slot) = self.entries.get_mut(place(entry.number)) else {
             self.entries.push(entry);
             return None;
         };
-        let gone = std::mem::replace(slot, entry);
-        self.bytes -= gone.fields.as_ref().map_or(0, |fields| bytes_of(fields));
+        let mut gone = std::mem::replace(slot, entry);
+        self.bytes.give_back(&mut gone);
         Some(gone)
     }
 
