@@ -78,6 +78,9 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     if let Some(too_long) = too_long {
         return judged.map_or(Answer::Accepted, |judged| left_or_refused(too_long, &judged, message));
     }
+    if judged.is_none() && !may_be_decided(located, description) {
+        return not_asked(state, located, is_off, description, message, submitter, now);
+    }
     let unconfirmed = state.unconfirmed();
     if let Some(current) = located.and_then(|located| located.snapshots.current()) {
         unconfirmed.submissions.settle(&current.snapshot, &store.throttle, judged.map(|judged| judged.read_at()));
@@ -100,6 +103,33 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
         if let Some(judged) = judged.filter(|_| is_let_through) {
             judged.note_let_through(description);
         }
+    }
+    answer
+}
+
+/// Whether anything is asked for, or a policy may decide about a job that asks for nothing.
+fn may_be_decided(located: Option<&Located>, description: &JobDescription<'_>) -> bool {
+    description.deadline().is_some()
+        || located.is_some_and(|located| located.snapshots.has_transparent_policy())
+        || description.has_long_control()
+        || request::asks(description)
+}
+
+/// What becomes of a submission about which nobody will ask before the next reading of the queue:
+/// it is only counted, for rules that the site may have later.
+fn not_asked(
+    state: &State,
+    located: Option<&Located>,
+    is_off: bool,
+    description: &mut JobDescription<'_>,
+    message: &mut UserMessage<'_>,
+    submitter: UserId,
+    now: UnixTime,
+) -> Answer {
+    record_key::disarm(description);
+    let answer = forecast(&Arrived { state, located, is_off, judged: None, now }, description, message);
+    if answer == Answer::Accepted {
+        state.rules(located).throttle.lock().note(submitter, now);
     }
     answer
 }

@@ -428,6 +428,19 @@ fn a_users_jobs_are_those_that_the_daemon_counted_and_those_that_were_let_throug
     assert_eq!(said(&mut one(), USER), "0 and 5");
 }
 
+#[test]
+fn where_there_are_no_rules_a_submission_that_asks_for_nothing_is_only_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = State::over(directory.path());
+    assert_eq!((0..3).map(|_| submit(&state, &mut Description::batch(1, 1)).0).collect::<Vec<_>>(), [ACCEPTED; 3]);
+    assert_eq!(state.submissions_kept(), 0);
+    let asks = || Description::batch(1, 1).with_control(&["QUEUECAST_AUTO_MOLD=1"]);
+    assert_eq!((submit(&state, &mut asks()).0, state.submissions_kept()), (ACCEPTED, 1));
+    put_rules(directory.path(), "[[rule]]\nname = 'told'\nwarn = 'seen {user.?submissions_last_hour.orValue(9)}'\n");
+    assert_eq!(submit(&state, &mut Description::batch(1, 1)).1, "seen 4");
+    assert_eq!(state.submissions_kept(), 2);
+}
+
 /// What was counted of each rule as observed.
 fn observed(page: &CountsPage, rules: usize) -> Vec<u64> {
     let (_, numbers) = page.read().unwrap();

@@ -217,6 +217,11 @@ impl SubmissionTable {
         submissions.forget_users();
     }
 
+    /// How many submissions were kept so far.
+    pub(crate) fn kept(&self) -> u64 {
+        self.0.lock().next.saturating_sub(1)
+    }
+
     /// How many bytes the fields take that are kept.
     pub fn bytes(&self) -> usize {
         self.0.lock().bytes.all
