@@ -5,7 +5,7 @@
 //! allow is not carried out.
 
 use crate::heterogeneous;
-use crate::record_key::{self, RecordKey};
+use crate::record_key;
 use crate::request;
 use crate::rewrite::Rewrite;
 use crate::rules::InForce;
@@ -16,10 +16,11 @@ use crate::state::{self, Located};
 use crate::unconfirmed::Unconfirmed;
 use crate::unconfirmed::promises::{Allowed, PromisedJob, Turn, Whose};
 use crate::unconfirmed::submissions::Answered;
+use crate::watch::DirectoryState;
 use job_types::number::UserId;
 use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
-use job_types::record::Record;
+use job_types::record::{Record, SealKey};
 use job_types::size::Size;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counter;
@@ -79,7 +80,15 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
         return judged.map_or(Answer::Accepted, |judged| left_or_refused(too_long, &judged, message));
     }
     if judged.is_none() && !may_be_decided(located, description) {
-        return not_asked(state, located, is_off, description, message, submitter, now);
+        let arrived = Arrived { state, located, is_off, directory, judged: None, now };
+        record_key::disarm(description);
+        // Nobody asks for it before the next reading of the queue: it is only counted, for rules
+        // that the site may have later.
+        let answer = forecast(&arrived, description, message);
+        if answer == Answer::Accepted {
+            store.throttle.lock().note(submitter, now);
+        }
+        return answer;
     }
     let unconfirmed = state.unconfirmed();
     if let Some(current) = located.and_then(|located| located.snapshots.current()) {
@@ -92,7 +101,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
         Err(Refused(number)) => return Answer::RefusedByRules(number),
     };
     record_key::disarm(description);
-    let arrived = Arrived { state, located, is_off, judged: judged.map(|judged| (judged, &after)), now };
+    let arrived = Arrived { state, located, is_off, directory, judged: judged.map(|judged| (judged, &after)), now };
     let answer = forecast(&arrived, description, message);
     if matches!(answer, Answer::Accepted | Answer::Undecided) {
         let is_let_through = answer == Answer::Accepted;
@@ -113,25 +122,6 @@ fn may_be_decided(located: Option<&Located>, description: &JobDescription<'_>) -
         || located.is_some_and(|located| located.snapshots.has_transparent_policy())
         || description.has_long_control()
         || request::asks(description)
-}
-
-/// What becomes of a submission about which nobody will ask before the next reading of the queue:
-/// it is only counted, for rules that the site may have later.
-fn not_asked(
-    state: &State,
-    located: Option<&Located>,
-    is_off: bool,
-    description: &mut JobDescription<'_>,
-    message: &mut UserMessage<'_>,
-    submitter: UserId,
-    now: UnixTime,
-) -> Answer {
-    record_key::disarm(description);
-    let answer = forecast(&Arrived { state, located, is_off, judged: None, now }, description, message);
-    if answer == Answer::Accepted {
-        state.rules(located).throttle.lock().note(submitter, now);
-    }
-    answer
 }
 
 /// What becomes of a request with a text or list that is too long to be looked at, where there are
@@ -193,6 +183,8 @@ struct Arrived<'a> {
     located: Option<&'a Located>,
     /// Whether the kill switch of forecasts is on.
     is_off: bool,
+    /// The state of the directory before it was looked into.
+    directory: Option<DirectoryState>,
     /// The site's own rules, if there are some, and what they have done.
     judged: Option<(Judged<'a>, &'a Applied)>,
     now: UnixTime,
@@ -200,7 +192,7 @@ struct Arrived<'a> {
 
 /// Filters a submission that the site's own rules let through.
 fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
-    let Arrived { state, located, is_off, judged, now } = *arrived;
+    let Arrived { state, located, is_off, directory, judged, now } = *arrived;
     let left = if description.has_long_control() {
         Some("what is set for its prolog and epilog is too long to be looked at")
     } else {
@@ -245,7 +237,8 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
     }
     match (verdict, governing, asked) {
         (Gate::Decide(_), Some((located, current, partition, policy)), Ok(asked)) => {
-            let record_key = &located.record_key;
+            // It may have to be read, and nobody is to wait for that.
+            let record_key = located.record_key.current(directory);
             let governing = Governing { unconfirmed: state.unconfirmed(), record_key, current, partition, policy, judged, now };
             decided(state, &governing, description, message, asked)
         }
@@ -258,7 +251,7 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
 /// What a submission is decided by.
 struct Governing<'a> {
     unconfirmed: &'a Unconfirmed,
-    record_key: &'a RecordKey,
+    record_key: Option<SealKey>,
     current: &'a Current,
     partition: Partition<'a>,
     policy: Policy,
@@ -321,7 +314,7 @@ fn decided(
         }
         let mut record = decision.record(&situation, current.snapshot.generation());
         record.nonce = Some(record_key::nonce());
-        let record = record_key.current().and_then(|key| record.sealed(&key, submission.user, None));
+        let record = record_key.and_then(|key| record.sealed(&key, submission.user, None));
         let before = submission.size(&partition);
         let given = decision.given_share.as_ref().filter(|_| decision.mode == Mode::Enforce);
         let given: Vec<&SharedNode> =
