@@ -158,3 +158,37 @@ fn a_daemon_whose_clock_is_ahead_hides_nothing_that_was_let_through() {
     assert_eq!(modify(&state, 7, limit(30)).0, ACCEPTED);
     assert_eq!(modify(&state, 7, limit(60)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
 }
+
+#[test]
+fn a_change_of_all_components_of_a_job_has_to_be_allowed_for_each() {
+    let (directory, state) = with_rules(OF_CURRENT);
+    let component = |number: u32, place: Option<i64>, minutes: i64| {
+        let limit = (FieldNumber::from(Name::TimeLimit), OwnedValue::Duration(Seconds(minutes * 60)));
+        let place = place.map(|place| (FieldNumber::from(Name::HetJobOffset), OwnedValue::Integer(place)));
+        SiteJob { number: JobId(number), task: None, read_at: now(), fields: [limit].into_iter().chain(place).collect() }
+    };
+    let named = |name: &str, minutes: u32| {
+        let mut job = Description::unset();
+        job.0.job_id_str = text(name);
+        job.0.time_limit = minutes;
+        let answer = ask(modification, &state, &mut job, USER).0;
+        common::free(&mut job.0.job_id_str);
+        answer
+    };
+    let longer = refused("ESLURM_INVALID_TIME_LIMIT");
+    let put_jobs = |jobs: Vec<SiteJob>| {
+        let data = SiteData { written_at: now(), counted_before: now(), jobs, ..SiteData::default() };
+        put(directory.path(), "rules-data", &encode(&data).bytes);
+    };
+    let components = [component(20, Some(0), 60), component(21, Some(1), 30), component(23, Some(3), 40), component(24, None, 5)];
+    put_jobs(components.to_vec());
+    // One that is named by itself is judged by itself.
+    assert_eq!([named("20+1", 50), named("20+3", 35)], [longer, ACCEPTED]);
+    // The job behind them is another one.
+    assert_eq!([named("20", 35), named("20", 10)], [longer, ACCEPTED]);
+    // That was asked for each.
+    assert_eq!(named("20+1", 20), longer);
+    // Where the first one has ended.
+    put_jobs(components[1..].to_vec());
+    assert_eq!(named("20", 45), longer);
+}

@@ -14,13 +14,17 @@ use crate::unconfirmed::submissions::SubmittedFields;
 use job_types::number::JobId;
 use job_types::time::UnixTime;
 use predictor_core::site::Site;
-use site_rules::data::{KnownJob, OwnedValue};
-use site_rules::field::{FieldNumber, Name};
+use site_rules::data::{DataFile, KnownJob, OwnedValue};
+use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::submission::Request;
+use site_rules::value::Value;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::TextField;
 
-/// The most states that rules are asked about.
+/// The most components of a heterogeneous job that are looked for, as many as Slurm takes.
+const MOST_COMPONENTS: u32 = 128;
+
+/// The most states of a job that rules are asked about.
 const MOST_STATES: usize = 8;
 
 /// The fields that a modification writes, with the number under which they are kept.
@@ -60,25 +64,33 @@ impl LetThrough {
 }
 
 impl Judged<'_> {
-    /// What was let through of the job that is to be modified, as far as rules could ask for it.
-    pub(super) fn let_through(&self, description: &JobDescription<'_>, known: Option<&KnownJob<'_>>) -> LetThrough {
+    /// What was let through of a job that is to be modified, as far as rules could ask for it.
+    pub(super) fn let_through(&self, description: &JobDescription<'_>, named: Option<&NamedJob<'_>>) -> LetThrough {
         let mut let_through = LetThrough::default();
         if self.request != Request::Modify || self.in_force.rules.current_fields.is_empty() {
             return let_through;
         }
         let unconfirmed = self.state.unconfirmed();
-        let Some(job) = job_key(description, known) else { return let_through };
-        let_through.changes = match known {
-            Some(known) => unconfirmed.changes.after_reading(job, known.read_at.min(self.read_at())),
+        let changes = &unconfirmed.changes;
+        if let Some(NamedJob { number, job }) = named {
+            let read_at = job.read_at.min(self.read_at());
+            let number = job.array.unwrap_or(*number);
+            let_through.changes = changes.after_reading(number, read_at);
+            // What was asked for under the first component's number may be of all of them.
+            if let Some(first) = place_among_components(job).filter(|place| *place > 0).and_then(|place| number.0.checked_sub(place)) {
+                let_through.changes.extend(changes.after_reading(JobId(first), read_at));
+            }
+        } else {
             // A job that is not among those which were read may be an old one for which there was
             // no room.
-            None if self.in_force.data.as_ref().is_none_or(|data| data.left_out().jobs > 0) => return let_through,
-            None => {
-                let read_at = self.read_at();
-                let_through.submitted = unconfirmed.submissions.submitted_since(self.asker, read_at);
-                unconfirmed.changes.of_unread(job, self.asker, read_at)
+            let Some(job) = job_key(description, None) else { return let_through };
+            if self.in_force.data.as_ref().is_none_or(|data| data.left_out().jobs > 0) {
+                return let_through;
             }
-        };
+            let read_at = self.read_at();
+            let_through.submitted = unconfirmed.submissions.submitted_since(self.asker, read_at);
+            let_through.changes = changes.of_unread(job, self.asker, read_at);
+        }
         let_through.changes.dedup();
         let_through
     }
@@ -118,6 +130,49 @@ impl Judged<'_> {
         let mut change = changed_fields(description);
         change.retain(|(field, _)| asked.contains(field));
         (!change.is_empty()).then_some((job, change))
+    }
+}
+
+/// A job that a modification names, as the daemon read it.
+pub(super) struct NamedJob<'d> {
+    pub(super) number: JobId,
+    pub(super) job: KnownJob<'d>,
+}
+
+/// The jobs that a modification names, as far as the daemon has read them: one, or the components
+/// of a heterogeneous job, all of which slurmctld changes where the text has the number of the
+/// first. It takes the text, where there is one, before the number (`_slurm_rpc_update_job` in
+/// src/slurmctld/proc_req.c).
+pub(super) fn named_jobs<'d>(data: &'d DataFile, description: &JobDescription<'_>) -> Vec<NamedJob<'d>> {
+    let named = |number: u32| Some(NamedJob { number: JobId(number), job: data.job(JobId(number))? });
+    let Some(text) = description.text(TextField::JobIdStr) else {
+        return description.job_id().and_then(named).into_iter().collect();
+    };
+    match named_job::read(text.to_bytes()) {
+        None => Vec::new(),
+        Some(Named::Job(first)) => {
+            let job = named(first);
+            // The first component may have ended before the others.
+            let places =
+                if job.as_ref().is_none_or(|first| place_among_components(&first.job) == Some(0)) { 1..MOST_COMPONENTS } else { 0..0 };
+            let component = |place: u32| named(first.checked_add(place)?).filter(|other| place_among_components(&other.job) == Some(place));
+            job.into_iter().chain(places.filter_map(component)).collect()
+        }
+        // Of several tasks that are named together, the array stands for all.
+        Some(Named::Tasks(job)) => named(job).into_iter().collect(),
+        Some(Named::Task(array, task)) => {
+            data.task(JobId(array), task).map(|job| NamedJob { number: JobId(array), job }).into_iter().collect()
+        }
+        // The components of a job are given their numbers one after the other.
+        Some(Named::Component(job, place)) => job.checked_add(place).and_then(named).into_iter().collect(),
+    }
+}
+
+/// Which component of a heterogeneous job it is.
+fn place_among_components(job: &KnownJob<'_>) -> Option<u32> {
+    match job.field(Name::HetJobOffset.into())? {
+        Value::Integer(place) => u32::try_from(place).ok(),
+        _ => None,
     }
 }
 
