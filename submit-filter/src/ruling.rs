@@ -31,7 +31,7 @@ use slurm_sys::error_number;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::job_fields::TextField;
 use slurm_sys::process::own_user;
-use states::{LetThrough, named_jobs};
+use states::{LetThrough, MOST_COMPONENTS, named_jobs};
 use std::ffi::c_int;
 use std::time::Instant;
 
@@ -313,7 +313,9 @@ impl Judged<'_> {
         };
         let known = |place: usize| named.get(place).map(|named| &named.job);
         let of_each = let_through.iter().enumerate().filter(|_| is_modified);
-        let states: Option<Vec<_>> = of_each.map(|(place, let_through)| let_through.states(known(place))).collect();
+        let is_too_many = named.len() > MOST_COMPONENTS;
+        let states: Option<Vec<_>> =
+            of_each.filter(|_| !is_too_many).map(|(place, let_through)| let_through.states(known(place))).collect();
         let states = states.unwrap_or_default();
         let mut current = None;
         let mut others = Vec::new();

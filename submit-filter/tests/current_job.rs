@@ -188,6 +188,11 @@ fn a_change_of_all_components_of_a_job_has_to_be_allowed_for_each() {
     assert_eq!([named("20", 35), named("20", 10)], [longer, ACCEPTED]);
     // That was asked for each.
     assert_eq!(named("20+1", 20), longer);
+    // One with more components than Slurm's tools send.
+    put_jobs((0..1_000).map(|place| component(100 + place, Some(i64::from(place)), if place < 999 { 60 } else { 30 })).collect());
+    assert_eq!([named("100", 40), named("100", 20)], [longer, ACCEPTED]);
+    put_jobs((0..1_100).map(|place| component(100 + place, Some(i64::from(place)), 60)).collect());
+    assert_eq!(named("100", 10), refused("ESLURM_TRANSITION_STATE_NO_UPDATE"));
     // Where the first one has ended.
     put_jobs(components[1..].to_vec());
     assert_eq!(named("20", 45), longer);

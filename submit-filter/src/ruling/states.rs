@@ -21,8 +21,13 @@ use site_rules::value::Value;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::TextField;
 
-/// The most components of a heterogeneous job that are looked for, as many as Slurm takes.
-const MOST_COMPONENTS: u32 = 128;
+/// The most components of a heterogeneous job that rules are asked about: of a job with more nothing
+/// is taken for known. Slurm's own tools send 128 at most (`MAX_HET_JOB_COMPONENTS` of
+/// slurm/slurm.h), and slurmctld takes more.
+pub(super) const MOST_COMPONENTS: usize = 1_024;
+
+/// So many components one after the other may have ended while others behind them have not.
+const MOST_ENDED: u32 = 128;
 
 /// The most states of a job that rules are asked about.
 const MOST_STATES: usize = 8;
@@ -153,10 +158,19 @@ pub(super) fn named_jobs<'d>(data: &'d DataFile, description: &JobDescription<'_
         Some(Named::Job(first)) => {
             let job = named(first);
             // The first component may have ended before the others.
-            let places =
-                if job.as_ref().is_none_or(|first| place_among_components(&first.job) == Some(0)) { 1..MOST_COMPONENTS } else { 0..0 };
+            if job.as_ref().is_some_and(|first| place_among_components(&first.job) != Some(0)) {
+                return job.into_iter().collect();
+            }
             let component = |place: u32| named(first.checked_add(place)?).filter(|other| place_among_components(&other.job) == Some(place));
-            job.into_iter().chain(places.filter_map(component)).collect()
+            let mut jobs: Vec<NamedJob<'_>> = job.into_iter().collect();
+            let (mut place, mut ended) = (1, 0);
+            while ended < MOST_ENDED && jobs.len() <= MOST_COMPONENTS {
+                let found = component(place);
+                ended = if found.is_some() { 0 } else { ended + 1 };
+                jobs.extend(found);
+                place += 1;
+            }
+            jobs
         }
         // Of several tasks that are named together, the array stands for all.
         Some(Named::Tasks(job)) => named(job).into_iter().collect(),
