@@ -5,7 +5,7 @@
 //! allow is not carried out.
 
 use crate::heterogeneous;
-use crate::record_key::{self, RecordKey};
+use crate::record_key;
 use crate::request;
 use crate::rewrite::Rewrite;
 use crate::rules::InForce;
@@ -16,10 +16,11 @@ use crate::state::{self, Located};
 use crate::unconfirmed::Unconfirmed;
 use crate::unconfirmed::promises::{Allowed, PromisedJob, Turn, Whose};
 use crate::unconfirmed::submissions::Answered;
+use crate::watch::DirectoryState;
 use job_types::number::UserId;
 use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
-use job_types::record::Record;
+use job_types::record::{Record, SealKey};
 use job_types::size::Size;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counter;
@@ -76,11 +77,22 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     let judged =
         in_force.as_ref().map(|in_force| Judged { state, store, in_force, request: Request::Submit, asker: submitter, now, located });
     if let Some(too_long) = too_long {
-        return left_or_refused(too_long, judged.is_some(), message);
+        return judged.map_or(Answer::Accepted, |judged| left_or_refused(too_long, &judged, message));
+    }
+    if judged.is_none() && !may_be_decided(located, description) {
+        let arrived = Arrived { state, located, is_off, directory, judged: None, now };
+        record_key::disarm(description);
+        // Nobody asks for it before the next reading of the queue: it is only counted, for rules
+        // that the site may have later.
+        let answer = forecast(&arrived, description, message);
+        if answer == Answer::Accepted {
+            store.throttle.lock().note(submitter, now);
+        }
+        return answer;
     }
     let unconfirmed = state.unconfirmed();
     if let Some(current) = located.and_then(|located| located.snapshots.current()) {
-        unconfirmed.submissions.settle(&current.snapshot, &store.throttle);
+        unconfirmed.submissions.settle(&current.snapshot, &store.throttle, judged.map(|judged| judged.read_at()));
     }
     let mut arrival = unconfirmed.submissions.arrival(submitter, description);
     message.leave_out(std::mem::take(&mut arrival.told));
@@ -89,7 +101,7 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
         Err(Refused(number)) => return Answer::RefusedByRules(number),
     };
     record_key::disarm(description);
-    let arrived = Arrived { state, located, is_off, judged: judged.map(|judged| (judged, &after)), now };
+    let arrived = Arrived { state, located, is_off, directory, judged: judged.map(|judged| (judged, &after)), now };
     let answer = forecast(&arrived, description, message);
     if matches!(answer, Answer::Accepted | Answer::Undecided) {
         let is_let_through = answer == Answer::Accepted;
@@ -104,23 +116,33 @@ pub fn submission(state: &State, description: &mut JobDescription<'_>, message: 
     answer
 }
 
-/// What becomes of a request with a text or list that is too long to be looked at: where there are
-/// rules it is refused, as it can't be judged, and else left as it is. So is one that slurmctld
-/// itself refuses for its length, with the same error: it looks at lengths behind all plugins, of
-/// which one behind this may have put a shorter text there.
-fn left_or_refused(too_long: TooLong, has_rules: bool, message: &mut UserMessage<'_>) -> Answer {
-    if !has_rules {
-        return Answer::Accepted;
-    }
+/// Whether anything is asked for, or a policy may decide about a job that asks for nothing.
+fn may_be_decided(located: Option<&Located>, description: &JobDescription<'_>) -> bool {
+    description.deadline().is_some()
+        || located.is_some_and(|located| located.snapshots.has_transparent_policy())
+        || description.has_long_control()
+        || request::asks(description)
+}
+
+/// What becomes of a request with a text or list that is too long to be looked at, where there are
+/// rules: as it can't be judged it is refused, unless all rules are only observed or only warn, and
+/// is left as it is then. So is one that slurmctld itself refuses for its length, with the same
+/// error and without other words: it looks at lengths behind all plugins, of which one behind this
+/// may have put a shorter text there.
+fn left_or_refused(too_long: TooLong, judged: &Judged<'_>, message: &mut UserMessage<'_>) -> Answer {
     let what = match too_long {
-        TooLong::ForSlurm(_) => return Answer::RefusedByRules(ESLURM_PATHNAME_TOO_LONG as c_int),
+        TooLong::ForSlurm(field) => format!("its {} is longer than Slurm takes", field.name()),
         TooLong::Text(field) => format!("its {} is longer than {LONGEST_WITHOUT_LIMIT} bytes", field.name()),
         TooLong::List(ListField::Argv) => format!("its script has more than {MOST_ENTRIES} arguments"),
         TooLong::List(ListField::Environment) => format!("its environment has more than {MOST_ENTRIES} variables"),
         TooLong::List(ListField::SpankJobEnv) => format!("it has more than {MOST_ENTRIES} variables for prolog and epilog"),
     };
-    message.add(&format!("E_TOO_LONG: the site's rules can't judge this job: {what}"));
-    Answer::RefusedByRules(ESLURM_PATHNAME_TOO_LONG as c_int)
+    let refusal = format!("E_TOO_LONG: the site's rules can't judge this job: {what}");
+    let told = Some(message).filter(|_| !matches!(too_long, TooLong::ForSlurm(_)));
+    match judged.not_judged(ESLURM_PATHNAME_TOO_LONG as c_int, refusal, told) {
+        Ok(()) => Answer::Accepted,
+        Err(Refused(number)) => Answer::RefusedByRules(number),
+    }
 }
 
 /// Filters a modification that `asker` wants, by the site's own rules alone: what users and
@@ -135,7 +157,7 @@ pub fn modification(state: &State, description: &mut JobDescription<'_>, message
     let Some(in_force) = store.look(store.directory_state(now)).filter(InForce::has_rules) else { return Answer::Accepted };
     let judged = Judged { state, store, in_force: &in_force, request: Request::Modify, asker, now, located };
     if let Some(too_long) = too_long {
-        return left_or_refused(too_long, true, message);
+        return left_or_refused(too_long, &judged, message);
     }
     let had_record = has_record(description);
     match judged.apply(description, message).and_then(|_| judged.keep_change(description, message)) {
@@ -161,6 +183,8 @@ struct Arrived<'a> {
     located: Option<&'a Located>,
     /// Whether the kill switch of forecasts is on.
     is_off: bool,
+    /// The state of the directory before it was looked into.
+    directory: Option<DirectoryState>,
     /// The site's own rules, if there are some, and what they have done.
     judged: Option<(Judged<'a>, &'a Applied)>,
     now: UnixTime,
@@ -168,7 +192,7 @@ struct Arrived<'a> {
 
 /// Filters a submission that the site's own rules let through.
 fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message: &mut UserMessage<'_>) -> Answer {
-    let Arrived { state, located, is_off, judged, now } = *arrived;
+    let Arrived { state, located, is_off, directory, judged, now } = *arrived;
     let left = if description.has_long_control() {
         Some("what is set for its prolog and epilog is too long to be looked at")
     } else {
@@ -213,7 +237,8 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
     }
     match (verdict, governing, asked) {
         (Gate::Decide(_), Some((located, current, partition, policy)), Ok(asked)) => {
-            let record_key = &located.record_key;
+            // It may have to be read, and nobody is to wait for that.
+            let record_key = located.record_key.current(directory);
             let governing = Governing { unconfirmed: state.unconfirmed(), record_key, current, partition, policy, judged, now };
             decided(state, &governing, description, message, asked)
         }
@@ -226,7 +251,7 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
 /// What a submission is decided by.
 struct Governing<'a> {
     unconfirmed: &'a Unconfirmed,
-    record_key: &'a RecordKey,
+    record_key: Option<SealKey>,
     current: &'a Current,
     partition: Partition<'a>,
     policy: Policy,
@@ -289,7 +314,7 @@ fn decided(
         }
         let mut record = decision.record(&situation, current.snapshot.generation());
         record.nonce = Some(record_key::nonce());
-        let record = record_key.current().and_then(|key| record.sealed(&key, submission.user, None));
+        let record = record_key.and_then(|key| record.sealed(&key, submission.user, None));
         let before = submission.size(&partition);
         let given = decision.given_share.as_ref().filter(|_| decision.mode == Mode::Enforce);
         let given: Vec<&SharedNode> =
@@ -311,21 +336,25 @@ fn decided(
         let line = decision.line(&submission, &policy, now).map(|line| format!("queuecast: {line}"));
         // Whether the job is only tested, or is refused in the end, shows at the next reading.
         let claims = decision.claims(&situation);
-        let is_promised = matches!(decision.admission, Some(Ok(_))) || matches!(decision.reservation, Some(Ok(_)));
-        // By the order of deadlines alone a job is let into the queue, and promised no room.
-        let is_bounded = is_promised && (policy.admission != Admission::Edf || matches!(decision.reservation, Some(Ok(_))));
-        if let (Some(turn), Some(claims)) = (turn.as_ref().filter(|_| is_bounded), &claims) {
-            match turn.allowed(user, &partition, claims.cpus) {
-                Allowed::Yes => {}
-                Allowed::AfterReading => return undecided(message, "much was promised to you a moment ago"),
-                Allowed::NotTrusted(missing) => {
-                    message.add(&format!(
-                        "queuecast: nothing is promised: {missing} of your jobs that were promised something did not come to be; \
-                         submit without --deadline and --reserve-at, or again in an hour"
-                    ));
-                    state.count(Counter::Refused);
-                    return Answer::Refused;
-                }
+        let mut is_promised = matches!(decision.admission, Some(Ok(_))) || matches!(decision.reservation, Some(Ok(_)));
+        // By the order of deadlines alone a job is let into the queue whatever its user was promised
+        // before, and counts for others as far as it may be promised something.
+        let is_owed = policy.admission != Admission::Edf || matches!(decision.reservation, Some(Ok(_)));
+        let allowed = match (turn.as_ref().filter(|_| is_promised), &claims) {
+            (Some(turn), Some(claims)) => turn.allowed(user, &partition, claims.cpus),
+            _ => Allowed::Yes,
+        };
+        match allowed {
+            Allowed::Yes => {}
+            _ if !is_owed => is_promised = false,
+            Allowed::AfterReading => return undecided(message, "much was promised to you a moment ago"),
+            Allowed::NotTrusted(missing) => {
+                message.add(&format!(
+                    "queuecast: nothing is promised: {missing} of your jobs that were promised something did not come to be; \
+                     submit without --deadline and --reserve-at, or again in an hour"
+                ));
+                state.count(Counter::Refused);
+                return Answer::Refused;
             }
         }
         PreparedDecision {

@@ -1,6 +1,6 @@
 //! The key by which the records of decisions are sealed, and what of it the plugin knows.
 
-use crate::watch::Identity;
+use crate::watch::{DirectoryState, Identity, Seen};
 use job_types::record::{Record, SealKey};
 use parking_lot::RwLock;
 use slurm_conf::state_directory::RECORD_KEY;
@@ -18,6 +18,8 @@ const NOT_OURS: &str = "(not by queuecast) ";
 pub(crate) struct RecordKey {
     path: PathBuf,
     known: RwLock<Option<(Identity, SealKey)>>,
+    /// Whether the file was there that is known.
+    seen: Seen,
     /// Whether the log says already that there is none.
     is_told: AtomicBool,
 }
@@ -25,12 +27,23 @@ pub(crate) struct RecordKey {
 impl RecordKey {
     /// The key in a state directory.
     pub(crate) fn new(directory: &Path) -> RecordKey {
-        RecordKey { path: directory.join(RECORD_KEY), known: RwLock::new(None), is_told: AtomicBool::new(false) }
+        RecordKey { path: directory.join(RECORD_KEY), known: RwLock::new(None), seen: Seen::default(), is_told: AtomicBool::new(false) }
     }
 
     /// The key in force, which is read or made where the file is not the one that was read last;
-    /// `None` where it can't be had, which the log says once.
-    pub(crate) fn current(&self) -> Option<SealKey> {
+    /// `None` where it can't be had, which the log says once. In a directory in whose state nothing
+    /// has changed since the key was found there it is not looked for.
+    pub(crate) fn current(&self, directory: Option<DirectoryState>) -> Option<SealKey> {
+        if self.seen.known(directory) != Some(true) {
+            let key = self.looked_for();
+            self.seen.looked_through(directory, key.is_some());
+            return key;
+        }
+        let known = *self.known.read();
+        known.map(|(_, key)| key)
+    }
+
+    fn looked_for(&self) -> Option<SealKey> {
         if let Some((known, key)) = *self.known.read() {
             match Identity::of(&self.path) {
                 Ok(Some(identity)) if identity == known => return Some(key),

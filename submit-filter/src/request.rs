@@ -17,6 +17,11 @@ pub(crate) fn asked(description: &JobDescription<'_>) -> Result<Asked, OptionErr
     Ok(asked)
 }
 
+/// Whether there is a variable of ours in the job's control environment.
+pub(crate) fn asks(description: &JobDescription<'_>) -> bool {
+    description.variables(Variables::Control, VARIABLE_PREFIX).next().is_some()
+}
+
 /// The submission that a job description describes.
 pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: Asked) -> Submission<'a> {
     let least = description.min_nodes();

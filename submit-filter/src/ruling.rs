@@ -5,17 +5,16 @@ mod states;
 
 use crate::fields::{JobFields, Writes};
 use crate::guard::caught;
-use crate::named_job::{self, Named};
 use crate::rules::{Asked, InForce, RuleStore};
 use crate::state::{Located, State};
 use arrayvec::ArrayVec;
 use forecasts::SnapshotForecasts;
-use job_types::number::{JobId, UserId};
+use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::Counter;
 use site_rules::apply::{NOT_KNOWN_YET, RULE_FAILED, apply, apply_again};
 use site_rules::asked::{AsAsked, Overwritten};
-use site_rules::data::{DataFile, KnownJob};
+use site_rules::data::DataFile;
 use site_rules::fault::Fault;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::outcome::{NoObserver, Observer, Refusal, Report, Verdict};
@@ -32,6 +31,7 @@ use slurm_sys::error_number;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::job_fields::TextField;
 use slurm_sys::process::own_user;
+use states::{LetThrough, MOST_COMPONENTS, named_jobs};
 use std::ffi::c_int;
 use std::time::Instant;
 
@@ -50,6 +50,13 @@ pub(crate) struct Judged<'a> {
     pub(crate) now: UnixTime,
     /// Where forecasts are.
     pub(crate) located: Option<&'a Located>,
+}
+
+/// A state besides the first in which a job that is to be modified has to be allowed.
+struct OtherState<'a> {
+    current: Current<'a>,
+    /// Whether it is that in which Slurm has refused nothing: of a further component of a job.
+    is_certain: bool,
 }
 
 /// That rules refuse a request, with Slurm's number of the error.
@@ -114,16 +121,50 @@ impl Judged<'_> {
     /// (`update_job` in src/slurmctld/job_mgr.c), so that administrators can at least tell.
     fn refused(&self, refusal: &RuledRefusal, message: &mut UserMessage<'_>) -> Refused {
         message.add(&refusal.message);
-        let request = match self.request {
-            Request::Submit => "submission",
-            Request::Modify => "modification",
-        };
-        let refused = RefusedRequest { user: self.asker, request, rule: refusal.rule.as_deref(), message: &refusal.message };
+        self.logged(refusal)
+    }
+
+    /// Tells a refusal to the log alone.
+    fn logged(&self, refusal: &RuledRefusal) -> Refused {
+        let refused = RefusedRequest { user: self.asker, request: self.kind(), rule: refusal.rule.as_deref(), message: &refusal.message };
         let line = self.state.refusal_log.lock().line(&refused, self.now);
         if let Some(line) = line {
             slurm_sys::log::info(&line);
         }
         Refused(refusal.number)
+    }
+
+    /// What is asked for, in a word.
+    fn kind(&self) -> &'static str {
+        match self.request {
+            Request::Submit => "submission",
+            Request::Modify => "modification",
+        }
+    }
+
+    /// What becomes of a request that no rule can look at: it is refused with this number of
+    /// Slurm's where a rule that is enforced would have been asked, and else only the log says what
+    /// would become of it. `told` is where its user is told, if the user is.
+    ///
+    /// # Errors
+    /// It is refused.
+    pub(crate) fn not_judged(&self, number: c_int, refusal: String, told: Option<&mut UserMessage<'_>>) -> Result<(), Refused> {
+        let mut concerned = self.in_force.rules.set.rules.iter().filter(|rule| self.concerns(rule)).peekable();
+        if concerned.peek().is_none() {
+            return Ok(());
+        }
+        if concerned.all(|rule| rule.mode != Mode::Enforce) {
+            let (kind, asker) = (self.kind(), self.asker);
+            slurm_sys::log::info(&format!(
+                "job_submit/queuecast: no rule is enforced; a {kind} by user {asker} would have been refused: {refusal}"
+            ));
+            return Ok(());
+        }
+        let refusal = RuledRefusal { number, rule: None, message: refusal };
+        Err(match told {
+            Some(message) => self.refused(&refusal, message),
+            None => self.logged(&refusal),
+        })
     }
 
     /// Keeps what a modification is to write that was let through.
@@ -132,9 +173,10 @@ impl Judged<'_> {
     /// There is no room to keep it, so that it is refused.
     pub(crate) fn keep_change(&self, description: &JobDescription<'_>, message: &mut UserMessage<'_>) -> Result<(), Refused> {
         let kept = caught(|| {
-            let known = self.in_force.data.as_deref().and_then(|data| known_job(data, description));
-            let Some((job, change)) = self.change_to_keep(description, known.as_ref()) else { return Ok(()) };
-            self.state.unconfirmed().changes.add(job, self.asker, known.is_some(), change, self.now)
+            let named = self.in_force.data.as_deref().map(|data| named_jobs(data, description)).unwrap_or_default();
+            let known = named.first().map(|named| &named.job);
+            let Some((job, change)) = self.change_to_keep(description, known) else { return Ok(()) };
+            self.state.unconfirmed().changes.add(job, self.asker, known.is_some(), change, self.read_at(), self.now)
         });
         if matches!(kept, Some(Ok(()))) {
             return Ok(());
@@ -206,10 +248,13 @@ impl Judged<'_> {
             // In each state that the job may be in it has to be allowed, with the steps that are
             // left.
             let mut left = ruled.applied.left;
-            for current in others {
+            for OtherState { current, is_certain } in others {
                 let in_state = judged(&Submission { current: Some(*current), ..*submission }, &mut NoObserver, Some(left));
                 left = in_state.applied.left;
                 if let Some(refusal) = in_state.refusal {
+                    if *is_certain {
+                        return Ruled { refusal: Some(refusal), ..ruled };
+                    }
                     let message = format!(
                         "{} (unless what was submitted or modified before is confirmed first: try again in half a minute)",
                         refusal.message
@@ -257,16 +302,30 @@ impl Judged<'_> {
         &self,
         description: &JobDescription<'_>,
         fields: &JobFields<'_>,
-        work: impl FnOnce(&Submission<'_>, &[Current<'_>]) -> T,
+        work: impl FnOnce(&Submission<'_>, &[OtherState<'_>]) -> T,
     ) -> T {
-        let data = self.in_force.data.as_deref();
+        let (rules, data) = (&*self.in_force.rules, self.in_force.data.as_deref());
         let is_modified = self.request == Request::Modify;
-        let known = data.filter(|_| is_modified).and_then(|data| known_job(data, description));
-        let let_through = self.let_through(description, known.as_ref());
-        let states = if is_modified { let_through.states(known.as_ref()).unwrap_or_default() } else { Vec::new() };
-        let states: Vec<Current<'_>> =
-            states.iter().map(|job| Current { fields: job, age: (self.now - job.read_at).max(Seconds::ZERO) }).collect();
-        let current = states.first().copied();
+        let named = data.filter(|_| is_modified).map(|data| named_jobs(data, description)).unwrap_or_default();
+        let let_through: Vec<LetThrough> = match &*named {
+            [] => vec![self.let_through(description, None)],
+            named => named.iter().map(|named| self.let_through(description, Some(named))).collect(),
+        };
+        let known = |place: usize| named.get(place).map(|named| &named.job);
+        let of_each = let_through.iter().enumerate().filter(|_| is_modified);
+        let is_too_many = named.len() > MOST_COMPONENTS;
+        let states: Option<Vec<_>> =
+            of_each.filter(|_| !is_too_many).map(|(place, let_through)| let_through.states(known(place))).collect();
+        let states = states.unwrap_or_default();
+        let mut current = None;
+        let mut others = Vec::new();
+        for (place, job) in states.iter().flat_map(|states| states.iter().enumerate()) {
+            let state = Current { fields: job, age: (self.now - job.read_at).max(Seconds::ZERO) };
+            match current {
+                None => current = Some(state),
+                Some(_) => others.push(OtherState { current: state, is_certain: place == 0 }),
+            }
+        }
         let forecasts = SnapshotForecasts::new(self.located, description, self.now);
         let forecasts: &dyn Forecasts = if is_modified { &NoForecasts } else { &forecasts };
         let user = data.and_then(|data| data.user(self.asker));
@@ -278,11 +337,12 @@ impl Judged<'_> {
             is_root,
             // Slurm takes both for operators (`validate_operator` in src/slurmctld/proc_req.c).
             is_operator: is_root || data.is_some_and(|data| data.is_operator(self.asker)),
-            submissions_last_hour: self.submissions_last_hour(),
-            jobs: data.and_then(|data| self.jobs(data)),
+            // What no rule asks for is not counted.
+            submissions_last_hour: rules.asks_for_submissions.then(|| self.submissions_last_hour()).flatten(),
+            jobs: data.filter(|_| rules.asks_for_jobs).and_then(|data| self.jobs(data)),
         };
         let submission = Submission { request: self.request, now: self.now, job: fields, asked: fields, current, user, forecasts };
-        work(&submission, states.get(1..).unwrap_or_default())
+        work(&submission, &others)
     }
 
     /// How many jobs the user has submitted within the last hour, where that is known.
@@ -315,21 +375,6 @@ fn named_error(name: &str) -> c_int {
 
 fn not_known_yet() -> c_int {
     named_error(NOT_KNOWN_YET)
-}
-
-/// The job that is to be modified, as the daemon read it. slurmctld takes the text, where there is
-/// one, before the number (`_slurm_rpc_update_job` in src/slurmctld/proc_req.c).
-fn known_job<'d>(data: &'d DataFile, description: &JobDescription<'_>) -> Option<KnownJob<'d>> {
-    let Some(text) = description.text(TextField::JobIdStr) else {
-        return data.job(JobId(description.job_id()?));
-    };
-    match named_job::read(text.to_bytes())? {
-        // Of several tasks that are named together, the array stands for all.
-        Named::Job(job) | Named::Tasks(job) => data.job(JobId(job)),
-        Named::Task(array, task) => data.task(JobId(array), task),
-        // The components of a job are given their numbers one after the other.
-        Named::Component(job, place) => data.job(JobId(job.checked_add(place)?)),
-    }
 }
 
 /// So many rules are counted at a time: few enough to leave the thread's stack small, of which

@@ -118,6 +118,12 @@ impl State {
         self.unconfirmed.get().map_or(0, |unconfirmed| unconfirmed.submissions.bytes() + unconfirmed.changes.bytes())
     }
 
+    /// How many submissions were kept so far to be confirmed.
+    #[must_use]
+    pub fn submissions_kept(&self) -> u64 {
+        self.unconfirmed.get().map_or(0, |unconfirmed| unconfirmed.submissions.kept())
+    }
+
     /// What was let through and is not confirmed yet, which outlasts snapshots and rules.
     pub(crate) fn unconfirmed(&self) -> &Unconfirmed {
         self.unconfirmed.get_or_init(Unconfirmed::new)

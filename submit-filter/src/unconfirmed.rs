@@ -13,6 +13,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod promises;
+mod seen_jobs;
 pub mod submissions;
 
 use changes::ChangeTable;
@@ -25,12 +26,6 @@ use submissions::SubmissionTable;
 /// How long after it was let through a request may not be in slurmctld's queue yet, in whole
 /// seconds.
 const UNDERWAY: Seconds = Seconds(2);
-
-/// By how much slurmctld may note a submission earlier than the plugin's clock had it.
-const EARLIER: Seconds = Seconds(1);
-
-/// By how much later: slurmctld waits for its own locks in between.
-const LATER: Seconds = Seconds(10);
 
 /// The tables of what was let through.
 #[derive(Debug)]
@@ -61,9 +56,4 @@ fn weight(value: Option<&OwnedValue>) -> usize {
 fn missing_since<B: AsRef<[u8]>>(snapshot: &Snapshot<B>) -> UnixTime {
     let provenance = snapshot.provenance();
     provenance.controller_read_at.unwrap_or(snapshot.published_at()) + provenance.controller_ahead - UNDERWAY
-}
-
-/// Whether slurmctld may have made a job at one moment of what was let through at another.
-fn may_be_of(submitted_at: UnixTime, let_through_at: UnixTime) -> bool {
-    submitted_at >= let_through_at - EARLIER && submitted_at <= let_through_at + LATER
 }

@@ -29,11 +29,15 @@ pub(crate) struct Watch {
 #[derive(Debug)]
 pub(crate) struct Switch {
     path: PathBuf,
-    /// The state of the directory that was looked through last, and in the lowest bit whether the
-    /// switch was on in it; 0 for none. They are one number so that no thread pairs the one with
-    /// another's other.
-    seen: AtomicU64,
+    seen: Seen,
 }
+
+/// What was found in the directory when it was looked through last.
+///
+/// Its number is the state of the directory then, and in the lowest bit what was found; 0 for none.
+/// They are one number so that no thread pairs the one with another's other.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(AtomicU64);
 
 /// The directory that the path led to.
 #[derive(Debug)]
@@ -114,30 +118,42 @@ impl Watch {
 impl Switch {
     /// The switch of that name in a directory.
     pub(crate) fn new(directory: &Path, name: &str) -> Switch {
-        Switch { path: directory.join(name), seen: AtomicU64::new(0) }
+        Switch { path: directory.join(name), seen: Seen::default() }
     }
 
     /// Whether it is on, if the directory is as it was when it was looked through.
     pub(crate) fn known(&self, state: Option<DirectoryState>) -> Option<bool> {
-        let state = state.filter(|state| state.is_settled)?;
-        let seen = self.seen.load(Ordering::Acquire);
-        (seen & !1 == state.number).then_some(seen & 1 == 1)
+        self.seen.known(state)
     }
 
     /// Takes the directory for one that was never looked through.
     pub(crate) fn forget(&self) {
-        self.seen.store(0, Ordering::Release);
+        self.seen.0.store(0, Ordering::Release);
     }
 
     /// Looks at the switch itself. Where it can't be looked at it is as it was known last.
     pub(crate) fn is_on(&self) -> bool {
-        is_there(&self.path).unwrap_or_else(|_| self.seen.load(Ordering::Acquire) & 1 == 1)
+        is_there(&self.path).unwrap_or_else(|_| self.seen.0.load(Ordering::Acquire) & 1 == 1)
     }
 
     /// Notes that everything in the directory has been looked at since it was in this state.
     pub(crate) fn looked_through(&self, state: Option<DirectoryState>, is_on: bool) {
+        self.seen.looked_through(state, is_on);
+    }
+}
+
+impl Seen {
+    /// What was found, if the directory is as it was when it was looked through.
+    pub(crate) fn known(&self, state: Option<DirectoryState>) -> Option<bool> {
+        let state = state.filter(|state| state.is_settled)?;
+        let seen = self.0.load(Ordering::Acquire);
+        (seen & !1 == state.number).then_some(seen & 1 == 1)
+    }
+
+    /// Notes what was found since the directory was in this state.
+    pub(crate) fn looked_through(&self, state: Option<DirectoryState>, is_found: bool) {
         if let Some(state) = state {
-            self.seen.store(state.number | u64::from(is_on), Ordering::Release);
+            self.0.store(state.number | u64::from(is_found), Ordering::Release);
         }
     }
 }

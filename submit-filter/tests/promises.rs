@@ -131,6 +131,24 @@ fn whose_jobs_came_to_be_may_be_promised_as_much_again() {
 }
 
 #[test]
+fn what_is_admitted_in_the_order_of_deadlines_counts_as_far_as_its_user_may_be_promised_it() {
+    let (_turn, running) = running(Admission::Edf);
+    let user = HOSTILE + 60;
+    // All are let in, and 16 of these jobs are what a user may be promised of the partition.
+    let large = |user: u32| {
+        let mut job = Description::batch(16, 64).of_user(user);
+        job.0.deadline = now().0 + 2 * HOUR;
+        job
+    };
+    assert_eq!(flood(running, user, large), 1_000);
+    wait_until_shown();
+    publish_read(running, Admission::Probability, 0, Vec::new());
+    // Of 1,000 that did not come to be there would be nothing left.
+    let (number, told) = running.plugin.submit(&mut due_in(2 * HOUR, user));
+    assert_eq!(number, 0, "{told:?}");
+}
+
+#[test]
 fn a_burst_is_not_promised_the_same_room_twice_whoever_submits_it_and_whatever_is_promised() {
     let granted = |running: &Running, first: u32, ask: &dyn Fn(u32) -> Description| {
         (0..100).filter(|user| running.plugin.submit(&mut ask(first + user).only_tested()).0 == 0).count()

@@ -6,7 +6,7 @@ mod common;
 use common::{Description, now, publish, put_rules, read, snapshot_bytes, text};
 use job_submit_queuecast::filter::{Answer, State, modification, submission};
 use job_types::number::{JobId, UserId};
-use job_types::record::{Bearer, Record, Unbelieved};
+use job_types::record::{Bearer, KEY_BYTES, Record, SealKey, Unbelieved};
 use job_types::time::Seconds;
 use made_up_site::{USER, enforcing};
 use slurm_sys::job_description::{JobDescription, UserMessage};
@@ -87,6 +87,30 @@ fn each_record_is_sealed_for_its_user_with_a_number_of_its_own_by_a_key_that_nob
     fs::remove_file(&path).unwrap();
     assert_eq!(ask(submission, &state, &mut molded()).0, Answer::Accepted);
     assert_ne!(record_key::read(&path).unwrap(), lost);
+}
+
+#[test]
+fn the_key_is_not_looked_for_in_a_directory_that_has_not_changed() {
+    let (directory, state) = site();
+    assert_eq!(ask(submission, &state, &mut molded()).0, Answer::Accepted);
+    let path = directory.path().join("record-key");
+    let seal_is_by = |key: &SealKey| {
+        let mut job = molded();
+        assert_eq!(ask(submission, &state, &mut job).0, Answer::Accepted);
+        let comment = read(job.0.admin_comment).unwrap();
+        let bearer = Bearer { user: UserId(job.0.user_id), job: JobId(5), submitted: Some(now()), is_first_run: true };
+        Record::of_job(&comment, key, &bearer).unwrap().is_ok()
+    };
+    let first = record_key::read(&path).unwrap();
+    // Until no other change can bear the time of the last one, each decision looks.
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    assert!(seal_is_by(&first));
+    // In place, which changes no directory.
+    fs::write(&path, [7; KEY_BYTES]).unwrap();
+    let second = record_key::read(&path).unwrap();
+    assert!(seal_is_by(&first) && !seal_is_by(&second));
+    fs::write(directory.path().join("changes-the-directory"), "").unwrap();
+    assert!(seal_is_by(&second));
 }
 
 #[test]

@@ -3,10 +3,11 @@
 
 mod common;
 
+use common::asking::{ACCEPTED, ask, ask_after, free_texts, refused, set_job_id, submit, with_rules};
 use common::{Description, compiled, now, publish, put, put_rules, read, snapshot_bytes, text};
 use job_submit_queuecast::filter::{Answer, State, modification, submission};
 use job_types::number::{JobId, UserId};
-use job_types::time::{Seconds, UnixTime};
+use job_types::time::Seconds;
 use made_up_site::{USER, enforcing};
 use proptest::prelude::*;
 use site_rules::counts::{self, PAGE, RuleCount, RuleCounts};
@@ -14,58 +15,9 @@ use site_rules::data::{OwnedValue, SiteData, SiteJob, SiteUser, encode};
 use site_rules::field::{FieldNumber, Name};
 use site_rules::submission::UserJobs;
 use slurm_sys::bindings;
-use slurm_sys::error_number;
-use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot};
 use std::fs;
 use std::ptr;
-use tempfile::TempDir;
-
-const ACCEPTED: Answer = Answer::Accepted;
-
-/// A state directory with rules, and a plugin's state over it.
-fn with_rules(rules: &str) -> (TempDir, State) {
-    let directory = tempfile::tempdir().unwrap();
-    put_rules(directory.path(), rules);
-    let state = State::over(directory.path());
-    (directory, state)
-}
-
-type Filter = fn(&State, &mut JobDescription<'_>, &mut UserMessage<'_>, UserId) -> Answer;
-
-fn ask(filter: Filter, state: &State, job: &mut Description, user: u32) -> (Answer, String) {
-    ask_after("", filter, state, job, user)
-}
-
-/// The same where another plugin has said something to the user before.
-fn ask_after(before: &str, filter: Filter, state: &State, job: &mut Description, user: u32) -> (Answer, String) {
-    let mut message = if before.is_empty() { ptr::null_mut() } else { common::text(before) };
-    let answer = {
-        // SAFETY: a description of our own, which nobody else uses meanwhile.
-        let mut description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
-        // SAFETY: a place for a message of our own.
-        let mut place = unsafe { UserMessage::from_raw(&raw mut message) };
-        filter(state, &mut description, &mut place, UserId(user))
-    };
-    let said = read(message).unwrap_or_default();
-    common::free(&mut message);
-    (answer, said)
-}
-
-fn submit(state: &State, job: &mut Description) -> (Answer, String) {
-    ask(submission, state, job, USER)
-}
-
-fn refused(error: &str) -> Answer {
-    Answer::RefusedByRules(error_number::of(error).unwrap())
-}
-
-/// Frees the texts that rules have written and [`Description`] does not free.
-fn free_texts(job: &mut Description) {
-    for field in [&mut job.0.account, &mut job.0.comment, &mut job.0.features, &mut job.0.licenses, &mut job.0.qos] {
-        common::free(field);
-    }
-}
 
 #[test]
 fn what_rules_write_stands_in_the_job_and_what_they_say_is_told() {
@@ -242,12 +194,6 @@ fn a_modification_is_judged_beside_the_job_as_it_is() {
     );
     assert_eq!(passes(modify(Some(6), None, 1, 77)), (ACCEPTED, None));
     assert_eq!(submit(&state, &mut Description::batch(1, 1)).1, "no submissions");
-}
-
-fn set_job_id(job: &mut Description, number: Option<u32>) {
-    // SAFETY: a description of our own.
-    let mut description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
-    description.set_job_id(number);
 }
 
 #[test]
@@ -428,100 +374,6 @@ fn what_a_user_submitted_within_the_hour_is_known_and_refused_jobs_are_not_among
     assert_eq!(ask(modification, &state, &mut modified, USER).0, ACCEPTED);
 }
 
-/// Rules that read the job as it is: a limit may only become shorter, and in `gpu` there are GPUs.
-const OF_CURRENT: &str = r#"
-[[rule]]
-name = "only-lower"
-on = ["modify"]
-when = 'has(job.time_limit) && job.time_limit > current.?time_limit.orValue(limit("0"))'
-reject = { message = "longer", error = "ESLURM_INVALID_TIME_LIMIT" }
-[[rule]]
-name = "gpu"
-on = ["modify"]
-when = 'job.?partition.orValue("") == "gpu" && job.gpus == 0 && current.gpus == 0'
-reject = { message = "without GPUs", error = "ESLURM_INVALID_GRES" }
-"#;
-
-/// Asks for a modification of a job.
-fn modify(state: &State, job_id: u32, change: impl FnOnce(&mut Description)) -> (Answer, String) {
-    let mut job = Description::unset();
-    set_job_id(&mut job, Some(job_id));
-    change(&mut job);
-    let answer = ask(modification, state, &mut job, USER);
-    common::free(&mut job.0.tres_per_node);
-    common::free(&mut job.0.partition);
-    answer
-}
-
-fn limit(minutes: u32) -> impl FnOnce(&mut Description) {
-    move |job| job.0.time_limit = minutes
-}
-
-fn gres(list: &str) -> impl FnOnce(&mut Description) {
-    move |job| job.0.tres_per_node = text(list)
-}
-
-fn to_gpu(job: &mut Description) {
-    job.0.partition = text("gpu");
-}
-
-#[test]
-fn what_was_let_through_is_laid_over_the_job_as_it_was_read() {
-    let (directory, state) = with_rules(OF_CURRENT);
-    let of_job = |read_at: UnixTime, minutes: i64, gres: Option<&str>| {
-        let limit = (FieldNumber::from(Name::TimeLimit), OwnedValue::Duration(Seconds(minutes * 60)));
-        let gres = gres.map(|list| (FieldNumber::from(Name::TresPerNode), OwnedValue::Resources(list.to_owned())));
-        let job = SiteJob { number: JobId(5), task: None, read_at, fields: [limit].into_iter().chain(gres).collect() };
-        encode(&SiteData { written_at: read_at, jobs: vec![job], ..SiteData::default() }).bytes
-    };
-    put(directory.path(), "rules-data", &of_job(now(), 60, Some("gres:gpu:2")));
-    assert_eq!(modify(&state, 5, limit(10)).0, ACCEPTED);
-    assert_eq!(modify(&state, 5, limit(60)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
-    assert_eq!(modify(&state, 5, limit(9)).0, ACCEPTED);
-    // A text that is taken out counts as much as another one.
-    assert_eq!(modify(&state, 5, gres("")).0, ACCEPTED);
-    assert_eq!(modify(&state, 5, to_gpu).0, refused("ESLURM_INVALID_GRES"));
-    // A newer reading shows what became of it.
-    put(directory.path(), "rules-data", &of_job(now() + Seconds(10), 60, Some("gres:gpu:2")));
-    assert_eq!([modify(&state, 5, limit(60)).0, modify(&state, 5, to_gpu).0], [ACCEPTED, ACCEPTED]);
-
-    // Whether Slurm has taken the GPUs that were let through is not known, and whoever asks for
-    // them can see to it that it does not.
-    put(directory.path(), "rules-data", &of_job(now() + Seconds(20), 60, None));
-    let (answer, said) = modify(&state, 5, to_gpu);
-    assert_eq!((answer, said.as_str()), (refused("ESLURM_INVALID_GRES"), "without GPUs"));
-    put(directory.path(), "rules-data", &of_job(now(), 60, None));
-    assert_eq!(modify(&state, 5, gres("gres:gpu:1")).0, ACCEPTED);
-    let (answer, said) = modify(&state, 5, to_gpu);
-    assert_eq!(answer, refused("ESLURM_TRANSITION_STATE_NO_UPDATE"));
-    assert!(said.starts_with("without GPUs (unless what was submitted or modified before is confirmed first"), "{said}");
-    // Of more than can be told apart nothing is known.
-    for minutes in [50, 40, 30] {
-        modify(&state, 5, limit(minutes));
-    }
-    assert!(modify(&state, 5, limit(20)).1.starts_with("E_NOT_KNOWN_YET: "));
-}
-
-#[test]
-fn a_job_that_was_not_read_yet_is_one_of_those_that_its_user_submitted() {
-    let (_directory, state) = with_rules(OF_CURRENT);
-    let of = |minutes: u32| {
-        let mut job = Description::batch(1, 1);
-        job.0.time_limit = minutes;
-        submit(&state, &mut job).0
-    };
-    assert!(modify(&state, 7, limit(10)).1.starts_with("E_NOT_KNOWN_YET: "));
-    assert_eq!(of(60), ACCEPTED);
-    assert_eq!(modify(&state, 7, limit(61)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
-    assert_eq!(modify(&state, 7, limit(30)).0, ACCEPTED);
-    assert_eq!(modify(&state, 7, limit(60)).0, refused("ESLURM_INVALID_TIME_LIMIT"));
-    assert_eq!(modify(&state, 7, to_gpu).0, refused("ESLURM_INVALID_GRES"));
-    // It may be either of two.
-    assert_eq!(of(20), ACCEPTED);
-    assert_eq!(modify(&state, 7, limit(25)).0, refused("ESLURM_TRANSITION_STATE_NO_UPDATE"));
-    assert_eq!(modify(&state, 7, limit(15)).0, ACCEPTED);
-}
-
 #[test]
 fn a_submission_that_its_client_repeats_counts_once_and_its_user_is_told_once() {
     let (_directory, state) = with_rules("[[rule]]\nname = 'told'\nwarn = 'seen {user.?submissions_last_hour.orValue(9)}'\n");
@@ -574,6 +426,19 @@ fn a_users_jobs_are_those_that_the_daemon_counted_and_those_that_were_let_throug
     };
     put(directory.path(), "rules-data", &encode(&counted).bytes);
     assert_eq!(said(&mut one(), USER), "0 and 5");
+}
+
+#[test]
+fn where_there_are_no_rules_a_submission_that_asks_for_nothing_is_only_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = State::over(directory.path());
+    assert_eq!((0..3).map(|_| submit(&state, &mut Description::batch(1, 1)).0).collect::<Vec<_>>(), [ACCEPTED; 3]);
+    assert_eq!(state.submissions_kept(), 0);
+    let asks = || Description::batch(1, 1).with_control(&["QUEUECAST_AUTO_MOLD=1"]);
+    assert_eq!((submit(&state, &mut asks()).0, state.submissions_kept()), (ACCEPTED, 1));
+    put_rules(directory.path(), "[[rule]]\nname = 'told'\nwarn = 'seen {user.?submissions_last_hour.orValue(9)}'\n");
+    assert_eq!(submit(&state, &mut Description::batch(1, 1)).1, "seen 4");
+    assert_eq!(state.submissions_kept(), 2);
 }
 
 /// What was counted of each rule as observed.

@@ -102,6 +102,24 @@ fn what_slurm_sets_no_limit_to_is_refused_where_rules_can_not_judge_it_and_else_
     assert_eq!(submitted(&state, many_variables(MOST_ENTRIES)).0, Answer::Accepted);
 }
 
+#[test]
+fn what_is_too_long_to_be_judged_is_let_through_where_no_rule_is_enforced() {
+    let rule = |mode: &str, on: &str| format!("[[rule]]\nname = \"{mode}\"\nmode = \"{mode}\"\non = [\"{on}\"]\nreject = \"closed\"\n");
+    let long = TextField::Comment.longest().unwrap();
+    let makes: [fn(usize) -> Description; 2] = [
+        |long| with_text(TextField::Comment, &"x".repeat(long + 1)),
+        |_| with_text(TextField::Container, &"x".repeat(LONGEST_WITHOUT_LIMIT + 1)),
+    ];
+    for make in makes {
+        // What is enforced for modifications alone says nothing of submissions.
+        let rules = [rule("observe", "submit"), rule("warn", "submit"), rule("enforce", "modify")].concat();
+        let (_directory, state) = with_rules(&rules);
+        assert_eq!(submitted(&state, make(long)), (Answer::Accepted, String::new()));
+        let modified = ask(modification, &state, &mut make(long)).0;
+        assert_eq!(modified, Answer::RefusedByRules(bindings::ESLURM_PATHNAME_TOO_LONG as i32));
+    }
+}
+
 /// A job with so many variables, which are NULL but for the last.
 fn many_variables(count: usize) -> Description {
     let mut job = Description::batch(1, 1);

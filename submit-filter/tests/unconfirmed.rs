@@ -11,8 +11,11 @@ use job_types::time::{Seconds, UnixTime};
 use made_up_site::{USER, enforcing};
 use parking_lot::Mutex;
 use predictor_core::snapshot::{SeenSubmission, SeenSubmissions, Snapshot};
+use site_rules::data::OwnedValue;
+use site_rules::field::{FieldNumber, Name};
 use site_rules::throttle::Throttle;
 use slurm_sys::job_description::JobDescription;
+use std::time::{Duration, Instant};
 
 /// Submissions, and what is counted of them.
 struct Counted {
@@ -29,17 +32,27 @@ impl Counted {
 
     /// Submits a job after so many seconds.
     fn submit(&self, second: i64) {
+        self.submit_with(second, None);
+    }
+
+    /// The same with fields that are kept.
+    fn submit_with(&self, second: i64, fields: Option<Vec<(FieldNumber, OwnedValue)>>) {
         let mut job = Description::batch(1, 1).of_user(USER);
         // SAFETY: a description of our own.
         let description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
         let arrival = self.table.arrival(UserId(USER), &description);
         let (asker, owner) = (UserId(USER), UserId(USER));
-        let answered = Answered { asker, owner, is_let_through: true, told: Vec::new(), fields: None };
+        let answered = Answered { asker, owner, is_let_through: true, told: Vec::new(), fields };
         self.table.answered(arrival, answered, self.begin + Seconds(second), &self.throttle);
     }
 
     /// Reads the queue after so many seconds, in which there are jobs that were submitted then.
     fn read(&mut self, second: i64, jobs: &[i64]) {
+        self.read_for_rules(second, jobs, self.begin + Seconds(second));
+    }
+
+    /// The same where rules are asked beside a reading at another moment.
+    fn read_for_rules(&mut self, second: i64, jobs: &[i64], rules_read_at: UnixTime) {
         self.generation += 1;
         let read_at = self.begin + Seconds(second);
         let seen =
@@ -48,7 +61,7 @@ impl Counted {
         let bytes = site(enforcing(), read_at, self.generation)
             .origin(|origin| (origin.controller_read_at, origin.submissions) = (Some(read_at), submissions.into()))
             .bytes();
-        self.table.settle(&Snapshot::open(bytes).unwrap(), &self.throttle);
+        self.table.settle(&Snapshot::open(bytes).unwrap(), &self.throttle, Some(rules_read_at));
     }
 
     fn count(&self, second: i64) -> u32 {
@@ -82,4 +95,65 @@ fn where_the_daemon_can_tell_nothing_all_count() {
     // Also those that no place is left for.
     (0..40_000).for_each(|_| counted.submit(100));
     assert_eq!(counted.count(200), 40_005);
+}
+
+#[test]
+fn a_submission_that_only_looks_as_one_before_leaves_that_one_its_fields() {
+    let _slurm = Plugin::open();
+    let limited = |minutes: i64| Some(vec![(Name::TimeLimit.into(), OwnedValue::Duration(Seconds(minutes * 60)))]);
+    // How many jobs there are after a second submission when a client would repeat the first one.
+    let jobs_after = |first: i64, second: i64| {
+        for _ in 0..20 {
+            let counted = Counted::new();
+            let before = Instant::now();
+            counted.submit_with(0, limited(first));
+            std::thread::sleep(Duration::from_millis(1_050));
+            counted.submit_with(1, limited(second));
+            if before.elapsed() < Duration::from_millis(1_350) {
+                return counted
+                    .table
+                    .submitted_since(UserId(USER), counted.begin)
+                    .into_iter()
+                    .map(|(_, fields)| fields.is_some())
+                    .collect();
+            }
+        }
+        Vec::new()
+    };
+    assert_eq!(jobs_after(60, 60), [true], "it was repeated");
+    assert_eq!(jobs_after(60, 10), [true, true], "these are two");
+}
+
+#[test]
+fn a_long_past_of_a_user_costs_a_submission_nothing() {
+    let _slurm = Plugin::open();
+    let mut counted = Counted::new();
+    (0..16_000).for_each(|_| counted.submit(0));
+    // None of them became a job, and nothing more will be known of them.
+    counted.read(100, &[]);
+    counted.submit(130);
+    let counts = |times: u32| {
+        let before = Instant::now();
+        assert!((0..times).all(|_| counted.table.count(UserId(USER), counted.begin + Seconds(190)) == 1));
+        before.elapsed()
+    };
+    counts(1);
+    assert!(counts(10_000) < Duration::from_secs(1), "each time all 16,000 are gone through");
+}
+
+#[test]
+fn fields_are_given_back_once_a_reading_shows_their_job_and_one_user_takes_little_of_all_room() {
+    let _slurm = Plugin::open();
+    let mut counted = Counted::new();
+    let comment = || Some(vec![(FieldNumber::from(Name::Comment), OwnedValue::Text("x".repeat(1_000)))]);
+    (0..3).for_each(|_| counted.submit_with(0, comment()));
+    let three = counted.table.bytes();
+    assert!(three > 3_000);
+    // The snapshot knows them, and what rules see of the queue is older.
+    counted.read_for_rules(10, &[0], counted.begin + Seconds(2));
+    assert_eq!(counted.table.bytes(), three);
+    counted.read(20, &[0]);
+    assert_eq!(counted.table.bytes(), 0, "of what became a job and of what did not");
+    (0..2_000).for_each(|_| counted.submit_with(30, comment()));
+    assert!(counted.table.bytes() <= 1 << 20, "{}", counted.table.bytes());
 }

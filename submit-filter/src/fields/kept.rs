@@ -1,5 +1,5 @@
-//! What is kept of a job description until the daemon has read the job: all fields of one that was
-//! submitted, or those that a modification is to write.
+//! What is kept of a job description until the daemon has read the job: the fields of one that was
+//! submitted, or those that a modification is to write, as far as rules ask for them.
 
 use super::{JobFields, Source, source};
 use site_rules::data::OwnedValue;
@@ -20,12 +20,12 @@ fn kept_names() -> impl Iterator<Item = Name> {
     Name::ALL.iter().copied().filter(is_kept)
 }
 
-/// The fields of a job as it was submitted; `None` where a text is too long to be kept.
-pub(crate) fn submitted_fields(description: &JobDescription<'_>) -> Option<Vec<(FieldNumber, OwnedValue)>> {
+/// Those fields of a job as it was submitted that are asked for; `None` where a text is too long to
+/// be kept.
+pub(crate) fn submitted_fields(description: &JobDescription<'_>, asked: &[FieldNumber]) -> Option<Vec<(FieldNumber, OwnedValue)>> {
     let job = JobFields::of(description);
     let mut fields = Vec::new();
-    for name in kept_names() {
-        let field = FieldNumber::from(name);
+    for field in kept_names().map(FieldNumber::from).filter(|field| asked.contains(field)) {
         let Some(value) = job.field(field) else { continue };
         if let Value::Text(text) = value
             && text.len() > LONGEST

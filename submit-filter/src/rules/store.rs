@@ -15,7 +15,9 @@ use site_rules::data::{self, DataError, DataFile};
 use site_rules::field::FieldNumber;
 use site_rules::file::{self, FileError};
 use site_rules::let_through::LetThrough;
+use site_rules::program::Instruction;
 use site_rules::rules::RuleSet;
+use site_rules::submission::Surrounding;
 use site_rules::throttle::Throttle;
 use slurm_conf::state_directory::{HAND_OVER, RULES, RULES_DATA, RULES_IN_FORCE, RULES_OFF};
 use slurm_conf::trusted::{is_there, open_trusted, read_start};
@@ -49,6 +51,9 @@ pub(crate) struct Rules {
     pub(crate) number: u64,
     /// The fields that rules ask of the job that is to be modified, as it is.
     pub(crate) current_fields: Vec<FieldNumber>,
+    /// Whether rules ask how many jobs a user has submitted, and how many the user has.
+    pub(crate) asks_for_submissions: bool,
+    pub(crate) asks_for_jobs: bool,
 }
 
 /// Why a file is not taken up.
@@ -293,7 +298,12 @@ fn read_rules(path: &Path) -> Result<(Rules, Vec<u8>), NotTaken> {
     let bytes = read(path, file::LARGEST)?;
     let set = file::decode(&bytes)?;
     let current_fields = set.fields_of_current();
-    Ok((Rules { set, number: file::number(&bytes), current_fields }, bytes))
+    let asks_for = |all: &[Surrounding]| {
+        set.program.code.iter().any(|one| matches!(one, Instruction::Read(other) | Instruction::Knows(other) if all.contains(other)))
+    };
+    let asks_for_submissions = asks_for(&[Surrounding::SubmissionsLastHour]);
+    let asks_for_jobs = asks_for(&[Surrounding::JobsPending, Surrounding::JobsRunning]);
+    Ok((Rules { set, number: file::number(&bytes), current_fields, asks_for_submissions, asks_for_jobs }, bytes))
 }
 
 /// Reads a trusted file of at most so many bytes.

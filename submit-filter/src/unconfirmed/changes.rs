@@ -13,13 +13,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The most modifications that are kept, and the most of one user.
-const MOST: usize = 16_384;
-const MOST_OF_USER: usize = 1_024;
+const MOST: Kept = Kept { count: 16_384, bytes: 16 << 20 };
+const MOST_OF_USER: Kept = Kept { count: 1_024, bytes: 1 << 20 };
 
-/// The most bytes of one modification, of all that one user asks for, and of all that are kept.
+/// The most bytes of one modification.
 const LONGEST: usize = 16 << 10;
-const MOST_BYTES_OF_USER: usize = 1 << 20;
-const MOST_BYTES: usize = 16 << 20;
 
 /// How long a modification is kept where no newer reading comes.
 const KEPT: Seconds = Seconds(900);
@@ -35,8 +33,33 @@ pub(crate) struct ChangeTable(Mutex<Changes>);
 struct Changes {
     /// By the number of the job or, of a task, of the array.
     jobs: HashMap<JobId, Vec<LetThrough>>,
+    /// How many each user has asked for of these, and how many bytes they take.
+    users: HashMap<UserId, Kept>,
+    all: Kept,
+    /// The reading, and the moment, by which modifications were forgotten last.
+    forgotten_at: Option<(UnixTime, UnixTime)>,
+}
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Kept {
     count: usize,
     bytes: usize,
+}
+
+impl Kept {
+    /// Whether a modification of so many bytes has no room beside these.
+    fn is_full(self, bytes: usize, most: Kept) -> bool {
+        self.count >= most.count || self.bytes + bytes > most.bytes
+    }
+
+    fn add(&mut self, bytes: usize) {
+        (self.count, self.bytes) = (self.count + 1, self.bytes + bytes);
+    }
+
+    fn remove(&mut self, bytes: usize) {
+        (self.count, self.bytes) = (self.count.saturating_sub(1), self.bytes.saturating_sub(bytes));
+    }
 }
 
 #[derive(Debug)]
@@ -54,7 +77,8 @@ struct LetThrough {
 pub(crate) struct NoRoom;
 
 impl ChangeTable {
-    /// Keeps a modification.
+    /// Keeps a modification; `read_at` is when the daemon has read the queue last. Where there is no
+    /// room, those are forgotten that this reading shows, or that are too old.
     ///
     /// # Errors
     /// There is no room for it: its texts are too long, or too many wait to be confirmed.
@@ -64,6 +88,7 @@ impl ChangeTable {
         asker: UserId,
         was_known: bool,
         change: Vec<(FieldNumber, Option<OwnedValue>)>,
+        read_at: UnixTime,
         now: UnixTime,
     ) -> Result<(), NoRoom> {
         let bytes = change.iter().map(|(_, value)| weight(value.as_ref())).sum();
@@ -71,44 +96,29 @@ impl ChangeTable {
             return Err(NoRoom);
         }
         let mut changes = self.0.lock();
-        if changes.count >= MOST / 2 || changes.bytes >= MOST_BYTES / 2 {
-            changes.forget(now);
-        }
-        if changes.count >= MOST || changes.bytes + bytes > MOST_BYTES {
-            return Err(NoRoom);
-        }
-        // Below what one user may have it need not be counted whose they are.
-        if changes.count >= MOST_OF_USER || changes.bytes + bytes > MOST_BYTES_OF_USER {
-            let of_user = changes.jobs.values().flatten().filter(|other| other.asker == asker);
-            let (count, kept) = of_user.fold((0, 0), |(count, kept), other| (count + 1, kept + other.bytes));
-            if count >= MOST_OF_USER || kept + bytes > MOST_BYTES_OF_USER {
+        if changes.is_full(asker, bytes) {
+            changes.forget(read_at, now);
+            if changes.is_full(asker, bytes) {
                 return Err(NoRoom);
             }
         }
-        changes.count += 1;
-        changes.bytes += bytes;
+        changes.all.add(bytes);
+        changes.users.entry(asker).or_default().add(bytes);
         changes.jobs.entry(job).or_default().push(LetThrough { at: now, asker, was_known, change: change.into(), bytes });
         Ok(())
     }
 
     /// How many bytes the modifications take that are kept.
     pub(crate) fn bytes(&self) -> usize {
-        self.0.lock().bytes
+        self.0.lock().all.bytes
     }
 
     /// The modifications of a job that a reading at a moment may not show, the earliest first.
     pub(crate) fn after_reading(&self, job: JobId, read_at: UnixTime) -> Vec<Change> {
         let mut changes = self.0.lock();
-        let Changes { jobs, count, bytes } = &mut *changes;
+        let Changes { jobs, users, all, .. } = &mut *changes;
         let Some(of_job) = jobs.get_mut(&job) else { return Vec::new() };
-        of_job.retain(|change| {
-            let is_kept = change.at >= read_at - UNDERWAY;
-            if !is_kept {
-                *count -= 1;
-                *bytes -= change.bytes;
-            }
-            is_kept
-        });
+        retain(of_job, users, all, read_at - UNDERWAY);
         let left = of_job.iter().map(|change| change.change.clone()).collect();
         if of_job.is_empty() {
             jobs.remove(&job);
@@ -116,12 +126,15 @@ impl ChangeTable {
         left
     }
 
-    /// The modifications of a job that was not read yet: those under its number, and those of who
-    /// asks that name jobs which were not known then, as an array's task has a number of its own.
-    pub(crate) fn of_unread(&self, job: JobId, asker: UserId) -> Vec<Change> {
+    /// The modifications of a job that a reading at a moment did not find: those under its number,
+    /// and those of who asks that name jobs which were not known then, as an array's task has a
+    /// number of its own. What was modified before that reading is another job, as this one was not
+    /// there yet.
+    pub(crate) fn of_unread(&self, job: JobId, asker: UserId, read_at: UnixTime) -> Vec<Change> {
         let changes = self.0.lock();
         let all = changes.jobs.iter().flat_map(|(number, of_job)| of_job.iter().map(move |change| (*number, change)));
         let mut of_job: Vec<&LetThrough> = all
+            .filter(|(_, change)| change.at >= read_at - UNDERWAY)
             .filter(|(number, change)| *number == job || (change.asker == asker && !change.was_known))
             .map(|(_, change)| change)
             .collect();
@@ -131,12 +144,78 @@ impl ChangeTable {
 }
 
 impl Changes {
-    fn forget(&mut self, now: UnixTime) {
-        self.jobs.retain(|_, of_job| {
-            of_job.retain(|change| change.at >= now - KEPT);
+    /// Whether there is no room for so many bytes more of a user's.
+    fn is_full(&self, asker: UserId, bytes: usize) -> bool {
+        let of_user = self.users.get(&asker).copied().unwrap_or_default();
+        of_user.is_full(bytes, MOST_OF_USER) || self.all.is_full(bytes, MOST)
+    }
+
+    /// Forgets what a reading shows, and what is too old; once for each reading and second, so that
+    /// whoever finds no room does not have all looked through each time.
+    fn forget(&mut self, read_at: UnixTime, now: UnixTime) {
+        if self.forgotten_at.replace((read_at, now)) == Some((read_at, now)) {
+            return;
+        }
+        let since = (now - KEPT).max(read_at - UNDERWAY);
+        let Changes { jobs, users, all, .. } = self;
+        jobs.retain(|_, of_job| {
+            retain(of_job, users, all, since);
             !of_job.is_empty()
         });
-        self.count = self.jobs.values().map(Vec::len).sum();
-        self.bytes = self.jobs.values().flatten().map(|change| change.bytes).sum();
+        users.retain(|_, of_user| of_user.count > 0);
+    }
+}
+
+/// Keeps the modifications of a job since a moment, and counts the others no more.
+fn retain(of_job: &mut Vec<LetThrough>, users: &mut HashMap<UserId, Kept>, all: &mut Kept, since: UnixTime) {
+    of_job.retain(|change| {
+        let is_kept = change.at >= since;
+        if !is_kept {
+            all.remove(change.bytes);
+            if let Some(of_user) = users.get_mut(&change.asker) {
+                of_user.remove(change.bytes);
+            }
+        }
+        is_kept
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use site_rules::field::Name;
+
+    const USER: UserId = UserId(1_000);
+    const BEGIN: UnixTime = UnixTime(1_800_000_000);
+
+    fn add(table: &ChangeTable, job: u32, was_known: bool, read_after: i64, after: i64) -> Result<(), NoRoom> {
+        let change = vec![(FieldNumber::from(Name::TimeLimit), Some(OwnedValue::Duration(Seconds(i64::from(job)))))];
+        table.add(JobId(job), USER, was_known, change, BEGIN + Seconds(read_after), BEGIN + Seconds(after))
+    }
+
+    #[test]
+    fn more_jobs_than_a_user_may_have_underway_can_be_modified_with_a_reading_between() {
+        let table = ChangeTable::default();
+        assert!((0..1_024).all(|job| add(&table, job, true, -10, 0).is_ok()));
+        assert_eq!(add(&table, 1_024, true, -10, 0), Err(NoRoom));
+        // One that does not show them yet, and one that does.
+        assert_eq!(add(&table, 1_024, true, 2, 30), Err(NoRoom));
+        assert_eq!(add(&table, 1_024, true, 3, 30), Ok(()));
+        assert_eq!(table.0.lock().all.count, 1);
+        // Without a reading the time tells.
+        assert!((1..1_024).all(|job| add(&table, job, true, 3, 30).is_ok()));
+        assert_eq!(add(&table, 2_000, true, 3, 930), Err(NoRoom));
+        assert_eq!(add(&table, 2_000, true, 3, 931), Ok(()));
+    }
+
+    #[test]
+    fn a_job_that_is_new_has_not_what_one_was_given_that_was_new_before_the_last_reading() {
+        let table = ChangeTable::default();
+        add(&table, 7, false, -10, 0).unwrap();
+        let of_unread = |job: u32, read_after: i64| table.of_unread(JobId(job), USER, BEGIN + Seconds(read_after)).len();
+        assert_eq!((of_unread(7, -10), of_unread(8, -10)), (1, 1));
+        assert_eq!((of_unread(8, 2), of_unread(8, 3)), (1, 0));
+        add(&table, 8, false, 3, 5).unwrap();
+        assert_eq!((of_unread(9, 3), of_unread(7, 3)), (1, 1));
     }
 }

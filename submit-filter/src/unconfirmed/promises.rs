@@ -15,7 +15,8 @@
 //!
 //! [`standing`]: predictor_core::standing
 
-use super::{may_be_of, missing_since};
+use super::missing_since;
+use super::seen_jobs::SeenJobs;
 use job_types::number::UserId;
 use job_types::size::Size;
 use job_types::time::UnixTime;
@@ -24,7 +25,7 @@ use predictor_core::decision::GivenShare;
 use predictor_core::forecast::{Claimed, Claims};
 use predictor_core::shared_nodes::{SharedNode, SharingJob};
 use predictor_core::site::Partition;
-use predictor_core::snapshot::{SeenSubmission, Snapshot};
+use predictor_core::snapshot::Snapshot;
 use predictor_core::standing::Standings;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -126,23 +127,21 @@ impl Promises {
         let (told, kept): (Vec<Promise>, Vec<Promise>) = self.promises.drain(..).partition(|promise| promise.at < since);
         self.promises = kept;
         let Some(known_since) = snapshot.provenance().submissions_since else { return };
-        let mut seen: HashMap<UserId, Vec<SeenSubmission>> = HashMap::new();
+        let mut seen: HashMap<UserId, SeenJobs> = HashMap::new();
         for promise in told.iter().filter(|promise| promise.at > known_since) {
             let of_user = seen.entry(promise.user).or_insert_with(|| snapshot.seen_submissions(promise.user).collect());
-            let found = of_user.iter().position(|job| promise.may_be(job));
             // Each job stands for one promise.
-            found.map(|place| of_user.remove(place));
+            let found = of_user.take(promise.at, |size| promise.may_be_of_size(size));
             self.standings.note(promise.user, found.is_some(), now);
         }
     }
 }
 
 impl Promise {
-    /// Whether a job may be the promised one. A smaller job is not, so that small ones can't stand
-    /// for a large one that never came to be.
-    fn may_be(&self, job: &SeenSubmission) -> bool {
-        let is_as_large = u64::from(job.size.cpus) >= self.claims.cpus || self.whole_nodes.is_some_and(|nodes| job.size.nodes >= nodes);
-        may_be_of(job.submitted_at, self.at) && is_as_large
+    /// Whether a job of a size may be the promised one. A smaller job is not, so that small ones
+    /// can't stand for a large one that never came to be.
+    fn may_be_of_size(&self, size: Size) -> bool {
+        u64::from(size.cpus) >= self.claims.cpus || self.whole_nodes.is_some_and(|nodes| size.nodes >= nodes)
     }
 
     fn counts(&self, whose: Whose) -> bool {

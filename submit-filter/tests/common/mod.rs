@@ -1,6 +1,7 @@
 //! A state directory with a snapshot of a known past, and job descriptions as slurmctld makes them.
 #![allow(dead_code, unreachable_pub, unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod asking;
 pub mod hostile;
 pub mod running;
 
