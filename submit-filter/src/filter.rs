@@ -337,8 +337,8 @@ fn decided(
         // Whether the job is only tested, or is refused in the end, shows at the next reading.
         let claims = decision.claims(&situation);
         let mut is_promised = matches!(decision.admission, Some(Ok(_))) || matches!(decision.reservation, Some(Ok(_)));
-        // By the order of deadlines alone a job is let into the queue whatever its user was promised
-        // before, and counts for others as far as it may be promised something.
+        // By the order of deadlines alone a job is let into the queue whatever its user was
+        // promised before, and counts for others as far as it may be promised something.
         let is_owed = policy.admission != Admission::Edf || matches!(decision.reservation, Some(Ok(_)));
         let allowed = match (turn.as_ref().filter(|_| is_promised), &claims) {
             (Some(turn), Some(claims)) => turn.allowed(user, &partition, claims.cpus),

@@ -21,8 +21,8 @@ use site_rules::value::Value;
 use slurm_sys::job_description::JobDescription;
 use slurm_sys::job_fields::TextField;
 
-/// The most components of a heterogeneous job that rules are asked about: of a job with more nothing
-/// is taken for known. Slurm's own tools send 128 at most (`MAX_HET_JOB_COMPONENTS` of
+/// The most components of a heterogeneous job that rules are asked about: of a job with more
+/// nothing is taken for known. Slurm's own tools send 128 at most (`MAX_HET_JOB_COMPONENTS` of
 /// slurm/slurm.h), and slurmctld takes more.
 pub(super) const MOST_COMPONENTS: usize = 1_024;
 
@@ -100,8 +100,8 @@ impl Judged<'_> {
         let_through
     }
 
-    /// When the daemon has read the queue last, by its clock or by slurmctld's, whichever is behind;
-    /// long ago where nothing is known of that.
+    /// When the daemon has read the queue last, by its clock or by slurmctld's, whichever is
+    /// behind; long ago where nothing is known of that.
     pub(crate) fn read_at(&self) -> UnixTime {
         self.in_force.data.as_ref().map_or(UnixTime(i64::MIN / 2), |data| data.written_at().min(data.counted_before()))
     }

@@ -77,8 +77,8 @@ struct LetThrough {
 pub(crate) struct NoRoom;
 
 impl ChangeTable {
-    /// Keeps a modification; `read_at` is when the daemon has read the queue last. Where there is no
-    /// room, those are forgotten that this reading shows, or that are too old.
+    /// Keeps a modification; `read_at` is when the daemon has read the queue last. Where there is
+    /// no room, those are forgotten that this reading shows, or that are too old.
     ///
     /// # Errors
     /// There is no room for it: its texts are too long, or too many wait to be confirmed.

@@ -228,8 +228,8 @@ impl SubmissionTable {
     }
 
     /// Takes note of what a snapshot's queue shows of the submissions, once for each snapshot.
-    /// `rules_read_at` is when the queue was read that rules are asked beside, if there are any: the
-    /// fields are given back of what that reading shows.
+    /// `rules_read_at` is when the queue was read that rules are asked beside, if there are any:
+    /// the fields are given back of what that reading shows.
     pub fn settle<B: AsRef<[u8]>>(&self, snapshot: &Snapshot<B>, throttle: &Mutex<Throttle>, rules_read_at: Option<UnixTime>) {
         let mut submissions = self.0.lock();
         if submissions.settled.replace(snapshot.checksum()) == Some(snapshot.checksum()) {
@@ -299,8 +299,8 @@ impl SubmissionTable {
     }
 
     /// The jobs of a user that may be missing in a reading of the queue at a moment, each with when
-    /// it was let through and with its fields, the latest first; a job whose fields are not kept is without. The user
-    /// has submitted them, or root or SlurmUser for the user.
+    /// it was let through and with its fields, the latest first; a job whose fields are not kept is
+    /// without. The user has submitted them, or root or SlurmUser for the user.
     #[must_use]
     pub fn submitted_since(&self, user: UserId, read_at: UnixTime) -> Vec<(UnixTime, Option<SubmittedFields>)> {
         let submissions = self.0.lock();
