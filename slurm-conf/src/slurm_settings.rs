@@ -64,7 +64,8 @@ impl SlurmSettings {
         Ok(read)
     }
 
-    /// Reads a text, which includes no files.
+    /// Reads a text. Files that it includes are looked for from the working directory; those that
+    /// can't be read are among the [`problems`](Self::problems).
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut read = Self::default();

@@ -78,6 +78,9 @@ struct Kept {
     name: Option<u32>,
 }
 
+/// How far local times are set back at once where summer ends, in seconds.
+const FURTHEST_BACK: i64 = 3_600;
+
 /// Takes runs in any order and makes a log of them.
 #[derive(Debug, Default)]
 pub struct LogBuilder {
@@ -127,8 +130,10 @@ impl LogBuilder {
             self.never_eligible += 1;
             return;
         };
-        // A job that is eligible or submitted only after its end was never in the queue either.
-        if eligible.max(run.submitted.unwrap_or(eligible)) > ended {
+        // A job that is eligible or submitted only after its end was never in the queue either. One
+        // that started was, where local times were set back by no more than an hour in between.
+        let late = eligible.max(run.submitted.unwrap_or(eligible)).saturating_sub(ended);
+        if late > if run.started.is_some() { FURTHEST_BACK } else { 0 } {
             self.never_eligible += 1;
             return;
         }

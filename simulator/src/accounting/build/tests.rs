@@ -124,7 +124,7 @@ fn what_can_be_no_job_of_the_log_is_counted() {
         run(5, 100, Some(90), 200),
         // Eligible, and submitted, after the end.
         run(6, 4_294_967_295, None, 200),
-        AccountedRun { submitted: Some(900), ..run(7, 100, Some(150), 200) },
+        AccountedRun { submitted: Some(9_000), ..run(7, 100, Some(150), 200) },
     ];
     let (log, told) = log(&runs, &Choices { processors: Some(8), ..Choices::default() });
     let told: Vec<&str> = told.iter().map(|told| told.split(',').next().unwrap()).collect();

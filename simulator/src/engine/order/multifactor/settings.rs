@@ -111,6 +111,13 @@ pub enum SettingsError {
     },
 }
 
+/// A value of a setting is none that slurmctld takes.
+#[derive(PartialEq, Eq)]
+struct NotTaken {
+    /// The values that are allowed.
+    expected: &'static str,
+}
+
 /// What slurmctld makes of an unlimited length of time: -1 minutes, kept in seconds as a number of
 /// 32 bits without a sign, which is 136 years.
 const UNLIMITED: Seconds = Seconds((1 << 32) - 60);
@@ -126,7 +133,11 @@ impl PrioritySettings {
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let (mut settings, mut is_basic) = (Self::default(), false);
         for setting in SlurmSettings::parse(text).in_force() {
-            if let Some(setting_not_had) = settings.set(setting, &mut is_basic)?.into_iter().next() {
+            let not_had = settings.set(setting, &mut is_basic).map_err(|NotTaken { expected }| {
+                let Setting { key, value, line } = setting.clone();
+                SettingsError::Value { line, key, value, expected }
+            })?;
+            if let Some(setting_not_had) = not_had.into_iter().next() {
                 return Err(SettingsError::Unknown { line: setting.line, setting: setting_not_had });
             }
         }
@@ -141,11 +152,13 @@ impl PrioritySettings {
         for setting in site.in_force() {
             match settings.set(setting, &mut is_basic) {
                 Ok(not_had) => departures.extend(not_had.into_iter().map(Departure::NotModelled)),
-                Err(SettingsError::Value { key, value, expected, .. }) => departures.push(Departure::NotTaken(format!(
-                    "slurmctld does not take {key}={value}, which is not {expected}, and does not start with it; the simulation goes by the \
-                     default"
-                ))),
-                Err(SettingsError::Unknown { setting, .. }) => departures.push(Departure::NotModelled(setting)),
+                Err(NotTaken { expected }) => {
+                    let Setting { key, value, .. } = setting;
+                    departures.push(Departure::NotTaken(format!(
+                        "slurmctld does not take {key}={value}, which is not {expected}, and does not start with it; the simulation goes \
+                         by the default"
+                    )));
+                }
             }
         }
         (settings.of_type(is_basic), departures)
@@ -166,9 +179,9 @@ impl PrioritySettings {
     }
 
     /// Takes a setting; returns what of it the model does not have.
-    fn set(&mut self, setting: &Setting, is_basic: &mut bool) -> Result<Vec<String>, SettingsError> {
-        let Setting { key, value, line } = setting;
-        let wrong = |expected| SettingsError::Value { line: *line, key: key.clone(), value: value.clone(), expected };
+    fn set(&mut self, setting: &Setting, is_basic: &mut bool) -> Result<Vec<String>, NotTaken> {
+        let Setting { key, value, .. } = setting;
+        let wrong = |expected| NotTaken { expected };
         let weight = || slurm_settings::whole_number(value).ok_or_else(|| wrong("a whole number"));
         let seconds = || match slurm_settings::minutes(value) {
             Some(Minutes::Number(minutes)) => Ok(Seconds(minutes.saturating_mul(60)).min(UNLIMITED)),
