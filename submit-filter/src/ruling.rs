@@ -308,11 +308,13 @@ impl Judged<'_> {
         let is_modified = self.request == Request::Modify;
         let named = data.filter(|_| is_modified).map(|data| named_jobs(data, description)).unwrap_or_default();
         let let_through: Vec<LetThrough> = match &*named {
+            // What is submitted costs no allocation here.
+            [] if !is_modified => Vec::new(),
             [] => vec![self.let_through(description, None)],
             named => named.iter().map(|named| self.let_through(description, Some(named))).collect(),
         };
         let known = |place: usize| named.get(place).map(|named| &named.job);
-        let of_each = let_through.iter().enumerate().filter(|_| is_modified);
+        let of_each = let_through.iter().enumerate();
         let is_too_many = named.len() > MOST_COMPONENTS;
         let states: Option<Vec<_>> =
             of_each.filter(|_| !is_too_many).map(|(place, let_through)| let_through.states(known(place))).collect();
