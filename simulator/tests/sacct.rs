@@ -196,11 +196,11 @@ fn which_of_several_texts_has_a_delimiter_in_it_is_told_by_what_stands_between()
 fn a_job_that_ran_while_summer_time_ended_is_kept_and_told() {
     // At 03:00 it is 02:00 again: the job was submitted at 02:50, ran for 300 s from 02:55, and
     // ended at 02:00 of the second time.
-    let header = "JobID|State|Submit|Eligible|Start|End|Elapsed|NCPUS|Timelimit";
+    let header = "JobID|User|State|Submit|Eligible|Start|End|Elapsed|NCPUS|Timelimit";
     let day = |hours: &str| format!("2016-10-30T{hours}:00");
-    let ran = format!("1|COMPLETED|{}|{}|{}|{}|00:05:00|4|02:00:00", day("02:50"), day("02:50"), day("02:55"), day("02:00"));
-    let held = format!("2|CANCELLED|{}|{}|Unknown|{}|00:00:00|4|02:00:00", day("02:50"), day("02:50"), day("02:00"));
-    let far = format!("3|COMPLETED|{}|{}|{}|{}|00:05:00|4|02:00:00", day("06:50"), day("06:50"), day("02:55"), day("02:00"));
+    let ran = format!("1|u|COMPLETED|{}|{}|{}|{}|00:05:00|4|02:00:00", day("02:50"), day("02:50"), day("02:55"), day("02:00"));
+    let held = format!("2|u|CANCELLED|{}|{}|Unknown|{}|00:00:00|4|02:00:00", day("02:50"), day("02:50"), day("02:00"));
+    let far = format!("3|u|COMPLETED|{}|{}|{}|{}|00:05:00|4|02:00:00", day("06:50"), day("06:50"), day("02:55"), day("02:00"));
     let (log, told) = read_in(&format!("{header}\n{ran}\n{held}\n{far}\n"), TimeZone::get("Europe/Berlin").unwrap()).unwrap();
     assert_eq!(log.records.iter().map(figures).collect::<Vec<_>>(), [(0, Some(300), Some(300), Some(4), Some(7_200))]);
     for what in ["2 of jobs that were never eligible to run", "1 with a start before they were eligible, or an end before the start"] {

@@ -122,6 +122,20 @@ impl JobDescription<'_> {
         unsafe { length_up_to(self.text_place(field), most) }
     }
 
+    /// The beginning of a text, no more than `most` bytes of it; empty where it is not set. What
+    /// lies behind is not read.
+    #[must_use]
+    pub fn text_start(&self, field: TextField, most: usize) -> &[u8] {
+        let text = self.text_place(field);
+        let length = self.text_length(field, most);
+        if text.is_null() {
+            return &[];
+        }
+        // SAFETY: the string has so many bytes before its end, and lives and stays as it is while
+        // the description is borrowed.
+        unsafe { std::slice::from_raw_parts(text.cast(), length) }
+    }
+
     /// The bytes of an entry of a list, but no more than one above [`LONGEST_ENTRY`]; `None` behind
     /// the last.
     #[must_use]
