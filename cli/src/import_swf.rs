@@ -110,10 +110,6 @@ pub(crate) struct Arguments {
     #[arg(long)]
     again: bool,
 
-    /// Remove the records that an earlier import of this log left, then import.
-    #[arg(long, conflicts_with = "again")]
-    replace: bool,
-
     /// Read and convert everything, say what would be written, and leave slurmdbd alone.
     #[arg(long)]
     dry_run: bool,
@@ -132,6 +128,9 @@ Examples:
   queuecast import-swf CEA-Curie-2011-2.1-cln.swf.gz --into slurmdbd --cpus-per-node 16 --queues-as-partitions --last 50000
   queuecast import-swf --embedded --processors 32 --cpus-per-node 4 --model-jobs 5000 --into slurmdbd --map-user @1:alice
       made-up jobs for a cluster of eight nodes, the busiest user's under the name of alice
+  sacctmgr add cluster past && queuecast import-swf LOG --into slurmdbd --cluster past --partition main
+      into a cluster of its own, which `sacctmgr delete cluster past` removes; slurmdbd brings the
+      records back with the name, so that the next one needs another
   queuecast import-swf --embedded --seed 7 --into swf > model.swf
       the made-up workload itself, as a log
   queuecast import-swf LOG --into slurmdbd --dry-run
@@ -190,11 +189,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             names: &names,
             cluster: arguments.cluster.as_deref(),
             first_job_id: arguments.first_job_id,
-            earlier: match (arguments.again, arguments.replace) {
-                (true, _) => slurmdbd::Earlier::Keep,
-                (_, true) => slurmdbd::Earlier::Replace,
-                _ => slurmdbd::Earlier::Refuse,
-            },
+            is_repeated: arguments.again,
             show_progress: arguments.format.is_text(),
         };
         Some(slurmdbd::write(&plan).map_err(Failure::No)?)

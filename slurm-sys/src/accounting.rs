@@ -23,7 +23,7 @@ use std::ptr;
 pub use self::error::WriteError;
 use self::error::{error_of, last_error};
 use self::quiet::quietly;
-pub use self::text::{EndState, PastJob, TimeLimit, job_insertion, job_removal};
+pub use self::text::{EndState, PastJob, TimeLimit, job_insertion};
 use crate::client;
 use crate::client::library::libslurm;
 use crate::client::list::{OwnedList, RecordList, TextList, c_text};
@@ -280,16 +280,6 @@ impl AccountingWriter {
             return Ok(());
         }
         self.load_archive("add job records", &job_insertion(checked_cluster(cluster)?, jobs))
-    }
-
-    /// Removes those job records from `first` to `last` whose system comment begins with `comment`.
-    /// Their steps, of which records added here have none, stay.
-    ///
-    /// # Errors
-    ///
-    /// As [`AccountingWriter::add_accounts`].
-    pub fn remove_jobs(&mut self, cluster: &str, first: u32, last: u32, comment: &str) -> Result<(), WriteError> {
-        self.load_archive("remove job records", &job_removal(checked_cluster(cluster)?, first, last, comment))
     }
 
     fn load_archive(&mut self, doing: &'static str, archive: &str) -> Result<(), WriteError> {

@@ -80,9 +80,6 @@ impl<'a> Summary<'a> {
         if let Some(written) = &self.written {
             let _ = writeln!(text, "  cluster    {}", written.cluster);
             let _ = writeln!(text, "  job ids    {} to {}", written.first_job_id, written.last_job_id);
-            if written.removed_jobs > 0 {
-                let _ = writeln!(text, "  replaced   {} records of an earlier import", written.removed_jobs);
-            }
             let (users, accounts) = (written.new_users, written.new_accounts);
             let _ = writeln!(text, "  new        {users} users and {accounts} accounts in slurmdbd");
         } else {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, ensure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use slurm_sys::accounting::{AccountingWriter, NewAssociation, PastJob};
@@ -23,14 +23,6 @@ const SLOT: u32 = 100_000;
 /// Below the default of MaxJobId (0x03ff0000).
 const LAST_JOB_ID: u32 = 67_000_000;
 
-/// What to do where slurmdbd holds records of the log already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Earlier {
-    Refuse,
-    Keep,
-    Replace,
-}
-
 /// The records that an import is to write into slurmdbd.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan<'a> {
@@ -39,7 +31,8 @@ pub(super) struct Plan<'a> {
     pub(super) names: &'a Names,
     pub(super) cluster: Option<&'a str>,
     pub(super) first_job_id: u32,
-    pub(super) earlier: Earlier,
+    /// Whether to add the records where slurmdbd holds records of the log already.
+    pub(super) is_repeated: bool,
     pub(super) show_progress: bool,
 }
 
@@ -51,7 +44,6 @@ pub(super) struct Written {
     pub(super) last_job_id: u32,
     pub(super) new_users: usize,
     pub(super) new_accounts: usize,
-    pub(super) removed_jobs: u64,
 }
 
 /// Records that an import left: consecutive job numbers.
@@ -70,13 +62,9 @@ pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
     let cluster = known_cluster(&mut slurmdbd, plan.cluster.unwrap_or(&site.cluster))?;
     let default_partition = default_partition(plan, &cluster, &site.cluster)?;
     let blocks = blocks(&mut slurmdbd, &cluster, plan.first_job_id)?;
-    let (earlier, others): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(|block| block.log_name == plan.log_name);
-    let removed = match plan.earlier {
-        Earlier::Refuse if !earlier.is_empty() => bail!(already_there(&earlier, &cluster, plan.log_name)),
-        Earlier::Refuse | Earlier::Keep => &[],
-        Earlier::Replace => earlier.as_slice(),
-    };
-    let first = free_numbers(&[earlier.clone(), others].concat(), plan.first_job_id, plan.jobs.len())?;
+    let earlier: Vec<&Block> = blocks.iter().filter(|block| block.log_name == plan.log_name).collect();
+    ensure!(plan.is_repeated || earlier.is_empty(), already_there(&earlier, &cluster, plan.log_name));
+    let first = free_numbers(&blocks, plan.first_job_id, plan.jobs.len())?;
     let new = Associations::make(&mut slurmdbd, &cluster, plan)?;
     let progress = progress(plan);
     let mut next = first;
@@ -93,14 +81,6 @@ pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
         next += batch.len() as u32;
         progress.inc(batch.len() as u64);
     }
-    // Last, because a removal keeps slurmctld's own records waiting until it is committed.
-    let mut removed_jobs = 0;
-    for block in removed {
-        removed_jobs += u64::from(block.last - block.first) + 1;
-        for first in (block.first..=block.last).step_by(SLOT as usize) {
-            slurmdbd.remove_jobs(&cluster, first, block.last.min(first + (SLOT - 1)), MARK)?;
-        }
-    }
     slurmdbd.commit()?;
     progress.finish_and_clear();
     let last = next - 1;
@@ -109,7 +89,7 @@ pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
         slurmdbd.jobs(&cluster, &[first, last])?.len() == [first, last].len().min(plan.jobs.len()),
         "jobs {first} to {last} are not in slurmdbd after the import: was slurmdbd restarted meanwhile? run the import again"
     );
-    Ok(Written { cluster, first_job_id: first, last_job_id: last, new_users: new.new_users, new_accounts: new.new_accounts, removed_jobs })
+    Ok(Written { cluster, first_job_id: first, last_job_id: last, new_users: new.new_users, new_accounts: new.new_accounts })
 }
 
 fn known_cluster(slurmdbd: &mut AccountingWriter, name: &str) -> anyhow::Result<String> {
@@ -174,12 +154,12 @@ fn free_numbers(blocks: &[Block], first_job_id: u32, jobs: usize) -> anyhow::Res
     Ok(first)
 }
 
-fn already_there(earlier: &[Block], cluster: &str, log_name: &str) -> String {
+fn already_there(earlier: &[&Block], cluster: &str, log_name: &str) -> String {
     let records: u64 = earlier.iter().map(|block| u64::from(block.last - block.first) + 1).sum();
     let ranges: Vec<String> = earlier.iter().map(|block| format!("{} to {}", block.first, block.last)).collect();
     format!(
-        "cluster {cluster:?} already holds {records} records of {log_name} (jobs {}); add --replace to remove those first, or --again to \
-         add the log once more",
+        "cluster {cluster:?} already holds {records} records of {log_name} (jobs {}); add --again to add the log once more, or import it \
+         into a cluster of its own (sacctmgr add cluster NAME; --cluster NAME), which can be removed (sacctmgr delete cluster NAME)",
         ranges.join(", ")
     )
 }

@@ -155,20 +155,3 @@ pub fn job_insertion(cluster: &str, jobs: &[PastJob<'_>]) -> String {
     archive.push_str(" on duplicate key update deleted=0;");
     archive
 }
-
-/// The archive that removes those of a cluster's jobs from `first` to `last` whose system comment
-/// begins with `comment`, which holds no wildcard of the database (`%` or `_`).
-///
-/// For a deletion the reader wants the cluster's name between apostrophes, or takes that of the
-/// statement before: so a record is added first, which the deletion takes away with the others. It
-/// also drops a `where` that it sees; this one hides behind a comment.
-pub fn job_removal(cluster: &str, first: u32, last: u32, comment: &str) -> String {
-    let mut archive = String::from("insert into job_table (jobid, cluster, mod_time, system_comment) values (");
-    let _ = write!(archive, "{first}, `{cluster}`, 0, ");
-    push_text(&mut archive, comment);
-    archive.push_str(") on duplicate key update deleted=0;");
-    let _ = write!(archive, "delete from job_table /**/where id_job between {first} and {last} && system_comment like ");
-    push_text(&mut archive, &format!("{comment}%"));
-    archive.push_str(" );");
-    archive
-}
