@@ -302,6 +302,9 @@ fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeat
         .option("gpu-nodes", "2")
         .option("conf-line", "MaxJobCount=4");
     let cluster = Cluster::up(&options);
+    // What the daemon had read before there was any job.
+    let read_at = UnixTime(now());
+    put(&cluster, "rules-data", &encode(&SiteData { written_at: read_at, counted_before: read_at, ..SiteData::default() }).bytes);
     put_rules(&cluster, OF_CURRENT);
 
     // Right after the submission, which no daemon has read.
