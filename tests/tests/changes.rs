@@ -156,8 +156,8 @@ fn a_promised_job_that_its_user_moves_or_makes_larger_is_held_to_what_slurm_allo
     update(&larger, "NumNodes=8-8");
     let _daemon = cluster.start_queuecastd();
 
-    // The daemon sheds padding, by which the limit is an administrator's to slurmctld. A minute of it
-    // is left behind three minutes after the submission.
+    // The daemon sheds padding, by which the limit is an administrator's to slurmctld. A minute of
+    // it is left behind three minutes after the submission.
     wait_for("padding to be shed", 2 * PATIENCE, || changed(&moved).limit_s);
     update(&moved, "QOS=short");
     wait_for("the limit to be cut back to MaxWall", PATIENCE, || (limit(&moved) == 2).then_some(()));
