@@ -53,55 +53,76 @@ stage() {
   [[ -s $stage/tests ]] || { echo "ci/test: cargo named no tests" >&2; exit 1; }
 }
 
-# run_staged RELEASE [FILTER]: begins to run them, in the background.
+# The command under which programs run with RELEASE's Slurm, in `under`.
+run_under() {
+  under=()
+  [[ $1 == own ]] || under=("$here/with-slurm" "$1")
+}
+
+# run_staged RELEASE [FILTER]: begins to run them, in the background. Most of them wait, so that
+# there are more of them beside each other than processors.
 run_staged() {
-  local release=$1 under=()
-  [[ $release == own ]] || under=("$here/with-slurm" "$release")
-  run_all "$target/staged/$release/tests" "${under[@]}" -- "${@:2}" >"$target/staged/$release/log" 2>&1 &
+  local release=$1 under
+  run_under "$release"
+  run_all "$target/staged/$release/tests" 4 "${under[@]}" -- "${@:2}" >"$target/staged/$release/log" 2>&1 &
   running[$release]=$!
 }
 
-# run_all LIST [COMMAND...] -- [FILTER]: the test programs of the list under the command, two beside
-# each other, because most of them wait; what each printed comes when it has ended. Fails if one
-# fails.
+# run_all LIST COUNT [COMMAND...] -- [FILTER]: the test programs of the list under the command, COUNT
+# beside each other; what each printed comes when it has ended. LIST.failed lists those that failed.
+# Fails if there are any.
 run_all() {
-  local list=$1 under=() manifest program current=0 status=0 begin=$SECONDS outputs
-  shift
+  local list=$1 count=$2 under=() manifest program current=0 begin=$SECONDS
+  shift 2
   while [[ $1 != -- ]]; do
     under+=("$1")
     shift
   done
   shift
-  outputs=$(mktemp -d)
+  : >"$list.failed"
   while read -r manifest program <&3; do
-    if ((current == 2)); then
-      wait -n || status=1
+    if ((current == count)); then
+      wait -n
       current=$((current - 1))
     fi
-    run_program "$manifest" "$program" "$@" 3<&- &
+    run_program "$list" "$manifest" "$program" "$@" 3<&- &
     current=$((current + 1))
   done 3< <(longest_first "$list")
-  while ((current)); do
-    wait -n || status=1
-    current=$((current - 1))
-  done
-  rm -rf "$outputs"
+  wait
   echo "Ended after $((SECONDS - begin)) s"
-  return "$status"
+  [[ ! -s $list.failed ]]
 }
 
-# run_program MANIFEST PROGRAM [FILTER]: one of them, for run_all.
+# run_program LIST MANIFEST PROGRAM [FILTER]: one of them, for the two beside this, under `under`.
 run_program() {
-  local manifest=$1 program=$2 output=$outputs/${2##*/} status=0
-  shift 2
-  (cd "$manifest" && "${under[@]}" "$program" "$@") </dev/null >"$output" 2>&1 || status=1
+  local list=$1 manifest=$2 program=$3 output passed=1
+  output=$(mktemp)
+  (cd "$manifest" && "${under[@]}" "$program" "${@:4}") </dev/null >"$output" 2>&1 || passed=
   {
     flock 4
     echo "     Running ${program##*/}"
     cat "$output"
-    ((status == 0)) || echo "failed: ${program##*/}"
-  } 4>"$outputs/lock"
-  return "$status"
+    if [[ ! $passed ]]; then
+      echo "Failed: ${program##*/}"
+      echo "$manifest $program" >>"$list.failed"
+    fi
+  } 4>"$list.lock"
+  rm -f "$output"
+}
+
+# run_again RELEASE [FILTER]: the staged programs that failed, each once more and by itself: with a
+# dozen clusters on the machine a job may wait longer than a test allows. What fails by itself as
+# well has failed. What passes only by itself is told, and counted in the summary.
+run_again() {
+  local release=$1 list=$target/staged/$1/tests under manifest program
+  run_under "$release"
+  mv "$list.failed" "$list.again"
+  : >"$list.failed"
+  while read -r manifest program <&3; do
+    echo "Once more, by itself: ${program##*/}"
+    run_program "$list" "$manifest" "$program" "${@:2}" 3<&-
+  done 3<"$list.again"
+  [[ ! -s $list.failed ]]
 }
 
 # The lines of a list, those of the programs that take minutes before the others, so that none of
@@ -112,12 +133,19 @@ longest_first() {
   grep -vE "/($(IFS='|' && echo "${longest[*]}"))-[0-9a-f]+\$" "$1" || true
 }
 
-# Waits for all that run, and prints what they printed, and one line for each release at the end.
+# finish_staged [FILTER]: waits for all that run, and prints what they printed. Then it runs once more
+# what failed, and prints one line for each release.
 finish_staged() {
-  local release name
+  local release name log
   for release in "${!running[@]}"; do
-    wait "${running[$release]}" || failed=1
+    wait "${running[$release]}" || true
     sed "s/^/[$release] /" "$target/staged/$release/log"
+  done
+  for release in "${!running[@]}"; do
+    log=$target/staged/$release/log
+    run_again "$release" "$@" >"$log.again" 2>&1 || failed=1
+    sed "s/^/[$release] /" "$log.again"
+    cat "$log.again" >>"$log"
   done
   for release in "${!running[@]}"; do
     name=$release
@@ -126,12 +154,19 @@ finish_staged() {
   done
 }
 
-# summarise WHAT: what test programs printed, in one line. A test that found that it had to be
-# skipped has passed for cargo; it is counted as skipped where its output is shown.
+# summarise WHAT: what test programs printed, in one line. A program that was run once more counts as
+# it ended then. A test that found that it had to be skipped has passed for cargo; it is counted as
+# skipped where its output is shown.
 summarise() {
   awk -v what="$1" '
-    /^test result:/ { passed += $4; failed += $6; skipped += $8 }
-    /^skipped: / { passed--; skipped++ }
+    /^     Running / { program++; name[program] = $2 }
+    /^Once more, by itself: / { again = again (again ? ", " : "; once more, by itself: ") $NF
+      for (p in name) if (name[p] == $NF) passed[p] = failed[p] = skipped[p] = 0 }
+    /^test result:/ { passed[program] += $4; failed[program] += $6; skipped[program] += $8 }
+    /^skipped: / { passed[program]--; skipped[program]++ }
     /^Ended after / { seconds = ", in " $3 " s" }
-    END { printf "%s: %d passed, %d failed, %d skipped%s\n", what, passed, failed, skipped, seconds }'
+    END {
+      for (p in passed) { all_passed += passed[p]; all_failed += failed[p]; all_skipped += skipped[p] }
+      printf "%s: %d passed, %d failed, %d skipped%s%s\n", what, all_passed, all_failed, all_skipped, seconds, again
+    }'
 }
