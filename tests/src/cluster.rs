@@ -61,7 +61,7 @@ impl Cluster {
     #[must_use]
     pub fn up(options: &Options) -> Cluster {
         let user = std::fs::metadata("/proc/self").map(|own| own.uid());
-        assert!(user.is_ok_and(|user| user == 0), "cluster tests need root; QUEUECAST_SKIP_CLUSTER=1 skips them");
+        assert!(user.is_ok_and(|user| user == 0), "cluster tests need root; without --ignored or --include-ignored they are not run");
         let directory = tempfile::Builder::new().prefix("queuecast-").tempdir().expect("a temporary directory");
         // Jobs of other users go through it.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

@@ -1,6 +1,6 @@
 //! `queuecastd` beside a cluster.
 
-use crate::{Cluster, Options, skipped, wait_for};
+use crate::{Cluster, Options, wait_for};
 use predictor_core::snapshot::Snapshot;
 use std::fs::File;
 use std::path::Path;
@@ -22,19 +22,15 @@ pub struct Daemon {
 }
 
 impl Cluster {
-    /// A cluster without the plugins, with this configuration for `queuecastd`; `None` where
-    /// cluster tests are to be skipped.
+    /// Brings up a cluster without the plugins, with this configuration for `queuecastd`.
     ///
     /// # Panics
     /// Where it can't be started.
     #[must_use]
-    pub fn up_for_queuecastd(configuration: &str) -> Option<Cluster> {
-        if skipped() {
-            return None;
-        }
+    pub fn up_for_queuecastd(configuration: &str) -> Cluster {
         let cluster = Cluster::up(&Options::plain());
         cluster.configure(configuration);
-        Some(cluster)
+        cluster
     }
 
     /// Puts the jobs of the model's month into slurmdbd, before `queuecastd` reads them.

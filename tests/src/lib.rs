@@ -1,8 +1,8 @@
 //! End to end, on real Slurm clusters.
 //!
-//! A [`Cluster`] is a private one, made by `ci/cluster` and stopped when it is dropped. Tests need
-//! root, because their jobs are several users'; set `QUEUECAST_SKIP_CLUSTER=1` to skip them where
-//! that is not to be had, which each of them then says.
+//! A [`Cluster`] is a private one, made by `ci/cluster` and stopped when it is dropped. Tests that
+//! bring one up need root, because their jobs are several users'. They are marked `#[ignore]`, so
+//! that `cargo test` counts them as not run; `ci/test` runs them.
 
 // Everything here is called by tests, which fail by panicking.
 #![allow(clippy::expect_used, clippy::panic)]
@@ -47,16 +47,6 @@ pub(crate) fn find_built() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let has_plugins = |directory: &&Path| directory.join("libjob_submit_queuecast.so").is_file() && directory.join("queuecastd").is_file();
     program.ancestors().skip(1).take(2).find(has_plugins).map(Path::to_path_buf)
-}
-
-/// Whether cluster tests are to be skipped; says so where they are.
-#[must_use]
-pub fn skipped() -> bool {
-    let skip = std::env::var_os("QUEUECAST_SKIP_CLUSTER").is_some_and(|value| !value.is_empty() && value != "0");
-    if skip {
-        println!("skipped: QUEUECAST_SKIP_CLUSTER is set");
-    }
-    skip
 }
 
 /// Waits until `condition` gives a value, and returns it.

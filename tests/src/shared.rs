@@ -1,6 +1,6 @@
 //! A cluster that the tests of a file share.
 
-use crate::{Cluster, skipped};
+use crate::Cluster;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Where the tests of a file find the cluster that they share while any of them runs.
@@ -14,19 +14,15 @@ impl Shared {
         Shared(Mutex::new(Weak::new()))
     }
 
-    /// The cluster, which `make` brings up for the first of those that run; `None` where cluster
-    /// tests are to be skipped.
-    pub fn get(&self, make: impl FnOnce() -> Cluster) -> Option<Arc<Cluster>> {
-        if skipped() {
-            return None;
-        }
+    /// The cluster, which `make` brings up for the first of those tests that run.
+    pub fn get(&self, make: impl FnOnce() -> Cluster) -> Arc<Cluster> {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cluster) = shared.upgrade() {
-            return Some(cluster);
+            return cluster;
         }
         let cluster = Arc::new(make());
         *shared = Arc::downgrade(&cluster);
-        Some(cluster)
+        cluster
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use end_to_end::{Cluster, Options, project, skipped, wait_for};
+use end_to_end::{Cluster, Options, project, wait_for};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -42,10 +42,8 @@ fn processes(directory: &Path) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_job_runs_and_is_accounted_for() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::plain());
     let job = cluster.submit(&["-N2"], "srun hostname").job();
     assert_eq!(job.end(SOON), "COMPLETED");
@@ -57,10 +55,8 @@ fn a_job_runs_and_is_accounted_for() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn jobs_of_other_users_run_under_their_names_and_account() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&small());
     let jobs = cluster.path("jobs");
     for user in ["games", "news"] {
@@ -81,10 +77,8 @@ fn jobs_of_other_users_run_under_their_names_and_account() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn two_clusters_run_side_by_side_and_leave_nothing() {
-    if skipped() {
-        return;
-    }
     let [one, other] = [2, 3].map(|nodes| Cluster::up(&Options::plain().option("nodes", &nodes.to_string())));
     let nodes = |cluster: &Cluster| cluster.output("sinfo", &["-h", "-o", "%D"]);
     assert_eq!((nodes(&one).as_str(), nodes(&other).as_str()), ("2", "3"));
@@ -104,10 +98,8 @@ fn two_clusters_run_side_by_side_and_leave_nothing() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_cluster_of_another_release_of_slurm_runs_beside_the_machines_own() {
-    if skipped() {
-        return;
-    }
     if let Some(release) = std::env::var_os("QUEUECAST_SLURM") {
         println!("skipped: this runs under Slurm {} of another Debian already", release.display());
         return;
@@ -137,10 +129,8 @@ fn a_cluster_of_another_release_of_slurm_runs_beside_the_machines_own() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn daemons_are_stopped_and_started_again_one_by_one() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&small());
     let daemons = ["slurmctld", "slurmdbd", "mariadb", "munged", "slurmd", "n2"].map(|daemon| ("stop", daemon));
     for (verb, daemon) in daemons.into_iter().chain([("kill", "slurmctld"), ("kill", "slurmdbd"), ("kill", "mariadb")]) {
@@ -156,10 +146,8 @@ fn daemons_are_stopped_and_started_again_one_by_one() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_reconfigured_slurmctld_is_still_known() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&small());
     assert!(cluster.control("reconfigure", &[]).status.success());
     assert_eq!(cluster.submit(&[], "true").job().end(SOON), "COMPLETED");
@@ -169,10 +157,8 @@ fn a_reconfigured_slurmctld_is_still_known() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_stopped_cluster_comes_up_again_with_its_jobs_and_records() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&small());
     let ended = cluster.submit(&[], "true").job();
     assert_eq!(ended.end(SOON), "COMPLETED");
@@ -197,10 +183,8 @@ fn a_stopped_cluster_comes_up_again_with_its_jobs_and_records() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn the_job_submit_plugin_is_switched_on_a_running_cluster() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&small());
     let script = cluster.path("refuse.lua");
     let refuse = "function slurm_job_submit(job, parts, uid)\n slurm.log_user('refused by the script')\n return slurm.ERROR\nend\n\
@@ -217,10 +201,8 @@ fn the_job_submit_plugin_is_switched_on_a_running_cluster() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn partitions_and_lines_of_slurm_conf_are_the_callers() {
-    if skipped() {
-        return;
-    }
     let options = small()
         .option("partition", "short MaxTime=30")
         .option("partition", "single Nodes=n2 MaxTime=60")
@@ -237,10 +219,8 @@ fn partitions_and_lines_of_slurm_conf_are_the_callers() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_process_that_took_over_a_process_id_is_left_alone() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&small());
     cluster.daemon("stop", "n2");
     let mut bystander = Command::new("sleep").arg("600").spawn().unwrap();
@@ -256,10 +236,8 @@ fn a_process_that_took_over_a_process_id_is_left_alone() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_cluster_that_cannot_start_says_why_and_leaves_nothing() {
-    if skipped() {
-        return;
-    }
     let directory = tempfile::Builder::new().prefix("queuecast-").tempdir().unwrap();
     std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let up = ci_cluster(&["up", directory.path().to_str().unwrap(), "--nodes", "1", "--job-submit-plugin", "nonesuch"]);
@@ -269,10 +247,8 @@ fn a_cluster_that_cannot_start_says_why_and_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn directories_that_cannot_hold_a_cluster_are_refused() {
-    if skipped() {
-        return;
-    }
     let long = format!("/tmp/{}", "x".repeat(90));
     for (directory, part) in [
         ("/tmp/a cluster", "has no quotes"),
@@ -287,10 +263,8 @@ fn directories_that_cannot_hold_a_cluster_are_refused() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn an_ordinary_user_has_a_cluster_for_jobs_of_their_own() {
-    if skipped() {
-        return;
-    }
     let parent = tempfile::Builder::new().prefix("queuecast-").tempdir().unwrap();
     std::fs::set_permissions(parent.path(), std::os::unix::fs::PermissionsExt::from_mode(0o1777)).unwrap();
     let directory = parent.path().join("cluster");
@@ -310,10 +284,8 @@ fn an_ordinary_user_has_a_cluster_for_jobs_of_their_own() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn the_package_installer_is_silent_where_nothing_is_missing() {
-    if skipped() {
-        return;
-    }
     let output = Command::new(project().join("ci/packages")).output().unwrap();
     assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{}", said(&output));
     let missing = Command::new(project().join("ci/packages")).args(["--check", "--extra", "no-such-package"]).output().unwrap();

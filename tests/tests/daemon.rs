@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use end_to_end::{Cluster, Daemon, Options, PATIENCE, QUICK, now, skipped, wait_for};
+use end_to_end::{Cluster, Daemon, Options, PATIENCE, QUICK, now, wait_for};
 use job_types::options::Mode;
 use job_types::size::Unit;
 use predictor_core::forecast::RunTimeForecaster;
@@ -41,8 +41,9 @@ fn signal(process: &str, signal: &str) {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn it_publishes_while_slurmdbd_mariadb_and_slurmctld_are_away_and_catches_up() {
-    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    let cluster = Cluster::up_for_queuecastd(QUICK);
     cluster.run_jobs(2);
     let mut daemon = cluster.start_queuecastd();
     let first = cluster.snapshot_with("a snapshot with the first jobs", |snapshot| ended_jobs(snapshot) == 2);
@@ -88,8 +89,9 @@ fn it_publishes_while_slurmdbd_mariadb_and_slurmctld_are_away_and_catches_up() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn it_publishes_and_ends_also_while_slurmdbd_hangs() {
-    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    let cluster = Cluster::up_for_queuecastd(QUICK);
     let mut daemon = cluster.start_queuecastd();
     let before = cluster.snapshot_with("a snapshot", |snapshot| snapshot.provenance().accounting_read_at.is_some());
     let slurmdbd = process(&cluster, "slurmdbd");
@@ -102,8 +104,9 @@ fn it_publishes_and_ends_also_while_slurmdbd_hangs() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_broken_missing_or_half_written_configuration_leaves_the_last_good_one_in_force() {
-    let Some(cluster) = Cluster::up_for_queuecastd(&format!("{QUICK}[policy]\nmode = \"advise\"\n")) else { return };
+    let cluster = Cluster::up_for_queuecastd(&format!("{QUICK}[policy]\nmode = \"advise\"\n"));
     let daemon = cluster.start_queuecastd();
     let in_force = |snapshot: &Snapshot<Vec<u8>>| snapshot.default_partition().map(|partition| partition.policy.mode);
     let error = |snapshot: &Snapshot<Vec<u8>>| snapshot.provenance().configuration_error.to_owned();
@@ -134,8 +137,9 @@ fn a_broken_missing_or_half_written_configuration_leaves_the_last_good_one_in_fo
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_broken_configuration_is_refused_at_the_start_and_by_check() {
-    let Some(cluster) = Cluster::up_for_queuecastd("[snapshot]\ninterval = \"0s\"\n") else { return };
+    let cluster = Cluster::up_for_queuecastd("[snapshot]\ninterval = \"0s\"\n");
     let started = cluster.run("queuecastd", &[]);
     assert_eq!(started.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&started.stderr).contains("queuecast.toml:3: "), "{started:?}");
@@ -151,8 +155,9 @@ fn a_broken_configuration_is_refused_at_the_start_and_by_check() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn once_publishes_one_snapshot_of_all_and_none_while_a_source_is_away() {
-    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    let cluster = Cluster::up_for_queuecastd(QUICK);
     cluster.run_jobs(1);
     // slurmctld hands records over some moments later, and that of a short job in two parts: its
     // end, and then what was known at its start.
@@ -177,8 +182,9 @@ fn once_publishes_one_snapshot_of_all_and_none_while_a_source_is_away() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_daemon_without_history_leaves_a_usable_snapshot_in_place() {
-    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    let cluster = Cluster::up_for_queuecastd(QUICK);
     cluster.run_jobs(1);
     let mut daemon = cluster.start_queuecastd();
     let with_history = cluster.snapshot_with("a snapshot with history", |snapshot| ended_jobs(snapshot) == 1);
@@ -198,8 +204,9 @@ fn a_daemon_without_history_leaves_a_usable_snapshot_in_place() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_second_daemon_on_the_state_directory_is_refused() {
-    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    let cluster = Cluster::up_for_queuecastd(QUICK);
     let first = cluster.start_queuecastd();
     cluster.wait_for_snapshot();
     let second = cluster.run("queuecastd", &["--once"]);
@@ -209,9 +216,10 @@ fn a_second_daemon_on_the_state_directory_is_refused() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn it_publishes_at_once_when_asked_and_tells_prometheus() {
     let slow = "[snapshot]\ninterval = \"1h\"\nmaximum_age = \"2h\"\n[metrics]\nlisten = \"127.0.0.1:0\"\n[log]\nformat = \"json\"\n";
-    let Some(cluster) = Cluster::up_for_queuecastd(slow) else { return };
+    let cluster = Cluster::up_for_queuecastd(slow);
     let daemon = cluster.start_queuecastd();
     let first = cluster.snapshot_with("the first", |_snapshot| true).generation();
     cluster.run_jobs(1);
@@ -341,8 +349,9 @@ fn job_owner() -> u32 {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn systemd_is_told_of_readiness_life_reload_and_end() {
-    let Some(cluster) = Cluster::up_for_queuecastd(QUICK) else { return };
+    let cluster = Cluster::up_for_queuecastd(QUICK);
     let socket_path = cluster.path("run/notify");
     let socket = UnixDatagram::bind(&socket_path).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -381,8 +390,9 @@ fn systemd_is_told_of_readiness_life_reload_and_end() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn it_scores_its_forecasts_against_what_follows_and_status_shows_how_they_do() {
-    let Some(cluster) = Cluster::up_for_queuecastd(&format!("{QUICK}[history]\nwindow = \"20d\"\n")) else { return };
+    let cluster = Cluster::up_for_queuecastd(&format!("{QUICK}[history]\nwindow = \"20d\"\n"));
     // Enough history to train on: the model's month within some days.
     cluster.import_model(50, 1500, 0.2);
     let _daemon = cluster.start_queuecastd();
@@ -410,10 +420,8 @@ fn it_scores_its_forecasts_against_what_follows_and_status_shows_how_they_do() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::with_plugins(QUICK));
     let _daemon = cluster.start_queuecastd();
     let until = now() + 60;
@@ -473,9 +481,10 @@ fn kill_after(daemon: Daemon, delay: Duration, trigger: impl Fn() -> bool) {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn killed_two_hundred_times_while_publishing_it_never_leaves_a_torn_snapshot() {
     const KILLS: u32 = 200;
-    let Some(cluster) = Cluster::up_for_queuecastd(&format!("{QUICK}[history]\nwindow = \"1d\"\nmaximum_jobs = 1500\n")) else { return };
+    let cluster = Cluster::up_for_queuecastd(&format!("{QUICK}[history]\nwindow = \"1d\"\nmaximum_jobs = 1500\n"));
     // A history, so that a snapshot takes a while to write: the model's month within half a day, of
     // which the last hours are read.
     cluster.import_model(100, 5000, 0.015);

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, PATIENCE, Past, QUICK, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, PATIENCE, Past, QUICK, now, wait_for};
 use job_types::policy::{Admission, Policy};
 use job_types::record::{Changed, Record};
 use made_up_site::enforcing;
@@ -74,10 +74,8 @@ fn update(cluster: &Cluster, job: &Job<'_>, change: &str) {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn jobs_start_by_deadline_and_one_without_a_deadline_keeps_its_place() {
-    if skipped() {
-        return;
-    }
     let cluster = cluster(Admission::Edf);
     let blocker = blocker(&cluster);
     let latest = submit(&cluster, &[&deadline(3_000), "--nice=0"]);
@@ -129,10 +127,8 @@ fn jobs_start_by_deadline_and_one_without_a_deadline_keeps_its_place() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn an_admitted_job_is_not_ended_for_an_estimate_and_what_is_late_is() {
-    if skipped() {
-        return;
-    }
     let cluster = cluster(Admission::Probability);
     let blocker = blocker(&cluster);
     let begin = now();
@@ -168,10 +164,8 @@ fn an_admitted_job_is_not_ended_for_an_estimate_and_what_is_late_is() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_job_whose_node_fails_is_told_how_likely_its_deadline_is_now() {
-    if skipped() {
-        return;
-    }
     let cluster = cluster(Admission::Probability);
     let arguments = ["-N8", "-t5", "--exclusive", "--requeue", &deadline(3_600)];
     let job = cluster.submit_for(USER, &arguments, "sleep 250").job();
@@ -193,10 +187,8 @@ fn a_job_whose_node_fails_is_told_how_likely_its_deadline_is_now() {
 
 /// What queuecast's own ways rest on, each seen without its plugins.
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn slurms_own_deadline_ends_waiting_jobs_by_their_limits_and_running_ones_never() {
-    if skipped() {
-        return;
-    }
     let options = Options::plain()
         .option("partition", "main Nodes=n[1-6] MaxTime=7-00:00:00")
         .option("partition", "over Nodes=n7 OverTimeLimit=5 MaxTime=7-00:00:00");

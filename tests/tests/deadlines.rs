@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, Past, Shared, Submitted, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, Past, Shared, Submitted, now, wait_for};
 use job_types::options::Mode;
 use job_types::policy::{Admission, Policy, WithoutForecast};
 use job_types::record::{Record, Written};
@@ -37,7 +37,7 @@ fn publish(cluster: &Cluster, policy: Policy) {
 }
 
 /// The cluster that the tests of this file share, one of them at a time.
-fn cluster() -> Option<Arc<Cluster>> {
+fn cluster() -> Arc<Cluster> {
     static SHARED: Shared = Shared::new();
     SHARED.get(|| Cluster::up(&Options::with_plugins("")))
 }
@@ -83,8 +83,9 @@ fn proposed(refusal: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn what_is_admitted_is_kept_and_what_is_refused_can_be_had_as_it_is_told() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let _turn = turn();
     for (rule, asked, alternatives) in [
         (Admission::Edf, &["-N2", "-t10", "--exclusive", "--deadline=now+6minutes"][..], 2),
@@ -136,8 +137,9 @@ fn what_is_admitted_is_kept_and_what_is_refused_can_be_had_as_it_is_told() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn every_form_of_deadline_that_sbatch_reads_is_admitted_or_refused() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let _turn = turn();
     publish(&cluster, admitting_by(Admission::Edf));
     let at = now() + 7_200;
@@ -160,8 +162,9 @@ fn every_form_of_deadline_that_sbatch_reads_is_admitted_or_refused() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn slurm_does_not_cancel_an_admitted_job_for_an_estimate() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let _turn = turn();
     publish(&cluster, admitting_by(Admission::Edf));
     // The cluster is full for an hour by its time limit, and for twenty seconds in truth.
@@ -175,8 +178,9 @@ fn slurm_does_not_cancel_an_admitted_job_for_an_estimate() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn modes_below_enforce_leave_the_deadline_to_slurm() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let _turn = turn();
     for (mode, tells) in [(Mode::Observe, ""), (Mode::Advise, "queuecast: ")] {
         publish(&cluster, Policy { mode, ..admitting_by(Admission::Probability) });
@@ -195,8 +199,9 @@ fn modes_below_enforce_leave_the_deadline_to_slurm() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_job_without_a_deadline_is_as_it_would_be_without_admission() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let _turn = turn();
     let shown = |admission| {
         publish(&cluster, admitting_by(admission));
@@ -221,8 +226,9 @@ fn a_job_without_a_deadline_is_as_it_would_be_without_admission() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn what_is_only_tested_is_told_and_takes_nothing_and_what_belongs_together_is_left() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let _turn = turn();
     publish(&cluster, admitting_by(Admission::Edf));
     // Those of the tests before it that were cancelled, or ran at a terminal, may still complete.
@@ -251,8 +257,9 @@ fn what_is_only_tested_is_told_and_takes_nothing_and_what_belongs_together_is_le
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_deadline_that_is_changed_later_and_a_requeue_leave_the_promise_as_it_was_recorded() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let _turn = turn();
     publish(&cluster, admitting_by(Admission::Edf));
     let full = cluster.submit_for(USER, &["-N8", "-t60", "--exclusive"], "until [ -e is-changed ]; do sleep 0.2; done").job();
@@ -281,10 +288,8 @@ fn a_deadline_that_is_changed_later_and_a_requeue_leave_the_promise_as_it_was_re
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn without_a_forecast_a_deadline_passes_or_is_refused_as_the_site_says() {
-    if skipped() {
-        return;
-    }
     let configured =
         |without: &str| format!("[policy]\nmode = \"enforce\"\nadmission = \"edf\"\nadmission_without_forecast = \"{without}\"\n");
     let cluster = Cluster::up(&Options::with_plugins(&configured("refuse")));

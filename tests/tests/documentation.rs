@@ -11,7 +11,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use end_to_end::documentation::{Block, Page, Reader, SUBSTITUTIONS};
-use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, project, skipped, wait_for};
+use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, project, wait_for};
 use job_types::options::OPTIONS;
 use made_up_site::enforcing;
 use predictor_core::decision::{AdmissionState, AdmissionWanted, ReservationState};
@@ -73,10 +73,8 @@ fn free_port() -> u16 {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn what_the_pages_for_users_type_works_and_what_they_quote_is_printed() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::with_plugins(""));
     let mut reader = Reader::new(&cluster, 0);
     reader.script("job.sh", "#!/bin/sh\n#SBATCH -N8 -n16 -t10 --exclusive\nsrun true\n");
@@ -123,10 +121,8 @@ fn daemon(cluster: &Cluster) -> Daemon {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn what_the_pages_for_administrators_type_works_and_what_they_quote_is_printed() {
-    if skipped() {
-        return;
-    }
     let cluster = site();
     let mut reader = Reader::new(&cluster, free_port());
     reader.script("job.sh", "#!/bin/sh\n#SBATCH --nodes=8 --ntasks=16 --time=60 --exclusive\nsrun true\n");

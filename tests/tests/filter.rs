@@ -1,6 +1,6 @@
 //! Submissions to a real slurmctld with the plugins loaded.
 
-use end_to_end::{Began, Cluster, LARGE_WAIT, Options, PATIENCE, Past, TELLS_BEGIN, now, skipped, wait_for};
+use end_to_end::{Began, Cluster, LARGE_WAIT, Options, PATIENCE, Past, TELLS_BEGIN, now, wait_for};
 use job_types::options::Mode;
 use job_types::policy::{Policy, When};
 use job_types::record::Record;
@@ -10,21 +10,19 @@ use std::time::Duration;
 const SOON: Duration = Duration::from_secs(90);
 
 /// A cluster with the plugins and a snapshot of a known past.
-fn cluster(policy: Policy, past: &[Past]) -> Option<Cluster> {
-    if skipped() {
-        return None;
-    }
+fn cluster(policy: Policy, past: &[Past]) -> Cluster {
     let cluster = Cluster::up(&Options::with_plugins(""));
     cluster.publish(policy, past, &[]);
-    Some(cluster)
+    cluster
 }
 
 /// Waits of up to 99 s in even steps.
 const SHORT_WAITS: [Past; 1] = [Past { nodes: 2, wait_s: 0, more_wait_s: 1, run_s: 100 }];
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn srun_runs_all_tasks_inside_a_molded_job() {
-    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let cluster = cluster(enforcing(), &LARGE_WAIT);
     let arguments = ["-N8", "-n16", "--ntasks-per-node=2", "-t10", "--exclusive", "--auto-mold"];
     let script = "echo ntasks $SLURM_NTASKS nprocs $SLURM_NPROCS nodes $SLURM_JOB_NUM_NODES\nsrun hostname";
     let job = cluster.submit(&arguments, script).job();
@@ -39,8 +37,9 @@ fn srun_runs_all_tasks_inside_a_molded_job() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn directives_and_environment_twins_mold_as_well() {
-    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let cluster = cluster(enforcing(), &LARGE_WAIT);
     let nodes = |variables: &[(&str, &str)], arguments: &[&str], script: &str| {
         let arguments = [&["-N8", "-t10", "--exclusive", "--hold"], arguments].concat();
         cluster.submit_as(Some(variables), &arguments, script).job().field("NumNodes")
@@ -53,8 +52,9 @@ fn directives_and_environment_twins_mold_as_well() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_transparent_policy_molds_whoever_asks_for_nothing() {
-    let Some(cluster) = cluster(Policy { mold: When::Always, ..enforcing() }, &LARGE_WAIT) else { return };
+    let cluster = cluster(Policy { mold: When::Always, ..enforcing() }, &LARGE_WAIT);
     let arguments = ["-N8", "-t10", "--exclusive", "--hold"];
     assert_eq!(cluster.submit(&arguments, "true").job().field("NumNodes"), "2-2");
     cluster.publish(Policy { mode: Mode::Observe, mold: When::Always, ..enforcing() }, &LARGE_WAIT, &[]);
@@ -64,8 +64,9 @@ fn a_transparent_policy_molds_whoever_asks_for_nothing() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn what_cant_be_molded_runs_as_written_and_the_reason_is_told() {
-    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let cluster = cluster(enforcing(), &LARGE_WAIT);
     for (arguments, reason) in [
         (&["-N8", "--nodelist=n[1-8]"][..], "it names its nodes"),
         (&["-N8", "-n14"], "no other size that you have run or named fits its tasks"),
@@ -84,8 +85,9 @@ fn what_cant_be_molded_runs_as_written_and_the_reason_is_told() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_reservation_holds_its_nodes_until_the_time_and_lets_steps_through() {
-    let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
+    let cluster = cluster(enforcing(), &SHORT_WAITS);
     let reserved = now() + 75;
     let at = format!("--reserve-at=uts{reserved}");
     // P(Binomial(100, 0.5) <= 57) = 0.933, (<= 58) = 0.956: the 59th wait, 58 s, bounds the median
@@ -108,8 +110,9 @@ fn a_reservation_holds_its_nodes_until_the_time_and_lets_steps_through() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_held_reservation_is_cancelled_at_once_and_leaves_its_nodes_in_order() {
-    let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
+    let cluster = cluster(enforcing(), &SHORT_WAITS);
     let at = format!("--reserve-at=uts{}", now() + 100);
     let job = cluster.submit(&["-N2", "-t1", "--exclusive", &at, "--success-probability=0.8"], "echo began").job();
     let _ = job.wait(&["RUNNING"], SOON);
@@ -124,8 +127,9 @@ fn a_held_reservation_is_cancelled_at_once_and_leaves_its_nodes_in_order() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn an_early_start_may_run_at_once() {
-    let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
+    let cluster = cluster(enforcing(), &SHORT_WAITS);
     let reserved = now() + 80;
     let at = format!("--reserve-at=uts{reserved}");
     let job = cluster.submit(&["-N2", "-t1", "--exclusive", &at, "--success-probability=0.5", "--early-start=run"], "true").job();
@@ -134,8 +138,9 @@ fn an_early_start_may_run_at_once() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_promise_that_cant_be_given_is_refused_with_what_could_be() {
-    let Some(cluster) = cluster(enforcing(), &SHORT_WAITS) else { return };
+    let cluster = cluster(enforcing(), &SHORT_WAITS);
     let refusal = cluster.submit(&["-N2", "-t10", "--exclusive", "--reserve-at=now+30"], "true").refusal();
     assert!(refusal.contains("queuecast: no reservation: it would be kept with probability"), "{refusal}");
     assert!(refusal.contains("0.95 can be had in ") && refusal.contains("(--reserve-at=now+"), "{refusal}");
@@ -153,8 +158,9 @@ fn a_promise_that_cant_be_given_is_refused_with_what_could_be() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_deferred_job_begins_when_running_jobs_are_expected_to_have_ended() {
-    let Some(cluster) = cluster(enforcing(), &[]) else { return };
+    let cluster = cluster(enforcing(), &[]);
     cluster.publish_pressed(enforcing(), 45);
     let ends = now() + 45;
     // Slurm refuses these only after the plugin has seen them; they change nothing for those who
@@ -175,8 +181,9 @@ fn a_deferred_job_begins_when_running_jobs_are_expected_to_have_ended() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_deadline_is_forecast_told_recorded_and_kept() {
-    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let cluster = cluster(enforcing(), &LARGE_WAIT);
     let job = cluster.submit(&["-N8", "-t10", "--exclusive", "--hold", "--deadline=now+2hours"], "true").job();
     assert!(job.said.contains("done by the deadline in "), "{}", job.said);
     assert!(job.said.contains("; a deadline in "), "{}", job.said);
@@ -188,10 +195,8 @@ fn a_deadline_is_forecast_told_recorded_and_kept() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn tests_arrays_heterogeneous_jobs_and_scrontab_go_on() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::with_plugins("").option("conf-line", "ScronParameters=enable"));
     cluster.publish(Policy { mold: When::Always, ..enforcing() }, &LARGE_WAIT, &[]);
     let tested = cluster.run("sbatch", &["-N8", "-t10", "--exclusive", "--test-only", "--auto-mold", "--wrap", "true"]);
@@ -229,8 +234,9 @@ fn tests_arrays_heterogeneous_jobs_and_scrontab_go_on() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_users_own_change_is_not_fought() {
-    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let cluster = cluster(enforcing(), &LARGE_WAIT);
     let job = cluster.submit(&["-N8", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job();
     let record = job.field("AdminComment");
     assert_eq!(job.field("NumNodes"), "2-2");
@@ -240,8 +246,9 @@ fn a_users_own_change_is_not_fought() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn slurmctld_is_reconfigured_and_restarted_with_the_plugin_loaded() {
-    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let cluster = cluster(enforcing(), &LARGE_WAIT);
     let molded = || cluster.submit(&["-N8", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job().field("NumNodes");
     assert_eq!(molded(), "2-2");
     let _ = cluster.output("scontrol", &["reconfigure"]);
@@ -255,10 +262,8 @@ fn slurmctld_is_reconfigured_and_restarted_with_the_plugin_loaded() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_broken_configuration_leaves_jobs_until_it_is_mended() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::with_plugins("[policy\n"));
     cluster.publish(enforcing(), &LARGE_WAIT, &[]);
     let submit = || cluster.submit(&["-N8", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job();
@@ -271,8 +276,9 @@ fn a_broken_configuration_leaves_jobs_until_it_is_mended() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn the_kill_switch_is_one_file() {
-    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let cluster = cluster(enforcing(), &LARGE_WAIT);
     let submit = || cluster.submit(&["-N8", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job();
     std::fs::write(cluster.state_directory().join("off"), "").unwrap();
     let left = submit();
@@ -283,8 +289,9 @@ fn the_kill_switch_is_one_file() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_new_plugin_is_installed_by_rename_under_a_running_slurmctld() {
-    let Some(cluster) = cluster(enforcing(), &LARGE_WAIT) else { return };
+    let cluster = cluster(enforcing(), &LARGE_WAIT);
     let submit = || cluster.submit(&["-N8", "-t10", "--exclusive", "--hold", "--auto-mold"], "true").job().field("NumNodes");
     assert_eq!(submit(), "2-2");
     let install = end_to_end::install_plugins(&cluster.path("plugins")).status();

@@ -5,7 +5,7 @@
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use end_to_end::{Cluster, Options, PATIENCE, skipped, wait_for};
+use end_to_end::{Cluster, Options, PATIENCE, wait_for};
 use simulator::swf::{Log, Reader, Record, Status};
 
 /// Four jobs on a machine of 16 processors, four to a node: one that completed, one that failed,
@@ -53,10 +53,8 @@ fn sacct(cluster: &Cluster, format: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_log_becomes_records_of_the_past() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::plain());
 
     let output = import_tiny(&cluster, &["--format", "json"]);
@@ -211,10 +209,8 @@ fn the_past_is_read_back(cluster: &Cluster) {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn who_may_not_is_told_and_nothing_is_left_behind() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::plain());
     std::fs::write(cluster.path("jobs/tiny.swf"), LOG).unwrap();
     // Where nobody can read it, whatever the folder of the build allows.
@@ -238,10 +234,8 @@ fn who_may_not_is_told_and_nothing_is_left_behind() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_made_workload_of_many_users_is_imported_fast() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::plain());
     let began = Instant::now();
     let output = import(&cluster, &["--embedded", "--model-jobs", "50000", "--model-users", "300", "--cpus-per-node", "4"]);

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Daemon, Job, Options, PATIENCE, Past, QUICK, now, skipped, wait_for};
+use end_to_end::{Cluster, Daemon, Job, Options, PATIENCE, Past, QUICK, now, wait_for};
 use job_types::record::Record;
 use made_up_site::enforcing;
 use serde_json::Value;
@@ -128,10 +128,8 @@ fn stop(mut daemon: Daemon) {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn once_one_has_its_nodes_the_other_is_withdrawn_by_a_daemon_that_was_not_there() {
-    if skipped() {
-        return;
-    }
     let two = Two::up();
     // Where one cluster refuses its job and the other alone does not suffice, nothing stays.
     let _ = two.west.output("scontrol", &["update", "PartitionName=main", "State=DRAIN"]);
@@ -182,10 +180,8 @@ fn once_one_has_its_nodes_the_other_is_withdrawn_by_a_daemon_that_was_not_there(
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn of_two_that_have_their_nodes_one_is_withdrawn_while_it_waits_on_them() {
-    if skipped() {
-        return;
-    }
     let two = Two::up();
     let at = now() + 200;
     let members = two.reserved(at);

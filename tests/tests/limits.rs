@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, PATIENCE, Past, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, PATIENCE, Past, now, wait_for};
 use job_types::policy::{Policy, When};
 use job_types::time::UnixTime;
 use made_up_site::enforcing;
@@ -118,10 +118,8 @@ fn jobs_that_would_be_made_larger(cluster: &Cluster) {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn jobs_start_under_limits_of_qos_association_and_partition_and_on_few_nodes_of_their_kind() {
-    if skipped() {
-        return;
-    }
     let cluster = limited_cluster();
     let _daemon = cluster.start_queuecastd();
     cluster.wait_for_snapshot();
@@ -180,10 +178,8 @@ fn a_policy_that_defers_always_leaves_whoever_waits_at_a_terminal(cluster: &Clus
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn shortest_limits_are_padded_and_what_has_its_own_time_is_respected() {
-    if skipped() {
-        return;
-    }
     let options = Options::with_plugins("")
         .option("partition", "main Default=YES MaxTime=7-00:00:00 DefaultTime=01:00:00")
         .option("partition", "other MaxTime=7-00:00:00");

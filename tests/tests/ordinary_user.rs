@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, now, skipped, wait_for};
+use end_to_end::{Cluster, Job, Options, now, wait_for};
 use job_types::record::Record;
 use made_up_site::enforcing;
 use std::time::Duration;
@@ -32,10 +32,8 @@ fn starts_again_soon(cluster: &Cluster, job: &Job<'_>) {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_user_changes_requeues_and_cancels_what_was_deferred() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::with_plugins(""));
     cluster.publish_pressed_for(user_number(&cluster), enforcing(), 600);
     // It runs until it is requeued, and then not for long.
@@ -65,10 +63,8 @@ fn a_user_changes_requeues_and_cancels_what_was_deferred() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_user_changes_requeues_and_cancels_what_was_reserved() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::with_plugins(""));
     // Waits of up to 99 s in even steps.
     let past = [end_to_end::Past { nodes: 2, wait_s: 0, more_wait_s: 1, run_s: 100 }];

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Cluster, Job, Options, PATIENCE, Submitted, now, skipped};
+use end_to_end::{Cluster, Job, Options, PATIENCE, Submitted, now};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use rules_compiler::site_tables::{PartitionRow, SiteTables};
@@ -197,10 +197,8 @@ fn change(cluster: &Cluster, user: &str, job: &Job<'_>, limit: &str) -> Output {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_of_files() {
-    if skipped() {
-        return;
-    }
     let options = Options::with_plugins("")
         .option("partition", "main")
         .option("partition", "short MaxTime=60")
@@ -292,10 +290,8 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeats_is_told_once() {
-    if skipped() {
-        return;
-    }
     let options = Options::with_plugins("")
         .option("partition", "main")
         .option("partition", "gpu")

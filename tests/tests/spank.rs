@@ -12,7 +12,7 @@ use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use end_to_end::{Began, Cluster, Job, Options, Shared, TELLS_BEGIN, built, skipped, wait_for};
+use end_to_end::{Began, Cluster, Job, Options, Shared, TELLS_BEGIN, built, wait_for};
 use object::{Object, ObjectSymbol};
 
 const SOON: Duration = Duration::from_secs(120);
@@ -36,7 +36,7 @@ end
 "#;
 
 /// The cluster that the tests of this file share.
-fn cluster() -> Option<Arc<Cluster>> {
+fn cluster() -> Arc<Cluster> {
     static SHARED: Shared = Shared::new();
     SHARED.get(|| cluster_with(&[]))
 }
@@ -101,8 +101,9 @@ const MALFORMED: [(&[&str], &str); 11] = [
 ];
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn the_help_of_each_command_shows_the_options() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     for command in ["sbatch", "salloc", "srun"] {
         let help = cluster.output(command, &["--help"]);
         for option in [
@@ -123,8 +124,9 @@ fn the_help_of_each_command_shows_the_options() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_malformed_value_is_refused_before_anything_is_sent() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     for (options, part) in MALFORMED {
         let refusal = cluster.submit(&[options, &["--job-name=malformed"]].concat(), "true").refusal();
         assert!(refusal.contains("queuecast: --") && refusal.contains(part), "{options:?}: {refusal}");
@@ -137,8 +139,9 @@ fn a_malformed_value_is_refused_before_anything_is_sent() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_malformed_twin_is_refused_by_its_name() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     for (variable, value) in [("QUEUECAST_MODE", "on"), ("QUEUECAST_AUTO_MOLD", "maybe"), ("QUEUECAST_RESERVE_AT", "soon")] {
         let refusal = cluster.submit_as(Some(&[(variable, value)]), &["--job-name=twin"], "true").refusal();
         assert!(refusal.contains(variable) && refusal.contains(value), "{refusal}");
@@ -149,8 +152,9 @@ fn a_malformed_twin_is_refused_by_its_name() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn what_the_user_asks_for_arrives_in_canonical_form() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let before = now();
     let script = "#SBATCH --auto-mold --mold-sizes=4,1,2,4 --job-name=canonical\ntrue";
     let options = [
@@ -182,8 +186,9 @@ fn what_the_user_asks_for_arrives_in_canonical_form() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn salloc_and_srun_send_the_same_control_variables() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     for command in ["salloc", "srun"] {
         let name = format!("by-{command}");
         let _ = cluster.output(command, &["--auto-mold", "--mold-sizes=2-16", "--job-name", &name, "true"]);
@@ -192,8 +197,9 @@ fn salloc_and_srun_send_the_same_control_variables() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_twin_serves_where_the_option_is_not_given() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let twins =
         [("QUEUECAST_AUTO_DEFER", "1"), ("QUEUECAST_MAX_DEFER", "10m"), ("QUEUECAST_AUTO_MOLD", "0"), ("QUEUECAST_MOLD_SIZES", "1,2")];
     cluster.submit_as(Some(&twins), &["--hold", "--job-name=twins"], "true").job().cancel();
@@ -203,8 +209,9 @@ fn a_twin_serves_where_the_option_is_not_given() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_plain_job_is_left_alone() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let job = cluster.submit(&["--job-name=plain"], "env | grep -i queuecast_; trap 'echo trapped; exit 3' TERM; kill -TERM $$").job();
     assert_eq!(job.end(SOON), "FAILED");
     assert_eq!(job.printed(), "trapped\n");
@@ -213,8 +220,9 @@ fn a_plain_job_is_left_alone() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_job_does_not_pass_its_reservation_on_to_what_it_submits() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let script = "sbatch --hold --job-name=inner --wrap true\n\
                   QUEUECAST_MAX_DEFER=1m QUEUECAST_AUTO_DEFER=1 sbatch --hold --job-name=inner-with-twin --wrap true\n\
                   env -u SLURM_JOB_ID -u SLURM_JOBID srun --job-name=inner-srun true\n\
@@ -235,8 +243,9 @@ fn a_job_does_not_pass_its_reservation_on_to_what_it_submits() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn the_batch_script_waits_and_steps_go_through() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let until = now() + 40;
     let hold = [("QUEUECAST_HOLD_UNTIL", until.to_string())];
     let hold: Vec<(&str, &str)> = hold.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -280,8 +289,9 @@ fn began(job: &Job<'_>) -> Began {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_job_that_is_suspended_while_it_waits_keeps_to_its_time_or_begins_when_it_is_resumed() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let (soon, until) = waiting_job(&cluster, 50);
     let (late, passes) = waiting_job(&cluster, 30);
     for job in [&soon, &late] {
@@ -300,10 +310,8 @@ fn a_job_that_is_suspended_while_it_waits_keeps_to_its_time_or_begins_when_it_is
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_job_that_waits_is_preempted_as_any_other_and_each_node_goes_by_its_own_clock() {
-    if skipped() {
-        return;
-    }
     let cluster = cluster_with(&[
         ("nodes", "4"),
         ("conf-line", "PreemptType=preempt/partition_prio"),
@@ -373,8 +381,9 @@ fn clocks_that_differ(cluster: &Cluster) {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_job_waits_on_while_its_slurmd_is_restarted() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let (job, until) = waiting_job(&cluster, 60);
     let node = job.field("BatchHost");
     cluster.daemon("restart", &node);
@@ -394,8 +403,9 @@ fn said_by_salloc(cluster: &Cluster, until: i64, options: &[&str]) -> (Began, St
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn what_salloc_runs_waits_unless_its_user_wants_it_at_once() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let until = now() + 25;
     let (began, errors) = said_by_salloc(&cluster, until, &["--reserve-at=now+27"]);
     assert!(is_on_time(&began, until), "held until {until}: {began}");
@@ -414,8 +424,9 @@ fn what_salloc_runs_waits_unless_its_user_wants_it_at_once() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn ctrl_c_at_a_terminal_ends_the_wait_and_not_the_allocation() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let probe = cluster.prepare("script").args(["--quiet", "--return", "--command", "true", "/dev/null"]).output().unwrap();
     if !probe.status.success() {
         println!("skipped: there are no terminals here: {}", String::from_utf8_lossy(&probe.stderr));
@@ -451,8 +462,9 @@ fn ctrl_c_at_a_terminal_ends_the_wait_and_not_the_allocation() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_salloc_that_waits_ends_when_its_allocation_is_cancelled() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let record = record("enforce", now() + 600);
     let mut salloc = cluster.prepare("salloc");
     salloc.args(["--job-name=taken-away", "--reserve-at=now+1hour", &record, "date"]);
@@ -473,8 +485,9 @@ fn a_salloc_that_waits_ends_when_its_allocation_is_cancelled() {
 const MOMENTS: [&str; 8] = ["now+1hour", "16:00", "4:30pm", "tomorrow", "teatime", "noon", "2036-03-27T14:30", "12/24"];
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_time_is_the_one_that_begin_takes_it_for() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let of_unix_seconds = |text: &str| cluster.output("date", &["--date", text, "+%s"]).parse::<i64>().unwrap();
     for (index, moment) in MOMENTS.iter().enumerate() {
         let begins = cluster.submit(&["--hold", &format!("--begin={moment}")], "true").job();
@@ -507,8 +520,9 @@ fn a_time_is_the_one_that_begin_takes_it_for() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn scancel_ends_the_wait_at_once() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let until = (now() + 600).to_string();
     for (signal, state) in [(None, "CANCELLED"), (Some("KILL"), "CANCELLED"), (Some("TERM"), "FAILED"), (Some("USR1"), "FAILED")] {
         let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", &until)]), &[], "echo began").job();
@@ -536,8 +550,9 @@ fn scancel_ends_the_wait_at_once() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_value_that_makes_no_sense_makes_no_wait() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let next_year = (now() + 370 * 86_400).to_string();
     for value in ["soon", "-1", "1", next_year.as_str(), "99999999999999999999"] {
         let job = cluster.submit_as(Some(&[("QUEUECAST_HOLD_UNTIL", value)]), &[], "echo began").job();
@@ -555,8 +570,9 @@ fn begun_by_srun(cluster: &Cluster, mode: &str, until: i64, options: &[&str]) ->
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_step_whose_srun_made_the_allocation_waits_where_that_was_granted() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let until = now() + 25;
     let begun = begun_by_srun(&cluster, "enforce", until, &["--reserve-at=now+29"]);
     assert!(begun.len() == 2 && begun.iter().all(|began| is_on_time(began, until)), "held until {until}: {begun:?}");
@@ -570,8 +586,9 @@ fn a_step_whose_srun_made_the_allocation_waits_where_that_was_granted() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn scancel_ends_the_wait_of_such_a_step() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let record = record("enforce", now() + 600);
     let mut srun = cluster.prepare("srun");
     srun.args(["--job-name=granted", "--nodes=2", "--reserve-at=now+1hour", &record, "date"]);
@@ -588,8 +605,9 @@ fn scancel_ends_the_wait_of_such_a_step() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn an_srun_inside_an_allocation_never_waits() {
-    let Some(cluster) = cluster() else { return };
+    let cluster = cluster();
     let script = format!("export QUEUECAST_HOLD_UNTIL={}\nsrun --reserve-at=now+1hour echo a step", now() + 600);
     let job = cluster.submit(&[], &script).job();
     assert_eq!(job.end(SOON), "COMPLETED");

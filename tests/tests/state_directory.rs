@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
-use end_to_end::{Cluster, Options, skipped, wait_for};
+use end_to_end::{Cluster, Options, wait_for};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -28,10 +28,8 @@ fn slurmctld(cluster: &Cluster) -> String {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn slurmctld_outlives_truncated_and_overwritten_files_and_counts_on() {
-    if skipped() {
-        return;
-    }
     let cluster = Cluster::up(&Options::with_plugins(QUICK));
     let _daemon = cluster.start_queuecastd();
     let state = cluster.state_directory();
@@ -88,10 +86,8 @@ fn slurmctld_outlives_truncated_and_overwritten_files_and_counts_on() {
 }
 
 #[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn users_whose_jobs_are_private_see_their_own_and_get_forecasts() {
-    if skipped() {
-        return;
-    }
     let options = Options::with_plugins(QUICK).option("conf-line", "PrivateData=jobs,users");
     let cluster = Cluster::up(&options);
     // Nobody may read the binaries in root's own directory.
