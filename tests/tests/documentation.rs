@@ -43,13 +43,14 @@ const ADMINISTRATORS: [(&str, &str, bool); 14] = [
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 10] = [
+const WITHOUT_COMMANDS: [&str; 11] = [
     "docs/README.md",
     "docs/design.md",
     "docs/forecasts.md",
     "docs/from-lua.md",
     "docs/how-it-works.md",
     "docs/limits.md",
+    "docs/measurements.md",
     "docs/molding.md",
     "docs/reservations.md",
     "docs/rule-fields.md",
